@@ -1,0 +1,39 @@
+//! What every layer of fadeout shares and nothing more: [`Time`] and units, ids, deterministic
+//! [`math`] and [`random`] streams, the [`EventQueue`], the [`Packet`] and its [`PacketPool`],
+//! the [`Probe`] with its rows, the [`registry`] of algorithms, and the [`Fingerprint`] of a run.
+//!
+//! Nothing here knows a protocol. A layer takes time, randomness, probe and outputs as
+//! arguments; it owns no clock and does no I/O.
+
+mod event_queue;
+mod fingerprint;
+mod ids;
+pub mod math;
+mod packet;
+mod pool;
+mod probe;
+pub mod random;
+pub mod registry;
+mod ring;
+mod rows;
+mod segment;
+pub mod table;
+mod time;
+mod units;
+mod wake;
+
+pub use event_queue::EventQueue;
+pub use fingerprint::Fingerprint;
+pub use ids::{EndpointId, FlowId, LinkId, NodeId, RouteId};
+pub use packet::{Ecn, Packet};
+pub use pool::{PacketId, PacketPool};
+pub use probe::{NullProbe, Probe};
+pub use ring::Ring;
+pub use rows::{
+    BlockageRow, CongestionRow, DropCause, DropRow, FlowEventRow, QueueRow, RetransmitCause,
+    RetransmitRow, TimeoutRow,
+};
+pub use segment::{Flags, MAX_SACK_BLOCKS, SackBlock, SackList, Segment};
+pub use time::{Span, Time};
+pub use units::{Bytes, Dbm, Decibel, Hertz, Meters, Rate};
+pub use wake::Wake;

@@ -1,0 +1,27 @@
+//! Transcendental functions with the same bits on every platform, from `libm`.
+//!
+//! The functions of `f64` are correctly rounded only for `+ - * /` and `sqrt`; the rest come
+//! from the platform's C library and differ between machines. Simulation code calls these.
+
+pub use libm::{
+    acos, asin, atan, atan2, cbrt, cos, erfc, exp, exp2, fabs, hypot, j0, log as ln, log2, log10,
+    pow, sin, tan,
+};
+
+/// `10^(db/10)`: decibel to a ratio of powers.
+pub fn from_db(db: f64) -> f64 {
+    pow(10.0, db / 10.0)
+}
+
+/// `10 log10(ratio)`: a ratio of powers in decibel.
+pub fn to_db(ratio: f64) -> f64 {
+    10.0 * log10(ratio)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn decibel_and_ratio_are_inverse() {
+        assert!((super::to_db(super::from_db(-17.3)) + 17.3).abs() < 1e-12);
+    }
+}

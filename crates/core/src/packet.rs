@@ -1,0 +1,45 @@
+//! Packets as fixed-size metadata.
+
+use crate::{Bytes, EndpointId, FlowId, RouteId, Segment, Time};
+
+/// The ECN field of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct = 0b00,
+    /// ECN-capable, L4S (RFC 9331).
+    Ect1 = 0b01,
+    /// ECN-capable.
+    Ect0 = 0b10,
+    /// Congestion experienced.
+    Ce = 0b11,
+}
+
+/// An IP packet that carries one TCP segment.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Packet {
+    /// Connection it belongs to.
+    pub flow: FlowId,
+    /// Endpoint it goes to.
+    pub to: EndpointId,
+    /// Links it follows.
+    pub route: RouteId,
+    /// Position on the route: index of the link it is on.
+    pub hop: u8,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// When the sending host handed it to its first link.
+    pub sent_at: Time,
+    /// The segment inside.
+    pub segment: Segment,
+}
+
+impl Packet {
+    /// Size on the wire: IP and TCP headers, options and payload.
+    #[inline]
+    pub fn size(&self) -> Bytes {
+        Bytes(u64::from(self.segment.wire_len()))
+    }
+}

@@ -1,0 +1,57 @@
+//! What a run lets one see.
+
+use crate::{
+    BlockageRow, CongestionRow, DropRow, FlowEventRow, FlowId, LinkId, Packet, QueueRow,
+    RetransmitRow, Time, TimeoutRow,
+};
+
+/// Receives what happens in a run. Every method defaults to nothing, and the engine is compiled
+/// once for each probe, so what a probe does not look at costs nothing.
+pub trait Probe {
+    /// Whether per-ACK congestion rows of `flow` are wanted at `now`; asked before each is built.
+    #[inline]
+    fn wants_congestion(&self, _now: Time, _flow: FlowId) -> bool {
+        false
+    }
+    /// State after an ACK was processed.
+    #[inline]
+    fn congestion(&mut self, _row: CongestionRow) {}
+    /// A segment was sent again.
+    #[inline]
+    fn retransmit(&mut self, _row: RetransmitRow) {}
+    /// A retransmission timer expired.
+    #[inline]
+    fn timeout(&mut self, _row: TimeoutRow) {}
+    /// A flow opened, completed, closed, entered or left recovery.
+    #[inline]
+    fn flow_event(&mut self, _row: FlowEventRow) {}
+    /// Whether queue rows of `link` are wanted at `now`; asked on each arrival.
+    #[inline]
+    fn wants_queue(&self, _now: Time, _link: LinkId) -> bool {
+        false
+    }
+    /// Occupancy after an arrival.
+    #[inline]
+    fn queue(&mut self, _row: QueueRow) {}
+    /// A link lost a packet.
+    #[inline]
+    fn dropped(&mut self, _row: DropRow) {}
+    /// A blockage of a link.
+    #[inline]
+    fn blockage(&mut self, _row: BlockageRow) {}
+    /// In-order application bytes reached their receiver.
+    #[inline]
+    fn delivered(&mut self, _now: Time, _flow: FlowId, _bytes: u64) {}
+    /// A host handed a packet to its first link.
+    #[inline]
+    fn sent(&mut self, _now: Time, _packet: &Packet) {}
+    /// A packet reached its host.
+    #[inline]
+    fn received(&mut self, _now: Time, _packet: &Packet) {}
+}
+
+/// Looks at nothing and costs nothing.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct NullProbe;
+
+impl Probe for NullProbe {}

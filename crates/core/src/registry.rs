@@ -1,0 +1,145 @@
+//! The names a scenario may use, with their parameters and sources.
+//!
+//! Each sibling crate lists its algorithms; `sim` assembles the lists. The scenario reader checks
+//! names and parameters against them, and `fadeout list`, the JSON Schema and the docs print
+//! them, so a name exists in one place.
+
+/// One algorithm or model that a scenario can name.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Canonical name, lower case with hyphens.
+    pub name: &'static str,
+    /// Other names it is found by.
+    pub aliases: &'static [&'static str],
+    /// Group it is listed under.
+    pub family: &'static str,
+    /// One sentence that says what it is.
+    pub summary: &'static str,
+    /// RFC and section, paper, or kernel file.
+    pub citation: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+}
+
+/// One parameter of an entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Key in the scenario.
+    pub name: &'static str,
+    /// Type and range.
+    pub kind: ParameterKind,
+    /// Default as a scenario would write it.
+    pub default: &'static str,
+    /// What it does, and why the default is what it is.
+    pub doc: &'static str,
+}
+
+/// What a parameter's value may be.
+#[derive(Debug, Clone, Copy)]
+pub enum ParameterKind {
+    /// A number within `min..=max`, in `unit` (empty for a plain number).
+    Number {
+        /// Smallest value.
+        min: f64,
+        /// Largest value.
+        max: f64,
+        /// Unit for documentation, for example "segments".
+        unit: &'static str,
+    },
+    /// A whole number within `min..=max`.
+    Integer {
+        /// Smallest value.
+        min: u64,
+        /// Largest value.
+        max: u64,
+        /// Unit for documentation.
+        unit: &'static str,
+    },
+    /// True or false.
+    Bool,
+    /// A length of time such as "20 ms".
+    Span,
+    /// One of the names.
+    Choice(&'static [&'static str]),
+}
+
+/// A parameter's value after the scenario was checked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Number or integer.
+    Number(f64),
+    /// True or false.
+    Bool(bool),
+    /// A length of time.
+    Span(crate::Span),
+    /// The chosen name.
+    Choice(String),
+}
+
+/// The parameters that a scenario gave; the rest keep their defaults.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parameters(pub Vec<(String, Value)>);
+
+impl Parameters {
+    fn find(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+    /// The number given for `name`, or `default`.
+    pub fn number(&self, name: &str, default: f64) -> f64 {
+        match self.find(name) {
+            Some(Value::Number(number)) => *number,
+            _ => default,
+        }
+    }
+    /// The flag given for `name`, or `default`.
+    pub fn flag(&self, name: &str, default: bool) -> bool {
+        match self.find(name) {
+            Some(Value::Bool(flag)) => *flag,
+            _ => default,
+        }
+    }
+    /// The span given for `name`, or `default`.
+    pub fn span(&self, name: &str, default: crate::Span) -> crate::Span {
+        match self.find(name) {
+            Some(Value::Span(span)) => *span,
+            _ => default,
+        }
+    }
+    /// The choice given for `name`, or `default`.
+    pub fn choice<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
+        match self.find(name) {
+            Some(Value::Choice(choice)) => choice,
+            _ => default,
+        }
+    }
+}
+
+/// One sort of thing that a scenario names, with everything it may name.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// Singular, as the scenario's key: "congestion-control".
+    pub name: &'static str,
+    /// Plural, as `fadeout list` takes it: "congestion-controls".
+    pub plural: &'static str,
+    /// What can be named.
+    pub entries: &'static [Entry],
+}
+
+/// Every kind; `sim` assembles it from the sibling crates.
+#[derive(Debug, Clone, Copy)]
+pub struct Catalog {
+    /// The kinds.
+    pub kinds: &'static [Kind],
+}
+
+impl Catalog {
+    /// The entries of the kind called `name` (singular); empty when there is no such kind.
+    pub fn entries(&self, name: &str) -> &'static [Entry] {
+        self.kinds.iter().find(|kind| kind.name == name).map_or(&[], |kind| kind.entries)
+    }
+}
+
+/// Finds `name` among the entries' names and aliases.
+pub fn find<'a>(entries: &'a [Entry], name: &str) -> Option<&'a Entry> {
+    entries.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
+}

@@ -1,0 +1,143 @@
+//! A first-in-first-out ring whose items keep their number while they stay in.
+
+/// A growable ring buffer addressed by absolute number: the n-th item ever pushed is number n
+/// until it leaves at the front. Grows to the next power of two, never shrinks.
+#[derive(Debug, Clone)]
+pub struct Ring<T> {
+    slots: Vec<T>,
+    first: u64,
+    end: u64,
+}
+
+impl<T: Copy + Default> Default for Ring<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Copy + Default> Ring<T> {
+    /// An empty ring.
+    pub fn new() -> Self {
+        Ring { slots: vec![T::default(); 16], first: 0, end: 0 }
+    }
+
+    #[inline]
+    fn slot(&self, number: u64) -> usize {
+        number as usize & (self.slots.len() - 1)
+    }
+
+    /// Number of the oldest item.
+    #[inline]
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+    /// Number that the next pushed item gets.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+    /// Items inside.
+    #[inline]
+    pub fn len(&self) -> usize {
+        (self.end - self.first) as usize
+    }
+    /// Whether nothing is inside.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.first == self.end
+    }
+    /// Adds an item at the back and returns its number.
+    #[inline]
+    pub fn push(&mut self, item: T) -> u64 {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let number = self.end;
+        let slot = self.slot(number);
+        self.slots[slot] = item;
+        self.end += 1;
+        number
+    }
+    /// Removes the oldest item.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        let item = self.slots[self.slot(self.first)];
+        self.first += 1;
+        Some(item)
+    }
+    /// Removes the newest item.
+    #[inline]
+    pub fn pop_back(&mut self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        self.end -= 1;
+        Some(self.slots[self.slot(self.end)])
+    }
+    /// The oldest item.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        (!self.is_empty()).then(|| &self.slots[self.slot(self.first)])
+    }
+    /// The newest item.
+    #[inline]
+    pub fn back(&self) -> Option<&T> {
+        (!self.is_empty()).then(|| &self.slots[self.slot(self.end - 1)])
+    }
+    /// Whether item `number` is inside.
+    #[inline]
+    pub fn contains(&self, number: u64) -> bool {
+        self.first <= number && number < self.end
+    }
+
+    fn grow(&mut self) {
+        let mut slots = vec![T::default(); self.slots.len() * 2];
+        for number in self.first..self.end {
+            slots[number as usize & (self.slots.len() * 2 - 1)] = self.slots[self.slot(number)];
+        }
+        self.slots = slots;
+    }
+}
+
+impl<T: Copy + Default> std::ops::Index<u64> for Ring<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, number: u64) -> &T {
+        debug_assert!(self.contains(number), "item {number} has left the ring");
+        &self.slots[self.slot(number)]
+    }
+}
+
+impl<T: Copy + Default> std::ops::IndexMut<u64> for Ring<T> {
+    #[inline]
+    fn index_mut(&mut self, number: u64) -> &mut T {
+        debug_assert!(self.contains(number), "item {number} has left the ring");
+        let slot = self.slot(number);
+        &mut self.slots[slot]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_keep_their_number_across_growth() {
+        let mut ring = Ring::new();
+        for n in 0..10_u64 {
+            assert_eq!(ring.push(n), n);
+        }
+        for n in 0..7 {
+            assert_eq!(ring.pop(), Some(n));
+        }
+        for n in 10..100_u64 {
+            ring.push(n);
+        }
+        assert!((7..100).all(|n| ring[n] == n));
+        assert_eq!((ring.len(), ring.first(), ring.end()), (93, 7, 100));
+        assert_eq!(ring.pop_back(), Some(99));
+    }
+}

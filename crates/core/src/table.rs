@@ -1,0 +1,157 @@
+//! Tables of results: a row struct is the single definition of a table.
+//!
+//! [`table!`](crate::table!) declares the row with a doc comment and a unit per column. The
+//! Parquet schema, the documentation and the column docs in Python all come from it.
+
+/// Type of a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// 64-bit float.
+    F64,
+    /// Unsigned 32-bit integer.
+    U32,
+    /// Unsigned 64-bit integer.
+    U64,
+    /// True or false.
+    Bool,
+    /// One of a small set of names.
+    Name,
+}
+
+/// One column's definition.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Name, with the unit as a suffix where it has one (`srtt_s`).
+    pub name: &'static str,
+    /// Type of the values.
+    pub kind: ColumnKind,
+    /// Unit, or an empty string.
+    pub unit: &'static str,
+    /// What the value means.
+    pub doc: &'static str,
+}
+
+/// One table's definition.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    /// Name of the table, and of its Parquet file.
+    pub name: &'static str,
+    /// What one row is.
+    pub doc: &'static str,
+    /// The columns in order.
+    pub columns: &'static [Column],
+}
+
+/// Where the values of a row go, column by column in the table's order.
+pub trait ColumnSink {
+    /// A [`ColumnKind::F64`] value.
+    fn f64(&mut self, column: usize, value: f64);
+    /// A [`ColumnKind::U32`] value.
+    fn u32(&mut self, column: usize, value: u32);
+    /// A [`ColumnKind::U64`] value.
+    fn u64(&mut self, column: usize, value: u64);
+    /// A [`ColumnKind::Bool`] value.
+    fn bool(&mut self, column: usize, value: bool);
+    /// A [`ColumnKind::Name`] value.
+    fn name(&mut self, column: usize, value: &'static str);
+}
+
+/// A row of a table.
+pub trait Row: Copy {
+    /// The table's definition.
+    const TABLE: Table;
+    /// Writes the row's values to `sink`.
+    fn write(&self, sink: &mut impl ColumnSink);
+}
+
+/// A type that fills one column.
+pub trait Cell: Copy {
+    /// Its column type.
+    const KIND: ColumnKind;
+    /// Writes the value.
+    fn write(self, column: usize, sink: &mut impl ColumnSink);
+}
+
+macro_rules! cell {
+    ($($type:ty => $kind:ident, $put:ident, |$value:ident| $convert:expr;)*) => {$(
+        impl Cell for $type {
+            const KIND: ColumnKind = ColumnKind::$kind;
+            fn write(self, column: usize, sink: &mut impl ColumnSink) {
+                let $value = self;
+                sink.$put(column, $convert);
+            }
+        }
+    )*};
+}
+
+cell! {
+    f64 => F64, f64, |v| v;
+    u32 => U32, u32, |v| v;
+    u64 => U64, u64, |v| v;
+    bool => Bool, bool, |v| v;
+    &'static str => Name, name, |v| v;
+    crate::Time => F64, f64, |v| v.as_secs_f64();
+    crate::Span => F64, f64, |v| v.as_secs_f64();
+    crate::FlowId => U32, u32, |v| v.0;
+    crate::LinkId => U32, u32, |v| v.0;
+    crate::NodeId => U32, u32, |v| v.0;
+}
+
+/// Declares a row struct and its table.
+///
+/// ```
+/// fadeout_core::table! {
+///     /// Height of the tide, one row a reading.
+///     pub struct TideRow = "tide" {
+///         /// When it was read.
+///         time_s: fadeout_core::Time, "s";
+///         /// Height above chart datum.
+///         height_m: f64, "m";
+///     }
+/// }
+/// use fadeout_core::table::Row;
+/// assert_eq!(TideRow::TABLE.columns[1].name, "height_m");
+/// assert_eq!(TideRow::TABLE.columns[1].doc, "Height above chart datum.");
+/// ```
+#[macro_export]
+macro_rules! table {
+    (
+        $(#[doc = $doc:literal])+
+        pub struct $row:ident = $name:literal {
+            $( $(#[doc = $column_doc:literal])+ $column:ident : $type:ty, $unit:literal; )+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $row {
+            $( $(#[doc = $column_doc])+ pub $column: $type, )+
+        }
+
+        impl $crate::table::Row for $row {
+            const TABLE: $crate::table::Table = $crate::table::Table {
+                name: $name,
+                doc: $crate::table::trim(concat!($($doc),+)),
+                columns: &[$( $crate::table::Column {
+                    name: stringify!($column),
+                    kind: <$type as $crate::table::Cell>::KIND,
+                    unit: $unit,
+                    doc: $crate::table::trim(concat!($($column_doc),+)),
+                }, )+],
+            };
+
+            #[allow(unused_assignments, reason = "the last column's increment")]
+            fn write(&self, sink: &mut impl $crate::table::ColumnSink) {
+                let mut column = 0;
+                $(
+                    $crate::table::Cell::write(self.$column, column, sink);
+                    column += 1;
+                )+
+            }
+        }
+    };
+}
+
+/// The doc comment without the space that follows `///`.
+pub const fn trim(doc: &'static str) -> &'static str {
+    doc.trim_ascii()
+}

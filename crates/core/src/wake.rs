@@ -1,0 +1,61 @@
+//! One armed wake-up a machine.
+
+use crate::Time;
+
+/// The wake-up that a machine has in the event queue.
+///
+/// A machine names the time it next wants to be woken after every step. Most steps only move
+/// that time later (each ACK moves the retransmission timer); then the armed event stays, fires
+/// early, finds nothing due and arms the true time. Only an earlier time schedules a new event,
+/// and the generation number tells the old one apart when it fires.
+#[derive(Debug, Clone, Copy)]
+pub struct Wake {
+    armed_at: Time,
+    generation: u32,
+}
+
+impl Default for Wake {
+    fn default() -> Self {
+        Wake { armed_at: Time::NEVER, generation: 0 }
+    }
+}
+
+impl Wake {
+    /// Asks for a wake-up at `at`. Returns the generation to schedule an event with, or `None`
+    /// when the armed event already comes early enough.
+    #[inline]
+    pub fn arm(&mut self, at: Time) -> Option<u32> {
+        if at >= self.armed_at {
+            return None;
+        }
+        self.armed_at = at;
+        self.generation = self.generation.wrapping_add(1);
+        Some(self.generation)
+    }
+
+    /// Takes an event that fired. False when it is stale and must be ignored.
+    #[inline]
+    pub fn fire(&mut self, generation: u32) -> bool {
+        let current = generation == self.generation;
+        if current {
+            self.armed_at = Time::NEVER;
+        }
+        current
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_time_keeps_the_armed_event_and_an_earlier_one_replaces_it() {
+        let mut wake = Wake::default();
+        let first = wake.arm(Time::from_nanos(10)).expect("nothing was armed");
+        assert_eq!(wake.arm(Time::from_nanos(20)), None);
+        let second = wake.arm(Time::from_nanos(5)).expect("earlier than the armed one");
+        assert!(!wake.fire(first), "replaced events are stale");
+        assert!(wake.fire(second));
+        assert!(wake.arm(Time::from_nanos(20)).is_some());
+    }
+}

@@ -1,0 +1,1 @@
+//! Links that queue, lose, delay and fade, sans-IO.

@@ -1,0 +1,1 @@
+//! Radio channel, blockage, antennas and PHY abstraction.

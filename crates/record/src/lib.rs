@@ -1,0 +1,1 @@
+//! Recorder: rows to Parquet and Arrow, packets to pcapng.

@@ -1,0 +1,1 @@
+//! Scenario files: TOML with quantities to a validated Scenario, with spanned errors.

@@ -1,0 +1,1 @@
+//! The World: builds the layers from a scenario and routes events between them.

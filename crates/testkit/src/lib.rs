@@ -1,0 +1,1 @@
+//! Test tools: segment DSL, ideal pipe, oracles, allocation counter.

@@ -1,0 +1,1 @@
+//! Applications that drive transport connections.

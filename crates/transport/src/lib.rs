@@ -1,0 +1,3 @@
+//! TCP endpoints and congestion control, sans-IO.
+
+pub mod congestion;
