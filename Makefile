@@ -1,0 +1,120 @@
+# Everything a clone needs. Each target sets up what it uses and may be run again at any time.
+# Needs: a Rust toolchain (rustup), Python 3.11 or later, a C compiler.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SHELL  := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+export PATH := $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# `maturin develop` installs into this environment, whatever is active outside.
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+unexport CONDA_PREFIX
+
+say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
+
+.PHONY: help
+help: ## Say what can be made
+	@echo "fadeout: make targets"
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12 | sed 's/^/  /'
+
+# --- what the others need -------------------------------------------------------------------
+
+$(BIN)/python:
+	@command -v cargo >/dev/null || { echo "cargo was not found: install Rust from https://rustup.rs"; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found: install Python 3.11 or later, or set PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11: set PYTHON=python3.12, say"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.maturin: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2'
+	@touch $@
+
+$(VENV)/.tools: pyproject.toml tools/requirements.py | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --requirement <($(BIN)/python tools/requirements.py dev docs)
+	@touch $@
+
+.PHONY: build
+build: $(VENV)/.maturin ## Build the native module and install the package into .venv
+	$(call say,build)
+	$(BIN)/maturin develop --release --quiet
+
+# --- for users ------------------------------------------------------------------------------
+
+.PHONY: demo
+demo: build ## Run the blockage study: its table, its figures, and where they are
+	$(call say,blockage study)
+	$(BIN)/fadeout study blockage --out out/study-blockage --force
+
+# --- checks ---------------------------------------------------------------------------------
+
+.PHONY: test
+test: $(VENV)/.tools check-format check-lint check-rust build check-types check-docs check-python ## Run every check
+
+.PHONY: check-format
+check-format: $(VENV)/.tools
+	$(call say,format)
+	cargo fmt --all --check
+	$(BIN)/ruff format --check --quiet python tests/python tools docs/conf.py
+
+.PHONY: check-lint
+check-lint: $(VENV)/.tools
+	$(call say,lint)
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff check --quiet python tests/python tools docs/conf.py
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny --log-level error check; \
+	else echo "skipped: cargo deny (licences and advisories) is not installed: cargo install cargo-deny"; fi
+
+.PHONY: check-rust
+check-rust: $(BIN)/python
+	$(call say,Rust tests)
+	cargo test --workspace --locked --quiet
+	$(call say,Rust documentation)
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+
+.PHONY: check-types
+check-types: $(VENV)/.tools
+	$(call say,types)
+	$(BIN)/pyright --warnings
+
+.PHONY: check-docs
+check-docs: $(VENV)/.tools
+	$(call say,documentation)
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+
+.PHONY: check-python
+check-python: $(VENV)/.tools
+	$(call say,Python tests)
+	@command -v tshark >/dev/null || echo "skipped: tests that decode captures (tshark is not installed)"
+	FADEOUT_PACKAGING=1 $(BIN)/python -m pytest --quiet
+
+# --- the rest -------------------------------------------------------------------------------
+
+.PHONY: bench
+bench: ## Measure speed; prints the commands and the figures
+	$(call say,benchmarks)
+	cargo bench --workspace --locked
+
+.PHONY: docs
+docs: build $(VENV)/.tools check-docs ## Build the documentation
+	@echo "documentation: docs/_build/html/index.html"
+
+.PHONY: schema
+schema: build ## Write schemas/scenario.schema.json anew
+	@mkdir -p schemas
+	$(BIN)/fadeout schema --out schemas/scenario.schema.json --force
+
+.PHONY: fmt
+fmt: $(VENV)/.tools ## Format the code
+	cargo fmt --all
+	$(BIN)/ruff format python tests/python tools docs/conf.py
+	$(BIN)/ruff check --fix --quiet python tests/python tools docs/conf.py
+
+.PHONY: clean
+clean: ## Remove what was built; results in out/ stay
+	rm -rf $(VENV) target docs/_build docs/generated

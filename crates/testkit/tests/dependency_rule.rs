@@ -1,0 +1,147 @@
+//! Which crate may use which: the graph of ARCHITECTURE.md, checked against `cargo metadata`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// What each crate may use of the workspace, tests aside. Anything not listed is forbidden.
+const MAY_USE: [(&str, &[&str]); 10] = [
+    ("core", &[]),
+    ("transport", &["core"]),
+    ("radio", &["core"]),
+    ("mobility", &["core"]),
+    ("link", &["core"]),
+    ("traffic", &["core"]),
+    ("record", &["core"]),
+    ("scenario", &["core"]),
+    (
+        "sim",
+        &[
+            "core",
+            "transport",
+            "radio",
+            "mobility",
+            "link",
+            "traffic",
+            "record",
+            "scenario",
+        ],
+    ),
+    ("python", &["core", "sim", "scenario", "record"]),
+];
+
+/// What only tests may use, and what it may use itself.
+const TESTKIT: &str = "testkit";
+
+/// Libraries that one crate alone may know.
+const ONE_OWNER: [(&str, &str); 4] = [
+    ("arrow", "record"),
+    ("parquet", "record"),
+    ("pyo3", "python"),
+    ("toml", "scenario"),
+];
+
+/// A dependency of tests alone, which may reach anything of the workspace.
+fn is_free_in_tests(kind: Option<&str>) -> bool {
+    kind == Some("dev")
+}
+
+struct Edge {
+    from: String,
+    to: String,
+    kind: Option<String>,
+}
+
+fn edges() -> Vec<Edge> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo can be run");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let text = |value: &serde_json::Value| value.as_str().expect("a string").to_owned();
+    let mut edges = Vec::new();
+    for package in metadata["packages"].as_array().expect("packages") {
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            edges.push(Edge {
+                from: short(&text(&package["name"])),
+                to: text(&dependency["name"]),
+                kind: dependency["kind"].as_str().map(str::to_owned),
+            });
+        }
+    }
+    assert!(
+        !edges.is_empty(),
+        "cargo metadata lists no dependency at all"
+    );
+    edges
+}
+
+fn short(package: &str) -> String {
+    package
+        .strip_prefix("fadeout-")
+        .unwrap_or(package)
+        .to_owned()
+}
+
+#[test]
+fn no_crate_uses_another_that_the_architecture_does_not_allow() {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_USE.into_iter().collect();
+    let mut wrong = BTreeSet::new();
+    for Edge { from, to, kind } in edges() {
+        let Some(to) = to.strip_prefix("fadeout-") else {
+            continue;
+        };
+        if is_free_in_tests(kind.as_deref()) || from == TESTKIT {
+            continue;
+        }
+        let may = allowed.get(from.as_str()).copied().unwrap_or_default();
+        if !may.contains(&to) {
+            wrong.insert(format!("{from} uses {to}; it may use only {may:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_tools_for_tests_are_used_by_tests_alone() {
+    for Edge { from, to, kind } in edges() {
+        if short(&to) == TESTKIT {
+            assert!(
+                is_free_in_tests(kind.as_deref()),
+                "{from} uses {TESTKIT} outside its tests"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_crate_that_is_not_in_the_rule_is_found() {
+    let known: BTreeSet<&str> = MAY_USE
+        .iter()
+        .map(|(name, _)| *name)
+        .chain([TESTKIT])
+        .collect();
+    for Edge { from, .. } in edges() {
+        assert!(
+            known.contains(from.as_str()),
+            "{from} is in no line of this rule: add one"
+        );
+    }
+}
+
+#[test]
+fn a_library_of_the_edges_is_known_to_its_owner_alone() {
+    for Edge { from, to, kind } in edges() {
+        for (library, owner) in ONE_OWNER {
+            let family = to == library || to.starts_with(&format!("{library}-"));
+            let allowed = from == owner || from == TESTKIT || is_free_in_tests(kind.as_deref());
+            assert!(!family || allowed, "{from} uses {to}; only {owner} may");
+        }
+    }
+}
