@@ -39,12 +39,19 @@ impl<E: Copy> EventQueue<E> {
     /// An empty queue.
     pub fn new() -> Self {
         let () = Self::ENTRY_FITS;
-        EventQueue { heap: Vec::new(), scheduled: 0 }
+        EventQueue {
+            heap: Vec::new(),
+            scheduled: 0,
+        }
     }
 
     /// Adds `event` at `at`. O(log n); allocates only when the queue outgrows its past maximum.
     pub fn schedule(&mut self, at: Time, event: E) {
-        let entry = Entry { at, sequence: self.scheduled, event };
+        let entry = Entry {
+            at,
+            sequence: self.scheduled,
+            event,
+        };
         self.scheduled += 1;
         self.heap.push(entry);
         self.sift_up(self.heap.len() - 1);
@@ -53,7 +60,10 @@ impl<E: Copy> EventQueue<E> {
     /// Removes the earliest event. O(log n).
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let first = *self.heap.first()?;
-        let last = self.heap.pop().expect("a queue with a first entry has a last");
+        let last = self
+            .heap
+            .pop()
+            .expect("a queue with a first entry has a last");
         if !self.heap.is_empty() {
             self.heap[0] = last;
             self.sift_down(0);

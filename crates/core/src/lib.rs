@@ -31,7 +31,7 @@ pub use probe::{NullProbe, Probe};
 pub use ring::Ring;
 pub use rows::{
     BlockageRow, CongestionRow, DropCause, DropRow, FlowEventRow, QueueRow, RetransmitCause,
-    RetransmitRow, TimeoutRow,
+    RetransmitRow, ThroughputRow, TimeoutRow,
 };
 pub use segment::{Flags, MAX_SACK_BLOCKS, SackBlock, SackList, Segment};
 pub use time::{Span, Time};

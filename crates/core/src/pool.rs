@@ -72,7 +72,10 @@ mod tests {
     #[test]
     fn a_freed_slot_is_used_again() {
         let mut pool = PacketPool::new();
-        let first = pool.insert(Packet { flow: FlowId(1), ..Packet::default() });
+        let first = pool.insert(Packet {
+            flow: FlowId(1),
+            ..Packet::default()
+        });
         assert_eq!(pool.take(first).flow, FlowId(1));
         assert!(pool.is_empty());
         assert_eq!(pool.insert(Packet::default()), first);

@@ -19,15 +19,19 @@ impl Stream {
     pub fn new(seed: u64, domain: &str, entity: u64) -> Stream {
         // FNV-1a over the name separates domains; SplitMix64 then spreads all three inputs over
         // the generator's 128 bits of state.
-        let name = domain.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let name = domain
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
         let low = split_mix(seed ^ split_mix(name ^ split_mix(entity)));
         let high = split_mix(low ^ name.rotate_left(32) ^ entity);
         let mut state = [0; 16];
         state[..8].copy_from_slice(&low.to_le_bytes());
         state[8..].copy_from_slice(&high.to_le_bytes());
-        Stream { generator: Pcg64Mcg::from_seed(state) }
+        Stream {
+            generator: Pcg64Mcg::from_seed(state),
+        }
     }
 
     /// 64 uniformly random bits.
@@ -83,7 +87,10 @@ mod tests {
 
     #[test]
     fn a_stream_is_a_function_of_seed_domain_and_entity() {
-        let mut same = (Stream::new(7, "link.loss", 3), Stream::new(7, "link.loss", 3));
+        let mut same = (
+            Stream::new(7, "link.loss", 3),
+            Stream::new(7, "link.loss", 3),
+        );
         assert_eq!(same.0.bits(), same.1.bits());
         let first = Stream::new(7, "link.loss", 3).bits();
         assert_ne!(first, Stream::new(8, "link.loss", 3).bits());

@@ -82,7 +82,10 @@ pub struct Parameters(pub Vec<(String, Value)>);
 
 impl Parameters {
     fn find(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
     }
     /// The number given for `name`, or `default`.
     pub fn number(&self, name: &str, default: f64) -> f64 {
@@ -135,11 +138,16 @@ pub struct Catalog {
 impl Catalog {
     /// The entries of the kind called `name` (singular); empty when there is no such kind.
     pub fn entries(&self, name: &str) -> &'static [Entry] {
-        self.kinds.iter().find(|kind| kind.name == name).map_or(&[], |kind| kind.entries)
+        self.kinds
+            .iter()
+            .find(|kind| kind.name == name)
+            .map_or(&[], |kind| kind.entries)
     }
 }
 
 /// Finds `name` among the entries' names and aliases.
 pub fn find<'a>(entries: &'a [Entry], name: &str) -> Option<&'a Entry> {
-    entries.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
+    entries
+        .iter()
+        .find(|entry| entry.name == name || entry.aliases.contains(&name))
 }

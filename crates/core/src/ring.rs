@@ -18,7 +18,11 @@ impl<T: Copy + Default> Default for Ring<T> {
 impl<T: Copy + Default> Ring<T> {
     /// An empty ring.
     pub fn new() -> Self {
-        Ring { slots: vec![T::default(); 16], first: 0, end: 0 }
+        Ring {
+            slots: vec![T::default(); 16],
+            first: 0,
+            end: 0,
+        }
     }
 
     #[inline]

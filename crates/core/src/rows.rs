@@ -131,6 +131,21 @@ table! {
     }
 }
 
+table! {
+    /// Application bytes that reached a flow's receiver in order, one row a time bin, from the bin
+    /// in which the flow starts to the one in which it completes or the run ends.
+    pub struct ThroughputRow = "throughput" {
+        /// End of the bin.
+        time_s: Time, "s";
+        /// Flow.
+        flow: FlowId, "";
+        /// Bytes delivered in the bin.
+        bytes: u64, "bytes";
+        /// Mean rate over the bin.
+        rate_mbps: f64, "Mbit/s";
+    }
+}
+
 macro_rules! named {
     ($(#[$doc:meta])* $name:ident { $( $(#[$variant_doc:meta])* $variant:ident = $text:literal ),+ $(,)? }) => {
         $(#[$doc])*

@@ -52,7 +52,10 @@ impl std::fmt::Debug for Flags {
             (Flags::ECE, 'E'),
             (Flags::CWR, 'W'),
         ];
-        letters.iter().filter(|(flag, _)| self.has(*flag)).try_for_each(|(_, c)| write!(f, "{c}"))
+        letters
+            .iter()
+            .filter(|(flag, _)| self.has(*flag))
+            .try_for_each(|(_, c)| write!(f, "{c}"))
     }
 }
 
@@ -80,8 +83,10 @@ pub struct SackList {
 
 impl SackList {
     /// No blocks.
-    pub const EMPTY: SackList =
-        SackList { blocks: [SackBlock { start: 0, end: 0 }; MAX_SACK_BLOCKS], len: 0 };
+    pub const EMPTY: SackList = SackList {
+        blocks: [SackBlock { start: 0, end: 0 }; MAX_SACK_BLOCKS],
+        len: 0,
+    };
 
     /// Appends a block; returns false when the list is full.
     pub fn push(&mut self, block: SackBlock) -> bool {
@@ -188,20 +193,30 @@ mod tests {
 
     #[test]
     fn a_full_data_segment_with_timestamps_is_a_1500_byte_packet() {
-        let segment = Segment { len: 1448, has_timestamps: true, ..Segment::default() };
+        let segment = Segment {
+            len: 1448,
+            has_timestamps: true,
+            ..Segment::default()
+        };
         assert_eq!(segment.wire_len(), 1500);
     }
 
     #[test]
     fn syn_and_fin_occupy_sequence_space() {
-        let segment = Segment { flags: Flags::SYN | Flags::ACK, ..Segment::default() };
+        let segment = Segment {
+            flags: Flags::SYN | Flags::ACK,
+            ..Segment::default()
+        };
         assert_eq!((segment.seq_len(), segment.end_seq()), (1, 1));
     }
 
     #[test]
     fn a_full_sack_list_refuses_more() {
         let mut list = SackList::EMPTY;
-        assert!((0..4).all(|n| list.push(SackBlock { start: n, end: n + 1 })));
+        assert!((0..4).all(|n| list.push(SackBlock {
+            start: n,
+            end: n + 1
+        })));
         assert!(!list.push(SackBlock::default()));
     }
 }

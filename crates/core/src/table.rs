@@ -16,6 +16,12 @@ pub enum ColumnKind {
     Bool,
     /// One of a small set of names.
     Name,
+    /// A flow: its index when written, its name in results files.
+    Flow,
+    /// A direction of a link: its index when written, its name in results files.
+    Link,
+    /// A node: its index when written, its name in results files.
+    Node,
 }
 
 /// One column's definition.
@@ -46,7 +52,7 @@ pub struct Table {
 pub trait ColumnSink {
     /// A [`ColumnKind::F64`] value.
     fn f64(&mut self, column: usize, value: f64);
-    /// A [`ColumnKind::U32`] value.
+    /// A [`ColumnKind::U32`] value, or the index of a flow, link or node.
     fn u32(&mut self, column: usize, value: u32);
     /// A [`ColumnKind::U64`] value.
     fn u64(&mut self, column: usize, value: u64);
@@ -92,9 +98,9 @@ cell! {
     &'static str => Name, name, |v| v;
     crate::Time => F64, f64, |v| v.as_secs_f64();
     crate::Span => F64, f64, |v| v.as_secs_f64();
-    crate::FlowId => U32, u32, |v| v.0;
-    crate::LinkId => U32, u32, |v| v.0;
-    crate::NodeId => U32, u32, |v| v.0;
+    crate::FlowId => Flow, u32, |v| v.0;
+    crate::LinkId => Link, u32, |v| v.0;
+    crate::NodeId => Node, u32, |v| v.0;
 }
 
 /// Declares a row struct and its table.

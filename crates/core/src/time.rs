@@ -171,7 +171,11 @@ impl Div<u64> for Span {
 }
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_never() { f.write_str("never") } else { write!(f, "{} s", self.as_secs_f64()) }
+        if self.is_never() {
+            f.write_str("never")
+        } else {
+            write!(f, "{} s", self.as_secs_f64())
+        }
     }
 }
 impl fmt::Debug for Time {

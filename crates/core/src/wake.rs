@@ -16,7 +16,10 @@ pub struct Wake {
 
 impl Default for Wake {
     fn default() -> Self {
-        Wake { armed_at: Time::NEVER, generation: 0 }
+        Wake {
+            armed_at: Time::NEVER,
+            generation: 0,
+        }
     }
 }
 
@@ -53,7 +56,9 @@ mod tests {
         let mut wake = Wake::default();
         let first = wake.arm(Time::from_nanos(10)).expect("nothing was armed");
         assert_eq!(wake.arm(Time::from_nanos(20)), None);
-        let second = wake.arm(Time::from_nanos(5)).expect("earlier than the armed one");
+        let second = wake
+            .arm(Time::from_nanos(5))
+            .expect("earlier than the armed one");
         assert!(!wake.fire(first), "replaced events are stale");
         assert!(wake.fire(second));
         assert!(wake.arm(Time::from_nanos(20)).is_some());
