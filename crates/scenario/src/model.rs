@@ -1,0 +1,438 @@
+//! The resolved scenario: every default filled in, every name looked up, every value in its unit.
+//!
+//! `sim` builds its world from these structs. They are plain data; what a key means and which
+//! values are allowed stands with the keys of the file format, in `keys`.
+
+use fadeout_core::registry::Parameters;
+use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};
+use std::sync::Arc;
+
+/// A whole scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// What the scenario is about, for figures; may be empty.
+    pub title: String,
+    /// How long to simulate.
+    pub duration: Span,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Nodes; a [`NodeId`] is an index into this list.
+    pub nodes: Vec<Node>,
+    /// Links, in the order of the file.
+    pub links: Vec<Link>,
+    /// Blockages, in the order of the file.
+    pub blockages: Vec<Blockage>,
+    /// Flows, in the order of the file, `count` already expanded.
+    pub flows: Vec<Flow>,
+    /// What is recorded.
+    pub probe: ProbeSettings,
+}
+
+/// A host or router.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its name in the file.
+    pub name: String,
+}
+
+/// A link between two nodes, with its two directions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// Its name in the file.
+    pub name: String,
+    /// Where the forward direction starts.
+    pub from: NodeId,
+    /// Where the forward direction ends.
+    pub to: NodeId,
+    /// The direction `from` → `to`.
+    pub forward: LinkDirection,
+    /// The direction `to` → `from`.
+    pub reverse: LinkDirection,
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkDirection {
+    /// How fast it sends.
+    pub rate: RateModel,
+    /// Propagation delay, after transmission.
+    pub delay: Span,
+    /// Largest extra delay; drawn uniformly from zero to this, never reordering packets.
+    pub jitter: Span,
+    /// The queue in front of the transmitter.
+    pub queue: Queue,
+    /// Random loss on the way.
+    pub loss: Loss,
+}
+
+/// A rate over time.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RateModel {
+    /// The same rate for ever; may be [`Rate::UNLIMITED`].
+    Constant(Rate),
+    /// The rate steps at given instants.
+    Steps {
+        /// Start of each step and its rate; the first starts at zero, instants increase strictly.
+        steps: Vec<(Time, Rate)>,
+        /// After this long the steps start over; longer than the last instant.
+        repeat_every: Option<Span>,
+    },
+    /// Full rate while on, nothing while off.
+    OnOff {
+        /// The rate while on.
+        rate: Rate,
+        /// When it is off.
+        off: Schedule,
+    },
+    /// Delivery opportunities from a mahimahi trace file.
+    Trace(Trace),
+    /// The rate that a radio link budget gives.
+    Radio(Radio),
+}
+
+impl RateModel {
+    /// The radio parameters, when the rate comes from a link budget.
+    pub fn radio(&self) -> Option<&Radio> {
+        match self {
+            RateModel::Radio(radio) => Some(radio),
+            _ => None,
+        }
+    }
+}
+
+/// A trace file as it was read; `link` parses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// Path as the scenario writes it.
+    pub path: String,
+    /// The file's bytes.
+    pub bytes: Arc<[u8]>,
+    /// Whether it starts over at its end.
+    pub repeat: bool,
+}
+
+/// A directional link budget, from which a signal-to-noise ratio and a rate follow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Radio {
+    /// Carrier frequency.
+    pub carrier: Hertz,
+    /// Occupied bandwidth.
+    pub bandwidth: Hertz,
+    /// Transmit power.
+    pub tx_power: Dbm,
+    /// Half-power beamwidth at the transmitter, in degrees.
+    pub tx_beamwidth_deg: f64,
+    /// Half-power beamwidth at the receiver, in degrees.
+    pub rx_beamwidth_deg: f64,
+    /// Ground distance between transmitter and receiver.
+    pub distance: Meters,
+    /// Antenna height of the transmitter.
+    pub tx_height: Meters,
+    /// Antenna height of the receiver.
+    pub rx_height: Meters,
+    /// Receiver noise figure.
+    pub noise_figure: Decibel,
+    /// Distance of the receiver from the ideal one, as a loss of signal-to-noise ratio.
+    pub implementation_loss: Decibel,
+    /// Share of the bandwidth that carries user data, in `(0, 1]`.
+    pub efficiency: f64,
+    /// Upper bound on the rate.
+    pub max_rate: Option<Rate>,
+}
+
+/// The queue in front of a transmitter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Queue {
+    /// How much it holds.
+    pub limit: QueueLimit,
+    /// Whether the limit also counts packets in the delay line, as netem's does.
+    pub counts_delay_line: bool,
+    /// Which packets it drops or marks; of the catalog's kind "queue-discipline".
+    pub discipline: Named,
+}
+
+/// How much a queue holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// A number of packets.
+    Packets(u64),
+    /// A number of bytes.
+    Bytes(Bytes),
+    /// As many bytes as the link sends in this time: at its rate when that is constant, at its
+    /// mean rate otherwise.
+    Time(Span),
+}
+
+/// Random loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each packet alike, independently.
+    Independent {
+        /// Probability that a packet is lost.
+        probability: f64,
+    },
+    /// Two states, good and bad, that may change before each packet.
+    GilbertElliott {
+        /// Probability to go from good to bad, per packet.
+        to_bad: f64,
+        /// Probability to go from bad to good, per packet.
+        to_good: f64,
+        /// Probability that a packet is lost in the good state.
+        loss_good: f64,
+        /// Probability that a packet is lost in the bad state.
+        loss_bad: f64,
+    },
+}
+
+/// A recurring interruption of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Blockage {
+    /// Its name in the file.
+    pub name: String,
+    /// The link, an index into [`Scenario::links`].
+    pub link: usize,
+    /// Which directions it hits.
+    pub direction: Directions,
+    /// When it happens.
+    pub schedule: Schedule,
+    /// What becomes of packets meanwhile.
+    pub effect: BlockageEffect,
+    /// How much of the link is left.
+    pub depth: BlockageDepth,
+}
+
+/// One direction of a link, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Directions {
+    /// From the link's `from` to its `to`.
+    Forward,
+    /// From the link's `to` to its `from`.
+    Reverse,
+    /// Both.
+    Both,
+}
+
+impl Directions {
+    /// Whether the forward direction is among them.
+    pub fn has_forward(self) -> bool {
+        self != Directions::Reverse
+    }
+    /// Whether the reverse direction is among them.
+    pub fn has_reverse(self) -> bool {
+        self != Directions::Forward
+    }
+}
+
+/// When something recurs: a blockage, or the off times of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Schedule {
+    /// From `phase + k * period`, for `duration` each, k = 0, 1, 2, …
+    Periodic {
+        /// Distance between two starts.
+        period: Span,
+        /// Length of each; less than the period.
+        duration: Span,
+        /// Start of the first.
+        phase: Phase,
+    },
+    /// Listed intervals, sorted and disjoint: start and end.
+    Scripted(Vec<(Time, Time)>),
+    /// Alternating exponential lengths, beginning clear.
+    Exponential {
+        /// Mean length of a clear time.
+        mean_clear: Span,
+        /// Mean length of a blocked time.
+        mean_blocked: Span,
+    },
+}
+
+/// Start of the first period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// This long after the start of the run; less than the period.
+    Fixed(Span),
+    /// Drawn uniformly from `[0, period)` under the run's seed.
+    Random,
+}
+
+/// What becomes of packets during a blockage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockageEffect {
+    /// They wait and are delivered afterwards, as by RLC acknowledged mode.
+    Held {
+        /// How much may wait; without it the link's queue limit alone applies.
+        limit: Option<HoldLimit>,
+    },
+    /// The link goes on sending and what it sends is lost, as without link-layer retransmission.
+    Lost,
+    /// Packets that arrive are dropped; the ones already inside go on.
+    DroppedOnArrival,
+}
+
+/// How much may wait during a blockage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldLimit {
+    /// A number of packets.
+    Packets(u64),
+    /// A number of bytes.
+    Bytes(Bytes),
+}
+
+/// How much of the link is left during a blockage.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BlockageDepth {
+    /// Nothing.
+    Total,
+    /// What the link budget gives with this much additional loss; the link has a radio rate.
+    Loss(Decibel),
+    /// This rate, if it is less than the link's.
+    Rate(Rate),
+    /// What the link budget gives behind this blocker; the link has a radio rate.
+    Geometry(Blocker),
+}
+
+/// An upright rectangle between transmitter and receiver.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Blocker {
+    /// Width across the path.
+    pub width: Meters,
+    /// Height above ground.
+    pub height: Meters,
+    /// Nearest and farthest distance from the receiver; drawn uniformly for each blockage, and
+    /// fixed when both are equal.
+    pub distance: (Meters, Meters),
+    /// Distance of its centre from the path, sideways.
+    pub offset: Meters,
+}
+
+/// One transport connection with its application.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flow {
+    /// Its name: as in the file, or with `-0`, `-1`, … when the file gives a `count`.
+    pub name: String,
+    /// The data sender.
+    pub from: NodeId,
+    /// The data receiver.
+    pub to: NodeId,
+    /// When it opens.
+    pub start: Time,
+    /// What it sends; of the catalog's kind "application".
+    pub application: Named,
+    /// Which stack it uses; a canonical name of the catalog's kind "profile".
+    pub profile: String,
+    /// What differs from the profile.
+    pub tcp: Parameters,
+    /// Its congestion control; without it the profile's own.
+    pub congestion_control: Option<Named>,
+}
+
+/// An entry of the catalog with the parameters that the scenario gives it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named {
+    /// Canonical name, also where the scenario uses an alias.
+    pub name: String,
+    /// What the scenario gives; the rest keep their defaults.
+    pub parameters: Parameters,
+}
+
+/// What is recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProbeSettings {
+    /// Congestion state of each flow.
+    pub congestion: Sampling,
+    /// Length of a throughput bin; none is recorded without it.
+    pub throughput: Option<Span>,
+    /// Length of each queue.
+    pub queue: Sampling,
+    /// Each dropped packet.
+    pub drops: bool,
+    /// Each retransmission.
+    pub retransmissions: bool,
+    /// Each retransmission timeout.
+    pub timeouts: bool,
+    /// Opening, closing and completion of flows.
+    pub flow_events: bool,
+    /// Begin and end of each blockage.
+    pub blockages: bool,
+    /// Nodes whose packets are written to a capture file.
+    pub capture: Vec<NodeId>,
+    /// Bytes kept of each captured packet.
+    pub capture_snap: Bytes,
+}
+
+/// How often a row is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sampling {
+    /// Never.
+    Off,
+    /// At most once in this long.
+    Every(Span),
+    /// At every change: each ACK, or each packet.
+    All,
+}
+
+/// One step of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hop {
+    /// The link, an index into [`Scenario::links`].
+    pub link: usize,
+    /// Whether it is crossed from its `to` to its `from`.
+    pub is_reverse: bool,
+}
+
+impl Scenario {
+    /// The node called `name`.
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.nodes
+            .iter()
+            .position(|node| node.name == name)
+            .map(|index| NodeId(index as u32))
+    }
+
+    /// The route with the fewest links; of two alike, the one whose links come first in the file.
+    ///
+    /// `None` when nothing connects the nodes; a checked scenario has a route for every flow.
+    pub fn route(&self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
+        let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); self.nodes.len()];
+        for (index, link) in self.links.iter().enumerate() {
+            leaving[link.from.index()].push((
+                link.to,
+                Hop {
+                    link: index,
+                    is_reverse: false,
+                },
+            ));
+            leaving[link.to.index()].push((
+                link.from,
+                Hop {
+                    link: index,
+                    is_reverse: true,
+                },
+            ));
+        }
+        let mut arrived_by: Vec<Option<(NodeId, Hop)>> = vec![None; self.nodes.len()];
+        let mut frontier = std::collections::VecDeque::from([from]);
+        while let Some(node) = frontier.pop_front() {
+            if node == to {
+                break;
+            }
+            for &(next, hop) in &leaving[node.index()] {
+                if next != from && arrived_by[next.index()].is_none() {
+                    arrived_by[next.index()] = Some((node, hop));
+                    frontier.push_back(next);
+                }
+            }
+        }
+        let mut hops = Vec::new();
+        let mut node = to;
+        while node != from {
+            let (previous, hop) = arrived_by[node.index()]?;
+            hops.push(hop);
+            node = previous;
+        }
+        hops.reverse();
+        Some(hops)
+    }
+}
