@@ -1,1 +1,38 @@
-//! Links that queue, lose, delay and fade, sans-IO.
+//! One-directional links, sans-IO: a rate that may vary, a queue, random loss, a delay line with
+//! jitter, and blockages.
+//!
+//! ```text
+//!              on_packet                                              on_wake
+//! arrival ──► loss, blockage ──► queue ──► transmitter ──► delay line ──► far end
+//!              (drops)          (limit)    (rate process)  (delay, jitter)
+//! ```
+//!
+//! The rate process does not depend on the traffic, so a first-in-first-out queue knows on
+//! arrival when the packet will have left the transmitter. A packet therefore costs one event:
+//! its arrival at the far end. See [`Link`].
+//!
+//! Where to look: rates in [`RateConfig`], recorded capacity in [`Trace`], outages in
+//! [`Schedule`] and [`BlockageConfig`], random loss in [`LossConfig`].
+
+mod blockage;
+mod error;
+mod jitter;
+mod link;
+mod loss;
+mod queue;
+mod rate;
+mod registry;
+pub mod schedule;
+mod stats;
+mod transit;
+mod transmitter;
+
+pub use blockage::{BlockageConfig, BlockageEffect, BlockageInterval};
+pub use error::{LinkError, TraceError};
+pub use link::{Link, LinkConfig};
+pub use loss::{GilbertElliott, LossConfig};
+pub use queue::{Limit, QueueConfig};
+pub use rate::{OPPORTUNITY, RateConfig, RateStep, Trace};
+pub use registry::QUEUE_DISCIPLINES;
+pub use schedule::{Phase, Schedule};
+pub use stats::LinkStats;

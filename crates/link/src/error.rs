@@ -1,0 +1,96 @@
+//! What can be wrong with a link's parameters.
+
+use fadeout_core::{Rate, Span, Time};
+
+/// Why a link cannot be built. Every message says what was expected.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LinkError {
+    /// The link would never send anything.
+    #[error("the rate is zero for ever; expected a positive rate")]
+    NeverSends,
+    /// A varying rate too small to simulate packet by packet.
+    #[error("a varying rate has a value of {0:?}; expected zero or at least 0.001 Mbit/s")]
+    RateTooSmall(Rate),
+    /// The list of rate steps is empty or does not begin at time zero.
+    #[error("rate steps begin at {}; expected the first step at 0 s",
+        .0.map_or_else(|| "no time at all".to_owned(), |at| at.to_string()))]
+    FirstStep(Option<Span>),
+    /// A step, an interval or a gap too short to simulate.
+    #[error("{what} lasts {length}; expected at least {least}")]
+    TooShort {
+        /// What is too short.
+        what: &'static str,
+        /// Its length.
+        length: Span,
+        /// The least length.
+        least: Span,
+    },
+    /// A periodic interval that does not end before the next one begins.
+    #[error("an interval of {duration} repeats every {period}; expected it to end before the next")]
+    FillsPeriod {
+        /// Length of the interval.
+        duration: Span,
+        /// Distance from one beginning to the next.
+        period: Span,
+    },
+    /// An interval that ends before it begins, or begins before the one listed before it ends.
+    #[error("interval {start} to {end}; expected intervals in order, each ending after its start")]
+    Interval {
+        /// Beginning of the interval.
+        start: Time,
+        /// Its end.
+        end: Time,
+    },
+    /// A schedule with too many intervals.
+    #[error("the schedule has more than {0} intervals before the end; expected fewer")]
+    TooManyIntervals(usize),
+    /// A probability outside [0, 1].
+    #[error("{name} is {value}; expected a probability between 0 and 1")]
+    Probability {
+        /// Name of the parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A Gilbert–Elliott chain that never moves has no stationary distribution.
+    #[error("both transition probabilities are zero; expected at least one above zero")]
+    FrozenChain,
+    /// A queue or hold limit that admits nothing.
+    #[error("{0} is zero; expected at least 1")]
+    ZeroLimit(&'static str),
+    /// A trace with a blockage that slows the link instead of stopping it.
+    #[error("a blockage slows a trace-driven link to {0:?}; expected a blocked rate of zero")]
+    SlowedTrace(Rate),
+}
+
+/// Why a trace cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    /// A line that is not a number.
+    #[error("line {line}: found {found:?}; expected a time in whole milliseconds")]
+    NotANumber {
+        /// One-based line number.
+        line: usize,
+        /// The start of the line.
+        found: String,
+    },
+    /// A time before that of the line above.
+    #[error("line {line}: {time_ms} ms comes after {previous_ms} ms; expected times in order")]
+    Backwards {
+        /// One-based line number.
+        line: usize,
+        /// Time on this line.
+        time_ms: u32,
+        /// Time on the line above.
+        previous_ms: u32,
+    },
+    /// No line at all.
+    #[error("the trace is empty; expected one time in milliseconds per line")]
+    Empty,
+    /// All times are zero, so the trace cannot repeat.
+    #[error("line {line}: the trace ends at 0 ms; expected the last time to be at least 1 ms")]
+    NoDuration {
+        /// One-based number of the last line.
+        line: usize,
+    },
+}

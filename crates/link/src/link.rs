@@ -1,0 +1,348 @@
+//! The link itself.
+
+use crate::blockage::Blockages;
+use crate::jitter::Jitter;
+use crate::loss::Loss;
+use crate::queue::DropTail;
+use crate::rate::{Pieces, Process};
+use crate::transit::{Carried, Transit};
+use crate::transmitter::{Fluid, Opportunities, Transmission, Transmitter};
+use crate::{
+    BlockageConfig, BlockageEffect, BlockageInterval, Limit, LinkError, LinkStats, LossConfig,
+    QueueConfig, RateConfig,
+};
+use fadeout_core::{
+    BlockageRow, Bytes, DropCause, DropRow, LinkId, PacketId, PacketPool, Probe, QueueRow, Rate,
+    Span, Time,
+};
+
+/// Parameters of one direction of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkConfig {
+    /// How fast it sends, over time.
+    pub rate: RateConfig,
+    /// From the last bit out to the packet's arrival at the far end.
+    pub delay: Span,
+    /// Most extra delay, uniform from zero; packets keep their order.
+    pub jitter: Span,
+    /// What waits for the transmitter.
+    pub queue: QueueConfig,
+    /// Random loss on arrival.
+    pub loss: LossConfig,
+    /// Intervals during which the link is blocked.
+    pub blockage: Option<BlockageConfig>,
+}
+
+impl Default for LinkConfig {
+    /// A link that passes everything on at once.
+    fn default() -> Self {
+        LinkConfig {
+            rate: RateConfig::Constant(Rate::UNLIMITED),
+            delay: Span::ZERO,
+            jitter: Span::ZERO,
+            queue: QueueConfig::DropTail {
+                limit: None,
+                counts_delay_line: false,
+            },
+            loss: LossConfig::None,
+            blockage: None,
+        }
+    }
+}
+
+/// One direction of a link: takes packets at one end and gives them out at the other, later, in
+/// order, or not at all.
+///
+/// A packet's fate is settled on arrival, in this order: blockage that drops on arrival, random
+/// loss, hold limit of a blockage, queue limit. What is admitted gets its departure from the
+/// transmitter and its arrival from delay and jitter, and waits in a ring whose head is the only
+/// armed wake-up.
+#[derive(Debug)]
+pub struct Link {
+    id: LinkId,
+    transmitter: Transmitter,
+    queue: DropTail,
+    counts_delay_line: bool,
+    delay: Span,
+    jitter: Jitter,
+    loss: Loss,
+    blockages: Blockages,
+    effect: Option<BlockageEffect>,
+    transit: Transit,
+    stats: LinkStats,
+}
+
+impl Link {
+    /// Builds a link. Its random streams are functions of `seed` and `id` alone.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range; the message says what was expected.
+    pub fn new(id: LinkId, config: LinkConfig, seed: u64) -> Result<Link, LinkError> {
+        let LinkConfig {
+            rate,
+            delay,
+            jitter,
+            queue,
+            loss,
+            blockage,
+        } = config;
+        let QueueConfig::DropTail {
+            limit,
+            counts_delay_line,
+        } = queue;
+        check_limit("the queue limit", limit)?;
+        let effect = blockage.as_ref().map(|blockage| blockage.effect);
+        if let Some(BlockageEffect::Held { limit }) = effect {
+            check_limit("the hold limit", limit)?;
+        }
+        let blockages =
+            Blockages::new(blockage.map(|b| b.intervals).unwrap_or_default().as_slice())?;
+        let transmitter = transmitter(&rate, slowing(&blockages, effect), (id, seed), &blockages)?;
+        Ok(Link {
+            id,
+            transmitter,
+            queue: DropTail { limit },
+            counts_delay_line,
+            delay,
+            jitter: Jitter::new(jitter, seed, id),
+            loss: Loss::new(loss, seed, id)?,
+            blockages,
+            effect,
+            transit: Transit::default(),
+            stats: LinkStats::default(),
+        })
+    }
+
+    /// A packet arrives at the near end. It is queued, or dropped: then its slot is freed and
+    /// the probe told.
+    pub fn on_packet(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let size = pool[packet].segment.wire_len();
+        self.stats.count_in(size);
+        self.transit.leave_queue(now);
+        match self.drop_cause(now, size) {
+            Some(cause) => self.drop_packet(now, packet, cause, pool, probe),
+            None => self.carry(now, packet, size),
+        }
+        if probe.wants_queue(now, self.id) {
+            probe.queue(QueueRow {
+                time_s: now,
+                link: self.id,
+                queued_packets: u32::try_from(self.transit.queued_packets()).unwrap_or(u32::MAX),
+                queued_bytes: self.transit.queued_bytes(),
+                delay_s: self.queue_delay(now),
+            });
+        }
+    }
+
+    /// Pushes to `out`, in order, the packets that reach the far end by `now`, and drops those
+    /// that were lost on the way.
+    pub fn on_wake(
+        &mut self,
+        now: Time,
+        pool: &mut PacketPool,
+        out: &mut Vec<PacketId>,
+        probe: &mut impl Probe,
+    ) {
+        self.transit.leave_queue(now);
+        while let Some(carried) = self.transit.pop_arrived(now) {
+            if carried.is_lost {
+                self.drop_packet(now, carried.packet, DropCause::Blocked, pool, probe);
+            } else {
+                self.stats.count_out(carried.size);
+                out.push(carried.packet);
+            }
+        }
+    }
+
+    /// When [`on_wake`](Self::on_wake) next has something to do; [`Time::NEVER`] when idle.
+    #[inline]
+    pub fn wake_at(&self) -> Time {
+        self.transit.next_arrival_at()
+    }
+
+    /// The link's id.
+    pub fn id(&self) -> LinkId {
+        self.id
+    }
+
+    /// Packets that count against the queue's limit at `now`: waiting, in transmission, and in
+    /// the delay line where the limit counts those.
+    pub fn queued_packets(&mut self, now: Time) -> u64 {
+        self.transit.leave_queue(now);
+        self.transit.queued_packets()
+    }
+
+    /// Bytes that count against the queue's limit at `now`.
+    pub fn queued_bytes(&mut self, now: Time) -> Bytes {
+        self.transit.leave_queue(now);
+        Bytes(self.transit.queued_bytes())
+    }
+
+    /// Time until the transmitter has sent everything queued.
+    pub fn queue_delay(&self, now: Time) -> Span {
+        self.transmitter.free_at().since(now)
+    }
+
+    /// Packets inside: queued or in the delay line.
+    pub fn packets_inside(&self) -> usize {
+        self.transit.packets()
+    }
+
+    /// What the link has carried and lost.
+    pub fn stats(&self) -> &LinkStats {
+        &self.stats
+    }
+
+    /// The blockages, disjoint and in order.
+    pub fn blockages(&self) -> &[BlockageInterval] {
+        self.blockages.all()
+    }
+
+    /// Tells the probe of every blockage that begins before `until`, cut off there.
+    pub fn report_blockages(&self, until: Time, probe: &mut impl Probe) {
+        for blockage in self
+            .blockages
+            .all()
+            .iter()
+            .take_while(|blockage| blockage.start < until)
+        {
+            probe.blockage(BlockageRow {
+                start_s: blockage.start,
+                end_s: blockage.end.min(until),
+                link: self.id,
+                rate_mbps: blockage.rate.as_mbps(),
+                loss_db: blockage.loss_db,
+            });
+        }
+    }
+
+    /// Why an arrival is not admitted.
+    #[inline]
+    fn drop_cause(&mut self, now: Time, size: u32) -> Option<DropCause> {
+        // Drawn for every arrival, so that the loss of the n-th packet does not depend on
+        // blockages and queue.
+        let is_lost = self.loss.is_lost();
+        let (packets, bytes) = (self.transit.queued_packets(), self.transit.queued_bytes());
+        let mut may_hold = true;
+        match self.effect {
+            Some(BlockageEffect::DroppedOnArrival) if self.blockages.is_blocked_at(now) => {
+                return Some(DropCause::Blocked);
+            }
+            Some(BlockageEffect::Held { limit: Some(limit) })
+                if self.blockages.is_blocked_at(now) =>
+            {
+                may_hold = limit.admits(packets, bytes, size);
+            }
+            _ => {}
+        }
+        if is_lost {
+            Some(DropCause::Random)
+        } else if !may_hold {
+            Some(DropCause::HoldFull)
+        } else if !self.queue.admits(packets, bytes, size) {
+            Some(DropCause::QueueFull)
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn carry(&mut self, now: Time, packet: PacketId, size: u32) {
+        let Transmission {
+            first,
+            last,
+            departs_at,
+        } = self.transmitter.transmit(now, size);
+        let is_lost = self.effect == Some(BlockageEffect::Lost)
+            && !departs_at.is_never()
+            && self.blockages.hits(first, last);
+        let jitter = self.jitter.draw();
+        let arrives_at = departs_at.saturating_add(self.delay).saturating_add(jitter);
+        let arrives_at = self
+            .transit
+            .back()
+            .map_or(arrives_at, |b| b.arrives_at.max(arrives_at));
+        let leaves_queue_at = if self.counts_delay_line {
+            arrives_at
+        } else {
+            departs_at
+        };
+        self.transit.push(Carried {
+            leaves_queue_at,
+            arrives_at,
+            packet,
+            size,
+            is_lost,
+        });
+    }
+
+    #[cold]
+    fn drop_packet(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        cause: DropCause,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let lost = pool.take(packet);
+        self.stats.count_drop(cause);
+        probe.dropped(DropRow {
+            time_s: now,
+            link: self.id,
+            flow: lost.flow,
+            size_bytes: lost.segment.wire_len(),
+            cause,
+        });
+    }
+}
+
+fn check_limit(name: &'static str, limit: Option<Limit>) -> Result<(), LinkError> {
+    limit.map_or(Ok(()), |limit| limit.check(name))
+}
+
+/// The blockages that the transmitter feels: all of them where packets are held, else the
+/// partial ones.
+fn slowing(blockages: &Blockages, effect: Option<BlockageEffect>) -> Vec<BlockageInterval> {
+    let holds = matches!(effect, Some(BlockageEffect::Held { .. }));
+    blockages
+        .all()
+        .iter()
+        .copied()
+        .filter(|b| holds || !b.rate.is_zero())
+        .collect()
+}
+
+fn transmitter(
+    rate: &RateConfig,
+    slowing: Vec<BlockageInterval>,
+    (id, seed): (LinkId, u64),
+    blockages: &Blockages,
+) -> Result<Transmitter, LinkError> {
+    let process = match rate {
+        RateConfig::Constant(rate) => Process::constant(*rate)?,
+        RateConfig::Steps {
+            steps,
+            repeat_every,
+        } => Process::steps(steps, *repeat_every)?,
+        RateConfig::OnOff { on, off, schedule } => {
+            Process::on_off((*on, *off), schedule, seed, id)?
+        }
+        RateConfig::Trace(trace) => {
+            if let Some(partial) = blockages.all().iter().find(|b| !b.rate.is_zero()) {
+                return Err(LinkError::SlowedTrace(partial.rate));
+            }
+            let opportunities = Opportunities::new(trace.clone(), slowing);
+            return Ok(Transmitter::Opportunities(opportunities));
+        }
+    };
+    Ok(Transmitter::Fluid(Fluid::new(Pieces::new(
+        process, slowing,
+    ))))
+}

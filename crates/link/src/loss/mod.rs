@@ -1,0 +1,98 @@
+//! Random loss, decided on a packet's arrival at the link, before the queue.
+//!
+//! netem decides there too. A lost packet takes neither queue space nor transmission time.
+
+mod gilbert_elliott;
+
+pub use gilbert_elliott::GilbertElliott;
+
+use crate::LinkError;
+use fadeout_core::LinkId;
+use fadeout_core::random::Stream;
+
+/// A link's random loss.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum LossConfig {
+    /// No random loss.
+    #[default]
+    None,
+    /// Each packet is lost with this probability, independently of the others.
+    Independent {
+        /// Probability in [0, 1].
+        probability: f64,
+    },
+    /// Losses come in bursts.
+    GilbertElliott(GilbertElliott),
+}
+
+/// The loss process: decides one packet at a time.
+#[derive(Debug, Clone)]
+pub(crate) enum Loss {
+    None,
+    Independent { probability: f64, stream: Stream },
+    GilbertElliott(gilbert_elliott::Chain),
+}
+
+impl Loss {
+    pub(crate) fn new(config: LossConfig, seed: u64, link: LinkId) -> Result<Self, LinkError> {
+        let stream = Stream::new(seed, "link.loss", u64::from(link.0));
+        Ok(match config {
+            LossConfig::None => Loss::None,
+            LossConfig::Independent { probability } => {
+                is_probability("loss", probability)?;
+                Loss::Independent {
+                    probability,
+                    stream,
+                }
+            }
+            LossConfig::GilbertElliott(chain) => {
+                Loss::GilbertElliott(gilbert_elliott::Chain::new(chain, stream)?)
+            }
+        })
+    }
+
+    /// Whether the next packet is lost.
+    #[inline]
+    pub(crate) fn is_lost(&mut self) -> bool {
+        match self {
+            Loss::None => false,
+            Loss::Independent {
+                probability,
+                stream,
+            } => stream.chance(*probability),
+            Loss::GilbertElliott(chain) => chain.is_lost(),
+        }
+    }
+}
+
+fn is_probability(name: &'static str, value: f64) -> Result<(), LinkError> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(())
+    } else {
+        Err(LinkError::Probability { name, value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn independent_loss_has_its_rate() {
+        let config = LossConfig::Independent { probability: 0.01 };
+        let mut loss = Loss::new(config, 3, LinkId(0)).expect("a probability");
+        let n = 400_000;
+        let lost = (0..n).filter(|_| loss.is_lost()).count() as f64;
+        // Five standard errors of a binomial share.
+        let error = (0.01 * 0.99 / f64::from(n)).sqrt();
+        assert!((lost / f64::from(n) - 0.01).abs() < 5.0 * error, "{lost}");
+    }
+
+    #[test]
+    fn a_probability_outside_zero_to_one_is_an_error() {
+        for probability in [-0.1, 1.1, f64::NAN] {
+            let config = LossConfig::Independent { probability };
+            assert!(Loss::new(config, 1, LinkId(0)).is_err());
+        }
+    }
+}

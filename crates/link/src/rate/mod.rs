@@ -1,0 +1,105 @@
+//! How fast a link sends, over time.
+//!
+//! A rate process is piecewise constant and does not depend on the traffic. It is told apart
+//! from a [`Trace`], which is a list of instants at which a fixed number of bytes may leave.
+
+mod on_off;
+mod pieces;
+mod steps;
+mod trace;
+
+pub(crate) use pieces::{Piece, Pieces};
+pub use steps::RateStep;
+pub(crate) use trace::Opportunity;
+pub use trace::{OPPORTUNITY, Trace};
+
+use crate::{LinkError, Schedule};
+use fadeout_core::random::Stream;
+use fadeout_core::{LinkId, Rate, Span};
+use on_off::OnOff;
+use steps::Steps;
+
+/// A link's rate over time.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RateConfig {
+    /// One rate for ever; [`Rate::UNLIMITED`] for a link that only delays.
+    Constant(Rate),
+    /// The rate changes at given times.
+    Steps {
+        /// The changes in order, the first at time zero. The last rate stays for ever.
+        steps: Vec<RateStep>,
+        /// Start over after this time.
+        repeat_every: Option<Span>,
+    },
+    /// The link switches between two rates.
+    OnOff {
+        /// Rate outside the schedule's intervals.
+        on: Rate,
+        /// Rate inside them; usually zero.
+        off: Rate,
+        /// When the link is off.
+        schedule: Schedule,
+    },
+    /// Delivery opportunities recorded on a real link.
+    Trace(Trace),
+}
+
+/// The least positive value of a varying rate. Below it a packet would last through millions of
+/// pieces.
+const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
+
+/// A piecewise constant rate, one piece after the other.
+#[derive(Debug, Clone)]
+pub(crate) enum Process {
+    Constant(Rate),
+    Steps(Steps),
+    OnOff(OnOff),
+}
+
+impl Process {
+    pub(crate) fn constant(rate: Rate) -> Result<Self, LinkError> {
+        if rate.is_zero() {
+            Err(LinkError::NeverSends)
+        } else {
+            Ok(Process::Constant(rate))
+        }
+    }
+
+    pub(crate) fn steps(steps: &[RateStep], repeat: Option<Span>) -> Result<Self, LinkError> {
+        check_rates(steps.iter().map(|step| step.rate))?;
+        Ok(Process::Steps(Steps::new(steps, repeat)?))
+    }
+
+    pub(crate) fn on_off(
+        (on, off): (Rate, Rate),
+        schedule: &Schedule,
+        seed: u64,
+        link: LinkId,
+    ) -> Result<Self, LinkError> {
+        check_rates([on, off].into_iter())?;
+        let stream = Stream::new(seed, "link.on-off", u64::from(link.0));
+        Ok(Process::OnOff(OnOff::new(on, off, schedule, stream)?))
+    }
+
+    /// The piece after the one returned last; the first begins at time zero.
+    pub(crate) fn next_piece(&mut self) -> Piece {
+        match self {
+            Process::Constant(rate) => Piece {
+                until: fadeout_core::Time::NEVER,
+                rate: *rate,
+            },
+            Process::Steps(steps) => steps.next_piece(),
+            Process::OnOff(on_off) => on_off.next_piece(),
+        }
+    }
+}
+
+fn check_rates(mut rates: impl Iterator<Item = Rate> + Clone) -> Result<(), LinkError> {
+    if rates.clone().all(Rate::is_zero) {
+        return Err(LinkError::NeverSends);
+    }
+    match rates.find(|rate| !rate.is_zero() && *rate < SLOWEST) {
+        Some(rate) => Err(LinkError::RateTooSmall(rate)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,61 @@
+//! A rate process with the blockages that slow it laid over.
+
+use super::Process;
+use crate::BlockageInterval;
+use fadeout_core::{Rate, Time};
+
+/// A stretch of constant rate, up to `until`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) until: Time,
+    pub(crate) rate: Rate,
+}
+
+/// The pieces of the lower of process and blockages.
+#[derive(Debug, Clone)]
+pub(crate) struct Pieces {
+    process: Process,
+    current: Piece,
+    blockages: Vec<BlockageInterval>,
+    next_blockage: usize,
+}
+
+impl Pieces {
+    /// `blockages` are disjoint and in order.
+    pub(crate) fn new(mut process: Process, blockages: Vec<BlockageInterval>) -> Self {
+        let current = process.next_piece();
+        Pieces {
+            process,
+            current,
+            blockages,
+            next_blockage: 0,
+        }
+    }
+
+    /// The piece that holds `at`, from `at` on. `at` is never before the last one asked for, and
+    /// never [`Time::NEVER`].
+    pub(crate) fn piece_at(&mut self, at: Time) -> Piece {
+        while self.current.until <= at {
+            self.current = self.process.next_piece();
+        }
+        while self
+            .blockages
+            .get(self.next_blockage)
+            .is_some_and(|blockage| blockage.end <= at)
+        {
+            self.next_blockage += 1;
+        }
+        let Piece { until, rate } = self.current;
+        match self.blockages.get(self.next_blockage) {
+            None => self.current,
+            Some(ahead) if at < ahead.start => Piece {
+                until: until.min(ahead.start),
+                rate,
+            },
+            Some(within) => Piece {
+                until: until.min(within.end),
+                rate: rate.min(within.rate),
+            },
+        }
+    }
+}

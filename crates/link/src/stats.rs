@@ -1,0 +1,39 @@
+//! Totals of a link.
+
+use fadeout_core::{Bytes, DropCause};
+
+/// What a link has carried and lost since the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Packets that arrived at the link, the dropped ones included.
+    pub packets_in: u64,
+    /// Bytes that arrived at the link, the dropped ones included.
+    pub bytes_in: Bytes,
+    /// Packets that reached the far end.
+    pub packets_out: u64,
+    /// Bytes that reached the far end.
+    pub bytes_out: Bytes,
+    drops: [u64; 5],
+}
+
+impl LinkStats {
+    /// Packets lost for `cause`.
+    pub fn dropped(&self, cause: DropCause) -> u64 {
+        self.drops[cause as usize]
+    }
+    /// Packets lost for any cause.
+    pub fn dropped_total(&self) -> u64 {
+        self.drops.iter().sum()
+    }
+    pub(crate) fn count_in(&mut self, size: u32) {
+        self.packets_in += 1;
+        self.bytes_in.0 += u64::from(size);
+    }
+    pub(crate) fn count_out(&mut self, size: u32) {
+        self.packets_out += 1;
+        self.bytes_out.0 += u64::from(size);
+    }
+    pub(crate) fn count_drop(&mut self, cause: DropCause) {
+        self.drops[cause as usize] += 1;
+    }
+}

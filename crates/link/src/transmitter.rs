@@ -1,0 +1,227 @@
+//! When a packet that arrives now will have left.
+//!
+//! Both transmitters take packets in order of arrival and answer at once, because neither rate
+//! nor opportunities depend on the traffic.
+
+use crate::BlockageInterval;
+use crate::rate::{OPPORTUNITY, Piece, Pieces, Trace};
+use fadeout_core::Time;
+
+/// One packet's time on the air.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Transmission {
+    /// First instant.
+    pub(crate) first: Time,
+    /// Last instant, inclusive.
+    pub(crate) last: Time,
+    /// When the last bit is out; [`Time::NEVER`] when that never happens.
+    pub(crate) departs_at: Time,
+}
+
+const NEVER: Transmission = Transmission {
+    first: Time::NEVER,
+    last: Time::NEVER,
+    departs_at: Time::NEVER,
+};
+
+#[derive(Debug, Clone)]
+pub(crate) enum Transmitter {
+    Fluid(Fluid),
+    Opportunities(Opportunities),
+}
+
+impl Transmitter {
+    /// Queues a packet of `size` bytes that arrives at `now`.
+    #[inline]
+    pub(crate) fn transmit(&mut self, now: Time, size: u32) -> Transmission {
+        match self {
+            Transmitter::Fluid(fluid) => fluid.transmit(now, size),
+            Transmitter::Opportunities(opportunities) => opportunities.transmit(now, size),
+        }
+    }
+
+    /// When everything queued so far has left.
+    pub(crate) fn free_at(&self) -> Time {
+        match self {
+            Transmitter::Fluid(fluid) => fluid.free_at,
+            Transmitter::Opportunities(opportunities) => opportunities.free_at,
+        }
+    }
+}
+
+/// Sends at a piecewise constant rate.
+///
+/// Work is counted in bit-nanoseconds: a packet of n bits is n 10^9 of them, and a rate of r
+/// bit/s does r in a nanosecond. A departure is rounded up to the nanosecond, and what the rest
+/// of that nanosecond could have sent is kept for the next packet if it already waits. So
+/// back-to-back packets end on the nanosecond that exact arithmetic gives.
+#[derive(Debug, Clone)]
+pub(crate) struct Fluid {
+    pieces: Pieces,
+    piece: Piece,
+    free_at: Time,
+    /// Work that the nanosecond before `free_at` has left.
+    spare: u64,
+}
+
+impl Fluid {
+    pub(crate) fn new(mut pieces: Pieces) -> Self {
+        let piece = pieces.piece_at(Time::ZERO);
+        Fluid {
+            pieces,
+            piece,
+            free_at: Time::ZERO,
+            spare: 0,
+        }
+    }
+
+    fn transmit(&mut self, now: Time, size: u32) -> Transmission {
+        if self.free_at <= now {
+            self.free_at = now;
+            self.spare = 0;
+        } else if self.free_at.is_never() {
+            return NEVER;
+        }
+        let first = self.free_at;
+        let departs_at = self.finish(u64::from(size).saturating_mul(8_000_000_000));
+        let last = departs_at
+            .saturating_sub(fadeout_core::Span::from_nanos(1))
+            .max(first);
+        Transmission {
+            first,
+            last,
+            departs_at,
+        }
+    }
+
+    #[inline]
+    fn finish(&mut self, mut work: u64) -> Time {
+        if work <= self.spare {
+            self.spare -= work;
+            return self.free_at;
+        }
+        work -= self.spare;
+        self.spare = 0;
+        loop {
+            if self.piece.until <= self.free_at {
+                self.piece = self.pieces.piece_at(self.free_at);
+            }
+            let Piece { until, rate } = self.piece;
+            if rate.is_unlimited() {
+                return self.free_at;
+            }
+            let room = until - self.free_at;
+            let rate = rate.as_bits_per_sec();
+            if rate > 0 {
+                let nanos = work.div_ceil(rate);
+                if nanos <= room.as_nanos() {
+                    self.free_at += fadeout_core::Span::from_nanos(nanos);
+                    self.spare = match work % rate {
+                        0 => 0,
+                        sent_last => rate - sent_last,
+                    };
+                    return self.free_at;
+                }
+                // Less than the work, since it does not suffice: no overflow.
+                work -= room.as_nanos() * rate;
+            }
+            self.free_at = until;
+            if until.is_never() {
+                return until;
+            }
+        }
+    }
+}
+
+/// Sends at the opportunities of a trace, counting bytes: small packets share an opportunity,
+/// and what does not fit goes on at the next one. An opportunity serves the packets that arrived
+/// before it; what they leave of it is wasted.
+#[derive(Debug, Clone)]
+pub(crate) struct Opportunities {
+    trace: Trace,
+    next: crate::rate::Opportunity,
+    free_at: Time,
+    /// Bytes left of the opportunity at `free_at`.
+    spare: u32,
+    /// Opportunities within these are wasted.
+    blockages: Vec<BlockageInterval>,
+    next_blockage: usize,
+}
+
+impl Opportunities {
+    /// `blockages` are total, disjoint and in order.
+    pub(crate) fn new(trace: Trace, blockages: Vec<BlockageInterval>) -> Self {
+        let next = trace.after(Time::ZERO);
+        Opportunities {
+            trace,
+            next,
+            free_at: Time::ZERO,
+            spare: 0,
+            blockages,
+            next_blockage: 0,
+        }
+    }
+
+    fn transmit(&mut self, now: Time, size: u32) -> Transmission {
+        if self.free_at <= now {
+            self.spare = 0;
+            if self.trace.time_of(self.next) <= now {
+                self.next = self.trace.after(now);
+            }
+        } else if self.free_at.is_never() {
+            return NEVER;
+        }
+        let mut first = (self.spare > 0).then_some(self.free_at);
+        let mut left = size;
+        loop {
+            let sent = left.min(self.spare);
+            left -= sent;
+            self.spare -= sent;
+            if left == 0 {
+                let departs_at = self.free_at;
+                let first = first.unwrap_or(departs_at);
+                return Transmission {
+                    first,
+                    last: departs_at,
+                    departs_at,
+                };
+            }
+            let Some(at) = self.next_usable() else {
+                self.free_at = Time::NEVER;
+                return NEVER;
+            };
+            self.free_at = at;
+            self.spare = OPPORTUNITY;
+            self.next = self.trace.next(self.next);
+            first = first.or(Some(at));
+        }
+    }
+
+    /// Moves `next` past blockages and tells its time; `None` when it never comes.
+    fn next_usable(&mut self) -> Option<Time> {
+        loop {
+            let at = self.trace.time_of(self.next);
+            if at.is_never() {
+                return None;
+            }
+            while self
+                .blockages
+                .get(self.next_blockage)
+                .is_some_and(|blocked| blocked.end <= at)
+            {
+                self.next_blockage += 1;
+            }
+            match self.blockages.get(self.next_blockage) {
+                Some(blocked) if blocked.start <= at => {
+                    if blocked.end.is_never() {
+                        return None;
+                    }
+                    // The end is later than `at`, so a nanosecond before it is no underflow.
+                    let just_before = blocked.end - fadeout_core::Span::from_nanos(1);
+                    self.next = self.trace.after(just_before);
+                }
+                _ => return Some(at),
+            }
+        }
+    }
+}
