@@ -7,6 +7,24 @@
 //! [`CongestionControl::on_congestion`]. One that sets window and rate by its own model (BBR)
 //! says so by [`CongestionControl::controls_window`], and the stack then leaves `cwnd` alone.
 
+mod cubic;
+mod hystart;
+mod hystart_plus_plus;
+mod linux;
+mod new_reno;
+mod registry;
+mod reno;
+mod settings;
+mod tahoe;
+
+#[cfg(test)]
+mod battery;
+#[cfg(test)]
+mod testing;
+
+pub use registry::{Algorithm, CONGESTION_CONTROLS, Congestion};
+pub use settings::Settings;
+
 use fadeout_core::{Rate, Span, Time};
 
 /// The congestion window that the stack and the algorithm share.
@@ -94,6 +112,9 @@ pub struct AckSample {
     pub acked: u32,
     /// Segments newly acknowledged, cumulatively or selectively.
     pub delivered_now: u32,
+    /// Of those, how many the receiver reports as marked congestion-experienced. With classic
+    /// feedback (one echo bit) all of an ACK that carries the echo; exact with accurate feedback.
+    pub delivered_ce_now: u32,
     /// Segments newly marked lost.
     pub lost_now: u32,
     /// Round-trip time of this ACK, never from an ambiguous retransmission (Karn).
@@ -128,6 +149,14 @@ pub struct AckSample {
     pub pacing_rate: Rate,
     /// Recovery state after this ACK.
     pub state: RecoveryState,
+}
+
+impl AckSample {
+    /// Whether an algorithm that probes for bandwidth may raise its window on this ACK.
+    #[inline]
+    pub fn is_growth_due(&self) -> bool {
+        self.may_grow && self.is_cwnd_limited
+    }
 }
 
 /// Why the window must shrink. Reported once per episode.

@@ -1,0 +1,309 @@
+//! CUBIC: a window that is a cubic function of the time since the last reduction.
+//!
+//! `W(t) = C (t - K)^3 + W_max` with `K = cbrt((W_max - cwnd) / C)`, never below what Reno with
+//! the same decrease would have. Three variants:
+//! - `linux`: the integer arithmetic of net/ipv4/tcp_cubic.c (Linux 6.12), see [`integer`];
+//! - `rfc9438`: RFC 9438 in real numbers, see [`real`];
+//! - `2008`: Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", SIGOPS OSR
+//!   42(5), 2008: keeps 0.8 of the window instead of 0.7.
+//!
+//! Slow start ends by HyStart or HyStart++ if it is on.
+
+mod integer;
+mod real;
+
+use super::hystart::{self, HyStart};
+use super::hystart_plus_plus::HyStartPlusPlus;
+use super::linux;
+use super::registry::Algorithm;
+use super::settings::{HZ, Settings, choice, flag, number};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Parameter};
+use fadeout_core::{Span, Time};
+use integer::Integer;
+use real::{Edition, Real};
+
+/// CUBIC.
+#[derive(Debug, Clone)]
+pub struct Cubic {
+    growth: Growth,
+    exit: Exit,
+}
+
+#[derive(Debug, Clone)]
+enum Growth {
+    Integer(Integer),
+    Real(Real),
+}
+
+/// How slow start ends before the first loss.
+#[derive(Debug, Clone)]
+enum Exit {
+    Loss,
+    HyStart(HyStart),
+    PlusPlus(HyStartPlusPlus),
+}
+
+const VARIANT: Parameter = choice(
+    "variant",
+    &["linux", "rfc9438", "2008"],
+    "linux",
+    "Whose CUBIC: the kernel's arithmetic, the standard's, or the paper's of 2008.",
+);
+const C: Parameter = number(
+    "c",
+    (0.001, 10.0, "segments/s^3"),
+    "0.4",
+    "Aggressiveness (RFC 9438 section 5).",
+);
+const BETA: Parameter = number(
+    "beta",
+    (0.1, 0.99, ""),
+    "0.7",
+    "Fraction of the window kept after a loss; 0.8 with variant 2008 unless given.",
+);
+const BETA_ECN: Parameter = number(
+    "beta-ecn",
+    (0.1, 0.99, ""),
+    "0.7",
+    "Fraction kept after an ECN echo; RFC 8511 proposes 0.85. Equals `beta` unless given.",
+);
+const FAST_CONVERGENCE: Parameter = flag(
+    "fast-convergence",
+    "true",
+    "Remember less than the window when it is below the last maximum, to make room for others.",
+);
+const FRIENDLINESS: Parameter = flag(
+    "friendliness",
+    "true",
+    "Never be slower than Reno with the same decrease.",
+);
+const HYSTART: Parameter = choice(
+    "hystart",
+    &["auto", "hystart", "hystart++", "off"],
+    "auto",
+    "How slow start ends early. auto: hystart for variant linux, hystart++ for rfc9438, off for \
+     2008.",
+);
+
+const PARAMETERS: &[Parameter] = &[
+    VARIANT,
+    C,
+    BETA,
+    BETA_ECN,
+    FAST_CONVERGENCE,
+    FRIENDLINESS,
+    HYSTART,
+    hystart::PARAMETERS[0],
+    hystart::PARAMETERS[1],
+    hystart::PARAMETERS[2],
+    HZ,
+];
+
+/// What the variants share.
+#[derive(Debug, Clone, Copy)]
+struct Constants {
+    c: f64,
+    beta: f64,
+    beta_ecn: f64,
+    has_fast_convergence: bool,
+    is_friendly: bool,
+}
+
+impl Algorithm for Cubic {
+    const ENTRY: Entry = Entry {
+        name: "cubic",
+        aliases: &["cubictcp"],
+        family: "loss-based",
+        summary: "Window as a cubic function of the time since the last loss; Linux's default",
+        citation: "RFC 9438; Linux 6.12 net/ipv4/tcp_cubic.c; Ha, Rhee, Xu 2008",
+        parameters: PARAMETERS,
+    };
+
+    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+        let variant = settings.choice("variant");
+        let beta = match variant {
+            "2008" if !settings.is_given("beta") => 0.8,
+            _ => settings.number("beta"),
+        };
+        let constants = Constants {
+            c: settings.number("c"),
+            beta,
+            beta_ecn: if settings.is_given("beta-ecn") {
+                settings.number("beta-ecn")
+            } else {
+                beta
+            },
+            has_fast_convergence: settings.flag("fast-convergence"),
+            is_friendly: settings.flag("friendliness"),
+        };
+        let growth = match variant {
+            "rfc9438" => Growth::Real(Real::new(constants, Edition::Rfc9438)),
+            "2008" => Growth::Real(Real::new(constants, Edition::Paper2008)),
+            _ => Growth::Integer(Integer::new(constants, settings.integer("hz"))),
+        };
+        let exit = match (settings.choice("hystart"), variant) {
+            ("hystart", _) | ("auto", "linux") => Exit::HyStart(HyStart::from_settings(settings)),
+            ("hystart++", _) | ("auto", "rfc9438") => Exit::PlusPlus(HyStartPlusPlus::new()),
+            _ => Exit::Loss,
+        };
+        Cubic { growth, exit }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        let delay = match &mut self.growth {
+            Growth::Integer(integer) => integer.on_sample(ack),
+            Growth::Real(real) => real.on_sample(ack),
+        };
+        let was_slow = window.in_slow_start();
+        if let (true, Exit::HyStart(hystart), Some(delay)) = (was_slow, &mut self.exit, delay) {
+            hystart.on_sample(window, ack, delay.rtt_us, delay.smallest_us);
+        }
+        if ack.is_growth_due() {
+            self.grow(window, ack);
+        }
+        if let (true, Exit::PlusPlus(plus_plus)) = (was_slow, &mut self.exit) {
+            plus_plus.on_ack(window, ack);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        match &mut self.growth {
+            Growth::Integer(integer) => integer.on_congestion(window, event),
+            Growth::Real(real) => real.on_congestion(window, event),
+        }
+        match &mut self.exit {
+            Exit::HyStart(hystart) if event.kind == CongestionKind::Rto => {
+                hystart.on_timeout(event.now, event.snd_nxt);
+            }
+            Exit::PlusPlus(plus_plus) => plus_plus.on_congestion(),
+            _ => {}
+        }
+    }
+
+    fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
+        window.cwnd = window.cwnd.max(prior.cwnd);
+        window.ssthresh = window.ssthresh.max(prior.ssthresh);
+        if let Growth::Real(real) = &mut self.growth {
+            real.on_spurious();
+        }
+    }
+
+    fn on_idle_restart(&mut self, _window: &mut Window, now: Time, idle: Span) {
+        match &mut self.growth {
+            Growth::Integer(integer) => integer.on_idle_restart(now, idle),
+            Growth::Real(real) => real.on_idle_restart(now, idle),
+        }
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.exit {
+            Exit::PlusPlus(plus_plus) => plus_plus.phase(),
+            _ => "",
+        }
+    }
+}
+
+impl Cubic {
+    fn grow(&mut self, window: &mut Window, ack: &AckSample) {
+        let mut left = ack.delivered_now;
+        if window.in_slow_start() {
+            if let Exit::PlusPlus(plus_plus) = &self.exit {
+                plus_plus.grow(window, ack);
+                return;
+            }
+            left = linux::slow_start(window, left);
+            if left == 0 {
+                return;
+            }
+        }
+        match &mut self.growth {
+            Growth::Integer(integer) => integer.grow(window, ack.now, left),
+            Growth::Real(real) => real.grow(window, ack, left),
+        }
+    }
+}
+
+/// A round-trip time and the smallest of the connection.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Delay {
+    rtt_us: u64,
+    smallest_us: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, at_ms, build, choice, congestion, lose, window};
+    use super::*;
+    use fadeout_core::registry::Value;
+
+    #[test]
+    fn the_variant_decides_what_a_loss_leaves() {
+        for (variant, expected) in [("linux", 70.0), ("rfc9438", 70.0), ("2008", 80.0)] {
+            let mut cubic = build::<Cubic>(&[("variant", choice(variant))]);
+            let mut w = window(100.0, f64::INFINITY);
+            let kept = lose(&mut cubic, &mut w, at_ms(0));
+            // 100 * 0.7 is not exact in binary.
+            assert!((kept - expected).abs() < 1e-9, "{variant}: {kept}");
+        }
+    }
+
+    #[test]
+    fn an_echo_may_cost_less_than_a_loss() {
+        for variant in ["linux", "rfc9438"] {
+            let mut cubic = build::<Cubic>(&[
+                ("variant", choice(variant)),
+                ("beta-ecn", Value::Number(0.85)),
+            ]);
+            let mut w = window(20.0, f64::INFINITY);
+            cubic.on_congestion(&mut w, &congestion(at_ms(0), CongestionKind::Ecn, 20));
+            // Linux rounds to whole segments and has 870/1024 for 0.85: 16.99.
+            assert!(
+                w.ssthresh == 17.0 || w.ssthresh == 16.0,
+                "{variant}: {}",
+                w.ssthresh
+            );
+        }
+    }
+
+    #[test]
+    fn a_timeout_lets_hystart_watch_again() {
+        let mut cubic = build::<Cubic>(&[]);
+        let mut round = |w: &mut Window, number: u64, rtt_ms| {
+            for n in 0..12 {
+                let rtt = Some(Span::from_millis(rtt_ms));
+                let now = at_ms(2_000 * number + 10 * n);
+                let (snd_una, snd_nxt) = (1_000 * number + n + 1, 1_000 * (number + 1));
+                cubic.on_ack(
+                    w,
+                    &AckSample {
+                        rtt,
+                        snd_una,
+                        snd_nxt,
+                        ..ack(now, 1)
+                    },
+                );
+            }
+            let left = w.ssthresh < f64::INFINITY;
+            if left {
+                cubic.on_congestion(
+                    w,
+                    &congestion(at_ms(2_000 * number), CongestionKind::Rto, 9),
+                );
+                w.ssthresh = f64::INFINITY;
+            }
+            left
+        };
+        let mut w = window(64.0, f64::INFINITY);
+        assert!(!round(&mut w, 0, 40));
+        assert!(round(&mut w, 1, 60), "the delay rose by half");
+        assert!(
+            !round(&mut w, 2, 60),
+            "the timeout forgot the smaller delay"
+        );
+        assert!(round(&mut w, 3, 80));
+    }
+}

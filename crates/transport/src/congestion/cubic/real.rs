@@ -1,0 +1,324 @@
+//! CUBIC in real numbers: RFC 9438, and the paper of 2008 where it differs.
+//!
+//! RFC 9438 sections 4.2 to 4.9: `target = clamp(W(t + SRTT), cwnd, 1.5 cwnd)`, each acknowledged
+//! segment adds `(target - cwnd) / cwnd`; the Reno estimate adds `alpha / cwnd` with
+//! `alpha = 3 (1 - beta) / (1 + beta)` until it reaches the window before the reduction, then
+//! `1 / cwnd`; while `W(t)` is below it the window is the estimate. Time in which the application
+//! limits the sender does not count.
+//!
+//! The paper looks ahead by the smallest round-trip time, has no 1.5-fold cap, keeps alpha, takes
+//! the window where the RFC takes the flight size, creeps at `1 / (100 cwnd)` per segment at the
+//! plateau, and forgets `W_max` on a timeout. The cap of 16 segments per 100 ms that its first
+//! kernel code had is not modelled.
+
+use super::super::{AckSample, CongestionEvent, CongestionKind, Window};
+use super::{Constants, Delay};
+use fadeout_core::{Span, Time, math};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Edition {
+    Rfc9438,
+    Paper2008,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Real {
+    constants: Constants,
+    edition: Edition,
+    state: State,
+    /// The state before the last reduction, to restore if it was spurious.
+    saved: State,
+    smallest: Span,
+    last_ack_at: Time,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct State {
+    /// None before the first loss and after a timeout: the epoch then starts at its own plateau.
+    w_max: Option<f64>,
+    k: f64,
+    cwnd_prior: f64,
+    w_est: f64,
+    epoch_start: Option<Time>,
+    /// Plateau of this epoch.
+    origin: f64,
+}
+
+impl Real {
+    pub(super) fn new(constants: Constants, edition: Edition) -> Self {
+        let state = State {
+            w_max: None,
+            k: 0.0,
+            cwnd_prior: f64::INFINITY,
+            w_est: 0.0,
+            epoch_start: None,
+            origin: 0.0,
+        };
+        Real {
+            constants,
+            edition,
+            state,
+            saved: state,
+            smallest: Span::MAX,
+            last_ack_at: Time::ZERO,
+        }
+    }
+
+    pub(super) fn on_sample(&mut self, ack: &AckSample) -> Option<Delay> {
+        if !ack.is_cwnd_limited {
+            // The cubic must not run ahead while the sender leaves the window unused.
+            let unused = ack.now.since(self.last_ack_at);
+            self.shift_epoch(ack.now, unused);
+        }
+        self.last_ack_at = ack.now;
+        let rtt = ack.rtt?;
+        self.smallest = self.smallest.min(rtt);
+        Some(Delay {
+            rtt_us: rtt.as_micros(),
+            smallest_us: self.smallest.as_micros(),
+        })
+    }
+
+    pub(super) fn grow(&mut self, window: &mut Window, ack: &AckSample, acked: u32) {
+        let start = self.epoch_start(window.cwnd, ack.now);
+        let t = ack.now.since(start).as_secs_f64();
+        let acked = f64::from(acked);
+        self.state.w_est += self.alpha() * acked / window.cwnd;
+        if self.constants.is_friendly && self.cubic(t) < self.state.w_est {
+            window.cwnd = window.cwnd.max(self.state.w_est);
+        } else {
+            window.cwnd += self.step(window.cwnd, t + self.look_ahead(ack), acked);
+        }
+    }
+
+    /// The epoch's start; begins one if none is running.
+    fn epoch_start(&mut self, cwnd: f64, now: Time) -> Time {
+        if let Some(start) = self.state.epoch_start {
+            return start;
+        }
+        let state = &mut self.state;
+        state.epoch_start = Some(now);
+        state.w_est = cwnd;
+        match state.w_max {
+            Some(w_max) if w_max > cwnd => {
+                state.k = math::cbrt((w_max - cwnd) / self.constants.c);
+                state.origin = w_max;
+            }
+            _ => {
+                state.k = 0.0;
+                state.origin = cwnd;
+                // Slow start ended without a loss: what it reached is the prior window.
+                if state.w_max.is_none() {
+                    state.cwnd_prior = cwnd;
+                }
+            }
+        }
+        now
+    }
+
+    /// The window `t` seconds into the epoch.
+    fn cubic(&self, t: f64) -> f64 {
+        let x = t - self.state.k;
+        self.constants.c * x * x * x + self.state.origin
+    }
+
+    /// Increase for `acked` segments when the cubic is looked up at `t`.
+    fn step(&self, cwnd: f64, t: f64, acked: f64) -> f64 {
+        let target = self.cubic(t);
+        match self.edition {
+            Edition::Rfc9438 => acked * (target.clamp(cwnd, 1.5 * cwnd) - cwnd) / cwnd,
+            Edition::Paper2008 if target > cwnd => acked * (target - cwnd).min(cwnd) / cwnd,
+            Edition::Paper2008 => acked / (100.0 * cwnd),
+        }
+    }
+
+    fn look_ahead(&self, ack: &AckSample) -> f64 {
+        match self.edition {
+            Edition::Rfc9438 => ack.srtt.as_secs_f64(),
+            Edition::Paper2008 if self.smallest < Span::MAX => self.smallest.as_secs_f64(),
+            Edition::Paper2008 => 0.0,
+        }
+    }
+
+    /// Slope of the Reno estimate in segments per window.
+    fn alpha(&self) -> f64 {
+        let beta = self.constants.beta;
+        if self.edition == Edition::Rfc9438 && self.state.w_est >= self.state.cwnd_prior {
+            1.0
+        } else {
+            3.0 * (1.0 - beta) / (1.0 + beta)
+        }
+    }
+
+    pub(super) fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        self.saved = self.state;
+        let Constants {
+            beta,
+            beta_ecn,
+            has_fast_convergence,
+            ..
+        } = self.constants;
+        let cwnd = window.cwnd;
+        let is_below = self.state.w_max.is_some_and(|w_max| cwnd < w_max);
+        self.state.cwnd_prior = cwnd;
+        self.state.epoch_start = None;
+        self.state.w_max = match event.kind {
+            CongestionKind::Rto => None,
+            _ if has_fast_convergence && is_below => Some(cwnd * (1.0 + beta) / 2.0),
+            _ => Some(cwnd),
+        };
+        let kept = if event.kind == CongestionKind::Ecn {
+            beta_ecn
+        } else {
+            beta
+        };
+        let from = match self.edition {
+            Edition::Rfc9438 => f64::from(event.flight_size),
+            Edition::Paper2008 => cwnd,
+        };
+        window.ssthresh = (from * kept).max(2.0);
+    }
+
+    pub(super) fn on_spurious(&mut self) {
+        self.state = self.saved;
+    }
+
+    pub(super) fn on_idle_restart(&mut self, now: Time, idle: Span) {
+        self.shift_epoch(now, idle);
+        self.last_ack_at = now;
+    }
+
+    fn shift_epoch(&mut self, now: Time, by: Span) {
+        let start = &mut self.state.epoch_start;
+        *start = start.map(|start| start.saturating_add(by).min(now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{ack, at_ms, congestion, window};
+    use super::*;
+
+    fn cubic(edition: Edition, beta: f64) -> Real {
+        let constants = Constants {
+            c: 0.4,
+            beta,
+            beta_ecn: beta,
+            has_fast_convergence: true,
+            is_friendly: true,
+        };
+        Real::new(constants, edition)
+    }
+
+    fn lose(cubic: &mut Real, w: &mut Window) {
+        let event = congestion(at_ms(0), CongestionKind::FastRecovery, w.cwnd as u32);
+        cubic.on_congestion(w, &event);
+        w.cwnd = w.ssthresh;
+    }
+
+    /// The reference values are printed with six decimals.
+    #[track_caller]
+    fn assert_near(value: f64, expected: f64) {
+        assert!(
+            (value - expected).abs() < 1e-6,
+            "{value} instead of {expected}"
+        );
+    }
+
+    #[test]
+    fn a_loss_at_100_sets_the_curve() {
+        let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
+        lose(&mut cubic, &mut w);
+        assert_near(w.cwnd, 70.0);
+        assert_eq!(
+            (cubic.state.w_max, cubic.state.cwnd_prior),
+            (Some(100.0), 100.0)
+        );
+        cubic.epoch_start(w.cwnd, at_ms(0));
+        assert_near(cubic.state.k, 4.217_163);
+        for (t, expected) in [
+            (0.0, 70.0),
+            (0.1, 72.083_930),
+            (1.0, 86.680_764),
+            (2.0, 95.640_336),
+            (cubic.state.k, 100.0),
+            (6.0, 102.266_703),
+        ] {
+            assert_near(cubic.cubic(t), expected);
+        }
+    }
+
+    #[test]
+    fn an_ack_moves_the_window_toward_the_target() {
+        let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
+        lose(&mut cubic, &mut w);
+        cubic.epoch_start(w.cwnd, at_ms(0));
+        assert_near(cubic.step(70.0, 0.1, 1.0), 0.029_770);
+        cubic.state.w_est += cubic.alpha() / 70.0;
+        assert_near(cubic.state.w_est, 70.007_563);
+        cubic.state.w_est += 9.0 * cubic.alpha() / 70.0;
+        assert_near(cubic.state.w_est, 70.075_630);
+    }
+
+    #[test]
+    fn fast_convergence_lowers_the_plateau() {
+        let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
+        lose(&mut cubic, &mut w);
+        w.cwnd = 90.0;
+        lose(&mut cubic, &mut w);
+        assert_near(w.cwnd, 63.0);
+        assert_near(cubic.state.w_max.unwrap_or(0.0), 76.5);
+        cubic.epoch_start(w.cwnd, at_ms(0));
+        assert_near(cubic.state.k, 3.231_652);
+    }
+
+    #[test]
+    fn the_target_is_at_most_one_and_a_half_windows() {
+        let mut cubic = cubic(Edition::Rfc9438, 0.7);
+        cubic.state.origin = 40.0;
+        assert_near(cubic.step(10.0, 0.0, 1.0), 0.5);
+    }
+
+    #[test]
+    fn the_paper_keeps_four_fifths() {
+        let (mut cubic, mut w) = (cubic(Edition::Paper2008, 0.8), window(100.0, f64::INFINITY));
+        lose(&mut cubic, &mut w);
+        assert_near(w.cwnd, 80.0);
+        cubic.epoch_start(w.cwnd, at_ms(0));
+        assert_near(cubic.state.k, 3.684_031);
+        assert_near(cubic.alpha(), 1.0 / 3.0);
+    }
+
+    #[test]
+    fn the_reno_estimate_takes_reno_slope_past_the_prior_window() {
+        let mut cubic = cubic(Edition::Rfc9438, 0.7);
+        cubic.state.cwnd_prior = 100.0;
+        cubic.state.w_est = 99.0;
+        assert_near(cubic.alpha(), 9.0 / 17.0);
+        cubic.state.w_est = 100.0;
+        assert_near(cubic.alpha(), 1.0);
+    }
+
+    #[test]
+    fn time_without_a_full_window_does_not_count() {
+        let mut cubic = cubic(Edition::Rfc9438, 0.7);
+        cubic.state.epoch_start = Some(at_ms(0));
+        cubic.on_sample(&ack(at_ms(1_000), 1));
+        cubic.on_sample(&AckSample {
+            is_cwnd_limited: false,
+            ..ack(at_ms(3_000), 1)
+        });
+        assert_eq!(cubic.state.epoch_start, Some(at_ms(2_000)));
+    }
+
+    #[test]
+    fn a_spurious_reduction_restores_the_curve() {
+        let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
+        lose(&mut cubic, &mut w);
+        cubic.epoch_start(w.cwnd, at_ms(5));
+        lose(&mut cubic, &mut w);
+        cubic.on_spurious();
+        assert_eq!(cubic.state.epoch_start, Some(at_ms(5)));
+        assert_eq!(cubic.state.w_max, Some(100.0));
+    }
+}

@@ -1,0 +1,204 @@
+//! HyStart: leaving slow start before it overflows the queue.
+//!
+//! A round ends when the data outstanding at its start is acknowledged. Two signs end slow start
+//! at the present window (`ssthresh = cwnd`):
+//! - ACK train: ACKs no more than 2 ms apart have gone on for longer than the smallest delay
+//!   (half of it when the sender does not pace), plus an allowance for aggregation;
+//! - delay: the smallest round-trip time of the round, after 8 samples, exceeds the smallest ever
+//!   by more than an eighth of it, at least 4 and at most 16 ms.
+//!
+//! Source: Ha and Rhee, "Taming the elephants", Computer Networks 55 (2011), as in
+//! net/ipv4/tcp_cubic.c of Linux 6.12.
+
+use super::settings::{Settings, choice, number, span};
+use super::{AckSample, Window};
+use fadeout_core::Time;
+use fadeout_core::registry::Parameter;
+
+const SAMPLES: u32 = 8;
+const DELAY_MIN_US: u64 = 4_000;
+const DELAY_MAX_US: u64 = 16_000;
+/// Largest burst that segmentation offload builds (`sk_gso_max_size`).
+const BURST_BYTES: f64 = 65_536.0;
+
+/// The detector.
+#[derive(Debug, Clone)]
+pub(super) struct HyStart {
+    low_window: f64,
+    ack_delta_us: u64,
+    watches_train: bool,
+    watches_delay: bool,
+    has_found: bool,
+    round_end: u64,
+    round_start_us: u64,
+    last_ack_us: u64,
+    round_min_us: u64,
+    samples: u32,
+}
+
+/// Its parameters, for the algorithms that use it.
+pub(super) const PARAMETERS: [Parameter; 3] = [
+    number(
+        "hystart-low-window",
+        (0.0, 1e6, "segments"),
+        "16",
+        "HyStart looks for an exit from this window on.",
+    ),
+    choice(
+        "hystart-detect",
+        &["both", "train", "delay", "none"],
+        "both",
+        "Which signs HyStart heeds: ACK trains, rising delay, or both.",
+    ),
+    span(
+        "hystart-ack-delta",
+        "2 ms",
+        "ACKs closer than this belong to one train.",
+    ),
+];
+
+impl HyStart {
+    pub(super) fn from_settings(settings: &Settings<'_>) -> Self {
+        let detect = settings.choice("hystart-detect");
+        HyStart {
+            low_window: settings.number("hystart-low-window"),
+            ack_delta_us: settings.span("hystart-ack-delta").as_micros(),
+            watches_train: matches!(detect, "both" | "train"),
+            watches_delay: matches!(detect, "both" | "delay"),
+            has_found: false,
+            round_end: 0,
+            round_start_us: 0,
+            last_ack_us: 0,
+            round_min_us: u64::MAX,
+            samples: 0,
+        }
+    }
+
+    /// Takes one round-trip time of slow start; sets `ssthresh` when it is time to leave.
+    pub(super) fn on_sample(
+        &mut self,
+        window: &mut Window,
+        ack: &AckSample,
+        rtt_us: u64,
+        smallest_us: u64,
+    ) {
+        if self.has_found {
+            return;
+        }
+        if ack.snd_una > self.round_end {
+            self.start_round(ack.now, ack.snd_nxt);
+        }
+        if window.cwnd < self.low_window {
+            return;
+        }
+        if self.watches_train && self.is_train_long(ack, smallest_us) {
+            self.has_found = true;
+        }
+        if self.watches_delay {
+            self.round_min_us = self.round_min_us.min(rtt_us);
+            if self.samples < SAMPLES {
+                self.samples += 1;
+            } else {
+                let margin = (smallest_us >> 3).clamp(DELAY_MIN_US, DELAY_MAX_US);
+                self.has_found |= self.round_min_us > smallest_us + margin;
+            }
+        }
+        if self.has_found {
+            window.ssthresh = window.cwnd;
+        }
+    }
+
+    fn is_train_long(&mut self, ack: &AckSample, smallest_us: u64) -> bool {
+        let now_us = ack.now.as_micros();
+        if now_us - self.last_ack_us > self.ack_delta_us {
+            return false;
+        }
+        self.last_ack_us = now_us;
+        let mut longest_us = smallest_us + aggregation_us(ack);
+        if !ack.is_paced {
+            longest_us >>= 1;
+        }
+        now_us - self.round_start_us > longest_us
+    }
+
+    fn start_round(&mut self, now: Time, snd_nxt: u64) {
+        self.round_start_us = now.as_micros();
+        self.last_ack_us = now.as_micros();
+        self.round_end = snd_nxt;
+        self.round_min_us = u64::MAX;
+        self.samples = 0;
+    }
+
+    /// After a timeout slow start is watched again.
+    pub(super) fn on_timeout(&mut self, now: Time, snd_nxt: u64) {
+        self.has_found = false;
+        self.start_round(now, snd_nxt);
+    }
+}
+
+/// The time that four of the largest bursts take at the pacing rate, at most 1 ms.
+fn aggregation_us(ack: &AckSample) -> u64 {
+    let rate = ack.pacing_rate.as_bytes_per_sec_f64();
+    if rate > 0.0 {
+        (4.0 * BURST_BYTES * 1e6 / rate).min(1_000.0) as u64
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, at_ms, window};
+    use super::*;
+    use crate::congestion::CONGESTION_CONTROLS;
+    use fadeout_core::registry::{Parameters, find};
+
+    fn hystart() -> HyStart {
+        let entry = find(CONGESTION_CONTROLS, "cubic").expect("cubic is registered");
+        HyStart::from_settings(&Settings::new(entry, &Parameters::default()))
+    }
+
+    /// Feeds nine samples, spaced so that no train forms, and returns `ssthresh`.
+    fn after_nine(rtt_us: u64, cwnd: f64) -> f64 {
+        let (mut hystart, mut w) = (hystart(), window(cwnd, f64::INFINITY));
+        for n in 0..9 {
+            let ack = AckSample {
+                snd_una: 1,
+                snd_nxt: 100,
+                ..ack(at_ms(10 * n), 1)
+            };
+            hystart.on_sample(&mut w, &ack, rtt_us, 40_000);
+        }
+        w.ssthresh
+    }
+
+    #[test]
+    fn a_delay_beyond_an_eighth_ends_slow_start() {
+        assert_eq!(after_nine(45_001, 64.0), 64.0);
+        assert_eq!(after_nine(45_000, 64.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_small_window_is_left_alone() {
+        assert_eq!(after_nine(90_000, 15.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_train_of_half_the_delay_ends_slow_start_of_an_unpaced_sender() {
+        for (is_paced, expected_ms) in [(false, 21), (true, 42)] {
+            let (mut hystart, mut w) = (hystart(), window(64.0, f64::INFINITY));
+            let exit = (0..100).find(|&ms| {
+                let ack = AckSample {
+                    snd_una: 1,
+                    snd_nxt: 100,
+                    is_paced,
+                    ..ack(at_ms(ms), 1)
+                };
+                hystart.on_sample(&mut w, &ack, 40_000, 40_000);
+                w.ssthresh < f64::INFINITY
+            });
+            // (40 ms + 1 ms allowance) / 2, and the whole of it, rounded up to the next ACK.
+            assert_eq!(exit, Some(expected_ms));
+        }
+    }
+}

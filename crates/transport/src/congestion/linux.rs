@@ -1,0 +1,98 @@
+//! The integer window arithmetic that the Linux algorithms share.
+//!
+//! Windows are whole segments; fractions of a segment live in a counter of acknowledged segments
+//! (`snd_cwnd_cnt` in the kernel). Source: net/ipv4/tcp_cong.c of Linux 6.12.
+
+use super::{AckSample, Window};
+use fadeout_core::{Span, Time};
+
+/// The window in whole segments, at least one.
+#[inline]
+pub(super) fn whole(window: &Window) -> u32 {
+    (window.cwnd as u32).max(1)
+}
+
+/// Slow start: one segment for each acknowledged, up to `ssthresh`. Returns how many
+/// acknowledged segments are left for congestion avoidance.
+#[inline]
+pub(super) fn slow_start(window: &mut Window, acked: u32) -> u32 {
+    let grown = (window.cwnd + f64::from(acked)).min(window.ssthresh);
+    let used = (grown - window.cwnd).ceil();
+    window.cwnd = grown.max(window.cwnd);
+    acked.saturating_sub(used as u32)
+}
+
+/// Half the window, at least two segments: Reno's threshold in Linux, which halves the window
+/// where RFC 5681 halves the flight size.
+#[inline]
+pub(super) fn half(window: &Window) -> f64 {
+    f64::from((whole(window) >> 1).max(2))
+}
+
+/// Acknowledged segments that have not yet made a whole segment of window.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct AckCounter(pub(super) u32);
+
+impl AckCounter {
+    /// Raises the window by one segment for every `per` segments acknowledged.
+    #[inline]
+    pub(super) fn grow(&mut self, window: &mut Window, per: u32, acked: u32) {
+        let per = per.max(1);
+        // The credit of a smaller `per` than last time is spent before this ACK counts.
+        if self.0 >= per {
+            self.0 = 0;
+            window.cwnd += 1.0;
+        }
+        self.0 = self.0.saturating_add(acked);
+        if self.0 >= per {
+            window.cwnd += f64::from(self.0 / per);
+            self.0 %= per;
+        }
+    }
+
+    /// Reno: slow start, then one segment a window.
+    #[inline]
+    pub(super) fn reno(&mut self, window: &mut Window, ack: &AckSample) {
+        if !ack.is_cwnd_limited {
+            return;
+        }
+        let mut left = ack.delivered_now;
+        if window.in_slow_start() {
+            left = slow_start(window, left);
+            if left == 0 {
+                return;
+            }
+        }
+        self.grow(window, whole(window), left);
+    }
+}
+
+/// Time as the kernel counts it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Jiffies {
+    hz: u64,
+}
+
+impl Jiffies {
+    pub(super) fn new(hz: u32) -> Self {
+        Jiffies {
+            hz: u64::from(hz.max(1)),
+        }
+    }
+    /// Ticks per second.
+    pub(super) fn hz(self) -> u64 {
+        self.hz
+    }
+    /// The tick that `now` falls in.
+    pub(super) fn at(self, now: Time) -> u64 {
+        ticks(now.as_nanos(), self.hz, 0)
+    }
+    /// Ticks in `span`, rounded up.
+    pub(super) fn of(self, span: Span) -> u64 {
+        ticks(span.as_nanos(), self.hz, 999_999_999)
+    }
+}
+
+fn ticks(nanos: u64, hz: u64, round: u128) -> u64 {
+    ((u128::from(nanos) * u128::from(hz) + round) / 1_000_000_000) as u64
+}

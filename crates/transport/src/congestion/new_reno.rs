@@ -1,0 +1,166 @@
+//! NewReno's window by the RFCs, in fractions of a segment.
+//!
+//! Slow start (RFC 5681 section 3.1): `cwnd += min(N, L SMSS)` for N newly acknowledged bytes.
+//! Avoidance, `counting = "acks"`: `cwnd += 1 / cwnd` for each ACK; `counting = "bytes"`
+//! (RFC 3465): one segment when a whole window has been acknowledged.
+//! Congestion (RFC 5681 equation 4): `ssthresh = max(beta FlightSize, 2)`.
+//!
+//! The inflation and deflation of the window during fast recovery (RFC 6582) is the stack's.
+
+use super::registry::Algorithm;
+use super::settings::{Settings, choice, number};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Parameter};
+
+/// The window of RFC 5681 and RFC 6582.
+#[derive(Debug, Clone)]
+pub struct NewReno {
+    beta: f64,
+    beta_ecn: f64,
+    slow_start_limit: f64,
+    counts_bytes: bool,
+    /// Acknowledged segments towards the next segment of window.
+    acked: f64,
+}
+
+/// Fraction of the flight size kept on loss.
+const BETA: Parameter = number(
+    "beta",
+    (0.01, 1.0, ""),
+    "0.5",
+    "Fraction of the flight size kept after a loss (RFC 5681 equation 4).",
+);
+/// The same on an ECN echo.
+const BETA_ECN: Parameter = number(
+    "beta-ecn",
+    (0.01, 1.0, ""),
+    "0.5",
+    "Fraction kept after an ECN echo; RFC 8511 proposes 0.8.",
+);
+const SLOW_START_LIMIT: Parameter = number(
+    "slow-start-limit",
+    (1.0, 1e6, "segments"),
+    "1",
+    "Largest increase per ACK in slow start (L): 1 in RFC 5681, 2 in RFC 3465.",
+);
+const COUNTING: Parameter = choice(
+    "counting",
+    &["acks", "bytes"],
+    "acks",
+    "What congestion avoidance counts: each ACK adds 1/cwnd (RFC 5681, as in the older studies), \
+     or a window of acknowledged bytes adds one segment (RFC 3465).",
+);
+
+impl NewReno {
+    /// The parameters that this window takes.
+    pub(super) const PARAMETERS: &[Parameter] = &[BETA, BETA_ECN, SLOW_START_LIMIT, COUNTING];
+
+    /// Built from [`NewReno::PARAMETERS`].
+    pub(super) fn from_settings(settings: &Settings<'_>) -> Self {
+        NewReno {
+            beta: settings.number("beta"),
+            beta_ecn: settings.number("beta-ecn"),
+            slow_start_limit: settings.number("slow-start-limit"),
+            counts_bytes: settings.choice("counting") == "bytes",
+            acked: 0.0,
+        }
+    }
+}
+
+impl Algorithm for NewReno {
+    const ENTRY: Entry = Entry {
+        name: "newreno",
+        aliases: &["new-reno", "rfc5681"],
+        family: "loss-based",
+        summary: "Additive increase, halving on loss, as the RFCs have it",
+        citation: "RFC 5681 section 3.1; RFC 6582; RFC 3465",
+        parameters: NewReno::PARAMETERS,
+    };
+
+    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+        NewReno::from_settings(settings)
+    }
+}
+
+impl CongestionControl for NewReno {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if !ack.is_growth_due() || ack.acked == 0 {
+            return;
+        }
+        let acked = f64::from(ack.acked);
+        if window.in_slow_start() {
+            window.cwnd += acked.min(self.slow_start_limit);
+        } else if self.counts_bytes {
+            self.acked += acked;
+            if self.acked >= window.cwnd {
+                self.acked -= window.cwnd;
+                window.cwnd += 1.0;
+            }
+        } else {
+            window.cwnd += 1.0 / window.cwnd;
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        self.acked = 0.0;
+        let beta = if event.kind == CongestionKind::Ecn {
+            self.beta_ecn
+        } else {
+            self.beta
+        };
+        window.ssthresh = (f64::from(event.flight_size) * beta).max(2.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, build, choice, congestion, lose, window};
+    use super::*;
+    use fadeout_core::Time;
+    use fadeout_core::registry::Value;
+
+    #[test]
+    fn each_ack_adds_its_share_of_a_segment() {
+        let (mut control, mut w) = (build::<NewReno>(&[]), window(10.0, 5.0));
+        control.on_ack(&mut w, &ack(Time::ZERO, 2));
+        assert_eq!(w.cwnd, 10.1);
+    }
+
+    #[test]
+    fn a_window_of_bytes_adds_a_segment() {
+        let mut control = build::<NewReno>(&[("counting", choice("bytes"))]);
+        let mut w = window(10.0, 5.0);
+        for _ in 0..5 {
+            control.on_ack(&mut w, &ack(Time::ZERO, 2));
+        }
+        assert_eq!(w.cwnd, 11.0);
+    }
+
+    #[test]
+    fn slow_start_is_limited_per_ack() {
+        let mut control = build::<NewReno>(&[("slow-start-limit", Value::Number(2.0))]);
+        let mut w = window(10.0, f64::INFINITY);
+        control.on_ack(&mut w, &ack(Time::ZERO, 4));
+        assert_eq!(w.cwnd, 12.0);
+    }
+
+    #[test]
+    fn the_threshold_is_half_the_flight_and_at_least_two() {
+        let (mut control, mut w) = (build::<NewReno>(&[]), window(20.0, f64::INFINITY));
+        assert_eq!(lose(&mut control, &mut w, Time::ZERO), 10.0);
+        control.on_congestion(&mut w, &congestion(Time::ZERO, CongestionKind::Rto, 3));
+        assert_eq!(w.ssthresh, 2.0);
+        w.cwnd = 40.0;
+        control.on_congestion(&mut w, &congestion(Time::ZERO, CongestionKind::Rto, 20));
+        assert_eq!(w.ssthresh, 10.0);
+    }
+
+    #[test]
+    fn an_echo_may_cost_less_than_a_loss() {
+        let mut control = build::<NewReno>(&[("beta-ecn", Value::Number(0.8))]);
+        let mut w = window(20.0, f64::INFINITY);
+        control.on_congestion(&mut w, &congestion(Time::ZERO, CongestionKind::Ecn, 20));
+        assert_eq!(w.ssthresh, 16.0);
+    }
+}

@@ -1,0 +1,156 @@
+//! The closed set of algorithms: one line each in [`congestion_controls!`] makes the enum variant,
+//! the constructor and the registry entry.
+
+use super::settings::Settings;
+use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Parameters, find};
+use fadeout_core::{Rate, Span, Time};
+use std::fmt;
+
+/// An algorithm that a scenario can name.
+pub trait Algorithm: CongestionControl + Sized {
+    /// Name, parameters and source.
+    const ENTRY: Entry;
+
+    /// A new connection's instance. `random` is the flow's own stream.
+    fn with(settings: &Settings<'_>, random: Stream) -> Self;
+}
+
+/// Declares the set. `Variant(Type)`, where `Type` implements [`Algorithm`].
+macro_rules! congestion_controls {
+    ($($variant:ident($algorithm:ty),)*) => {
+        /// Every built-in congestion control.
+        pub static CONGESTION_CONTROLS: &[Entry] = &[$(<$algorithm as Algorithm>::ENTRY),*];
+
+        /// A congestion control: one of the built-in ones, or the user's own.
+        #[derive(Debug)]
+        #[allow(
+            clippy::large_enum_variant,
+            reason = "one per connection, allocated with it; a box would cost a pointer chase an ACK"
+        )]
+        pub enum Congestion {
+            $(
+                #[doc = concat!("`", stringify!($variant), "`, as its registry entry says.")]
+                $variant($algorithm),
+            )*
+            /// The user's own.
+            Custom(Custom),
+        }
+
+        impl Congestion {
+            /// The algorithm called `name` (or by an alias); `None` when there is none.
+            pub fn new(name: &str, parameters: &Parameters, random: Stream) -> Option<Congestion> {
+                let entry = find(CONGESTION_CONTROLS, name)?;
+                let settings = Settings::new(entry, parameters);
+                $(
+                    if entry.name == <$algorithm as Algorithm>::ENTRY.name {
+                        let control = <$algorithm as Algorithm>::with(&settings, random);
+                        return Some(Congestion::$variant(control));
+                    }
+                )*
+                None
+            }
+        }
+
+        /// Calls a method of whichever algorithm it is.
+        macro_rules! dispatch {
+            ($congestion:expr, $control:ident => $call:expr) => {
+                match $congestion {
+                    $(Congestion::$variant($control) => $call,)*
+                    Congestion::Custom(Custom($control)) => $call,
+                }
+            };
+        }
+    };
+}
+
+congestion_controls! {
+    Reno(super::reno::Reno),
+    NewReno(super::new_reno::NewReno),
+    Tahoe(super::tahoe::Tahoe),
+    Cubic(super::cubic::Cubic),
+}
+
+/// A boxed algorithm from outside this crate.
+pub struct Custom(pub Box<dyn CongestionControl + Send>);
+
+impl fmt::Debug for Custom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Custom")
+    }
+}
+
+impl CongestionControl for Congestion {
+    fn on_established(&mut self, window: &mut Window, now: Time, srtt: Option<Span>) {
+        dispatch!(self, control => control.on_established(window, now, srtt));
+    }
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        dispatch!(self, control => control.on_ack(window, ack));
+    }
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        dispatch!(self, control => control.on_congestion(window, event));
+    }
+    fn on_recovered(&mut self, window: &mut Window, now: Time) {
+        dispatch!(self, control => control.on_recovered(window, now));
+    }
+    fn on_spurious(&mut self, window: &mut Window, prior: &Window, now: Time) {
+        dispatch!(self, control => control.on_spurious(window, prior, now));
+    }
+    fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
+        dispatch!(self, control => control.on_idle_restart(window, now, idle));
+    }
+    #[inline]
+    fn controls_window(&self) -> bool {
+        dispatch!(self, control => control.controls_window())
+    }
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        dispatch!(self, control => control.pacing_rate())
+    }
+    fn phase(&self) -> &'static str {
+        dispatch!(self, control => control.phase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_aliases_are_unique() {
+        let mut names: Vec<&str> = CONGESTION_CONTROLS
+            .iter()
+            .flat_map(|entry| entry.aliases.iter().copied().chain([entry.name]))
+            .collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn an_unknown_name_is_none() {
+        assert!(Congestion::new("cubik", &Parameters::default(), Stream::new(1, "", 0)).is_none());
+    }
+
+    #[test]
+    fn the_users_own_algorithm_is_called() {
+        struct Fixed;
+        impl CongestionControl for Fixed {
+            fn on_ack(&mut self, window: &mut Window, _: &AckSample) {
+                window.cwnd = 42.0;
+            }
+            fn on_congestion(&mut self, _: &mut Window, _: &CongestionEvent) {}
+        }
+        let mut control = Congestion::Custom(Custom(Box::new(Fixed)));
+        let mut window = Window {
+            cwnd: 1.0,
+            ssthresh: f64::INFINITY,
+            mss: 1448,
+        };
+        control.on_ack(&mut window, &super::super::testing::ack(Time::ZERO, 1));
+        assert_eq!(window.cwnd, 42.0);
+    }
+}

@@ -1,0 +1,103 @@
+//! Reno as the Linux kernel has it.
+//!
+//! Slow start: one segment for each acknowledged, the part beyond `ssthresh` going to congestion
+//! avoidance. Avoidance: one segment per window acknowledged. Congestion: `ssthresh = cwnd / 2` in
+//! whole segments, at least 2, from the window where RFC 5681 takes the flight size.
+//!
+//! Source: net/ipv4/tcp_cong.c of Linux 6.12. Recovery, undo and pacing are the stack's.
+
+use super::linux::{AckCounter, half};
+use super::registry::Algorithm;
+use super::settings::Settings;
+use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Entry;
+
+/// Linux's Reno.
+#[derive(Debug, Clone, Default)]
+pub struct Reno {
+    acked: AckCounter,
+}
+
+impl Algorithm for Reno {
+    const ENTRY: Entry = Entry {
+        name: "reno",
+        aliases: &["linux-reno"],
+        family: "loss-based",
+        summary: "Additive increase, halving on loss, in Linux's integer arithmetic",
+        citation: "Linux 6.12 net/ipv4/tcp_cong.c; RFC 5681",
+        parameters: &[],
+    };
+
+    fn with(_settings: &Settings<'_>, _random: Stream) -> Self {
+        Reno::default()
+    }
+}
+
+impl CongestionControl for Reno {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if ack.may_grow {
+            self.acked.reno(window, ack);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, _event: &CongestionEvent) {
+        self.acked = AckCounter::default();
+        window.ssthresh = half(window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, congestion, lose, window};
+    use super::*;
+    use crate::congestion::CongestionKind;
+    use fadeout_core::Time;
+
+    #[test]
+    fn slow_start_doubles_in_a_round() {
+        let (mut reno, mut w) = (Reno::default(), window(10.0, f64::INFINITY));
+        for _ in 0..10 {
+            reno.on_ack(&mut w, &ack(Time::ZERO, 1));
+        }
+        assert_eq!(w.cwnd, 20.0);
+    }
+
+    #[test]
+    fn what_slow_start_leaves_counts_for_avoidance() {
+        let (mut reno, mut w) = (Reno::default(), window(14.0, 16.0));
+        reno.on_ack(&mut w, &ack(Time::ZERO, 4));
+        assert_eq!((w.cwnd, reno.acked.0), (16.0, 2));
+    }
+
+    #[test]
+    fn avoidance_adds_a_segment_a_window() {
+        let (mut reno, mut w) = (Reno::default(), window(10.0, 5.0));
+        for _ in 0..10 {
+            reno.on_ack(&mut w, &ack(Time::ZERO, 1));
+        }
+        assert_eq!((w.cwnd, reno.acked.0), (11.0, 0));
+    }
+
+    #[test]
+    fn the_threshold_is_half_the_window_whatever_the_flight() {
+        let (mut reno, mut w) = (Reno::default(), window(40.0, f64::INFINITY));
+        reno.on_congestion(&mut w, &congestion(Time::ZERO, CongestionKind::Rto, 20));
+        assert_eq!(w.ssthresh, 20.0);
+        w.cwnd = 3.0;
+        assert_eq!(lose(&mut reno, &mut w, Time::ZERO), 2.0);
+    }
+
+    #[test]
+    fn an_idle_window_does_not_grow() {
+        let (mut reno, mut w) = (Reno::default(), window(10.0, f64::INFINITY));
+        reno.on_ack(
+            &mut w,
+            &AckSample {
+                is_cwnd_limited: false,
+                ..ack(Time::ZERO, 1)
+            },
+        );
+        assert_eq!(w.cwnd, 10.0);
+    }
+}

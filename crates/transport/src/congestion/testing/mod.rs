@@ -1,0 +1,109 @@
+//! Samples for the algorithms' unit tests.
+
+mod pipe;
+
+pub(super) use pipe::{Pipe, Report};
+
+use super::{
+    AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryState,
+    Window,
+};
+use crate::congestion::registry::Algorithm;
+use crate::congestion::settings::Settings;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Parameters, Value};
+use fadeout_core::{Rate, Span, Time};
+
+/// A window of `cwnd` segments.
+pub(super) fn window(cwnd: f64, ssthresh: f64) -> Window {
+    Window {
+        cwnd,
+        ssthresh,
+        mss: 1448,
+    }
+}
+
+/// An algorithm with some parameters set.
+pub(super) fn build<A: Algorithm>(parameters: &[(&str, Value)]) -> A {
+    struct Of<A>(A);
+    impl<A: Algorithm> Of<A> {
+        const ENTRY: &'static Entry = &A::ENTRY;
+    }
+    let given = Parameters(
+        parameters
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.clone()))
+            .collect(),
+    );
+    A::with(
+        &Settings::new(Of::<A>::ENTRY, &given),
+        Stream::new(1, "test", 0),
+    )
+}
+
+/// A choice parameter's value.
+pub(super) fn choice(name: &str) -> Value {
+    Value::Choice(name.to_string())
+}
+
+/// An ACK at `now` for `acked` segments in the Open state of a sender limited by its window.
+pub(super) fn ack(now: Time, acked: u32) -> AckSample {
+    AckSample {
+        now,
+        acked,
+        delivered_now: acked,
+        delivered_ce_now: 0,
+        lost_now: 0,
+        rtt: None,
+        srtt: Span::from_millis(100),
+        min_rtt: Span::from_millis(100),
+        in_flight: 10,
+        prior_in_flight: 10 + acked,
+        snd_una: 0,
+        snd_nxt: 0,
+        delivered: 0,
+        lost: 0,
+        rate: RateSample::default(),
+        is_cwnd_limited: true,
+        may_grow: true,
+        ece: false,
+        is_paced: false,
+        pacing_rate: Rate::from_bits_per_sec(100_000_000),
+        state: RecoveryState::Open,
+    }
+}
+
+/// An ACK with a round-trip time in milliseconds.
+pub(super) fn ack_with_rtt(now: Time, acked: u32, rtt_ms: f64) -> AckSample {
+    AckSample {
+        rtt: Some(Span::from_secs_f64(rtt_ms / 1e3)),
+        ..ack(now, acked)
+    }
+}
+
+/// A congestion event with `flight` segments outstanding.
+pub(super) fn congestion(now: Time, kind: CongestionKind, flight: u32) -> CongestionEvent {
+    CongestionEvent {
+        now,
+        kind,
+        flight_size: flight,
+        in_flight: flight,
+        snd_una: 0,
+        snd_nxt: 0,
+    }
+}
+
+/// Fast recovery with the whole window outstanding; returns the new threshold.
+pub(super) fn lose<C: CongestionControl>(control: &mut C, window: &mut Window, now: Time) -> f64 {
+    let flight = window.cwnd as u32;
+    control.on_congestion(
+        window,
+        &congestion(now, CongestionKind::FastRecovery, flight),
+    );
+    window.ssthresh
+}
+
+/// Milliseconds since the start.
+pub(super) fn at_ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
