@@ -1,0 +1,13 @@
+"""Names that were mistyped, and what was probably meant."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """A message for `name`, which is no `kind`: the nearest name, or all of them."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.6)
+    if near:
+        return f"unknown {kind} '{name}', did you mean '{near[0]}'?"
+    return f"unknown {kind} '{name}'; there are: {', '.join(names)}"

@@ -1,0 +1,20 @@
+"""Lengths of time as a scenario writes them."""
+
+import re
+
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+_SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([a-zµ]+)\s*")
+
+
+def seconds(span: str | float) -> float:
+    """Seconds in `span`: a number of seconds, or text such as "100 ms"."""
+    if not isinstance(span, str):
+        number = float(span)
+    else:
+        match = _SPAN.fullmatch(span)
+        if match is None or match[2] not in _UNITS:
+            raise ValueError(f"expected a length of time such as '100 ms', not {span!r}")
+        number = float(match[1]) * _UNITS[match[2]]
+    if not 0 < number < float("inf"):
+        raise ValueError(f"expected a length of time above zero, not {span!r}")
+    return number

@@ -1,0 +1,98 @@
+"""Running and checking scenarios."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fadeout import _native, _toml
+from fadeout.results import Results
+
+Source = str | PathLike[str] | Mapping[str, Any]
+Overrides = Mapping[str, Any] | Sequence[str]
+Progress = Callable[[dict[str, Any]], bool | None]
+
+
+class ScenarioText(NamedTuple):
+    """A scenario's text, and where it came from."""
+
+    text: str
+    name: str
+    """What errors call it."""
+    base_dir: str | None
+    """The folder that its relative paths start from."""
+
+
+def run(
+    source: Source,
+    *,
+    seed: int | None = None,
+    set: Overrides | None = None,  # noqa: A002
+    out: str | PathLike[str] | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Results:
+    """Run a scenario and return its results.
+
+    Args:
+        source: the path of a scenario file, its TOML text, or the same as a dict.
+        seed: replaces the scenario's seed.
+        set: replaces values of the scenario: `{"flow.congestion-control": "newreno"}`, or the
+            command line's form, `["flow.congestion-control=newreno"]`.
+        out: folder to write the results to, as Parquet. Without it they stay in memory.
+        force: replace the run that `out` already holds.
+        progress: called about ten times a second with `time_s`, `duration_s`, `events`,
+            `packets` and `wall_s`; when it returns False the run ends there, whole but short.
+
+    Raises:
+        ScenarioError: the scenario is wrong; `.errors` has each mistake with file, line, column,
+            what was expected and what was probably meant.
+        ResultError: the results cannot be written, or `out` exists and `force` is not set.
+        OSError: the scenario cannot be read.
+    """
+    text, name, base_dir = read_source(source)
+    outcome = _native.run(
+        text,
+        source_name=name,
+        base_dir=base_dir,
+        overrides=override_list(set),
+        seed=seed,
+        out=None if out is None else str(Path(out)),
+        force=force,
+        progress=progress,
+    )
+    return Results.from_outcome(outcome)
+
+
+def check(source: Source, *, set: Overrides | None = None) -> None:  # noqa: A002
+    """Check a scenario without running it; raises ScenarioError with every mistake found."""
+    text, name, base_dir = read_source(source)
+    _native.check(text, source_name=name, base_dir=base_dir, overrides=override_list(set))
+
+
+def read_source(source: Source) -> ScenarioText:
+    """The text of a scenario given as a path, as TOML text or as a dict.
+
+    A string is TOML text when it has a line break or an equals sign, and a path otherwise.
+    """
+    if isinstance(source, Mapping):
+        return ScenarioText(_toml.dumps(source), "<dict>", None)
+    if isinstance(source, str) and ("\n" in source or "=" in source):
+        return ScenarioText(source, "<string>", None)
+    if isinstance(source, str | PathLike):
+        path = Path(source)
+        return ScenarioText(path.read_text(encoding="utf-8"), str(source), str(path.parent))
+    raise TypeError(f"a scenario is a path, TOML text or a dict, not {type(source).__name__}")
+
+
+def override_list(overrides: Overrides | None) -> list[str]:
+    """Overrides in the command line's form, `key=value`."""
+    if overrides is None:
+        return []
+    if isinstance(overrides, Mapping):
+        return [f"{key}={_toml.value(item)}" for key, item in overrides.items()]
+    if isinstance(overrides, str):
+        raise TypeError(
+            f"`set` takes a dict or a list of 'key=value', not the string {overrides!r}"
+        )
+    return list(overrides)

@@ -1,0 +1,83 @@
+"""Scenarios as dicts, written as the TOML that the reader takes."""
+
+import datetime
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def dumps(document: Mapping[str, Any]) -> str:
+    """The TOML of `document`. Keys whose value is None are left out."""
+    lines: list[str] = []
+    _table(document, (), lines)
+    return "\n".join(lines).strip() + "\n"
+
+
+def value(item: Any) -> str:  # noqa: ANN401
+    """One value as TOML writes it, on one line."""
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    if isinstance(item, int):
+        return str(item)
+    if isinstance(item, float):
+        if math.isnan(item):
+            return "nan"
+        if math.isinf(item):
+            return "inf" if item > 0 else "-inf"
+        return repr(item)
+    if isinstance(item, str | PurePath):
+        # JSON escapes what TOML escapes, save the delete character.
+        return json.dumps(str(item), ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(item, datetime.datetime | datetime.date | datetime.time):
+        return item.isoformat()
+    if isinstance(item, Mapping):
+        pairs = (f"{_key(k)} = {value(v)}" for k, v in item.items() if v is not None)
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(item, Sequence) and not isinstance(item, bytes | bytearray):
+        return "[" + ", ".join(value(v) for v in item) + "]"
+    # Numbers of numpy and polars know how to become Python's.
+    scalar = getattr(item, "item", None)
+    if callable(scalar):
+        return value(scalar())
+    raise TypeError(f"a scenario cannot hold a {type(item).__name__}: {item!r}")
+
+
+def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:
+    nested: list[tuple[str, Any]] = []
+    for key, item in table.items():
+        if not isinstance(key, str):
+            raise TypeError(f"a scenario's keys are strings, not {type(key).__name__}: {key!r}")
+        if item is None:
+            continue
+        if isinstance(item, Mapping) or _is_table_array(item):
+            nested.append((key, item))
+        else:
+            lines.append(f"{_key(key)} = {value(item)}")
+    for key, item in nested:
+        here = (*path, key)
+        name = ".".join(_key(part) for part in here)
+        if isinstance(item, Mapping):
+            lines += ["", f"[{name}]"]
+            _table(item, here, lines)
+        else:
+            for entry in item:
+                lines += ["", f"[[{name}]]"]
+                _table(entry, here, lines)
+
+
+def _is_table_array(item: Any) -> bool:  # noqa: ANN401
+    return (
+        isinstance(item, Sequence)
+        and not isinstance(item, str | bytes)
+        and len(item) > 0
+        and all(isinstance(entry, Mapping) for entry in item)
+    )
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)

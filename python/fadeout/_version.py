@@ -1,0 +1,12 @@
+"""The version and the build, from the native module: one place for both languages."""
+
+from fadeout import _native
+
+__version__: str = _native.build_info()["version"]
+
+
+def describe_build() -> str:
+    """Version and build in one line, as `fadeout --version` prints it."""
+    info = _native.build_info()
+    details = ", ".join(f"{key} {value}" for key, value in info.items() if key != "version")
+    return f"fadeout {info['version']}" + (f" ({details})" if details else "")

@@ -1,0 +1,5 @@
+"""The `fadeout` command."""
+
+from fadeout.cli.app import app, main
+
+__all__ = ["app", "main"]

@@ -1,0 +1,43 @@
+"""`fadeout check`: find mistakes in scenarios."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import fadeout
+from fadeout.cli.console import out
+from fadeout.cli.errors import MISTAKE, print_scenario_error, reports_errors
+from fadeout.cli.options import Overrides, examples
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "check",
+        epilog=examples(
+            "fadeout check my.toml other.toml",
+            note="The exit status is 2 when one of them has a mistake.",
+        ),
+    )(reports_errors(check))
+
+
+def check(
+    scenarios: Annotated[list[Path], typer.Argument(help="Scenario files.")],
+    overrides: Overrides = None,
+) -> None:
+    """Check scenarios without running them.
+
+    Every mistake is shown with file, line and column, what was expected, and the nearest name.
+    """
+    is_wrong = False
+    for scenario in scenarios:
+        try:
+            fadeout.check(scenario, set=overrides or [])
+        except fadeout.ScenarioError as error:
+            is_wrong = True
+            print_scenario_error(error)
+        else:
+            out().print(f"{scenario}: ok", markup=False, highlight=False)
+    if is_wrong:
+        raise typer.Exit(MISTAKE)

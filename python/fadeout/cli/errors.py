@@ -1,0 +1,77 @@
+"""What went wrong, said to the user, and the exit status that scripts see."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+from fadeout import EngineBug, FadeoutError, ScenarioError
+from fadeout.cli.console import err, print_error
+
+ENVIRONMENT = 1
+"""A file or folder cannot be read or written."""
+MISTAKE = 2
+"""The scenario or the command line is wrong."""
+BUG = 70
+"""A bug in fadeout (EX_SOFTWARE of sysexits.h)."""
+INTERRUPTED = 130
+"""Ctrl-C."""
+
+Args = ParamSpec("Args")
+
+
+def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
+    """Turn the exceptions of `command` into a message and an exit status."""
+
+    @functools.wraps(command)
+    def wrapper(*args: Args.args, **kwargs: Args.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except ScenarioError as error:
+            print_scenario_error(error)
+            raise typer.Exit(MISTAKE) from None
+        except EngineBug as error:
+            print_error(
+                f"{error}\nThis is a bug in fadeout, not in your scenario. Please report it with "
+                f"the scenario and this command:\n  {shell_line()}"
+            )
+            raise typer.Exit(BUG) from None
+        except BrokenPipeError:
+            # The reader of a pipe has left; Python must not complain when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(ENVIRONMENT) from None
+        except (FadeoutError, OSError) as error:
+            print_error(str(error) if isinstance(error, FadeoutError) else describe(error))
+            raise typer.Exit(ENVIRONMENT) from None
+        except KeyboardInterrupt:
+            err().print("stopped")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return wrapper
+
+
+def print_scenario_error(error: ScenarioError) -> None:
+    """Print each mistake of a scenario as the reader rendered it."""
+    console = err()
+    for detail in error.errors:
+        console.print(detail["rendered"].rstrip("\n"), markup=False, highlight=False)
+    if not error.errors:
+        print_error(str(error))
+    elif len(error.errors) > 1:
+        console.print(f"{len(error.errors)} errors", highlight=False)
+
+
+def describe(error: OSError) -> str:
+    """An operating system's error in plain words, with the path."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def shell_line() -> str:
+    """The command line as it was typed."""
+    import shlex
+
+    return shlex.join(["fadeout", *sys.argv[1:]])

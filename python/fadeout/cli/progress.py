@@ -1,0 +1,67 @@
+"""Progress of a run: simulated time, how fast it passes, and what is left."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fadeout._run import Progress as Callback
+from fadeout.cli.console import err
+from fadeout.study import CountCallback
+
+
+@contextmanager
+def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback | None]:
+    """A callback for `fadeout.run` that draws a bar; None where there is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.fields[simulated]}"),
+        TextColumn("{task.fields[speed]}", style="dim"),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=err(), transient=True) as bar:
+        task = bar.add_task(label, total=None, simulated="", speed="")
+
+        def update(state: dict[str, Any]) -> None:
+            wall_s = max(state["wall_s"], 1e-9)
+            bar.update(
+                task,
+                total=state["duration_s"],
+                completed=state["time_s"],
+                simulated=f"{state['time_s']:.1f} of {state['duration_s']:g} s",
+                speed=f"{state['time_s'] / wall_s:.1f}x real time, "
+                f"{si(state['events'] / wall_s)} events/s",
+            )
+
+        yield update
+
+
+@contextmanager
+def count_progress(label: str, *, quiet: bool = False) -> Iterator[CountCallback]:
+    """A callback for many runs: call it with how many are done of how many."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total: None  # noqa: ARG005
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} runs"),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=err(), transient=True) as bar:
+        task = bar.add_task(label, total=1)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def si(number: float) -> str:
+    """`number` in three digits with k, M or G."""
+    for factor, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= factor:
+            return f"{number / factor:.3g}{letter}"
+    return f"{number:.3g}"

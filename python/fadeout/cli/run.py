@@ -1,0 +1,106 @@
+"""`fadeout run`: run a scenario."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import fadeout
+from fadeout.cli.console import err, new_table, out, print_table
+from fadeout.cli.errors import INTERRUPTED, reports_errors
+from fadeout.cli.options import Force, Overrides, examples, unused_folder
+from fadeout.cli.progress import run_progress
+from fadeout.results import Results
+
+MOST_ROWS = 20
+"""Flows and links printed; the rest stand in the results."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "run",
+        epilog=examples(
+            "fadeout run scenarios/blockage.toml",
+            "fadeout run scenarios/blockage.toml --seed 7 --set flow.congestion-control=newreno "
+            "--out out/newreno",
+            note="Read the results in Python with fadeout.Results.open('out/newreno').",
+        ),
+    )(reports_errors(run))
+
+
+def run(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
+    overrides: Overrides = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for the results. Default: out/ and the scenario's name, numbered when it "
+            "is taken.",
+        ),
+    ] = None,
+    force: Force = False,
+    figures: Annotated[bool, typer.Option(help="Draw figures into OUT/figures.")] = True,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> None:
+    """Run a scenario; write its tables and figures; print a summary."""
+    if folder is None:
+        name = scenario.stem if seed is None else f"{scenario.stem}-seed{seed}"
+        folder = unused_folder(Path("out") / name)
+    with run_progress(scenario.stem, quiet=quiet) as progress:
+        results = fadeout.run(
+            scenario, seed=seed, set=overrides or [], out=folder, force=force, progress=progress
+        )
+    drawn = results.plot.save(folder / "figures") if figures else []
+    if not quiet:
+        print_summary(results)
+        out().print(f"results: {folder}", markup=False, highlight=False)
+        if drawn:
+            out().print(f"figures: {folder / 'figures'}", markup=False, highlight=False)
+    if not results.is_complete:
+        err().print(f"stopped at {results.duration_s:g} s; what was recorded until then is kept")
+        raise typer.Exit(INTERRUPTED)
+
+
+def print_summary(results: Results) -> None:
+    """Print the flows and the links that dropped something."""
+    flows = results.flows
+    has_completion = "flow_completion_time_s" in flows.columns and (
+        flows["flow_completion_time_s"].is_not_null().any()
+    )
+    numbers = ["goodput Mbit/s", "retransmitted", "timeouts", "mean RTT ms", "max cwnd"]
+    numbers += ["completed in s"] if has_completion else []
+    table = new_table("flow", "congestion control", *numbers, numbers=numbers)
+    for flow in flows.head(MOST_ROWS).iter_rows(named=True):
+        cells = [
+            flow["flow"],
+            flow["congestion_control"],
+            f"{flow['goodput_mbps']:.2f}",
+            f"{flow['retransmitted_segments']:,}",
+            f"{flow['timeouts']:,}",
+            number(flow["mean_srtt_s"], 1e3, ".1f"),
+            number(flow["max_cwnd_segments"], 1, ",.0f"),
+        ]
+        if has_completion:
+            cells.append(number(flow["flow_completion_time_s"], 1, ".3f"))
+        table.add_row(*cells)
+    print_table(table)
+    links = results.links
+    lossy = links.filter(links["dropped_packets"] > 0)
+    if len(lossy):
+        numbers = ["sent packets", "dropped packets"]
+        table = new_table("link", *numbers, numbers=numbers)
+        for link in lossy.head(MOST_ROWS).iter_rows(named=True):
+            table.add_row(link["link"], f"{link['sent_packets']:,}", f"{link['dropped_packets']:,}")
+        print_table(table)
+    hidden = max(0, len(flows) - MOST_ROWS) + max(0, len(lossy) - MOST_ROWS)
+    if hidden:
+        out().print(f"{hidden} more rows are in summary.json", highlight=False)
+
+
+def number(value: float | None, scale: float, form: str) -> str:
+    """`value` times `scale`, or a dash when there is none."""
+    return "-" if value is None else format(value * scale, form)

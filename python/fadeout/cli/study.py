@@ -1,0 +1,69 @@
+"""`fadeout study`: repeat a published study."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fadeout import _names
+from fadeout.cli.console import new_table, out, print_table
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.options import Force, Jobs, examples, unused_folder
+from fadeout.cli.progress import count_progress
+from fadeout.study import Options, run_study, studies
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "study",
+        epilog=examples(
+            "fadeout study blockage",
+            "fadeout study blockage --quick",
+            note="Studies: fadeout list studies.",
+        ),
+    )(reports_errors(study))
+
+
+def study(
+    name: Annotated[str, typer.Argument(help="Which study.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and shorter runs.")] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=2, help="Seeds for each point of the main tables.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder to write to. Default: out/study-NAME."),
+    ] = None,
+    force: Force = False,
+    jobs: Jobs = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> None:
+    """Repeat a published study: its table beside ours, figures, and a report.
+
+    The results are the same for any number of jobs.
+    """
+    known = studies()
+    if name not in known:
+        raise typer.BadParameter(_names.unknown("study", name, known), param_hint="NAME")
+    folder = folder or unused_folder(Path("out") / f"study-{name}")
+    with count_progress(f"study {name}", quiet=quiet) as progress:
+        report = run_study(
+            known[name],
+            folder,
+            Options(quick=quick, seeds=seeds, jobs=jobs),
+            force=force,
+            progress=progress,
+        )
+    if quiet:
+        return
+    for section in report.sections:
+        if section.is_headline and section.table is not None:
+            table = new_table(*section.table.columns, title=section.title)
+            for row in section.table.rows:
+                table.add_row(*row)
+            print_table(table)
+            if section.conclusion:
+                out().print(section.conclusion + "\n", markup=False, highlight=False)
+    out().print(f"report:  {folder / 'report.md'}", markup=False, highlight=False)
+    out().print(f"figures: {folder / 'figures'}", markup=False, highlight=False)

@@ -1,0 +1,275 @@
+"""What is drawn into one pair of axes."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from fadeout import _names
+from fadeout._native import ResultError
+from fadeout._quantities import seconds
+from fadeout.plot.style import BLOCKED, PALETTE, legend_above
+
+if TYPE_CHECKING:
+    from fadeout.results import Results
+
+MOST_LINES = len(PALETTE)
+"""More lines than this cannot be told apart."""
+
+MOST_POINTS = 4000
+"""More points than this cannot be seen in a column's width."""
+
+
+@dataclass
+class Canvas:
+    """One pair of axes and what to draw there."""
+
+    ax: Axes
+    results: "Results"
+    flows: Sequence[str] | None
+    is_first: bool
+    is_last: bool
+
+    def flow_names(self) -> list[str]:
+        """The flows to draw: those asked for, or as many as can be told apart."""
+        known = self.results.flows["flow"].to_list()
+        if self.flows is None:
+            return known[:MOST_LINES]
+        for name in self.flows:
+            if name not in known:
+                raise ResultError(_names.unknown("flow", name, known))
+        return list(self.flows)
+
+    def finish(self, label: str, columns: int = 4) -> None:
+        """Axis labels, shaded blockages and the legend."""
+        self.ax.set_ylabel(label)
+        self.ax.set_ylim(bottom=0)
+        self.ax.set_xlim(0, self.results.duration_s)
+        shade_blockages(self.ax, self.results, label=self.is_first)
+        if self.is_last:
+            self.ax.set_xlabel("Time (s)")
+        legend_above(self.ax, columns)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Something that can be drawn, and the table it is drawn from."""
+
+    draw: Callable[[Canvas], None]
+    table: str
+
+
+def _congestion(canvas: Canvas) -> None:
+    """Congestion window and slow-start threshold of each flow."""
+    names = canvas.flow_names()
+    table = canvas.results.congestion
+    highest = 0.0
+    for number, name in enumerate(names):
+        color = PALETTE[number % len(PALETTE)]
+        rows = table.filter(pl.col("flow") == name)
+        window = thin(rows, "cwnd_segments")
+        canvas.ax.plot(
+            window["time_s"],
+            window["cwnd_segments"],
+            color=color,
+            label="cwnd" if len(names) == 1 else name,
+        )
+        highest = max(highest, float(window["cwnd_segments"].max() or 0))  # type: ignore[arg-type]
+        # Infinite until the first congestion event: a gap in the line.
+        threshold = thin(
+            rows.with_columns(
+                pl.when(pl.col("ssthresh_segments").is_finite()).then("ssthresh_segments")
+            ),
+            "ssthresh_segments",
+        )
+        canvas.ax.plot(
+            threshold["time_s"],
+            threshold["ssthresh_segments"],
+            color=color if len(names) > 1 else PALETTE[1],
+            linestyle=(0, (3, 1.5)),
+            linewidth=0.8,
+            label="ssthresh" if len(names) == 1 else None,
+        )
+    if canvas.results.has_table("timeouts"):
+        expired = canvas.results.timeouts.filter(pl.col("flow").is_in(names))
+        if len(expired):
+            canvas.ax.plot(
+                expired["time_s"],
+                expired["cwnd_segments"],
+                linestyle="none",
+                marker="x",
+                color="black",
+                label="RTO",
+            )
+    if highest > 0:
+        canvas.ax.set_ylim(top=highest * 1.08)
+    canvas.finish("Window (segments)")
+
+
+def throughput(window: str | float) -> Panel:
+    """A panel of each flow's goodput, averaged over `window`."""
+    window_s = seconds(window)
+
+    def draw(canvas: Canvas) -> None:
+        names = canvas.flow_names()
+        for number, name in enumerate(names):
+            rows = canvas.results.throughput.filter(pl.col("flow") == name)
+            binned = rebin(rows, window_s, canvas.results.duration_s)
+            canvas.ax.plot(
+                binned["time_s"],
+                binned["rate_mbps"],
+                color=PALETTE[number % len(PALETTE)],
+                drawstyle="steps-post",
+                label=f"goodput, {window_s * 1e3:g} ms mean" if len(names) == 1 else name,
+            )
+        canvas.finish("Goodput (Mbit/s)")
+
+    return Panel(draw, "throughput")
+
+
+def _rtt(canvas: Canvas) -> None:
+    """Round-trip time samples, and the smoothed estimate above them."""
+    names = canvas.flow_names()
+    for number, name in enumerate(names):
+        color = PALETTE[number % len(PALETTE)]
+        rows = canvas.results.congestion.filter(pl.col("flow") == name)
+        if len(names) == 1:
+            samples = thin(rows.filter(pl.col("rtt_s") > 0), "rtt_s")
+            canvas.ax.plot(
+                samples["time_s"],
+                samples["rtt_s"] * 1e3,
+                color=PALETTE[5],
+                linewidth=0.8,
+                label="sample",
+            )
+        smoothed = thin(rows.filter(pl.col("srtt_s") > 0), "srtt_s")
+        canvas.ax.plot(
+            smoothed["time_s"],
+            smoothed["srtt_s"] * 1e3,
+            color=color,
+            label="smoothed" if len(names) == 1 else name,
+        )
+    canvas.finish("Round trip (ms)")
+
+
+def _queue(canvas: Canvas) -> None:
+    """Packets queued at each link that ever queued one, with the drops marked on the axis."""
+    table = canvas.results.queues
+    busy = (
+        table.group_by("link", maintain_order=True)
+        .agg(pl.col("queued_packets").max().alias("most"))
+        .filter(pl.col("most") > 1)["link"]
+        .to_list()[:MOST_LINES]
+    )
+    for number, name in enumerate(busy):
+        rows = thin(table.filter(pl.col("link") == name), "queued_packets")
+        canvas.ax.plot(
+            rows["time_s"],
+            rows["queued_packets"],
+            color=PALETTE[number % len(PALETTE)],
+            label=name,
+        )
+    if canvas.results.has_table("drops"):
+        for cause, marker, color in (
+            ("queue-full", "|", PALETTE[1]),
+            ("blocked", "|", "black"),
+            ("hold-full", "|", PALETTE[3]),
+            ("random", "|", PALETTE[4]),
+            ("aqm", "|", PALETTE[2]),
+        ):
+            lost = canvas.results.drops.filter(pl.col("cause") == cause)
+            if len(lost):
+                times = lost["time_s"].sample(min(len(lost), MOST_POINTS), seed=0)
+                canvas.ax.plot(
+                    times,
+                    [0.02] * len(times),
+                    transform=canvas.ax.get_xaxis_transform(),
+                    linestyle="none",
+                    marker=marker,
+                    color=color,
+                    label=f"drop: {cause}",
+                )
+    canvas.finish("Queue (packets)", columns=3)
+
+
+CONGESTION = Panel(_congestion, "congestion")
+RTT = Panel(_rtt, "congestion")
+QUEUE = Panel(_queue, "queues")
+
+
+def shade_blockages(ax: Axes, results: "Results", *, label: bool = True) -> None:
+    """Shade the intervals in which any link was blocked."""
+    if not results.has_table("blockages"):
+        return
+    for number, (start, end) in enumerate(merged_intervals(results.blockages)):
+        ax.axvspan(
+            start,
+            end,
+            color=BLOCKED,
+            linewidth=0,
+            alpha=0.6,
+            zorder=0,
+            label="blocked" if label and number == 0 else None,
+        )
+
+
+def merged_intervals(blockages: pl.DataFrame) -> list[tuple[float, float]]:
+    """Blockages of all links as intervals that do not touch."""
+    merged: list[tuple[float, float]] = []
+    for start, end in blockages.select("start_s", "end_s").sort("start_s").iter_rows():
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def thin(rows: pl.DataFrame, value: str) -> pl.DataFrame:
+    """`time_s` and `value` with no more points than can be seen; peaks and troughs stay."""
+    rows = rows.select("time_s", value)
+    if len(rows) <= MOST_POINTS:
+        return rows
+    per_bin = -(-len(rows) * 2 // MOST_POINTS)
+    number = pl.int_range(pl.len()) // per_bin
+    extremes = rows.group_by(number.alias("bin"), maintain_order=True).agg(
+        pl.col("time_s").first().alias("start"),
+        pl.col("time_s").last().alias("end"),
+        pl.col(value).min().alias("low"),
+        pl.col(value).max().alias("high"),
+    )
+    lows = extremes.select(pl.col("start").alias("time_s"), pl.col("low").alias(value))
+    highs = extremes.select(pl.col("end").alias("time_s"), pl.col("high").alias(value))
+    return pl.concat([lows, highs]).sort("time_s", maintain_order=True)
+
+
+def rebin(rows: pl.DataFrame, window_s: float, duration_s: float) -> pl.DataFrame:
+    """Goodput in windows, each at the time it starts; windows without data are zero.
+
+    `time_s` of a recorded bin is its end. A window shorter than the recorded bins is an error.
+    """
+    ends = rows["time_s"].unique().sort()
+    recorded_s = float(ends.diff().max() or 0.0) if len(ends) > 1 else 0.0  # type: ignore[arg-type]
+    if window_s < recorded_s * (1 - 1e-9):
+        raise ResultError(
+            f"the run recorded throughput in bins of {recorded_s * 1e3:g} ms; a window of "
+            f"{window_s * 1e3:g} ms needs shorter ones in the scenario's probe"
+        )
+    # The nanosecond keeps decimal bounds on their own side of the rounding.
+    window = ((pl.col("time_s") - 1e-9) / window_s).floor().cast(pl.Int64)
+    count = max(1, math.ceil((duration_s - 1e-9) / window_s))
+    filled = rows.group_by(window.alias("window")).agg(pl.col("bytes").sum())
+    windows = pl.DataFrame({"window": range(count)}, schema={"window": pl.Int64})
+    # The last window may be cut short by the end of the run.
+    start = pl.col("window") * window_s
+    length = pl.min_horizontal(pl.lit(window_s), duration_s - start)
+    return (
+        windows.join(filled, on="window", how="left")
+        .sort("window")
+        .select(
+            start.alias("time_s"),
+            (pl.col("bytes").fill_null(0) * 8e-6 / length).alias("rate_mbps"),
+        )
+    )

@@ -1,0 +1,1 @@
+"""The studies that come with fadeout, a folder each."""

@@ -1,0 +1,127 @@
+"""Many runs of one scenario, on every processor, with results that do not depend on how many."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from fadeout import _native
+from fadeout._run import read_source, run
+from fadeout.results import Results
+
+CountCallback = Callable[[int, int], None]
+"""Called with how many runs are done, of how many."""
+
+Call = Callable[[Callable[[dict[str, Any]], bool]], Results]
+"""A run; its argument says, each time it is called, whether to go on."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: what differs from the batch's scenario."""
+
+    overrides: tuple[str, ...] = ()
+    seed: int = 1
+    with_tables: bool = False
+    """Whether the tables over time are kept; without them a run costs less memory."""
+
+
+class Batch:
+    """Runs of one scenario with different values and seeds.
+
+    A job's result depends on nothing but the job, and results come in the order of the jobs, so
+    the number of workers changes no bit.
+    """
+
+    def __init__(
+        self,
+        scenario: Path,
+        *,
+        workers: int | None = None,
+        progress: CountCallback | None = None,
+    ) -> None:
+        self._source = read_source(scenario)
+        self._workers = workers
+        self._progress = progress
+        self._done = 0
+        self._total = 0
+
+    def expect(self, runs: int) -> None:
+        """Say how many runs there will be, so that progress knows how far it is."""
+        self._total = runs
+
+    def run(self, jobs: Sequence[Job]) -> list[Results]:
+        """The results of `jobs`, in their order."""
+        self._total = max(self._total, self._done + len(jobs))
+        before = self._done
+
+        def count(done: int, _total: int) -> None:
+            self._done = before + done
+            if self._progress is not None:
+                self._progress(self._done, self._total)
+
+        calls = [self._call(job) for job in jobs]
+        return _run_all(calls, workers=self._workers, progress=count)
+
+    def _call(self, job: Job) -> Call:
+        def call(may_go_on: Callable[[dict[str, Any]], bool]) -> Results:
+            outcome = _native.run(
+                self._source.text,
+                source_name=self._source.name,
+                base_dir=self._source.base_dir,
+                overrides=job.overrides,
+                seed=job.seed,
+                progress=may_go_on,
+                tables=job.with_tables,
+            )
+            return Results.from_outcome(outcome)
+
+        return call
+
+
+def run_texts(
+    texts: Sequence[str], *, workers: int | None = None, progress: CountCallback | None = None
+) -> list[Results]:
+    """The results of several scenarios, in their order."""
+    calls = [partial(run, text) for text in texts]
+    return _run_all(
+        [lambda may_go_on, call=call: call(progress=may_go_on) for call in calls],
+        workers=workers,
+        progress=progress,
+    )
+
+
+def _run_all(
+    calls: Sequence[Call], *, workers: int | None, progress: CountCallback | None
+) -> list[Results]:
+    """Run `calls` in threads: the native module releases Python's lock while it simulates."""
+    stop = Event()
+    report = progress or (lambda _done, _total: None)
+    report(0, len(calls))
+    with ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1) as pool:
+        futures = [pool.submit(call, lambda _state: not stop.is_set()) for call in calls]
+        try:
+            results = []
+            for done, future in enumerate(futures, start=1):
+                results.append(future.result())
+                report(done, len(calls))
+        except BaseException:
+            # Ctrl-C or a failed run: the others end at their next report of progress.
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return results
+
+
+def overrides(values: dict[str, Any]) -> tuple[str, ...]:
+    """Overrides of a job from a dict, in the command line's form."""
+    return tuple(f"{key}={_literal(value)}" for key, value in values.items())
+
+
+def _literal(value: Any) -> str:  # noqa: ANN401
+    return value if isinstance(value, str) else json.dumps(value)

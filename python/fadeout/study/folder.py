@@ -1,0 +1,38 @@
+"""A folder that appears whole or not at all."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fadeout._native import ResultError
+
+MARK = "report.md"
+"""The file that tells a study's folder from others; only such a folder is ever replaced."""
+
+
+@contextmanager
+def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """A folder to fill, which is renamed to `target` at the end, or removed on an error."""
+    _may_replace(target, force)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
+    partial.mkdir()
+    try:
+        yield partial
+        _may_replace(target, force)
+        if target.exists():
+            shutil.rmtree(target)
+        partial.rename(target)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _may_replace(target: Path, force: bool) -> None:
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    if not force:
+        raise ResultError(f"{target} exists; --force replaces it")
+    if not (target / MARK).is_file():
+        raise ResultError(f"{target} is not the folder of a study; it is not replaced")

@@ -1,0 +1,89 @@
+"""The report of a study: Markdown for people, CSV and JSON for programs, figures for papers."""
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from fadeout._version import describe_build
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as people read it, with the numbers behind it."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    data: Sequence[dict[str, Any]]
+    """The same as numbers, one dict a row."""
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One question, with its table, its figure and its answer."""
+
+    name: str
+    """Names its files."""
+    title: str
+    text: str = ""
+    table: Table | None = None
+    figures: dict[str, Figure] = field(default_factory=dict)
+    """Figures by caption; the files are numbered from the second on."""
+    conclusion: str = ""
+    is_headline: bool = False
+    """Whether the command line prints it."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a study found."""
+
+    title: str
+    introduction: str
+    sections: list[Section]
+    facts: dict[str, Any]
+    """What it takes to repeat it: seeds, durations, the scenario."""
+
+    def write(self, folder: Path) -> None:
+        """Write `report.md`, `results.json`, `tables/` and `figures/`."""
+        parts = [f"# {self.title}", self.introduction]
+        results: dict[str, Any] = {"build": describe_build(), **self.facts}
+        (folder / "tables").mkdir()
+        (folder / "figures").mkdir()
+        for section in self.sections:
+            parts += [f"## {section.title}", section.text]
+            if section.table is not None:
+                parts.append(section.table.markdown())
+                results[section.name] = list(section.table.data)
+                write_csv(folder / "tables" / f"{section.name}.csv", section.table.data)
+            for number, (caption, figure) in enumerate(section.figures.items(), start=1):
+                stem = section.name if number == 1 else f"{section.name}-{number}"
+                figure.savefig(folder / "figures" / f"{stem}.png")
+                figure.savefig(folder / "figures" / f"{stem}.pdf", metadata={"CreationDate": None})
+                parts.append(f"![{caption}](figures/{stem}.png)\n\n*{caption}*")
+            parts.append(section.conclusion)
+        facts = "\n".join(
+            f"- {key.replace('_', ' ')}: {value}" for key, value in self.facts.items()
+        )
+        parts += ["## To repeat this", f"- {describe_build()}\n{facts}"]
+        text = "\n\n".join(part for part in parts if part) + "\n"
+        (folder / "report.md").write_text(text, encoding="utf-8")
+        document = json.dumps(results, indent=2, ensure_ascii=False) + "\n"
+        (folder / "results.json").write_text(document, encoding="utf-8")
+
+
+def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write `rows` with the keys of the first as the header."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)

@@ -1,0 +1,4 @@
+"""Validation: recorded runs of real stacks beside the same runs here."""
+
+REFERENCES = ("linux",)
+"""What `fadeout validate` can compare with."""
