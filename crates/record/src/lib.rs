@@ -1,1 +1,24 @@
-//! Recorder: rows to Parquet and Arrow, packets to pcapng.
+//! What a run leaves behind: tables in Parquet or Arrow IPC, packet captures in pcapng, and the
+//! folder that holds them.
+//!
+//! A [`Recorder`] is a [`Probe`](fadeout_core::Probe). It buffers rows, and turns them into
+//! columns 65,536 at a time: a long run into a folder needs no more memory than a short one. This
+//! is the only crate that knows arrow.
+
+mod capture;
+mod columns;
+mod config;
+mod error;
+mod folder;
+mod manifest;
+mod recorder;
+mod sampler;
+mod table;
+mod throughput;
+
+pub use capture::address_of;
+pub use config::{Destination, EndpointInfo, FlowInfo, RecorderConfig, Sampling};
+pub use error::RecordError;
+pub use folder::RunFolder;
+pub use manifest::{RunInfo, tables_json};
+pub use recorder::{Recorded, Recorder, TABLES};

@@ -1,0 +1,213 @@
+//! The IPv4 and TCP headers of a simulated packet, as they would be on the wire.
+
+use crate::EndpointInfo;
+use fadeout_core::{EndpointId, Flags, NodeId, Packet, Segment};
+use std::net::Ipv4Addr;
+
+const IP_HEADER: usize = 20;
+const TCP_HEADER: usize = 20;
+/// The data offset field counts to 15 words (RFC 9293 section 3.1).
+const MAX_OPTIONS: usize = 40;
+const PROTOCOL_TCP: u8 = 6;
+const INITIAL_TTL: u8 = 64;
+
+/// The address of a node: 10.0.0.1 for the first, counting up through 10.0.0.0/8.
+pub fn address_of(node: NodeId) -> Ipv4Addr {
+    Ipv4Addr::from_bits(0x0a00_0000 | (node.0.wrapping_add(1) & 0x00ff_ffff))
+}
+
+/// A packet with what its headers need beyond it.
+#[derive(Debug)]
+pub(super) struct Addressed<'a> {
+    pub(super) packet: &'a Packet,
+    pub(super) from: EndpointId,
+    pub(super) sender: &'a EndpointInfo,
+    pub(super) receiver: &'a EndpointInfo,
+    /// Shift of the sender's windows; zero where scaling was not agreed on.
+    pub(super) window_scale: u8,
+}
+
+/// Builds headers in a buffer that is used again.
+#[derive(Debug)]
+pub(super) struct Headers {
+    bytes: [u8; IP_HEADER + TCP_HEADER + MAX_OPTIONS],
+}
+
+impl Default for Headers {
+    fn default() -> Self {
+        Headers {
+            bytes: [0; IP_HEADER + TCP_HEADER + MAX_OPTIONS],
+        }
+    }
+}
+
+impl Headers {
+    /// The headers of a packet: 40 to 80 bytes, checksums included. The payload is all zeros and
+    /// so adds nothing to a checksum but its length.
+    pub(super) fn build(&mut self, packet: &Addressed<'_>) -> &[u8] {
+        let segment = &packet.packet.segment;
+        let (ip, tcp) = self.bytes.split_at_mut(IP_HEADER);
+        let options = write_options(&mut tcp[TCP_HEADER..], segment, packet);
+        let tcp = &mut tcp[..TCP_HEADER + options];
+        write_tcp(tcp, packet);
+        write_ip(ip, packet);
+
+        let source = packet.sender.address.octets();
+        let destination = packet.receiver.address.octets();
+        let tcp_length = tcp.len() as u64 + u64::from(segment.len);
+        let pseudo_header = sum_of(&source)
+            + sum_of(&destination)
+            + u64::from(PROTOCOL_TCP)
+            + (tcp_length >> 16)
+            + (tcp_length & 0xffff);
+        let checksum = checksum_of(pseudo_header + sum_of(tcp));
+        tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
+        &self.bytes[..IP_HEADER + TCP_HEADER + options]
+    }
+}
+
+fn write_ip(ip: &mut [u8], packet: &Addressed<'_>) {
+    ip[0] = 0x45; // version 4, five words
+    ip[1] = packet.packet.ecn as u8;
+    // Zero is what a capture shows for a packet larger than IP allows, before segmentation.
+    let length = u16::try_from(packet.packet.segment.wire_len()).unwrap_or(0);
+    ip[2..4].copy_from_slice(&length.to_be_bytes());
+    // An atomic datagram's identification may be any value (RFC 6864 section 4.1).
+    ip[4..6].copy_from_slice(&[0, 0]);
+    ip[6..8].copy_from_slice(&0x4000_u16.to_be_bytes()); // don't fragment
+    ip[8] = INITIAL_TTL.saturating_sub(packet.packet.hop);
+    ip[9] = PROTOCOL_TCP;
+    ip[10..12].copy_from_slice(&[0, 0]);
+    ip[12..16].copy_from_slice(&packet.sender.address.octets());
+    ip[16..20].copy_from_slice(&packet.receiver.address.octets());
+    let checksum = checksum_of(sum_of(ip));
+    ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+}
+
+fn write_tcp(tcp: &mut [u8], packet: &Addressed<'_>) {
+    let segment = &packet.packet.segment;
+    let own = initial_sequence(packet.sender, packet.from);
+    let peer = initial_sequence(packet.receiver, packet.packet.to);
+    let has_ack = segment.flags.has(Flags::ACK);
+    // The window on a SYN is never scaled (RFC 7323 section 2.2).
+    let shift = if segment.flags.has(Flags::SYN) {
+        0
+    } else {
+        packet.window_scale
+    };
+    let window = segment.window.checked_shr(u32::from(shift)).unwrap_or(0);
+    let words = (tcp.len() / 4) as u16;
+
+    tcp[0..2].copy_from_slice(&packet.sender.port.to_be_bytes());
+    tcp[2..4].copy_from_slice(&packet.receiver.port.to_be_bytes());
+    tcp[4..8].copy_from_slice(&wrapped(own, segment.seq).to_be_bytes());
+    let ack = if has_ack {
+        wrapped(peer, segment.ack)
+    } else {
+        0
+    };
+    tcp[8..12].copy_from_slice(&ack.to_be_bytes());
+    tcp[12..14].copy_from_slice(&(words << 12 | (segment.flags.0 & 0x1ff)).to_be_bytes());
+    tcp[14..16].copy_from_slice(&u16::try_from(window).unwrap_or(u16::MAX).to_be_bytes());
+    tcp[16..20].copy_from_slice(&[0; 4]); // checksum, filled in last; urgent pointer
+}
+
+/// Writes the options and returns their length. Their order is the one Linux uses; the padding
+/// (RFC 9293 section 3.2, no-operation) goes before the last.
+fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) -> usize {
+    // What the segment says it has; SACK blocks beyond the header's room do not fit the wire.
+    let fixed = Segment {
+        sack: fadeout_core::SackList::EMPTY,
+        ..*segment
+    };
+    let room = (MAX_OPTIONS - fixed.options_len() as usize).saturating_sub(2) / 8;
+    let blocks = segment.sack.as_slice();
+    let blocks = &blocks[..blocks.len().min(room)];
+
+    let mut options = OptionWriter {
+        bytes,
+        at: 0,
+        last: 0,
+    };
+    if segment.mss != 0 {
+        options.put(2, &segment.mss.to_be_bytes());
+    }
+    if segment.sack_permitted {
+        options.put(4, &[]);
+    }
+    if segment.has_timestamps {
+        let mut stamps = [0; 8];
+        stamps[..4].copy_from_slice(&segment.ts_value.to_be_bytes());
+        stamps[4..].copy_from_slice(&segment.ts_echo.to_be_bytes());
+        options.put(8, &stamps);
+    }
+    if let Some(scale) = segment.window_scale {
+        options.put(3, &[scale]);
+    }
+    if !blocks.is_empty() {
+        let base = initial_sequence(packet.receiver, packet.packet.to);
+        let mut edges = [0; 32];
+        for (block, edges) in blocks.iter().zip(edges.chunks_exact_mut(8)) {
+            edges[..4].copy_from_slice(&wrapped(base, block.start).to_be_bytes());
+            edges[4..].copy_from_slice(&wrapped(base, block.end).to_be_bytes());
+        }
+        options.put(5, &edges[..8 * blocks.len()]);
+    }
+    options.pad()
+}
+
+struct OptionWriter<'a> {
+    bytes: &'a mut [u8],
+    at: usize,
+    last: usize,
+}
+
+impl OptionWriter<'_> {
+    fn put(&mut self, kind: u8, value: &[u8]) {
+        self.last = self.at;
+        self.bytes[self.at] = kind;
+        self.bytes[self.at + 1] = 2 + value.len() as u8;
+        self.bytes[self.at + 2..][..value.len()].copy_from_slice(value);
+        self.at += 2 + value.len();
+    }
+
+    fn pad(self) -> usize {
+        const NO_OPERATION: u8 = 1;
+        let whole = self.at.next_multiple_of(4);
+        let padding = whole - self.at;
+        self.bytes
+            .copy_within(self.last..self.at, self.last + padding);
+        self.bytes[self.last..self.last + padding].fill(NO_OPERATION);
+        whole
+    }
+}
+
+/// The initial sequence number of an endpoint: a hash, so that captures show numbers that differ
+/// and wrap as real ones do.
+fn initial_sequence(endpoint: &EndpointInfo, id: EndpointId) -> u32 {
+    // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+    let mut x = (u64::from(endpoint.flow.0) << 32 | u64::from(id.0)) ^ 0x9e37_79b9_7f4a_7c15;
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (x >> 32) as u32
+}
+
+/// A 64-bit offset into a stream as the 32-bit sequence number on the wire.
+fn wrapped(initial: u32, offset: u64) -> u32 {
+    initial.wrapping_add(offset as u32)
+}
+
+/// The sum of 16-bit big-endian words (RFC 1071), not yet folded.
+fn sum_of(bytes: &[u8]) -> u64 {
+    bytes
+        .chunks_exact(2)
+        .map(|pair| u64::from(u16::from_be_bytes([pair[0], pair[1]])))
+        .sum()
+}
+
+fn checksum_of(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum >> 16) + (sum & 0xffff);
+    }
+    !(sum as u16)
+}

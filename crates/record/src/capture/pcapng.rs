@@ -1,0 +1,114 @@
+//! The pcapng file format: section header, one interface, enhanced packets
+//! (draft-ietf-opsawg-pcapng, sections 4.1 to 4.3), little-endian.
+
+use fadeout_core::Time;
+use std::io::{self, Write};
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+/// Packets begin with their IP header.
+const LINKTYPE_RAW: u16 = 101;
+
+const OPTION_END: u16 = 0;
+const IF_NAME: u16 = 2;
+const IF_TSRESOL: u16 = 9;
+const SHB_USERAPPL: u16 = 4;
+
+/// Writes packets of one interface, with timestamps in nanoseconds.
+#[derive(Debug)]
+pub(super) struct PcapngWriter<W> {
+    writer: W,
+    snaplen: u32,
+    block: Vec<u8>,
+}
+
+impl<W: Write> PcapngWriter<W> {
+    /// Begins a file. `snaplen` zero keeps packets whole.
+    pub(super) fn new(writer: W, interface: &str, snaplen: u32) -> io::Result<Self> {
+        let mut this = PcapngWriter {
+            writer,
+            snaplen,
+            block: Vec::new(),
+        };
+
+        this.begin(SECTION_HEADER);
+        this.block.extend(BYTE_ORDER_MAGIC.to_le_bytes());
+        this.block.extend([1, 0, 0, 0]); // version 1.0
+        this.block.extend(u64::MAX.to_le_bytes()); // section length not given
+        this.option(
+            SHB_USERAPPL,
+            concat!("fadeout ", env!("CARGO_PKG_VERSION")).as_bytes(),
+        );
+        this.option(OPTION_END, &[]);
+        this.end()?;
+
+        this.begin(INTERFACE_DESCRIPTION);
+        this.block.extend(LINKTYPE_RAW.to_le_bytes());
+        this.block.extend([0, 0]);
+        this.block.extend(snaplen.to_le_bytes());
+        this.option(IF_NAME, clipped(interface).as_bytes());
+        this.option(IF_TSRESOL, &[9]); // 10^-9 s
+        this.option(OPTION_END, &[]);
+        this.end()?;
+        Ok(this)
+    }
+
+    /// Adds a packet of `length` bytes that begins with `headers` and goes on with zeros.
+    pub(super) fn packet(&mut self, at: Time, headers: &[u8], length: u32) -> io::Result<()> {
+        let kept = if self.snaplen == 0 {
+            length
+        } else {
+            length.min(self.snaplen)
+        };
+        let nanos = at.as_nanos();
+        self.begin(ENHANCED_PACKET);
+        self.block.extend(0_u32.to_le_bytes()); // interface
+        self.block.extend(((nanos >> 32) as u32).to_le_bytes());
+        self.block.extend((nanos as u32).to_le_bytes());
+        self.block.extend(kept.to_le_bytes());
+        self.block.extend(length.to_le_bytes());
+        let data = self.block.len();
+        self.block
+            .extend(&headers[..headers.len().min(kept as usize)]);
+        self.block.resize(data + kept as usize, 0);
+        self.end()
+    }
+
+    /// The writer, which is not flushed.
+    pub(super) fn into_inner(self) -> W {
+        self.writer
+    }
+
+    fn begin(&mut self, kind: u32) {
+        self.block.clear();
+        self.block.extend(kind.to_le_bytes());
+        self.block.extend([0; 4]);
+    }
+
+    fn option(&mut self, code: u16, value: &[u8]) {
+        self.block.extend(code.to_le_bytes());
+        self.block.extend((value.len() as u16).to_le_bytes());
+        self.block.extend(value);
+        self.pad();
+    }
+
+    fn pad(&mut self) {
+        self.block.resize(self.block.len().next_multiple_of(4), 0);
+    }
+
+    /// Completes the block: its length stands at both ends.
+    fn end(&mut self) -> io::Result<()> {
+        self.pad();
+        let length = (self.block.len() + 4) as u32;
+        self.block[4..8].copy_from_slice(&length.to_le_bytes());
+        self.block.extend(length.to_le_bytes());
+        self.writer.write_all(&self.block)
+    }
+}
+
+/// An option's length is 16 bits; no name needs more than 255 bytes.
+fn clipped(name: &str) -> &str {
+    &name[..name.floor_char_boundary(255)]
+}

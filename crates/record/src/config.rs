@@ -1,0 +1,105 @@
+//! What is recorded, and the names that results use.
+
+use crate::RunFolder;
+use fadeout_core::{EndpointId, FlowId, NodeId, Span, Time};
+use std::net::Ipv4Addr;
+
+/// How often the rows of one flow or one link are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sampling {
+    /// Never: the table is not written.
+    Off,
+    /// At most once in each interval, at the first occasion in it.
+    Every(Span),
+    /// At every occasion: each ACK, each arrival at a queue.
+    All,
+}
+
+/// A flow as results name it.
+#[derive(Debug, Clone)]
+pub struct FlowInfo {
+    /// Name from the scenario.
+    pub name: String,
+    /// When it starts; its throughput bins begin there.
+    pub start: Time,
+}
+
+/// What a capture needs to know of a transport endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct EndpointInfo {
+    /// Connection.
+    pub flow: FlowId,
+    /// Host it is on.
+    pub node: NodeId,
+    /// Endpoint at the other end.
+    pub peer: EndpointId,
+    /// IPv4 address; [`address_of`](crate::address_of) derives one from the node.
+    pub address: Ipv4Addr,
+    /// TCP port.
+    pub port: u16,
+}
+
+/// What is recorded. Ids index `flows`, `links`, `nodes` and `endpoints`.
+#[derive(Debug, Clone)]
+pub struct RecorderConfig {
+    /// Names and start times of the flows.
+    pub flows: Vec<FlowInfo>,
+    /// Names of the directions of links.
+    pub links: Vec<String>,
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// The endpoints; needed only when something is captured.
+    pub endpoints: Vec<EndpointInfo>,
+    /// Congestion rows of each flow.
+    pub congestion: Sampling,
+    /// Queue rows of each direction of a link.
+    pub queues: Sampling,
+    /// Width of the throughput bins; `None` for no such table.
+    pub throughput_bin: Option<Span>,
+    /// Whether dropped packets are recorded.
+    pub drops: bool,
+    /// Whether retransmissions are recorded.
+    pub retransmissions: bool,
+    /// Whether expired retransmission timers are recorded.
+    pub timeouts: bool,
+    /// Whether the events of flows are recorded.
+    pub flow_events: bool,
+    /// Whether blockages are recorded.
+    pub blockages: bool,
+    /// Hosts whose packets are captured, a file each.
+    pub capture: Vec<NodeId>,
+    /// Bytes kept of a captured packet; zero keeps it whole. The headers need at most 80.
+    pub snaplen: u32,
+}
+
+impl Default for RecorderConfig {
+    /// Small and cheap: congestion and queues every 10 ms, throughput in bins of 100 ms, every
+    /// loss, retransmission, timeout, event and blockage, no captures.
+    fn default() -> Self {
+        RecorderConfig {
+            flows: Vec::new(),
+            links: Vec::new(),
+            nodes: Vec::new(),
+            endpoints: Vec::new(),
+            congestion: Sampling::Every(Span::from_millis(10)),
+            queues: Sampling::Every(Span::from_millis(10)),
+            throughput_bin: Some(Span::from_millis(100)),
+            drops: true,
+            retransmissions: true,
+            timeouts: true,
+            flow_events: true,
+            blockages: true,
+            capture: Vec::new(),
+            snaplen: 96,
+        }
+    }
+}
+
+/// Where results go.
+#[derive(Debug)]
+pub enum Destination {
+    /// Into memory, as bytes of Arrow IPC streams and pcapng files.
+    Memory,
+    /// Into files of a folder.
+    Folder(RunFolder),
+}

@@ -1,0 +1,58 @@
+//! What can go wrong outside the simulation: the file system.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A result that could not be written. Every message names the path.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The target exists and may not be replaced.
+    #[error("{path} exists already; give another folder, or force to replace it", path = .0.display())]
+    Exists(PathBuf),
+    /// The target exists and is something other than a run, so force does not replace it either.
+    #[error(
+        "{path} exists and is not the folder of a run (no manifest.json in it); \
+         it is not replaced, give another folder", path = .0.display()
+    )]
+    NotARun(PathBuf),
+    /// The target has no name to create: it is empty, a root or ends in `..`.
+    #[error("{path:?} does not name a folder that could be created", path = .0)]
+    NoName(PathBuf),
+    /// A file or folder could not be created, written or renamed.
+    #[error("cannot write {path}: {source}", path = .path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The run ended, and its results could not be moved or completed; what could be written is
+    /// kept.
+    #[error("{error}; what was recorded is kept in {kept}", kept = .kept.display())]
+    Kept {
+        /// What failed.
+        error: Box<RecordError>,
+        /// The folder with the results so far.
+        kept: PathBuf,
+    },
+}
+
+impl RecordError {
+    pub(crate) fn write(path: &Path, source: io::Error) -> Self {
+        RecordError::Write {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// The path that the error is about.
+    pub fn path(&self) -> &Path {
+        match self {
+            RecordError::Exists(path) | RecordError::NotARun(path) | RecordError::NoName(path) => {
+                path
+            }
+            RecordError::Write { path, .. } => path,
+            RecordError::Kept { error, .. } => error.path(),
+        }
+    }
+}

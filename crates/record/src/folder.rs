@@ -1,0 +1,161 @@
+//! The folder of a run: written under another name, renamed when whole.
+
+use crate::RecordError;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A folder that is being filled beside its target, and removed again unless it is committed.
+#[derive(Debug)]
+pub struct RunFolder {
+    target: PathBuf,
+    partial: PathBuf,
+    force: bool,
+    keep: bool,
+}
+
+impl RunFolder {
+    /// Makes a hidden folder `.NAME.partial-PID` beside `target`, and the folders above it.
+    ///
+    /// An existing `target` is refused, unless it is an empty folder or `force` is given and it
+    /// is the folder of a run.
+    ///
+    /// # Errors
+    /// [`RecordError::Exists`], [`RecordError::NotARun`], [`RecordError::NoName`], or a
+    /// [`RecordError::Write`] with the path that could not be created.
+    pub fn create(target: &Path, force: bool) -> Result<RunFolder, RecordError> {
+        let name = target
+            .file_name()
+            .ok_or_else(|| RecordError::NoName(target.to_owned()))?;
+        may_replace(target, force)?;
+        let parent = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        fs::create_dir_all(parent).map_err(|error| RecordError::write(parent, error))?;
+        let name = name.to_string_lossy();
+        let partial = unused(parent, &format!(".{name}.partial"), |path| {
+            fs::create_dir(path)
+        })?;
+        Ok(RunFolder {
+            target: target.to_owned(),
+            partial,
+            force,
+            keep: false,
+        })
+    }
+
+    /// Where `name` is written.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.partial.join(name)
+    }
+
+    /// Writes a whole file.
+    ///
+    /// # Errors
+    /// [`RecordError::Write`] with the file's path.
+    pub fn write(&self, name: &str, contents: &[u8]) -> Result<(), RecordError> {
+        let path = self.path(name);
+        fs::write(&path, contents).map_err(|error| RecordError::write(&path, error))
+    }
+
+    /// Gives the folder its name. What was there is moved aside first and deleted last, so that
+    /// a failure in between loses neither.
+    ///
+    /// # Errors
+    /// As [`RunFolder::create`] when the target has appeared meanwhile, or [`RecordError::Write`];
+    /// the partial folder is kept, and [`RecordError::Kept`] says where.
+    pub fn commit(mut self) -> Result<PathBuf, RecordError> {
+        match self.rename() {
+            Ok(()) => {
+                self.keep = true;
+                Ok(self.target.clone())
+            }
+            Err(error) => Err(self.keep(error)),
+        }
+    }
+
+    /// Leaves the partial folder in place, and adds its path to the error that made it needed.
+    pub(crate) fn keep(&mut self, error: RecordError) -> RecordError {
+        self.keep = true;
+        RecordError::Kept {
+            error: Box::new(error),
+            kept: self.partial.clone(),
+        }
+    }
+
+    fn rename(&self) -> Result<(), RecordError> {
+        may_replace(&self.target, self.force)?;
+        let failed = |error| RecordError::write(&self.target, error);
+        if !self.target.exists() {
+            return fs::rename(&self.partial, &self.target).map_err(failed);
+        }
+        let parent = self.partial.parent().unwrap_or(Path::new("."));
+        let name = self
+            .target
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        let old = unused(parent, &format!(".{name}.old"), |path| {
+            if path.exists() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            fs::rename(&self.target, path)
+        })?;
+        if let Err(error) = fs::rename(&self.partial, &self.target) {
+            // The first error is the one to report; when this fails too, the old run is at `old`.
+            let _ = fs::rename(&old, &self.target);
+            return Err(failed(error));
+        }
+        fs::remove_dir_all(&old).map_err(|error| RecordError::write(&old, error))
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        if !self.keep {
+            // Nothing more can be done about a folder that cannot be removed.
+            let _ = fs::remove_dir_all(&self.partial);
+        }
+    }
+}
+
+fn may_replace(target: &Path, force: bool) -> Result<(), RecordError> {
+    match fs::symlink_metadata(target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(RecordError::write(target, error)),
+        Ok(_) => {}
+    }
+    let is_empty = fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_none());
+    if is_empty {
+        return Ok(());
+    }
+    if !force {
+        return Err(RecordError::Exists(target.to_owned()));
+    }
+    if !target.join("manifest.json").is_file() {
+        return Err(RecordError::NotARun(target.to_owned()));
+    }
+    Ok(())
+}
+
+/// Calls `make` with `PARENT/STEM-PID`, or with a number added while that exists: another run of
+/// this process, or what a killed one left.
+fn unused(
+    parent: &Path,
+    stem: &str,
+    make: impl Fn(&Path) -> io::Result<()>,
+) -> Result<PathBuf, RecordError> {
+    let pid = std::process::id();
+    let mut path = parent.join(format!("{stem}-{pid}"));
+    for attempt in 1.. {
+        match make(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => {
+                path = parent.join(format!("{stem}-{pid}-{attempt}"));
+            }
+            Err(error) => return Err(RecordError::write(&path, error)),
+        }
+    }
+    unreachable!("the last attempt returns")
+}

@@ -1,0 +1,158 @@
+//! In-order bytes of each flow, summed in time bins.
+
+use crate::FlowInfo;
+use fadeout_core::{FlowId, Span, ThroughputRow, Time};
+
+/// The bin that is being filled.
+#[derive(Debug)]
+pub(crate) struct Throughput {
+    width: Span,
+    begin: Time,
+    end: Time,
+    flows: Vec<FlowBin>,
+}
+
+#[derive(Debug)]
+struct FlowBin {
+    start: Time,
+    done: bool,
+    bytes: u64,
+}
+
+impl Throughput {
+    /// Bins of `width`, which is not zero.
+    pub(crate) fn new(width: Span, flows: &[FlowInfo]) -> Self {
+        let flows = flows.iter().map(|f| FlowBin {
+            start: f.start,
+            done: false,
+            bytes: 0,
+        });
+        Throughput {
+            width,
+            begin: Time::ZERO,
+            end: Time::ZERO.saturating_add(width),
+            flows: flows.collect(),
+        }
+    }
+
+    /// Whether `now` lies after the bin, so that [`Throughput::roll`] has to come first.
+    #[inline]
+    pub(crate) fn is_over(&self, now: Time) -> bool {
+        now >= self.end
+    }
+
+    /// Counts `bytes` that arrived.
+    #[inline]
+    pub(crate) fn add(&mut self, flow: FlowId, bytes: u64) {
+        self.flows[flow.index()].bytes += bytes;
+    }
+
+    /// Notes that nothing more will arrive: the flow's bins end with this one.
+    pub(crate) fn on_done(&mut self, flow: FlowId) {
+        self.flows[flow.index()].done = true;
+    }
+
+    /// Gives the rows of every bin that ended by `now`, and begins the one that `now` is in.
+    pub(crate) fn roll(&mut self, now: Time, emit: &mut impl FnMut(ThroughputRow)) {
+        while now >= self.end && !self.end.is_never() {
+            self.close(self.end, emit);
+            self.begin = self.end;
+            self.end = self.end.saturating_add(self.width);
+        }
+    }
+
+    /// Gives the rows that are left when the run ends at `end`; the last bin may be shorter.
+    pub(crate) fn finish(&mut self, end: Time, emit: &mut impl FnMut(ThroughputRow)) {
+        self.roll(end, emit);
+        if end > self.begin || self.flows.iter().any(|flow| flow.bytes > 0) {
+            self.close(end, emit);
+        }
+    }
+
+    fn close(&mut self, end: Time, emit: &mut impl FnMut(ThroughputRow)) {
+        let seconds = end.since(self.begin).as_secs_f64();
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            let bytes = std::mem::take(&mut flow.bytes);
+            if flow.start >= end && bytes == 0 {
+                continue;
+            }
+            // A run that is stopped at the very start of a bin has a bin of no width.
+            let rate_mbps = if seconds > 0.0 {
+                bytes as f64 * 8.0 / 1e6 / seconds
+            } else {
+                0.0
+            };
+            if bytes > 0 || !flow.done {
+                let flow = FlowId(u32::try_from(index).expect("a flow's id is 32 bits"));
+                emit(ThroughputRow {
+                    time_s: end,
+                    flow,
+                    bytes,
+                    rate_mbps,
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(start_ms: u64) -> FlowInfo {
+        FlowInfo {
+            name: String::new(),
+            start: at(start_ms),
+        }
+    }
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+    fn brief(rows: &[ThroughputRow]) -> Vec<(u64, u32, u64)> {
+        rows.iter()
+            .map(|r| (r.time_s.as_millis(), r.flow.0, r.bytes))
+            .collect()
+    }
+
+    #[test]
+    fn bins_without_arrivals_have_rows_too() {
+        let mut bins = Throughput::new(Span::from_millis(100), &[flow(0)]);
+        let mut rows = Vec::new();
+        bins.add(FlowId(0), 1000);
+        bins.roll(at(350), &mut |row| rows.push(row));
+        bins.add(FlowId(0), 7);
+        bins.finish(at(360), &mut |row| rows.push(row));
+        assert_eq!(
+            brief(&rows),
+            [(100, 0, 1000), (200, 0, 0), (300, 0, 0), (360, 0, 7)]
+        );
+        assert!(
+            (rows[0].rate_mbps - 0.08).abs() < 1e-12,
+            "1000 bytes in 100 ms"
+        );
+    }
+
+    #[test]
+    fn a_flow_has_rows_from_its_start_to_its_completion() {
+        let mut bins = Throughput::new(Span::from_millis(100), &[flow(0), flow(250)]);
+        let mut rows = Vec::new();
+        bins.add(FlowId(0), 5);
+        bins.on_done(FlowId(0));
+        bins.finish(at(400), &mut |row| rows.push(row));
+        assert_eq!(brief(&rows), [(100, 0, 5), (300, 1, 0), (400, 1, 0)]);
+    }
+
+    #[test]
+    fn every_byte_is_counted_once() {
+        let mut bins = Throughput::new(Span::from_millis(3), &[flow(0)]);
+        let mut total = 0;
+        for ms in 0..1000 {
+            if bins.is_over(at(ms)) {
+                bins.roll(at(ms), &mut |row| total += row.bytes);
+            }
+            bins.add(FlowId(0), ms);
+        }
+        bins.finish(at(999), &mut |row| total += row.bytes);
+        assert_eq!(total, 499_500);
+    }
+}
