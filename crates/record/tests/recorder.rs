@@ -80,12 +80,16 @@ fn congestion(n: u64, flow: u32) -> CongestionRow {
         rtt_s: Span::from_millis(21),
         rto_s: Span::from_millis(220),
         pacing_rate_mbps: 0.0,
-        state: if n % 2 == 0 { "open" } else { "recovery" },
+        state: if n.is_multiple_of(2) {
+            "open"
+        } else {
+            "recovery"
+        },
     }
 }
 
 fn drop_row(n: u64) -> DropRow {
-    let cause = if n % 2 == 0 {
+    let cause = if n.is_multiple_of(2) {
         DropCause::QueueFull
     } else {
         DropCause::Blocked
