@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
+import polars.selectors
 
 from fadeout import _names, _native
 
@@ -91,12 +92,12 @@ class Results:
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row a flow: goodput, retransmissions, timeouts, round-trip times."""
-        return pl.DataFrame(self._summary["flows"], infer_schema_length=None)
+        return _frame(self._summary["flows"])
 
     @cached_property
     def links(self) -> pl.DataFrame:
         """One row a direction of a link: packets sent, delivered and dropped."""
-        return pl.DataFrame(self._summary["links"], infer_schema_length=None)
+        return _frame(self._summary["links"])
 
     @property
     def congestion(self) -> pl.DataFrame:
@@ -201,6 +202,12 @@ class Results:
             f"<Results of {self.duration_s:g} s with {flows} flow{'s' * (flows != 1)}{short}, "
             f"{where}, fingerprint {self.fingerprint}>"
         )
+
+
+def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Rows as a frame whose types do not depend on which values are missing."""
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return frame.with_columns(polars.selectors.by_dtype(pl.Null).cast(pl.Float64))
 
 
 @cache

@@ -90,6 +90,7 @@ class Plots:
             for number, (panel, ax) in enumerate(zip(drawn, axes, strict=False)):
                 is_first, is_last = number == 0, number == len(drawn) - 1
                 panel.draw(panels.Canvas(ax, self._results, flows, is_first, is_last))
+            figure.align_ylabels()
         return figure
 
     if not TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from fadeout import _native
+from fadeout import _native, _toml
 from fadeout._run import read_source, run
 from fadeout.results import Results
 
@@ -26,6 +27,8 @@ class Job:
     """One run: what differs from the batch's scenario."""
 
     overrides: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    """Top-level tables of the scenario that are left out."""
     seed: int = 1
     with_tables: bool = False
     """Whether the tables over time are kept; without them a run costs less memory."""
@@ -46,6 +49,7 @@ class Batch:
         progress: CountCallback | None = None,
     ) -> None:
         self._source = read_source(scenario)
+        self._document = tomllib.loads(self._source.text)
         self._workers = workers
         self._progress = progress
         self._done = 0
@@ -69,9 +73,14 @@ class Batch:
         return _run_all(calls, workers=self._workers, progress=count)
 
     def _call(self, job: Job) -> Call:
+        text = self._source.text
+        if job.without:
+            kept = {key: item for key, item in self._document.items() if key not in job.without}
+            text = _toml.dumps(kept)
+
         def call(may_go_on: Callable[[dict[str, Any]], bool]) -> Results:
             outcome = _native.run(
-                self._source.text,
+                text,
                 source_name=self._source.name,
                 base_dir=self._source.base_dir,
                 overrides=job.overrides,

@@ -1,0 +1,93 @@
+"""What the paper leaves open, as values of the scenario."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+Values = Mapping[str, str]
+"""Overrides of the scenario."""
+
+ROUND_TRIPS = {
+    "20 ms": {"link.core.delay": "9 ms"},
+    "30 ms": {"link.core.delay": "14 ms"},
+    "42 ms": {"link.core.delay": "20 ms"},
+}
+"""Base round-trip times: the core's delay both ways, and 1 ms both ways on the radio."""
+
+BUFFERS = {size: {"link.radio.queue.limit": size} for size in ("10 ms", "50 ms", "200 ms")}
+
+EFFECTS = {
+    "held": {"blockage.vehicle.effect": "held"},
+    "lost": {"blockage.vehicle.effect": "lost"},
+}
+
+NO_UNDO = {"flow.tcp.undo": "false", "flow.tcp.frto": "false"}
+FIXED_RTO = {"flow.tcp.rto-rule": "fixed", "flow.tcp.minimum-rto": "200 ms"}
+
+STACKS = {
+    "Linux": {},
+    "Linux, no undo": NO_UNDO,
+    "Linux, no undo, RTO always 200 ms": NO_UNDO | FIXED_RTO,
+    "RFC 6675, RTO always 200 ms": {"flow.profile": "rfc"} | FIXED_RTO,
+    "NewReno recovery, RTO always 200 ms": {"flow.profile": "newreno"} | FIXED_RTO,
+}
+"""Stacks, from what Linux does toward what the paper describes. All send with CUBIC."""
+
+TOTAL = {"blockage.vehicle.depth": "total"}
+"""Nothing passes during a blockage."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One choice for everything that the paper leaves open."""
+
+    round_trip: str
+    buffer: str
+    effect: str
+    stack: str
+
+    def values(self) -> Values:
+        """Its overrides. The paper speaks of an interruption: nothing passes."""
+        return {
+            **TOTAL,
+            **ROUND_TRIPS[self.round_trip],
+            **BUFFERS[self.buffer],
+            **EFFECTS[self.effect],
+            **STACKS[self.stack],
+        }
+
+
+def candidates() -> Iterator[Candidate]:
+    """Every point of the grid that is searched for the paper's numbers."""
+    for point in itertools.product(ROUND_TRIPS, BUFFERS, EFFECTS, STACKS):
+        yield Candidate(*point)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One assumption changed, everything else as in the scenario."""
+
+    assumption: str
+    value: str
+    values: Values = field(default_factory=dict)
+
+
+BASE = Change("as in the scenario", "")
+
+CHANGES = (
+    Change("minimum RTO", "300 ms", {"flow.tcp.minimum-rto": "300 ms"}),
+    Change("minimum RTO", "1 s", {"flow.tcp.minimum-rto": "1 s"}),
+    Change("RTO rule", "RFC 6298, at least 200 ms", {"flow.tcp.rto-rule": "rfc6298"}),
+    Change("RTO rule", "always 200 ms", FIXED_RTO),
+    Change("undo and F-RTO", "off", NO_UNDO),
+    Change("packets while blocked", "lost", EFFECTS["lost"]),
+    Change("buffer", "10 ms", BUFFERS["10 ms"]),
+    Change("buffer", "200 ms", BUFFERS["200 ms"]),
+    Change("round trip", "20 ms", ROUND_TRIPS["20 ms"]),
+    Change("depth", "nothing passes", TOTAL),
+    Change("depth", "20 dB", {"blockage.vehicle.depth": '{ loss = "20 dB" }'}),
+    Change("receive window", "Linux's default, 3 MiB", {
+        "flow.tcp.maximum-receive-window": str(3 << 20)
+    }),
+)  # fmt: skip
+"""What the one-at-a-time table changes."""
