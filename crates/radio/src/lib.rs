@@ -1,1 +1,17 @@
-//! Radio channel, blockage, antennas and PHY abstraction.
+//! Radio access: so far the geometry of blockage and a directional link budget, down to a rate.
+//!
+//! ```text
+//! geometry ──► channel (path loss, diffraction at a blocker, noise)
+//!                  │        antenna (beams) ──► gains
+//!                  └──────────────┬───────────────┘
+//!                            LinkBudget ──► SNR ──► phy (MCS for a target BLER) ──► rate
+//! ```
+//!
+//! Start at [`LinkBudget`]. Everything is a function of its arguments; nothing here is random.
+
+pub mod antenna;
+pub mod channel;
+mod link_budget;
+pub mod phy;
+
+pub use link_budget::{Blocker, LinkBudget, LinkBudgetError, LinkState};

@@ -1,0 +1,3 @@
+//! Antenna patterns.
+
+pub mod beam;
