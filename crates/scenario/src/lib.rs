@@ -1,5 +1,91 @@
 //! Scenario files: TOML with quantities to a validated [`Scenario`], with spanned errors.
+//!
+//! [`parse`] takes the text, the overrides of the command line and the catalog of algorithms, and
+//! gives either a [`Scenario`] in which everything is resolved or every mistake it found, each
+//! with its place. [`schema`] prints the same format as a JSON Schema. Both follow one table of
+//! keys, so they cannot disagree.
+//!
+//! A text passes through four steps: `tree` keeps the place of every key and value, `overrides`
+//! changes the tree, `read` checks it against the shapes in `keys`, and `build` resolves names
+//! and checks what concerns several values.
 
+mod build;
+mod error;
+mod keys;
 mod model;
+mod overrides;
+pub mod quantity;
+mod read;
+mod resolved;
+mod schema;
+mod shape;
+mod suggest;
+mod tree;
 
+pub use error::{ScenarioError, ScenarioErrors};
 pub use model::*;
+pub use overrides::Override;
+pub use resolved::toml_from_json;
+pub use schema::schema;
+
+use error::{Mistake, Mistakes};
+use fadeout_core::registry::Catalog;
+use std::path::PathBuf;
+use tree::Place;
+
+/// Where a scenario's text comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// What errors call it, usually the path as the user gave it.
+    pub name: String,
+    /// The folder that paths in the scenario are relative to.
+    pub base_dir: PathBuf,
+}
+
+/// Largest text of a scenario, in bytes.
+pub const MAX_TEXT: usize = 4 << 20;
+
+/// The scenario that `text` describes after `overrides`, in their order.
+///
+/// # Errors
+/// Every mistake found, sorted by place: syntax errors alone, as nothing else can be trusted
+/// then, otherwise unknown keys, values of the wrong kind or out of range, names that refer to
+/// nothing, and whatever contradicts itself.
+pub fn parse(
+    text: &str,
+    source: &Source,
+    overrides: &[Override],
+    catalog: &Catalog,
+) -> Result<Scenario, ScenarioErrors> {
+    let mut texts = vec![(source.name.as_str(), text)];
+    texts.extend(overrides.iter().map(|one| ("--set", one.text.as_str())));
+    let mut mistakes = Mistakes::default();
+    if text.len() > MAX_TEXT {
+        let message = format!("the scenario is larger than {} MiB", MAX_TEXT >> 20);
+        mistakes.push(Mistake::new(Place::START, message));
+        return Err(mistakes.locate(&texts));
+    }
+    let mut document = match tree::parse_document(text) {
+        Ok(document) => document,
+        Err(errors) => {
+            for (message, place) in errors {
+                mistakes.push(Mistake::new(place, message));
+            }
+            return Err(mistakes.locate(&texts));
+        }
+    };
+    let mut reader = read::Reader::new(catalog);
+    for (index, one) in overrides.iter().enumerate() {
+        overrides::apply(
+            &mut document,
+            &one.text,
+            index as u32 + 1,
+            &mut reader.mistakes,
+        );
+    }
+    let scenario = build::scenario(&document, &source.base_dir, &mut reader);
+    match scenario {
+        Some(scenario) if reader.mistakes.is_empty() => Ok(scenario),
+        _ => Err(reader.mistakes.locate(&texts)),
+    }
+}

@@ -1,0 +1,175 @@
+//! Blockages.
+
+use super::*;
+
+impl Builder<'_, '_> {
+    /// `indices` has every link of the file, `links` what could be built of them.
+    pub(super) fn blockage(
+        &mut self,
+        name: &str,
+        fields: &Fields,
+        indices: &BTreeMap<&str, usize>,
+        links: &[Option<Link>],
+    ) -> Option<Blockage> {
+        let link = fields
+            .item("link")
+            .and_then(|item| self.link_index(item, indices));
+        let direction = match fields.text("direction") {
+            Some("forward") => Some(Directions::Forward),
+            Some("reverse") => Some(Directions::Reverse),
+            Some(_) => Some(Directions::Both),
+            None => None,
+        };
+        let schedule = fields
+            .fields("schedule")
+            .and_then(|schedule| self.schedule(schedule));
+        let effect = self.effect(fields);
+        let depth = fields.item("depth").and_then(|item| self.depth(item));
+        if let (Some(link), Some(direction), Some(depth)) = (link, direction, &depth)
+            && let Some(link) = &links[link]
+        {
+            self.check_radio(fields, link, direction, depth);
+        }
+        Some(Blockage {
+            name: name.to_owned(),
+            link: link?,
+            direction: direction?,
+            schedule: schedule?,
+            effect: effect?,
+            depth: depth?,
+        })
+    }
+
+    fn link_index(&mut self, item: &Item, indices: &BTreeMap<&str, usize>) -> Option<usize> {
+        let Content::Text(name) = &item.content else {
+            return None;
+        };
+        let index = indices.get(name.as_str()).copied();
+        if index.is_none() {
+            let mistakes = &mut self.reader.mistakes;
+            refer_to_nothing(mistakes, item, "link", indices.keys().copied());
+        }
+        index
+    }
+
+    fn effect(&mut self, fields: &Fields) -> Option<BlockageEffect> {
+        let limit = match fields.item("hold-limit").map(|item| &item.content) {
+            Some(Content::Quantity(Dimension::Packets, packets)) => {
+                Some(HoldLimit::Packets(*packets as u64))
+            }
+            Some(Content::Quantity(_, bytes)) => Some(HoldLimit::Bytes(Bytes(*bytes as u64))),
+            _ => None,
+        };
+        let effect = match fields.text("effect")? {
+            "held" => return Some(BlockageEffect::Held { limit }),
+            "lost" => BlockageEffect::Lost,
+            _ => BlockageEffect::DroppedOnArrival,
+        };
+        if limit.is_some() {
+            let message = "a `hold-limit` without packets that are held";
+            self.mistake(
+                fields.place_of("hold-limit"),
+                message,
+                "`effect = \"held\"` with it",
+            );
+        }
+        Some(effect)
+    }
+
+    fn depth(&mut self, item: &Item) -> Option<BlockageDepth> {
+        let Content::Fields(fields) = &item.content else {
+            return Some(BlockageDepth::Total);
+        };
+        match fields.variant {
+            "loss" => fields.decibel("loss").map(BlockageDepth::Loss),
+            "rate" => fields.rate("rate").map(BlockageDepth::Rate),
+            _ => self
+                .blocker(fields.fields("geometry")?)
+                .map(BlockageDepth::Geometry),
+        }
+    }
+
+    fn blocker(&mut self, fields: &Fields) -> Option<Blocker> {
+        let item = fields.item("blocker-distance")?;
+        let distance = match item.pair() {
+            Some((near, far)) => (near.meters()?, far.meters()?),
+            None => (item.meters()?, item.meters()?),
+        };
+        if distance.0 > distance.1 {
+            let message = "the nearest distance is beyond the farthest";
+            self.mistake(item.place, message, "[nearest, farthest]");
+            return None;
+        }
+        Some(Blocker {
+            width: fields.meters("blocker-width")?,
+            height: fields.meters("blocker-height")?,
+            distance,
+            offset: fields.meters("blocker-offset")?,
+        })
+    }
+
+    /// Loss and geometry act on a link budget, so the blocked directions need one.
+    fn check_radio(
+        &mut self,
+        fields: &Fields,
+        link: &Link,
+        direction: Directions,
+        depth: &BlockageDepth,
+    ) {
+        let sort = match depth {
+            BlockageDepth::Loss(_) => "loss",
+            BlockageDepth::Geometry(_) => "geometry",
+            BlockageDepth::Total | BlockageDepth::Rate(_) => return,
+        };
+        let sides = [
+            (direction.has_forward(), "forward", &link.forward),
+            (direction.has_reverse(), "reverse", &link.reverse),
+        ];
+        let place = fields.place_of("depth");
+        let radios: Vec<&Radio> = sides
+            .iter()
+            .filter(|(is_blocked, ..)| *is_blocked)
+            .filter_map(|(_, _, side)| side.rate.radio())
+            .collect();
+        for (_, side, _) in sides
+            .iter()
+            .filter(|side| side.0 && side.2.rate.radio().is_none())
+        {
+            // A return path of unlimited rate carries only ACKs; it may stay clear.
+            if direction == Directions::Both && !radios.is_empty() {
+                continue;
+            }
+            let message = format!(
+                "a blockage by {sort} needs a `radio` rate, which `{}` has not in its {side} \
+                 direction",
+                link.name
+            );
+            self.mistake(
+                place,
+                message,
+                "a link with `rate = { radio = … }`, or another depth",
+            );
+        }
+        if let BlockageDepth::Geometry(blocker) = depth
+            && radios
+                .iter()
+                .any(|radio| blocker.distance.1.0 >= radio.distance.0)
+        {
+            let message = "the blocker does not stand between transmitter and receiver";
+            self.mistake(
+                place,
+                message,
+                "a blocker nearer to the receiver than the transmitter",
+            );
+        }
+    }
+}
+
+impl Item {
+    fn meters(&self) -> Option<Meters> {
+        match self.content {
+            Content::Quantity(Dimension::Length, meters) => Some(Meters(meters)),
+            _ => None,
+        }
+    }
+}

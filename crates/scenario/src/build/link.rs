@@ -1,0 +1,282 @@
+//! Links with their two directions.
+
+use super::*;
+use std::sync::Arc;
+
+/// Largest trace file.
+const MAX_TRACE: u64 = 256 << 20;
+
+impl Builder<'_, '_> {
+    pub(super) fn link(&mut self, name: &str, fields: &Fields) -> Option<Link> {
+        let from = self.end(fields, "from");
+        let to = self.end(fields, "to");
+        if let (Some(from), Some(to)) = (from, to) {
+            if from == to {
+                let message = format!("`{name}` connects a node with itself");
+                self.mistake(fields.place_of("to"), message, "two different nodes");
+            }
+            self.nodes.connect(from, to);
+        }
+        let delay = fields.span("delay");
+        let forward = self.direction(fields, delay);
+        let reverse = fields.fields("reverse").and_then(|reverse| {
+            let own = if reverse.item("delay").is_some() {
+                reverse.span("delay")
+            } else {
+                delay
+            };
+            self.direction(reverse, own)
+        });
+        Some(Link {
+            name: name.to_owned(),
+            from: from?,
+            to: to?,
+            forward: forward?,
+            reverse: reverse?,
+        })
+    }
+
+    /// The node at one end; a link declares the nodes it names.
+    fn end(&mut self, fields: &Fields, key: &str) -> Option<NodeId> {
+        let name = fields.text(key)?;
+        if !is_name(name) {
+            let message = format!("`{}` is not a name", shortened(name));
+            let expected = "1 to 64 letters, digits, hyphens and underscores";
+            self.mistake(fields.place_of(key), message, expected);
+            return None;
+        }
+        Some(self.nodes.add(name))
+    }
+
+    fn direction(&mut self, fields: &Fields, delay: Option<Span>) -> Option<LinkDirection> {
+        let rate = fields.item("rate").and_then(|item| self.rate(item));
+        let queue = fields
+            .fields("queue")
+            .and_then(|queue| self.queue(queue, rate.as_ref()));
+        let loss = match fields.fields("loss") {
+            Some(loss) => loss_model(loss),
+            None => Some(Loss::None),
+        };
+        Some(LinkDirection {
+            rate: rate?,
+            delay: delay?,
+            jitter: fields.span("jitter")?,
+            queue: queue?,
+            loss: loss?,
+        })
+    }
+
+    fn queue(&mut self, fields: &Fields, rate: Option<&RateModel>) -> Option<Queue> {
+        let item = fields.item("limit")?;
+        let limit = match item.content {
+            Content::Quantity(Dimension::Packets, packets) => QueueLimit::Packets(packets as u64),
+            Content::Quantity(Dimension::Size, bytes) => QueueLimit::Bytes(Bytes(bytes as u64)),
+            _ => QueueLimit::Time(item.span()?),
+        };
+        let unlimited = RateModel::Constant(Rate::UNLIMITED);
+        if matches!(limit, QueueLimit::Time(_)) && rate == Some(&unlimited) {
+            let message = "a queue limit in time needs a link with a rate";
+            self.mistake(
+                item.place,
+                message,
+                "packets or bytes, for an unlimited rate",
+            );
+            return None;
+        }
+        Some(Queue {
+            limit,
+            counts_delay_line: fields.flag("counts-delay-line")?,
+            discipline: fields.named("discipline")?,
+        })
+    }
+
+    fn rate(&mut self, item: &Item) -> Option<RateModel> {
+        let Content::Fields(fields) = &item.content else {
+            return item.rate().map(RateModel::Constant);
+        };
+        match fields.variant {
+            "steps" => self.steps(fields),
+            "off" => {
+                let off = fields.fields("off").and_then(|off| self.schedule(off));
+                Some(RateModel::OnOff {
+                    rate: fields.rate("rate")?,
+                    off: off?,
+                })
+            }
+            "trace" => self.trace(fields),
+            _ => self.radio(fields.fields("radio")?),
+        }
+    }
+
+    fn steps(&mut self, fields: &Fields) -> Option<RateModel> {
+        let mut steps: Vec<(Time, Rate)> = Vec::new();
+        for item in fields.list("steps") {
+            let (at, rate) = item.pair()?;
+            let (start, rate) = (at.time()?, rate.rate()?);
+            match steps.last() {
+                None if start != Time::ZERO => {
+                    self.mistake(at.place, "the first step starts late", "\"0 s\"");
+                    return None;
+                }
+                Some((before, _)) if start <= *before => {
+                    let message = format!("this step does not start after the one at {before}");
+                    self.mistake(at.place, message, "starts that increase");
+                    return None;
+                }
+                _ => steps.push((start, rate)),
+            }
+        }
+        let (last, _) = steps.last()?;
+        let repeat_every = fields.span("repeat-every");
+        if repeat_every.is_some_and(|every| Time::ZERO + every <= *last) {
+            let message = format!("the steps repeat before the last one starts, at {last}");
+            self.mistake(
+                fields.place_of("repeat-every"),
+                message,
+                "a time after the last start",
+            );
+        }
+        if steps.iter().all(|(_, rate)| rate.is_zero()) {
+            let message = "the rate is never above zero";
+            self.mistake(
+                fields.place_of("steps"),
+                message,
+                "at least one rate above zero",
+            );
+        }
+        Some(RateModel::Steps {
+            steps,
+            repeat_every,
+        })
+    }
+
+    fn trace(&mut self, fields: &Fields) -> Option<RateModel> {
+        let path = fields.text("trace")?;
+        let bytes = match self.traces.get(path) {
+            Some(bytes) => bytes.clone(),
+            None => {
+                let full = self.base_dir.join(path);
+                let bytes: Arc<[u8]> = match read_bounded(&full) {
+                    Ok(bytes) => bytes.into(),
+                    Err(error) => {
+                        let shown = full.display();
+                        let message = format!("cannot read the trace file `{shown}`: {error}");
+                        let expected = "a mahimahi trace, relative to the scenario file";
+                        self.mistake(fields.place_of("trace"), message, expected);
+                        return None;
+                    }
+                };
+                self.traces.insert(path.to_owned(), bytes.clone());
+                bytes
+            }
+        };
+        Some(RateModel::Trace(Trace {
+            path: path.to_owned(),
+            bytes,
+            repeat: fields.flag("repeat")?,
+        }))
+    }
+
+    fn radio(&mut self, fields: &Fields) -> Option<RateModel> {
+        Some(RateModel::Radio(Radio {
+            carrier: fields.hertz("carrier")?,
+            bandwidth: fields.hertz("bandwidth")?,
+            tx_power: fields.dbm("tx-power")?,
+            tx_beamwidth_deg: fields.quantity("tx-beamwidth")?,
+            rx_beamwidth_deg: fields.quantity("rx-beamwidth")?,
+            distance: fields.meters("distance")?,
+            tx_height: fields.meters("tx-height")?,
+            rx_height: fields.meters("rx-height")?,
+            noise_figure: fields.decibel("noise-figure")?,
+            implementation_loss: fields.decibel("implementation-loss")?,
+            efficiency: fields.number("efficiency")?,
+            max_rate: fields.rate("max-rate"),
+        }))
+    }
+
+    /// When a link is off or blocked.
+    pub(super) fn schedule(&mut self, fields: &Fields) -> Option<Schedule> {
+        match fields.variant {
+            "period" => {
+                let (period, duration) = (fields.span("period")?, fields.span("duration")?);
+                if duration >= period {
+                    let message = format!("{duration} is not less than the period of {period}");
+                    let expected = format!("a duration below {period}");
+                    self.mistake(fields.place_of("duration"), message, &expected);
+                    return None;
+                }
+                let phase = match fields.item("phase") {
+                    None => Phase::Fixed(period - duration),
+                    Some(item) => item.span().map_or(Phase::Random, Phase::Fixed),
+                };
+                if matches!(phase, Phase::Fixed(phase) if phase >= period) {
+                    let message = format!("the phase is not less than the period of {period}");
+                    let expected = format!("a phase below {period}");
+                    self.mistake(fields.place_of("phase"), message, &expected);
+                    return None;
+                }
+                Some(Schedule::Periodic {
+                    period,
+                    duration,
+                    phase,
+                })
+            }
+            "intervals" => self.intervals(fields).map(Schedule::Scripted),
+            _ => Some(Schedule::Exponential {
+                mean_clear: fields.span("mean-clear")?,
+                mean_blocked: fields.span("mean-blocked")?,
+            }),
+        }
+    }
+
+    fn intervals(&mut self, fields: &Fields) -> Option<Vec<(Time, Time)>> {
+        let mut intervals: Vec<(Time, Time)> = Vec::new();
+        for item in fields.list("intervals") {
+            let (start_item, end_item) = item.pair()?;
+            let (start, end) = (start_item.time()?, end_item.time()?);
+            if end <= start {
+                let message = format!("the interval ends at {end}, not after its start at {start}");
+                self.mistake(
+                    end_item.place,
+                    message,
+                    "[start, end] with start before end",
+                );
+                return None;
+            }
+            if let Some((_, before)) = intervals.last().filter(|(_, before)| start <= *before) {
+                let message = format!("the interval starts before the last one ended, at {before}");
+                self.mistake(start_item.place, message, "intervals in order and disjoint");
+                return None;
+            }
+            intervals.push((start, end));
+        }
+        (!intervals.is_empty()).then_some(intervals)
+    }
+}
+
+fn loss_model(fields: &Fields) -> Option<Loss> {
+    if fields.variant == "probability" {
+        return Some(Loss::Independent {
+            probability: fields.number("probability")?,
+        });
+    }
+    let states = fields.fields("gilbert-elliott")?;
+    Some(Loss::GilbertElliott {
+        to_bad: states.number("to-bad")?,
+        to_good: states.number("to-good")?,
+        loss_good: states.number("loss-good")?,
+        loss_bad: states.number("loss-bad")?,
+    })
+}
+
+/// The bytes of a regular file of bearable size.
+fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
+    if about.len() > MAX_TRACE {
+        return Err(std::io::Error::other("it is larger than 256 MiB"));
+    }
+    std::fs::read(path)
+}

@@ -1,0 +1,303 @@
+//! Builds the model from what was read, and checks what no single value shows: that names refer
+//! to something, that intervals are in order, that routes exist.
+
+mod blockage;
+mod flow;
+mod link;
+
+use crate::error::{Mistake, Mistakes, alternatives};
+use crate::keys::SCENARIO;
+use crate::model::*;
+use crate::quantity::Dimension;
+use crate::read::{Content, Fields, Item, Reader, is_name};
+use crate::suggest::nearest;
+use crate::tree::{Place, Table, shortened};
+use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The scenario of a document; nothing when the reader has mistakes.
+pub(crate) fn scenario(
+    document: &Table,
+    base_dir: &Path,
+    reader: &mut Reader<'_>,
+) -> Option<Scenario> {
+    let file = reader.fields(document, SCENARIO, Place::START, "");
+    let mut builder = Builder {
+        reader,
+        base_dir,
+        nodes: Nodes::default(),
+        traces: BTreeMap::new(),
+    };
+    builder.scenario(&file)
+}
+
+struct Builder<'r, 'c> {
+    reader: &'r mut Reader<'c>,
+    base_dir: &'r Path,
+    nodes: Nodes,
+    /// Trace files read so far, by path.
+    traces: BTreeMap<String, std::sync::Arc<[u8]>>,
+}
+
+impl Builder<'_, '_> {
+    fn scenario(&mut self, file: &Fields) -> Option<Scenario> {
+        for (name, _) in file.map("node") {
+            self.nodes.add(name);
+        }
+        let links: Vec<Option<Link>> = file
+            .map("link")
+            .iter()
+            .map(|(name, fields)| self.link(name, fields))
+            .collect();
+        let indices: BTreeMap<&str, usize> = file
+            .map("link")
+            .iter()
+            .enumerate()
+            .map(|(index, (name, _))| (name.as_str(), index))
+            .collect();
+        let blockages: Vec<Option<Blockage>> = file
+            .map("blockage")
+            .iter()
+            .map(|(name, fields)| self.blockage(name, fields, &indices, &links))
+            .collect();
+        let flows = self.flows(file.map("flow"));
+        let probe = file.fields("probe").and_then(|fields| self.probe(fields));
+        let scenario = Scenario {
+            title: file.text("title")?.to_owned(),
+            duration: file.span("duration")?,
+            seed: file.integer("seed")?,
+            nodes: std::mem::take(&mut self.nodes).list,
+            links: links.into_iter().collect::<Option<_>>()?,
+            blockages: blockages.into_iter().collect::<Option<_>>()?,
+            flows,
+            probe: probe?,
+        };
+        self.reader.mistakes.is_empty().then_some(scenario)
+    }
+
+    fn probe(&mut self, fields: &Fields) -> Option<ProbeSettings> {
+        let mut capture = Vec::new();
+        for item in fields.list("capture") {
+            capture.push(self.node(item)?);
+        }
+        Some(ProbeSettings {
+            congestion: fields.sampling("congestion")?,
+            throughput: match fields.sampling("throughput")? {
+                Sampling::Every(bin) => Some(bin),
+                _ => None,
+            },
+            queue: fields.sampling("queue")?,
+            drops: fields.flag("drops")?,
+            retransmissions: fields.flag("retransmissions")?,
+            timeouts: fields.flag("timeouts")?,
+            flow_events: fields.flag("flow-events")?,
+            blockages: fields.flag("blockages")?,
+            capture,
+            capture_snap: fields.bytes("capture-snap")?,
+        })
+    }
+
+    /// The node that a flow or a probe names; links have declared it before.
+    fn node(&mut self, item: &Item) -> Option<NodeId> {
+        let Content::Text(name) = &item.content else {
+            return None;
+        };
+        let found = self.nodes.find(name);
+        if found.is_none() {
+            let names = self.nodes.list.iter().map(|node| node.name.as_str());
+            refer_to_nothing(&mut self.reader.mistakes, item, "node", names);
+        }
+        found
+    }
+
+    fn mistake(&mut self, place: Place, message: impl Into<String>, expected: &str) {
+        self.reader
+            .mistakes
+            .push(Mistake::new(place, message).expected(expected));
+    }
+}
+
+/// Reports a name that refers to nothing among `names`.
+fn refer_to_nothing<'a>(
+    mistakes: &mut Mistakes,
+    item: &Item,
+    what: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) {
+    let Content::Text(name) = &item.content else {
+        return;
+    };
+    let mistake = Mistake::new(
+        item.place,
+        format!("no {what} is called `{}`", shortened(name)),
+    );
+    if mistakes.is_full() {
+        return mistakes.push(mistake);
+    }
+    let near = nearest(name, names.clone());
+    mistakes.push(mistake.suggest(near).expected(alternatives(names)));
+}
+
+/// Nodes by name, and which of them are connected.
+#[derive(Debug, Default)]
+struct Nodes {
+    list: Vec<Node>,
+    ids: BTreeMap<String, NodeId>,
+    /// A forest: each node points to another of its connected group, or to itself.
+    parent: Vec<u32>,
+}
+
+impl Nodes {
+    fn find(&self, name: &str) -> Option<NodeId> {
+        self.ids.get(name).copied()
+    }
+
+    fn add(&mut self, name: &str) -> NodeId {
+        if let Some(id) = self.find(name) {
+            return id;
+        }
+        let id = NodeId(self.list.len() as u32);
+        self.list.push(Node {
+            name: name.to_owned(),
+        });
+        self.ids.insert(name.to_owned(), id);
+        self.parent.push(id.0);
+        id
+    }
+
+    fn root(&mut self, node: NodeId) -> u32 {
+        let mut node = node.0;
+        while self.parent[node as usize] != node {
+            let above = self.parent[self.parent[node as usize] as usize];
+            self.parent[node as usize] = above;
+            node = above;
+        }
+        node
+    }
+
+    fn connect(&mut self, one: NodeId, other: NodeId) {
+        let (one, other) = (self.root(one), self.root(other));
+        self.parent[one as usize] = other;
+    }
+
+    fn are_connected(&mut self, one: NodeId, other: NodeId) -> bool {
+        self.root(one) == self.root(other)
+    }
+}
+
+/// The values in the units of the model. Each is absent when the key is, or when it was wrong.
+impl Fields {
+    fn text(&self, key: &str) -> Option<&str> {
+        match &self.item(key)?.content {
+            Content::Text(text) => Some(text),
+            Content::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+    fn integer(&self, key: &str) -> Option<u64> {
+        match self.item(key)?.content {
+            Content::Integer(number) => Some(number),
+            _ => None,
+        }
+    }
+    fn number(&self, key: &str) -> Option<f64> {
+        match self.item(key)?.content {
+            Content::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+    fn flag(&self, key: &str) -> Option<bool> {
+        match self.item(key)?.content {
+            Content::Bool(flag) => Some(flag),
+            _ => None,
+        }
+    }
+    fn quantity(&self, key: &str) -> Option<f64> {
+        match self.item(key)?.content {
+            Content::Quantity(_, value) => Some(value),
+            _ => None,
+        }
+    }
+    fn span(&self, key: &str) -> Option<Span> {
+        self.item(key)?.span()
+    }
+    fn bytes(&self, key: &str) -> Option<Bytes> {
+        self.quantity(key).map(|bytes| Bytes(bytes as u64))
+    }
+    fn rate(&self, key: &str) -> Option<Rate> {
+        self.item(key)?.rate()
+    }
+    fn hertz(&self, key: &str) -> Option<Hertz> {
+        self.quantity(key).map(Hertz)
+    }
+    fn meters(&self, key: &str) -> Option<Meters> {
+        self.quantity(key).map(Meters)
+    }
+    fn decibel(&self, key: &str) -> Option<Decibel> {
+        self.quantity(key).map(Decibel)
+    }
+    fn dbm(&self, key: &str) -> Option<Dbm> {
+        self.quantity(key).map(Dbm)
+    }
+    fn sampling(&self, key: &str) -> Option<Sampling> {
+        match self.item(key)?.content {
+            Content::Bool(_) => Some(Sampling::Off),
+            Content::Word(_) => Some(Sampling::All),
+            _ => self.span(key).map(Sampling::Every),
+        }
+    }
+    fn fields(&self, key: &str) -> Option<&Fields> {
+        match &self.item(key)?.content {
+            Content::Fields(fields) => Some(fields),
+            _ => None,
+        }
+    }
+    fn map(&self, key: &str) -> &[(String, Fields)] {
+        match self.item(key).map(|item| &item.content) {
+            Some(Content::Map(named)) => named,
+            _ => &[],
+        }
+    }
+    fn list(&self, key: &str) -> &[Item] {
+        match self.item(key).map(|item| &item.content) {
+            Some(Content::List(items)) => items,
+            _ => &[],
+        }
+    }
+    fn named(&self, key: &str) -> Option<Named> {
+        match &self.item(key)?.content {
+            Content::Named(named) => Some(named.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Item {
+    fn span(&self) -> Option<Span> {
+        match self.content {
+            Content::Quantity(Dimension::Time, nanos) => Some(Span::from_nanos(nanos as u64)),
+            _ => None,
+        }
+    }
+    fn time(&self) -> Option<Time> {
+        self.span().map(|span| Time::ZERO + span)
+    }
+    fn rate(&self) -> Option<Rate> {
+        match self.content {
+            Content::Word("unlimited") => Some(Rate::UNLIMITED),
+            Content::Quantity(Dimension::Rate, bits) => Some(Rate::from_bits_per_sec(bits as u64)),
+            _ => None,
+        }
+    }
+    /// The two items of a pair.
+    fn pair(&self) -> Option<(&Item, &Item)> {
+        match &self.content {
+            Content::List(items) => match items.as_slice() {
+                [first, second] => Some((first, second)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Overrides: `KEY=VALUE` with a dotted key, as `--set` takes them.
+//!
+//! `flow.bulk.profile=reno` sets one flow's key; `flow.profile=reno` sets it on every flow,
+//! because no flow is called `profile`. Links, blockages and nodes work alike.
+
+use crate::error::{Mistake, Mistakes, alternatives};
+use crate::keys::SCENARIO;
+use crate::shape::{Key, Shape};
+use crate::suggest::nearest;
+use crate::tree::{Node, Place, Table, Value, parse_value, shortened};
+
+/// One `KEY=VALUE`. The value is TOML when it parses as such, otherwise a string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Override {
+    /// The text, for example `flow.congestion-control=newreno`.
+    pub text: String,
+}
+
+impl Override {
+    /// An override of this text.
+    pub fn new(text: impl Into<String>) -> Override {
+        Override { text: text.into() }
+    }
+}
+
+/// Longest override; a value is a line, not a file.
+const LONGEST: usize = 1 << 16;
+/// Deepest key; no key of the format is this deep.
+const DEEPEST: usize = 16;
+
+/// A part of the dotted key, with its place in the override.
+type Part<'a> = (&'a str, Place);
+
+/// Applies `text`, override number `origin`, to the document.
+pub(crate) fn apply(document: &mut Table, text: &str, origin: u32, mistakes: &mut Mistakes) {
+    if let Err(mistake) = try_apply(document, text, origin) {
+        mistakes.push(mistake);
+    }
+}
+
+fn try_apply(document: &mut Table, text: &str, origin: u32) -> Result<(), Mistake> {
+    let whole = Place::new(origin, 0..text.len());
+    if text.len() > LONGEST {
+        let message = format!("an override is at most {LONGEST} bytes long");
+        return Err(Mistake::new(whole, message));
+    }
+    let Some((path, value)) = text.split_once('=') else {
+        return Err(Mistake::new(whole, "an override needs a `=`").expected("KEY=VALUE"));
+    };
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut start = 0;
+    for part in path.split('.') {
+        let end = start + part.len();
+        let indent = part.len() - part.trim_start().len();
+        let key = part.trim();
+        let place = Place::new(origin, start + indent..start + indent + key.len());
+        if key.is_empty() {
+            return Err(Mistake::new(place, "an empty key").expected("KEY=VALUE"));
+        }
+        parts.push((key, place));
+        start = end + 1;
+    }
+    if parts.len() > DEEPEST {
+        return Err(Mistake::new(parts[DEEPEST].1, "no key is this deep"));
+    }
+    let offset = path.len() + 1 + (value.len() - value.trim_start().len());
+    let node = parse_value(value.trim(), origin, offset);
+
+    let (first, first_place) = parts[0];
+    let Some(key) = SCENARIO.iter().find(|key| key.name == first) else {
+        return Err(unknown(
+            first,
+            first_place,
+            SCENARIO.iter().map(|key| key.name),
+        ));
+    };
+    match (&key.shape, parts.as_slice()) {
+        (Shape::Map(keys), [_, (name, place), rest @ ..]) => {
+            let Some(elements) = document.0.iter_mut().find(|entry| entry.key == first) else {
+                return Err(Mistake::new(
+                    first_place,
+                    format!("the scenario has no `{first}`"),
+                ));
+            };
+            let Value::Table(elements) = &mut elements.node.value else {
+                // The reader reports the value that should be a table.
+                return Ok(());
+            };
+            if let Some(element) = elements.0.iter_mut().find(|entry| entry.key == *name) {
+                set(&mut element.node, rest, Some(&Shape::Table(keys)), node);
+            } else if keys.iter().any(|key| key.name == *name) {
+                for element in &mut elements.0 {
+                    set(
+                        &mut element.node,
+                        &parts[1..],
+                        Some(&Shape::Table(keys)),
+                        node.clone(),
+                    );
+                }
+            } else {
+                let names = elements.0.iter().map(|entry| entry.key.as_str());
+                return Err(unknown(
+                    name,
+                    *place,
+                    names.chain(keys.iter().map(|key| key.name)),
+                ));
+            }
+        }
+        _ => {
+            let (root, keys) = (std::mem::take(document), Shape::Table(SCENARIO));
+            let mut root = Node {
+                value: Value::Table(root),
+                place: Place::START,
+            };
+            set(&mut root, &parts, Some(&keys), node);
+            if let Value::Table(root) = root.value {
+                *document = root;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unknown<'a>(name: &str, place: Place, names: impl Iterator<Item = &'a str>) -> Mistake {
+    let names: Vec<&str> = names.collect();
+    Mistake::new(place, format!("unknown key `{}`", shortened(name)))
+        .suggest(nearest(name, names.iter().copied()))
+        .expected(alternatives(names))
+}
+
+/// Sets what `path` leads to from `target`; tables that are missing on the way appear. Keys that
+/// do not exist are left for the reader to report, at their place in the override.
+fn set(target: &mut Node, path: &[Part<'_>], shape: Option<&Shape>, node: Node) {
+    let [(name, place), rest @ ..] = path else {
+        *target = node;
+        return;
+    };
+    if !matches!(target.value, Value::Table(_)) {
+        let mut table = Table::default();
+        // "cubic" becomes { name = "cubic" }, so that a parameter can join it.
+        if let (Some(tag), Value::Text(_)) = (shape.and_then(tag), &target.value) {
+            table.set(tag, target.place, target.clone());
+        }
+        *target = Node {
+            value: Value::Table(table),
+            place: *place,
+        };
+    }
+    let Value::Table(table) = &mut target.value else {
+        return;
+    };
+    if table.entry(name).is_none() {
+        let empty = Node {
+            value: Value::Table(Table::default()),
+            place: *place,
+        };
+        table.set(name, *place, empty);
+    }
+    let Some(entry) = table.0.iter_mut().find(|entry| entry.key == *name) else {
+        return;
+    };
+    if rest.is_empty() {
+        entry.key_place = *place;
+    }
+    let inner = shape
+        .and_then(|shape| key(shape, name))
+        .map(|key| &key.shape);
+    set(&mut entry.node, rest, inner, node);
+}
+
+/// The key that holds the name, of a shape that a name alone also has.
+fn tag(shape: &Shape) -> Option<&'static str> {
+    match shape {
+        Shape::Named { tag, .. } => Some(tag),
+        _ => None,
+    }
+}
+
+/// The key called `name` in any table that `shape` accepts.
+fn key(shape: &Shape, name: &str) -> Option<&'static Key> {
+    match shape {
+        Shape::Table(keys) | Shape::Map(keys) => keys.iter().find(|key| key.name == name),
+        Shape::AnyOf(shapes) => shapes.iter().find_map(|shape| key(shape, name)),
+        Shape::Variants(variants) => variants
+            .iter()
+            .flat_map(|variant| variant.keys)
+            .find(|key| key.name == name),
+        _ => None,
+    }
+}

@@ -1,0 +1,358 @@
+//! A resolved scenario written out again, in the format it was read from: as JSON for a run's
+//! manifest, and JSON as TOML, so that a scenario can also come from a program.
+
+use crate::model::*;
+use crate::quantity::Dimension;
+use fadeout_core::registry::{Parameters, Value as Given};
+use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
+use serde_json::{Map, Value, json};
+
+impl Scenario {
+    /// The scenario with every default written out, in the keys of the format. [`crate::parse`]
+    /// reads [`toml_from_json`] of it as the same scenario.
+    pub fn to_json(&self) -> Value {
+        let name = |id: NodeId| self.nodes[id.index()].name.as_str();
+        let nodes = self.nodes.iter().map(|node| (node.name.clone(), json!({})));
+        let links = self.links.iter().map(|link| {
+            let mut table = json!({ "from": name(link.from), "to": name(link.to) });
+            if let (Value::Object(table), Value::Object(forward)) =
+                (&mut table, direction(&link.forward))
+            {
+                table.extend(forward);
+            }
+            table["reverse"] = direction(&link.reverse);
+            (link.name.clone(), table)
+        });
+        let blockages = self.blockages.iter().map(|blockage| {
+            (
+                blockage.name.clone(),
+                self::blockage(blockage, &self.links[blockage.link].name),
+            )
+        });
+        let flows = self.flows.iter().map(|flow| {
+            let mut table = json!({
+                "from": name(flow.from),
+                "to": name(flow.to),
+                "start": time(flow.start),
+                "application": named(&flow.application, "kind"),
+                "profile": flow.profile,
+            });
+            if !flow.tcp.0.is_empty() {
+                table["tcp"] = Value::Object(parameters(&flow.tcp));
+            }
+            if let Some(congestion_control) = &flow.congestion_control {
+                table["congestion-control"] = named(congestion_control, "name");
+            }
+            (flow.name.clone(), table)
+        });
+        let mut file = json!({
+            "title": self.title,
+            "duration": span(self.duration),
+            "seed": self.seed,
+        });
+        for (key, table) in [
+            ("node", nodes.collect::<Map<_, _>>()),
+            ("link", links.collect()),
+            ("blockage", blockages.collect()),
+            ("flow", flows.collect()),
+        ] {
+            file[key] = Value::Object(table);
+        }
+        file["probe"] = probe(&self.probe, name);
+        file
+    }
+}
+
+fn direction(side: &LinkDirection) -> Value {
+    let limit = match side.queue.limit {
+        QueueLimit::Packets(packets) => packet_count(packets),
+        QueueLimit::Bytes(bytes) => size(bytes),
+        QueueLimit::Time(limit) => span(limit),
+    };
+    let mut table = json!({
+        "rate": rate_model(&side.rate),
+        "delay": span(side.delay),
+        "jitter": span(side.jitter),
+        "queue": {
+            "limit": limit,
+            "counts-delay-line": side.queue.counts_delay_line,
+            "discipline": named(&side.queue.discipline, "name"),
+        },
+    });
+    match side.loss {
+        Loss::None => {}
+        Loss::Independent { probability } => table["loss"] = json!({ "probability": probability }),
+        Loss::GilbertElliott {
+            to_bad,
+            to_good,
+            loss_good,
+            loss_bad,
+        } => {
+            table["loss"] = json!({ "gilbert-elliott": {
+                "to-bad": to_bad,
+                "to-good": to_good,
+                "loss-good": loss_good,
+                "loss-bad": loss_bad,
+            } });
+        }
+    }
+    table
+}
+
+fn rate_model(model: &RateModel) -> Value {
+    match model {
+        RateModel::Constant(constant) => rate(*constant),
+        RateModel::Steps {
+            steps,
+            repeat_every,
+        } => {
+            let steps: Vec<Value> = steps
+                .iter()
+                .map(|(at, value)| json!([time(*at), rate(*value)]))
+                .collect();
+            let mut table = json!({ "steps": steps });
+            if let Some(every) = repeat_every {
+                table["repeat-every"] = json!(span(*every));
+            }
+            table
+        }
+        RateModel::OnOff { rate: on, off } => json!({ "rate": rate(*on), "off": schedule(off) }),
+        RateModel::Trace(trace) => json!({ "trace": trace.path, "repeat": trace.repeat }),
+        RateModel::Radio(radio) => {
+            let mut table = json!({
+                "carrier": Dimension::Frequency.format(radio.carrier.0),
+                "bandwidth": Dimension::Frequency.format(radio.bandwidth.0),
+                "tx-power": Dimension::Power.format(radio.tx_power.0),
+                "tx-beamwidth": Dimension::Angle.format(radio.tx_beamwidth_deg),
+                "rx-beamwidth": Dimension::Angle.format(radio.rx_beamwidth_deg),
+                "distance": length(radio.distance),
+                "tx-height": length(radio.tx_height),
+                "rx-height": length(radio.rx_height),
+                "noise-figure": ratio(radio.noise_figure),
+                "implementation-loss": ratio(radio.implementation_loss),
+                "efficiency": radio.efficiency,
+            });
+            if let Some(max_rate) = radio.max_rate {
+                table["max-rate"] = rate(max_rate);
+            }
+            json!({ "radio": table })
+        }
+    }
+}
+
+fn schedule(schedule: &Schedule) -> Value {
+    match schedule {
+        Schedule::Periodic {
+            period,
+            duration,
+            phase,
+        } => json!({
+            "period": span(*period),
+            "duration": span(*duration),
+            "phase": match phase {
+                Phase::Fixed(phase) => span(*phase),
+                Phase::Random => json!("random"),
+            },
+        }),
+        Schedule::Scripted(intervals) => {
+            let pairs = intervals
+                .iter()
+                .map(|(start, end)| json!([time(*start), time(*end)]));
+            json!({ "intervals": pairs.collect::<Vec<_>>() })
+        }
+        Schedule::Exponential {
+            mean_clear,
+            mean_blocked,
+        } => {
+            json!({ "mean-clear": span(*mean_clear), "mean-blocked": span(*mean_blocked) })
+        }
+    }
+}
+
+fn blockage(blockage: &Blockage, link: &str) -> Value {
+    let mut table = json!({
+        "link": link,
+        "direction": match blockage.direction {
+            Directions::Forward => "forward",
+            Directions::Reverse => "reverse",
+            Directions::Both => "both",
+        },
+        "schedule": schedule(&blockage.schedule),
+        "effect": match blockage.effect {
+            BlockageEffect::Held { .. } => "held",
+            BlockageEffect::Lost => "lost",
+            BlockageEffect::DroppedOnArrival => "dropped-on-arrival",
+        },
+        "depth": match &blockage.depth {
+            BlockageDepth::Total => json!("total"),
+            BlockageDepth::Loss(loss) => json!({ "loss": ratio(*loss) }),
+            BlockageDepth::Rate(left) => json!({ "rate": rate(*left) }),
+            BlockageDepth::Geometry(blocker) => json!({ "geometry": {
+                "blocker-width": length(blocker.width),
+                "blocker-height": length(blocker.height),
+                "blocker-distance": [length(blocker.distance.0), length(blocker.distance.1)],
+                "blocker-offset": length(blocker.offset),
+            } }),
+        },
+    });
+    if let BlockageEffect::Held { limit: Some(limit) } = blockage.effect {
+        table["hold-limit"] = match limit {
+            HoldLimit::Packets(packets) => packet_count(packets),
+            HoldLimit::Bytes(bytes) => size(bytes),
+        };
+    }
+    table
+}
+
+fn probe<'a>(probe: &ProbeSettings, name: impl Fn(NodeId) -> &'a str) -> Value {
+    let sampling = |sampling: Sampling, all: &str| match sampling {
+        Sampling::Off => json!(false),
+        Sampling::Every(every) => span(every),
+        Sampling::All => json!(all),
+    };
+    let capture: Vec<&str> = probe.capture.iter().map(|&node| name(node)).collect();
+    json!({
+        "congestion": sampling(probe.congestion, "every-ack"),
+        "throughput": probe.throughput.map_or(json!(false), span),
+        "queue": sampling(probe.queue, "every-packet"),
+        "drops": probe.drops,
+        "retransmissions": probe.retransmissions,
+        "timeouts": probe.timeouts,
+        "flow-events": probe.flow_events,
+        "blockages": probe.blockages,
+        "capture": if capture.is_empty() { json!(false) } else { json!(capture) },
+        "capture-snap": size(probe.capture_snap),
+    })
+}
+
+fn named(named: &Named, tag: &str) -> Value {
+    let mut table = Map::from_iter([(tag.to_owned(), json!(named.name))]);
+    table.extend(parameters(&named.parameters));
+    Value::Object(table)
+}
+
+fn parameters(given: &Parameters) -> Map<String, Value> {
+    let value = |value: &Given| match value {
+        Given::Number(number) => json!(number),
+        Given::Bool(flag) => json!(flag),
+        Given::Span(given) => span(*given),
+        Given::Choice(choice) => json!(choice),
+    };
+    given
+        .0
+        .iter()
+        .map(|(name, given)| (name.clone(), value(given)))
+        .collect()
+}
+
+fn span(span: Span) -> Value {
+    json!(Dimension::Time.format(span.as_nanos() as f64))
+}
+
+fn time(at: Time) -> Value {
+    span(at.since(Time::ZERO))
+}
+
+fn rate(rate: Rate) -> Value {
+    if rate.is_unlimited() {
+        return json!("unlimited");
+    }
+    json!(Dimension::Rate.format(rate.as_bits_per_sec() as f64))
+}
+
+fn size(bytes: Bytes) -> Value {
+    json!(Dimension::Size.format(bytes.0 as f64))
+}
+
+fn packet_count(packets: u64) -> Value {
+    json!(Dimension::Packets.format(packets as f64))
+}
+
+fn length(length: Meters) -> Value {
+    json!(Dimension::Length.format(length.0))
+}
+
+fn ratio(ratio: Decibel) -> Value {
+    json!(Dimension::Ratio.format(ratio.0))
+}
+
+/// The TOML document with the content of a JSON object; null values are left out, and anything
+/// but an object gives an empty document.
+pub fn toml_from_json(value: &Value) -> String {
+    let mut text = String::new();
+    if let Value::Object(table) = value {
+        write_table(&mut text, &mut Vec::new(), table);
+    }
+    text
+}
+
+/// Tables down to this depth get a header; deeper ones are inline.
+const HEADER_DEPTH: usize = 2;
+
+fn write_table(text: &mut String, path: &mut Vec<String>, table: &Map<String, Value>) {
+    let is_section = |value: &Value| value.is_object() && path.len() < HEADER_DEPTH;
+    let (sections, values): (Vec<_>, Vec<_>) = table
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .partition(|(_, value)| is_section(value));
+    for (key, value) in values {
+        *text += &format!("{} = {}\n", bare(key), inline(value));
+    }
+    for (key, value) in sections {
+        path.push(bare(key));
+        *text += &format!("\n[{}]\n", path.join("."));
+        if let Value::Object(inner) = value {
+            write_table(text, path, inner);
+        }
+        path.pop();
+    }
+}
+
+fn inline(value: &Value) -> String {
+    match value {
+        // Only inside a list, where TOML has nothing for it; the reader reports an empty string.
+        Value::Null => "\"\"".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Array(items) => {
+            format!(
+                "[{}]",
+                items.iter().map(inline).collect::<Vec<_>>().join(", ")
+            )
+        }
+        Value::Object(table) => {
+            let entries = table.iter().filter(|(_, value)| !value.is_null());
+            let entries: Vec<String> = entries
+                .map(|(key, value)| format!("{} = {}", bare(key), inline(value)))
+                .collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+    }
+}
+
+/// A key, bare when it can be.
+fn bare(key: &str) -> String {
+    if crate::read::is_name(key) {
+        key.to_owned()
+    } else {
+        quoted(key)
+    }
+}
+
+/// A TOML basic string.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out += "\\\"",
+            '\\' => out += "\\\\",
+            '\n' => out += "\\n",
+            '\t' => out += "\\t",
+            c if c.is_control() => out += &format!("\\u{:04X}", c as u32),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,239 @@
+//! The format as a JSON Schema (draft 2020-12), for editors and for `schemas/`.
+
+use crate::keys::SCENARIO;
+use crate::quantity::Dimension;
+use crate::shape::{Key, Presence, Range, Shape, Variant, spaced};
+use crate::tree::{Value as Toml, parse_value};
+use fadeout_core::registry::{Catalog, Entry, Parameter, ParameterKind};
+use serde_json::{Map, Value, json};
+
+/// The JSON Schema of a scenario that uses what `catalog` lists.
+pub fn schema(catalog: &Catalog) -> Value {
+    let mut root = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fadeout scenario",
+    });
+    if let (Value::Object(root), Value::Object(file)) = (&mut root, table(SCENARIO, catalog)) {
+        root.extend(file);
+    }
+    let quantities: Map<String, Value> = Dimension::all()
+        .map(|dimension| (definition(dimension), quantity(dimension)))
+        .collect();
+    root["$defs"] = Value::Object(quantities);
+    root
+}
+
+/// The name of a dimension's definition.
+fn definition(dimension: Dimension) -> String {
+    format!("{dimension:?}").to_lowercase()
+}
+
+fn quantity(dimension: Dimension) -> Value {
+    let units: Vec<&str> = dimension.units().collect();
+    json!({
+        "type": "string",
+        "description": format!("{} with its unit.", capitalised(dimension.noun())),
+        "pattern": format!(
+            r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*({})\s*$",
+            units.join("|")
+        ),
+        "examples": [dimension.example()],
+    })
+}
+
+fn table(keys: &[Key], catalog: &Catalog) -> Value {
+    let properties: Map<String, Value> = keys
+        .iter()
+        .map(|key| (key.name.to_owned(), property(key, catalog)))
+        .collect();
+    let required: Vec<&str> = keys
+        .iter()
+        .filter(|key| key.presence == Presence::Required)
+        .map(|key| key.name)
+        .collect();
+    object(properties, &required)
+}
+
+/// An object with these properties and no others.
+fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
+    let mut object =
+        json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    object
+}
+
+fn property(key: &Key, catalog: &Catalog) -> Value {
+    let mut property = shape(&key.shape, catalog);
+    property["description"] = json!(key.doc);
+    match (key.presence, &key.shape) {
+        (Presence::Default(text), _) => property["default"] = value(text),
+        (Presence::FirstOfKind, Shape::Named { kind, .. } | Shape::NameOf(kind)) => {
+            if let Some(first) = catalog.entries(kind).first() {
+                property["default"] = json!(first.name);
+            }
+        }
+        _ => {}
+    }
+    property
+}
+
+fn shape(shape: &Shape, catalog: &Catalog) -> Value {
+    match shape {
+        Shape::Text => json!({ "type": "string" }),
+        Shape::Reference => json!({ "type": "string", "minLength": 1 }),
+        Shape::Bool => json!({ "type": "boolean" }),
+        Shape::False => json!({ "const": false }),
+        Shape::Word(word) => json!({ "const": word }),
+        Shape::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Shape::Number(range) => number(*range),
+        Shape::Quantity(dimension, range) => {
+            let from = if range.is_open {
+                "greater than"
+            } else {
+                "at least"
+            };
+            let (min, max) = (dimension.format(range.min), dimension.format(range.max));
+            json!({
+                "$ref": format!("#/$defs/{}", definition(*dimension)),
+                "$comment": format!("{from} {min}, at most {max}"),
+            })
+        }
+        Shape::Choice(words) => {
+            let each = words
+                .iter()
+                .map(|word| json!({ "const": word.0, "description": word.1 }));
+            json!({ "oneOf": each.collect::<Vec<_>>() })
+        }
+        Shape::List(item) => {
+            json!({ "type": "array", "items": self::shape(item, catalog), "minItems": 1 })
+        }
+        Shape::Pair(first, second) => json!({
+            "type": "array",
+            "prefixItems": [self::shape(first, catalog), self::shape(second, catalog)],
+            "minItems": 2,
+            "maxItems": 2,
+        }),
+        Shape::Table(keys) => table(keys, catalog),
+        Shape::Variants(variants) => any_of(variants.iter().map(|sort| variant(sort, catalog))),
+        Shape::Map(keys) => json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[A-Za-z0-9_-]{1,64}$" },
+            "additionalProperties": table(keys, catalog),
+        }),
+        Shape::Named { kind, tag } => {
+            let entries = catalog.entries(kind);
+            let tables = entries.iter().map(|entry| named(entry, tag));
+            any_of(std::iter::once(names(kind, entries)).chain(tables))
+        }
+        Shape::NameOf(kind) => names(kind, catalog.entries(kind)),
+        Shape::ParametersOf { kind, .. } => {
+            // Which entry it is stands in another key, so every entry's parameters are allowed.
+            let mut properties = Map::new();
+            for known in catalog
+                .entries(kind)
+                .iter()
+                .flat_map(|entry| entry.parameters)
+            {
+                properties
+                    .entry(known.name)
+                    .or_insert_with(|| parameter(known));
+            }
+            object(properties, &[])
+        }
+        Shape::AnyOf(shapes) => any_of(shapes.iter().map(|each| self::shape(each, catalog))),
+    }
+}
+
+fn any_of(alternatives: impl Iterator<Item = Value>) -> Value {
+    json!({ "anyOf": alternatives.collect::<Vec<_>>() })
+}
+
+fn variant(variant: &Variant, catalog: &Catalog) -> Value {
+    let mut table = table(variant.keys, catalog);
+    table["description"] = json!(variant.doc);
+    table
+}
+
+fn number(range: Range) -> Value {
+    let min = if range.is_open {
+        "exclusiveMinimum"
+    } else {
+        "minimum"
+    };
+    json!({ "type": "number", min: range.min, "maximum": range.max })
+}
+
+/// The names and aliases of a kind.
+fn names(kind: &str, entries: &[Entry]) -> Value {
+    let names: Vec<&str> = entries
+        .iter()
+        .flat_map(|entry| std::iter::once(&entry.name).chain(entry.aliases))
+        .copied()
+        .collect();
+    json!({ "enum": names, "description": format!("Name of a {}.", spaced(kind)) })
+}
+
+/// An entry's name in a table with its parameters.
+fn named(entry: &Entry, tag: &str) -> Value {
+    let mut properties: Map<String, Value> = entry
+        .parameters
+        .iter()
+        .map(|known| (known.name.to_owned(), parameter(known)))
+        .collect();
+    let names: Vec<&str> = std::iter::once(&entry.name)
+        .chain(entry.aliases)
+        .copied()
+        .collect();
+    properties.insert(tag.to_owned(), json!({ "enum": names }));
+    let mut object = object(properties, &[tag]);
+    object["description"] = json!(entry.summary);
+    object
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let with_unit = |plain: Value, unit: &str| match Dimension::of_documented_unit(unit) {
+        Some((dimension, _)) => {
+            let reference = format!("#/$defs/{}", definition(dimension));
+            json!({ "anyOf": [plain, { "$ref": reference }] })
+        }
+        None => plain,
+    };
+    let mut schema = match parameter.kind {
+        ParameterKind::Number { min, max, unit } => {
+            with_unit(number(Range::closed(min, max)), unit)
+        }
+        ParameterKind::Integer { min, max, unit } => with_unit(
+            json!({ "type": "integer", "minimum": min, "maximum": max }),
+            unit,
+        ),
+        ParameterKind::Bool => json!({ "type": "boolean" }),
+        ParameterKind::Span => json!({ "$ref": "#/$defs/time" }),
+        ParameterKind::Choice(names) => json!({ "enum": names }),
+    };
+    schema["description"] = json!(parameter.doc);
+    if !parameter.default.is_empty() {
+        schema["default"] = value(parameter.default);
+    }
+    schema
+}
+
+/// A default, written in TOML, as JSON.
+fn value(text: &str) -> Value {
+    match parse_value(text, 0, 0).value {
+        Toml::Text(text) => json!(text),
+        Toml::Integer(number) => json!(number as i64),
+        Toml::Float(number) => json!(number),
+        Toml::Bool(flag) => json!(flag),
+        Toml::Table(_) => json!({}),
+        Toml::Date | Toml::List(_) => json!(text),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}

@@ -1,0 +1,181 @@
+//! What a key's value may be. The reader checks a file against these shapes, the JSON Schema is
+//! printed from them, and `crate::keys` writes the whole format down in them, once.
+
+use crate::error::alternatives;
+use crate::quantity::Dimension;
+
+/// One key of a table.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) presence: Presence,
+    /// Sentences for the schema and the documentation.
+    pub(crate) doc: &'static str,
+}
+
+/// What happens when a key is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// An error.
+    Required,
+    /// Nothing; the documentation says what that means.
+    Optional,
+    /// It has this value, in TOML.
+    Default(&'static str),
+    /// It names the first entry of its kind in the catalog.
+    FirstOfKind,
+}
+
+/// Allowed values, in base units of the dimension.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range {
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    /// Whether `min` itself is not allowed.
+    pub(crate) is_open: bool,
+}
+
+impl Range {
+    /// Greater than zero.
+    pub(crate) const fn positive(max: f64) -> Range {
+        Range {
+            min: 0.0,
+            max,
+            is_open: true,
+        }
+    }
+    /// From `min` to `max`, both allowed.
+    pub(crate) const fn closed(min: f64, max: f64) -> Range {
+        Range {
+            min,
+            max,
+            is_open: false,
+        }
+    }
+    /// NaN is in no range.
+    pub(crate) fn contains(self, value: f64) -> bool {
+        value <= self.max
+            && if self.is_open {
+                value > self.min
+            } else {
+                value >= self.min
+            }
+    }
+}
+
+/// The values a key accepts.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// Any string.
+    Text,
+    /// The name of something that the same file declares, such as a node.
+    Reference,
+    /// True or false.
+    Bool,
+    /// False.
+    False,
+    /// This string.
+    Word(&'static str),
+    /// A whole number.
+    Integer { min: u64, max: u64 },
+    /// A plain number.
+    Number(Range),
+    /// A number with a unit.
+    Quantity(Dimension, Range),
+    /// One of several words, each with what it means.
+    Choice(&'static [(&'static str, &'static str)]),
+    /// A list; at least one item.
+    List(&'static Shape),
+    /// A list of exactly two.
+    Pair(&'static Shape, &'static Shape),
+    /// A table with these keys.
+    Table(&'static [Key]),
+    /// A table of one of these sorts, told apart by a key that only this sort has.
+    Variants(&'static [Variant]),
+    /// A table of named tables, each with these keys.
+    Map(&'static [Key]),
+    /// A name from the catalog, alone or in a table with its parameters.
+    Named {
+        kind: &'static str,
+        /// The key that holds the name.
+        tag: &'static str,
+    },
+    /// A name from the catalog without parameters.
+    NameOf(&'static str),
+    /// Parameters of the catalog entry that the sibling key `by`, of shape `NameOf`, names.
+    ParametersOf {
+        kind: &'static str,
+        by: &'static str,
+    },
+    /// Any of these.
+    AnyOf(&'static [Shape]),
+}
+
+/// One sort of table.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    /// The key that tells it apart.
+    pub(crate) key: &'static str,
+    pub(crate) doc: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+impl Shape {
+    /// What a message says was expected.
+    pub(crate) fn expectation(&self) -> String {
+        match self {
+            Shape::Text => "a string".to_owned(),
+            Shape::Reference => "a name".to_owned(),
+            Shape::Bool => "true or false".to_owned(),
+            Shape::False => "false".to_owned(),
+            Shape::Word(word) => format!("\"{word}\""),
+            Shape::Integer { .. } => "a whole number".to_owned(),
+            Shape::Number(_) => "a number".to_owned(),
+            Shape::Quantity(dimension, _) => dimension.to_string(),
+            Shape::Choice(words) => {
+                let words: Vec<String> =
+                    words.iter().map(|word| format!("\"{}\"", word.0)).collect();
+                join_or(&words)
+            }
+            Shape::List(item) => format!("a list, each item {}", item.expectation()),
+            Shape::Pair(first, second) => {
+                format!("a pair [{}, {}]", first.expectation(), second.expectation())
+            }
+            Shape::Table(keys) => {
+                format!(
+                    "a table with {}",
+                    alternatives(keys.iter().map(|key| key.name))
+                )
+            }
+            Shape::Variants(variants) => {
+                format!(
+                    "a table with {}",
+                    alternatives(variants.iter().map(|v| v.key))
+                )
+            }
+            Shape::Map(_) => "named tables".to_owned(),
+            Shape::Named { kind, tag } => {
+                format!("the name of a {}, or a table with `{tag}`", spaced(kind))
+            }
+            Shape::NameOf(kind) => format!("the name of a {}", spaced(kind)),
+            Shape::ParametersOf { by, .. } => format!("a table with parameters of the {by}"),
+            Shape::AnyOf(shapes) => {
+                let each: Vec<String> = shapes.iter().map(Shape::expectation).collect();
+                join_or(&each)
+            }
+        }
+    }
+}
+
+/// A catalog kind's name in running text.
+pub(crate) fn spaced(kind: &str) -> String {
+    kind.replace('-', " ")
+}
+
+fn join_or(items: &[String]) -> String {
+    match items {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => items.concat(),
+    }
+}

@@ -1,0 +1,205 @@
+//! A TOML document as a tree whose every key and value knows its place in the text.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A piece of one of the texts that make up a scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// 0 is the file, n the n-th override.
+    pub(crate) origin: u32,
+    /// First byte.
+    pub(crate) start: u32,
+    /// One past the last byte.
+    pub(crate) end: u32,
+}
+
+impl Place {
+    /// The start of the file.
+    pub(crate) const START: Place = Place {
+        origin: 0,
+        start: 0,
+        end: 0,
+    };
+
+    /// The bytes `range` of text number `origin`; texts are far smaller than 4 GiB.
+    pub(crate) fn new(origin: u32, range: std::ops::Range<usize>) -> Place {
+        Place {
+            origin,
+            start: range.start as u32,
+            end: range.end as u32,
+        }
+    }
+}
+
+/// A value and its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    pub(crate) place: Place,
+}
+
+/// A TOML value.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i128),
+    Float(f64),
+    Bool(bool),
+    Date,
+    List(Vec<Node>),
+    Table(Table),
+}
+
+/// Entries in the order of the text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Table(pub(crate) Vec<Entry>);
+
+/// A key with its value.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) key_place: Place,
+    pub(crate) node: Node,
+}
+
+/// What is wrong with a text that is not TOML, and where.
+pub(crate) type SyntaxError = (String, Place);
+
+/// Syntax errors shown at once; what follows many is mostly their echo.
+const MOST_SYNTAX_ERRORS: usize = 10;
+/// Up to this many bytes the reader looks for further syntax errors after the first.
+const RECOVERY_BYTES: usize = 1 << 16;
+
+/// The document in the file's text.
+pub(crate) fn parse_document(text: &str) -> Result<Table, Vec<SyntaxError>> {
+    let parsed = if text.len() <= RECOVERY_BYTES {
+        let (document, errors) = DeTable::parse_recoverable(text);
+        if errors.is_empty() {
+            Ok(document)
+        } else {
+            Err(errors)
+        }
+    } else {
+        DeTable::parse(text).map_err(|error| vec![error])
+    };
+    match parsed {
+        Ok(document) => Ok(table(document.get_ref(), 0, 0)),
+        Err(errors) => Err(errors
+            .iter()
+            .take(MOST_SYNTAX_ERRORS)
+            .map(|error| {
+                let range = error.span().unwrap_or(text.len()..text.len());
+                (error.message().to_owned(), Place::new(0, range))
+            })
+            .collect()),
+    }
+}
+
+/// The value in `text`, which starts at byte `offset` of text number `origin`: TOML when it
+/// parses as such, otherwise the text itself.
+pub(crate) fn parse_value(text: &str, origin: u32, offset: usize) -> Node {
+    match DeValue::parse(text) {
+        Ok(value) => node(&value, origin, offset),
+        Err(_) => Node {
+            value: Value::Text(text.to_owned()),
+            place: Place::new(origin, offset..offset + text.len()),
+        },
+    }
+}
+
+fn table(table: &DeTable<'_>, origin: u32, offset: usize) -> Table {
+    let shifted =
+        |span: std::ops::Range<usize>| Place::new(origin, span.start + offset..span.end + offset);
+    let mut entries: Vec<Entry> = table
+        .iter()
+        .map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            key_place: shifted(key.span()),
+            node: node(value, origin, offset),
+        })
+        .collect();
+    entries.sort_by_key(|entry| entry.key_place.start);
+    Table(entries)
+}
+
+/// The recursion is as deep as the document, which the TOML parser bounds.
+fn node(value: &Spanned<DeValue<'_>>, origin: u32, offset: usize) -> Node {
+    let span = value.span();
+    Node {
+        place: Place::new(origin, span.start + offset..span.end + offset),
+        value: match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(integer) => {
+                match i128::from_str_radix(integer.as_str(), integer.radix()) {
+                    Ok(integer) => Value::Integer(integer),
+                    Err(_) => Value::Float(f64::INFINITY),
+                }
+            }
+            DeValue::Float(float) => Value::Float(float.as_str().parse().unwrap_or(f64::NAN)),
+            DeValue::Boolean(flag) => Value::Bool(*flag),
+            DeValue::Datetime(_) => Value::Date,
+            DeValue::Array(items) => Value::List(
+                items
+                    .iter()
+                    .map(|item| node(item, origin, offset))
+                    .collect(),
+            ),
+            DeValue::Table(inner) => Value::Table(table(inner, origin, offset)),
+        },
+    }
+}
+
+impl Table {
+    /// The entry called `key`.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.0.iter().find(|entry| entry.key == key)
+    }
+
+    /// Sets `key` to `node`, in its old position when there is one.
+    pub(crate) fn set(&mut self, key: &str, key_place: Place, node: Node) {
+        match self.0.iter_mut().find(|entry| entry.key == key) {
+            Some(entry) => (entry.key_place, entry.node) = (key_place, node),
+            None => self.0.push(Entry {
+                key: key.to_owned(),
+                key_place,
+                node,
+            }),
+        }
+    }
+}
+
+impl Value {
+    /// What a message calls a value of another kind than expected.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Value::Text(text) => format!("\"{}\"", shortened(text)),
+            Value::Integer(number) => format!("the number {number}"),
+            Value::Float(number) => format!("the number {number}"),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Date => "a date".to_owned(),
+            Value::List(_) => "a list".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+        }
+    }
+}
+
+/// `text` cut to a length that fits a message, without characters that a terminal obeys.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut short: String = text
+        .chars()
+        .take(LONGEST)
+        .map(|c| {
+            if c.is_control() {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect();
+    if text.chars().nth(LONGEST).is_some() {
+        short.push('…');
+    }
+    short
+}
