@@ -181,14 +181,7 @@ impl Dimension {
         TABLE.iter().map(|row| row.dimension)
     }
 
-    fn row(
-        self,
-    ) -> &'static (
-        Dimension,
-        &'static str,
-        &'static str,
-        &'static [(&'static str, f64)],
-    ) {
+    fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
 
@@ -285,7 +278,7 @@ impl Dimension {
         let dimension = Dimension::of_unit(unit)?;
         dimension
             .row()
-            .3
+            .units
             .iter()
             .find(|known| known.0 == unit)
             .map(|known| (dimension, known.1))
