@@ -1,3 +1,4 @@
 //! TCP endpoints and congestion control, sans-IO.
 
 pub mod congestion;
+pub mod tcp;

@@ -1,0 +1,157 @@
+//! What one end of a connection is configured to do.
+
+use super::profile;
+use fadeout_core::registry::Parameters;
+use fadeout_core::{Rate, Span};
+
+/// How losses are found and repaired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossRecovery {
+    /// RACK on the SACK scoreboard (RFC 8985), as Linux does it.
+    Rack,
+    /// SACK with a duplicate threshold (RFC 6675).
+    Sack,
+    /// Duplicate ACKs without SACK; partial ACKs keep recovery going (RFC 6582).
+    NewReno,
+    /// Duplicate ACKs without SACK; the first new ACK ends recovery (RFC 5681).
+    Reno,
+    /// Duplicate ACKs trigger slow start from one segment (Jacobson 1988).
+    Tahoe,
+}
+
+impl LossRecovery {
+    /// Whether the scoreboard is driven by SACK blocks.
+    pub fn uses_sack(self) -> bool {
+        matches!(self, LossRecovery::Rack | LossRecovery::Sack)
+    }
+}
+
+/// How the retransmission timeout follows from round-trip times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RtoRule {
+    /// SRTT plus a variance term that itself is never below the minimum (Linux).
+    Linux,
+    /// SRTT + 4 RTTVAR, the sum never below the minimum (RFC 6298 section 2).
+    Rfc6298,
+    /// Always the minimum, whatever the round-trip time.
+    Fixed,
+}
+
+/// When the receiver acknowledges in-order data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AckRule {
+    /// Every second segment, an adaptive timer, and quick ACKs while the sender starts (Linux).
+    Linux,
+    /// Every second segment or after a fixed time (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
+    EverySecond,
+    /// Every segment at once.
+    EverySegment,
+}
+
+/// How the receive window is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReceiveWindow {
+    /// Linux's receive-buffer autotuning: from 64 kB up to `max_bytes` of window.
+    Autotuned {
+        /// Largest window (about half of `tcp_rmem[2]`), bytes.
+        max_bytes: u64,
+    },
+    /// A window of constant size.
+    Fixed {
+        /// Size, bytes.
+        bytes: u64,
+    },
+}
+
+/// When segments are spaced in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pacing {
+    /// Only when the congestion control asks for it.
+    Automatic,
+    /// Always (as with Linux's fq queueing discipline).
+    On,
+}
+
+/// Every constant of a TCP endpoint. Built from a profile and the scenario's overrides by
+/// [`TcpConfig::new`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TcpConfig {
+    /// How losses are found and repaired.
+    pub recovery: LossRecovery,
+    /// Largest payload of a segment without options (the MSS option), bytes.
+    pub mss: u32,
+    /// Whether timestamps are offered (RFC 7323).
+    pub timestamps: bool,
+    /// Duplicate ACKs, or segments SACKed above a hole, that mean a loss (DupThresh).
+    pub duplicate_threshold: u32,
+    /// Whether proportional rate reduction moves the window in recovery (RFC 6937, RFC 9937);
+    /// otherwise it drops to the threshold at once.
+    pub prr: bool,
+    /// Whether one new segment is sent for each of the first duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether tail loss probes are sent (RFC 8985 section 7).
+    pub tail_loss_probe: bool,
+    /// Whether spurious timeouts are detected by F-RTO (RFC 5682).
+    pub frto: bool,
+    /// Whether a reduction that timestamps or DSACKs prove spurious is undone (RFC 3522, RFC 3708).
+    pub undo: bool,
+    /// Retransmission timeout rule.
+    pub rto_rule: RtoRule,
+    /// Smallest timeout (of the variance term with [`RtoRule::Linux`]).
+    pub minimum_rto: Span,
+    /// Largest timeout.
+    pub maximum_rto: Span,
+    /// Timeout before the first round-trip time sample.
+    pub initial_rto: Span,
+    /// Granularity of the kernel's timers; timeouts round up to it.
+    pub timer_tick: Span,
+    /// Initial window, segments (RFC 6928).
+    pub initial_window: u32,
+    /// Initial slow-start threshold, segments; infinite when not limited.
+    pub initial_ssthresh: f64,
+    /// Whether the window shrinks after idle or application-limited periods (RFC 2861, as Linux).
+    pub slow_start_after_idle: bool,
+    /// Delayed-ACK rule.
+    pub ack_rule: AckRule,
+    /// Longest (with [`AckRule::Linux`], shortest) time an ACK is delayed.
+    pub delayed_ack: Span,
+    /// Whether ACKs of out-of-order data are thinned out (Linux `tcp_comp_sack_*`).
+    pub sack_compression: bool,
+    /// Receive window.
+    pub receive_window: ReceiveWindow,
+    /// Whether ECN is negotiated and answered (RFC 3168).
+    pub ecn: bool,
+    /// Whether small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).
+    pub nagle: bool,
+    /// Pacing.
+    pub pacing: Pacing,
+    /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).
+    pub maximum_pacing_rate: Rate,
+    /// Whether sends gather to the size of a segmentation-offload burst, about a millisecond of
+    /// data (Linux `tcp_tso_should_defer`).
+    pub tso_bursts: bool,
+    /// Timeouts in a row after which the connection is given up (Linux `tcp_retries2`).
+    pub maximum_retries: u32,
+    /// SYNs sent before connecting is given up (Linux `tcp_syn_retries` + 1).
+    pub maximum_syns: u32,
+}
+
+impl TcpConfig {
+    /// The configuration of profile `name` with the scenario's `overrides`; `None` when there is
+    /// no such profile.
+    pub fn new(name: &str, overrides: &Parameters) -> Option<TcpConfig> {
+        let mut config = profile::preset(name)?;
+        profile::apply(&mut config, overrides);
+        Some(config)
+    }
+
+    /// The default: Linux.
+    pub fn linux() -> TcpConfig {
+        profile::preset("linux").expect("the linux profile exists")
+    }
+
+    /// Payload of a full segment with options, bytes.
+    pub fn effective_mss(&self) -> u32 {
+        self.mss - if self.timestamps { 12 } else { 0 }
+    }
+}

@@ -1,0 +1,484 @@
+//! One end of a connection: handshake, close, and the two halves in between (RFC 9293).
+
+use super::config::TcpConfig;
+use super::outbox::{AppEvent, Outbox, Outgoing};
+use super::receiver::Receiver;
+use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
+use crate::congestion::{Congestion, Window};
+use fadeout_core::{
+    Bytes, Ecn, Flags, FlowEventRow, FlowId, Probe, RetransmitCause, RetransmitRow, Segment, Span,
+    Time,
+};
+
+/// Connection states (RFC 9293 section 3.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the standard's names")]
+pub enum ConnectionState {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+}
+
+/// What an application may ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppCommand {
+    /// Wait for a peer.
+    Listen,
+    /// Open a connection.
+    Connect,
+    /// Send this many bytes more.
+    Write(Bytes),
+    /// Send without end.
+    WriteForever,
+    /// Send no more once everything written is sent.
+    Close,
+    /// Stop reading: what arrives fills the receive buffer.
+    PauseReading,
+    /// Read again.
+    ResumeReading,
+    /// Drop the connection at once.
+    Abort,
+}
+
+/// One end of a TCP connection, without clock or I/O: segments, timers and application commands
+/// come in through `on_*`, what must happen leaves through the [`Outbox`], and
+/// [`TcpEndpoint::wake_at`] says when to call [`TcpEndpoint::on_wake`].
+///
+/// TIME-WAIT lasts without a timer: simulated port numbers are never used again.
+#[derive(Debug)]
+pub struct TcpEndpoint {
+    config: TcpConfig,
+    flow: FlowId,
+    state: ConnectionState,
+    sender: Sender,
+    receiver: Receiver,
+    /// Handshake timer and how often the SYN or SYN-ACK was sent.
+    syn_at: Time,
+    syn_sent_at: Time,
+    syns: u32,
+    /// What the peer's SYN offered.
+    offer: Offer,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Offer {
+    mss: u16,
+    timestamps: bool,
+    sack: bool,
+    ecn: bool,
+}
+
+impl TcpEndpoint {
+    /// A closed endpoint.
+    pub fn new(config: &TcpConfig, flow: FlowId, congestion: Congestion) -> TcpEndpoint {
+        TcpEndpoint {
+            config: config.clone(),
+            flow,
+            state: ConnectionState::Closed,
+            sender: Sender::new(config, flow, congestion),
+            receiver: Receiver::new(config),
+            syn_at: Time::NEVER,
+            syn_sent_at: Time::ZERO,
+            syns: 0,
+            offer: Offer::default(),
+        }
+    }
+
+    /// Takes a command of the application.
+    pub fn on_app(
+        &mut self,
+        now: Time,
+        command: AppCommand,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let from = out.segments.len();
+        match command {
+            AppCommand::Listen => self.state = ConnectionState::Listen,
+            AppCommand::Connect => {
+                self.state = ConnectionState::SynSent;
+                self.send_syn(now, out);
+            }
+            AppCommand::Write(bytes) => self.sender.write(now, bytes.0),
+            AppCommand::WriteForever => self.sender.write(now, u64::MAX / 4),
+            AppCommand::Close => self.close(out),
+            AppCommand::PauseReading => {
+                self.receiver.set_reading(now, false);
+            }
+            AppCommand::ResumeReading => {
+                if self.receiver.set_reading(now, true) {
+                    push_ack(out);
+                }
+            }
+            AppCommand::Abort => {
+                let flags = Flags::RST | Flags::ACK;
+                let segment = Segment {
+                    seq: self.sender.snd_nxt(),
+                    flags,
+                    ..Segment::default()
+                };
+                out.segments.push(Outgoing {
+                    segment,
+                    ecn: Ecn::NotEct,
+                });
+                self.abort(out);
+            }
+        }
+        if self.may_send() {
+            self.sender.transmit(&mut Step { now, out, probe });
+        }
+        self.stamp(now, out, from);
+    }
+
+    /// Takes a segment whose IP packet carried `ecn`.
+    pub fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ecn: Ecn,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let from = out.segments.len();
+        match self.state {
+            ConnectionState::Closed => return,
+            ConnectionState::Listen => self.on_listen(now, segment, out),
+            ConnectionState::SynSent => self.on_syn_sent(now, segment, out, probe),
+            _ => self.on_synchronised(now, segment, ecn, out, probe),
+        }
+        self.stamp(now, out, from);
+    }
+
+    /// A wake-up; stale ones do nothing.
+    pub fn on_wake(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
+        let from = out.segments.len();
+        if self.syn_at <= now {
+            self.on_syn_timeout(now, out, probe);
+        }
+        if self.state != ConnectionState::Closed {
+            let outcome = self.sender.on_wake(&mut Step { now, out, probe });
+            if outcome == TimerOutcome::GiveUp {
+                self.abort(out);
+            } else if self.receiver.on_wake(now, self.sender.rtt().rto())
+                && out.segments.len() == from
+            {
+                push_ack(out);
+            }
+        }
+        self.stamp(now, out, from);
+    }
+
+    /// When the endpoint next wants [`TcpEndpoint::on_wake`]; [`Time::NEVER`] when only a segment
+    /// or a command can change anything.
+    #[inline]
+    pub fn wake_at(&self) -> Time {
+        if self.state == ConnectionState::Closed {
+            return Time::NEVER;
+        }
+        self.syn_at
+            .min(self.sender.wake_at())
+            .min(self.receiver.wake_at())
+    }
+
+    /// Connection state.
+    pub fn state(&self) -> ConnectionState {
+        self.state
+    }
+    /// What the sending half counted.
+    pub fn statistics(&self) -> SenderStatistics {
+        self.sender.statistics()
+    }
+    /// The congestion window and threshold.
+    pub fn window(&self) -> &Window {
+        self.sender.window()
+    }
+    /// Smallest round-trip time seen; `None` before the first sample.
+    pub fn min_rtt(&self) -> Option<Span> {
+        Some(self.sender.rtt().min()).filter(|rtt| *rtt != Span::MAX)
+    }
+    /// Bytes acknowledged by the peer.
+    pub fn acked_bytes(&self) -> u64 {
+        self.sender.snd_una().saturating_sub(1)
+    }
+    /// A row of the congestion table.
+    pub fn congestion_row(&self, now: Time) -> fadeout_core::CongestionRow {
+        self.sender.congestion_row(now)
+    }
+
+    fn may_send(&self) -> bool {
+        matches!(
+            self.state,
+            ConnectionState::Established
+                | ConnectionState::CloseWait
+                | ConnectionState::FinWait1
+                | ConnectionState::LastAck
+                | ConnectionState::Closing
+        )
+    }
+
+    fn close(&mut self, out: &mut Outbox) {
+        match self.state {
+            ConnectionState::Listen | ConnectionState::SynSent | ConnectionState::Closed => {
+                self.state = ConnectionState::Closed;
+                self.syn_at = Time::NEVER;
+                out.events.push(AppEvent::Closed);
+            }
+            ConnectionState::Established | ConnectionState::SynReceived => {
+                self.sender.finish();
+                self.state = ConnectionState::FinWait1;
+            }
+            ConnectionState::CloseWait => {
+                self.sender.finish();
+                self.state = ConnectionState::LastAck;
+            }
+            _ => {}
+        }
+    }
+
+    fn abort(&mut self, out: &mut Outbox) {
+        self.state = ConnectionState::Closed;
+        self.syn_at = Time::NEVER;
+        out.events.push(AppEvent::Aborted);
+    }
+
+    fn send_syn(&mut self, now: Time, out: &mut Outbox) {
+        self.syns += 1;
+        self.syn_sent_at = now;
+        let backoff = self
+            .config
+            .initial_rto
+            .saturating_mul(1 << (self.syns - 1).min(20));
+        self.syn_at = now.saturating_add(backoff.min(self.config.maximum_rto));
+        let is_reply = self.state == ConnectionState::SynReceived;
+        let mut flags = Flags::SYN;
+        let mut ecn = self.config.ecn;
+        if is_reply {
+            flags |= Flags::ACK;
+            ecn &= self.offer.ecn;
+        }
+        if ecn {
+            // RFC 3168 section 6.1.1: the SYN sets both, the SYN-ACK only ECE.
+            flags |= if is_reply {
+                Flags::ECE
+            } else {
+                Flags::ECE | Flags::CWR
+            };
+        }
+        let offers = |own: bool, peers: bool| own && (!is_reply || peers);
+        let segment = Segment {
+            seq: 0,
+            ack: u64::from(is_reply),
+            window: self.receiver.initial_window(),
+            flags,
+            mss: self.config.mss as u16,
+            window_scale: Some(self.receiver.window_scale()),
+            sack_permitted: offers(self.config.recovery.uses_sack(), self.offer.sack),
+            has_timestamps: offers(self.config.timestamps, self.offer.timestamps),
+            ts_value: now.as_millis() as u32,
+            ..Segment::default()
+        };
+        out.segments.push(Outgoing {
+            segment,
+            ecn: Ecn::NotEct,
+        });
+    }
+
+    fn on_syn_timeout(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
+        if self.syns >= self.config.maximum_syns {
+            self.abort(out);
+            return;
+        }
+        probe.retransmit(RetransmitRow {
+            time_s: now,
+            flow: self.flow,
+            offset_bytes: 0,
+            payload_bytes: 0,
+            cause: RetransmitCause::Syn,
+            attempt: self.syns,
+        });
+        self.send_syn(now, out);
+    }
+
+    fn take_offer(&mut self, segment: &Segment) {
+        self.offer = Offer {
+            mss: if segment.mss == 0 { 536 } else { segment.mss }, // RFC 9293 section 3.7.1
+            timestamps: segment.has_timestamps,
+            sack: segment.sack_permitted,
+            ecn: segment.flags.has(Flags::ECE),
+        };
+        self.receiver.on_syn(segment);
+    }
+
+    fn on_listen(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
+        if segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) {
+            self.take_offer(segment);
+            self.state = ConnectionState::SynReceived;
+            self.send_syn(now, out);
+        }
+    }
+
+    fn on_syn_sent(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        if segment.flags.has(Flags::RST) && segment.flags.has(Flags::ACK) {
+            self.abort(out);
+            return;
+        }
+        let is_answer = segment.flags.has(Flags::SYN | Flags::ACK) && segment.ack == 1;
+        if !is_answer {
+            return;
+        }
+        self.take_offer(segment);
+        self.establish(now, segment, out, probe);
+        push_ack(out);
+        self.sender.transmit(&mut Step { now, out, probe });
+    }
+
+    /// The handshake is complete at this end.
+    fn establish(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let timestamps = self.config.timestamps && self.offer.timestamps;
+        let options = if timestamps { 12 } else { 0 };
+        let mss = self
+            .config
+            .mss
+            .min(u32::from(self.offer.mss))
+            .saturating_sub(options)
+            .max(1);
+        let sack = self.config.recovery.uses_sack() && self.offer.sack;
+        let ecn = self.config.ecn && self.offer.ecn;
+        let is_first = self.syns <= 1;
+        self.receiver.on_established(mss, timestamps, sack, ecn);
+        self.sender.on_established(
+            now,
+            Agreed {
+                mss,
+                sack,
+                timestamps,
+                ecn,
+                peer_window: segment.window,
+                handshake_rtt: is_first.then(|| now.since(self.syn_sent_at)),
+                syn_retransmitted: !is_first,
+            },
+        );
+        self.syn_at = Time::NEVER;
+        if self.state != ConnectionState::FinWait1 {
+            self.state = ConnectionState::Established;
+        }
+        out.events.push(AppEvent::Established);
+        probe.flow_event(FlowEventRow {
+            time_s: now,
+            flow: self.flow,
+            event: "established",
+            cwnd_segments: self.sender.window().cwnd,
+            ssthresh_segments: self.sender.window().ssthresh,
+        });
+    }
+
+    fn on_synchronised(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ecn: Ecn,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let from = out.segments.len();
+        if segment.flags.has(Flags::RST) {
+            self.abort(out);
+            return;
+        }
+        if segment.flags.has(Flags::SYN) {
+            // The peer did not hear the answer: say it again.
+            if self.state == ConnectionState::SynReceived {
+                self.send_syn(now, out);
+            } else {
+                push_ack(out);
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        if self.syn_at != Time::NEVER && segment.ack >= 1 {
+            self.establish(now, segment, out, probe);
+        }
+        self.sender.on_ack(&mut Step { now, out, probe }, segment);
+        let rtt = self.sender.rtt();
+        let received = self
+            .receiver
+            .on_segment(now, segment, ecn, rtt.rto(), rtt.srtt());
+        out.delivered_bytes += received.bytes;
+        if received.ack_now && out.segments.len() == from {
+            push_ack(out);
+        }
+        self.follow_close(received.fin, out);
+    }
+
+    /// State changes of the close (RFC 9293 section 3.6).
+    fn follow_close(&mut self, fin: bool, out: &mut Outbox) {
+        use ConnectionState as S;
+        let fin_acked = self.sender.has_sent_fin() && self.sender.is_drained();
+        let peer_done = self.receiver.has_received_fin();
+        if fin && matches!(self.state, S::Established | S::FinWait1 | S::FinWait2) {
+            out.events.push(AppEvent::PeerClosed);
+        }
+        let next = match self.state {
+            S::Established if peer_done => S::CloseWait,
+            S::FinWait1 if fin_acked && peer_done => S::TimeWait,
+            S::FinWait1 if fin_acked => S::FinWait2,
+            S::FinWait1 if peer_done => S::Closing,
+            S::FinWait2 if peer_done => S::TimeWait,
+            S::Closing if fin_acked => S::TimeWait,
+            S::LastAck if fin_acked => S::Closed,
+            same => same,
+        };
+        if next != self.state && matches!(next, S::TimeWait | S::Closed) {
+            out.events.push(AppEvent::Closed);
+        }
+        self.state = next;
+    }
+
+    /// Writes acknowledgment, window, timestamps and SACK into what leaves.
+    fn stamp(&mut self, now: Time, out: &mut Outbox, from: usize) {
+        for outgoing in &mut out.segments[from..] {
+            if !outgoing.segment.flags.has(Flags::SYN) {
+                self.receiver.stamp(now, &mut outgoing.segment);
+                if outgoing.segment.seq == 0 && outgoing.segment.seq_len() == 0 {
+                    outgoing.segment.seq = self.sender.snd_nxt();
+                }
+            } else if outgoing.segment.flags.has(Flags::ACK) {
+                outgoing.segment.ts_echo = self.receiver.ts_recent();
+            }
+        }
+    }
+}
+
+/// Queues an acknowledgment without data; its fields are stamped when it leaves.
+fn push_ack(out: &mut Outbox) {
+    let segment = Segment {
+        flags: Flags::ACK,
+        ..Segment::default()
+    };
+    out.segments.push(Outgoing {
+        segment,
+        ecn: Ecn::NotEct,
+    });
+}

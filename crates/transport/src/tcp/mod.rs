@@ -1,0 +1,21 @@
+//! A TCP endpoint without clock or I/O.
+//!
+//! [`TcpEndpoint`] is one end of a connection: `endpoint` holds handshake and close, `sender`
+//! everything about data going out, `receiver` everything about data coming in. A whole stack is
+//! chosen by name through a [profile](PROFILES): Linux's, the plain RFCs', or an older one.
+
+mod config;
+mod endpoint;
+mod outbox;
+mod profile;
+mod rate;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod sender;
+
+pub use config::{AckRule, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
+pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
+pub use outbox::{AppEvent, Outbox, Outgoing};
+pub use profile::{PARAMETERS, PROFILES};
+pub use sender::SenderStatistics;

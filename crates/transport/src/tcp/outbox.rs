@@ -1,0 +1,48 @@
+//! What an endpoint hands back.
+
+use fadeout_core::{Ecn, Segment};
+
+/// A segment to put on the wire.
+#[derive(Debug, Clone, Copy)]
+pub struct Outgoing {
+    /// The segment.
+    pub segment: Segment,
+    /// ECN field of its IP packet.
+    pub ecn: Ecn,
+}
+
+/// Something the application should know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppEvent {
+    /// The handshake is complete.
+    Established,
+    /// Everything written so far was acknowledged.
+    AllAcknowledged,
+    /// The peer will send no more.
+    PeerClosed,
+    /// Both directions are closed.
+    Closed,
+    /// The connection was given up or reset.
+    Aborted,
+}
+
+/// Outputs of one step of an endpoint. The caller empties it after each step and keeps its
+/// storage, so that a running connection allocates nothing.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    /// Segments in the order they leave.
+    pub segments: Vec<Outgoing>,
+    /// Events in the order they happened.
+    pub events: Vec<AppEvent>,
+    /// In-order bytes delivered to the receiving application in this step.
+    pub delivered_bytes: u64,
+}
+
+impl Outbox {
+    /// Empties the box, keeping its storage.
+    pub fn clear(&mut self) {
+        self.segments.clear();
+        self.events.clear();
+        self.delivered_bytes = 0;
+    }
+}

@@ -1,0 +1,384 @@
+//! Profiles: whole stacks by name, so that older studies can be repeated with what they used.
+
+use super::config::{AckRule, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
+use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::{Rate, Span};
+
+const MINIMUM_RTO_MAX: &str = "Smallest retransmission timeout. With rto-rule = \"linux\" it \
+    bounds the variance term, so the timeout stays this much above SRTT; with \"rfc6298\" it \
+    bounds the sum; with \"fixed\" it is the timeout.";
+
+/// The constants that a scenario's `tcp = { … }` may override, in every profile.
+pub const PARAMETERS: &[Parameter] = &[
+    span("minimum-rto", "by profile: 200 ms or 1 s", MINIMUM_RTO_MAX),
+    span(
+        "maximum-rto",
+        "by profile: 120 s or 60 s",
+        "Largest timeout (RFC 6298 rule 2.5).",
+    ),
+    span(
+        "initial-rto",
+        "1 s",
+        "Timeout before the first RTT sample (RFC 6298 rule 2.1).",
+    ),
+    choice(
+        "rto-rule",
+        &["linux", "rfc6298", "fixed"],
+        "by profile",
+        "How the timeout is computed.",
+    ),
+    span(
+        "timer-tick",
+        "1 ms",
+        "Granularity that timeouts round up to (1/HZ in Linux).",
+    ),
+    integer(
+        "initial-window",
+        1,
+        10_000,
+        "segments",
+        "by profile: 10 (RFC 6928) or 3",
+        "IW.",
+    ),
+    integer(
+        "initial-ssthresh",
+        2,
+        100_000_000,
+        "segments",
+        "unlimited",
+        "First slow-start threshold.",
+    ),
+    integer(
+        "duplicate-threshold",
+        1,
+        300,
+        "segments",
+        "3",
+        "DupThresh (RFC 5681, RFC 6675).",
+    ),
+    integer(
+        "mss",
+        88,
+        65_000,
+        "bytes",
+        "1460",
+        "MSS option; timestamps take 12 bytes of it.",
+    ),
+    flag("timestamps", "by profile", "Timestamps option (RFC 7323)."),
+    flag(
+        "undo",
+        "by profile",
+        "Undo of spurious reductions by timestamps and DSACK (RFC 3522, 3708).",
+    ),
+    flag(
+        "frto",
+        "by profile",
+        "Detection of spurious timeouts (RFC 5682).",
+    ),
+    flag("tail-loss-probe", "by profile", "TLP (RFC 8985 section 7)."),
+    flag(
+        "prr",
+        "by profile",
+        "Proportional rate reduction (RFC 6937); needs SACK.",
+    ),
+    flag("limited-transmit", "true", "Limited transmit (RFC 3042)."),
+    flag(
+        "slow-start-after-idle",
+        "by profile",
+        "Window shrinks after idle (RFC 2861).",
+    ),
+    choice(
+        "ack-rule",
+        &["linux", "every-second", "every-segment"],
+        "by profile",
+        "Delayed ACKs.",
+    ),
+    span(
+        "delayed-ack",
+        "by profile: 40 ms or 200 ms",
+        "Delayed-ACK timer; the shortest with ack-rule = \"linux\".",
+    ),
+    flag(
+        "sack-compression",
+        "by profile",
+        "Thins ACKs of out-of-order data (Linux tcp_comp_sack).",
+    ),
+    integer(
+        "receive-window",
+        1_000,
+        1 << 30,
+        "bytes",
+        "autotuned",
+        "A fixed receive window.",
+    ),
+    integer(
+        "maximum-receive-window",
+        65_535,
+        1 << 30,
+        "bytes",
+        "by profile: 3 MiB (half of tcp_rmem[2])",
+        "Limit of autotuning.",
+    ),
+    flag("ecn", "false", "ECN (RFC 3168)."),
+    flag("nagle", "false", "Nagle's algorithm."),
+    choice(
+        "pacing",
+        &["automatic", "on"],
+        "automatic",
+        "Spacing of segments.",
+    ),
+    flag(
+        "tso-bursts",
+        "by profile",
+        "Sends gather to offload-sized bursts (Linux TSO autosizing).",
+    ),
+    integer(
+        "maximum-retries",
+        1,
+        100,
+        "timeouts",
+        "15",
+        "Timeouts in a row before giving up (tcp_retries2).",
+    ),
+];
+
+const fn span(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Span,
+        default,
+        doc,
+    }
+}
+const fn flag(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Bool,
+        default,
+        doc,
+    }
+}
+const fn choice(
+    name: &'static str,
+    choices: &'static [&'static str],
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Choice(choices),
+        default,
+        doc,
+    }
+}
+const fn integer(
+    name: &'static str,
+    min: u64,
+    max: u64,
+    unit: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Integer { min, max, unit },
+        default,
+        doc,
+    }
+}
+
+const fn profile(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    citation: &'static str,
+) -> Entry {
+    Entry {
+        name,
+        aliases,
+        family: "profile",
+        summary,
+        citation,
+        parameters: PARAMETERS,
+    }
+}
+
+/// The profiles a scenario may name.
+pub static PROFILES: &[Entry] = &[
+    profile(
+        "linux",
+        &[],
+        "Linux 6.12: SACK, RACK-TLP, PRR, F-RTO, undo, srtt + 200 ms timeout, quick ACKs.",
+        "Linux net/ipv4/tcp_*.c; RFC 8985, 6937, 5682, 6298",
+    ),
+    profile(
+        "rfc",
+        &["rfc6675", "sack"],
+        "The standards without Linux's additions: SACK recovery, 1 s minimum timeout.",
+        "RFC 6675, 5681, 6298, 3042",
+    ),
+    profile(
+        "newreno",
+        &[],
+        "No SACK; partial ACKs keep recovery going.",
+        "RFC 6582, 5681, 6298",
+    ),
+    profile(
+        "reno",
+        &[],
+        "No SACK; the first new ACK ends fast recovery.",
+        "RFC 5681, 6298",
+    ),
+    profile(
+        "tahoe",
+        &[],
+        "No SACK, no fast recovery: slow start after every loss.",
+        "Jacobson, Congestion Avoidance and Control, SIGCOMM 1988",
+    ),
+];
+
+/// The constants of profile `name`.
+pub(super) fn preset(name: &str) -> Option<TcpConfig> {
+    let rfc = TcpConfig {
+        recovery: LossRecovery::Sack,
+        mss: 1460,
+        timestamps: true,
+        duplicate_threshold: 3,
+        prr: false,
+        limited_transmit: true,
+        tail_loss_probe: false,
+        frto: false,
+        undo: false,
+        rto_rule: RtoRule::Rfc6298,
+        minimum_rto: Span::from_secs(1),
+        maximum_rto: Span::from_secs(60),
+        initial_rto: Span::from_secs(1),
+        timer_tick: Span::from_millis(1),
+        initial_window: 10,
+        initial_ssthresh: f64::INFINITY,
+        slow_start_after_idle: true,
+        ack_rule: AckRule::EverySecond,
+        delayed_ack: Span::from_millis(200),
+        sack_compression: false,
+        receive_window: ReceiveWindow::Fixed { bytes: 16 << 20 },
+        ecn: false,
+        nagle: false,
+        pacing: Pacing::Automatic,
+        maximum_pacing_rate: Rate::UNLIMITED,
+        tso_bursts: false,
+        maximum_retries: 15,
+        maximum_syns: 7,
+    };
+    let classic = |recovery| TcpConfig {
+        recovery,
+        timestamps: false,
+        initial_window: 3,
+        limited_transmit: true,
+        ..rfc.clone()
+    };
+    Some(match profile_name(name)? {
+        "linux" => TcpConfig {
+            recovery: LossRecovery::Rack,
+            prr: true,
+            tail_loss_probe: true,
+            frto: true,
+            undo: true,
+            rto_rule: RtoRule::Linux,
+            minimum_rto: Span::from_millis(200),
+            maximum_rto: Span::from_secs(120),
+            ack_rule: AckRule::Linux,
+            delayed_ack: Span::from_millis(40),
+            sack_compression: true,
+            receive_window: ReceiveWindow::Autotuned { max_bytes: 3 << 20 },
+            tso_bursts: true,
+            ..rfc
+        },
+        "rfc" => rfc,
+        "newreno" => classic(LossRecovery::NewReno),
+        "reno" => classic(LossRecovery::Reno),
+        _ => classic(LossRecovery::Tahoe),
+    })
+}
+
+fn profile_name(name: &str) -> Option<&'static str> {
+    fadeout_core::registry::find(PROFILES, name).map(|entry| entry.name)
+}
+
+/// Applies a scenario's overrides, already checked against [`PARAMETERS`].
+pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
+    config.minimum_rto = given.span("minimum-rto", config.minimum_rto);
+    config.maximum_rto = given
+        .span("maximum-rto", config.maximum_rto)
+        .max(config.minimum_rto);
+    config.initial_rto = given.span("initial-rto", config.initial_rto);
+    config.rto_rule = match given.choice("rto-rule", "") {
+        "linux" => RtoRule::Linux,
+        "rfc6298" => RtoRule::Rfc6298,
+        "fixed" => RtoRule::Fixed,
+        _ => config.rto_rule,
+    };
+    config.timer_tick = given.span("timer-tick", config.timer_tick);
+    let integer = |name, default: u32| given.number(name, f64::from(default)) as u32;
+    config.initial_window = integer("initial-window", config.initial_window);
+    config.initial_ssthresh = given.number("initial-ssthresh", config.initial_ssthresh);
+    config.duplicate_threshold = integer("duplicate-threshold", config.duplicate_threshold);
+    config.mss = integer("mss", config.mss);
+    config.timestamps = given.flag("timestamps", config.timestamps);
+    config.undo = given.flag("undo", config.undo);
+    config.frto = given.flag("frto", config.frto);
+    config.tail_loss_probe = given.flag("tail-loss-probe", config.tail_loss_probe);
+    config.prr = given.flag("prr", config.prr);
+    config.limited_transmit = given.flag("limited-transmit", config.limited_transmit);
+    config.slow_start_after_idle =
+        given.flag("slow-start-after-idle", config.slow_start_after_idle);
+    config.ack_rule = match given.choice("ack-rule", "") {
+        "linux" => AckRule::Linux,
+        "every-second" => AckRule::EverySecond,
+        "every-segment" => AckRule::EverySegment,
+        _ => config.ack_rule,
+    };
+    config.delayed_ack = given.span("delayed-ack", config.delayed_ack);
+    config.sack_compression = given.flag("sack-compression", config.sack_compression);
+    let fixed = given.number("receive-window", 0.0) as u64;
+    let maximum = given.number("maximum-receive-window", 0.0) as u64;
+    if fixed > 0 {
+        config.receive_window = ReceiveWindow::Fixed { bytes: fixed };
+    } else if maximum > 0 {
+        config.receive_window = ReceiveWindow::Autotuned { max_bytes: maximum };
+    }
+    config.ecn = given.flag("ecn", config.ecn);
+    config.nagle = given.flag("nagle", config.nagle);
+    if given.choice("pacing", "") == "on" {
+        config.pacing = Pacing::On;
+    }
+    config.tso_bursts = given.flag("tso-bursts", config.tso_bursts);
+    config.maximum_retries = integer("maximum-retries", config.maximum_retries);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::registry::Value;
+
+    #[test]
+    fn every_profile_has_a_preset() {
+        assert!(PROFILES.iter().all(|entry| preset(entry.name).is_some()));
+        assert!(preset("linus").is_none());
+    }
+
+    #[test]
+    fn an_override_changes_one_constant_alone() {
+        let given = Parameters(vec![(
+            "minimum-rto".to_owned(),
+            Value::Span(Span::from_millis(300)),
+        )]);
+        let config = TcpConfig::new("linux", &given).expect("the profile exists");
+        assert_eq!(
+            config,
+            TcpConfig {
+                minimum_rto: Span::from_millis(300),
+                ..TcpConfig::linux()
+            }
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! Delivery-rate sampling (draft-ietf-ccwg-bbr section 4.1; Linux `tcp_rate.c`).
+
+use super::scoreboard::{SentSegment, Tags};
+use crate::congestion::RateSample;
+use fadeout_core::{Span, Time};
+
+/// Counts of a connection from which a rate sample per ACK is made.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RateSampler {
+    /// Segments delivered, cumulatively or selectively, spurious copies included.
+    pub(super) delivered: u64,
+    /// Of those, how many the receiver reported as marked by ECN.
+    pub(super) delivered_ce: u64,
+    /// Segments marked lost.
+    pub(super) lost: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// The sender is application-limited until this many segments are delivered; 0 when not.
+    app_limited_until: u64,
+    pending: Pending,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Pending {
+    prior: Option<(u64, Time)>,
+    newest: (Time, u64),
+    send_elapsed: Span,
+    lost: u32,
+    tx_in_flight: u32,
+    is_app_limited: bool,
+    prior_delivered_ce: u64,
+}
+
+impl RateSampler {
+    /// A segment is about to be sent: write the snapshots into it.
+    #[inline]
+    pub(super) fn on_send(&mut self, now: Time, in_flight: u32, segment: &mut SentSegment) {
+        if in_flight == 0 {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        segment.first_sent_at = self.first_sent_at;
+        segment.delivered_at = self.delivered_at;
+        segment.delivered = self.delivered;
+        segment.lost = self.lost as u32;
+        segment.tx_in_flight = in_flight + 1;
+        segment.tags.clear(Tags::APP_LIMITED);
+        if self.app_limited_until > 0 {
+            segment.tags.set(Tags::APP_LIMITED);
+        }
+    }
+
+    /// An ACK begins.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        self.pending = Pending {
+            prior_delivered_ce: self.delivered_ce,
+            ..Pending::default()
+        };
+    }
+
+    /// A segment was newly acknowledged, cumulatively or selectively.
+    #[inline]
+    pub(super) fn on_delivered(&mut self, now: Time, segment: &SentSegment) {
+        self.delivered_at = now;
+        let key = (segment.sent_at, segment.end_seq());
+        if self.pending.prior.is_some() && key <= self.pending.newest {
+            return;
+        }
+        self.pending.prior = Some((segment.delivered, segment.delivered_at));
+        self.pending.newest = key;
+        self.pending.send_elapsed = segment.sent_at.since(segment.first_sent_at);
+        self.pending.lost = segment.lost;
+        self.pending.tx_in_flight = segment.tx_in_flight;
+        self.pending.is_app_limited = segment.tags.has(Tags::APP_LIMITED);
+        self.first_sent_at = segment.sent_at;
+    }
+
+    /// The ACK is processed: its sample. Samples over less than `min_rtt` are discarded: they
+    /// come from ambiguous retransmissions.
+    #[inline]
+    pub(super) fn finish(&mut self, min_rtt: Span) -> RateSample {
+        if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let delivered_ce = (self.delivered_ce - self.pending.prior_delivered_ce) as u32;
+        let Some((prior_delivered, prior_at)) = self.pending.prior else {
+            return RateSample {
+                delivered_ce,
+                ..RateSample::default()
+            };
+        };
+        let interval = self
+            .pending
+            .send_elapsed
+            .max(self.delivered_at.since(prior_at));
+        RateSample {
+            delivered: self.delivered - prior_delivered,
+            interval: (min_rtt == Span::MAX || interval >= min_rtt).then_some(interval),
+            prior_delivered,
+            is_app_limited: self.pending.is_app_limited,
+            tx_in_flight: self.pending.tx_in_flight,
+            lost: (self.lost as u32).wrapping_sub(self.pending.lost),
+            delivered_ce,
+        }
+    }
+
+    /// The application has nothing more to send while the window is open.
+    #[inline]
+    pub(super) fn on_app_limited(&mut self, in_flight: u32) {
+        self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
+    }
+
+    /// The delivered count that the newest segment of this ACK was sent at, if one was
+    /// delivered.
+    #[inline]
+    pub(super) fn prior_delivered(&self) -> Option<u64> {
+        self.pending.prior.map(|(delivered, _)| delivered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_is_the_rate_at_which_a_flight_was_acknowledged() {
+        let mut rate = RateSampler::default();
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut sent = Vec::new();
+        for n in 0..10 {
+            let mut segment = SentSegment {
+                sent_at: at(n),
+                len: 1,
+                seq: n,
+                ..Default::default()
+            };
+            rate.on_send(at(n), n as u32, &mut segment);
+            sent.push(segment);
+        }
+        rate.begin();
+        for segment in &sent {
+            rate.delivered += 1;
+            rate.on_delivered(at(50), segment);
+        }
+        let sample = rate.finish(Span::from_millis(40));
+        assert_eq!(
+            (sample.delivered, sample.interval),
+            (10, Some(Span::from_millis(50)))
+        );
+        assert_eq!(sample.segments_per_sec(), Some(200.0));
+        assert_eq!(sample.tx_in_flight, 10);
+    }
+
+    #[test]
+    fn a_sample_shorter_than_the_minimum_round_trip_is_void() {
+        let mut rate = RateSampler::default();
+        let mut segment = SentSegment {
+            len: 1,
+            ..SentSegment::default()
+        };
+        rate.on_send(Time::ZERO, 0, &mut segment);
+        rate.begin();
+        rate.on_delivered(Time::from_nanos(10), &segment);
+        assert_eq!(rate.finish(Span::from_millis(1)).interval, None);
+    }
+}

@@ -1,0 +1,224 @@
+//! When an acknowledgment leaves: every second segment, a timer, quick ACKs while the sender
+//! starts, and thinned ACKs of out-of-order data (RFC 5681 section 4.2; Linux
+//! `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
+
+use crate::tcp::config::{AckRule, TcpConfig};
+use fadeout_core::{Span, Time};
+
+/// How soon an arrival wants its ACK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Urgency {
+    /// In order, nothing missing.
+    Normal,
+    /// Something is missing.
+    OutOfOrder,
+    /// A duplicate, or the last gap was filled.
+    Now,
+}
+
+/// Most quick ACKs in a row (Linux `TCP_MAX_QUICKACKS`).
+const MAX_QUICK_ACKS: u64 = 16;
+/// Duplicate ACKs that are never thinned out, so that they reach DupThresh.
+const UNCOMPRESSED_DUPLICATES: u32 = 3;
+/// Most ACKs that one thinned ACK stands for (Linux `tcp_comp_sack_nr`).
+const MAX_COMPRESSED: u32 = 44;
+/// Longest delay of a thinned ACK (Linux `tcp_comp_sack_delay_ns`).
+const MAX_COMPRESSION_DELAY: Span = Span::from_millis(1);
+/// Longest adaptive delay (half a second in Linux).
+const MAX_ADAPTIVE_DELAY: Span = Span::from_millis(500);
+
+#[derive(Debug)]
+pub(super) struct AckPolicy {
+    rule: AckRule,
+    /// Fixed delay, or Linux's smallest.
+    delay: Span,
+    compresses: bool,
+    /// Linux's adaptive timeout; zero before the first data.
+    adaptive: Span,
+    last_data_at: Time,
+    quick: u64,
+    is_pending: bool,
+    timer_at: Time,
+    duplicates: u32,
+    compressed: u32,
+    compressed_at: Time,
+}
+
+impl AckPolicy {
+    pub(super) fn new(config: &TcpConfig) -> AckPolicy {
+        AckPolicy {
+            rule: config.ack_rule,
+            delay: config.delayed_ack,
+            compresses: config.sack_compression,
+            adaptive: Span::ZERO,
+            last_data_at: Time::ZERO,
+            quick: 0,
+            is_pending: false,
+            timer_at: Time::NEVER,
+            duplicates: 0,
+            compressed: 0,
+            compressed_at: Time::NEVER,
+        }
+    }
+
+    /// Data arrived: adapt the delay to its spacing.
+    pub(super) fn on_data(&mut self, now: Time, rto: Span, window: u64, mss: u32) {
+        self.is_pending = true;
+        if self.rule != AckRule::Linux {
+            return;
+        }
+        if self.adaptive.is_zero() {
+            self.grant_quick_acks(window, mss);
+            self.adaptive = self.delay;
+        } else {
+            let gap = now.since(self.last_data_at);
+            if gap <= self.delay / 2 {
+                self.adaptive = self.adaptive / 2 + self.delay / 2;
+            } else if gap < self.adaptive {
+                self.adaptive = (self.adaptive / 2 + gap).min(rto);
+            } else if gap > rto {
+                // The sender restarts after a pause: it needs its ACKs quickly.
+                self.grant_quick_acks(window, mss);
+            }
+        }
+        self.last_data_at = now;
+    }
+
+    fn grant_quick_acks(&mut self, window: u64, mss: u32) {
+        let budget = (window / (2 * u64::from(mss.max(1))))
+            .max(2)
+            .min(MAX_QUICK_ACKS);
+        self.quick = self.quick.max(budget);
+    }
+
+    /// Something unusual arrived: acknowledge quickly for a while.
+    pub(super) fn enter_quick_mode(&mut self, window: u64, mss: u32) {
+        if self.rule == AckRule::Linux {
+            self.grant_quick_acks(window, mss);
+            self.adaptive = self.delay;
+        }
+    }
+
+    /// Whether an ACK leaves now; otherwise a timer is armed. `is_full`: more than one full
+    /// segment is unacknowledged.
+    pub(super) fn decide(
+        &mut self,
+        now: Time,
+        urgency: Urgency,
+        is_full: bool,
+        has_sack: bool,
+        rtt: Span,
+        srtt: Span,
+    ) -> bool {
+        if urgency != Urgency::OutOfOrder {
+            self.duplicates = 0;
+        }
+        let is_immediate = match self.rule {
+            AckRule::EverySegment => true,
+            AckRule::EverySecond => is_full || urgency != Urgency::Normal,
+            AckRule::Linux => is_full || urgency == Urgency::Now || self.quick > 0,
+        };
+        if is_immediate {
+            return true;
+        }
+        if urgency == Urgency::OutOfOrder {
+            return !self.compress(now, has_sack, rtt);
+        }
+        self.arm_delayed(now, srtt);
+        false
+    }
+
+    /// Thins out ACKs of out-of-order data; false when this one must leave.
+    fn compress(&mut self, now: Time, has_sack: bool, rtt: Span) -> bool {
+        if !self.compresses || !has_sack || self.compressed >= MAX_COMPRESSED {
+            return false;
+        }
+        if self.duplicates < UNCOMPRESSED_DUPLICATES {
+            self.duplicates += 1;
+            return false;
+        }
+        self.compressed += 1;
+        if self.compressed_at.is_never() {
+            self.compressed_at = now + MAX_COMPRESSION_DELAY.min(rtt / 20);
+        }
+        true
+    }
+
+    fn arm_delayed(&mut self, now: Time, srtt: Span) {
+        let mut delay = self.delay;
+        if self.rule == AckRule::Linux {
+            delay = self.adaptive;
+            if delay > self.delay {
+                let longest = if srtt.is_zero() {
+                    MAX_ADAPTIVE_DELAY
+                } else {
+                    MAX_ADAPTIVE_DELAY.min(srtt.max(self.delay))
+                };
+                delay = delay.min(longest);
+            }
+        }
+        self.timer_at = self.timer_at.min(now + delay);
+    }
+
+    /// An ACK left, on its own or on data.
+    pub(super) fn on_ack_sent(&mut self) {
+        if self.is_pending && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.adaptive = self.delay;
+            }
+        }
+        self.is_pending = false;
+        self.timer_at = Time::NEVER;
+        self.compressed = 0;
+        self.compressed_at = Time::NEVER;
+    }
+
+    pub(super) fn wake_at(&self) -> Time {
+        self.timer_at.min(self.compressed_at)
+    }
+
+    /// Whether an ACK leaves because a timer expired.
+    pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
+        if self.timer_at <= now {
+            if self.rule == AckRule::Linux {
+                // The delay was too short for the second segment: wait longer next time.
+                self.adaptive = (self.adaptive * 2).min(rto);
+            }
+            return true;
+        }
+        self.compressed_at <= now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quick_budget_is_half_the_window_in_segments_up_to_sixteen() {
+        // Reference vector DACK-1.
+        let mut policy = AckPolicy::new(&TcpConfig::linux());
+        policy.grant_quick_acks(65_535, 1448);
+        assert_eq!(policy.quick, 16);
+        policy.quick = 0;
+        policy.grant_quick_acks(20_000, 1448);
+        assert_eq!(policy.quick, 6);
+    }
+
+    #[test]
+    fn a_single_segment_waits_for_the_timer() {
+        let config = TcpConfig {
+            ack_rule: AckRule::EverySecond,
+            ..TcpConfig::linux()
+        };
+        let mut policy = AckPolicy::new(&config);
+        policy.on_data(Time::ZERO, Span::from_secs(1), 65_535, 1448);
+        let (none, ms) = (Span::ZERO, Span::from_millis(40));
+        assert!(!policy.decide(Time::ZERO, Urgency::Normal, false, true, none, none));
+        assert_eq!(policy.wake_at(), Time::ZERO + ms);
+        assert!(policy.decide(Time::ZERO, Urgency::Normal, true, true, none, none));
+        policy.on_ack_sent();
+        assert!(policy.wake_at().is_never());
+    }
+}

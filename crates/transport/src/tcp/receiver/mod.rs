@@ -1,0 +1,238 @@
+//! The receiving half: reassembly, what is acknowledged when, and how much may be sent.
+
+mod acknowledgment;
+mod reassembly;
+mod window;
+
+use super::config::TcpConfig;
+use acknowledgment::{AckPolicy, Urgency};
+use fadeout_core::{Ecn, Flags, SackList, Segment, Span, Time};
+use reassembly::{Arrival, Reassembly};
+use window::AdvertisedWindow;
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    reassembly: Reassembly,
+    policy: AckPolicy,
+    window: AdvertisedWindow,
+    mss: u32,
+    has_timestamps: bool,
+    has_sack: bool,
+    is_ecn: bool,
+    /// Newest timestamp to echo (RFC 7323 section 4.3 TS.Recent).
+    ts_recent: u32,
+    /// RCV.NXT when the last ACK was sent.
+    acked_up_to: u64,
+    /// Sequence number of the peer's FIN.
+    fin_at: Option<u64>,
+    /// ECE is set on every ACK until the peer says CWR (RFC 3168 section 6.1.3).
+    echoes_congestion: bool,
+    is_reading: bool,
+    unread: u64,
+}
+
+/// What became of a segment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Received {
+    /// In-order bytes for the application.
+    pub(super) bytes: u64,
+    /// An acknowledgment must leave now.
+    pub(super) ack_now: bool,
+    /// The peer's FIN is in order.
+    pub(super) fin: bool,
+}
+
+impl Receiver {
+    pub(super) fn new(config: &TcpConfig) -> Receiver {
+        Receiver {
+            reassembly: Reassembly::default(),
+            policy: AckPolicy::new(config),
+            window: AdvertisedWindow::new(config),
+            mss: config.effective_mss(),
+            has_timestamps: config.timestamps,
+            has_sack: config.recovery.uses_sack(),
+            is_ecn: false,
+            ts_recent: 0,
+            acked_up_to: 0,
+            fin_at: None,
+            echoes_congestion: false,
+            is_reading: true,
+            unread: 0,
+        }
+    }
+
+    /// The peer's SYN arrived with what is agreed.
+    pub(super) fn on_established(&mut self, mss: u32, timestamps: bool, sack: bool, ecn: bool) {
+        self.mss = mss;
+        self.has_timestamps = timestamps;
+        self.has_sack = sack;
+        self.is_ecn = ecn;
+    }
+
+    /// Takes the peer's SYN.
+    pub(super) fn on_syn(&mut self, segment: &Segment) {
+        self.reassembly.begin(1);
+        self.acked_up_to = 1;
+        self.ts_recent = segment.ts_value;
+    }
+
+    /// Takes payload or FIN of a segment in a synchronised state. `rto` and `srtt` are the
+    /// sender half's.
+    pub(super) fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ecn: Ecn,
+        rto: Span,
+        srtt: Span,
+    ) -> Received {
+        if segment.has_timestamps && segment.seq <= self.acked_up_to {
+            self.ts_recent = segment.ts_value; // RFC 7323 section 4.3 step 2
+        }
+        self.take_ecn(segment, ecn);
+        let end = segment.end_seq();
+        let next = self.reassembly.next();
+        if segment.seq_len() == 0 {
+            // A probe or keep-alive below the window is answered (RFC 9293 section 3.10.7.4).
+            let is_probe = segment.seq < self.acked_up_to;
+            return Received {
+                ack_now: is_probe,
+                ..Received::default()
+            };
+        }
+        if segment.seq > next + self.window.offered(next) {
+            return Received {
+                ack_now: true,
+                ..Received::default()
+            };
+        }
+        if segment.flags.has(Flags::FIN) {
+            self.fin_at = Some(end - 1);
+        }
+        self.policy
+            .on_data(now, rto, self.window.offered(next), self.mss);
+        let arrival = self.reassembly.insert(segment.seq, end);
+        let advanced = self.reassembly.next() - next;
+        let urgency = match arrival {
+            Arrival::Duplicate => {
+                self.policy
+                    .enter_quick_mode(self.window.offered(next), self.mss);
+                Urgency::Now
+            }
+            Arrival::OutOfOrder => Urgency::OutOfOrder,
+            Arrival::FilledLastGap => Urgency::Now,
+            Arrival::InOrder if self.reassembly.has_gap() => Urgency::OutOfOrder,
+            Arrival::InOrder => Urgency::Normal,
+        };
+        let fin = self.fin_at.is_some_and(|at| at < self.reassembly.next());
+        let bytes = advanced - u64::from(fin && advanced > 0 && self.fin_is_new(next));
+        if self.is_reading {
+            self.window.on_read(now, bytes, self.mss);
+        } else {
+            self.unread += bytes;
+        }
+        if segment.len >= 128 && matches!(arrival, Arrival::InOrder | Arrival::FilledLastGap) {
+            self.window
+                .grow(self.mss, self.reassembly.buffered() + self.unread);
+        }
+        if segment.has_timestamps && u64::from(segment.len) >= u64::from(self.mss) {
+            self.window.measure_rtt(now, segment.ts_echo);
+        }
+        let unacknowledged = self.reassembly.next() - self.acked_up_to;
+        let is_full = unacknowledged > u64::from(self.mss);
+        let rtt = self.window.rtt_or(srtt);
+        let ack_now = fin
+            || self
+                .policy
+                .decide(now, urgency, is_full, self.has_sack, rtt, srtt);
+        Received {
+            bytes,
+            ack_now,
+            fin,
+        }
+    }
+
+    fn fin_is_new(&self, before: u64) -> bool {
+        self.fin_at.is_some_and(|at| at >= before)
+    }
+
+    fn take_ecn(&mut self, segment: &Segment, ecn: Ecn) {
+        if !self.is_ecn {
+            return;
+        }
+        if segment.flags.has(Flags::CWR) {
+            self.echoes_congestion = false;
+        }
+        if ecn == Ecn::Ce {
+            self.echoes_congestion = true;
+            self.policy
+                .enter_quick_mode(self.window.offered(self.reassembly.next()), self.mss);
+        }
+    }
+
+    /// Writes the acknowledgment fields into a segment that leaves now.
+    pub(super) fn stamp(&mut self, now: Time, segment: &mut Segment) {
+        let next = self.reassembly.next();
+        segment.ack = next;
+        segment.flags |= Flags::ACK;
+        if self.echoes_congestion {
+            segment.flags |= Flags::ECE;
+        }
+        segment.window = self
+            .window
+            .advertise(next, self.reassembly.buffered() + self.unread);
+        if self.has_timestamps {
+            segment.has_timestamps = true;
+            segment.ts_value = now.as_millis() as u32;
+            segment.ts_echo = self.ts_recent;
+        }
+        if self.has_sack {
+            let most = if self.has_timestamps { 3 } else { 4 };
+            segment.sack = self.reassembly.take_sack_blocks(most);
+        } else {
+            segment.sack = SackList::EMPTY;
+        }
+        self.acked_up_to = next;
+        self.policy.on_ack_sent();
+    }
+
+    /// The application stops or resumes reading. Returns whether a window update should leave.
+    pub(super) fn set_reading(&mut self, now: Time, is_reading: bool) -> bool {
+        self.is_reading = is_reading;
+        if !is_reading || self.unread == 0 {
+            return false;
+        }
+        let before = self.window.offered(self.reassembly.next());
+        self.window.on_read(now, self.unread, self.mss);
+        self.unread = 0;
+        let after = self.window.preview(self.reassembly.buffered());
+        // RFC 9293 section 3.8.6.2.2: announce an opening worth a segment or half the buffer.
+        after >= before + u64::from(self.mss).min(after / 2)
+    }
+
+    /// When a delayed ACK is due.
+    pub(super) fn wake_at(&self) -> Time {
+        self.policy.wake_at()
+    }
+
+    /// Whether the delayed-ACK timer expired.
+    pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
+        self.policy.on_wake(now, rto)
+    }
+
+    /// Window for a SYN.
+    pub(super) fn initial_window(&self) -> u64 {
+        self.window.initial()
+    }
+    /// Window scale for a SYN: the smallest that can express the largest window.
+    pub(super) fn window_scale(&self) -> u8 {
+        self.window.scale()
+    }
+    pub(super) fn ts_recent(&self) -> u32 {
+        self.ts_recent
+    }
+    pub(super) fn has_received_fin(&self) -> bool {
+        self.fin_at.is_some_and(|at| at < self.reassembly.next())
+    }
+}

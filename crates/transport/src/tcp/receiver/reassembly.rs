@@ -1,0 +1,203 @@
+//! Out-of-order data and the SACK blocks that report it.
+
+use fadeout_core::{SackBlock, SackList};
+use std::collections::VecDeque;
+
+/// How a segment fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It begins at RCV.NXT; nothing or part of what waits follows.
+    InOrder,
+    /// It filled the last gap: everything received is in order now.
+    FilledLastGap,
+    /// It leaves a gap below.
+    OutOfOrder,
+    /// Nothing in it was new.
+    Duplicate,
+}
+
+/// Received ranges above RCV.NXT, sorted, and in what order they were touched.
+#[derive(Debug, Default)]
+pub(super) struct Reassembly {
+    next: u64,
+    ranges: VecDeque<SackBlock>,
+    buffered: u64,
+    /// Blocks by recency (RFC 2018 section 4): the first contains the newest arrival.
+    recent: [SackBlock; 4],
+    recent_len: usize,
+    /// A duplicate to report once (RFC 2883).
+    duplicate: Option<SackBlock>,
+}
+
+impl Reassembly {
+    pub(super) fn begin(&mut self, next: u64) {
+        self.next = next;
+    }
+    /// RCV.NXT.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+    pub(super) fn has_gap(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+    /// Bytes held out of order.
+    pub(super) fn buffered(&self) -> u64 {
+        self.buffered
+    }
+
+    /// Takes the range `start..end`.
+    pub(super) fn insert(&mut self, start: u64, end: u64) -> Arrival {
+        if end <= self.next {
+            self.duplicate = Some(SackBlock { start, end });
+            return Arrival::Duplicate;
+        }
+        if start > self.next {
+            return self.insert_above(start, end);
+        }
+        if start < self.next {
+            // The part below RCV.NXT arrived before.
+            self.duplicate = Some(SackBlock {
+                start,
+                end: self.next,
+            });
+        }
+        self.next = end;
+        let had_gap = self.has_gap();
+        while let Some(&front) = self.ranges.front() {
+            if front.start > self.next {
+                break;
+            }
+            self.ranges.pop_front();
+            self.buffered -= front.end - front.start;
+            self.next = self.next.max(front.end);
+        }
+        self.forget_recent_below();
+        if had_gap && !self.has_gap() {
+            Arrival::FilledLastGap
+        } else {
+            Arrival::InOrder
+        }
+    }
+
+    fn insert_above(&mut self, start: u64, end: u64) -> Arrival {
+        // Arrivals are nearly always at the back.
+        let mut first = self.ranges.len();
+        while first > 0 && self.ranges[first - 1].end >= start {
+            first -= 1;
+        }
+        let mut merged = SackBlock { start, end };
+        let mut last = first;
+        while last < self.ranges.len() && self.ranges[last].start <= end {
+            let range = self.ranges[last];
+            if range.start <= start && end <= range.end {
+                self.duplicate = Some(SackBlock { start, end });
+                self.touch(range);
+                return Arrival::Duplicate;
+            }
+            merged.start = merged.start.min(range.start);
+            merged.end = merged.end.max(range.end);
+            self.buffered -= range.end - range.start;
+            last += 1;
+        }
+        self.buffered += merged.end - merged.start;
+        if last > first {
+            self.ranges[first] = merged;
+            self.ranges.drain(first + 1..last);
+        } else {
+            self.ranges.insert(first, merged);
+        }
+        self.touch(merged);
+        Arrival::OutOfOrder
+    }
+
+    /// Moves `block` to the front of the recent ones, in place of those it swallowed.
+    fn touch(&mut self, block: SackBlock) {
+        let mut kept = [SackBlock::default(); 4];
+        kept[0] = block;
+        let mut len = 1;
+        for old in &self.recent[..self.recent_len] {
+            let swallowed = block.start <= old.start && old.end <= block.end;
+            if !swallowed && len < kept.len() {
+                kept[len] = *old;
+                len += 1;
+            }
+        }
+        self.recent = kept;
+        self.recent_len = len;
+    }
+
+    fn forget_recent_below(&mut self) {
+        let mut len = 0;
+        for n in 0..self.recent_len {
+            if self.recent[n].start >= self.next {
+                self.recent[len] = self.recent[n];
+                len += 1;
+            }
+        }
+        self.recent_len = len;
+    }
+
+    /// The blocks of an ACK that leaves now, at most `most`; a duplicate comes first, once.
+    pub(super) fn take_sack_blocks(&mut self, most: usize) -> SackList {
+        let mut list = SackList::EMPTY;
+        if self.duplicate.is_none() && self.recent_len == 0 {
+            return list;
+        }
+        let blocks = self.duplicate.take().into_iter();
+        blocks
+            .chain(self.recent[..self.recent_len].iter().copied())
+            .take(most)
+            .for_each(|block| {
+                list.push(block);
+            });
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(reassembly: &mut Reassembly) -> Vec<(u64, u64)> {
+        let list = reassembly.take_sack_blocks(4);
+        list.as_slice()
+            .iter()
+            .map(|block| (block.start, block.end))
+            .collect()
+    }
+
+    #[test]
+    fn the_newest_block_is_reported_first() {
+        let mut reassembly = Reassembly::default();
+        assert_eq!(reassembly.insert(20, 30), Arrival::OutOfOrder);
+        assert_eq!(reassembly.insert(40, 50), Arrival::OutOfOrder);
+        assert_eq!(blocks(&mut reassembly), [(40, 50), (20, 30)]);
+        assert_eq!(reassembly.insert(30, 35), Arrival::OutOfOrder);
+        assert_eq!(blocks(&mut reassembly), [(20, 35), (40, 50)]);
+        assert_eq!(reassembly.buffered(), 25);
+    }
+
+    #[test]
+    fn a_duplicate_is_reported_once_and_first() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(0, 10);
+        reassembly.insert(20, 30);
+        assert_eq!(reassembly.insert(0, 10), Arrival::Duplicate);
+        assert_eq!(blocks(&mut reassembly), [(0, 10), (20, 30)]);
+        assert_eq!(reassembly.insert(22, 26), Arrival::Duplicate);
+        assert_eq!(blocks(&mut reassembly), [(22, 26), (20, 30)]);
+        assert_eq!(blocks(&mut reassembly), [(20, 30)]);
+    }
+
+    #[test]
+    fn filling_the_last_gap_delivers_everything() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(10, 20);
+        reassembly.insert(30, 40);
+        assert_eq!(reassembly.insert(0, 10), Arrival::InOrder);
+        assert_eq!((reassembly.next(), reassembly.has_gap()), (20, true));
+        assert_eq!(reassembly.insert(15, 30), Arrival::FilledLastGap);
+        assert_eq!((reassembly.next(), reassembly.buffered()), (40, 0));
+        assert_eq!(blocks(&mut reassembly), [(15, 20)]);
+    }
+}

@@ -1,0 +1,310 @@
+//! Round-trip time estimation and the retransmission timeout.
+
+use super::config::{RtoRule, TcpConfig};
+use fadeout_core::{Span, Time};
+
+/// Smoothed round-trip time, its variation, and the timeout that follows (RFC 6298).
+///
+/// Linux's estimator keeps scaled integers in microseconds, tracks the largest deviation within a
+/// round trip, decays it once a round trip, and damps the reaction to falling round-trip times
+/// (kernel `tcp_rtt_estimator`). RFC 6298 keeps plain SRTT and RTTVAR.
+#[derive(Debug, Clone)]
+pub(super) struct RttEstimator {
+    rule: RtoRule,
+    minimum: Span,
+    maximum: Span,
+    tick: Span,
+    /// 8 × SRTT, µs; zero before the first sample.
+    srtt8: u64,
+    /// 4 × mean deviation, µs.
+    mdev4: u64,
+    /// Largest `mdev4` of this round trip.
+    mdev_max4: u64,
+    /// Variance term of the timeout, µs.
+    rttvar4: u64,
+    /// The round trip ends when this sequence number is acknowledged.
+    round_ends: u64,
+    rto: Span,
+    backoff: u32,
+    latest: Span,
+    min: MinFilter,
+}
+
+impl RttEstimator {
+    pub(super) fn new(config: &TcpConfig) -> Self {
+        let rto = if config.rto_rule == RtoRule::Fixed {
+            config.minimum_rto
+        } else {
+            config.initial_rto
+        };
+        RttEstimator {
+            rule: config.rto_rule,
+            minimum: config.minimum_rto,
+            maximum: config.maximum_rto,
+            tick: config.timer_tick,
+            srtt8: 0,
+            mdev4: 0,
+            mdev_max4: 0,
+            rttvar4: 0,
+            round_ends: 0,
+            rto,
+            backoff: 0,
+            latest: Span::ZERO,
+            min: MinFilter::default(),
+        }
+    }
+
+    /// Takes an unambiguous sample for the estimator and the congestion control's own sample,
+    /// the round trip of the segment acknowledged last.
+    pub(super) fn on_sample(&mut self, now: Time, rtt: Span, latest: Span, una: u64, nxt: u64) {
+        self.latest = latest;
+        self.min.update(now, latest);
+        match self.rule {
+            RtoRule::Linux => self.update_linux(rtt.as_micros().max(1), una, nxt),
+            RtoRule::Rfc6298 | RtoRule::Fixed => self.update_rfc(rtt.as_micros().max(1)),
+        }
+        self.backoff = 0;
+        self.rto = self.base_rto();
+    }
+
+    fn update_linux(&mut self, sample: u64, una: u64, nxt: u64) {
+        let floor = self.minimum.as_micros();
+        if self.srtt8 == 0 {
+            self.srtt8 = sample * 8;
+            self.mdev4 = sample * 2;
+            self.rttvar4 = self.mdev4.max(floor);
+            self.mdev_max4 = self.rttvar4;
+            self.round_ends = nxt;
+            return;
+        }
+        let error = sample as i64 - (self.srtt8 >> 3) as i64;
+        self.srtt8 = (self.srtt8 as i64 + error) as u64;
+        let deviation = self.mdev4 as i64;
+        let mut change = error.abs() - (deviation >> 2);
+        if error < 0 && change > 0 {
+            // A falling round-trip time is no sign of variance: an eighth of the gain.
+            change >>= 3;
+        }
+        self.mdev4 = (deviation + change) as u64;
+        if self.mdev4 > self.mdev_max4 {
+            self.mdev_max4 = self.mdev4;
+            self.rttvar4 = self.rttvar4.max(self.mdev_max4);
+        }
+        if una > self.round_ends {
+            if self.mdev_max4 < self.rttvar4 {
+                self.rttvar4 -= (self.rttvar4 - self.mdev_max4) >> 2;
+            }
+            self.round_ends = nxt;
+            self.mdev_max4 = floor;
+        }
+    }
+
+    fn update_rfc(&mut self, sample: u64) {
+        if self.srtt8 == 0 {
+            self.srtt8 = sample * 8;
+            self.rttvar4 = sample * 2;
+            return;
+        }
+        // RTTVAR first, with the old SRTT (RFC 6298 rule 2.3).
+        let error = (self.srtt8 >> 3).abs_diff(sample);
+        self.rttvar4 = self.rttvar4 - (self.rttvar4 >> 2) + error;
+        self.srtt8 = self.srtt8 - (self.srtt8 >> 3) + sample;
+    }
+
+    fn base_rto(&self) -> Span {
+        let micros = (self.srtt8 >> 3) + self.rttvar4;
+        let rto = match self.rule {
+            RtoRule::Fixed => return self.minimum,
+            RtoRule::Linux => Span::from_micros(micros),
+            RtoRule::Rfc6298 => Span::from_micros(micros).max(self.minimum),
+        };
+        round_up(rto, self.tick).min(self.maximum)
+    }
+
+    /// The timer expired: double the timeout (RFC 6298 rule 5.5).
+    pub(super) fn back_off(&mut self) {
+        self.backoff += 1;
+        self.rto = self
+            .rto
+            .saturating_mul(2)
+            .min(self.maximum.max(self.minimum));
+    }
+
+    /// Timeouts since the last valid sample.
+    pub(super) fn backoff(&self) -> u32 {
+        self.backoff
+    }
+    /// The timeout, with backoff.
+    pub(super) fn rto(&self) -> Span {
+        self.rto
+    }
+    /// Smallest timeout configured.
+    pub(super) fn minimum_rto(&self) -> Span {
+        self.minimum
+    }
+    /// Smoothed round-trip time; zero before the first sample.
+    pub(super) fn srtt(&self) -> Span {
+        Span::from_nanos(self.srtt8 * 125)
+    }
+    /// Whether there was a sample.
+    pub(super) fn has_sample(&self) -> bool {
+        self.srtt8 != 0
+    }
+    /// Latest sample; zero before the first.
+    pub(super) fn latest(&self) -> Span {
+        self.latest
+    }
+    /// Smallest sample of the last five minutes; [`Span::MAX`] before the first.
+    pub(super) fn min(&self) -> Span {
+        self.min.value()
+    }
+}
+
+fn round_up(span: Span, tick: Span) -> Span {
+    if tick.is_zero() {
+        return span;
+    }
+    Span::from_nanos(span.as_nanos().next_multiple_of(tick.as_nanos()))
+}
+
+/// Windowed minimum over five minutes (Linux `tcp_min_rtt_wlen`), by the three-sample estimate
+/// of Kathleen Nichols that Linux uses too.
+#[derive(Debug, Clone, Copy)]
+struct MinFilter {
+    best: [(Time, Span); 3],
+}
+
+impl Default for MinFilter {
+    fn default() -> Self {
+        MinFilter {
+            best: [(Time::ZERO, Span::MAX); 3],
+        }
+    }
+}
+
+const MIN_RTT_WINDOW: Span = Span::from_secs(300);
+
+impl MinFilter {
+    fn value(&self) -> Span {
+        self.best[0].1
+    }
+
+    fn update(&mut self, now: Time, value: Span) {
+        let sample = (now, value);
+        if value <= self.best[0].1 || now.since(self.best[2].0) > MIN_RTT_WINDOW {
+            self.best = [sample; 3];
+            return;
+        }
+        if value <= self.best[1].1 {
+            self.best[1] = sample;
+            self.best[2] = sample;
+        } else if value <= self.best[2].1 {
+            self.best[2] = sample;
+        }
+        let age = now.since(self.best[0].0);
+        if age > MIN_RTT_WINDOW {
+            self.best = [self.best[1], self.best[2], sample];
+            if now.since(self.best[0].0) > MIN_RTT_WINDOW {
+                self.best = [self.best[1], sample, sample];
+            }
+        } else if self.best[1].0 == self.best[0].0 && age > MIN_RTT_WINDOW / 4 {
+            self.best[1] = sample;
+            self.best[2] = sample;
+        } else if self.best[2].0 == self.best[1].0 && age > MIN_RTT_WINDOW / 2 {
+            self.best[2] = sample;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator(rule: RtoRule, minimum_ms: u64) -> RttEstimator {
+        RttEstimator::new(&TcpConfig {
+            rto_rule: rule,
+            minimum_rto: Span::from_millis(minimum_ms),
+            timer_tick: Span::ZERO,
+            ..TcpConfig::linux()
+        })
+    }
+
+    fn sample(estimator: &mut RttEstimator, ms: u64) -> f64 {
+        let rtt = Span::from_millis(ms);
+        estimator.on_sample(Time::ZERO, rtt, rtt, 0, 1);
+        estimator.rto().as_nanos() as f64 / 1e6
+    }
+
+    #[test]
+    fn rfc_6298_example_values_hold() {
+        // Reference vectors RTO-1, RTO-2 and RTO-3.
+        let mut rtt = estimator(RtoRule::Rfc6298, 0);
+        assert_eq!(sample(&mut rtt, 100), 300.0);
+        assert_eq!(sample(&mut rtt, 100), 250.0);
+        assert_eq!(sample(&mut rtt, 300), 437.5);
+        assert_eq!(rtt.srtt(), Span::from_millis(125));
+        let mut rtt = estimator(RtoRule::Rfc6298, 0);
+        sample(&mut rtt, 100);
+        assert_eq!(sample(&mut rtt, 20), 320.0);
+        assert_eq!(sample(&mut estimator(RtoRule::Rfc6298, 1000), 100), 1000.0);
+    }
+
+    #[test]
+    fn the_linux_estimator_damps_falling_round_trips() {
+        // Reference vectors RTO-4 and RTO-5.
+        let mut rtt = estimator(RtoRule::Linux, 200);
+        assert_eq!(sample(&mut rtt, 100), 300.0);
+        assert_eq!((sample(&mut rtt, 100), rtt.mdev4), (300.0, 150_000));
+        assert_eq!((sample(&mut rtt, 300), rtt.mdev4), (437.5, 312_500));
+        let mut rtt = estimator(RtoRule::Linux, 200);
+        sample(&mut rtt, 100);
+        assert_eq!((sample(&mut rtt, 20), rtt.mdev4), (293.75, 203_750));
+    }
+
+    #[test]
+    fn the_linux_variance_decays_once_a_round_trip() {
+        // Reference vector RTO-6: each sample closes a round trip.
+        let mut rtt = estimator(RtoRule::Linux, 200);
+        let span = Span::from_millis(500);
+        let mut rtos = Vec::new();
+        for round in 0..4 {
+            rtt.on_sample(Time::ZERO, span, span, 2 * round, 2 * round + 1);
+            rtos.push(rtt.rto().as_nanos() as f64 / 1e6);
+        }
+        assert_eq!(rtos[..3], [1500.0, 1500.0, 1390.625]);
+        // Scaled integers lose less than a microsecond.
+        assert!((rtos[3] - 1273.438).abs() < 0.001, "{}", rtos[3]);
+    }
+
+    #[test]
+    fn the_timeout_doubles_up_to_its_maximum() {
+        let mut rtt = estimator(RtoRule::Linux, 200);
+        sample(&mut rtt, 100);
+        let mut waits = Vec::new();
+        for _ in 0..4 {
+            waits.push(rtt.rto().as_millis());
+            rtt.back_off();
+        }
+        assert_eq!(waits, [300, 600, 1200, 2400]);
+        (0..20).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.rto(), Span::from_secs(120));
+    }
+
+    #[test]
+    fn a_fixed_timeout_ignores_round_trips_and_still_backs_off() {
+        let mut rtt = estimator(RtoRule::Fixed, 200);
+        assert_eq!(sample(&mut rtt, 700), 200.0);
+        rtt.back_off();
+        assert_eq!(rtt.rto(), Span::from_millis(400));
+    }
+
+    #[test]
+    fn the_minimum_forgets_after_five_minutes() {
+        let mut min = MinFilter::default();
+        min.update(Time::ZERO, Span::from_millis(10));
+        for second in 1..310 {
+            min.update(Time::ZERO + Span::from_secs(second), Span::from_millis(20));
+        }
+        assert_eq!(min.value(), Span::from_millis(20));
+    }
+}

@@ -1,0 +1,416 @@
+//! The segments sent and not yet cumulatively acknowledged, with what is known of each.
+//!
+//! One ring slot a segment, found by binary search on its sequence number. Two orders matter:
+//! the sequence order is the ring itself; the order of (re)transmission, in which RACK looks for
+//! losses (RFC 8985 section 6), is a linked list through the slots.
+
+use fadeout_core::{Ring, Time};
+
+/// What is known of a segment (Linux `TCPCB_*`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tags(u8);
+
+impl Tags {
+    /// Selectively acknowledged.
+    pub(super) const SACKED: Tags = Tags(1);
+    /// Believed lost.
+    pub(super) const LOST: Tags = Tags(2);
+    /// A retransmission is believed to be in the network.
+    pub(super) const RETRANSMITTED: Tags = Tags(4);
+    /// Was retransmitted at least once.
+    pub(super) const EVER_RETRANSMITTED: Tags = Tags(8);
+    /// Carries the FIN.
+    pub(super) const FIN: Tags = Tags(16);
+    /// The application limited the sender when it was sent.
+    pub(super) const APP_LIMITED: Tags = Tags(32);
+    /// Still in the list of segments by transmission time.
+    const LISTED: Tags = Tags(64);
+
+    #[inline]
+    pub(super) fn has(self, other: Tags) -> bool {
+        self.0 & other.0 != 0
+    }
+    #[inline]
+    pub(super) fn set(&mut self, other: Tags) {
+        self.0 |= other.0;
+    }
+    #[inline]
+    pub(super) fn clear(&mut self, other: Tags) {
+        self.0 &= !other.0;
+    }
+}
+
+/// One sent segment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SentSegment {
+    /// First sequence number.
+    pub(super) seq: u64,
+    /// When it was last sent.
+    pub(super) sent_at: Time,
+    /// Snapshots of the rate sampler at that time (draft-ietf-ccwg-bbr section 4.1.2).
+    pub(super) first_sent_at: Time,
+    /// See [`super::rate::RateSampler`].
+    pub(super) delivered_at: Time,
+    /// Segments delivered when it was sent.
+    pub(super) delivered: u64,
+    /// Segments lost when it was sent (low 32 bits).
+    pub(super) lost: u32,
+    /// Segments in flight when it was sent, itself included.
+    pub(super) tx_in_flight: u32,
+    /// Sequence numbers it occupies.
+    pub(super) len: u32,
+    /// Neighbours in order of transmission.
+    pub(super) earlier: u32,
+    pub(super) later: u32,
+    /// Times it was retransmitted.
+    pub(super) retries: u16,
+    /// What is known of it.
+    pub(super) tags: Tags,
+}
+
+impl SentSegment {
+    #[inline]
+    pub(super) fn end_seq(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The retransmission queue.
+#[derive(Debug, Clone)]
+pub(super) struct Scoreboard {
+    ring: Ring<SentSegment>,
+    oldest: u32,
+    newest: u32,
+    /// Segments tagged SACKed.
+    pub(super) sacked_out: u32,
+    /// Segments tagged lost.
+    pub(super) lost_out: u32,
+    /// Segments with a retransmission in the network.
+    pub(super) retrans_out: u32,
+}
+
+impl Default for Scoreboard {
+    fn default() -> Self {
+        Scoreboard {
+            ring: Ring::new(),
+            oldest: NONE,
+            newest: NONE,
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+        }
+    }
+}
+
+impl Scoreboard {
+    /// Segments sent and not cumulatively acknowledged.
+    #[inline]
+    pub(super) fn packets_out(&self) -> u32 {
+        self.ring.len() as u32
+    }
+    /// Segments believed to be in the network: RFC 6675's pipe, as Linux counts it.
+    #[inline]
+    pub(super) fn in_flight(&self) -> u32 {
+        self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
+    }
+    /// Segments that left the network without being acknowledged cumulatively.
+    #[inline]
+    pub(super) fn left_out(&self) -> u32 {
+        self.sacked_out + self.lost_out
+    }
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+    /// Number of the oldest segment.
+    #[inline]
+    pub(super) fn first(&self) -> u64 {
+        self.ring.first()
+    }
+    /// Number after the newest segment.
+    #[inline]
+    pub(super) fn end(&self) -> u64 {
+        self.ring.end()
+    }
+    #[inline]
+    pub(super) fn head(&self) -> Option<&SentSegment> {
+        self.ring.front()
+    }
+    #[inline]
+    pub(super) fn get(&self, number: u64) -> &SentSegment {
+        &self.ring[number]
+    }
+    #[inline]
+    pub(super) fn get_mut(&mut self, number: u64) -> &mut SentSegment {
+        &mut self.ring[number]
+    }
+
+    /// Appends a segment just sent for the first time.
+    pub(super) fn push(&mut self, segment: SentSegment) {
+        let number = self.ring.push(segment);
+        self.list_append(number);
+    }
+
+    /// Removes the oldest segment, which was acknowledged, and keeps the counts.
+    #[inline]
+    pub(super) fn pop(&mut self) -> SentSegment {
+        let number = self.ring.first();
+        self.unlist(number);
+        let segment = self
+            .ring
+            .pop()
+            .expect("an acknowledged segment is in the queue");
+        if segment.tags.has(Tags::SACKED) {
+            self.sacked_out -= 1;
+        }
+        if segment.tags.has(Tags::LOST) {
+            self.lost_out -= 1;
+        }
+        if segment.tags.has(Tags::RETRANSMITTED) {
+            self.retrans_out -= 1;
+        }
+        segment
+    }
+
+    /// Takes acknowledged bytes off the front of the oldest segment.
+    pub(super) fn trim_head(&mut self, una: u64) {
+        let first = self.ring.first();
+        let head = &mut self.ring[first];
+        head.len -= (una - head.seq) as u32;
+        head.seq = una;
+    }
+
+    /// Number of the first segment that begins at or after `seq`.
+    pub(super) fn at_or_after(&self, seq: u64) -> u64 {
+        let (mut low, mut high) = (self.ring.first(), self.ring.end());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.ring[middle].seq < seq {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Tags a segment SACKed and takes back what was believed of it.
+    pub(super) fn mark_sacked(&mut self, number: u64) {
+        self.unlist(number);
+        let tags = &mut self.ring[number].tags;
+        if tags.has(Tags::LOST) {
+            // A retransmission of a lost segment was in the network; either copy has arrived.
+            if tags.has(Tags::RETRANSMITTED) {
+                tags.clear(Tags::RETRANSMITTED);
+                self.retrans_out -= 1;
+            }
+            tags.clear(Tags::LOST);
+            self.lost_out -= 1;
+        }
+        tags.set(Tags::SACKED);
+        self.sacked_out += 1;
+    }
+
+    /// Tags a segment lost, or its retransmission lost again. Returns whether anything is newly
+    /// believed lost.
+    pub(super) fn mark_lost(&mut self, number: u64) -> bool {
+        self.unlist(number);
+        let tags = &mut self.ring[number].tags;
+        if tags.has(Tags::SACKED) {
+            return false;
+        }
+        if !tags.has(Tags::LOST) {
+            tags.set(Tags::LOST);
+            self.lost_out += 1;
+            return true;
+        }
+        if tags.has(Tags::RETRANSMITTED) {
+            tags.clear(Tags::RETRANSMITTED);
+            self.retrans_out -= 1;
+            return true;
+        }
+        false
+    }
+
+    /// Takes every loss mark back (the reduction was spurious).
+    pub(super) fn unmark_losses(&mut self) {
+        for number in self.ring.first()..self.ring.end() {
+            if self.ring[number].tags.has(Tags::LOST) {
+                self.ring[number].tags.clear(Tags::LOST);
+                if !self.ring[number].tags.has(Tags::LISTED) {
+                    self.list_append(number);
+                }
+            }
+        }
+        self.lost_out = 0;
+    }
+
+    /// Forgets every SACK: the receiver reneged (RFC 2018 section 8).
+    pub(super) fn forget_sacks(&mut self) {
+        for number in self.ring.first()..self.ring.end() {
+            self.ring[number].tags.clear(Tags::SACKED);
+        }
+        self.sacked_out = 0;
+    }
+
+    /// Records that a segment goes out again at `now`, as a repair of a loss.
+    pub(super) fn mark_retransmitted(&mut self, number: u64) {
+        let tags = &mut self.ring[number].tags;
+        if !tags.has(Tags::RETRANSMITTED) {
+            tags.set(Tags::RETRANSMITTED);
+            self.retrans_out += 1;
+        }
+    }
+
+    /// Takes back the belief that a retransmission is in the network (it was reported by DSACK).
+    pub(super) fn clear_retransmitted(&mut self, number: u64) {
+        let tags = &mut self.ring[number].tags;
+        if tags.has(Tags::RETRANSMITTED) {
+            tags.clear(Tags::RETRANSMITTED);
+            self.retrans_out -= 1;
+        }
+    }
+
+    /// Moves a segment to the end of the transmission order: it was just sent again.
+    pub(super) fn list_again(&mut self, number: u64) {
+        self.unlist(number);
+        self.list_append(number);
+    }
+
+    /// The segment sent longest ago that is neither SACKed nor already handled as lost.
+    #[inline]
+    pub(super) fn oldest_sent(&self) -> Option<u64> {
+        self.number(self.oldest)
+    }
+
+    /// The segment sent next after `number`, in order of transmission.
+    #[inline]
+    pub(super) fn sent_after(&self, number: u64) -> Option<u64> {
+        self.number(self.ring[number].later)
+    }
+
+    #[inline]
+    fn number(&self, link: u32) -> Option<u64> {
+        let first = self.ring.first();
+        (link != NONE).then(|| first + u64::from(link.wrapping_sub(first as u32)))
+    }
+
+    fn list_append(&mut self, number: u64) {
+        let link = link(number);
+        let newest = self.newest;
+        let segment = &mut self.ring[number];
+        segment.earlier = newest;
+        segment.later = NONE;
+        segment.tags.set(Tags::LISTED);
+        match self.number(newest) {
+            Some(before) => self.ring[before].later = link,
+            None => self.oldest = link,
+        }
+        self.newest = link;
+    }
+
+    fn unlist(&mut self, number: u64) {
+        let SentSegment {
+            earlier,
+            later,
+            tags,
+            ..
+        } = self.ring[number];
+        if !tags.has(Tags::LISTED) {
+            return;
+        }
+        self.ring[number].tags.clear(Tags::LISTED);
+        match self.number(earlier) {
+            Some(before) => self.ring[before].later = later,
+            None => self.oldest = later,
+        }
+        match self.number(later) {
+            Some(after) => self.ring[after].earlier = earlier,
+            None => self.newest = earlier,
+        }
+    }
+
+    /// Counts the tags one by one; for assertions.
+    #[cfg(any(test, debug_assertions))]
+    pub(super) fn counts_agree(&self) -> bool {
+        let count = |tag| {
+            (self.ring.first()..self.ring.end())
+                .filter(|&n| self.ring[n].tags.has(tag))
+                .count() as u32
+        };
+        self.sacked_out == count(Tags::SACKED)
+            && self.lost_out == count(Tags::LOST)
+            && self.retrans_out == count(Tags::RETRANSMITTED)
+    }
+}
+
+/// A segment's number as a link. `NONE` is never one: numbers are skipped in no case, but 2^32
+/// segments would have to be in flight for two to share a link.
+#[inline]
+fn link(number: u64) -> u32 {
+    number as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(segments: u64) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for n in 0..segments {
+            board.push(SentSegment {
+                seq: n * 100,
+                len: 100,
+                ..SentSegment::default()
+            });
+        }
+        board
+    }
+
+    fn order(board: &Scoreboard) -> Vec<u64> {
+        std::iter::successors(board.oldest_sent(), |&n| board.sent_after(n)).collect()
+    }
+
+    #[test]
+    fn segments_are_found_by_sequence_number() {
+        let board = board(10);
+        assert_eq!(board.at_or_after(0), 0);
+        assert_eq!(board.at_or_after(101), 2);
+        assert_eq!(board.at_or_after(5000), 10);
+    }
+
+    #[test]
+    fn tags_contribute_to_the_pipe_as_in_the_kernel() {
+        let mut board = board(5);
+        assert_eq!(board.in_flight(), 5);
+        board.mark_sacked(4);
+        assert!(board.mark_lost(0));
+        assert_eq!(board.in_flight(), 3);
+        board.mark_retransmitted(0);
+        assert_eq!(board.in_flight(), 4);
+        assert!(board.mark_lost(0), "the retransmission is lost again");
+        assert_eq!(board.in_flight(), 3);
+        board.mark_sacked(0);
+        assert_eq!(
+            (board.in_flight(), board.lost_out, board.sacked_out),
+            (3, 0, 2)
+        );
+        assert!(board.counts_agree());
+    }
+
+    #[test]
+    fn transmission_order_follows_retransmissions() {
+        let mut board = board(4);
+        board.mark_lost(1);
+        assert_eq!(order(&board), [0, 2, 3]);
+        board.mark_retransmitted(1);
+        board.list_again(1);
+        assert_eq!(order(&board), [0, 2, 3, 1]);
+        board.mark_sacked(2);
+        assert_eq!(order(&board), [0, 3, 1]);
+        board.pop();
+        assert_eq!(order(&board), [3, 1]);
+    }
+}

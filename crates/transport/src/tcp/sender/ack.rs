@@ -1,0 +1,338 @@
+//! One acknowledgment, in the order of work of Linux's `tcp_ack`.
+
+use super::recovery::Repair;
+use super::{Sender, Step};
+use crate::congestion::{AckSample, CongestionControl, RecoveryState};
+use crate::tcp::outbox::AppEvent;
+use crate::tcp::scoreboard::Tags;
+use crate::tcp::sender::TimerKind;
+use fadeout_core::{Flags, Probe, Segment, Span, Time};
+
+/// What one ACK brought (Linux `FLAG_*`).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct AckFlags {
+    /// The segment carried payload.
+    pub(super) carries_data: bool,
+    /// It changed the peer's window, or advanced.
+    pub(super) window_update: bool,
+    /// It acknowledged data cumulatively.
+    pub(super) data_acked: bool,
+    /// SND.UNA moved.
+    pub(super) una_advanced: bool,
+    /// It SACKed something new.
+    pub(super) data_sacked: bool,
+    /// Data below `high_seq` that was never retransmitted was acknowledged.
+    pub(super) original_acked: bool,
+    /// Retransmitted data was acknowledged cumulatively.
+    pub(super) retransmitted_acked: bool,
+    /// It carried a DSACK.
+    pub(super) dsack: bool,
+    /// The DSACK is for a tail loss probe.
+    pub(super) dsack_for_probe: bool,
+    /// The retransmission or probe timer must be set anew.
+    pub(super) set_timer: bool,
+    /// A retransmission was found lost.
+    pub(super) lost_retransmission: bool,
+    /// ECN echo.
+    pub(super) ece: bool,
+}
+
+impl AckFlags {
+    /// Not a duplicate ACK (Linux `FLAG_NOT_DUP`).
+    fn is_not_duplicate(&self) -> bool {
+        self.carries_data || self.window_update || self.data_acked
+    }
+}
+
+/// Times of the first and last segment that an ACK covers unambiguously.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SentTimes {
+    pub(super) first: Option<Time>,
+    pub(super) last: Option<Time>,
+}
+
+impl SentTimes {
+    #[inline]
+    pub(super) fn take(&mut self, sent_at: Time) {
+        self.first.get_or_insert(sent_at);
+        self.last = Some(sent_at);
+    }
+}
+
+impl Sender {
+    /// Processes the acknowledgment in `segment` and sends what it allows.
+    pub(in crate::tcp) fn on_ack<P: Probe>(&mut self, cx: &mut Step<'_, P>, segment: &Segment) {
+        if segment.ack > self.snd_nxt {
+            return; // acknowledges what was never sent
+        }
+        let prior_una = self.snd_una;
+        let prior_in_flight = self.in_flight();
+        let prior_delivered = self.rate.delivered;
+        let prior_lost = self.rate.lost;
+        let mut flags = AckFlags {
+            carries_data: segment.len > 0,
+            ece: self.ecn_negotiated && segment.flags.has(Flags::ECE),
+            ..AckFlags::default()
+        };
+        self.rate.begin();
+        self.undo.latest_echo = segment.has_timestamps.then_some(segment.ts_echo);
+        let is_old = segment.ack < prior_una;
+        if !is_old {
+            self.retransmits = if segment.ack > prior_una {
+                0
+            } else {
+                self.retransmits
+            };
+            self.update_window(segment, &mut flags);
+        }
+        let had_outstanding = !self.board.is_empty();
+        let mut sacked_times = SentTimes::default();
+        let mut reordered_from = u64::MAX;
+        if !segment.sack.is_empty() && self.config.recovery.uses_sack() {
+            self.take_sacks(
+                cx,
+                segment,
+                &mut flags,
+                &mut sacked_times,
+                &mut reordered_from,
+            );
+        }
+        let acked = if is_old {
+            0
+        } else {
+            self.take_cumulative_ack(cx, segment, &mut flags, sacked_times, reordered_from)
+        };
+        if flags.ece {
+            self.rate.delivered_ce += self.rate.delivered - prior_delivered;
+        }
+        if !had_outstanding {
+            self.after_probe_ack();
+            self.transmit(cx);
+            return;
+        }
+        self.adapt_reordering_window();
+        let mut repair = Repair::None;
+        if self.config.recovery.uses_sack() {
+            self.take_probe_ack(cx, segment.ack, &flags);
+            if !flags.is_not_duplicate()
+                || flags.data_sacked
+                || flags.ece
+                || flags.dsack
+                || self.state != RecoveryState::Open
+            {
+                repair = self.run_recovery(cx, prior_una, &mut flags);
+            }
+        } else {
+            repair = self.run_classic_recovery(cx, acked, &mut flags);
+        }
+        if flags.set_timer {
+            self.set_retransmission_timer(cx.now);
+        }
+
+        let delivered_now = (self.rate.delivered - prior_delivered) as u32;
+        let lost_now = (self.rate.lost - prior_lost) as u32;
+        let rate = self.rate.finish(self.rtt.min());
+        let reduces = self.in_reduction() && self.config.recovery.uses_sack();
+        if reduces && !self.congestion.controls_window() {
+            self.reduce_window(delivered_now, lost_now, flags.una_advanced);
+        }
+        let may_grow = !reduces && self.may_raise_window(&flags);
+        let sample = AckSample {
+            now: cx.now,
+            acked,
+            delivered_now,
+            delivered_ce_now: if flags.ece { delivered_now } else { 0 },
+            lost_now,
+            rtt: self.fresh_rtt(&flags),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            in_flight: self.in_flight(),
+            prior_in_flight,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            delivered: self.rate.delivered,
+            lost: self.rate.lost,
+            rate,
+            is_cwnd_limited: self.usage.is_cwnd_limited(&self.window),
+            may_grow,
+            ece: flags.ece,
+            is_paced: self.is_pacing(),
+            pacing_rate: self.pacer.rate,
+            state: self.state,
+        };
+        if delivered_now > 0 || acked > 0 || flags.ece || lost_now > 0 {
+            self.congestion.on_ack(&mut self.window, &sample);
+        }
+        self.statistics.max_cwnd = self.statistics.max_cwnd.max(self.window.cwnd);
+        self.update_pacing_rate();
+        self.repair(cx, repair);
+        self.transmit(cx);
+
+        if cx.probe.wants_congestion(cx.now, self.flow) {
+            let row = self.congestion_row(cx.now);
+            cx.probe.congestion(row);
+        }
+        if acked > 0 && self.is_drained() {
+            cx.out.events.push(AppEvent::AllAcknowledged);
+        }
+    }
+
+    /// The round-trip time this ACK measured.
+    fn fresh_rtt(&self, flags: &AckFlags) -> Option<Span> {
+        (self.usage.rtt_is_fresh && (flags.data_acked || flags.data_sacked))
+            .then(|| self.rtt.latest())
+    }
+
+    /// RFC 9293 section 3.10.7.4: the window is taken from segments that are not older than the
+    /// one that set it.
+    fn update_window(&mut self, segment: &Segment, flags: &mut AckFlags) {
+        let advances = segment.ack > self.snd_una;
+        let newer = segment.seq > self.snd_wl1;
+        let same =
+            segment.seq == self.snd_wl1 && (segment.window > self.snd_wnd || segment.window == 0);
+        if advances || newer || same {
+            flags.window_update = advances || segment.window != self.snd_wnd;
+            self.snd_wl1 = segment.seq;
+            self.snd_wnd = segment.window;
+        }
+    }
+
+    /// Removes what is acknowledged cumulatively, takes the round-trip time sample, and returns
+    /// how many segments left.
+    fn take_cumulative_ack<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        segment: &Segment,
+        flags: &mut AckFlags,
+        sacked_times: SentTimes,
+        reordered_from: u64,
+    ) -> u32 {
+        let ack = segment.ack;
+        let prior_fack = self.fack_or_una();
+        let mut times = SentTimes::default();
+        let mut reordered = reordered_from;
+        let mut acked = 0;
+        if ack > self.snd_una {
+            flags.una_advanced = true;
+            self.snd_una = ack;
+        }
+        while let Some(head) = self.board.head() {
+            if head.end_seq() > ack {
+                if head.seq < ack {
+                    self.board.trim_head(ack);
+                    flags.data_acked = true;
+                }
+                break;
+            }
+            let head = self.board.pop();
+            if head.tags.has(Tags::EVER_RETRANSMITTED) {
+                flags.retransmitted_acked = true;
+            } else if !head.tags.has(Tags::SACKED) {
+                times.take(head.sent_at);
+                reordered = reordered.min(head.seq);
+                if head.end_seq() <= self.high_seq {
+                    flags.original_acked = true;
+                }
+            }
+            if !head.tags.has(Tags::SACKED) {
+                self.rate.delivered += 1;
+                if !self.is_spurious_retransmission(&head, segment) {
+                    self.advance_rack(cx.now, &head);
+                }
+            }
+            self.rate.on_delivered(cx.now, &head);
+            flags.data_acked = true;
+            acked += 1;
+        }
+        self.fack = self.fack.max(self.snd_una);
+        self.retransmit_hint = self.retransmit_hint.max(self.board.first());
+
+        let sampled = self.sample_rtt(cx.now, segment, flags, times, sacked_times);
+        self.usage.rtt_is_fresh = sampled;
+        if flags.data_acked {
+            flags.set_timer = true;
+            if reordered < prior_fack && self.config.recovery.uses_sack() {
+                self.note_reordering(reordered);
+            }
+        } else if sampled {
+            // A SACK of something sent after the head moves the timer: RFC 6298 says restart on
+            // new acknowledgments, and a SACK younger than the head is one.
+            let head_sent = self.board.head().map_or(Time::NEVER, |head| head.sent_at);
+            if sacked_times.first.is_some_and(|first| first < head_sent) {
+                flags.set_timer = true;
+            }
+        }
+        acked
+    }
+
+    /// A round-trip time from the segments acknowledged, if one is unambiguous (Karn; RFC 7323
+    /// section 4 for timestamps).
+    fn sample_rtt(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        flags: &AckFlags,
+        acked: SentTimes,
+        sacked: SentTimes,
+    ) -> bool {
+        let mut rtt = None;
+        let mut latest = None;
+        if !flags.retransmitted_acked {
+            rtt = acked.first.map(|at| now.since(at));
+            latest = acked.last.map(|at| now.since(at));
+        }
+        if let (Some(first), Some(last)) = (sacked.first, sacked.last) {
+            rtt = rtt.or(Some(now.since(first)));
+            latest = Some(now.since(last));
+        }
+        if rtt.is_none() && flags.data_acked && segment.has_timestamps {
+            let millis = (now.as_millis() as u32).wrapping_sub(segment.ts_echo);
+            // A millisecond clock cannot see less than one tick.
+            rtt = Some(Span::from_millis(u64::from(millis.max(1))));
+            latest = rtt;
+        }
+        let (Some(rtt), Some(latest)) = (rtt, latest.or(rtt)) else {
+            return false;
+        };
+        self.take_rtt_sample(now, rtt, latest);
+        true
+    }
+
+    /// RFC 5681 grows the window on in-order delivery alone; where reordering is known to be
+    /// high, any delivery counts (Linux `tcp_may_raise_cwnd`).
+    fn may_raise_window(&self, flags: &AckFlags) -> bool {
+        if !self.config.recovery.uses_sack() {
+            return flags.data_acked
+                && self.state != RecoveryState::Recovery
+                && !self.classic.has_just_left;
+        }
+        if self.reordering > self.config.duplicate_threshold {
+            return flags.data_acked || flags.data_sacked;
+        }
+        flags.data_acked
+    }
+
+    /// Arms the probe timer if a probe may be sent, the retransmission timer otherwise.
+    fn set_retransmission_timer(&mut self, now: Time) {
+        if !self.schedule_loss_probe(now, true) {
+            self.rearm_rto(now);
+        }
+    }
+
+    /// Restarts the retransmission timer (RFC 6298 rule 5.3), or stops it when nothing is
+    /// outstanding. Where a probe or reordering timer had displaced it, the time already waited
+    /// counts.
+    pub(super) fn rearm_rto(&mut self, now: Time) {
+        let Some(head) = self.board.head() else {
+            self.timer = None;
+            return;
+        };
+        let displaced = matches!(
+            self.pending(),
+            Some(TimerKind::LossProbe | TimerKind::Reordering)
+        );
+        let from = if displaced { head.sent_at } else { now };
+        let at = (from + self.rtt.rto()).max(now + self.config.timer_tick);
+        self.arm(TimerKind::Rto, at);
+    }
+}

@@ -1,0 +1,135 @@
+//! Fast retransmit and fast recovery without SACK: Tahoe, Reno (RFC 5681 section 3.2) and
+//! NewReno (RFC 6582), by duplicate ACKs and window inflation.
+
+use super::ack::AckFlags;
+use super::recovery::Repair;
+use super::{Sender, Step};
+use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
+use crate::tcp::config::LossRecovery;
+use fadeout_core::Probe;
+
+/// Duplicate-ACK state.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Classic {
+    duplicates: u32,
+    /// RFC 6582 `recover`: no new fast retransmit until this is acknowledged.
+    pub(super) recover: u64,
+    /// A partial ACK restarted the timer already ("impatient" variant, RFC 6582 section 3.2).
+    timer_restarted: bool,
+    /// This ACK ended recovery; the window must not grow on it as well.
+    pub(super) has_just_left: bool,
+}
+
+impl Sender {
+    /// Takes one ACK of `acked` segments.
+    pub(super) fn run_classic_recovery<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        acked: u32,
+        flags: &mut AckFlags,
+    ) -> Repair {
+        self.classic.has_just_left = false;
+        if flags.una_advanced {
+            return self.take_new_ack(cx, acked, flags);
+        }
+        let is_duplicate = !flags.carries_data && !flags.window_update && !self.board.is_empty();
+        if !is_duplicate {
+            return Repair::None;
+        }
+        self.classic.duplicates += 1;
+        if self.state == RecoveryState::Recovery {
+            self.window.cwnd += 1.0; // the duplicate left the network
+            return Repair::None;
+        }
+        let may_enter = self.classic.duplicates == self.config.duplicate_threshold
+            && self.snd_una > self.classic.recover;
+        if may_enter {
+            self.fast_retransmit(cx);
+            return Repair::Lost;
+        }
+        Repair::None
+    }
+
+    fn fast_retransmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        self.statistics.recoveries += 1;
+        self.high_seq = self.snd_nxt;
+        self.congested(cx, CongestionKind::FastRecovery);
+        if self.config.recovery == LossRecovery::Tahoe {
+            // Slow start from the loss: everything outstanding goes again.
+            self.lose_everything();
+            self.set_cwnd(1.0);
+            self.state = RecoveryState::Loss;
+        } else {
+            self.lose(self.board.first());
+            self.set_cwnd(self.window.ssthresh + f64::from(self.config.duplicate_threshold));
+            self.state = RecoveryState::Recovery;
+        }
+        self.classic.recover = self.high_seq - 1;
+        self.classic.timer_restarted = false;
+        self.report(cx, "recovery");
+    }
+
+    fn take_new_ack<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        acked: u32,
+        flags: &mut AckFlags,
+    ) -> Repair {
+        self.classic.duplicates = 0;
+        let is_full = self.snd_una >= self.high_seq;
+        match self.state {
+            RecoveryState::Recovery if self.config.recovery == LossRecovery::Reno => {
+                self.leave_classic(cx, self.window.ssthresh);
+            }
+            RecoveryState::Recovery if is_full => {
+                let flight = f64::from(self.board.packets_out()).max(1.0);
+                self.leave_classic(cx, self.window.ssthresh.min(flight + 1.0));
+            }
+            RecoveryState::Recovery => {
+                self.lose(self.board.first());
+                let deflated = self.window.cwnd - f64::from(acked) + f64::from(acked.min(1));
+                self.set_cwnd(deflated);
+                flags.set_timer = !self.classic.timer_restarted;
+                self.classic.timer_restarted = true;
+                return Repair::Lost;
+            }
+            RecoveryState::Loss if is_full => self.state = RecoveryState::Open,
+            RecoveryState::Loss => return Repair::Lost,
+            _ => {
+                if flags.ece {
+                    self.enter_cwr(cx, CongestionKind::Ecn);
+                } else if self.state == RecoveryState::Cwr && self.snd_una > self.high_seq {
+                    self.state = RecoveryState::Open;
+                }
+            }
+        }
+        Repair::None
+    }
+
+    fn leave_classic<P: Probe>(&mut self, cx: &mut Step<'_, P>, cwnd: f64) {
+        self.set_cwnd(cwnd);
+        self.state = RecoveryState::Open;
+        self.classic.has_just_left = true;
+        self.congestion.on_recovered(&mut self.window, cx.now);
+        self.report(cx, "recovered");
+    }
+
+    /// Marks everything outstanding lost, as by going back to SND.UNA.
+    pub(super) fn lose_everything(&mut self) {
+        for number in self.board.first()..self.board.end() {
+            self.lose(number);
+        }
+    }
+
+    /// Segments that limited transmit allows beyond the window (RFC 3042).
+    pub(super) fn limited_transmit_allowance(&self) -> u32 {
+        if self.config.limited_transmit
+            && !self.config.recovery.uses_sack()
+            && self.state == RecoveryState::Open
+        {
+            self.classic.duplicates.min(2)
+        } else {
+            0
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! The sending half of a connection: what is outstanding, what may be sent, what must be sent
+//! again.
+//!
+//! The state machine is Linux's (kernel `tcp_input.c`, `tcp_output.c`, `tcp_timer.c`,
+//! `tcp_recovery.c`), with the RFCs it implements cited at each part. A file a concern:
+//!
+//! - [`ack`]: one ACK from arrival to the congestion control, in Linux's order of work
+//! - [`sack`]: SACK and DSACK blocks onto the scoreboard
+//! - [`recovery`]: Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
+//! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
+//! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
+//! - [`undo`]: reductions that prove spurious
+//! - [`transmit`]: new data and retransmissions out, pacing, bursts
+//! - [`usage`]: whether the window limits the sender, idle restarts
+
+mod ack;
+mod classic;
+mod probe;
+mod rack;
+mod recovery;
+mod sack;
+mod timeout;
+mod transmit;
+mod undo;
+mod usage;
+
+use super::config::TcpConfig;
+use super::outbox::Outbox;
+use super::rate::RateSampler;
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use crate::congestion::{Congestion, CongestionControl, RecoveryState, Window};
+use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Span, Time};
+
+/// What every step of the sender is given.
+pub(super) struct Step<'a, P> {
+    pub(super) now: Time,
+    pub(super) out: &'a mut Outbox,
+    pub(super) probe: &'a mut P,
+}
+
+/// The one timer of the sender; the kernel multiplexes the same four uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimerKind {
+    /// Retransmission timeout (RFC 6298).
+    Rto,
+    /// Tail loss probe (RFC 8985 section 7.2).
+    LossProbe,
+    /// RACK's reordering timer (RFC 8985 section 6.2 step 5).
+    Reordering,
+    /// Zero-window probe (RFC 9293 section 3.8.6.1).
+    Persist,
+}
+
+/// Counts that a run's summary reports.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SenderStatistics {
+    /// Data segments sent, retransmissions included.
+    pub sent_segments: u64,
+    /// Of those, retransmissions.
+    pub retransmitted_segments: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Fast recovery episodes.
+    pub recoveries: u64,
+    /// Reductions undone as spurious.
+    pub undos: u64,
+    /// Tail loss probes sent.
+    pub loss_probes: u64,
+    /// Largest congestion window, segments.
+    pub max_cwnd: f64,
+    /// Sum of round-trip time samples, seconds, and their number.
+    pub rtt_sum_s: f64,
+    /// Number of round-trip time samples.
+    pub rtt_samples: u64,
+    /// Integral of SRTT over time, s², and how long it runs, s: their ratio is the mean SRTT.
+    pub srtt_integral: f64,
+    /// Time over which `srtt_integral` runs, s.
+    pub srtt_time_s: f64,
+}
+
+#[derive(Debug)]
+pub(super) struct Sender {
+    config: TcpConfig,
+    flow: FlowId,
+    congestion: Congestion,
+    window: Window,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    rate: RateSampler,
+    statistics: SenderStatistics,
+
+    snd_una: u64,
+    snd_nxt: u64,
+    /// Right edge of what the application has written.
+    write_end: u64,
+    fin_queued: bool,
+    fin_sent: bool,
+    /// Advertised window, and the segment that last updated it (RFC 9293 SND.WND, WL1).
+    snd_wnd: u64,
+    snd_wl1: u64,
+
+    state: RecoveryState,
+    /// The episode ends when this is acknowledged (RFC 6675 RecoveryPoint).
+    high_seq: u64,
+    recovery: recovery::Reduction,
+    undo: undo::Undo,
+    classic: classic::Classic,
+    rack: rack::Rack,
+    probe: probe::LossProbe,
+    /// F-RTO is under way (RFC 5682).
+    frto: bool,
+    /// Timeouts in a row without progress.
+    retransmits: u32,
+    /// Segments that may arrive out of order before a loss is inferred.
+    reordering: u32,
+    /// End of the highest SACKed segment.
+    fack: u64,
+    /// SACK blocks of the previous ACK, sorted: what they cover needs no second look.
+    sack_cache: [SackBlock; 4],
+    /// Number of the segment from which the search for losses to repair starts.
+    retransmit_hint: u64,
+
+    timer: Option<(TimerKind, Time)>,
+    persist_backoff: u32,
+    usage: usage::Usage,
+    pacer: transmit::Pacer,
+    last_sent_at: Time,
+    /// ECN: congestion window reduced must be signalled on the next new segment.
+    cwr_pending: bool,
+    ecn_negotiated: bool,
+    srtt_since: Time,
+}
+
+impl Sender {
+    pub(super) fn new(config: &TcpConfig, flow: FlowId, congestion: Congestion) -> Sender {
+        let window = Window {
+            cwnd: f64::from(config.initial_window),
+            ssthresh: config.initial_ssthresh,
+            mss: config.effective_mss(),
+        };
+        Sender {
+            config: config.clone(),
+            flow,
+            congestion,
+            window,
+            board: Scoreboard::default(),
+            rtt: RttEstimator::new(config),
+            rate: RateSampler::default(),
+            statistics: SenderStatistics::default(),
+            snd_una: 1,
+            snd_nxt: 1,
+            write_end: 1,
+            fin_queued: false,
+            fin_sent: false,
+            snd_wnd: 0,
+            snd_wl1: 0,
+            state: RecoveryState::Open,
+            high_seq: 1,
+            recovery: recovery::Reduction::default(),
+            undo: undo::Undo::default(),
+            classic: classic::Classic::default(),
+            rack: rack::Rack::default(),
+            probe: probe::LossProbe::default(),
+            frto: false,
+            retransmits: 0,
+            reordering: config.duplicate_threshold,
+            fack: 1,
+            sack_cache: [SackBlock::default(); 4],
+            retransmit_hint: 0,
+            timer: None,
+            persist_backoff: 0,
+            usage: usage::Usage::default(),
+            pacer: transmit::Pacer::default(),
+            last_sent_at: Time::ZERO,
+            cwr_pending: false,
+            ecn_negotiated: false,
+            srtt_since: Time::ZERO,
+        }
+    }
+
+    /// The handshake is complete: what was negotiated, the peer's window and the handshake's
+    /// round-trip time when it is unambiguous.
+    pub(super) fn on_established(&mut self, now: Time, agreed: Agreed) {
+        self.window.mss = agreed.mss;
+        self.ecn_negotiated = agreed.ecn;
+        self.config.timestamps = agreed.timestamps;
+        if !agreed.sack && self.config.recovery.uses_sack() {
+            // RFC 2018 section 4: without SACK-permitted, recover as NewReno.
+            self.config.recovery = super::config::LossRecovery::NewReno;
+        }
+        self.snd_wnd = agreed.peer_window;
+        if agreed.syn_retransmitted {
+            self.window.cwnd = 1.0; // RFC 5681 section 3.1: LW after a lost SYN
+        }
+        if let Some(rtt) = agreed.handshake_rtt {
+            self.take_rtt_sample(now, rtt, rtt);
+        }
+        self.srtt_since = now;
+        self.last_sent_at = now;
+        self.usage.begin(now);
+        self.congestion
+            .on_established(&mut self.window, now, agreed.handshake_rtt);
+        self.update_pacing_rate();
+    }
+
+    /// The application wrote `bytes` more.
+    pub(super) fn write(&mut self, now: Time, bytes: u64) {
+        if self.board.is_empty() {
+            self.restart_after_idle(now);
+        }
+        self.write_end = self.write_end.saturating_add(bytes);
+    }
+
+    /// The application will write no more.
+    pub(super) fn finish(&mut self) {
+        self.fin_queued = true;
+    }
+
+    /// When the sender next wants to be woken.
+    pub(super) fn wake_at(&self) -> Time {
+        let timer = self.timer.map_or(Time::NEVER, |(_, at)| at);
+        timer.min(self.pacer.wake_at)
+    }
+
+    /// A timer may have expired.
+    pub(super) fn on_wake<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
+        if self.pacer.wake_at <= cx.now {
+            self.pacer.wake_at = Time::NEVER;
+            self.transmit(cx);
+        }
+        let Some((kind, at)) = self.timer else {
+            return TimerOutcome::Done;
+        };
+        if at > cx.now {
+            return TimerOutcome::Done;
+        }
+        self.timer = None;
+        match kind {
+            TimerKind::Rto => return self.on_retransmission_timeout(cx),
+            TimerKind::LossProbe => self.on_probe_timeout(cx),
+            TimerKind::Reordering => self.on_reordering_timeout(cx),
+            TimerKind::Persist => return self.on_persist_timeout(cx),
+        }
+        TimerOutcome::Done
+    }
+
+    fn arm(&mut self, kind: TimerKind, at: Time) {
+        self.timer = Some((kind, at));
+    }
+
+    fn pending(&self) -> Option<TimerKind> {
+        self.timer.map(|(kind, _)| kind)
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.board.in_flight()
+    }
+
+    /// First sequence number beyond the peer's window.
+    fn window_end(&self) -> u64 {
+        self.snd_una + self.snd_wnd
+    }
+
+    /// Whether the rate reduction owns the window (Linux `tcp_in_cwnd_reduction`).
+    fn in_reduction(&self) -> bool {
+        matches!(self.state, RecoveryState::Cwr | RecoveryState::Recovery)
+    }
+
+    fn set_cwnd(&mut self, segments: f64) {
+        self.window.cwnd = segments.max(1.0);
+    }
+
+    fn take_rtt_sample(&mut self, now: Time, rtt: Span, latest: Span) {
+        self.statistics.rtt_sum_s += latest.as_secs_f64();
+        self.statistics.rtt_samples += 1;
+        let held = now.since(self.srtt_since).as_secs_f64();
+        if self.rtt.has_sample() {
+            self.statistics.srtt_integral += self.rtt.srtt().as_secs_f64() * held;
+            self.statistics.srtt_time_s += held;
+        }
+        self.srtt_since = now;
+        self.rtt
+            .on_sample(now, rtt, latest, self.snd_una, self.snd_nxt);
+    }
+
+    /// Whether everything written, and the FIN if there is one, was acknowledged.
+    pub(super) fn is_drained(&self) -> bool {
+        self.board.is_empty() && self.snd_nxt >= self.write_end && self.fin_sent == self.fin_queued
+    }
+    /// Whether the FIN was sent.
+    pub(super) fn has_sent_fin(&self) -> bool {
+        self.fin_sent
+    }
+    pub(super) fn snd_una(&self) -> u64 {
+        self.snd_una
+    }
+    pub(super) fn snd_nxt(&self) -> u64 {
+        self.snd_nxt
+    }
+    pub(super) fn statistics(&self) -> SenderStatistics {
+        self.statistics
+    }
+    pub(super) fn window(&self) -> &Window {
+        &self.window
+    }
+    pub(super) fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// A row of the congestion table.
+    pub(super) fn congestion_row(&self, now: Time) -> CongestionRow {
+        let paces = self.is_pacing();
+        CongestionRow {
+            time_s: now,
+            flow: self.flow,
+            cwnd_segments: self.window.cwnd,
+            ssthresh_segments: self.window.ssthresh,
+            in_flight_segments: self.in_flight(),
+            acked_bytes: self.snd_una.saturating_sub(1),
+            srtt_s: self.rtt.srtt(),
+            rtt_s: self.rtt.latest(),
+            rto_s: self.rtt.rto(),
+            pacing_rate_mbps: if paces {
+                self.pacer.rate.as_mbps()
+            } else {
+                0.0
+            },
+            state: self.state.name(),
+        }
+    }
+
+    fn report<P: Probe>(&self, cx: &mut Step<'_, P>, event: &'static str) {
+        cx.probe.flow_event(FlowEventRow {
+            time_s: cx.now,
+            flow: self.flow,
+            event,
+            cwnd_segments: self.window.cwnd,
+            ssthresh_segments: self.window.ssthresh,
+        });
+    }
+}
+
+/// What the handshake agreed on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Agreed {
+    /// Payload of a full segment.
+    pub(super) mss: u32,
+    pub(super) sack: bool,
+    pub(super) timestamps: bool,
+    pub(super) ecn: bool,
+    pub(super) peer_window: u64,
+    pub(super) handshake_rtt: Option<Span>,
+    pub(super) syn_retransmitted: bool,
+}
+
+/// Whether the connection goes on after a timer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimerOutcome {
+    Done,
+    /// Too many timeouts in a row.
+    GiveUp,
+}

@@ -1,0 +1,113 @@
+//! Tail loss probes (RFC 8985 section 7): one segment sent early finds out whether the tail of a
+//! flight was lost, before the retransmission timer would.
+
+use super::ack::AckFlags;
+use super::rack::TIMER_SLACK;
+use super::{Sender, Step, TimerKind};
+use crate::congestion::{CongestionKind, RecoveryState};
+use fadeout_core::{Probe, RetransmitCause, Span, Time};
+
+/// The probe outstanding.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LossProbe {
+    /// SND.NXT when the probe was sent; `None` when none is outstanding.
+    pub(super) high_seq: Option<u64>,
+    /// Whether the probe was a retransmission.
+    pub(super) is_retransmission: bool,
+}
+
+impl Sender {
+    /// Arms the probe timer in place of the retransmission timer (section 7.2). `advancing`: the
+    /// retransmission timer would be restarted now. Returns whether it was armed.
+    pub(super) fn schedule_loss_probe(&mut self, now: Time, advancing: bool) -> bool {
+        let may_probe = self.config.tail_loss_probe
+            && self.config.recovery.uses_sack()
+            && !self.board.is_empty()
+            && matches!(self.state, RecoveryState::Open | RecoveryState::Cwr);
+        if !may_probe {
+            return false;
+        }
+        let mut timeout = if self.rtt.has_sample() {
+            // A single outstanding segment may wait for the receiver's delayed-ACK timer.
+            let single = self.board.packets_out() == 1;
+            let extra = if single {
+                self.rtt.minimum_rto()
+            } else {
+                TIMER_SLACK
+            };
+            self.rtt.srtt() * 2 + extra
+        } else {
+            self.config.initial_rto
+        };
+        let until_rto = if advancing {
+            self.rtt.rto()
+        } else {
+            let head = self.board.head().map_or(now, |head| head.sent_at);
+            (head + self.rtt.rto()).since(now)
+        };
+        if until_rto > Span::ZERO {
+            timeout = timeout.min(until_rto);
+        }
+        self.arm(TimerKind::LossProbe, now + timeout);
+        true
+    }
+
+    /// The probe timer expired (section 7.3): one new segment if there is one, else the last one
+    /// again.
+    pub(super) fn on_probe_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.board.is_empty() {
+            return;
+        }
+        if self.probe.high_seq.is_none() {
+            let sent = if self.send_one_new(cx) {
+                self.probe.is_retransmission = false;
+                true
+            } else {
+                let last = self.board.end() - 1;
+                self.probe.is_retransmission =
+                    self.resend(cx, last, RetransmitCause::TailLossProbe);
+                self.probe.is_retransmission
+            };
+            if sent {
+                self.probe.high_seq = Some(self.snd_nxt);
+                self.statistics.loss_probes += 1;
+                // The retransmission timer starts afresh behind a probe.
+                let at = cx.now + self.rtt.rto();
+                self.arm(TimerKind::Rto, at);
+                return;
+            }
+        }
+        self.arm(TimerKind::LossProbe, cx.now); // as displaced, so that waiting counts
+        self.rearm_rto(cx.now);
+    }
+
+    /// Finds out from an ACK what became of the probe (section 7.4).
+    pub(super) fn take_probe_ack<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        ack: u64,
+        flags: &AckFlags,
+    ) {
+        let Some(high_seq) = self.probe.high_seq else {
+            return;
+        };
+        if ack < high_seq {
+            return;
+        }
+        if !self.probe.is_retransmission || flags.dsack_for_probe {
+            self.probe.high_seq = None;
+        } else if ack > high_seq {
+            // The probe repaired a loss that nothing else will report: respond to it once.
+            self.begin_reduction(cx, CongestionKind::Local);
+            self.state = RecoveryState::Cwr;
+            self.end_reduction(cx);
+            self.try_keep_open();
+        } else if !flags.una_advanced
+            && !flags.carries_data
+            && !flags.window_update
+            && !flags.data_sacked
+        {
+            self.probe.high_seq = None; // a duplicate ACK: both copies arrived
+        }
+    }
+}

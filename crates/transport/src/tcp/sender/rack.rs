@@ -1,0 +1,213 @@
+//! RACK: a segment is lost when one sent sufficiently later was delivered (RFC 8985 section 6).
+
+use super::ack::AckFlags;
+use super::{Sender, Step, TimerKind};
+use crate::congestion::{CongestionControl, RecoveryState};
+use crate::tcp::config::LossRecovery;
+use crate::tcp::scoreboard::{SentSegment, Tags};
+use fadeout_core::{Probe, Segment, Span, Time};
+
+/// Added to the reordering timer (Linux `TCP_TIMEOUT_MIN_US`).
+pub(super) const TIMER_SLACK: Span = Span::from_millis(2);
+/// Recoveries for which an enlarged reordering window is kept (RFC 8985 section 6.2 step 4).
+pub(super) const PERSIST_RECOVERIES: u32 = 16;
+
+/// RACK's view of the newest delivery.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rack {
+    sent_at: Time,
+    end_seq: u64,
+    rtt: Span,
+    pub(super) advanced: bool,
+    pub(super) reordering_seen: bool,
+    pub(super) dsack_seen: bool,
+    last_delivered: u64,
+    steps: u32,
+    pub(super) persist: u32,
+    /// Duplicate segments that DSACKs reported so far.
+    pub(super) duplicates_reported: u64,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Rack {
+            sent_at: Time::ZERO,
+            end_seq: 0,
+            rtt: Span::ZERO,
+            advanced: false,
+            reordering_seen: false,
+            dsack_seen: false,
+            last_delivered: 0,
+            steps: 1,
+            persist: 0,
+            duplicates_reported: 0,
+        }
+    }
+}
+
+impl Rack {
+    /// Whether the newest delivered segment was sent after one sent at `sent_at` that ends at
+    /// `end_seq`.
+    #[inline]
+    fn is_after(&self, sent_at: Time, end_seq: u64) -> bool {
+        (self.sent_at, self.end_seq) > (sent_at, end_seq)
+    }
+}
+
+impl Sender {
+    /// A segment was delivered (step 2). An ambiguous round trip of a retransmission is ignored.
+    #[inline]
+    pub(super) fn advance_rack(&mut self, now: Time, segment: &SentSegment) {
+        let rtt = now.since(segment.sent_at);
+        if segment.tags.has(Tags::EVER_RETRANSMITTED) && rtt < self.rtt.min() {
+            return;
+        }
+        self.rack.advanced = true;
+        self.rack.rtt = rtt;
+        if !self.rack.is_after(segment.sent_at, segment.end_seq()) {
+            self.rack.sent_at = segment.sent_at;
+            self.rack.end_seq = segment.end_seq();
+        }
+    }
+
+    /// Whether the timestamp echo proves that the ACK was caused by an earlier copy.
+    pub(super) fn is_spurious_retransmission(&self, segment: &SentSegment, ack: &Segment) -> bool {
+        segment.tags.has(Tags::EVER_RETRANSMITTED)
+            && ack.has_timestamps
+            && u64::from(ack.ts_echo) < segment.sent_at.as_millis()
+    }
+
+    /// Adapts the reordering window to DSACKs, once a round trip (step 4).
+    pub(super) fn adapt_reordering_window(&mut self) {
+        let Some(prior_delivered) = self.rate.prior_delivered() else {
+            return;
+        };
+        if prior_delivered < self.rack.last_delivered {
+            self.rack.dsack_seen = false;
+        }
+        if self.rack.dsack_seen {
+            self.rack.steps = (self.rack.steps + 1).min(255);
+            self.rack.dsack_seen = false;
+            self.rack.last_delivered = self.rate.delivered;
+            self.rack.persist = PERSIST_RECOVERIES;
+        } else if self.rack.persist == 0 {
+            self.rack.steps = 1;
+        }
+    }
+
+    /// How much later than its successor a segment may arrive (step 4).
+    fn reordering_window(&self) -> Span {
+        if !self.rack.reordering_seen
+            && (matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
+                || self.board.sacked_out >= self.reordering)
+        {
+            return Span::ZERO;
+        }
+        let min_rtt = self.rtt.min();
+        if min_rtt == Span::MAX {
+            return Span::ZERO;
+        }
+        (min_rtt / 4 * u64::from(self.rack.steps)).min(self.rtt.srtt())
+    }
+
+    /// Time until a segment sent at `sent_at` is lost under `window`; zero when it is.
+    pub(super) fn time_until_lost(&self, now: Time, sent_at: Time, window: Span) -> Span {
+        (sent_at + self.rack.rtt + window).since(now)
+    }
+
+    /// Marks what is lost now (step 5) and returns how long until the next one is.
+    pub(super) fn detect_losses(&mut self, now: Time) -> Span {
+        let window = self.reordering_window();
+        let mut next_loss = Span::ZERO;
+        let mut cursor = self.board.oldest_sent();
+        while let Some(number) = cursor {
+            cursor = self.board.sent_after(number);
+            let segment = *self.board.get(number);
+            if segment.tags.has(Tags::LOST) && !segment.tags.has(Tags::RETRANSMITTED) {
+                continue;
+            }
+            if !self.rack.is_after(segment.sent_at, segment.end_seq()) {
+                break;
+            }
+            let remaining = self.time_until_lost(now, segment.sent_at, window);
+            if remaining.is_zero() {
+                self.lose(number);
+            } else {
+                next_loss = next_loss.max(remaining);
+            }
+        }
+        next_loss
+    }
+
+    /// Loss detection of one ACK: by time, or by counting (RFC 6675) where so configured.
+    pub(super) fn identify_losses(&mut self, now: Time, flags: &mut AckFlags) {
+        if self.board.is_empty() {
+            return;
+        }
+        let prior_retrans = self.board.retrans_out;
+        if self.config.recovery == LossRecovery::Rack {
+            if self.rack.advanced {
+                self.rack.advanced = false;
+                let next_loss = self.detect_losses(now);
+                if !next_loss.is_zero() {
+                    self.arm(TimerKind::Reordering, now + next_loss + TIMER_SLACK);
+                    flags.set_timer = false;
+                }
+            }
+        } else {
+            self.count_losses();
+        }
+        flags.lost_retransmission = self.board.retrans_out < prior_retrans;
+    }
+
+    /// RFC 6675 IsLost: enough SACKed segments lie above. Only never-retransmitted segments; the
+    /// loss of a retransmission is left to the timer.
+    fn count_losses(&mut self) {
+        let threshold = self.config.duplicate_threshold;
+        let (mut above, mut number) = (0, self.board.at_or_after(self.fack_or_una()));
+        while number > self.board.first() && above < threshold {
+            number -= 1;
+            above += u32::from(self.board.get(number).tags.has(Tags::SACKED));
+        }
+        if above < threshold {
+            return;
+        }
+        // Everything below `number` has the threshold above it; what was found before is marked.
+        while number > self.board.first() {
+            number -= 1;
+            let tags = self.board.get(number).tags;
+            if tags.has(Tags::LOST) {
+                break;
+            }
+            if !tags.has(Tags::SACKED) {
+                self.lose(number);
+            }
+        }
+    }
+
+    /// The reordering timer expired.
+    pub(super) fn on_reordering_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        let prior = self.in_flight();
+        self.detect_losses(cx.now);
+        if prior != self.in_flight() {
+            if self.state != RecoveryState::Recovery {
+                self.enter_recovery(cx, false);
+                if !self.congestion.controls_window() {
+                    self.reduce_window(1, 0, false);
+                }
+            }
+            self.retransmit_lost(cx);
+        }
+        if self.pending() != Some(TimerKind::Rto) {
+            self.rearm_rto(cx.now);
+        }
+    }
+
+    /// Marks one segment lost.
+    pub(super) fn lose(&mut self, number: u64) {
+        if self.board.mark_lost(number) {
+            self.rate.lost += 1;
+            self.retransmit_hint = self.retransmit_hint.min(number);
+        }
+    }
+}

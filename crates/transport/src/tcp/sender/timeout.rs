@@ -1,0 +1,188 @@
+//! The retransmission timeout (RFC 6298 section 5), what it does to the window (RFC 5681
+//! section 3.1), how spurious ones are found (F-RTO, RFC 5682), and zero-window probes.
+
+use super::ack::AckFlags;
+use super::recovery::Repair;
+use super::{Sender, Step, TimerKind, TimerOutcome};
+use crate::congestion::{CongestionKind, RecoveryState};
+use crate::tcp::config::LossRecovery;
+use crate::tcp::outbox::Outgoing;
+use crate::tcp::scoreboard::Tags;
+use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, Segment, Span, TimeoutRow};
+
+/// Shortest interval between zero-window probes (Linux `TCP_RTO_MIN`).
+const MINIMUM_PERSIST: Span = Span::from_millis(200);
+
+impl Sender {
+    pub(super) fn on_retransmission_timeout<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+    ) -> TimerOutcome {
+        if self.board.is_empty() {
+            return TimerOutcome::Done;
+        }
+        if self.retransmits >= self.config.maximum_retries {
+            return TimerOutcome::GiveUp;
+        }
+        self.statistics.timeouts += 1;
+        cx.probe.timeout(TimeoutRow {
+            time_s: cx.now,
+            flow: self.flow,
+            rto_s: self.rtt.rto(),
+            backoff: self.rtt.backoff() + 1,
+            cwnd_segments: self.window.cwnd,
+            outstanding_segments: self.board.packets_out(),
+        });
+        self.enter_loss(cx);
+        self.retransmits += 1;
+        let head = self.board.first();
+        self.board.mark_retransmitted(head);
+        self.resend(cx, head, RetransmitCause::Rto);
+        self.retransmit_hint = head;
+        self.rtt.back_off();
+        let at = cx.now + self.rtt.rto();
+        self.arm(TimerKind::Rto, at);
+        TimerOutcome::Done
+    }
+
+    /// Everything outstanding is presumed lost and the window starts again from one segment
+    /// (Linux `tcp_enter_loss`).
+    fn enter_loss<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        let is_new_episode = !matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss);
+        self.mark_all_lost(cx);
+        let reduces = matches!(self.state, RecoveryState::Open | RecoveryState::Disorder)
+            || self.high_seq <= self.snd_una
+            || (self.state == RecoveryState::Loss && self.retransmits == 0);
+        if reduces {
+            self.undo.prior_ssthresh = Some(self.current_ssthresh());
+            self.undo.prior_cwnd = self.window.cwnd;
+            self.congested(cx, CongestionKind::Rto);
+            self.begin_undo();
+        }
+        self.set_cwnd(f64::from(self.in_flight() + 1));
+        self.usage.stamp(cx.now);
+        self.state = RecoveryState::Loss;
+        self.high_seq = self.snd_nxt;
+        self.classic.recover = self.snd_nxt - 1;
+        self.probe.high_seq = None;
+        self.cwr_pending = self.ecn_negotiated;
+        self.frto = self.config.frto
+            && self.config.recovery.uses_sack()
+            && (is_new_episode || self.retransmits > 0);
+        self.report(cx, "loss");
+    }
+
+    fn mark_all_lost<P: Probe>(&mut self, cx: &Step<'_, P>) {
+        let head = self.board.first();
+        let is_reneging = self.board.get(head).tags.has(Tags::SACKED);
+        if is_reneging {
+            self.board.forget_sacks();
+        }
+        let spares_recent = self.config.recovery == LossRecovery::Rack;
+        for number in head..self.board.end() {
+            // RFC 8985 section 6.3: what was sent less than a round trip ago may still arrive.
+            let sent_at = self.board.get(number).sent_at;
+            if number != head
+                && spares_recent
+                && !is_reneging
+                && !self.time_until_lost(cx.now, sent_at, Span::ZERO).is_zero()
+            {
+                continue;
+            }
+            self.lose(number);
+        }
+        self.retransmit_hint = head;
+    }
+
+    /// One ACK in the loss state (Linux `tcp_process_loss`; RFC 5682 section 3.1, the SACK
+    /// version).
+    pub(super) fn recover_from_timeout<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        flags: &AckFlags,
+    ) -> Repair {
+        let is_recovered = self.snd_una >= self.high_seq;
+        if flags.una_advanced && self.undo_loss(cx, false) {
+            return Repair::None;
+        }
+        if self.frto {
+            // Step 3b: data that was never retransmitted arrived, so not all was lost.
+            if flags.original_acked && self.undo_loss(cx, true) {
+                return Repair::None;
+            }
+            if self.snd_nxt > self.high_seq {
+                if flags.data_sacked || !flags.una_advanced {
+                    self.frto = false; // step 3a: the loss was real
+                }
+            } else if flags.una_advanced && !is_recovered {
+                self.high_seq = self.snd_nxt;
+                if self.has_sendable_new_data() {
+                    return Repair::NewDataFirst; // step 2b
+                }
+                self.frto = false;
+            }
+        }
+        if is_recovered {
+            self.undo_recovery(cx);
+            self.state = RecoveryState::Open;
+            return Repair::None;
+        }
+        Repair::Lost
+    }
+
+    /// The window is closed, nothing is outstanding and data waits: probe it (RFC 9293 section
+    /// 3.8.6.1).
+    pub(super) fn arm_persist_timer(&mut self, now: fadeout_core::Time) {
+        if self.timer.is_none() {
+            let base = self.rtt.rto().max(MINIMUM_PERSIST);
+            let doublings = self.persist_backoff.min(20);
+            let wait = base
+                .saturating_mul(1 << doublings)
+                .min(self.config.maximum_rto);
+            self.arm(TimerKind::Persist, now + wait);
+        }
+    }
+
+    pub(super) fn on_persist_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
+        if self.has_sendable_new_data() || !self.board.is_empty() {
+            self.transmit(cx);
+            return TimerOutcome::Done;
+        }
+        if !self.has_new_data() {
+            return TimerOutcome::Done;
+        }
+        // No give-up while the peer answers (RFC 9293): the backoff resets on each answer, so a
+        // long count means silence.
+        if self.persist_backoff >= self.config.maximum_retries {
+            return TimerOutcome::GiveUp;
+        }
+        let room = self.window_end().saturating_sub(self.snd_nxt);
+        if room > 0 {
+            self.send_new_segment(cx, room as u32);
+            return TimerOutcome::Done;
+        }
+        self.persist_backoff += 1;
+        // An old sequence number makes the peer answer with its window.
+        let segment = Segment {
+            seq: self.snd_una.saturating_sub(1),
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        cx.out.segments.push(Outgoing {
+            segment,
+            ecn: Ecn::NotEct,
+        });
+        self.arm_persist_timer(cx.now);
+        TimerOutcome::Done
+    }
+
+    /// The peer answered while nothing was outstanding.
+    pub(super) fn after_probe_ack(&mut self) {
+        if self.pending() == Some(TimerKind::Persist) && self.has_sendable_new_data() {
+            self.timer = None;
+        }
+        if self.has_sendable_new_data() {
+            self.persist_backoff = 0;
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! New data and retransmissions out: window, pacing, bursts (Linux `tcp_write_xmit`,
+//! `tcp_xmit_retransmit_queue`).
+
+use super::recovery::Repair;
+use super::{Sender, Step, TimerKind};
+use crate::congestion::{CongestionControl, RecoveryState};
+use crate::tcp::config::{LossRecovery, Pacing};
+use crate::tcp::outbox::Outgoing;
+use crate::tcp::scoreboard::{SentSegment, Tags};
+use fadeout_core::{
+    Bytes, Ecn, Flags, Probe, Rate, RetransmitCause, RetransmitRow, Segment, Span, Time,
+};
+
+/// Departure clock of a paced sender.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pacer {
+    /// The next segment leaves no earlier.
+    pub(super) next_at: Time,
+    /// When to try again; [`Time::NEVER`] when nothing waits for the clock.
+    pub(super) wake_at: Time,
+    /// Rate that is paced at, or that would be (Linux `sk_pacing_rate`).
+    pub(super) rate: Rate,
+}
+
+impl Default for Pacer {
+    fn default() -> Self {
+        Pacer {
+            next_at: Time::ZERO,
+            wake_at: Time::NEVER,
+            rate: Rate::UNLIMITED,
+        }
+    }
+}
+
+/// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
+const UNPACED_SEGMENTS: u64 = 10;
+/// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
+const LARGEST_BURST: u64 = 65_536;
+
+impl Sender {
+    pub(super) fn is_pacing(&self) -> bool {
+        self.config.pacing == Pacing::On || self.congestion.pacing_rate().is_some()
+    }
+
+    /// Linux `tcp_update_pacing_rate`: twice the window per round trip in slow start, 1.2 times
+    /// after it; or what the congestion control asks for.
+    pub(super) fn update_pacing_rate(&mut self) {
+        if let Some(rate) = self.congestion.pacing_rate() {
+            self.pacer.rate = rate.min(self.config.maximum_pacing_rate);
+            return;
+        }
+        let srtt = self.rtt.srtt().as_nanos();
+        if srtt == 0 {
+            return;
+        }
+        let window = self.window.cwnd.max(f64::from(self.board.packets_out()));
+        let ratio = if self.window.cwnd < self.window.ssthresh / 2.0 {
+            2.0
+        } else {
+            1.2
+        };
+        let bits = ratio * window * f64::from(self.window.mss) * 8e9 / srtt as f64;
+        self.pacer.rate = Rate::from_bits_per_sec(bits as u64).min(self.config.maximum_pacing_rate);
+    }
+
+    /// Segments that leave together: about a millisecond of data (Linux `tcp_tso_autosize`).
+    fn burst_segments(&self) -> u32 {
+        if !self.config.tso_bursts {
+            return 1;
+        }
+        let mss = u64::from(self.window.mss);
+        let mut bytes = self.pacer.rate.as_bits_per_sec() / 8 / 1024;
+        let doublings = self.rtt.min().as_micros() >> 9;
+        if doublings < 32 {
+            bytes = bytes.saturating_add(LARGEST_BURST >> doublings);
+        }
+        (bytes.min(LARGEST_BURST) / mss).max(2) as u32
+    }
+
+    fn new_data(&self) -> u64 {
+        self.write_end.saturating_sub(self.snd_nxt)
+    }
+
+    pub(super) fn has_new_data(&self) -> bool {
+        self.new_data() > 0 || (self.fin_queued && !self.fin_sent)
+    }
+
+    /// Whether the window has room for the next segment.
+    pub(super) fn has_sendable_new_data(&self) -> bool {
+        let next = self.new_data().min(u64::from(self.window.mss));
+        self.has_new_data() && self.snd_nxt + next <= self.window_end()
+    }
+
+    /// Sends what the windows allow.
+    pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        let burst = self.burst_segments();
+        let paces = self.is_pacing();
+        let mut sent = 0;
+        let mut is_cwnd_limited = false;
+        while self.has_new_data() {
+            if paces && self.pacer.next_at > cx.now {
+                self.pacer.wake_at = self.pacer.next_at;
+                break;
+            }
+            let cwnd = self.window.cwnd as u32 + self.limited_transmit_allowance();
+            let in_flight = self.in_flight();
+            if in_flight >= cwnd {
+                break;
+            }
+            if !self.has_sendable_new_data() {
+                break;
+            }
+            if self.holds_small_segment() {
+                break;
+            }
+            let quota = (cwnd - in_flight).min((cwnd / 2).max(1));
+            if self.defers(cx.now, cwnd - in_flight, burst) {
+                is_cwnd_limited = true;
+                break;
+            }
+            let count = self.send_burst(cx, quota.min(burst));
+            sent += count;
+            if count == 0 {
+                break;
+            }
+        }
+        is_cwnd_limited |= self.in_flight() >= self.window.cwnd as u32;
+        if sent > 0 {
+            if self.in_reduction() {
+                self.recovery.on_sent(sent);
+            }
+            self.schedule_loss_probe(cx.now, false);
+        }
+        if sent > 0 || is_cwnd_limited {
+            self.validate_window(cx.now, is_cwnd_limited);
+        }
+        if !self.has_new_data() {
+            if self.config.recovery == LossRecovery::Sack {
+                self.repair_beyond_losses(cx);
+            }
+            if self.in_flight() < self.window.cwnd as u32
+                && self.board.lost_out <= self.board.retrans_out
+            {
+                self.rate.on_app_limited(self.in_flight());
+            }
+        } else if self.board.is_empty() {
+            self.arm_persist_timer(cx.now);
+        }
+    }
+
+    /// Nagle: a small segment waits while anything is outstanding (RFC 9293 section 3.7.4).
+    fn holds_small_segment(&self) -> bool {
+        self.config.nagle
+            && self.new_data() < u64::from(self.window.mss)
+            && !self.fin_queued
+            && !self.board.is_empty()
+    }
+
+    /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
+    /// the ACK is near and the window will allow a larger one.
+    fn defers(&self, now: Time, quota: u32, burst: u32) -> bool {
+        let mss = u64::from(self.window.mss);
+        if !self.config.tso_bursts
+            || self.new_data() <= mss
+            || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
+            || now.since(self.last_sent_at) > Span::from_millis(1)
+        {
+            return false;
+        }
+        let Some(head) = self.board.head() else {
+            return false;
+        };
+        let congestion_room = u64::from(quota) * mss;
+        let receiver_room = self.window_end() - self.snd_nxt;
+        let room = congestion_room.min(receiver_room);
+        let third = self.snd_wnd.min(self.window.cwnd as u64 * mss) / 3;
+        if room >= u64::from(burst) * mss || room >= third || room >= self.new_data() {
+            return false;
+        }
+        // An ACK is due soon only if the head was sent more than half a round trip ago.
+        now.since(head.sent_at) >= self.rtt.srtt() / 2
+    }
+
+    fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
+        let mut count = 0;
+        let mut wire = 0;
+        while count < limit && self.has_sendable_new_data() {
+            let payload = self.new_data().min(u64::from(self.window.mss)) as u32;
+            if count > 0 && self.holds_small_segment() {
+                break;
+            }
+            wire += u64::from(self.send_new_segment(cx, payload));
+            count += 1;
+        }
+        if self.is_pacing() && self.statistics.sent_segments > UNPACED_SEGMENTS {
+            self.pace(cx.now, wire);
+        }
+        count
+    }
+
+    /// Moves the departure clock on by `bytes`; lateness already accumulated shortens the wait
+    /// by up to a half, as in the kernel.
+    fn pace(&mut self, now: Time, bytes: u64) {
+        let late = now.since(self.pacer.next_at);
+        let wait = self.pacer.rate.time_to_send(Bytes(bytes));
+        let credit = if self.pacer.next_at == Time::ZERO {
+            Span::ZERO
+        } else {
+            late
+        };
+        let wait = wait.saturating_sub(credit.min(wait / 2));
+        self.pacer.next_at = now.max(self.pacer.next_at).saturating_add(wait);
+    }
+
+    /// Sends one new segment of `payload` bytes; returns its payload.
+    pub(super) fn send_new_segment<P: Probe>(&mut self, cx: &mut Step<'_, P>, payload: u32) -> u32 {
+        let in_flight = self.in_flight();
+        if in_flight == 0 {
+            let idle = cx.now.since(self.last_sent_at);
+            self.congestion
+                .on_idle_restart(&mut self.window, cx.now, idle);
+        }
+        let fin = self.fin_queued && u64::from(payload) == self.new_data();
+        let mut sent = SentSegment {
+            seq: self.snd_nxt,
+            len: payload + u32::from(fin),
+            sent_at: cx.now,
+            ..SentSegment::default()
+        };
+        if fin {
+            sent.tags.set(Tags::FIN);
+            self.fin_sent = true;
+        }
+        self.rate.on_send(cx.now, in_flight, &mut sent);
+        let was_empty = self.board.is_empty();
+        self.board.push(sent);
+        self.snd_nxt += u64::from(sent.len);
+        let flags = if self.cwr_pending && payload > 0 {
+            self.cwr_pending = false;
+            Flags::CWR
+        } else {
+            Flags::default()
+        };
+        let is_last = self.new_data() == 0;
+        self.emit(cx, &sent, flags, is_last, self.ecn_negotiated);
+        if was_empty || self.pending() == Some(TimerKind::LossProbe) {
+            self.rearm_rto(cx.now);
+        }
+        payload
+    }
+
+    /// Sends one new segment beyond the congestion window if the peer's window allows (a probe).
+    pub(super) fn send_one_new<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+        let may_send = self.has_sendable_new_data();
+        if may_send {
+            let payload = self.new_data().min(u64::from(self.window.mss)) as u32;
+            self.send_new_segment(cx, payload);
+        }
+        may_send
+    }
+
+    /// Sends what an ACK found lost, or first new data to test a timeout.
+    pub(super) fn repair<P: Probe>(&mut self, cx: &mut Step<'_, P>, repair: Repair) {
+        match repair {
+            Repair::None => return,
+            Repair::Lost => {}
+            Repair::NewDataFirst => {
+                self.transmit(cx);
+                if self.snd_nxt > self.high_seq {
+                    return;
+                }
+                self.frto = false;
+            }
+        }
+        self.retransmit_lost(cx);
+    }
+
+    /// Retransmits segments marked lost, in sequence, as the window allows.
+    pub(super) fn retransmit_lost<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        let cause = match (self.state, self.config.recovery) {
+            (RecoveryState::Loss, _) => RetransmitCause::Rto,
+            (_, LossRecovery::Rack) => RetransmitCause::Rack,
+            _ => RetransmitCause::FastRetransmit,
+        };
+        let mut number = self.retransmit_hint.max(self.board.first());
+        let mut rearm = false;
+        while number < self.board.end() {
+            if self.is_pacing() && self.pacer.next_at > cx.now {
+                self.pacer.wake_at = self.pacer.next_at;
+                break;
+            }
+            self.retransmit_hint = number;
+            if self.in_flight() >= self.window.cwnd as u32
+                || self.board.retrans_out >= self.board.lost_out
+            {
+                break;
+            }
+            let tags = self.board.get(number).tags;
+            if !tags.has(Tags::LOST) || tags.has(Tags::SACKED) || tags.has(Tags::RETRANSMITTED) {
+                number += 1;
+                continue;
+            }
+            self.board.mark_retransmitted(number);
+            if !self.resend(cx, number, cause) {
+                self.board.clear_retransmitted(number);
+                break;
+            }
+            self.undo.on_retransmit(cx.now.as_millis() as u32);
+            if self.in_reduction() {
+                self.recovery.on_sent(1);
+            }
+            rearm |= number == self.board.first() && self.pending() != Some(TimerKind::Reordering);
+            number += 1;
+        }
+        if rearm {
+            let at = cx.now + self.rtt.rto();
+            self.arm(TimerKind::Rto, at);
+        }
+    }
+
+    /// RFC 6675 NextSeg rules 3 and 4, when there is no new data: holes not yet counted lost,
+    /// then once the last segment, so that the ACK clock does not stop.
+    fn repair_beyond_losses<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.state != RecoveryState::Recovery {
+            return;
+        }
+        let mut number = self.board.first();
+        let fack = self.fack_or_una();
+        while number < self.board.end() && self.in_flight() < self.window.cwnd as u32 {
+            let segment = *self.board.get(number);
+            if segment.seq >= fack {
+                break;
+            }
+            if !segment.tags.has(Tags::SACKED) && !segment.tags.has(Tags::EVER_RETRANSMITTED) {
+                self.lose(number);
+                self.retransmit_lost(cx);
+            }
+            number += 1;
+        }
+    }
+
+    /// Puts segment `number` on the wire again. Returns false when the peer's window has closed
+    /// over it.
+    pub(super) fn resend<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        cause: RetransmitCause,
+    ) -> bool {
+        let in_flight = self.in_flight();
+        let window_end = self.window_end();
+        let una = self.snd_una;
+        let segment = self.board.get_mut(number);
+        if segment.seq >= window_end && segment.seq != una {
+            return false;
+        }
+        segment.sent_at = cx.now;
+        segment.retries = segment.retries.saturating_add(1);
+        segment.tags.set(Tags::EVER_RETRANSMITTED);
+        self.rate
+            .on_send(cx.now, in_flight.saturating_sub(1), segment);
+        let sent = *segment;
+        self.board.list_again(number);
+        if cause == RetransmitCause::Rto {
+            // The head goes out from the timer; the loop above counts the others.
+            self.undo
+                .first_retransmission
+                .get_or_insert(cx.now.as_millis() as u32);
+        }
+        self.statistics.retransmitted_segments += 1;
+        cx.probe.retransmit(RetransmitRow {
+            time_s: cx.now,
+            flow: self.flow,
+            offset_bytes: sent.seq.saturating_sub(1),
+            payload_bytes: sent.len - u32::from(sent.tags.has(Tags::FIN)),
+            cause,
+            attempt: u32::from(sent.retries),
+        });
+        if self.is_pacing() {
+            self.pace(cx.now, u64::from(sent.len));
+        }
+        // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
+        self.emit(cx, &sent, Flags::default(), false, false);
+        true
+    }
+
+    fn emit<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        sent: &SentSegment,
+        mut flags: Flags,
+        push: bool,
+        ect: bool,
+    ) {
+        flags |= Flags::ACK;
+        let fin = sent.tags.has(Tags::FIN);
+        if fin {
+            flags |= Flags::FIN;
+        }
+        if push {
+            flags |= Flags::PSH;
+        }
+        let segment = Segment {
+            seq: sent.seq,
+            len: sent.len - u32::from(fin),
+            flags,
+            ..Segment::default()
+        };
+        self.statistics.sent_segments += 1;
+        self.last_sent_at = cx.now;
+        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
+        cx.out.segments.push(Outgoing { segment, ecn });
+    }
+}

@@ -1,0 +1,120 @@
+//! Whether the window limits the sender (RFC 2861, Linux `tcp_cwnd_validate`), and what becomes
+//! of the window when it does not.
+
+use super::Sender;
+use crate::congestion::{CongestionControl, RecoveryState, Window};
+use fadeout_core::{Span, Time};
+
+/// How much of the window was used lately.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Usage {
+    is_limited: bool,
+    max_packets_out: u32,
+    /// The observation ends when this is acknowledged.
+    observed_until: u64,
+    most_used: u32,
+    stamp: Time,
+    /// The last ACK measured a round-trip time.
+    pub(super) rtt_is_fresh: bool,
+}
+
+impl Usage {
+    pub(super) fn begin(&mut self, now: Time) {
+        self.stamp = now;
+    }
+    /// The window was set for another reason: usage is measured anew.
+    pub(super) fn stamp(&mut self, now: Time) {
+        self.stamp = now;
+    }
+    /// Whether the window may grow: it was the limit, or in slow start less than twice what was
+    /// outstanding.
+    pub(super) fn is_cwnd_limited(&self, window: &Window) -> bool {
+        self.is_limited
+            || (window.in_slow_start() && window.cwnd < 2.0 * f64::from(self.max_packets_out))
+    }
+}
+
+impl Sender {
+    /// Takes note after sending.
+    pub(super) fn validate_window(&mut self, now: Time, is_cwnd_limited: bool) {
+        let packets_out = self.board.packets_out();
+        let usage = &mut self.usage;
+        if self.snd_una >= usage.observed_until
+            || is_cwnd_limited
+            || (!usage.is_limited && packets_out > usage.max_packets_out)
+        {
+            usage.is_limited = is_cwnd_limited;
+            usage.max_packets_out = packets_out;
+            usage.observed_until = self.snd_nxt;
+        }
+        if usage.is_cwnd_limited(&self.window) {
+            usage.most_used = 0;
+            usage.stamp = now;
+            return;
+        }
+        usage.most_used = usage.most_used.max(packets_out);
+        let is_stale = now.since(usage.stamp) >= self.rtt.rto();
+        if self.config.slow_start_after_idle && is_stale && !self.congestion.controls_window() {
+            self.shrink_to_usage(now);
+        }
+    }
+
+    /// The application filled less than the window for a timeout: half of the unused part goes.
+    fn shrink_to_usage(&mut self, now: Time) {
+        if self.state == RecoveryState::Open {
+            let used = f64::from(self.usage.most_used.max(self.config.initial_window));
+            if used < self.window.cwnd {
+                self.window.ssthresh = self.current_ssthresh();
+                self.window.cwnd = ((self.window.cwnd + used) / 2.0).floor();
+            }
+            self.usage.most_used = 0;
+        }
+        self.usage.stamp = now;
+    }
+
+    /// The application writes again after everything was acknowledged: the window halves for
+    /// each timeout it was idle (RFC 2861 section 3.1, Linux `tcp_cwnd_restart`).
+    pub(super) fn restart_after_idle(&mut self, now: Time) {
+        let idle = now.since(self.last_sent_at);
+        if !self.config.slow_start_after_idle
+            || self.congestion.controls_window()
+            || idle <= self.rtt.rto()
+            || self.snd_nxt == 1
+        {
+            return;
+        }
+        self.window.ssthresh = self.current_ssthresh();
+        self.window.cwnd = window_after_idle(
+            self.window.cwnd,
+            self.config.initial_window,
+            idle,
+            self.rtt.rto(),
+        );
+        self.usage.stamp(now);
+        self.usage.most_used = 0;
+    }
+}
+
+fn window_after_idle(cwnd: f64, initial: u32, idle: Span, rto: Span) -> f64 {
+    let floor = f64::from(initial).min(cwnd);
+    let mut cwnd = cwnd;
+    let mut left = idle;
+    while left > rto && cwnd > floor {
+        left -= rto;
+        cwnd = (cwnd / 2.0).floor();
+    }
+    cwnd.max(floor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_halves_for_each_idle_timeout() {
+        // Reference vectors IDLE-1 and IDLE-2.
+        let ms = Span::from_millis;
+        assert_eq!(window_after_idle(80.0, 10, ms(700), ms(200)), 10.0);
+        assert_eq!(window_after_idle(40.0, 10, ms(300), ms(200)), 20.0);
+    }
+}
