@@ -56,8 +56,9 @@ fn table(keys: &[Key], catalog: &Catalog) -> Value {
 
 /// An object with these properties and no others.
 fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
-    let mut object =
-        json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let mut object = json!({ "type": "object" });
+    object["properties"] = Value::Object(properties);
+    object["additionalProperties"] = json!(false);
     if !required.is_empty() {
         object["required"] = json!(required);
     }
