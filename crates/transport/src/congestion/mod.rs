@@ -7,18 +7,29 @@
 //! [`CongestionControl::on_congestion`]. One that sets window and rate by its own model (BBR)
 //! says so by [`CongestionControl::controls_window`], and the stack then leaves `cwnd` alone.
 
+mod bic;
 mod cubic;
+mod highspeed;
 mod hystart;
 mod hystart_plus_plus;
+mod illinois;
 mod linux;
 mod new_reno;
 mod registry;
 mod reno;
+mod rounds;
+mod scalable;
 mod settings;
 mod tahoe;
+mod vegas;
+mod veno;
+mod westwood;
+mod yeah;
 
 #[cfg(test)]
 mod battery;
+#[cfg(test)]
+mod kernel_runs;
 #[cfg(test)]
 mod testing;
 

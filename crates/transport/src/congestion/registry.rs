@@ -70,6 +70,14 @@ congestion_controls! {
     NewReno(super::new_reno::NewReno),
     Tahoe(super::tahoe::Tahoe),
     Cubic(super::cubic::Cubic),
+    Bic(super::bic::Bic),
+    HighSpeed(super::highspeed::HighSpeed),
+    Scalable(super::scalable::Scalable),
+    Illinois(super::illinois::Illinois),
+    Yeah(super::yeah::Yeah),
+    Vegas(super::vegas::Vegas),
+    Veno(super::veno::Veno),
+    Westwood(super::westwood::Westwood),
 }
 
 /// A boxed algorithm from outside this crate.

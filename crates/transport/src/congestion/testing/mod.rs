@@ -2,7 +2,7 @@
 
 mod pipe;
 
-pub(super) use pipe::{Pipe, Report};
+pub(super) use pipe::Pipe;
 
 use super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryState,

@@ -205,7 +205,7 @@ impl<C: CongestionControl> Sender<'_, C> {
         }
         self.arrivals += 1;
         let every = self.pipe.lose_every;
-        if self.departures.len() >= self.pipe.limit || (every > 0 && self.arrivals % every == 0) {
+        if self.departures.len() >= self.pipe.limit || self.arrivals.is_multiple_of(every) {
             return;
         }
         let waiting = self

@@ -1,0 +1,244 @@
+//! BIC: binary search for the window at which the last loss happened.
+//!
+//! Below `W_max` the window moves a quarter of the way there each round trip, by at most 16
+//! segments; near it slowly; beyond it slowly at first, then by 16. Loss: 0.8 of the window is
+//! kept and, if the last maximum was not reached, less is remembered (fast convergence).
+//!
+//! Source: Xu, Harfoush and Rhee, "Binary increase congestion control", INFOCOM 2004, in the
+//! integer arithmetic of net/ipv4/tcp_bic.c (Linux 6.12).
+
+use super::linux::{AckCounter, Jiffies, slow_start, whole};
+use super::registry::Algorithm;
+use super::settings::{HZ, Settings, flag, integer, number};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window};
+use fadeout_core::Time;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Entry;
+
+/// The share of the distance to `W_max` that one round trip covers (B in the kernel).
+const SHARE: u32 = 4;
+/// Fractions are in 1/1024.
+const SCALE: u32 = 1024;
+/// The ACK ratio is kept in 1/16.
+const RATIO_SHIFT: u32 = 4;
+const RATIO_START: u32 = 2 << RATIO_SHIFT;
+
+/// BIC.
+#[derive(Debug, Clone)]
+pub struct Bic {
+    beta: u32,
+    max_increment: u32,
+    low_window: u32,
+    smooth_part: u32,
+    has_fast_convergence: bool,
+    jiffies: Jiffies,
+    acked: AckCounter,
+    per: u32,
+    last_max: u32,
+    last_cwnd: u32,
+    last_update: u64,
+    /// Mean segments per ACK, times 16.
+    ack_ratio: u32,
+}
+
+impl Algorithm for Bic {
+    const ENTRY: Entry = Entry {
+        name: "bic",
+        aliases: &["bictcp"],
+        family: "loss-based",
+        summary: "Binary search for the window of the last loss",
+        citation: "Xu, Harfoush, Rhee, INFOCOM 2004; Linux 6.12 net/ipv4/tcp_bic.c",
+        parameters: &[
+            number(
+                "beta",
+                (0.1, 0.99, ""),
+                "0.8",
+                "Fraction of the window kept after a loss.",
+            ),
+            integer(
+                "max-increment",
+                (1, 1_000, "segments"),
+                "16",
+                "Largest increase per round trip (S_max in the paper).",
+            ),
+            integer(
+                "low-window",
+                (0, 1_000_000, "segments"),
+                "14",
+                "Up to this window BIC behaves as Reno.",
+            ),
+            integer(
+                "smooth-part",
+                (1, 1_000, ""),
+                "20",
+                "Round trips that the last step to W_max is spread over, times a quarter.",
+            ),
+            flag(
+                "fast-convergence",
+                "true",
+                "Remember less than the window below W_max.",
+            ),
+            HZ,
+        ],
+    };
+
+    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+        Bic {
+            beta: (settings.number("beta") * f64::from(SCALE)) as u32,
+            max_increment: settings.integer("max-increment"),
+            low_window: settings.integer("low-window"),
+            smooth_part: settings.integer("smooth-part"),
+            has_fast_convergence: settings.flag("fast-convergence"),
+            jiffies: Jiffies::new(settings.integer("hz")),
+            acked: AckCounter::default(),
+            per: 0,
+            last_max: 0,
+            last_cwnd: 0,
+            last_update: 0,
+            ack_ratio: RATIO_START,
+        }
+    }
+}
+
+impl CongestionControl for Bic {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if ack.state == RecoveryState::Open {
+            self.ack_ratio = (self.ack_ratio + ack.acked) - (self.ack_ratio >> RATIO_SHIFT);
+        }
+        if !ack.is_growth_due() {
+            return;
+        }
+        let mut left = ack.delivered_now;
+        if window.in_slow_start() {
+            left = slow_start(window, left);
+            if left == 0 {
+                return;
+            }
+        }
+        self.update(whole(window), ack.now);
+        self.acked.grow(window, self.per, left);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        let cwnd = whole(window);
+        self.acked = AckCounter::default();
+        self.last_max = if cwnd < self.last_max && self.has_fast_convergence {
+            scaled(cwnd, SCALE + self.beta) / 2
+        } else {
+            cwnd
+        };
+        let kept = if cwnd <= self.low_window {
+            cwnd >> 1
+        } else {
+            scaled(cwnd, self.beta)
+        };
+        window.ssthresh = f64::from(kept.max(2));
+        if event.kind == CongestionKind::Rto {
+            self.per = 0;
+            self.last_max = 0;
+            self.last_cwnd = 0;
+            self.last_update = 0;
+            self.ack_ratio = RATIO_START;
+        }
+    }
+}
+
+impl Bic {
+    fn update(&mut self, cwnd: u32, now: Time) {
+        let now = self.jiffies.at(now);
+        if self.last_cwnd == cwnd && now - self.last_update <= self.jiffies.hz() / 32 {
+            return;
+        }
+        self.last_cwnd = cwnd;
+        self.last_update = now;
+        self.per = if cwnd <= self.low_window {
+            cwnd
+        } else {
+            // The search counts round trips; delayed ACKs would slow it down.
+            ((self.search(cwnd) << RATIO_SHIFT) / self.ack_ratio.max(1)).max(1)
+        };
+    }
+
+    /// Segments per increase before the correction for delayed ACKs.
+    fn search(&self, cwnd: u32) -> u32 {
+        let fastest = cwnd / self.max_increment;
+        let slowest = cwnd.saturating_mul(self.smooth_part) / SHARE;
+        let per = if cwnd < self.last_max {
+            match (self.last_max - cwnd) / SHARE {
+                step if step > self.max_increment => fastest,
+                0 | 1 => slowest,
+                step => cwnd / step,
+            }
+        } else {
+            match cwnd - self.last_max {
+                beyond if beyond < SHARE => slowest,
+                beyond if beyond < self.max_increment * (SHARE - 1) => {
+                    cwnd.saturating_mul(SHARE - 1) / beyond
+                }
+                _ => fastest,
+            }
+        };
+        // Before the first loss there is nothing to search for.
+        let per = if self.last_max == 0 { per.min(20) } else { per };
+        per.min(u32::MAX >> RATIO_SHIFT)
+    }
+}
+
+fn scaled(cwnd: u32, fraction: u32) -> u32 {
+    (u64::from(cwnd) * u64::from(fraction) / u64::from(SCALE)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, at_ms, build, lose, window};
+    use super::*;
+
+    #[test]
+    fn a_loss_keeps_four_fifths_and_remembers_less_below_the_maximum() {
+        let mut bic = build::<Bic>(&[]);
+        let mut w = window(100.0, f64::INFINITY);
+        assert_eq!(
+            (lose(&mut bic, &mut w, at_ms(0)), bic.last_max),
+            (79.0, 100)
+        );
+        w.cwnd = 90.0;
+        assert_eq!((lose(&mut bic, &mut w, at_ms(1)), bic.last_max), (71.0, 80));
+        w.cwnd = 14.0;
+        assert_eq!(lose(&mut bic, &mut w, at_ms(2)), 7.0);
+    }
+
+    #[test]
+    fn the_search_slows_near_the_maximum_and_hurries_away_from_it() {
+        let mut bic = build::<Bic>(&[]);
+        for (cwnd, last_max, per) in [
+            (79, 100, 15),
+            (300, 400, 18),
+            (97, 100, 485),
+            (101, 100, 505),
+            (110, 100, 33),
+            (160, 100, 10),
+            (30, 0, 3),
+        ] {
+            bic.last_max = last_max;
+            assert_eq!(bic.search(cwnd), per, "cwnd {cwnd}, W_max {last_max}");
+        }
+        bic.last_max = 100;
+        bic.update(10, at_ms(1_000));
+        assert_eq!(bic.per, 10);
+    }
+
+    #[test]
+    fn the_ack_ratio_follows_the_receiver() {
+        let mut bic = build::<Bic>(&[]);
+        let mut w = window(30.0, 20.0);
+        for _ in 0..200 {
+            bic.on_ack(&mut w, &ack(at_ms(0), 1));
+        }
+        // One segment an ACK comes in, 31 >> 4 goes out: the kernel's rounding stays above 16.
+        assert_eq!(bic.ack_ratio, 31);
+        for _ in 0..200 {
+            bic.on_ack(&mut w, &ack(at_ms(0), 4));
+        }
+        assert!((64..80).contains(&bic.ack_ratio), "{}", bic.ack_ratio);
+    }
+}

@@ -1,0 +1,237 @@
+//! Illinois: loss decides when the window turns, delay how fast it moves.
+//!
+//! With `da` the mean and `dm` the largest queueing delay: while `da` is below 1 % of `dm` the
+//! increase is 10 segments a round trip, falling to 0.3 as it nears `dm`; the decrease is 1/8 below
+//! 10 % and 1/2 above 80 % of `dm`, linear between. Below 15 segments it is Reno. After the delay
+//! was high, five low rounds must pass before the full increase returns.
+//!
+//! Source: Liu, Basar and Srikant, "TCP-Illinois", Performance Evaluation 65, 2008, in the integer
+//! arithmetic of net/ipv4/tcp_illinois.c (Linux 6.12): increase in 1/128, decrease in 1/64.
+
+use super::linux::{slow_start, whole};
+use super::registry::Algorithm;
+use super::settings::{Settings, integer};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Entry;
+
+const ALPHA_SHIFT: u32 = 7;
+const ALPHA_BASE: u64 = 1 << ALPHA_SHIFT;
+const ALPHA_MIN: u64 = 3 * ALPHA_BASE / 10;
+const ALPHA_MAX: u64 = 10 * ALPHA_BASE;
+const BETA_SHIFT: u32 = 6;
+const BETA_BASE: u64 = (1 << BETA_SHIFT) / 2;
+const BETA_MIN: u64 = (1 << BETA_SHIFT) / 8;
+const BETA_MAX: u64 = (1 << BETA_SHIFT) / 2;
+/// Longer samples are cut, as in the kernel, where the product would overflow.
+const RTT_MAX_US: u64 = 0x7fff_ffff / ALPHA_MAX;
+
+/// Illinois.
+#[derive(Debug, Clone)]
+pub struct Illinois {
+    window_threshold: u32,
+    theta: u32,
+    alpha: u64,
+    beta: u64,
+    base_us: u64,
+    max_us: u64,
+    sum_us: u64,
+    samples: u64,
+    round_end: u64,
+    /// Segments that the last ACK adds to the count.
+    acked: u32,
+    count: u64,
+    has_been_above: bool,
+    low_rounds: u32,
+}
+
+impl Algorithm for Illinois {
+    const ENTRY: Entry = Entry {
+        name: "illinois",
+        aliases: &[],
+        family: "loss-based",
+        summary: "Reno with increase and decrease set by queueing delay",
+        citation: "Liu, Basar, Srikant, Performance Evaluation 65, 2008; Linux 6.12 \
+                   net/ipv4/tcp_illinois.c",
+        parameters: &[
+            integer(
+                "window-threshold",
+                (0, 1_000_000, "segments"),
+                "15",
+                "Below this window increase and decrease are Reno's.",
+            ),
+            integer(
+                "theta",
+                (1, 1_000, "round trips"),
+                "5",
+                "Low rounds after a high one before the largest increase returns.",
+            ),
+        ],
+    };
+
+    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+        Illinois {
+            window_threshold: settings.integer("window-threshold"),
+            theta: settings.integer("theta"),
+            alpha: ALPHA_MAX,
+            beta: BETA_BASE,
+            base_us: 0x7fff_ffff,
+            max_us: 0,
+            sum_us: 0,
+            samples: 0,
+            round_end: 0,
+            acked: 0,
+            count: 0,
+            has_been_above: false,
+            low_rounds: 0,
+        }
+    }
+}
+
+impl CongestionControl for Illinois {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.acked = ack.acked;
+        if let Some(rtt) = ack.rtt {
+            let us = rtt.as_micros().min(RTT_MAX_US);
+            self.base_us = self.base_us.min(us);
+            self.max_us = self.max_us.max(us);
+            self.sum_us += us;
+            self.samples += 1;
+        }
+        if !ack.may_grow {
+            return;
+        }
+        if ack.snd_una > self.round_end {
+            self.adapt(whole(window));
+            self.start_round(ack.snd_nxt);
+        }
+        if !ack.is_cwnd_limited {
+            return;
+        }
+        if window.in_slow_start() {
+            slow_start(window, ack.delivered_now);
+            return;
+        }
+        self.count += u64::from(self.acked);
+        let increase = (self.count * self.alpha) >> ALPHA_SHIFT;
+        let cwnd = u64::from(whole(window));
+        if increase >= cwnd {
+            window.cwnd += (increase / cwnd) as f64;
+            self.count = 0;
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        self.count = 0;
+        let cwnd = u64::from(whole(window));
+        let cut = (cwnd * self.beta) >> BETA_SHIFT;
+        window.ssthresh = (cwnd - cut).max(2) as f64;
+        if event.kind == CongestionKind::Rto {
+            self.alpha = ALPHA_BASE;
+            self.beta = BETA_BASE;
+            self.has_been_above = false;
+            self.low_rounds = 0;
+            self.start_round(event.snd_nxt);
+        }
+    }
+}
+
+impl Illinois {
+    fn start_round(&mut self, snd_nxt: u64) {
+        self.round_end = snd_nxt;
+        self.sum_us = 0;
+        self.samples = 0;
+    }
+
+    /// Increase and decrease from the delays of the round that ended.
+    fn adapt(&mut self, cwnd: u32) {
+        if cwnd < self.window_threshold {
+            self.alpha = ALPHA_BASE;
+            self.beta = BETA_BASE;
+        } else if let Some(mean_us) = self.sum_us.checked_div(self.samples) {
+            let largest = self.max_us - self.base_us;
+            let mean = mean_us.saturating_sub(self.base_us);
+            self.alpha = self.increase(mean, largest);
+            self.beta = decrease(mean, largest);
+        }
+    }
+
+    fn increase(&mut self, mean: u64, largest: u64) -> u64 {
+        let low = largest / 100;
+        if mean <= low {
+            if !self.has_been_above {
+                return ALPHA_MAX;
+            }
+            self.low_rounds += 1;
+            if self.low_rounds < self.theta {
+                return self.alpha;
+            }
+            self.low_rounds = 0;
+            self.has_been_above = false;
+            return ALPHA_MAX;
+        }
+        self.has_been_above = true;
+        let (largest, mean) = (largest - low, mean - low);
+        largest * ALPHA_MAX / (largest + mean * (ALPHA_MAX - ALPHA_MIN) / ALPHA_MIN)
+    }
+}
+
+fn decrease(mean: u64, largest: u64) -> u64 {
+    let (low, high) = (largest / 10, 8 * largest / 10);
+    if mean <= low {
+        BETA_MIN
+    } else if mean >= high || high <= low {
+        BETA_MAX
+    } else {
+        (BETA_MIN * high + (BETA_MAX - BETA_MIN) * mean - BETA_MAX * low) / (high - low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at_ms, build, lose, window};
+    use super::*;
+
+    /// Illinois with base 100 ms and maximum 200 ms after a round with mean delay `mean_us`.
+    fn after(cwnd: u32, mean_us: u64) -> Illinois {
+        let mut control = build::<Illinois>(&[]);
+        (control.base_us, control.max_us) = (100_000, 200_000);
+        (control.sum_us, control.samples) = (100_000 + mean_us, 1);
+        control.adapt(cwnd);
+        control
+    }
+
+    #[test]
+    fn delay_sets_increase_and_decrease() {
+        for (mean_us, alpha, beta, kept) in [
+            (50_000, 74, 21, 68.0),
+            (10_000, 322, 8, 88.0),
+            (80_000, 47, 32, 50.0),
+            (500, 1280, 8, 88.0),
+        ] {
+            let mut control = after(100, mean_us);
+            assert_eq!(
+                (control.alpha, control.beta),
+                (alpha, beta),
+                "da = {mean_us} us"
+            );
+            assert_eq!(lose(&mut control, &mut window(100.0, 1e9), at_ms(0)), kept);
+        }
+    }
+
+    #[test]
+    fn a_small_window_is_renos() {
+        let control = after(14, 500);
+        assert_eq!((control.alpha, control.beta), (ALPHA_BASE, BETA_BASE));
+    }
+
+    #[test]
+    fn five_low_rounds_bring_the_full_increase_back() {
+        let mut control = after(100, 50_000);
+        let alphas = [(); 5].map(|()| {
+            control.alpha = control.increase(500, 100_000);
+            control.alpha
+        });
+        assert_eq!(alphas, [74, 74, 74, 74, ALPHA_MAX]);
+    }
+}

@@ -1,0 +1,167 @@
+//! Veno: Reno that tells random loss from congestion by the queue it sees.
+//!
+//! `N = cwnd (RTT - base) / RTT` segments are queued. Fewer than `beta`: the window grows as
+//! Reno's and a loss, held to be random, takes a fifth. More: the window grows every other round
+//! trip and a loss takes half.
+//!
+//! Source: Fu and Liew, "TCP Veno", JSAC 21(2), 2003, in the integer arithmetic of
+//! net/ipv4/tcp_veno.c (Linux 6.12): `N` is held doubled, and the round-trip time is the smallest
+//! since the last ACK that could move the window.
+
+use super::linux::{AckCounter, half, slow_start, whole};
+use super::registry::Algorithm;
+use super::rounds::RoundRtt;
+use super::settings::{Settings, integer};
+use super::{AckSample, CongestionControl, CongestionEvent, RecoveryState, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Entry;
+use fadeout_core::{Span, Time};
+
+/// Veno.
+#[derive(Debug, Clone)]
+pub struct Veno {
+    /// Twice the threshold.
+    beta: u64,
+    rtt: RoundRtt,
+    /// Twice the queued segments.
+    queued: u64,
+    /// Whether the next full window of ACKs may raise the window.
+    is_turn: bool,
+    state: RecoveryState,
+    acked: AckCounter,
+}
+
+impl Algorithm for Veno {
+    const ENTRY: Entry = Entry {
+        name: "veno",
+        aliases: &[],
+        family: "loss-based",
+        summary: "Reno that cuts by a fifth only when the queue is short",
+        citation: "Fu, Liew, JSAC 21(2), 2003; Linux 6.12 net/ipv4/tcp_veno.c",
+        parameters: &[integer(
+            "beta",
+            (0, 1_000, "segments"),
+            "3",
+            "Queued segments from which a loss counts as congestion.",
+        )],
+    };
+
+    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+        Veno {
+            beta: u64::from(settings.integer("beta")) * 2,
+            rtt: RoundRtt::new(),
+            queued: 0,
+            is_turn: true,
+            state: RecoveryState::Open,
+            acked: AckCounter::default(),
+        }
+    }
+}
+
+impl CongestionControl for Veno {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.rtt.sample(ack);
+        if ack.state == RecoveryState::Open && self.state != RecoveryState::Open {
+            self.rtt.min_us = RoundRtt::NONE_US;
+        }
+        self.state = ack.state;
+        if !ack.may_grow {
+            return;
+        }
+        if self.state != RecoveryState::Open {
+            self.acked.reno(window, ack);
+        } else if ack.is_cwnd_limited {
+            if self.rtt.samples <= 2 {
+                self.acked.reno(window, ack);
+            } else {
+                self.grow(window, ack);
+            }
+            self.rtt.min_us = RoundRtt::NONE_US;
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, _event: &CongestionEvent) {
+        self.acked = AckCounter::default();
+        window.ssthresh = if self.queued < self.beta {
+            f64::from((whole(window) / 5 * 4 + whole(window) % 5 * 4 / 5).max(2))
+        } else {
+            half(window)
+        };
+    }
+
+    fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, _idle: Span) {
+        self.rtt = RoundRtt {
+            samples: self.rtt.samples,
+            ..RoundRtt::new()
+        };
+        self.is_turn = true;
+    }
+}
+
+impl Veno {
+    fn grow(&mut self, window: &mut Window, ack: &AckSample) {
+        let cwnd = whole(window);
+        let unqueued = 2 * u64::from(cwnd) * self.rtt.base_us / self.rtt.min_us;
+        self.queued = 2 * u64::from(cwnd) - unqueued;
+        let mut left = ack.delivered_now;
+        if window.in_slow_start() {
+            left = slow_start(window, left);
+        }
+        if left == 0 {
+            return;
+        }
+        if self.queued < self.beta {
+            self.acked.grow(window, cwnd, left);
+        } else if self.acked.0 >= cwnd {
+            if self.is_turn {
+                window.cwnd += 1.0;
+            }
+            self.is_turn = !self.is_turn;
+            self.acked.0 = 0;
+        } else {
+            self.acked.0 += left;
+        }
+        window.cwnd = window.cwnd.max(2.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack_with_rtt, at_ms, build, lose, window};
+    use super::*;
+
+    /// Veno after samples at 100 ms and a last one at `rtt_ms`, with a window of `cwnd`.
+    fn after(cwnd: f64, rtt_ms: f64) -> (Veno, Window) {
+        let (mut veno, mut w) = (build::<Veno>(&[]), window(cwnd, 5.0));
+        veno.rtt.base_us = 100_001;
+        veno.rtt.samples = 3;
+        veno.on_ack(&mut w, &ack_with_rtt(at_ms(0), 1, rtt_ms));
+        (veno, w)
+    }
+
+    #[test]
+    fn a_loss_with_a_short_queue_takes_a_fifth() {
+        let (mut veno, mut w) = after(20.0, 110.0);
+        assert_eq!((veno.queued, lose(&mut veno, &mut w, at_ms(1))), (4, 16.0));
+    }
+
+    #[test]
+    fn a_loss_with_a_long_queue_takes_half() {
+        let (mut veno, mut w) = after(20.0, 150.0);
+        assert_eq!((veno.queued, lose(&mut veno, &mut w, at_ms(1))), (14, 10.0));
+        // N is 2.83 here; the kernel's rounding makes it 3.
+        let (mut veno, mut w) = after(50.0, 106.0);
+        assert_eq!((veno.queued, lose(&mut veno, &mut w, at_ms(1))), (6, 25.0));
+    }
+
+    #[test]
+    fn a_long_queue_slows_the_growth() {
+        for (rtt_ms, acks) in [(100.0, 10), (150.0, 20)] {
+            let (mut veno, mut w) = after(10.0, rtt_ms);
+            for _ in 1..acks {
+                veno.on_ack(&mut w, &ack_with_rtt(at_ms(0), 1, rtt_ms));
+            }
+            assert_eq!(w.cwnd, 11.0, "after {acks} ACKs at {rtt_ms} ms");
+        }
+    }
+}

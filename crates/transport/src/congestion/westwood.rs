@@ -1,0 +1,305 @@
+//! Westwood: after a loss, as much window as the measured bandwidth needs without a queue.
+//!
+//! Growth is Reno's. The threshold is `bandwidth * RTT_min`, applied when recovery is over (until
+//! then the stack reduces toward Reno's half) and at a timeout. Three filters:
+//! - `linux`: a sample per round trip (at least 50 ms), through two filters of 7/8, in bytes per
+//!   jiffy with round-trip times rounded up to jiffies: net/ipv4/tcp_westwood.c (Linux 6.12);
+//! - `westwood+`: a sample per round trip, `0.9 b + 0.1 sample` (Grieco and Mascolo, CCR 34(2), 2004);
+//! - `westwood`: a sample per ACK through a Tustin filter of 0.5 s (Mascolo et al., MobiCom 2001).
+//!
+//! Acknowledged bytes are those delivered, cumulatively or selectively, which is what the
+//! kernel's counting of duplicate ACKs estimates. The two papers' filters end a recovery at their
+//! threshold just as the kernel does.
+
+use super::linux::{AckCounter, Jiffies, half};
+use super::registry::Algorithm;
+use super::settings::{HZ, Settings, choice, span};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Entry;
+use fadeout_core::{Span, Time};
+
+/// Westwood and Westwood+.
+#[derive(Debug, Clone)]
+pub struct Westwood {
+    estimate: Estimate,
+    acked: AckCounter,
+    /// Whether the present episode began with a timeout, which applied the threshold at once.
+    is_after_timeout: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Estimate {
+    Kernel(Kernel),
+    Paper(Paper),
+}
+
+impl Algorithm for Westwood {
+    const ENTRY: Entry = Entry {
+        name: "westwood",
+        aliases: &["westwood+", "westwood-plus"],
+        family: "rate-based",
+        summary: "Reno whose window after a loss comes from the measured bandwidth",
+        citation: "Mascolo et al., MobiCom 2001; Grieco, Mascolo, CCR 34(2), 2004; Linux 6.12 \
+                   net/ipv4/tcp_westwood.c",
+        parameters: &[
+            choice(
+                "filter",
+                &["linux", "westwood+", "westwood"],
+                "linux",
+                "How the bandwidth is estimated: the kernel's filter or one of the papers'.",
+            ),
+            span(
+                "tau",
+                "500 ms",
+                "Time constant of the filter `westwood`, as the paper of 2001 has it.",
+            ),
+            HZ,
+        ],
+    };
+
+    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+        let estimate = match settings.choice("filter") {
+            "westwood+" => Estimate::Paper(Paper::new(Filter::PerRound)),
+            "westwood" => {
+                let tau = settings.span("tau").as_secs_f64();
+                Estimate::Paper(Paper::new(Filter::PerAck { tau }))
+            }
+            _ => Estimate::Kernel(Kernel::new(settings.integer("hz"))),
+        };
+        Westwood {
+            estimate,
+            acked: AckCounter::default(),
+            is_after_timeout: false,
+        }
+    }
+}
+
+impl CongestionControl for Westwood {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        let bytes = u64::from(ack.delivered_now) * u64::from(window.mss);
+        match &mut self.estimate {
+            Estimate::Kernel(kernel) => kernel.on_ack(ack, bytes),
+            Estimate::Paper(paper) => paper.on_ack(ack, bytes),
+        }
+        if ack.may_grow {
+            self.acked.reno(window, ack);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        self.acked = AckCounter::default();
+        self.is_after_timeout = event.kind == CongestionKind::Rto;
+        if self.is_after_timeout {
+            window.ssthresh = self.pipe_size(window.mss);
+            if let Estimate::Kernel(kernel) = &mut self.estimate {
+                kernel.must_reset_min = true;
+            }
+        } else {
+            window.ssthresh = half(window);
+        }
+    }
+
+    fn on_recovered(&mut self, window: &mut Window, _now: Time) {
+        if !self.is_after_timeout {
+            window.ssthresh = self.pipe_size(window.mss);
+            window.cwnd = window.ssthresh;
+        }
+        self.is_after_timeout = false;
+    }
+}
+
+impl Westwood {
+    /// Segments that the measured bandwidth keeps under way in the smallest round-trip time.
+    fn pipe_size(&self, mss: u32) -> f64 {
+        let bytes = match &self.estimate {
+            Estimate::Kernel(kernel) => (kernel.bandwidth * kernel.rtt_min) as f64,
+            Estimate::Paper(paper) => paper.bandwidth * paper.rtt_min.as_secs_f64(),
+        };
+        (bytes / f64::from(mss))
+            .floor()
+            .clamp(2.0, f64::from(u32::MAX))
+    }
+}
+
+/// The kernel's estimate: bytes per jiffy.
+#[derive(Debug, Clone)]
+struct Kernel {
+    jiffies: Jiffies,
+    /// Once-filtered and twice-filtered bandwidth.
+    coarse: u64,
+    bandwidth: u64,
+    window_start: u64,
+    bytes: u64,
+    rtt: u64,
+    rtt_min: u64,
+    must_reset_min: bool,
+}
+
+impl Kernel {
+    fn new(hz: u32) -> Self {
+        let jiffies = Jiffies::new(hz);
+        // A value no connection has, so that the first sample replaces it.
+        let unknown = jiffies.of(Span::from_secs(20));
+        Kernel {
+            jiffies,
+            coarse: 0,
+            bandwidth: 0,
+            window_start: 0,
+            bytes: 0,
+            rtt: unknown,
+            rtt_min: unknown,
+            must_reset_min: true,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, bytes: u64) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt = self.jiffies.of(rtt);
+        }
+        let now = self.jiffies.at(ack.now);
+        let elapsed = now - self.window_start;
+        if self.rtt > 0 && elapsed > self.rtt.max(self.jiffies.hz() / 20) {
+            self.filter(elapsed);
+            self.bytes = 0;
+            self.window_start = now;
+        }
+        self.bytes += bytes;
+        if self.must_reset_min {
+            self.rtt_min = self.rtt;
+            self.must_reset_min = false;
+        } else {
+            self.rtt_min = self.rtt_min.min(self.rtt);
+        }
+    }
+
+    fn filter(&mut self, elapsed: u64) {
+        let sample = self.bytes / elapsed;
+        if self.coarse == 0 && self.bandwidth == 0 {
+            self.coarse = sample;
+            self.bandwidth = sample;
+        } else {
+            self.coarse = (7 * self.coarse + sample) >> 3;
+            self.bandwidth = (7 * self.bandwidth + self.coarse) >> 3;
+        }
+    }
+}
+
+/// The papers' estimates: bytes per second.
+#[derive(Debug, Clone)]
+struct Paper {
+    filter: Filter,
+    bandwidth: f64,
+    last_sample: f64,
+    since: Option<Time>,
+    bytes: u64,
+    rtt_min: Span,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Filter {
+    PerRound,
+    PerAck { tau: f64 },
+}
+
+impl Paper {
+    fn new(filter: Filter) -> Self {
+        Paper {
+            filter,
+            bandwidth: 0.0,
+            last_sample: 0.0,
+            since: None,
+            bytes: 0,
+            rtt_min: Span::from_secs(20),
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, bytes: u64) {
+        self.rtt_min = self.rtt_min.min(ack.rtt.unwrap_or(Span::MAX));
+        let Some(since) = self.since else {
+            self.since = Some(ack.now);
+            return;
+        };
+        self.bytes += bytes;
+        let elapsed = ack.now.since(since);
+        let is_due = match self.filter {
+            Filter::PerRound => elapsed >= ack.srtt && !elapsed.is_zero(),
+            // ACKs of one instant make one sample.
+            Filter::PerAck { .. } => !elapsed.is_zero(),
+        };
+        if is_due {
+            let sample = self.bytes as f64 / elapsed.as_secs_f64();
+            self.take(sample, elapsed.as_secs_f64());
+            self.bytes = 0;
+            self.since = Some(ack.now);
+        }
+    }
+
+    fn take(&mut self, sample: f64, elapsed: f64) {
+        self.bandwidth = match self.filter {
+            Filter::PerRound if self.bandwidth == 0.0 => sample,
+            Filter::PerRound => 0.9 * self.bandwidth + 0.1 * sample,
+            Filter::PerAck { tau } => {
+                // Beyond two time constants the filter's old weight would turn negative.
+                let ratio = (2.0 * tau / elapsed).max(1.0);
+                ((ratio - 1.0) * self.bandwidth + sample + self.last_sample) / (ratio + 1.0)
+            }
+        };
+        self.last_sample = sample;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at_ms, build, congestion, window};
+    use super::*;
+
+    #[test]
+    fn the_threshold_is_the_bandwidth_delay_product() {
+        let (mut control, mut w) = (build::<Westwood>(&[]), window(100.0, f64::INFINITY));
+        let Estimate::Kernel(kernel) = &mut control.estimate else {
+            panic!("the default filter is the kernel's");
+        };
+        (kernel.bandwidth, kernel.rtt_min) = (1250, 50);
+        control.on_congestion(&mut w, &congestion(at_ms(0), CongestionKind::Rto, 100));
+        assert_eq!(w.ssthresh, 43.0);
+        control.on_congestion(
+            &mut w,
+            &congestion(at_ms(0), CongestionKind::FastRecovery, 100),
+        );
+        assert_eq!(w.ssthresh, 50.0);
+        control.on_recovered(&mut w, at_ms(100));
+        assert_eq!((w.cwnd, w.ssthresh), (43.0, 43.0));
+    }
+
+    #[test]
+    fn two_filters_smooth_the_kernels_samples() {
+        let mut kernel = Kernel::new(1000);
+        (kernel.coarse, kernel.bandwidth, kernel.bytes) = (1000, 1000, 200_000);
+        kernel.filter(100);
+        assert_eq!((kernel.coarse, kernel.bandwidth), (1125, 1015));
+    }
+
+    #[test]
+    fn a_sample_takes_at_least_50_ms() {
+        let mut kernel = Kernel::new(1000);
+        let ack = |ms| super::super::testing::ack_with_rtt(at_ms(ms), 1, 20.0);
+        kernel.on_ack(&ack(0), 1000);
+        kernel.on_ack(&ack(50), 1000);
+        assert_eq!(kernel.bandwidth, 0);
+        kernel.on_ack(&ack(51), 1000);
+        assert_eq!(kernel.bandwidth, 2000 / 51);
+    }
+
+    #[test]
+    fn the_papers_filters_weigh_as_printed() {
+        let mut plus = Paper::new(Filter::PerRound);
+        plus.bandwidth = 8.0;
+        plus.take(10.0, 0.1);
+        assert!((plus.bandwidth - 8.2).abs() < 1e-12);
+        let mut original = Paper::new(Filter::PerAck { tau: 0.5 });
+        (original.bandwidth, original.last_sample) = (8.0, 9.0);
+        original.take(10.0, 0.1);
+        assert!((original.bandwidth - 8.272_727).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,198 @@
+//! YeAH: Scalable while the queue is short, Reno and less when it is not.
+//!
+//! Each round trip estimates the queue `Q = cwnd (RTT - base) / RTT`. With more than 80 segments,
+//! or a delay more than an eighth above the base, the algorithm is slow: it grows as Reno and, if
+//! the queue is that long, gives it up at once. A loss takes the last queue, at least an eighth and
+//! at most half of the window, unless 16 slow rounds show competition with Reno: then half.
+//!
+//! Source: Baiocchi, Castellani and Vacirca, "YeAH-TCP", PFLDnet 2007, in the integer arithmetic of
+//! net/ipv4/tcp_yeah.c (Linux 6.12).
+
+use super::linux::{AckCounter, slow_start, whole};
+use super::registry::Algorithm;
+use super::rounds::Rounds;
+use super::settings::{Settings, integer};
+use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Entry;
+use fadeout_core::{Span, Time};
+
+/// Acknowledged segments per segment of increase in fast mode.
+const FAST_PER: u32 = 100;
+/// Slow rounds from which the flow takes itself to compete with Reno (rho).
+const RENO_ROUNDS: u32 = 16;
+/// Fast rounds after which Reno's estimated window is forgotten (zeta).
+const FAST_ROUNDS: u32 = 50;
+/// Slow rounds are counted no further.
+const MANY_ROUNDS: u32 = 0xff_ffff;
+
+/// YeAH.
+#[derive(Debug, Clone)]
+pub struct Yeah {
+    /// Longest queue tolerated (alpha).
+    queue_limit: u64,
+    /// Largest delay tolerated, as a divisor of the base (phi).
+    delay_divisor: u64,
+    rounds: Rounds,
+    acked: AckCounter,
+    last_queue: u32,
+    slow_rounds: u32,
+    fast_rounds: u32,
+    /// The window that Reno would have.
+    reno_window: u32,
+}
+
+impl Algorithm for Yeah {
+    const ENTRY: Entry = Entry {
+        name: "yeah",
+        aliases: &["yeah-tcp"],
+        family: "loss-based",
+        summary: "Scalable with a short queue, Reno with a long one, which it empties",
+        citation: "Baiocchi, Castellani, Vacirca, PFLDnet 2007; Linux 6.12 net/ipv4/tcp_yeah.c",
+        parameters: &[
+            integer(
+                "alpha",
+                (1, 1_000_000, "segments"),
+                "80",
+                "Longest queue in fast mode.",
+            ),
+            integer(
+                "phi",
+                (1, 1_000, ""),
+                "8",
+                "Fast mode tolerates a delay of base/phi.",
+            ),
+        ],
+    };
+
+    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+        Yeah {
+            queue_limit: settings.integer("alpha").into(),
+            delay_divisor: settings.integer("phi").into(),
+            rounds: Rounds::new(),
+            acked: AckCounter::default(),
+            last_queue: 0,
+            slow_rounds: 0,
+            fast_rounds: 0,
+            reno_window: 2,
+        }
+    }
+}
+
+impl CongestionControl for Yeah {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.rounds.on_ack(ack);
+        if !ack.is_growth_due() {
+            return;
+        }
+        let mut left = ack.delivered_now;
+        if window.in_slow_start() {
+            left = slow_start(window, left);
+        }
+        if left > 0 {
+            let cwnd = whole(window);
+            let per = if self.slow_rounds == 0 {
+                cwnd.min(FAST_PER)
+            } else {
+                cwnd
+            };
+            self.acked.grow(window, per, left);
+        }
+        if self.rounds.has_ended(ack) {
+            if self.rounds.rtt.samples > 2 {
+                self.adapt(window);
+            }
+            self.rounds.start(ack);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, _event: &CongestionEvent) {
+        self.acked = AckCounter::default();
+        let cwnd = whole(window);
+        let half = (cwnd >> 1).max(2);
+        let cut = if self.slow_rounds < RENO_ROUNDS {
+            self.last_queue.min(half).max(cwnd >> 3)
+        } else {
+            half
+        };
+        self.fast_rounds = 0;
+        self.reno_window = (self.reno_window >> 1).max(2);
+        window.ssthresh = f64::from(cwnd.saturating_sub(cut).max(2));
+    }
+
+    fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, _idle: Span) {
+        self.rounds.forget();
+    }
+}
+
+impl Yeah {
+    /// Chooses the mode for the next round.
+    fn adapt(&mut self, window: &mut Window) {
+        let (base, rtt) = (self.rounds.rtt.base_us, self.rounds.rtt.min_us);
+        let mut cwnd = whole(window);
+        let queue = u64::from(cwnd) * (rtt - base) / rtt;
+        if queue > self.queue_limit || rtt - base > base / self.delay_divisor {
+            if queue > self.queue_limit && cwnd > self.reno_window {
+                let cut = queue.min(u64::from(cwnd >> 1)) as u32;
+                cwnd = (cwnd - cut).max(self.reno_window);
+                window.cwnd = f64::from(cwnd);
+                window.ssthresh = window.cwnd;
+            }
+            self.reno_window = if self.reno_window <= 2 {
+                (cwnd >> 1).max(2)
+            } else {
+                self.reno_window + 1
+            };
+            self.slow_rounds = (self.slow_rounds + 1).min(MANY_ROUNDS);
+        } else {
+            self.fast_rounds += 1;
+            if self.fast_rounds > FAST_ROUNDS {
+                self.reno_window = 2;
+                self.fast_rounds = 0;
+            }
+            self.slow_rounds = 0;
+        }
+        self.last_queue = queue as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at_ms, build, lose, window};
+    use super::*;
+
+    /// YeAH after a round at `rtt_ms` over a base of 50 ms.
+    fn after(cwnd: f64, rtt_ms: u64) -> (Yeah, Window) {
+        let (mut yeah, mut w) = (build::<Yeah>(&[]), window(cwnd, 10.0));
+        (yeah.rounds.rtt.base_us, yeah.rounds.rtt.min_us) = (50_000, rtt_ms * 1_000);
+        yeah.adapt(&mut w);
+        (yeah, w)
+    }
+
+    #[test]
+    fn a_delay_above_an_eighth_is_slow_mode_without_a_cut() {
+        let (mut yeah, mut w) = after(200.0, 60);
+        assert_eq!((w.cwnd, yeah.last_queue, yeah.slow_rounds), (200.0, 33, 1));
+        assert_eq!(yeah.reno_window, 100);
+        assert_eq!(lose(&mut yeah, &mut w, at_ms(0)), 167.0);
+    }
+
+    #[test]
+    fn a_queue_over_80_segments_is_given_up() {
+        let (yeah, w) = after(400.0, 70);
+        assert_eq!((w.cwnd, w.ssthresh, yeah.reno_window), (286.0, 286.0, 143));
+    }
+
+    #[test]
+    fn a_short_queue_is_fast_mode() {
+        let (yeah, w) = after(200.0, 52);
+        assert_eq!((w.cwnd, yeah.slow_rounds, yeah.fast_rounds), (200.0, 0, 1));
+    }
+
+    #[test]
+    fn many_slow_rounds_make_a_loss_cost_half() {
+        let (mut yeah, mut w) = after(200.0, 60);
+        yeah.slow_rounds = 16;
+        assert_eq!(lose(&mut yeah, &mut w, at_ms(0)), 100.0);
+    }
+}
