@@ -32,8 +32,8 @@ pub struct BlockageInterval {
 pub enum BlockageEffect {
     /// Packets wait for the end, as under an acknowledged link layer (RLC AM, TS 38.322 5.2.3).
     Held {
-        /// Most that the link holds while blocked, the packet caught in transmission included;
-        /// an arrival beyond it is dropped (`hold-full`). Without it only the queue's own limit
+        /// Most that the link holds while blocked, counted as the queue's limit counts; an
+        /// arrival beyond it is dropped (`hold-full`). Without it only the queue's own limit
         /// applies.
         limit: Option<Limit>,
     },
