@@ -2,8 +2,10 @@
 //!
 //! A discipline that decides on arrival alone, as [`drop_tail`] does, needs no event of its own:
 //! the link computes the departure at once. One that decides when a packet leaves the queue
-//! (CoDel, RFC 8289; PIE, RFC 8033) keeps its packets here and hands the next one to the
-//! transmitter each time it falls free; everything after the transmitter stays the same.
+//! (CoDel, RFC 8289; DualPI2, RFC 9332) keeps its packets here and hands the next one to the
+//! transmitter each time that falls free; everything after the transmitter stays the same. Such
+//! a packet was waiting, so the transmitter must carry its remainder of the last nanosecond, or
+//! of the last opportunity, over to it.
 
 mod drop_tail;
 
