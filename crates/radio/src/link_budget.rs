@@ -3,7 +3,7 @@
 use crate::antenna::beam::{Beam, DEFAULT_EFFICIENCY};
 use crate::channel::blockage_model_b::{Path, Screen, screen_loss};
 use crate::channel::{noise, path_loss, wavelength};
-use crate::phy::rate::LinkAdaptation;
+use crate::phy::rate::{AttenuatedShannon, LinkAdaptation, NrMcs};
 use fadeout_core::math::{hypot, to_db};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
@@ -142,6 +142,15 @@ impl LinkBudget {
         Ok(self.state(Decibel(0.0)))
     }
 
+    /// The link behind an additional loss.
+    ///
+    /// # Errors
+    /// When a quantity is out of its range.
+    pub fn attenuated(&self, loss: Decibel) -> Result<LinkState, LinkBudgetError> {
+        self.check()?;
+        Ok(self.state(loss))
+    }
+
     /// The link with `blocker` in the way.
     ///
     /// # Errors
@@ -247,7 +256,40 @@ impl LinkBudget {
         )?;
         let (power, figure) = (self.tx_power.0, self.noise_figure.0);
         within("transmit power", power, power.is_finite(), "a power in dBm")?;
-        within("noise figure", figure, figure.is_finite(), "a ratio in dB")
+        within("noise figure", figure, figure.is_finite(), "a ratio in dB")?;
+        match self.adaptation {
+            LinkAdaptation::NrMcs(NrMcs {
+                target_error,
+                block_bits,
+                gap,
+                ..
+            }) => {
+                let in_range = 0.0 < target_error && target_error < 1.0;
+                within(
+                    "target block error",
+                    target_error,
+                    in_range,
+                    "a share between 0 and 1",
+                )?;
+                let in_range = (32.0..=8448.0).contains(&block_bits);
+                within("code block", block_bits, in_range, "32 to 8448 bits")?;
+                within(
+                    "gap to the bound",
+                    gap.0,
+                    gap.0.is_finite(),
+                    "a ratio in dB",
+                )
+            }
+            LinkAdaptation::AttenuatedShannon(AttenuatedShannon { share, cap, .. }) => {
+                within(
+                    "share of Shannon's bound",
+                    share,
+                    0.0 < share && share <= 1.0,
+                    "a share above 0 and up to 1",
+                )?;
+                positive("greatest spectral efficiency", cap)
+            }
+        }
     }
 }
 
@@ -363,7 +405,15 @@ mod tests {
                 .to_string()
                 .starts_with("blocker distance to receiver is 100; expected")
         );
+        let adaptation = LinkAdaptation::NrMcs(NrMcs {
+            target_error: 0.0,
+            ..NrMcs::default()
+        });
         for wrong in [
+            LinkBudget {
+                adaptation,
+                ..budget
+            },
             LinkBudget {
                 carrier: Hertz(0.0),
                 ..budget
