@@ -1,1 +1,19 @@
-//! The World: builds the layers from a scenario and routes events between them.
+//! The conductor: builds every layer from a scenario and routes events between them.
+//!
+//! [`catalog`] lists everything a scenario can name. A [`Simulation`] is built from a checked
+//! scenario, runs it, and leaves tables, a summary and a fingerprint. [`World`] is the loop
+//! inside; it knows where packets go and nothing of what they mean.
+
+mod build;
+mod catalog;
+mod run;
+mod summary;
+mod world;
+
+pub use build::{BuildError, build};
+pub use catalog::{catalog, find_entry};
+pub use run::{Control, Outcome, Progress, RunError, Simulation};
+pub use world::World;
+
+/// Version of fadeout.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -7,6 +7,7 @@
 //! [`CongestionControl::on_congestion`]. One that sets window and rate by its own model (BBR)
 //! says so by [`CongestionControl::controls_window`], and the stack then leaves `cwnd` alone.
 
+mod bbr;
 mod bic;
 mod cubic;
 mod highspeed;

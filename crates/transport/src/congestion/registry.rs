@@ -78,6 +78,7 @@ congestion_controls! {
     Vegas(super::vegas::Vegas),
     Veno(super::veno::Veno),
     Westwood(super::westwood::Westwood),
+    BbrV1(super::bbr::v1::BbrV1),
 }
 
 /// A boxed algorithm from outside this crate.

@@ -333,7 +333,6 @@ impl Scoreboard {
     }
 
     /// Counts the tags one by one; for assertions.
-    #[cfg(any(test, debug_assertions))]
     pub(super) fn counts_agree(&self) -> bool {
         let count = |tag| {
             (self.ring.first()..self.ring.end())

@@ -168,6 +168,10 @@ impl Sender {
         self.repair(cx, repair);
         self.transmit(cx);
 
+        debug_assert!(
+            self.board.packets_out() > 512 || self.board.counts_agree(),
+            "the scoreboard's counts equal its tags"
+        );
         if cx.probe.wants_congestion(cx.now, self.flow) {
             let row = self.congestion_row(cx.now);
             cx.probe.congestion(row);

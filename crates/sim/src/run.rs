@@ -1,0 +1,200 @@
+//! A whole run: build, simulate, record, sum up.
+
+use crate::build::{self, BuildError, direction_name};
+use crate::summary::summary;
+use crate::world::World;
+use fadeout_core::{EndpointId, FlowId, Fingerprint, NullProbe, Span, Time};
+use fadeout_record::{
+    Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
+    Sampling, address_of,
+};
+use fadeout_scenario::{self as scenario, Scenario};
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Time,
+    /// Length of the run.
+    pub duration: Span,
+    /// Events processed.
+    pub events: u64,
+    /// Packets that reached an endpoint.
+    pub packets: u64,
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Stop here and keep what was recorded.
+    Stop,
+}
+
+/// What a run produced.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Tables, manifest and summary.
+    pub recorded: Recorded,
+    /// Digest of the trajectory.
+    pub fingerprint: Fingerprint,
+    /// Whether the run reached its end.
+    pub is_complete: bool,
+    /// Events processed.
+    pub events: u64,
+    /// Packets that reached an endpoint.
+    pub packets: u64,
+}
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The scenario does not make a world.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// Results could not be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+/// Events between two looks at the outside world: some milliseconds of computing.
+const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
+
+/// A run, ready to go.
+#[derive(Debug)]
+pub struct Simulation {
+    scenario: Scenario,
+    world: World<Recorder>,
+}
+
+impl Simulation {
+    /// Builds the world of `scenario` with a recorder that writes to `destination`.
+    ///
+    /// # Errors
+    /// [`RunError::Build`] for a scenario that a layer refuses, [`RunError::Record`] for a
+    /// destination that cannot be written.
+    pub fn new(scenario: Scenario, destination: Destination) -> Result<Simulation, RunError> {
+        let parts = build::parts(&scenario)?;
+        let recorder = Recorder::new(&recorder_config(&scenario), destination)?;
+        let world = World::new(parts, end_of(&scenario), recorder);
+        Ok(Simulation { scenario, world })
+    }
+
+    /// Simulates to the end, or until `control` says stop; it is asked every few milliseconds of
+    /// computing. A recorder that cannot write stops the run too.
+    ///
+    /// # Errors
+    /// [`RunError::Record`] when results could not be written.
+    pub fn run(
+        mut self,
+        mut control: impl FnMut(Progress) -> Control,
+    ) -> Result<Outcome, RunError> {
+        let end = end_of(&self.scenario);
+        let mut is_complete = true;
+        while self.world.run(end, EVENTS_BETWEEN_LOOKS) {
+            let progress = Progress {
+                now: self.world.now(),
+                duration: self.scenario.duration,
+                events: self.world.events(),
+                packets: self.world.delivered_packets(),
+            };
+            if control(progress) == Control::Stop || self.world.probe().error().is_some() {
+                is_complete = false;
+                break;
+            }
+        }
+        self.finish(is_complete)
+    }
+
+    fn finish(self, is_complete: bool) -> Result<Outcome, RunError> {
+        let Simulation { scenario, world } = self;
+        let (now, events, packets) = (world.now(), world.events(), world.delivered_packets());
+        let fingerprint = world.fingerprint();
+        let info = RunInfo {
+            version: crate::VERSION.to_owned(),
+            scenario: scenario.to_json(),
+            seed: scenario.seed,
+            fingerprint,
+            complete: is_complete,
+            summary: summary(&scenario, &world),
+        };
+        let recorded = world.into_probe().finish(now, &info)?;
+        Ok(Outcome { recorded, fingerprint, is_complete, events, packets })
+    }
+}
+
+fn end_of(scenario: &Scenario) -> Time {
+    Time::ZERO.saturating_add(scenario.duration)
+}
+
+/// A world without a recorder, for benchmarks and tests.
+impl World<NullProbe> {
+    /// Builds the world of `scenario`; nothing looks at it.
+    ///
+    /// # Errors
+    /// [`BuildError`] for a scenario that a layer refuses.
+    pub fn unobserved(scenario: &Scenario) -> Result<World<NullProbe>, BuildError> {
+        build::build(scenario, NullProbe)
+    }
+}
+
+fn recorder_config(scenario: &Scenario) -> RecorderConfig {
+    let probe = &scenario.probe;
+    let links = scenario
+        .links
+        .iter()
+        .flat_map(|link| [direction_name(link, false), direction_name(link, true)])
+        .collect();
+    let flows = scenario
+        .flows
+        .iter()
+        .map(|flow| FlowInfo { name: flow.name.clone(), start: flow.start })
+        .collect();
+    RecorderConfig {
+        flows,
+        links,
+        nodes: scenario.nodes.iter().map(|node| node.name.clone()).collect(),
+        endpoints: endpoints(scenario),
+        congestion: sampling(probe.congestion),
+        queues: sampling(probe.queue),
+        throughput_bin: probe.throughput,
+        drops: probe.drops,
+        retransmissions: probe.retransmissions,
+        timeouts: probe.timeouts,
+        flow_events: probe.flow_events,
+        blockages: probe.blockages,
+        capture: probe.capture.clone(),
+        snaplen: u32::try_from(probe.capture_snap.0).unwrap_or(u32::MAX),
+    }
+}
+
+fn sampling(sampling: scenario::Sampling) -> Sampling {
+    match sampling {
+        scenario::Sampling::Off => Sampling::Off,
+        scenario::Sampling::Every(span) => Sampling::Every(span),
+        scenario::Sampling::All => Sampling::All,
+    }
+}
+
+/// First port of the sending ends; the receiving ends all listen on [`SERVICE_PORT`].
+const FIRST_PORT: u16 = 40_000;
+/// Port of the receiving ends (iperf3's).
+const SERVICE_PORT: u16 = 5201;
+
+fn endpoints(scenario: &Scenario) -> Vec<EndpointInfo> {
+    let mut endpoints = Vec::with_capacity(2 * scenario.flows.len());
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let id = FlowId(index as u32);
+        let (sender, receiver) = (EndpointId(2 * id.0), EndpointId(2 * id.0 + 1));
+        // Ports repeat after 20,000 flows; a capture then shows several flows as one.
+        let port = FIRST_PORT + (index % 20_000) as u16;
+        for (node, peer, port) in
+            [(flow.from, receiver, port), (flow.to, sender, SERVICE_PORT)]
+        {
+            let address = address_of(node);
+            endpoints.push(EndpointInfo { flow: id, node, peer, address, port });
+        }
+    }
+    endpoints
+}
