@@ -25,7 +25,9 @@ class FadeoutError(Exception): ...
 class ScenarioError(FadeoutError):
     errors: list[ErrorDetail]
 
-class ResultError(FadeoutError): ...
+class ResultError(FadeoutError):
+    path: str | None
+
 class EngineBug(FadeoutError): ...
 
 def run(

@@ -62,16 +62,29 @@ def _list_entries(kind: dict[str, Any], name: str | None, as_json: bool) -> None
     if as_json:
         _print_json(entries)
         return
-    table = new_table("name", "aliases", "parameters and defaults", "what it is", "source")
+    is_shared = _is_shared(entries)
+    columns = ["name", "aliases", "what it is", "source"]
+    table = new_table(*columns, *([] if is_shared else ["parameters and defaults"]))
     for entry in entries:
-        table.add_row(
+        cells = [
             entry["name"],
             ", ".join(entry["aliases"]),
-            "\n".join(_parameter(parameter) for parameter in entry["parameters"]),
             entry["summary"],
             entry["citation"],
-        )
+        ]
+        if not is_shared:
+            cells.append("\n".join(_parameter(parameter) for parameter in entry["parameters"]))
+        table.add_row(*cells)
     print_table(table)
+    if is_shared:
+        out().print(f"parameters of every {kind['name']}:", highlight=False)
+        _print_parameters(entries[0]["parameters"])
+
+
+def _is_shared(entries: list[dict[str, Any]]) -> bool:
+    """Whether several entries all take the same parameters, which are then printed once."""
+    first = entries[0]["parameters"]
+    return len(entries) > 1 and bool(first) and all(e["parameters"] == first for e in entries)
 
 
 def _parameter(parameter: dict[str, Any]) -> str:
@@ -88,8 +101,12 @@ def _explain(entry: dict[str, Any]) -> None:
     if not entry["parameters"]:
         console.print("It has no parameters.")
         return
+    _print_parameters(entry["parameters"])
+
+
+def _print_parameters(parameters: list[dict[str, Any]]) -> None:
     table = new_table("parameter", "default", "unit", "values", "what it does")
-    for parameter in entry["parameters"]:
+    for parameter in parameters:
         table.add_row(
             parameter["name"],
             str(parameter["default"]),

@@ -1,8 +1,11 @@
 """Progress of a run: simulated time, how fast it passes, and what is left."""
 
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event
+from types import FrameType
 from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -13,10 +16,30 @@ from fadeout.study import CountCallback
 
 
 @contextmanager
-def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback | None]:
-    """A callback for `fadeout.run` that draws a bar; None where there is no terminal."""
+def stoppable() -> Iterator[Callback]:
+    """A callback for `fadeout.run` that ends the run at Ctrl-C, with what it recorded kept.
+
+    A second Ctrl-C interrupts whatever is going on.
+    """
+    stop = Event()
+
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield lambda _state: not stop.is_set()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback]:
+    """A callback for `fadeout.run` that draws a bar where there is a terminal."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        yield lambda _state: None
         return
     columns = (
         TextColumn("{task.description}"),

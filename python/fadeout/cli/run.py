@@ -1,7 +1,7 @@
 """`fadeout run`: run a scenario."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,7 +9,7 @@ import fadeout
 from fadeout.cli.console import err, new_table, out, print_table
 from fadeout.cli.errors import INTERRUPTED, reports_errors
 from fadeout.cli.options import Force, Overrides, examples, unused_folder
-from fadeout.cli.progress import run_progress
+from fadeout.cli.progress import run_progress, stoppable
 from fadeout.results import Results
 
 MOST_ROWS = 20
@@ -50,7 +50,12 @@ def run(
     if folder is None:
         name = scenario.stem if seed is None else f"{scenario.stem}-seed{seed}"
         folder = unused_folder(Path("out") / name)
-    with run_progress(scenario.stem, quiet=quiet) as progress:
+    with stoppable() as may_go_on, run_progress(scenario.stem, quiet=quiet) as draw:
+
+        def progress(state: dict[str, Any]) -> bool | None:
+            draw(state)
+            return may_go_on(state)
+
         results = fadeout.run(
             scenario, seed=seed, set=overrides or [], out=folder, force=force, progress=progress
         )

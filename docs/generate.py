@@ -1,0 +1,182 @@
+"""Writes the reference pages from the program: scenario keys, tables, algorithms."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fadeout import _native
+from fadeout.results import table_docs
+
+
+def write_all(folder: Path) -> None:
+    """Write every generated page into `folder`."""
+    folder.mkdir(exist_ok=True)
+    catalog = json.loads(_native.catalog())
+    pages = {
+        "scenario": scenario_page(json.loads(_native.schema())),
+        "tables": tables_page(),
+        "catalog": catalog_page(catalog["kinds"]),
+    }
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def tables_page() -> str:
+    """The tables of a run's folder."""
+    parts = [
+        "# Tables of results",
+        "A run's folder has one Parquet file a table. Which are written, and how often, the "
+        "scenario's `probe` says. `Results.doc(table)` and `fadeout list tables TABLE` print the "
+        "same as below.",
+    ]
+    for name, table in table_docs().items():
+        rows = [
+            [f"`{column['name']}`", column["unit"], column["kind"], column["doc"]]
+            for column in table["columns"]
+        ]
+        parts += [f"## {name}", table["doc"], markdown(["column", "unit", "type", "meaning"], rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def catalog_page(kinds: list[dict[str, Any]]) -> str:
+    """What a scenario may name."""
+    parts = [
+        "# Names and parameters",
+        "What a scenario may name, from the registries that the program itself uses. `fadeout "
+        "list` prints the same.",
+    ]
+    for kind in kinds:
+        parts.append(f"## {kind['plural'].replace('-', ' ').capitalize()}")
+        entries = kind["entries"]
+        shared = is_shared(entries)
+        for entry in entries:
+            also = (
+                f" Also called {', '.join(map(code, entry['aliases']))}."
+                if entry["aliases"]
+                else ""
+            )
+            parts += [f"### {entry['name']}", f"{entry['summary']}{also}\n\n*{entry['citation']}*"]
+            if entry["parameters"] and not shared:
+                parts.append(parameters(entry["parameters"]))
+        if shared:
+            parts += [
+                f"### Parameters of every {kind['name']}",
+                parameters(entries[0]["parameters"]),
+            ]
+    return "\n\n".join(parts) + "\n"
+
+
+def is_shared(entries: list[dict[str, Any]]) -> bool:
+    """Whether several entries all take the same parameters."""
+    first = entries[0]["parameters"]
+    return len(entries) > 1 and bool(first) and all(e["parameters"] == first for e in entries)
+
+
+def parameters(listed: list[dict[str, Any]]) -> str:
+    """A table of parameters."""
+    rows = [[code(p["name"]), str(p["default"]), p.get("unit") or "", p["doc"]] for p in listed]
+    return markdown(["parameter", "default", "unit", "what it does"], rows)
+
+
+def scenario_page(schema: dict[str, Any]) -> str:
+    """Every key of a scenario, from its JSON Schema."""
+    definitions = schema.get("$defs", {})
+    parts = [
+        "# Scenario reference",
+        "Every key, from the JSON Schema that `fadeout schema` prints. Quantities are strings with "
+        'a unit: `"20 ms"`, `"38 GHz"`, `"807 Mbit/s"`, `"1.4 m"`.',
+    ]
+    parts += table_section("", schema, definitions, level=2)
+    return "\n\n".join(parts) + "\n"
+
+
+def table_section(
+    path: str, schema: dict[str, Any], definitions: dict[str, Any], level: int
+) -> list[str]:
+    """A heading, the keys of one table, and the sections of the tables below it."""
+    heading = f"`[{path}]`" if path else "The file"
+    parts = [f"{'#' * min(level, 5)} {heading}"]
+    rows, below = [], []
+    required = schema.get("required", [])
+    for key, entry in schema.get("properties", {}).items():
+        entry = resolve(entry, definitions)
+        here = f"{path}.{key}" if path else key
+        need = "required" if key in required else default_of(entry)
+        rows.append([code(key), shape(entry, definitions), need, entry.get("description", "")])
+        below += nested(here, entry, definitions)
+    if rows:
+        parts.append(markdown(["key", "value", "default", "meaning"], rows))
+    for here, child in below:
+        parts += table_section(here, child, definitions, level + 1)
+    return parts
+
+
+def nested(
+    path: str, entry: dict[str, Any], definitions: dict[str, Any]
+) -> list[tuple[str, dict[str, Any]]]:
+    """The tables that `entry` may hold, with the paths they have in a file."""
+    entry = resolve(entry, definitions)
+    found = []
+    if "properties" in entry:
+        found.append((path, entry))
+    each = entry.get("additionalProperties")
+    if isinstance(each, dict):
+        found += nested(f"{path}.NAME", each, definitions)
+    for option in (*entry.get("anyOf", []), *entry.get("oneOf", [])):
+        found += nested(path, option, definitions)
+    return found
+
+
+def shape(entry: dict[str, Any], definitions: dict[str, Any]) -> str:
+    """What a value looks like, in a few words."""
+    entry = resolve(entry, definitions)
+    options = [*entry.get("anyOf", []), *entry.get("oneOf", [])]
+    if options:
+        shapes = dict.fromkeys(shape(option, definitions) for option in options)
+        return " or ".join(shapes)
+    if "const" in entry:
+        return code(json.dumps(entry["const"]))
+    if "enum" in entry:
+        return ", ".join(code(json.dumps(value)) for value in entry["enum"])
+    if "properties" in entry or "additionalProperties" in entry:
+        keys = entry.get("required", [])
+        return f"table with {', '.join(map(code, keys))}" if keys else "table"
+    examples = entry.get("examples")
+    if examples:
+        return f"such as {code(json.dumps(examples[0]))}"
+    kind = entry.get("type", "value")
+    return ", ".join(kind) if isinstance(kind, list) else kind
+
+
+def default_of(entry: dict[str, Any]) -> str:
+    """The default as a scenario would write it."""
+    if "default" not in entry:
+        return ""
+    return code(json.dumps(entry["default"], ensure_ascii=False))
+
+
+def resolve(entry: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The entry that a `$ref` points to; its own keys win."""
+    reference = entry.get("$ref")
+    if reference is None:
+        return entry
+    target = definitions[reference.rsplit("/", 1)[-1]]
+    return resolve({**target, **{k: v for k, v in entry.items() if k != "$ref"}}, definitions)
+
+
+def code(text: str) -> str:
+    """Text in monospace."""
+    return f"`{text}`"
+
+
+def markdown(columns: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [columns, ["---"] * len(columns), *([cell(c) for c in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def cell(text: str) -> str:
+    """Text that cannot break a table."""
+    return text.replace("|", "\\|").replace("\n", " ")

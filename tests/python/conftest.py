@@ -1,0 +1,48 @@
+"""What several tests use."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[2]
+
+SCENARIO = textwrap.dedent(
+    """
+    title = "two seconds over ten megabits"
+    duration = "2 s"
+    seed = 3
+
+    [link.access]
+    from = "server"
+    to = "phone"
+    rate = "10 Mbit/s"
+    delay = "10 ms"
+    queue.limit = "50 packets"
+
+    [blockage.vehicle]
+    link = "access"
+    schedule = { period = "1 s", duration = "0.1 s", phase = "0.5 s" }
+    effect = "lost"
+
+    [flow.download]
+    from = "server"
+    to = "phone"
+    congestion-control = "cubic"
+    """
+)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+    # Commands write below the working directory unless told otherwise.
+    monkeypatch.chdir(tmp_path)
+    return CliRunner()

@@ -1,0 +1,44 @@
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, SCENARIO
+
+pytestmark = [
+    pytest.mark.packaging,
+    pytest.mark.skipif(
+        "FADEOUT_PACKAGING" not in os.environ,
+        reason="builds a wheel and downloads what it needs; set FADEOUT_PACKAGING=1",
+    ),
+]
+
+
+def call(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_a_wheel_works_in_an_empty_environment(tmp_path: Path):
+    maturin = Path(sys.executable).with_name("maturin")
+    call(maturin, "build", "--release", "--out", tmp_path / "dist", cwd=ROOT)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    venv.create(tmp_path / "env", with_pip=True)
+    binaries = tmp_path / "env" / "bin"
+    call(binaries / "pip", "install", "--quiet", wheel, cwd=tmp_path)
+
+    assert "fadeout 0." in call(binaries / "fadeout", "--version", cwd=tmp_path)
+    assert "blockage" in call(binaries / "fadeout", "list", "studies", cwd=tmp_path)
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    call(binaries / "fadeout", "run", "small.toml", "--out", "run", cwd=tmp_path)
+    assert (tmp_path / "run" / "figures" / "overview.png").is_file()
+    files = "import fadeout.validate.linux as v, fadeout.study as s; print(len(v.runs())); " + (
+        "print((s.studies()['blockage'].folder / 'scenario.toml').is_file())"
+    )
+    assert call(binaries / "python", "-c", files, cwd=tmp_path).split() == ["9", "True"]

@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+
+import fadeout
+from conftest import SCENARIO
+from fadeout.plot import NAMES
+from fadeout.plot.panels import MOST_POINTS, merged_intervals, rebin, thin
+
+
+@pytest.fixture(scope="module")
+def results() -> fadeout.Results:
+    return fadeout.run(SCENARIO)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_has_labels_with_units_and_the_blockages(results, name, tmp_path: Path):
+    figure = getattr(results.plot, name)()
+    assert isinstance(figure, Figure)
+    for ax in figure.axes:
+        assert "(" in ax.get_ylabel()
+        # 2 blockages are shaded, one patch each.
+        assert len(ax.patches) == 2
+    assert "(s)" in figure.axes[-1].get_xlabel()
+    path = tmp_path / f"{name}.png"
+    figure.savefig(path)
+    assert path.stat().st_size > 5_000
+
+
+def test_only_what_was_recorded_is_drawn(tmp_path: Path):
+    results = fadeout.run(SCENARIO, set={"probe.queue": False})
+    assert "queue" not in results.plot.available()
+    assert len(results.plot.overview().axes) == 3
+    with pytest.raises(fadeout.ResultError, match="probe"):
+        results.plot.queue()
+
+
+def test_many_flows_are_drawn_and_a_wrong_name_suggests():
+    results = fadeout.run(SCENARIO, set={"flow.download.count": 12})
+    assert results.plot.congestion().axes[0].get_legend() is not None
+    with pytest.raises(fadeout.ResultError, match="'download-3'"):
+        results.plot.congestion(flows=["downlaod-3"])
+
+
+@pytest.mark.parametrize("window", ["0 ms", "-1 s", "fast", "100", 0.0])
+def test_a_window_that_is_no_length_of_time_is_refused(results, window):
+    with pytest.raises(ValueError, match="length of time"):
+        results.plot.throughput(window=window)
+
+
+def test_a_window_finer_than_the_record_is_refused(results):
+    with pytest.raises(fadeout.ResultError, match="100 ms"):
+        results.plot.throughput(window="10 ms")
+
+
+def test_windows_keep_every_byte(results):
+    total = results.throughput["bytes"].sum()
+    for window_s in (0.1, 0.25, 0.3, 7.0):
+        rates = rebin(results.throughput, window_s, results.duration_s)
+        ends = (rates["time_s"] + window_s).clip(upper_bound=results.duration_s)
+        bits = float((rates["rate_mbps"] * (ends - rates["time_s"])).sum()) * 1e6
+        assert bits == pytest.approx(8 * total, rel=1e-9)
+
+
+def test_thinning_keeps_peaks_and_troughs():
+    count = 100_000
+    frame = pl.DataFrame({"time_s": range(count), "x": [0.0] * count})
+    frame = frame.with_columns(
+        pl.when(pl.col("time_s") == 54_321).then(9.0).otherwise(pl.col("x")).alias("x")
+    )
+    thinned = thin(frame, "x")
+    assert len(thinned) <= MOST_POINTS + 2
+    assert thinned["x"].max() == 9.0
+    assert thinned["x"].min() == 0.0
+
+
+def test_intervals_that_touch_are_one():
+    frame = pl.DataFrame({"start_s": [3.0, 0.0, 1.0], "end_s": [4.0, 1.0, 2.0]})
+    assert merged_intervals(frame) == [(0.0, 2.0), (3.0, 4.0)]

@@ -1,0 +1,77 @@
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import fadeout
+from fadeout.cli import app
+from fadeout.studies.blockage import STUDY
+from fadeout.studies.blockage.study import PUBLISHED
+from fadeout.study import Batch, Job, estimate, paired_difference, studies
+from fadeout.study.statistics import student_t
+
+
+def test_the_interval_of_a_textbook_sample():
+    # Student's sleep data (1908), group 2 minus group 1: mean 1.58, 95 % interval 0.70 to 2.46.
+    extra = (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0)
+    other = (1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4)
+    found = paired_difference(other, extra)
+    assert found.mean == pytest.approx(1.58)
+    assert found.half_width == pytest.approx(0.88, abs=0.005)
+
+
+def test_students_t_meets_its_table():
+    # Tables of the t distribution, 97.5 %.
+    for degrees, expected in ((1, 12.706), (19, 2.093), (40, 2.021), (60, 2.000), (1000, 1.962)):
+        assert student_t(degrees) == pytest.approx(expected, abs=0.0006)
+
+
+def test_one_value_has_no_interval():
+    with pytest.raises((ValueError, statistics.StatisticsError)):
+        estimate([1.0])
+
+
+def test_the_number_of_workers_changes_no_bit():
+    jobs = [Job(("duration=2 s",), seed=seed) for seed in (1, 2, 3)]
+    one, many = (
+        [r.fingerprint for r in Batch(STUDY.folder / "scenario.toml", workers=workers).run(jobs)]
+        for workers in (1, 3)
+    )
+    assert one == many
+    assert len(set(one)) == 3
+
+
+def test_the_scenario_states_what_the_paper_states():
+    results = fadeout.run(STUDY.folder / "scenario.toml", set={"duration": "1 s"})
+    stated = PUBLISHED["setup"]["stated"]
+    resolved = json.dumps(results.manifest["scenario"])
+    assert results.flows["congestion_control"][0] == stated["congestion_control"]
+    for number in ("4.8", "1.4", "0.5"):
+        assert number in resolved
+
+
+def test_a_study_that_exists_is_listed_and_has_its_files():
+    for study in studies().values():
+        for name in ("scenario.toml", "published.toml", "README.md"):
+            assert (study.folder / name).is_file(), name
+        fadeout.check(study.folder / "scenario.toml")
+
+
+def test_the_blockage_study_answers_its_questions(cli: CliRunner):
+    command = ["study", "blockage", "--quick", "--seeds", "2", "--out", "study"]
+    result = cli.invoke(app, command)
+    assert result.exit_code == 0, result.output
+    assert "12 %" in result.stdout
+    found = json.loads(Path("study/results.json").read_text())
+    assert [row["published_loss_pct"] for row in found["table"]] == [12.0, 54.0, 72.0]
+    losses = [row["linux_mean_pct"] for row in found["table"]]
+    assert losses == sorted(losses)
+    report = Path("study/report.md").read_text()
+    for figure in Path("study/figures").glob("*.png"):
+        assert figure.stat().st_size > 5_000
+        assert f"figures/{figure.name}" in report
+    refused = cli.invoke(app, command)
+    assert refused.exit_code == 1
+    assert "--force" in refused.stderr
