@@ -291,11 +291,12 @@ fn slow_start_at_most_doubles_the_window_in_a_round_trip() {
                 entry.name
             );
         }
+        // A model of the path has none to go by here.
+        let cwnd = sender.window.cwnd;
         assert!(
-            sender.window.cwnd > 15.0,
-            "{}: {}",
-            entry.name,
-            sender.window.cwnd
+            cwnd > 15.0 || sender.control.controls_window(),
+            "{}: {cwnd}",
+            entry.name
         );
     }
 }

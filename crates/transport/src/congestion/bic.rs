@@ -7,7 +7,7 @@
 //! Source: Xu, Harfoush and Rhee, "Binary increase congestion control", INFOCOM 2004, in the
 //! integer arithmetic of net/ipv4/tcp_bic.c (Linux 6.12).
 
-use super::linux::{AckCounter, Jiffies, slow_start, whole};
+use super::linux::{AckCounter, Jiffies, TimeoutWatch, slow_start, whole};
 use super::registry::Algorithm;
 use super::settings::{HZ, Settings, flag, integer, number};
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window};
@@ -39,6 +39,7 @@ pub struct Bic {
     last_update: u64,
     /// Mean segments per ACK, times 16.
     ack_ratio: u32,
+    timeouts: TimeoutWatch,
 }
 
 impl Algorithm for Bic {
@@ -96,12 +97,16 @@ impl Algorithm for Bic {
             last_cwnd: 0,
             last_update: 0,
             ack_ratio: RATIO_START,
+            timeouts: TimeoutWatch::default(),
         }
     }
 }
 
 impl CongestionControl for Bic {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if self.timeouts.on_ack(ack) {
+            self.forget();
+        }
         if ack.state == RecoveryState::Open {
             self.ack_ratio = (self.ack_ratio + ack.acked) - (self.ack_ratio >> RATIO_SHIFT);
         }
@@ -134,16 +139,22 @@ impl CongestionControl for Bic {
         };
         window.ssthresh = f64::from(kept.max(2));
         if event.kind == CongestionKind::Rto {
-            self.per = 0;
-            self.last_max = 0;
-            self.last_cwnd = 0;
-            self.last_update = 0;
-            self.ack_ratio = RATIO_START;
+            self.timeouts.on_reported();
+            self.forget();
         }
     }
 }
 
 impl Bic {
+    /// After a timeout the search starts anew.
+    fn forget(&mut self) {
+        self.per = 0;
+        self.last_max = 0;
+        self.last_cwnd = 0;
+        self.last_update = 0;
+        self.ack_ratio = RATIO_START;
+    }
+
     fn update(&mut self, cwnd: u32, now: Time) {
         let now = self.jiffies.at(now);
         if self.last_cwnd == cwnd && now - self.last_update <= self.jiffies.hz() / 32 {

@@ -8,7 +8,7 @@
 //! Source: Liu, Basar and Srikant, "TCP-Illinois", Performance Evaluation 65, 2008, in the integer
 //! arithmetic of net/ipv4/tcp_illinois.c (Linux 6.12): increase in 1/128, decrease in 1/64.
 
-use super::linux::{slow_start, whole};
+use super::linux::{TimeoutWatch, slow_start, whole};
 use super::registry::Algorithm;
 use super::settings::{Settings, integer};
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
@@ -43,6 +43,7 @@ pub struct Illinois {
     count: u64,
     has_been_above: bool,
     low_rounds: u32,
+    timeouts: TimeoutWatch,
 }
 
 impl Algorithm for Illinois {
@@ -84,12 +85,16 @@ impl Algorithm for Illinois {
             count: 0,
             has_been_above: false,
             low_rounds: 0,
+            timeouts: TimeoutWatch::default(),
         }
     }
 }
 
 impl CongestionControl for Illinois {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if self.timeouts.on_ack(ack) {
+            self.forget(ack.snd_nxt);
+        }
         self.acked = ack.acked;
         if let Some(rtt) = ack.rtt {
             let us = rtt.as_micros().min(RTT_MAX_US);
@@ -127,16 +132,22 @@ impl CongestionControl for Illinois {
         let cut = (cwnd * self.beta) >> BETA_SHIFT;
         window.ssthresh = (cwnd - cut).max(2) as f64;
         if event.kind == CongestionKind::Rto {
-            self.alpha = ALPHA_BASE;
-            self.beta = BETA_BASE;
-            self.has_been_above = false;
-            self.low_rounds = 0;
-            self.start_round(event.snd_nxt);
+            self.timeouts.on_reported();
+            self.forget(event.snd_nxt);
         }
     }
 }
 
 impl Illinois {
+    /// After a timeout increase and decrease are Reno's until delays say otherwise.
+    fn forget(&mut self, snd_nxt: u64) {
+        self.alpha = ALPHA_BASE;
+        self.beta = BETA_BASE;
+        self.has_been_above = false;
+        self.low_rounds = 0;
+        self.start_round(snd_nxt);
+    }
+
     fn start_round(&mut self, snd_nxt: u64) {
         self.round_end = snd_nxt;
         self.sum_us = 0;

@@ -3,7 +3,7 @@
 //! Windows are whole segments; fractions of a segment live in a counter of acknowledged segments
 //! (`snd_cwnd_cnt` in the kernel). Source: net/ipv4/tcp_cong.c of Linux 6.12.
 
-use super::{AckSample, Window};
+use super::{AckSample, RecoveryState, Window};
 use fadeout_core::{Span, Time};
 
 /// The window in whole segments, at least one.
@@ -64,6 +64,25 @@ impl AckCounter {
             }
         }
         self.grow(window, whole(window), left);
+    }
+}
+
+/// Notices a timeout within an episode. The stack reports an episode once, so a timeout during
+/// recovery shows only in the state of the next ACK; the kernel's algorithms reset on it too.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TimeoutWatch(RecoveryState);
+
+impl TimeoutWatch {
+    /// Whether a timeout came since the last ACK without being reported. Call once an ACK.
+    #[inline]
+    pub(super) fn on_ack(&mut self, ack: &AckSample) -> bool {
+        let before = std::mem::replace(&mut self.0, ack.state);
+        ack.state == RecoveryState::Loss && before != RecoveryState::Loss
+    }
+
+    /// A timeout was reported.
+    pub(super) fn on_reported(&mut self) {
+        self.0 = RecoveryState::Loss;
     }
 }
 

@@ -186,13 +186,11 @@ impl Integer {
             cwnd
         };
         window.ssthresh = f64::from(scaled(cwnd, kept).max(2));
-        if event.kind == CongestionKind::Rto {
-            self.forget();
-        }
     }
 
     /// After a timeout nothing of the past is worth keeping, the smallest delay included.
-    fn forget(&mut self) {
+    pub(super) fn on_timeout(&mut self) {
+        self.epoch_start = None;
         self.per = 0;
         self.last_max = 0;
         self.last_cwnd = 0;
@@ -309,9 +307,9 @@ mod tests {
     #[test]
     fn a_timeout_forgets_the_maximum() {
         let mut cubic = kernel();
-        let mut w = window(100.0, f64::INFINITY);
-        cubic.on_congestion(&mut w, &congestion(at_ms(0), CongestionKind::Rto, 100));
-        assert_eq!((w.ssthresh, cubic.last_max), (70.0, 0));
+        assert_eq!(lose(&mut cubic, 100.0), 70.0);
+        cubic.on_timeout();
+        assert_eq!((cubic.last_max, cubic.epoch_start), (0, None));
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod real;
 
 use super::hystart::{self, HyStart};
 use super::hystart_plus_plus::HyStartPlusPlus;
-use super::linux;
+use super::linux::{self, TimeoutWatch};
 use super::registry::Algorithm;
 use super::settings::{HZ, Settings, choice, flag, number};
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
@@ -29,6 +29,7 @@ use real::{Edition, Real};
 pub struct Cubic {
     growth: Growth,
     exit: Exit,
+    timeouts: TimeoutWatch,
 }
 
 #[derive(Debug, Clone)]
@@ -148,12 +149,19 @@ impl Algorithm for Cubic {
             ("hystart++", _) | ("auto", "rfc9438") => Exit::PlusPlus(HyStartPlusPlus::new()),
             _ => Exit::Loss,
         };
-        Cubic { growth, exit }
+        Cubic {
+            growth,
+            exit,
+            timeouts: TimeoutWatch::default(),
+        }
     }
 }
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if self.timeouts.on_ack(ack) {
+            self.on_timeout(ack.now, ack.snd_nxt);
+        }
         let delay = match &mut self.growth {
             Growth::Integer(integer) => integer.on_sample(ack),
             Growth::Real(real) => real.on_sample(ack),
@@ -175,12 +183,12 @@ impl CongestionControl for Cubic {
             Growth::Integer(integer) => integer.on_congestion(window, event),
             Growth::Real(real) => real.on_congestion(window, event),
         }
-        match &mut self.exit {
-            Exit::HyStart(hystart) if event.kind == CongestionKind::Rto => {
-                hystart.on_timeout(event.now, event.snd_nxt);
-            }
-            Exit::PlusPlus(plus_plus) => plus_plus.on_congestion(),
-            _ => {}
+        if let Exit::PlusPlus(plus_plus) = &mut self.exit {
+            plus_plus.on_congestion();
+        }
+        if event.kind == CongestionKind::Rto {
+            self.timeouts.on_reported();
+            self.on_timeout(event.now, event.snd_nxt);
         }
     }
 
@@ -208,6 +216,16 @@ impl CongestionControl for Cubic {
 }
 
 impl Cubic {
+    fn on_timeout(&mut self, now: Time, snd_nxt: u64) {
+        match &mut self.growth {
+            Growth::Integer(integer) => integer.on_timeout(),
+            Growth::Real(real) => real.on_timeout(),
+        }
+        if let Exit::HyStart(hystart) = &mut self.exit {
+            hystart.on_timeout(now, snd_nxt);
+        }
+    }
+
     fn grow(&mut self, window: &mut Window, ack: &AckSample) {
         let mut left = ack.delivered_now;
         if window.in_slow_start() {

@@ -162,11 +162,11 @@ impl Real {
         let is_below = self.state.w_max.is_some_and(|w_max| cwnd < w_max);
         self.state.cwnd_prior = cwnd;
         self.state.epoch_start = None;
-        self.state.w_max = match event.kind {
-            CongestionKind::Rto => None,
-            _ if has_fast_convergence && is_below => Some(cwnd * (1.0 + beta) / 2.0),
-            _ => Some(cwnd),
-        };
+        self.state.w_max = Some(if has_fast_convergence && is_below {
+            cwnd * (1.0 + beta) / 2.0
+        } else {
+            cwnd
+        });
         let kept = if event.kind == CongestionKind::Ecn {
             beta_ecn
         } else {
@@ -177,6 +177,12 @@ impl Real {
             Edition::Paper2008 => cwnd,
         };
         window.ssthresh = (from * kept).max(2.0);
+    }
+
+    /// The next epoch starts at its own plateau (RFC 9438 section 4.8).
+    pub(super) fn on_timeout(&mut self) {
+        self.state.epoch_start = None;
+        self.state.w_max = None;
     }
 
     pub(super) fn on_spurious(&mut self) {

@@ -1,0 +1,10 @@
+//! BBR: a model of the path, its bandwidth and its round-trip time, sets rate and window.
+//!
+//! [`v1`] is the kernel's.
+
+mod max_filter;
+mod round;
+pub(super) mod v1;
+
+use max_filter::MaxFilter;
+use round::Round;

@@ -1,0 +1,34 @@
+//! Packet-timed round trips.
+
+use super::super::AckSample;
+
+/// Counts rounds: one ends when a segment sent after its start is acknowledged
+/// (draft-ietf-ccwg-bbr section 5.5.1).
+#[derive(Debug, Clone, Copy, Default)]
+pub(in super::super) struct Round {
+    /// Rounds so far.
+    pub(in super::super) count: u64,
+    /// Whether the present ACK starts one.
+    pub(in super::super) is_start: bool,
+    next_delivered: u64,
+}
+
+impl Round {
+    /// Takes the ACK's delivery-rate sample.
+    pub(in super::super) fn on_ack(&mut self, ack: &AckSample) {
+        self.is_start = ack
+            .rate
+            .interval
+            .is_some_and(|interval| !interval.is_zero())
+            && ack.rate.prior_delivered >= self.next_delivered;
+        if self.is_start {
+            self.next_delivered = ack.delivered;
+            self.count += 1;
+        }
+    }
+
+    /// The round under way began now.
+    pub(in super::super) fn restart(&mut self, delivered: u64) {
+        self.next_delivered = delivered;
+    }
+}

@@ -1,0 +1,308 @@
+//! BBR version 1, as the Linux kernel has it.
+//!
+//! Bandwidth is the largest delivery rate of 10 rounds, the round-trip time the smallest of 10 s.
+//! STARTUP and DRAIN find the pipe, PROBE_BW cycles the pacing gain through 1.25, 0.75 and six
+//! rounds of 1, PROBE_RTT empties the queue every 10 s. The window is twice the product, plus what
+//! aggregated ACKs ask for; losses do not lower the rate. A policer is recognised by its loss.
+//!
+//! Source: Cardwell et al., "BBR: congestion-based congestion control", ACM Queue 14(5), 2016, and
+//! net/ipv4/tcp_bbr.c of Linux 6.12. Real numbers stand where the kernel has fixed point. Not
+//! modelled: the pacing credit at the time of departure, and that a lone small segment's ACK may
+//! have been delayed.
+
+mod aggregation;
+mod min_rtt;
+mod phases;
+mod policer;
+mod sizes;
+
+use super::super::registry::Algorithm;
+use super::super::settings::{Settings, integer, number, span};
+use super::super::{
+    AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
+};
+use super::{MaxFilter, Round};
+use aggregation::Aggregation;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Entry;
+use fadeout_core::{Rate, Span, Time};
+use policer::Policer;
+
+/// Pacing gain of STARTUP, and the window's until the pipe is full: a little above 2/ln 2.
+const HIGH_GAIN: f64 = 739.0 / 256.0;
+const DRAIN_GAIN: f64 = 88.0 / 256.0;
+/// Smallest window, in segments.
+const MIN_WINDOW: f64 = 4.0;
+/// Window at the start of a connection (TCP_INIT_CWND).
+const INITIAL_WINDOW: f64 = 10.0;
+const USEC: f64 = 1e6;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// BBR version 1. Bandwidths are in segments per second.
+#[derive(Debug, Clone)]
+pub struct BbrV1 {
+    cwnd_gain_probe: f64,
+    pacing_margin: f64,
+    probe_rtt_duration: Span,
+    min_rtt_window: Span,
+    random: Stream,
+
+    mode: Mode,
+    round: Round,
+    bandwidth: MaxFilter,
+    min_rtt: Option<Span>,
+    min_rtt_at: Time,
+    aggregation: Aggregation,
+    policer: Policer,
+
+    full_bandwidth: f64,
+    full_bandwidth_rounds: u32,
+    is_pipe_full: bool,
+
+    cycle: usize,
+    cycle_at: Time,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    pacing_rate: f64,
+    has_seen_rtt: bool,
+    mss: f64,
+
+    probe_rtt_done_at: Option<Time>,
+    has_probe_rtt_round_passed: bool,
+    /// Samples of segments sent up to this count of deliveries are the application's rate.
+    limited_until: u64,
+    is_restarting: bool,
+
+    state: RecoveryState,
+    is_conserving: bool,
+    prior_cwnd: f64,
+}
+
+impl Algorithm for BbrV1 {
+    const ENTRY: Entry = Entry {
+        name: "bbr",
+        aliases: &["bbr1", "bbrv1"],
+        family: "model-based",
+        summary: "Rate and window from the path's bandwidth and smallest round-trip time",
+        citation: "Cardwell et al., ACM Queue 14(5), 2016; Linux 6.12 net/ipv4/tcp_bbr.c",
+        parameters: &[
+            number(
+                "cwnd-gain",
+                (1.0, 10.0, ""),
+                "2",
+                "Window in bandwidth-delay products.",
+            ),
+            number(
+                "pacing-margin",
+                (0.0, 0.5, ""),
+                "0.01",
+                "The sender paces this fraction below the bandwidth, to drain queues.",
+            ),
+            integer(
+                "bandwidth-window",
+                (1, 15, "rounds"),
+                "10",
+                "Window of the bandwidth filter.",
+            ),
+            span(
+                "min-rtt-window",
+                "10 s",
+                "Window of the round-trip time filter.",
+            ),
+            span(
+                "probe-rtt-duration",
+                "200 ms",
+                "How long the queue is kept empty.",
+            ),
+        ],
+    };
+
+    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+        BbrV1 {
+            cwnd_gain_probe: settings.number("cwnd-gain"),
+            pacing_margin: settings.number("pacing-margin"),
+            probe_rtt_duration: settings.span("probe-rtt-duration"),
+            min_rtt_window: settings.span("min-rtt-window"),
+            random,
+            mode: Mode::Startup,
+            round: Round::default(),
+            bandwidth: MaxFilter::new(settings.integer("bandwidth-window").into()),
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            aggregation: Aggregation::default(),
+            policer: Policer::default(),
+            full_bandwidth: 0.0,
+            full_bandwidth_rounds: 0,
+            is_pipe_full: false,
+            cycle: 0,
+            cycle_at: Time::ZERO,
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
+            pacing_rate: 0.0,
+            has_seen_rtt: false,
+            mss: 1448.0,
+            probe_rtt_done_at: None,
+            has_probe_rtt_round_passed: false,
+            limited_until: 0,
+            is_restarting: false,
+            state: RecoveryState::Open,
+            is_conserving: false,
+            prior_cwnd: 0.0,
+        }
+    }
+}
+
+impl CongestionControl for BbrV1 {
+    fn on_established(&mut self, window: &mut Window, now: Time, srtt: Option<Span>) {
+        self.mss = f64::from(window.mss);
+        self.min_rtt = srtt;
+        self.min_rtt_at = now;
+        self.cycle_at = now;
+        self.aggregation.restart(now);
+        self.start_pacing(window.cwnd, srtt);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.mss = f64::from(window.mss);
+        self.update_bandwidth(ack);
+        self.update_aggregation(window, ack);
+        self.update_cycle(ack);
+        self.check_full_pipe(ack);
+        self.check_drain(window, ack);
+        self.update_min_rtt(window, ack);
+        self.update_gains();
+        if !self.has_seen_rtt && !ack.srtt.is_zero() {
+            self.start_pacing(window.cwnd, Some(ack.srtt));
+        }
+        self.set_pacing_rate(self.pacing_gain);
+        self.set_window(window, ack);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        // The threshold is not used; the window is kept for the end of recovery.
+        self.save_window(window.cwnd);
+        if event.kind == CongestionKind::Rto {
+            self.full_bandwidth = 0.0;
+            self.round.is_start = true;
+            self.state = RecoveryState::Loss;
+            self.policer.on_timeout();
+            window.cwnd = f64::from(event.in_flight) + 1.0;
+        }
+    }
+
+    fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
+        self.full_bandwidth = 0.0;
+        self.full_bandwidth_rounds = 0;
+        self.policer = Policer::default();
+        window.cwnd = window.cwnd.max(prior.cwnd);
+    }
+
+    fn on_idle_restart(&mut self, window: &mut Window, now: Time, _idle: Span) {
+        // Nothing in flight after a timeout is no sign of an idle application.
+        if self.state == RecoveryState::Loss {
+            return;
+        }
+        self.is_restarting = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw => self.set_pacing_rate(1.0),
+            Mode::ProbeRtt => self.check_probe_rtt_done(window, now),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn controls_window(&self) -> bool {
+        true
+    }
+
+    /// In bytes of payload per second.
+    fn pacing_rate(&self) -> Option<Rate> {
+        (self.pacing_rate > 0.0).then(|| Rate::from_bits_per_sec((self.pacing_rate * 8.0) as u64))
+    }
+
+    fn phase(&self) -> &'static str {
+        match self.mode {
+            Mode::Startup => "startup",
+            Mode::Drain => "drain",
+            Mode::ProbeBw => "probe-bw",
+            Mode::ProbeRtt => "probe-rtt",
+        }
+    }
+}
+
+impl BbrV1 {
+    /// The bandwidth in use: the policer's if there is one.
+    fn bandwidth(&self) -> f64 {
+        self.policer.rate().unwrap_or(self.bandwidth.max())
+    }
+
+    fn update_bandwidth(&mut self, ack: &AckSample) {
+        self.round.on_ack(ack);
+        if self.round.is_start {
+            self.is_conserving = false;
+        }
+        let Some(rate) = ack.rate.segments_per_sec() else {
+            return;
+        };
+        let is_limited = self.is_limited(ack);
+        let restarts_cycle = self.policer.on_ack(policer::Sample {
+            ack,
+            mss: self.mss,
+            is_round_start: self.round.is_start,
+            is_probing: self.mode == Mode::ProbeBw,
+            is_limited,
+        });
+        if restarts_cycle {
+            self.start_probe_bw(ack.now);
+        }
+        if !is_limited || rate >= self.bandwidth.max() {
+            self.bandwidth.update(self.round.count, rate);
+        }
+    }
+
+    fn is_limited(&self, ack: &AckSample) -> bool {
+        ack.rate.is_app_limited || ack.rate.prior_delivered < self.limited_until
+    }
+
+    fn update_aggregation(&mut self, window: &Window, ack: &AckSample) {
+        if ack.rate.segments_per_sec().is_some() {
+            let bandwidth = self.bandwidth();
+            self.aggregation
+                .on_ack(ack, bandwidth, window.cwnd, self.round.is_start);
+        }
+    }
+
+    fn start_pacing(&mut self, cwnd: f64, srtt: Option<Span>) {
+        self.has_seen_rtt = srtt.is_some();
+        let rtt = srtt.unwrap_or(Span::from_millis(1)).as_micros().max(1) as f64;
+        self.pacing_rate = self.to_pacing_rate(cwnd * USEC / rtt, HIGH_GAIN);
+    }
+
+    /// The rate only rises until the pipe is full.
+    fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = self.to_pacing_rate(self.bandwidth(), gain);
+        if self.is_pipe_full || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// Bytes per second.
+    fn to_pacing_rate(&self, segments_per_sec: f64, gain: f64) -> f64 {
+        segments_per_sec * self.mss * gain * (1.0 - self.pacing_margin)
+    }
+}
+
+/// Whether the state is one in which BBR holds losses to be under repair.
+fn is_recovering(state: RecoveryState) -> bool {
+    matches!(state, RecoveryState::Recovery | RecoveryState::Loss)
+}
+
+#[cfg(test)]
+mod tests;

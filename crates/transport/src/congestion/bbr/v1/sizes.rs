@@ -1,0 +1,108 @@
+//! The window: bandwidth-delay products, allowances, and what losses do to it.
+
+use super::super::super::{AckSample, RecoveryState, Window};
+use super::{BbrV1, INITIAL_WINDOW, MIN_WINDOW, Mode, USEC, is_recovering};
+
+/// Below this rate (bytes per second) one segment makes a burst.
+const SLOW_RATE: f64 = 1.2e6 / 8.0;
+/// A burst is what the rate sends in about a millisecond.
+const BURST_PER_SEC: f64 = 1024.0;
+/// Largest burst in bytes (GSO_LEGACY_MAX_SIZE less headers) and in segments.
+const BURST_BYTES: f64 = 65_535.0 - 320.0;
+const BURST_SEGMENTS: f64 = 127.0;
+/// Aggregation may ask for what the bandwidth carries in this long, in seconds.
+const AGGREGATION_LIMIT: f64 = 0.1;
+
+impl BbrV1 {
+    /// Bandwidth-delay product times `gain`, rounded up.
+    fn product(&self, bandwidth: f64, gain: f64) -> f64 {
+        match self.min_rtt {
+            None => INITIAL_WINDOW,
+            Some(rtt) => (bandwidth * rtt.as_micros() as f64 / USEC * gain).ceil(),
+        }
+    }
+
+    /// Segments sent at once.
+    pub(super) fn burst_goal(&self) -> f64 {
+        let least = if self.pacing_rate < SLOW_RATE {
+            1.0
+        } else {
+            2.0
+        };
+        let bytes = (self.pacing_rate / BURST_PER_SEC).min(BURST_BYTES);
+        (bytes / self.mss).floor().clamp(least, BURST_SEGMENTS)
+    }
+
+    /// Room for bursts at the sender and the receiver; even, and more when probing.
+    fn with_bursts(&self, segments: f64) -> f64 {
+        let even = ((segments + 3.0 * self.burst_goal()) / 2.0).ceil() * 2.0;
+        if self.mode == Mode::ProbeBw && self.cycle == 0 {
+            even + 2.0
+        } else {
+            even
+        }
+    }
+
+    /// Segments in flight that `gain` products of `bandwidth` ask for.
+    pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
+        self.with_bursts(self.product(bandwidth, gain))
+    }
+
+    /// The window that the model wants.
+    pub(super) fn target(&self) -> f64 {
+        let bandwidth = self.bandwidth();
+        let mut target = self.product(bandwidth, self.cwnd_gain);
+        if self.is_pipe_full {
+            let limit = (bandwidth * AGGREGATION_LIMIT).floor();
+            target += self.aggregation.excess().min(limit);
+        }
+        self.with_bursts(target)
+    }
+
+    pub(super) fn set_window(&mut self, window: &mut Window, ack: &AckSample) {
+        let acked = f64::from(ack.delivered_now);
+        if ack.delivered_now > 0 && !self.recover_or_restore(window, ack) {
+            let target = self.target();
+            if self.is_pipe_full {
+                window.cwnd = (window.cwnd + acked).min(target);
+            } else if window.cwnd < target || (ack.delivered as f64) < INITIAL_WINDOW {
+                window.cwnd += acked;
+            }
+            window.cwnd = window.cwnd.max(MIN_WINDOW);
+        }
+        if self.mode == Mode::ProbeRtt {
+            window.cwnd = window.cwnd.min(MIN_WINDOW);
+        }
+    }
+
+    /// Losses lower the window by themselves; the first round of recovery sends no more than is
+    /// delivered; its end restores the window. True when the first round decides alone.
+    fn recover_or_restore(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+        let conserved = f64::from(ack.in_flight) + f64::from(ack.delivered_now);
+        if ack.lost_now > 0 {
+            window.cwnd = (window.cwnd - f64::from(ack.lost_now)).max(1.0);
+        }
+        let before = std::mem::replace(&mut self.state, ack.state);
+        if ack.state == RecoveryState::Recovery && before != RecoveryState::Recovery {
+            self.is_conserving = true;
+            self.round.restart(ack.delivered);
+            window.cwnd = conserved;
+        } else if is_recovering(before) && !is_recovering(ack.state) {
+            self.is_conserving = false;
+            window.cwnd = window.cwnd.max(self.prior_cwnd);
+        }
+        if self.is_conserving {
+            window.cwnd = window.cwnd.max(conserved);
+        }
+        self.is_conserving
+    }
+
+    /// Keeps the window for the end of recovery or of PROBE_RTT.
+    pub(super) fn save_window(&mut self, cwnd: f64) {
+        self.prior_cwnd = if !is_recovering(self.state) && self.mode != Mode::ProbeRtt {
+            cwnd
+        } else {
+            self.prior_cwnd.max(cwnd)
+        };
+    }
+}
