@@ -15,6 +15,8 @@ const fn key(name: &'static str, shape: Shape, presence: Presence, doc: &'static
 
 /// Longest time, in nanoseconds: a million seconds.
 const MAX_TIME: f64 = 1e15;
+/// Shortest time in a schedule of outages, in nanoseconds: 10 µs.
+const MIN_OUTAGE: f64 = 1e4;
 /// Highest rate, in bits per second.
 const MAX_RATE: f64 = 1e13;
 /// Most bytes in a buffer or a transfer of the file's own keys.
@@ -28,6 +30,7 @@ pub(crate) const MAX_ELEMENTS: usize = 100_000;
 
 const TIME: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, MAX_TIME));
 const POSITIVE_TIME: Shape = Shape::Quantity(Dimension::Time, Range::positive(MAX_TIME));
+const OUTAGE: Shape = Shape::Quantity(Dimension::Time, Range::closed(MIN_OUTAGE, MAX_TIME));
 const RATE: Shape = Shape::Quantity(Dimension::Rate, Range::positive(MAX_RATE));
 const RATE_OR_ZERO: Shape = Shape::Quantity(Dimension::Rate, Range::closed(0.0, MAX_RATE));
 const SIZE: Shape = Shape::Quantity(Dimension::Size, Range::positive(MAX_SIZE));
@@ -35,7 +38,7 @@ const PACKETS: Shape = Shape::Quantity(Dimension::Packets, Range::positive(MAX_P
 const LENGTH: Shape = Shape::Quantity(Dimension::Length, Range::positive(1e6));
 const LENGTH_OR_ZERO: Shape = Shape::Quantity(Dimension::Length, Range::closed(0.0, 1e6));
 const LOSS_DB: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 300.0));
-const BEAMWIDTH: Shape = Shape::Quantity(Dimension::Angle, Range::positive(360.0));
+const BEAMWIDTH: Shape = Shape::Quantity(Dimension::Angle, Range::positive(180.0));
 const PROBABILITY: Shape = Shape::Number(Range::closed(0.0, 1.0));
 
 /// The keys of a file.
@@ -259,38 +262,65 @@ static RADIO: &[Key] = &[
     ),
     key(
         "tx-height",
-        LENGTH_OR_ZERO,
+        LENGTH,
         Default("\"10 m\""),
         "Antenna height of the transmitter.",
     ),
     key(
         "rx-height",
-        LENGTH_OR_ZERO,
-        Default("\"1.5 m\""),
-        "Antenna height of the receiver.",
+        LENGTH,
+        Default("\"1 m\""),
+        "Antenna height of the receiver. At 1.5 m the path passes over a car of 1.4 m close by.",
     ),
     key(
         "noise-figure",
         Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)),
-        Default("\"7 dB\""),
+        Default("\"10 dB\""),
         "Noise figure of the receiver.",
     ),
     key(
         "implementation-loss",
         Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)),
         Default("\"1 dB\""),
-        "Distance of the receiver from the ideal one, as a loss of signal-to-noise ratio.",
+        "Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.",
     ),
     key(
-        "efficiency",
+        "elevation-beamwidth",
+        BEAMWIDTH,
+        Default("\"65 deg\""),
+        "Half-power beamwidth of both antennas in elevation; only their gains depend on it.",
+    ),
+    key(
+        "antenna-efficiency",
         Shape::Number(Range {
             min: 0.0,
             max: 1.0,
             is_open: true,
         }),
-        Default("1.0"),
-        "Share of the bandwidth that carries user data; the rest is control and reference \
-         signals.",
+        Default("0.7"),
+        "Share of the ideal directivity that the antennas reach.",
+    ),
+    key(
+        "layers",
+        Shape::Integer { min: 1, max: 8 },
+        Default("1"),
+        "Spatial layers, which share the power and each carry the full spectral efficiency.",
+    ),
+    key(
+        "overhead",
+        Shape::Number(Range::closed(0.0, 0.99)),
+        Default("0.18"),
+        "Share of resource elements that carry no data (TS 38.306 clause 4.1.2).",
+    ),
+    key(
+        "mcs-table",
+        Shape::Choice(&[
+            ("64qam", "TS 38.214 Table 5.1.3.1-1"),
+            ("256qam", "TS 38.214 Table 5.1.3.1-2"),
+            ("64qam-low-se", "TS 38.214 Table 5.1.3.1-3"),
+        ]),
+        Default("\"64qam\""),
+        "Modulation and coding schemes to choose from.",
     ),
     key("max-rate", RATE, Optional, "Upper bound on the rate."),
 ];
@@ -374,15 +404,10 @@ const SCHEDULE: Shape = Shape::Variants(&[
         key: "period",
         doc: "Periodic: from phase + k * period, for `duration` each, k = 0, 1, 2, …",
         keys: &[
-            key(
-                "period",
-                POSITIVE_TIME,
-                Required,
-                "Distance between two starts.",
-            ),
+            key("period", OUTAGE, Required, "Distance between two starts."),
             key(
                 "duration",
-                POSITIVE_TIME,
+                OUTAGE,
                 Required,
                 "Length of each; less than the period.",
             ),
@@ -407,17 +432,17 @@ const SCHEDULE: Shape = Shape::Variants(&[
     },
     Variant {
         key: "mean-clear",
-        doc: "Alternating exponential lengths, beginning clear.",
+        doc: "Alternating exponential lengths, stationary from the start.",
         keys: &[
             key(
                 "mean-clear",
-                POSITIVE_TIME,
+                OUTAGE,
                 Required,
                 "Mean length of a clear time.",
             ),
             key(
                 "mean-blocked",
-                POSITIVE_TIME,
+                OUTAGE,
                 Required,
                 "Mean length of a blocked time.",
             ),

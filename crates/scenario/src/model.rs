@@ -124,6 +124,10 @@ pub struct Radio {
     pub tx_beamwidth_deg: f64,
     /// Half-power beamwidth at the receiver, in degrees.
     pub rx_beamwidth_deg: f64,
+    /// Half-power beamwidth of both antennas in elevation, in degrees.
+    pub elevation_beamwidth_deg: f64,
+    /// Share of the ideal directivity that the antennas reach, in `(0, 1]`.
+    pub antenna_efficiency: f64,
     /// Ground distance between transmitter and receiver.
     pub distance: Meters,
     /// Antenna height of the transmitter.
@@ -132,12 +136,27 @@ pub struct Radio {
     pub rx_height: Meters,
     /// Receiver noise figure.
     pub noise_figure: Decibel,
-    /// Distance of the receiver from the ideal one, as a loss of signal-to-noise ratio.
+    /// Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.
     pub implementation_loss: Decibel,
-    /// Share of the bandwidth that carries user data, in `(0, 1]`.
-    pub efficiency: f64,
+    /// Spatial layers, which share the power; 1 to 8.
+    pub layers: u32,
+    /// Share of resource elements that carry no data, in `[0, 1)`.
+    pub overhead: f64,
+    /// Modulation and coding schemes to choose from.
+    pub mcs_table: McsTable,
     /// Upper bound on the rate.
     pub max_rate: Option<Rate>,
+}
+
+/// A table of modulation and coding schemes of TS 38.214 clause 5.1.3.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum McsTable {
+    /// Table 5.1.3.1-1, up to 64QAM.
+    Qam64,
+    /// Table 5.1.3.1-2, up to 256QAM.
+    Qam256,
+    /// Table 5.1.3.1-3, up to 64QAM with low spectral efficiencies.
+    Qam64LowSe,
 }
 
 /// The queue in front of a transmitter.
@@ -239,7 +258,7 @@ pub enum Schedule {
     },
     /// Listed intervals, sorted and disjoint: start and end.
     Scripted(Vec<(Time, Time)>),
-    /// Alternating exponential lengths, beginning clear.
+    /// Alternating exponential lengths, stationary from the start.
     Exponential {
         /// Mean length of a clear time.
         mean_clear: Span,

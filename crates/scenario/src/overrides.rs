@@ -5,7 +5,7 @@
 
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
-use crate::shape::{Key, Shape};
+use crate::shape::{Key, Shape, Variant};
 use crate::suggest::nearest;
 use crate::tree::{Node, Place, Table, Value, parse_value, shortened};
 
@@ -149,6 +149,14 @@ fn set(target: &mut Node, path: &[Part<'_>], shape: Option<&Shape>, node: Node) 
     let Value::Table(table) = &mut target.value else {
         return;
     };
+    // A key of another sort of table makes it one: what only the old sort has goes.
+    if let Some(variant) = shape.and_then(|shape| variant(shape, name))
+        && table.entry(name).is_none()
+    {
+        table
+            .0
+            .retain(|entry| variant.keys.iter().any(|key| key.name == entry.key));
+    }
     if table.entry(name).is_none() {
         let empty = Node {
             value: Value::Table(Table::default()),
@@ -172,6 +180,15 @@ fn set(target: &mut Node, path: &[Part<'_>], shape: Option<&Shape>, node: Node) 
 fn tag(shape: &Shape) -> Option<&'static str> {
     match shape {
         Shape::Named { tag, .. } => Some(tag),
+        _ => None,
+    }
+}
+
+/// The sort of table that the key `name` tells apart.
+fn variant(shape: &Shape, name: &str) -> Option<&'static Variant> {
+    match shape {
+        Shape::AnyOf(shapes) => shapes.iter().find_map(|shape| variant(shape, name)),
+        Shape::Variants(variants) => variants.iter().find(|variant| variant.key == name),
         _ => None,
     }
 }

@@ -130,7 +130,15 @@ fn rate_model(model: &RateModel) -> Value {
                 "rx-height": length(radio.rx_height),
                 "noise-figure": ratio(radio.noise_figure),
                 "implementation-loss": ratio(radio.implementation_loss),
-                "efficiency": radio.efficiency,
+                "elevation-beamwidth": Dimension::Angle.format(radio.elevation_beamwidth_deg),
+                "antenna-efficiency": radio.antenna_efficiency,
+                "layers": radio.layers,
+                "overhead": radio.overhead,
+                "mcs-table": match radio.mcs_table {
+                    McsTable::Qam64 => "64qam",
+                    McsTable::Qam256 => "256qam",
+                    McsTable::Qam64LowSe => "64qam-low-se",
+                },
             });
             if let Some(max_rate) = radio.max_rate {
                 table["max-rate"] = rate(max_rate);

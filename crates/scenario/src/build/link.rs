@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 /// Largest trace file.
 const MAX_TRACE: u64 = 256 << 20;
+/// Most interruptions of one link in a run, on average.
+const MOST_CYCLES: u64 = 500_000;
 
 impl Builder<'_, '_> {
     pub(super) fn link(&mut self, name: &str, fields: &Fields) -> Option<Link> {
@@ -187,15 +189,44 @@ impl Builder<'_, '_> {
             distance: fields.meters("distance")?,
             tx_height: fields.meters("tx-height")?,
             rx_height: fields.meters("rx-height")?,
+            elevation_beamwidth_deg: fields.quantity("elevation-beamwidth")?,
+            antenna_efficiency: fields.number("antenna-efficiency")?,
             noise_figure: fields.decibel("noise-figure")?,
             implementation_loss: fields.decibel("implementation-loss")?,
-            efficiency: fields.number("efficiency")?,
+            layers: fields.integer("layers")? as u32,
+            overhead: fields.number("overhead")?,
+            mcs_table: match fields.text("mcs-table")? {
+                "256qam" => McsTable::Qam256,
+                "64qam-low-se" => McsTable::Qam64LowSe,
+                _ => McsTable::Qam64,
+            },
             max_rate: fields.rate("max-rate"),
         }))
     }
 
     /// When a link is off or blocked.
     pub(super) fn schedule(&mut self, fields: &Fields) -> Option<Schedule> {
+        let schedule = self.schedule_alone(fields)?;
+        let cycle = match &schedule {
+            Schedule::Periodic { period, .. } => *period,
+            Schedule::Exponential {
+                mean_clear,
+                mean_blocked,
+            } => *mean_clear + *mean_blocked,
+            Schedule::Scripted(_) => return Some(schedule),
+        };
+        if cycle.saturating_mul(MOST_CYCLES) < self.duration {
+            let message = format!("more than {MOST_CYCLES} interruptions within the duration");
+            self.mistake(
+                fields.place,
+                message,
+                "a longer period, or a shorter duration of the run",
+            );
+        }
+        Some(schedule)
+    }
+
+    fn schedule_alone(&mut self, fields: &Fields) -> Option<Schedule> {
         match fields.variant {
             "period" => {
                 let (period, duration) = (fields.span("period")?, fields.span("duration")?);

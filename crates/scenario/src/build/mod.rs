@@ -26,6 +26,7 @@ pub(crate) fn scenario(
     let mut builder = Builder {
         reader,
         base_dir,
+        duration: Span::ZERO,
         nodes: Nodes::default(),
         traces: BTreeMap::new(),
     };
@@ -35,6 +36,8 @@ pub(crate) fn scenario(
 struct Builder<'r, 'c> {
     reader: &'r mut Reader<'c>,
     base_dir: &'r Path,
+    /// Length of the run; zero while unknown.
+    duration: Span,
     nodes: Nodes,
     /// Trace files read so far, by path.
     traces: BTreeMap<String, std::sync::Arc<[u8]>>,
@@ -42,6 +45,7 @@ struct Builder<'r, 'c> {
 
 impl Builder<'_, '_> {
     fn scenario(&mut self, file: &Fields) -> Option<Scenario> {
+        self.duration = file.span("duration").unwrap_or(Span::ZERO);
         for (name, _) in file.map("node") {
             self.nodes.add(name);
         }
