@@ -1,1 +1,30 @@
-//! Python bindings of fadeout.
+//! The Python module `fadeout._native`: bindings and error mapping, no logic.
+//!
+//! Every long call releases Python's lock. A panic of the engine becomes an `EngineBug`.
+
+mod catalog;
+mod errors;
+mod guard;
+mod progress;
+mod run;
+
+use pyo3::prelude::*;
+
+/// What the compiled part of fadeout offers to its Python package.
+#[pymodule]
+mod _native {
+    use super::{Bound, PyModule, PyResult};
+
+    #[pymodule_export]
+    use crate::catalog::{build_info, catalog, schema, tables};
+    #[pymodule_export]
+    use crate::errors::{EngineBug, FadeoutError, ResultError, ScenarioError};
+    #[pymodule_export]
+    use crate::run::{check, run};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::guard::install();
+        crate::errors::set_defaults(module.py())
+    }
+}

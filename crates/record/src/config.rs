@@ -95,9 +95,29 @@ impl Default for RecorderConfig {
     }
 }
 
+impl RecorderConfig {
+    /// The same names, and nothing recorded.
+    pub(crate) fn without_records(&self) -> Self {
+        RecorderConfig {
+            congestion: Sampling::Off,
+            queues: Sampling::Off,
+            throughput_bin: None,
+            drops: false,
+            retransmissions: false,
+            timeouts: false,
+            flow_events: false,
+            blockages: false,
+            capture: Vec::new(),
+            ..self.clone()
+        }
+    }
+}
+
 /// Where results go.
 #[derive(Debug)]
 pub enum Destination {
+    /// Nowhere: nothing is recorded, and only the manifest and the summary are made.
+    Nowhere,
     /// Into memory, as bytes of Arrow IPC streams and pcapng files.
     Memory,
     /// Into files of a folder.

@@ -73,9 +73,14 @@ impl Recorder {
     /// # Errors
     /// [`RecordError::Write`] with the path that could not be created.
     pub fn new(config: &RecorderConfig, destination: Destination) -> Result<Self, RecordError> {
-        let folder = match destination {
-            Destination::Memory => None,
-            Destination::Folder(folder) => Some(folder),
+        let nothing;
+        let (config, folder) = match destination {
+            Destination::Nowhere => {
+                nothing = config.without_records();
+                (&nothing, None)
+            }
+            Destination::Memory => (config, None),
+            Destination::Folder(folder) => (config, Some(folder)),
         };
         let opener = Opener {
             names: Names {

@@ -196,6 +196,15 @@ fn every_table_that_is_on_is_there_even_when_empty() {
 }
 
 #[test]
+fn nowhere_takes_no_rows_and_still_sums_up() {
+    let recorder = Recorder::new(&config(), Destination::Nowhere).expect("nothing to create");
+    assert!(!recorder.wants_congestion(Time::ZERO, FlowId(1)));
+    let recorded = record(&config(), Destination::Nowhere, 3);
+    assert!(recorded.tables.is_empty() && recorded.folder.is_none());
+    assert!(recorded.manifest.contains("\"complete\": true"));
+}
+
+#[test]
 fn a_long_table_is_written_in_row_groups_and_reads_back_whole() {
     let scratch = Scratch::new("row-groups");
     let destination = Destination::Folder(folder(&scratch.path("run"), false).expect("created"));

@@ -1,0 +1,74 @@
+//! Python's exceptions, and which error becomes which.
+
+use fadeout_record::RecordError;
+use fadeout_scenario::ScenarioErrors;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+create_exception!(
+    fadeout,
+    FadeoutError,
+    PyException,
+    "Base of fadeout's own exceptions."
+);
+create_exception!(
+    fadeout,
+    ScenarioError,
+    FadeoutError,
+    "A scenario is wrong. `errors` lists every mistake with file, line, column, message, what was \
+     expected, what was probably meant, and all of that rendered as text."
+);
+create_exception!(
+    fadeout,
+    ResultError,
+    FadeoutError,
+    "Results cannot be written or read. `path` is the file or folder, where one is to blame."
+);
+create_exception!(
+    fadeout,
+    EngineBug,
+    FadeoutError,
+    "The engine broke one of its own invariants: a bug in fadeout, not in the scenario."
+);
+
+/// Gives the attributes of exceptions their defaults, so that they exist on those raised in
+/// Python too.
+pub(crate) fn set_defaults(py: Python<'_>) -> PyResult<()> {
+    py.get_type::<ScenarioError>()
+        .setattr("errors", PyTuple::empty(py))?;
+    py.get_type::<ResultError>().setattr("path", py.None())
+}
+
+/// A `ScenarioError` with each mistake.
+pub(crate) fn scenario_error(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {
+    let build = || -> PyResult<PyErr> {
+        let list = PyList::empty(py);
+        for one in &errors.errors {
+            let entry = PyDict::new(py);
+            entry.set_item("file", &one.file)?;
+            entry.set_item("line", one.line)?;
+            entry.set_item("column", one.column)?;
+            entry.set_item("message", &one.message)?;
+            entry.set_item("expected", one.expected.as_deref())?;
+            entry.set_item("suggestion", one.suggestion.as_deref())?;
+            entry.set_item("rendered", one.render())?;
+            list.append(entry)?;
+        }
+        let error = ScenarioError::new_err(errors.to_string());
+        error.value(py).setattr("errors", list)?;
+        Ok(error)
+    };
+    build().unwrap_or_else(|error| error)
+}
+
+/// A `ResultError` with its path.
+pub(crate) fn result_error(py: Python<'_>, error: &RecordError) -> PyErr {
+    let raised = ResultError::new_err(error.to_string());
+    let path = error.path().to_string_lossy();
+    match raised.value(py).setattr("path", path) {
+        Ok(()) => raised,
+        Err(error) => error,
+    }
+}

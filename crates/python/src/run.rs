@@ -1,0 +1,235 @@
+//! Checking and running scenarios.
+
+use crate::errors::{EngineBug, ScenarioError, result_error, scenario_error};
+use crate::guard::guarded;
+use crate::progress::{Answer, Reporter};
+use fadeout_record::{Destination, RecordError, RunFolder};
+use fadeout_scenario::{Override, Scenario, ScenarioErrors, Source};
+use fadeout_sim::{BuildError, Control, Outcome, Progress, RunError, Simulation, World};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
+
+/// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
+/// whether the run is complete, and either the folder it was written to or the tables as Arrow
+/// IPC streams and the captures as pcapng files.
+#[pyfunction]
+#[pyo3(signature = (
+    text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
+    out = None, force = false, progress = None, tables = true
+))]
+#[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    text: &str,
+    source_name: &str,
+    base_dir: Option<PathBuf>,
+    overrides: Vec<String>,
+    seed: Option<u64>,
+    out: Option<PathBuf>,
+    force: bool,
+    progress: Option<Py<PyAny>>,
+    tables: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let request = Request {
+        reading: Reading::new(text, source_name, base_dir, overrides),
+        seed,
+        out,
+        force,
+        tables,
+    };
+    let mut reporter = Reporter::new(progress);
+    let outcome = py
+        .detach(|| guarded(|| simulate(&request, &mut reporter)))
+        .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", request.replay()))))
+        .map_err(|failure| failure.raise(py, source_name))?;
+
+    let Outcome {
+        recorded,
+        fingerprint,
+        is_complete,
+        ..
+    } = outcome;
+    let (streams, captures) = (PyDict::new(py), PyDict::new(py));
+    for (name, stream) in recorded.tables {
+        streams.set_item(name, PyBytes::new(py, &stream))?;
+    }
+    for (name, capture) in recorded.captures {
+        captures.set_item(name, PyBytes::new(py, &capture))?;
+    }
+    let result = PyDict::new(py);
+    result.set_item("summary", recorded.summary)?;
+    result.set_item("manifest", recorded.manifest)?;
+    result.set_item("fingerprint", fingerprint.to_string())?;
+    result.set_item("complete", is_complete)?;
+    result.set_item("tables", streams)?;
+    result.set_item("captures", captures)?;
+    result.set_item(
+        "out",
+        recorded
+            .folder
+            .map(|path| path.to_string_lossy().into_owned()),
+    )?;
+    Ok(result)
+}
+
+/// Checks the scenario `text`; raises `ScenarioError` with every mistake.
+#[pyfunction]
+#[pyo3(signature = (text, *, source_name = "<string>", base_dir = None, overrides = Vec::new()))]
+pub(crate) fn check(
+    py: Python<'_>,
+    text: &str,
+    source_name: &str,
+    base_dir: Option<PathBuf>,
+    overrides: Vec<String>,
+) -> PyResult<()> {
+    let reading = Reading::new(text, source_name, base_dir, overrides);
+    let checked = py.detach(|| {
+        guarded(|| -> Result<(), Failure> {
+            // What only a layer can see is found by building it.
+            World::unobserved(&reading.scenario()?).map_err(RunError::Build)?;
+            Ok(())
+        })
+    });
+    checked
+        .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
+        .map_err(|failure| failure.raise(py, &reading.source.name))
+}
+
+/// A text that is to be read as a scenario.
+struct Reading<'a> {
+    text: &'a str,
+    source: Source,
+    overrides: Vec<Override>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(
+        text: &'a str,
+        source_name: &str,
+        base_dir: Option<PathBuf>,
+        overrides: Vec<String>,
+    ) -> Self {
+        let base_dir = base_dir.unwrap_or_else(|| PathBuf::from("."));
+        let source = Source {
+            name: source_name.to_owned(),
+            base_dir,
+        };
+        let overrides = overrides.into_iter().map(Override::new).collect();
+        Reading {
+            text,
+            source,
+            overrides,
+        }
+    }
+
+    fn scenario(&self) -> Result<Scenario, ScenarioErrors> {
+        fadeout_scenario::parse(
+            self.text,
+            &self.source,
+            &self.overrides,
+            fadeout_sim::catalog(),
+        )
+    }
+}
+
+struct Request<'a> {
+    reading: Reading<'a>,
+    seed: Option<u64>,
+    out: Option<PathBuf>,
+    force: bool,
+    tables: bool,
+}
+
+enum Failure {
+    Scenario(ScenarioErrors),
+    Build(BuildError),
+    Result(RecordError),
+    Raised(PyErr),
+    Bug(String),
+}
+
+impl From<ScenarioErrors> for Failure {
+    fn from(errors: ScenarioErrors) -> Self {
+        Failure::Scenario(errors)
+    }
+}
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        Failure::Result(error)
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Build(error) => Failure::Build(error),
+            RunError::Record(error) => Failure::Result(error),
+        }
+    }
+}
+
+impl Failure {
+    fn raise(self, py: Python<'_>, source_name: &str) -> PyErr {
+        match self {
+            Failure::Scenario(errors) => scenario_error(py, &errors),
+            // It has no place of its own: what is wrong shows only in several values together.
+            Failure::Build(error) => ScenarioError::new_err(format!("{source_name}: {error}")),
+            Failure::Result(error) => result_error(py, &error),
+            Failure::Raised(error) => error,
+            Failure::Bug(message) => EngineBug::new_err(message),
+        }
+    }
+}
+
+impl Request<'_> {
+    /// The line of Python that repeats the run.
+    fn replay(&self) -> String {
+        let overrides: Vec<&str> = self
+            .reading
+            .overrides
+            .iter()
+            .map(|one| one.text.as_str())
+            .collect();
+        let seed = self
+            .seed
+            .map(|seed| format!(", seed={seed}"))
+            .unwrap_or_default();
+        let set = if overrides.is_empty() {
+            String::new()
+        } else {
+            format!(", set={overrides:?}")
+        };
+        format!(
+            "It happens again with: fadeout.run({:?}{seed}{set})",
+            self.reading.source.name
+        )
+    }
+
+    fn destination(&self) -> Result<Destination, RecordError> {
+        match &self.out {
+            None if self.tables => Ok(Destination::Memory),
+            None => Ok(Destination::Nowhere),
+            Some(path) => RunFolder::create(path, self.force).map(Destination::Folder),
+        }
+    }
+}
+
+fn simulate(request: &Request<'_>, reporter: &mut Reporter) -> Result<Outcome, Failure> {
+    let mut scenario = request.reading.scenario()?;
+    scenario.seed = request.seed.unwrap_or(scenario.seed);
+    let simulation = Simulation::new(scenario, request.destination()?)?;
+
+    let mut raised = None;
+    let control = |progress: Progress| match reporter.report(&progress) {
+        Answer::GoOn => Control::Continue,
+        Answer::Stop => Control::Stop,
+        Answer::Raised(error) => {
+            raised = Some(error);
+            Control::Stop
+        }
+    };
+    // An interrupted run is written too: what was computed is not lost.
+    let outcome = simulation.run(control)?;
+    raised.map_or(Ok(outcome), |error| Err(Failure::Raised(error)))
+}
