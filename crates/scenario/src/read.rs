@@ -5,7 +5,7 @@ use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::MAX_ELEMENTS;
 use crate::model::Named;
 use crate::quantity::{Dimension, QuantityError};
-use crate::shape::{Key, Presence, Range, Shape, Variant, spaced};
+use crate::shape::{Key, Presence, Range, Shape, Variant, spaced, with_article};
 use crate::suggest::nearest;
 use crate::tree::{Entry, Node, Place, Table, Value, parse_value, shortened};
 use fadeout_core::registry::{self, Catalog, Parameters};
@@ -343,13 +343,13 @@ impl<'c> Reader<'c> {
     fn named(&mut self, table: &Table, place: Place, kind: &str, tag: &str) -> Option<Named> {
         let Some(entry) = table.entry(tag) else {
             let message = format!("missing key `{tag}`");
-            let expected = format!("the name of a {}", spaced(kind));
+            let expected = format!("the name of {}", with_article(kind));
             self.mistakes
                 .push(Mistake::new(place, message).expected(expected));
             return None;
         };
         let Value::Text(name) = &entry.node.value else {
-            let expected = format!("the name of a {}", spaced(kind));
+            let expected = format!("the name of {}", with_article(kind));
             return self.expected(&entry.node, expected, None);
         };
         let found = self.lookup(entry.node.place, kind, name)?;
@@ -581,6 +581,13 @@ fn number(value: &Value) -> f64 {
 
 /// A range in words.
 fn allowed(noun: &str, range: Range, print: impl Fn(f64) -> String) -> String {
+    let print = |bound| {
+        if bound == 0.0 {
+            "0".to_owned()
+        } else {
+            print(bound)
+        }
+    };
     let from = if range.is_open {
         "greater than"
     } else {

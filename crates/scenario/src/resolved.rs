@@ -241,6 +241,10 @@ fn named(named: &Named, tag: &str) -> Value {
 
 fn parameters(given: &Parameters) -> Map<String, Value> {
     let value = |value: &Given| match value {
+        // Whole numbers up to here are exact; a parameter may demand one without a decimal point.
+        Given::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            json!(*number as i64)
+        }
         Given::Number(number) => json!(number),
         Given::Bool(flag) => json!(flag),
         Given::Span(given) => span(*given),

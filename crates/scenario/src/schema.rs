@@ -2,7 +2,7 @@
 
 use crate::keys::SCENARIO;
 use crate::quantity::Dimension;
-use crate::shape::{Key, Presence, Range, Shape, Variant, spaced};
+use crate::shape::{Key, Presence, Range, Shape, Variant, with_article};
 use crate::tree::{Value as Toml, parse_value};
 use fadeout_core::registry::{Catalog, Entry, Parameter, ParameterKind};
 use serde_json::{Map, Value, json};
@@ -173,7 +173,7 @@ fn names(kind: &str, entries: &[Entry]) -> Value {
         .flat_map(|entry| std::iter::once(&entry.name).chain(entry.aliases))
         .copied()
         .collect();
-    json!({ "enum": names, "description": format!("Name of a {}.", spaced(kind)) })
+    json!({ "enum": names, "description": format!("Name of {}.", with_article(kind)) })
 }
 
 /// An entry's name in a table with its parameters.

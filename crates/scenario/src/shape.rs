@@ -156,9 +156,12 @@ impl Shape {
             }
             Shape::Map(_) => "named tables".to_owned(),
             Shape::Named { kind, tag } => {
-                format!("the name of a {}, or a table with `{tag}`", spaced(kind))
+                format!(
+                    "the name of {}, or a table with `{tag}`",
+                    with_article(kind)
+                )
             }
-            Shape::NameOf(kind) => format!("the name of a {}", spaced(kind)),
+            Shape::NameOf(kind) => format!("the name of {}", with_article(kind)),
             Shape::ParametersOf { by, .. } => format!("a table with parameters of the {by}"),
             Shape::AnyOf(shapes) => {
                 let each: Vec<String> = shapes.iter().map(Shape::expectation).collect();
@@ -171,6 +174,16 @@ impl Shape {
 /// A catalog kind's name in running text.
 pub(crate) fn spaced(kind: &str) -> String {
     kind.replace('-', " ")
+}
+
+/// A catalog kind's name with its article.
+pub(crate) fn with_article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {}", spaced(kind))
 }
 
 fn join_or(items: &[String]) -> String {

@@ -1,0 +1,255 @@
+//! Scenarios that are right: the project's examples, and every key of the format.
+
+use super::*;
+use fadeout_core::registry::Value;
+use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
+use fadeout_scenario::*;
+use std::path::Path;
+
+/// Every file in the project's folder of examples.
+pub(crate) fn examples() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut examples: Vec<(String, String)> = std::fs::read_dir(folder)
+        .expect("the examples exist")
+        .map(|file| file.expect("readable").path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "toml")
+        })
+        .map(|path| {
+            (
+                path.display().to_string(),
+                std::fs::read_to_string(&path).expect("text"),
+            )
+        })
+        .collect();
+    examples.sort();
+    examples
+}
+
+/// A scenario with every key and every sort of value.
+pub(crate) const EVERYTHING: &str = include_str!("everything.toml");
+
+#[test]
+fn every_example_is_accepted() {
+    let examples = examples();
+    assert!(examples.len() >= 6);
+    for (path, text) in examples {
+        if let Err(errors) = read(&text, &[]) {
+            panic!("{path}\n{errors}");
+        }
+    }
+}
+
+#[test]
+fn a_resolved_scenario_reads_back_as_itself() {
+    let texts = examples()
+        .into_iter()
+        .map(|(_, text)| text)
+        .chain([EVERYTHING.to_owned()]);
+    for text in texts {
+        let scenario = accepted(&text);
+        let resolved = toml_from_json(&scenario.to_json());
+        assert_eq!(accepted(&resolved), scenario, "{resolved}");
+    }
+}
+
+#[test]
+fn the_smallest_scenario_has_every_default() {
+    let scenario = accepted(&format!("{LINK}{FLOW}"));
+    assert_eq!((scenario.title.as_str(), scenario.seed), ("", 1));
+    assert_eq!(scenario.duration, Span::from_secs(10));
+    let link = &scenario.links[0];
+    assert_eq!((link.from, link.to), (NodeId(0), NodeId(1)));
+    assert_eq!(
+        link.forward.rate,
+        RateModel::Constant(Rate::from_bits_per_sec(10_000_000))
+    );
+    assert_eq!(link.reverse.rate, RateModel::Constant(Rate::UNLIMITED));
+    assert_eq!(link.reverse.delay, Span::from_millis(10));
+    assert_eq!(link.forward.queue.limit, QueueLimit::Packets(1000));
+    assert_eq!(link.forward.queue.discipline.name, "drop-tail");
+    assert_eq!(link.forward.loss, Loss::None);
+    let flow = &scenario.flows[0];
+    assert_eq!(
+        (flow.application.name.as_str(), flow.profile.as_str()),
+        ("bulk", "linux")
+    );
+    assert_eq!(flow.congestion_control, None);
+    assert_eq!(
+        scenario.probe.congestion,
+        Sampling::Every(Span::from_millis(10))
+    );
+    assert_eq!(scenario.probe.capture, vec![]);
+}
+
+#[test]
+fn every_sort_of_value_arrives() {
+    let scenario = accepted(EVERYTHING);
+    let link = |name| {
+        scenario
+            .links
+            .iter()
+            .find(|link| link.name == name)
+            .expect("link")
+    };
+    assert_eq!(
+        link("steps").forward.rate,
+        RateModel::Steps {
+            steps: vec![
+                (Time::ZERO, Rate::from_bits_per_sec(10_000_000)),
+                (Time::ZERO + Span::from_secs(5), Rate::ZERO),
+            ],
+            repeat_every: Some(Span::from_secs(10)),
+        }
+    );
+    match &link("trace").forward.rate {
+        RateModel::Trace(trace) => assert_eq!(&trace.bytes[..], b"1\n2\n3\n"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(
+        link("trace").forward.queue.limit,
+        QueueLimit::Time(Span::from_millis(50))
+    );
+    assert_eq!(
+        link("steps").forward.queue.limit,
+        QueueLimit::Bytes(Bytes(500_000))
+    );
+    let blockage = |name| {
+        scenario
+            .blockages
+            .iter()
+            .find(|one| one.name == name)
+            .expect("blockage")
+    };
+    assert_eq!(
+        blockage("periodic").schedule,
+        Schedule::Periodic {
+            period: Span::from_secs(5),
+            duration: Span::from_secs(1),
+            phase: Phase::Fixed(Span::from_secs(4)),
+        }
+    );
+    assert_eq!(
+        blockage("periodic").effect,
+        BlockageEffect::Held {
+            limit: Some(HoldLimit::Bytes(Bytes(10_000_000)))
+        }
+    );
+    match &blockage("car").depth {
+        BlockageDepth::Geometry(blocker) => {
+            assert_eq!((blocker.distance.0.0, blocker.distance.1.0), (0.5, 1.0));
+        }
+        other => panic!("{other:?}"),
+    }
+    let flow = |name| {
+        scenario
+            .flows
+            .iter()
+            .find(|flow| flow.name == name)
+            .expect("flow")
+    };
+    assert_eq!(flow("many-2").start, Time::ZERO + Span::from_millis(1020));
+    assert_eq!(
+        flow("many-0").application.parameters.number("size", 0.0),
+        1e7
+    );
+    let tcp = &flow("tuned").tcp;
+    assert_eq!(tcp.span("minimum-rto", Span::ZERO), Span::from_millis(300));
+    assert!(tcp.0.contains(&("undo".to_owned(), Value::Bool(false))));
+    assert_eq!(
+        (tcp.number("initial-window", 0.0), tcp.choice("ack", "")),
+        (4.0, "every")
+    );
+    let control = flow("tuned").congestion_control.as_ref().expect("given");
+    assert_eq!(
+        (
+            control.name.as_str(),
+            control.parameters.number("beta", 0.0)
+        ),
+        ("cubic", 0.5)
+    );
+    assert_eq!(scenario.probe.congestion, Sampling::All);
+    assert_eq!(scenario.probe.queue, Sampling::Off);
+    assert_eq!(scenario.probe.throughput, None);
+    assert_eq!(
+        scenario.probe.capture,
+        vec![scenario.node("client").expect("node")]
+    );
+}
+
+#[test]
+fn an_alias_resolves_to_the_canonical_name() {
+    let scenario = accepted(&format!("{LINK}{FLOW}congestion-control = \"new-reno\"\n"));
+    assert_eq!(
+        scenario.flows[0]
+            .congestion_control
+            .as_ref()
+            .expect("given")
+            .name,
+        "newreno"
+    );
+}
+
+#[test]
+fn a_route_takes_the_fewest_links_in_either_direction() {
+    let scenario = accepted(EVERYTHING);
+    let (server, client) = (scenario.node("server"), scenario.node("client"));
+    let (server, client) = (server.expect("node"), client.expect("node"));
+    let forward = scenario.route(server, client).expect("a route");
+    assert_eq!(
+        forward,
+        vec![
+            Hop {
+                link: 0,
+                is_reverse: false
+            },
+            Hop {
+                link: 1,
+                is_reverse: false
+            }
+        ]
+    );
+    let back = scenario.route(client, server).expect("a route");
+    assert_eq!(
+        back,
+        vec![
+            Hop {
+                link: 1,
+                is_reverse: true
+            },
+            Hop {
+                link: 0,
+                is_reverse: true
+            }
+        ]
+    );
+}
+
+#[test]
+fn without_a_phase_the_first_blockage_ends_with_the_first_period() {
+    let schedule = "schedule = { period = \"5 s\", duration = \"200 ms\" }";
+    let text = format!("{LINK}[blockage.car]\nlink = \"radio\"\n{schedule}\n");
+    assert_eq!(
+        accepted(&text).blockages[0].schedule,
+        Schedule::Periodic {
+            period: Span::from_secs(5),
+            duration: Span::from_millis(200),
+            phase: Phase::Fixed(Span::from_millis(4800)),
+        }
+    );
+}
+
+#[test]
+fn flows_keep_the_order_of_the_file() {
+    let flows: String = ["z", "b", "a10", "a9"]
+        .map(|name| FLOW.replace("bulk", name))
+        .concat();
+    let scenario = accepted(&format!("{LINK}{flows}"));
+    let names: Vec<&str> = scenario
+        .flows
+        .iter()
+        .map(|flow| flow.name.as_str())
+        .collect();
+    assert_eq!(names, ["z", "b", "a10", "a9"]);
+}

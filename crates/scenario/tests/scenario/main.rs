@@ -1,0 +1,47 @@
+//! The scenario reader from outside: what it accepts, what it refuses and with which words.
+
+mod catalog;
+mod errors;
+mod examples;
+mod hostile;
+mod overrides;
+mod schema;
+
+use fadeout_scenario::{Override, Scenario, ScenarioError, ScenarioErrors, Source, parse};
+
+/// Two nodes and a link; tests add to it.
+const LINK: &str = r#"duration = "10 s"
+[link.radio]
+from = "server"
+to = "client"
+rate = "10 Mbit/s"
+delay = "10 ms"
+"#;
+
+/// A flow over [`LINK`].
+const FLOW: &str = r#"[flow.bulk]
+from = "server"
+to = "client"
+"#;
+
+fn read(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioErrors> {
+    let source = Source {
+        name: "my.toml".to_owned(),
+        base_dir: concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scenario").into(),
+    };
+    let overrides: Vec<Override> = overrides.iter().copied().map(Override::new).collect();
+    parse(text, &source, &overrides, &catalog::CATALOG)
+}
+
+#[track_caller]
+fn accepted(text: &str) -> Scenario {
+    read(text, &[]).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[track_caller]
+fn refused(text: &str) -> Vec<ScenarioError> {
+    match read(text, &[]) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(errors) => errors.errors,
+    }
+}
