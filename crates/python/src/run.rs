@@ -7,7 +7,7 @@ use fadeout_record::{Destination, RecordError, RunFolder};
 use fadeout_scenario::{Override, Scenario, ScenarioErrors, Source};
 use fadeout_sim::{BuildError, Control, Outcome, Progress, RunError, Simulation, World};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyInt};
 use std::path::PathBuf;
 
 /// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
@@ -24,16 +24,17 @@ pub(crate) fn run<'py>(
     text: &str,
     source_name: &str,
     base_dir: Option<PathBuf>,
-    overrides: Vec<String>,
-    seed: Option<u64>,
+    mut overrides: Vec<String>,
+    seed: Option<Bound<'py, PyInt>>,
     out: Option<PathBuf>,
     force: bool,
     progress: Option<Py<PyAny>>,
     tables: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
+    // As an override a seed out of range is a mistake like any other.
+    overrides.extend(seed.map(|seed| format!("seed={seed}")));
     let request = Request {
         reading: Reading::new(text, source_name, base_dir, overrides),
-        seed,
         out,
         force,
         tables,
@@ -135,7 +136,6 @@ impl<'a> Reading<'a> {
 
 struct Request<'a> {
     reading: Reading<'a>,
-    seed: Option<u64>,
     out: Option<PathBuf>,
     force: bool,
     tables: bool,
@@ -185,25 +185,10 @@ impl Failure {
 impl Request<'_> {
     /// The line of Python that repeats the run.
     fn replay(&self) -> String {
-        let overrides: Vec<&str> = self
-            .reading
-            .overrides
-            .iter()
-            .map(|one| one.text.as_str())
-            .collect();
-        let seed = self
-            .seed
-            .map(|seed| format!(", seed={seed}"))
-            .unwrap_or_default();
-        let set = if overrides.is_empty() {
-            String::new()
-        } else {
-            format!(", set={overrides:?}")
-        };
-        format!(
-            "It happens again with: fadeout.run({:?}{seed}{set})",
-            self.reading.source.name
-        )
+        let source = &self.reading.source.name;
+        let overrides = self.reading.overrides.iter().map(|one| one.text.as_str());
+        let overrides: Vec<&str> = overrides.collect();
+        format!("It happens again with: fadeout.run({source:?}, set={overrides:?})")
     }
 
     fn destination(&self) -> Result<Destination, RecordError> {
@@ -216,8 +201,7 @@ impl Request<'_> {
 }
 
 fn simulate(request: &Request<'_>, reporter: &mut Reporter) -> Result<Outcome, Failure> {
-    let mut scenario = request.reading.scenario()?;
-    scenario.seed = request.seed.unwrap_or(scenario.seed);
+    let scenario = request.reading.scenario()?;
     let simulation = Simulation::new(scenario, request.destination()?)?;
 
     let mut raised = None;
