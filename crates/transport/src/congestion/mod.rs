@@ -9,13 +9,18 @@
 
 mod bbr;
 mod bic;
+mod compound;
 mod cubic;
+mod dctcp;
 mod highspeed;
+mod htcp;
+mod hybla;
 mod hystart;
 mod hystart_plus_plus;
 mod illinois;
 mod linux;
 mod new_reno;
+mod prague;
 mod registry;
 mod reno;
 mod rounds;

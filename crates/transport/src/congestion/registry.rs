@@ -73,11 +73,16 @@ congestion_controls! {
     Bic(super::bic::Bic),
     HighSpeed(super::highspeed::HighSpeed),
     Scalable(super::scalable::Scalable),
+    Htcp(super::htcp::Htcp),
+    Hybla(super::hybla::Hybla),
     Illinois(super::illinois::Illinois),
     Yeah(super::yeah::Yeah),
+    Compound(super::compound::Compound),
     Vegas(super::vegas::Vegas),
     Veno(super::veno::Veno),
     Westwood(super::westwood::Westwood),
+    Dctcp(super::dctcp::Dctcp),
+    Prague(super::prague::Prague),
     BbrV1(super::bbr::v1::BbrV1),
 }
 

@@ -1,0 +1,300 @@
+//! TCP Prague: scalable congestion control for low-latency queues (L4S).
+//!
+//! Alpha is DCTCP's filter of the marked fraction, once a round trip, frozen until the first mark.
+//! A mark takes `alpha / 2` of a fractional window, at most once a round trip; every unmarked
+//! segment acknowledged adds `increase / cwnd`, in reduction too, but not during a repair of
+//! losses. A loss takes half. The window follows the fractional one by a segment an ACK, and the
+//! sender paces at the window per round trip, twice that in the first half of slow start.
+//!
+//! After 500 rounds paths shorter than 25 ms behave as if theirs were that long: the increase is
+//! scaled by `(srtt / 25 ms)^2`, and a reduction happens once in 25 ms.
+//!
+//! Source: draft-briscoe-iccrg-prague-congestion-control and the L4S team's tcp_prague.c 0.6.
+//! Needs accurate ECN feedback (`delivered_ce_now`) and ECT(1). Not modelled: the fall-back to
+//! Reno on a path that marks in the classic way.
+
+use super::registry::Algorithm;
+use super::settings::{Settings, integer, number, span};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Entry;
+use fadeout_core::{Rate, Span, Time};
+
+const MIN_WINDOW: f64 = 2.0;
+
+/// TCP Prague.
+#[derive(Debug, Clone)]
+pub struct Prague {
+    g: f64,
+    target_rtt: Span,
+    settling_rounds: u32,
+    alpha: f64,
+    /// The window with its fraction.
+    fraction: f64,
+    has_seen_mark: bool,
+    rounds: u32,
+    round_end: u64,
+    delivered: u64,
+    marked: u64,
+    /// No second reduction before this is acknowledged or this long has passed.
+    reduced_until: u64,
+    reduced_at: Option<Time>,
+    prior_fraction: f64,
+    pacing_rate: f64,
+}
+
+impl Algorithm for Prague {
+    const ENTRY: Entry = Entry {
+        name: "prague",
+        aliases: &["tcp-prague"],
+        family: "ecn",
+        summary: "Scalable response to accurate ECN, for low-latency queues (L4S)",
+        citation: "draft-briscoe-iccrg-prague-congestion-control; RFC 9330",
+        parameters: &[
+            number(
+                "gain",
+                (0.001, 1.0, ""),
+                "0.0625",
+                "Weight g of a round in the filter.",
+            ),
+            span(
+                "target-rtt",
+                "25 ms",
+                "Shorter paths behave as if theirs were this long.",
+            ),
+            integer(
+                "settling-rounds",
+                (0, 1_000_000, "round trips"),
+                "500",
+                "Rounds before shorter paths do so.",
+            ),
+        ],
+    };
+
+    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+        Prague {
+            g: settings.number("gain"),
+            target_rtt: settings.span("target-rtt"),
+            settling_rounds: settings.integer("settling-rounds"),
+            alpha: 1.0,
+            fraction: 0.0,
+            has_seen_mark: false,
+            rounds: 0,
+            round_end: 0,
+            delivered: 0,
+            marked: 0,
+            reduced_until: 0,
+            reduced_at: None,
+            prior_fraction: 0.0,
+            pacing_rate: 0.0,
+        }
+    }
+}
+
+impl CongestionControl for Prague {
+    fn on_established(&mut self, window: &mut Window, _now: Time, srtt: Option<Span>) {
+        self.fraction = window.cwnd;
+        self.pace(window, srtt.unwrap_or(Span::from_millis(1)));
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        let is_repairing = matches!(ack.state, RecoveryState::Recovery | RecoveryState::Loss);
+        self.delivered += u64::from(ack.delivered_now);
+        self.marked += u64::from(ack.delivered_ce_now);
+        self.has_seen_mark |= ack.delivered_ce_now > 0;
+        if ack.snd_una >= self.round_end {
+            self.end_round(ack);
+        }
+        if ack.delivered_ce_now > 0 {
+            self.react(window, ack);
+        }
+        // After a timeout the lost window is regained by slow start.
+        let may_grow = ack.is_cwnd_limited && (!is_repairing || ack.state == RecoveryState::Loss);
+        if may_grow {
+            let unmarked = ack.delivered_now.saturating_sub(ack.delivered_ce_now);
+            self.grow(window, f64::from(unmarked), ack.srtt);
+        }
+        self.fraction = self.fraction.max(MIN_WINDOW);
+        self.follow(window);
+        self.pace(window, ack.srtt);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        match event.kind {
+            // Marks are answered as they come.
+            CongestionKind::Ecn => window.ssthresh = window.ssthresh.max(2.0),
+            CongestionKind::FastRecovery | CongestionKind::Local | CongestionKind::Rto => {
+                self.prior_fraction = self.fraction;
+                window.ssthresh = (self.fraction / 2.0).max(2.0);
+                if event.kind == CongestionKind::Rto {
+                    self.fraction = MIN_WINDOW;
+                    window.cwnd = 1.0;
+                } else {
+                    self.fraction = window.ssthresh;
+                    window.cwnd = window.ssthresh.ceil();
+                }
+            }
+        }
+    }
+
+    fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
+        self.fraction = self.fraction.max(self.prior_fraction);
+        window.cwnd = window.cwnd.max(prior.cwnd);
+        window.ssthresh = window.ssthresh.max(prior.ssthresh);
+    }
+
+    fn controls_window(&self) -> bool {
+        true
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        (self.pacing_rate > 0.0).then(|| Rate::from_bits_per_sec((self.pacing_rate * 8.0) as u64))
+    }
+}
+
+impl Prague {
+    fn end_round(&mut self, ack: &AckSample) {
+        if self.has_seen_mark && self.delivered > 0 {
+            let share = (self.marked as f64 / self.delivered as f64).min(1.0);
+            self.alpha += self.g * (share - self.alpha);
+        }
+        self.rounds = self.rounds.saturating_add(1);
+        self.round_end = ack.snd_nxt;
+        self.delivered = 0;
+        self.marked = 0;
+    }
+
+    /// Whether the path is short and the flow old enough to act as on a longer one.
+    fn is_scaled(&self, srtt: Span) -> bool {
+        self.rounds >= self.settling_rounds && srtt < self.target_rtt
+    }
+
+    fn react(&mut self, window: &mut Window, ack: &AckSample) {
+        let is_too_soon = if self.is_scaled(ack.srtt) {
+            self.reduced_at
+                .is_some_and(|at| ack.now.since(at) < self.target_rtt)
+        } else {
+            ack.snd_una < self.reduced_until
+        };
+        if is_too_soon {
+            return;
+        }
+        self.reduced_until = ack.snd_nxt;
+        self.reduced_at = Some(ack.now);
+        self.fraction = (self.fraction * (1.0 - self.alpha / 2.0)).max(MIN_WINDOW);
+        window.ssthresh = self.fraction;
+    }
+
+    fn grow(&mut self, window: &Window, unmarked: f64, srtt: Span) {
+        if self.fraction < window.ssthresh {
+            self.fraction = (self.fraction + unmarked).min(window.ssthresh);
+            return;
+        }
+        let mut increase = 1.0;
+        if self.is_scaled(srtt) {
+            let ratio = srtt.as_secs_f64() / self.target_rtt.as_secs_f64();
+            increase = ratio * ratio;
+        }
+        self.fraction += unmarked * increase / self.fraction;
+    }
+
+    /// The window in whole segments moves toward the fractional one by one segment an ACK, except
+    /// in slow start.
+    fn follow(&self, window: &mut Window) {
+        let target = self.fraction.ceil();
+        let is_slow = window.in_slow_start();
+        if target > window.cwnd {
+            window.cwnd = if is_slow {
+                target
+            } else {
+                (window.cwnd + 1.0).min(target)
+            };
+        } else if target < window.cwnd {
+            window.cwnd = (window.cwnd - 1.0).max(target);
+        }
+    }
+
+    fn pace(&mut self, window: &Window, srtt: Span) {
+        if srtt.is_zero() {
+            return;
+        }
+        let gain = if window.cwnd < window.ssthresh / 2.0 {
+            2.0
+        } else {
+            1.0
+        };
+        self.pacing_rate = gain * window.cwnd * f64::from(window.mss) / srtt.as_secs_f64();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Pipe, ack, at_ms, build, window};
+    use super::*;
+
+    fn at(fraction: f64, alpha: f64) -> Prague {
+        Prague {
+            fraction,
+            alpha,
+            ..build::<Prague>(&[])
+        }
+    }
+
+    #[test]
+    fn a_mark_takes_half_of_alpha() {
+        let (mut prague, mut w) = (at(100.0, 0.1), window(100.0, 50.0));
+        prague.react(&mut w, &ack(at_ms(0), 1));
+        assert_eq!((prague.fraction, w.ssthresh), (95.0, 95.0));
+    }
+
+    #[test]
+    fn unmarked_segments_add_their_share() {
+        let w = window(95.0, 50.0);
+        let grown = |prague: &mut Prague, srtt| {
+            prague.grow(&w, 10.0, srtt);
+            prague.fraction - 95.0
+        };
+        let (short, long) = (Span::from_micros(12_500), Span::from_millis(25));
+        assert!((grown(&mut at(95.0, 0.1), long) - 0.105_263).abs() < 1e-6);
+        assert!((grown(&mut at(95.0, 0.1), short) - 0.105_263).abs() < 1e-6);
+        let mut settled = at(95.0, 0.1);
+        settled.rounds = 500;
+        assert!((grown(&mut settled, short) - 0.026_316).abs() < 1e-6);
+    }
+
+    #[test]
+    fn alpha_moves_by_a_sixteenth_after_the_first_mark() {
+        let mut prague = at(100.0, 1.0);
+        prague.delivered = 100;
+        prague.end_round(&ack(at_ms(0), 1));
+        assert_eq!(prague.alpha, 1.0);
+        prague.has_seen_mark = true;
+        (prague.delivered, prague.marked) = (100, 10);
+        prague.end_round(&ack(at_ms(0), 1));
+        assert!((prague.alpha - 0.943_75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_window_follows_by_a_segment_an_ack() {
+        let mut w = window(100.0, 50.0);
+        at(95.0, 0.1).follow(&mut w);
+        assert_eq!(w.cwnd, 99.0);
+        at(104.2, 0.1).follow(&mut w);
+        assert_eq!(w.cwnd, 100.0);
+    }
+
+    #[test]
+    fn a_shallow_marking_threshold_keeps_the_queue_short() {
+        let pipe = Pipe {
+            mark_above: 5,
+            limit: 300,
+            ..Pipe::clean_20m()
+        };
+        let mut prague = build::<Prague>(&[]);
+        let report = pipe.run(&mut prague, Span::from_secs(20));
+        assert_eq!(report.lost, 0, "{report:?}");
+        assert!(report.received_mbps > 17.5, "{report:?}");
+        // Five segments take 3 ms, over a base of 50.6 ms.
+        assert!(report.mean_rtt_ms < 56.0, "{report:?}");
+    }
+}
