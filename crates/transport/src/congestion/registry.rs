@@ -84,6 +84,7 @@ congestion_controls! {
     Dctcp(super::dctcp::Dctcp),
     Prague(super::prague::Prague),
     BbrV1(super::bbr::v1::BbrV1),
+    BbrV3(super::bbr::v3::BbrV3),
 }
 
 /// A boxed algorithm from outside this crate.

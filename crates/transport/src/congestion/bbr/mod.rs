@@ -5,6 +5,7 @@
 mod max_filter;
 mod round;
 pub(super) mod v1;
+pub(super) mod v3;
 
 use max_filter::MaxFilter;
 use round::Round;

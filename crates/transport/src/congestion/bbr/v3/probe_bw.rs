@@ -1,0 +1,220 @@
+//! The cycle of PROBE_BW: DOWN, CRUISE, REFILL, UP (section 5.3.3), and how UP raises the
+//! long-term bound.
+
+use super::super::super::{AckSample, Window};
+use super::{BbrV3, MIN_WINDOW, State};
+use fadeout_core::random::Stream;
+use fadeout_core::{Span, Time};
+
+/// Rounds between probes at most, so that Reno finds its share.
+const COEXISTENCE_ROUNDS: f64 = 63.0;
+const SHORTEST_WAIT: f64 = 2.0;
+const LARGEST_SLOPE: u32 = 30;
+
+/// Which part of a probe the ACKs that arrive tell about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum AckPhase {
+    #[default]
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+/// The state of probing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Probe {
+    ack_phase: AckPhase,
+    /// Whether losses now are the probe's.
+    pub(super) is_sampling: bool,
+    pub(super) was_too_high: bool,
+    /// Whether UP ended before it saw a loss, only because the last probe had.
+    was_precautionary: bool,
+    pub(super) rounds_since: u32,
+    wait: Span,
+    cycle_at: Time,
+    up_rounds: u32,
+    up_acked: f64,
+    acked_per_segment: f64,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Probe {
+            ack_phase: AckPhase::Init,
+            is_sampling: false,
+            was_too_high: false,
+            was_precautionary: false,
+            rounds_since: 0,
+            wait: Span::ZERO,
+            cycle_at: Time::ZERO,
+            up_rounds: 0,
+            up_acked: 0.0,
+            acked_per_segment: f64::INFINITY,
+        }
+    }
+}
+
+impl Probe {
+    pub(super) fn start_down(&mut self, now: Time, random: &mut Stream) {
+        self.acked_per_segment = f64::INFINITY;
+        self.rounds_since = random.below(2) as u32;
+        self.wait = Span::from_secs_f64(SHORTEST_WAIT + random.uniform());
+        self.cycle_at = now;
+        self.stop();
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.ack_phase = AckPhase::ProbeStopping;
+    }
+
+    /// Doubles the pace at which UP raises the bound.
+    pub(super) fn raise_slope(&mut self, cwnd: f64) {
+        self.acked_per_segment = (cwnd / f64::from(1_u32 << self.up_rounds)).max(1.0);
+        self.up_rounds = (self.up_rounds + 1).min(LARGEST_SLOPE);
+    }
+
+    #[cfg(test)]
+    pub(super) fn acked_per_segment(&self) -> f64 {
+        self.acked_per_segment
+    }
+}
+
+impl BbrV3 {
+    pub(super) fn update_probe_bw(&mut self, window: &Window, ack: &AckSample) {
+        if !self.is_pipe_full {
+            return;
+        }
+        self.adapt_long_term(window, ack);
+        let state = self.state;
+        match state {
+            State::Down if self.is_time_to_probe(window, ack.now) => {
+                self.start_refill_round(ack);
+            }
+            State::Down if self.is_time_to_cruise(ack) => self.state = State::Cruise,
+            State::Cruise if self.is_time_to_probe(window, ack.now) => {
+                self.start_refill_round(ack);
+            }
+            State::Refill if self.round.is_start => {
+                self.probe.is_sampling = true;
+                self.start_up(window, ack);
+            }
+            State::Up if self.is_time_to_go_down(window, ack) => {
+                self.start_down(ack.now, ack.delivered);
+            }
+            _ => {}
+        }
+    }
+
+    /// Learns the long-term bound from an ACK without too much loss.
+    fn adapt_long_term(&mut self, window: &Window, ack: &AckSample) {
+        if self.round.is_start {
+            match self.probe.ack_phase {
+                AckPhase::ProbeStarting => self.probe.ack_phase = AckPhase::ProbeFeedback,
+                AckPhase::ProbeStopping => self.end_probe(ack),
+                _ => {}
+            }
+        }
+        if self.bounds.long_inflight.is_infinite() || self.is_loss_too_high(ack) {
+            return;
+        }
+        let safe = f64::from(ack.rate.tx_in_flight);
+        self.bounds.long_inflight = self.bounds.long_inflight.max(safe);
+        if self.state == State::Up {
+            self.raise_long_term(window, ack);
+        }
+    }
+
+    /// A round after UP ended, its feedback is complete.
+    fn end_probe(&mut self, ack: &AckSample) {
+        self.probe.is_sampling = false;
+        self.probe.ack_phase = AckPhase::Init;
+        if self.state.is_probe_bw() {
+            if !self.is_limited(ack) {
+                self.cycles += 1;
+            }
+            if self.probe.was_precautionary && !self.probe.was_too_high {
+                self.start_refill_round(ack);
+            }
+        }
+    }
+
+    fn raise_long_term(&mut self, window: &Window, ack: &AckSample) {
+        if ack.is_cwnd_limited && window.cwnd >= self.bounds.long_inflight {
+            self.probe.up_acked += f64::from(ack.delivered_now);
+            let steps = (self.probe.up_acked / self.probe.acked_per_segment).floor();
+            if steps >= 1.0 {
+                self.probe.up_acked -= steps * self.probe.acked_per_segment;
+                self.bounds.long_inflight += steps;
+            }
+        }
+        if self.round.is_start {
+            self.probe.raise_slope(window.cwnd);
+        }
+    }
+
+    fn is_time_to_probe(&self, window: &Window, now: Time) -> bool {
+        let rounds = self.target_inflight(window).min(COEXISTENCE_ROUNDS);
+        now.since(self.probe.cycle_at) > self.probe.wait
+            || f64::from(self.probe.rounds_since) >= rounds
+    }
+
+    fn is_time_to_cruise(&self, ack: &AckSample) -> bool {
+        let in_flight = f64::from(ack.in_flight);
+        in_flight <= self.with_headroom()
+            && in_flight <= self.inflight(self.max_bandwidth.max(), 1.0)
+    }
+
+    fn is_time_to_go_down(&mut self, window: &Window, ack: &AckSample) -> bool {
+        let bound = self.bounds.long_inflight;
+        if self.probe.was_too_high && f64::from(ack.in_flight) >= bound {
+            self.probe.was_precautionary = true;
+        } else if ack.is_cwnd_limited && window.cwnd >= bound {
+            // The bound, not the path, limits: look for the plateau above it.
+            self.reset_plateau(ack.rate.segments_per_sec().unwrap_or(0.0));
+            return false;
+        } else if !self.is_full_now {
+            return false;
+        }
+        self.probe.was_too_high = false;
+        true
+    }
+
+    fn start_refill_round(&mut self, ack: &AckSample) {
+        self.round.restart(ack.delivered);
+        self.start_refill(ack.now);
+    }
+
+    /// Fills the pipe before probing; the short-term bounds have served.
+    pub(super) fn start_refill(&mut self, now: Time) {
+        self.bounds.lift_short_term();
+        self.probe.up_rounds = 0;
+        self.probe.up_acked = 0.0;
+        self.probe.was_precautionary = false;
+        self.probe.ack_phase = AckPhase::Refilling;
+        self.probe.cycle_at = now;
+        self.state = State::Refill;
+    }
+
+    fn start_up(&mut self, window: &Window, ack: &AckSample) {
+        self.probe.ack_phase = AckPhase::ProbeStarting;
+        self.round.restart(ack.delivered);
+        self.reset_plateau(ack.rate.segments_per_sec().unwrap_or(0.0));
+        self.state = State::Up;
+        self.probe.raise_slope(window.cwnd);
+    }
+
+    pub(super) fn start_cruise(&mut self) {
+        self.state = State::Cruise;
+    }
+
+    /// The long-term bound less the part left for others.
+    pub(super) fn with_headroom(&self) -> f64 {
+        let bound = self.bounds.long_inflight;
+        if bound.is_infinite() {
+            return bound;
+        }
+        (bound - (self.constants.headroom * bound).max(1.0)).max(MIN_WINDOW)
+    }
+}
