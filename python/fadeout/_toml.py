@@ -31,8 +31,7 @@ def value(item: Any) -> str:  # noqa: ANN401
             return "inf" if item > 0 else "-inf"
         return repr(item)
     if isinstance(item, str | PurePath):
-        # JSON escapes what TOML escapes, save the delete character.
-        return json.dumps(str(item), ensure_ascii=False).replace("\x7f", "\\u007f")
+        return _quoted(str(item))
     if isinstance(item, datetime.datetime | datetime.date | datetime.time):
         return item.isoformat()
     if isinstance(item, Mapping):
@@ -80,4 +79,9 @@ def _is_table_array(item: Any) -> bool:  # noqa: ANN401
 
 
 def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    return key if _BARE_KEY.fullmatch(key) else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    # JSON escapes what TOML escapes, save the delete character.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

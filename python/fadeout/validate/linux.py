@@ -23,8 +23,8 @@ DATA = Path(__file__).parent / "linux_6_12"
 MSS = 1448
 """Payload of a full segment, with timestamps."""
 
-LATEST_BLOCKAGE_S = 1000
-"""Blockages are written out until then; the recordings are shorter."""
+ETHERNET_HEADER = 14
+"""Bytes of a frame that netem's rate counts and a link here does not."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,8 @@ def recording(name: str) -> pl.DataFrame:
 
 def scenario(run: dict[str, Any]) -> dict[str, Any]:
     """The scenario that is equivalent to a recorded run."""
+    packet = MSS + 52
+    rate_mbps = run["rate_mbps"] * packet / (packet + ETHERNET_HEADER)
     document: dict[str, Any] = {
         "title": f"{run['stack']}, {run['name']}",
         "duration": f"{run['duration_s']} s",
@@ -151,7 +153,7 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
             "bottleneck": {
                 "from": "router",
                 "to": "client",
-                "rate": f"{run['rate_mbps']} Mbit/s",
+                "rate": f"{rate_mbps:.6f} Mbit/s",
                 "delay": f"{run['delay_ms']} ms",
                 "queue": {"limit": f"{run['limit_packets']} packets", "counts-delay-line": True},
                 "reverse": {"queue": {"limit": "1000000 packets"}},
@@ -163,7 +165,7 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
                 "to": "client",
                 "profile": "linux",
                 "congestion-control": run["congestion_control"],
-                "tcp": {"maximum-receive-window": 32 * 1024 * 1024, "tso-bursts": False},
+                "tcp": {"maximum-receive-window": 32 * 1024 * 1024},
             }
         },
         "probe": {"congestion": "10 ms"},
