@@ -1,14 +1,18 @@
 //! Reads a tree of TOML values against the shapes of its keys. What comes out has the right
 //! types, defaults filled in and catalog names looked up; what is wrong becomes a mistake.
 
+mod catalog;
+mod refusal;
+
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::MAX_ELEMENTS;
 use crate::model::Named;
-use crate::quantity::{Dimension, QuantityError};
-use crate::shape::{Key, Presence, Range, Shape, Variant, spaced, with_article};
+use crate::quantity::Dimension;
+use crate::shape::{Key, Presence, Shape, Variant, spaced};
 use crate::suggest::nearest;
 use crate::tree::{Entry, Node, Place, Table, Value, parse_value, shortened};
-use fadeout_core::registry::{self, Catalog, Parameters};
+use fadeout_core::registry::{Catalog, Parameters};
+use refusal::allowed;
 
 /// A value of the right shape, with its place.
 #[derive(Debug)]
@@ -318,229 +322,6 @@ impl<'c> Reader<'c> {
         }
         named
     }
-
-    fn lookup(&mut self, place: Place, kind: &str, name: &str) -> Option<&'static registry::Entry> {
-        let entries = self.catalog.entries(kind);
-        let found = registry::find(entries, name);
-        let message = format!("unknown {} `{}`", spaced(kind), shortened(name));
-        if found.is_none() && self.mistakes.is_full() {
-            self.mistakes.push(Mistake::new(place, message));
-        } else if found.is_none() {
-            let names = entries
-                .iter()
-                .flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()));
-            let suggestion = nearest(name, names);
-            let canonical = alternatives(entries.iter().map(|entry| entry.name));
-            self.mistakes.push(
-                Mistake::new(place, message)
-                    .suggest(suggestion)
-                    .expected(canonical),
-            );
-        }
-        found
-    }
-
-    fn named(&mut self, table: &Table, place: Place, kind: &str, tag: &str) -> Option<Named> {
-        let Some(entry) = table.entry(tag) else {
-            let message = format!("missing key `{tag}`");
-            let expected = format!("the name of {}", with_article(kind));
-            self.mistakes
-                .push(Mistake::new(place, message).expected(expected));
-            return None;
-        };
-        let Value::Text(name) = &entry.node.value else {
-            let expected = format!("the name of {}", with_article(kind));
-            return self.expected(&entry.node, expected, None);
-        };
-        let found = self.lookup(entry.node.place, kind, name)?;
-        let given = table.0.iter().filter(|given| given.key != tag);
-        let parameters = self.parameters(given, found);
-        Some(Named {
-            name: found.name.to_owned(),
-            parameters,
-        })
-    }
-
-    fn parameters_of(&mut self, entry: &Entry, kind: &str, by: &Item) -> Option<Item> {
-        let Content::Text(name) = &by.content else {
-            unreachable!("a name is a text")
-        };
-        let Value::Table(table) = &entry.node.value else {
-            return self.expected(&entry.node, "a table of parameters".to_owned(), None);
-        };
-        let found = self.lookup(by.place, kind, name)?;
-        let parameters = self.parameters(table.0.iter(), found);
-        Some(Item {
-            content: Content::Parameters(parameters),
-            place: entry.key_place,
-        })
-    }
-
-    fn parameters<'a>(
-        &mut self,
-        given: impl Iterator<Item = &'a Entry>,
-        of: &'static registry::Entry,
-    ) -> Parameters {
-        let mut parameters = Parameters::default();
-        for entry in given {
-            match of
-                .parameters
-                .iter()
-                .find(|parameter| parameter.name == entry.key)
-            {
-                Some(parameter) => {
-                    if let Some(value) = self.parameter(&entry.node, parameter) {
-                        parameters.0.push((entry.key.clone(), value));
-                    }
-                }
-                None => {
-                    let what = format!("parameter of `{}`,", of.name);
-                    self.unknown(&what, entry, of.parameters.iter().map(|known| known.name));
-                }
-            }
-        }
-        parameters
-    }
-
-    fn parameter(
-        &mut self,
-        node: &Node,
-        parameter: &registry::Parameter,
-    ) -> Option<registry::Value> {
-        use registry::{ParameterKind as Kind, Value as Given};
-        match parameter.kind {
-            Kind::Number { min, max, unit } => {
-                let number = self.measured(node, Range::closed(min, max), unit)?;
-                Some(Given::Number(number))
-            }
-            Kind::Integer { min, max, unit } => {
-                let range = Range::closed(min as f64, max as f64);
-                let number = self.measured(node, range, unit)?;
-                if number.fract() != 0.0 {
-                    return self.refuse(node, "a whole number");
-                }
-                Some(Given::Number(number))
-            }
-            Kind::Bool => match node.value {
-                Value::Bool(flag) => Some(Given::Bool(flag)),
-                _ => self.expected(node, "true or false".to_owned(), None),
-            },
-            Kind::Span => {
-                static TIME: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e15));
-                match self.item(node, node.place, &TIME)?.content {
-                    Content::Quantity(_, nanos) => {
-                        Some(Given::Span(fadeout_core::Span::from_nanos(nanos as u64)))
-                    }
-                    other => unreachable!("a time reads as a quantity, not {other:?}"),
-                }
-            }
-            Kind::Choice(names) => match &node.value {
-                Value::Text(text) if names.contains(&text.as_str()) => {
-                    Some(Given::Choice(text.clone()))
-                }
-                Value::Text(text) => {
-                    let near = nearest(text, names.iter().copied());
-                    let near = near.map(|name| format!("\"{name}\""));
-                    self.expected(node, alternatives(names.iter().copied()), near)
-                }
-                _ => self.expected(node, alternatives(names.iter().copied()), None),
-            },
-        }
-    }
-
-    /// A plain number, or a quantity when the parameter's unit is one a scenario can write.
-    fn measured(&mut self, node: &Node, range: Range, unit: &str) -> Option<f64> {
-        let written = Dimension::of_documented_unit(unit);
-        let value = match (&node.value, written) {
-            (Value::Integer(_) | Value::Float(_), _) => number(&node.value),
-            (Value::Text(text), Some((dimension, size))) => match dimension.parse(text) {
-                Ok(value) => value / size,
-                Err(_) => return self.expected(node, dimension.to_string(), None),
-            },
-            (_, Some((dimension, _))) => return self.expected(node, dimension.to_string(), None),
-            (_, None) => return self.expected(node, "a number".to_owned(), None),
-        };
-        if !range.contains(value) {
-            let of_unit = if unit.is_empty() {
-                String::new()
-            } else {
-                format!(" of {unit}")
-            };
-            let noun = format!("a number{of_unit}");
-            return self.refuse(node, &allowed(&noun, range, |bound| bound.to_string()));
-        }
-        Some(value)
-    }
-
-    /// The value has the right kind but is out of range.
-    fn refuse<T>(&mut self, node: &Node, allowed: &str) -> Option<T> {
-        self.expected(node, allowed.to_owned(), None)
-    }
-
-    fn expected<T>(&mut self, node: &Node, expected: String, near: Option<String>) -> Option<T> {
-        let message = format!("expected {expected}, found {}", node.value.describe());
-        self.mistakes.push(
-            Mistake::new(node.place, message)
-                .expected(expected)
-                .suggest_value(near),
-        );
-        None
-    }
-
-    /// The value is of another kind than the shape wants.
-    fn mismatch<T>(&mut self, node: &Node, shape: &Shape) -> Option<T> {
-        let (mut words, mut dimensions) = (Vec::new(), Vec::new());
-        vocabulary(shape, &mut words, &mut dimensions);
-        let expected = shape.expectation();
-        let message = format!("expected {expected}, found {}", node.value.describe());
-        let text = match &node.value {
-            Value::Text(text) => text.as_str(),
-            Value::Integer(_) | Value::Float(_) if !dimensions.is_empty() => {
-                return self.unitless(node, message, &dimensions);
-            }
-            _ => "",
-        };
-        let mut suggestion = nearest(text, words).map(|word| format!("\"{word}\""));
-        let mut kind = String::new();
-        for dimension in &dimensions {
-            match dimension.parse(text) {
-                Err(QuantityError::NoUnit) => return self.unitless(node, message, &dimensions),
-                Err(QuantityError::UnknownUnit(given, near)) => {
-                    kind = format!(": unknown unit `{}`", shortened(&given));
-                    let corrected = near.and_then(|near| text.strip_suffix(&given).zip(Some(near)));
-                    suggestion = suggestion
-                        .or(corrected
-                            .map(|(number, near)| format!("\"{}{near}\"", shortened(number))));
-                }
-                Err(QuantityError::WrongDimension(other)) => {
-                    kind = format!(", which is {}", other.noun());
-                }
-                Err(QuantityError::NotWhole) => kind = ", which is not whole".to_owned(),
-                Err(QuantityError::NotFinite) => kind = ", which is too large".to_owned(),
-                Err(QuantityError::NoNumber) | Ok(_) => {}
-            }
-        }
-        self.mistakes.push(
-            Mistake::new(node.place, message + &kind)
-                .expected(expected)
-                .suggest_value(suggestion),
-        );
-        None
-    }
-
-    fn unitless<T>(&mut self, node: &Node, message: String, dimensions: &[Dimension]) -> Option<T> {
-        let units: Vec<&str> = dimensions
-            .iter()
-            .flat_map(|dimension| dimension.units())
-            .collect();
-        self.mistakes.push(
-            Mistake::new(node.place, message + " without a unit").expected(format!(
-                "a string of a number and a unit: {}",
-                units.join(", ")
-            )),
-        );
-        None
-    }
 }
 
 /// Whether `shape` is the alternative that a value is most likely meant for.
@@ -556,49 +337,12 @@ fn suits(shape: &Shape, value: &Value) -> bool {
     }
 }
 
-/// The words and dimensions that `shape` accepts in a string.
-fn vocabulary(shape: &Shape, words: &mut Vec<&'static str>, dimensions: &mut Vec<Dimension>) {
-    match shape {
-        Shape::Word(word) => words.push(word),
-        Shape::Choice(choices) => words.extend(choices.iter().map(|choice| choice.0)),
-        Shape::Quantity(dimension, _) => dimensions.push(*dimension),
-        Shape::AnyOf(shapes) => {
-            shapes
-                .iter()
-                .for_each(|shape| vocabulary(shape, words, dimensions));
-        }
-        _ => {}
-    }
-}
-
 fn number(value: &Value) -> f64 {
     match value {
         Value::Integer(integer) => *integer as f64,
         Value::Float(float) => *float,
         _ => f64::NAN,
     }
-}
-
-/// A range in words.
-fn allowed(noun: &str, range: Range, print: impl Fn(f64) -> String) -> String {
-    let print = |bound| {
-        if bound == 0.0 {
-            "0".to_owned()
-        } else {
-            print(bound)
-        }
-    };
-    let from = if range.is_open {
-        "greater than"
-    } else {
-        "from"
-    };
-    let to = if range.is_open { "and at most" } else { "to" };
-    format!(
-        "{noun} {from} {} {to} {}",
-        print(range.min),
-        print(range.max)
-    )
 }
 
 /// Names end up in file names and in override paths.

@@ -1,0 +1,314 @@
+//! Links, their rates, queues and losses.
+
+use super::blockage::SCHEDULE;
+use super::*;
+
+/// The keys of a link.
+pub(super) static LINK: &[Key] = &[
+    key(
+        "from",
+        Shape::Reference,
+        Required,
+        "Node where the forward direction starts.",
+    ),
+    key(
+        "to",
+        Shape::Reference,
+        Required,
+        "Node where the forward direction ends.",
+    ),
+    key("rate", RATE_MODEL, Required, "How fast the link sends."),
+    key(
+        "delay",
+        TIME,
+        Required,
+        "One-way propagation delay, after transmission.",
+    ),
+    key(
+        "jitter",
+        TIME,
+        Default("\"0 s\""),
+        "Largest extra delay, drawn uniformly from zero to this for each packet. Packets are \
+         never reordered.",
+    ),
+    key(
+        "queue",
+        Shape::Table(QUEUE),
+        Default("{}"),
+        "The queue in front of the transmitter.",
+    ),
+    key("loss", LOSS, Optional, "Random loss; none without it."),
+    key(
+        "reverse",
+        Shape::Table(REVERSE),
+        Default("{}"),
+        "The direction from `to` to `from`.",
+    ),
+];
+
+static REVERSE: &[Key] = &[
+    key(
+        "rate",
+        RATE_MODEL,
+        Default("\"unlimited\""),
+        "How fast this direction sends.",
+    ),
+    key(
+        "delay",
+        TIME,
+        Optional,
+        "One-way propagation delay; the forward direction's without it.",
+    ),
+    key(
+        "jitter",
+        TIME,
+        Default("\"0 s\""),
+        "Largest extra delay, as for the link.",
+    ),
+    key(
+        "queue",
+        Shape::Table(QUEUE),
+        Default("{}"),
+        "The queue in front of the transmitter.",
+    ),
+    key("loss", LOSS, Optional, "Random loss; none without it."),
+];
+
+const RATE_MODEL: Shape = Shape::AnyOf(&[
+    RATE,
+    Shape::Word("unlimited"),
+    Shape::Variants(RATE_VARIANTS),
+]);
+
+static RATE_VARIANTS: &[Variant] = &[
+    Variant {
+        key: "steps",
+        doc: "A rate that steps at given instants.",
+        keys: &[
+            key(
+                "steps",
+                Shape::List(&Shape::Pair(&TIME, &RATE_OR_ZERO)),
+                Required,
+                "Start of each step and its rate. The first starts at \"0 s\"; starts increase.",
+            ),
+            key(
+                "repeat-every",
+                POSITIVE_TIME,
+                Optional,
+                "After this long the steps start over; without it the last one stays.",
+            ),
+        ],
+    },
+    Variant {
+        key: "off",
+        doc: "A link that is on at a constant rate, and off at times.",
+        keys: &[
+            key("rate", RATE, Required, "The rate while on."),
+            key("off", SCHEDULE, Required, "When it is off."),
+        ],
+    },
+    Variant {
+        key: "trace",
+        doc: "Delivery opportunities from a mahimahi trace file.",
+        keys: &[
+            key(
+                "trace",
+                Shape::Text,
+                Required,
+                "Path, relative to the scenario file.",
+            ),
+            key(
+                "repeat",
+                Shape::Bool,
+                Default("true"),
+                "Whether it starts over at its end.",
+            ),
+        ],
+    },
+    Variant {
+        key: "radio",
+        doc: "The rate that a directional link budget gives.",
+        keys: &[key(
+            "radio",
+            Shape::Table(RADIO),
+            Required,
+            "The link budget.",
+        )],
+    },
+];
+
+static RADIO: &[Key] = &[
+    key(
+        "carrier",
+        Shape::Quantity(Dimension::Frequency, Range::closed(1e8, 1e12)),
+        Required,
+        "Carrier frequency.",
+    ),
+    key(
+        "bandwidth",
+        Shape::Quantity(Dimension::Frequency, Range::closed(1e3, 1e11)),
+        Required,
+        "Occupied bandwidth.",
+    ),
+    key(
+        "tx-power",
+        Shape::Quantity(Dimension::Power, Range::closed(-100.0, 100.0)),
+        Required,
+        "Transmit power.",
+    ),
+    key(
+        "tx-beamwidth",
+        BEAMWIDTH,
+        Required,
+        "Half-power beamwidth at the transmitter.",
+    ),
+    key(
+        "rx-beamwidth",
+        BEAMWIDTH,
+        Required,
+        "Half-power beamwidth at the receiver.",
+    ),
+    key(
+        "distance",
+        LENGTH,
+        Required,
+        "Ground distance between transmitter and receiver.",
+    ),
+    key(
+        "tx-height",
+        LENGTH,
+        Default("\"10 m\""),
+        "Antenna height of the transmitter.",
+    ),
+    key(
+        "rx-height",
+        LENGTH,
+        Default("\"1 m\""),
+        "Antenna height of the receiver. At 1.5 m the path passes over a car of 1.4 m close by.",
+    ),
+    key(
+        "noise-figure",
+        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)),
+        Default("\"10 dB\""),
+        "Noise figure of the receiver.",
+    ),
+    key(
+        "implementation-loss",
+        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)),
+        Default("\"1 dB\""),
+        "Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.",
+    ),
+    key(
+        "elevation-beamwidth",
+        BEAMWIDTH,
+        Default("\"65 deg\""),
+        "Half-power beamwidth of both antennas in elevation; only their gains depend on it.",
+    ),
+    key(
+        "antenna-efficiency",
+        Shape::Number(Range {
+            min: 0.0,
+            max: 1.0,
+            is_open: true,
+        }),
+        Default("0.7"),
+        "Share of the ideal directivity that the antennas reach.",
+    ),
+    key(
+        "layers",
+        Shape::Integer { min: 1, max: 8 },
+        Default("1"),
+        "Spatial layers, which share the power and each carry the full spectral efficiency.",
+    ),
+    key(
+        "overhead",
+        Shape::Number(Range::closed(0.0, 0.99)),
+        Default("0.18"),
+        "Share of resource elements that carry no data (TS 38.306 clause 4.1.2).",
+    ),
+    key(
+        "mcs-table",
+        Shape::Choice(&[
+            ("64qam", "TS 38.214 Table 5.1.3.1-1"),
+            ("256qam", "TS 38.214 Table 5.1.3.1-2"),
+            ("64qam-low-se", "TS 38.214 Table 5.1.3.1-3"),
+        ]),
+        Default("\"64qam\""),
+        "Modulation and coding schemes to choose from.",
+    ),
+    key("max-rate", RATE, Optional, "Upper bound on the rate."),
+];
+
+static QUEUE: &[Key] = &[
+    key(
+        "limit",
+        Shape::AnyOf(&[PACKETS, SIZE, POSITIVE_TIME]),
+        Default("\"1000 packets\""),
+        "How much the queue holds: packets, bytes, or the time to send it at the link's rate.",
+    ),
+    key(
+        "counts-delay-line",
+        Shape::Bool,
+        Default("false"),
+        "Whether the limit also counts packets that are propagating, as netem's does.",
+    ),
+    key(
+        "discipline",
+        Shape::Named {
+            kind: "queue-discipline",
+            tag: "name",
+        },
+        FirstOfKind,
+        "Which packets the queue drops or marks.",
+    ),
+];
+
+const LOSS: Shape = Shape::Variants(&[
+    Variant {
+        key: "probability",
+        doc: "Each packet alike, independently.",
+        keys: &[key(
+            "probability",
+            PROBABILITY,
+            Required,
+            "Probability that a packet is lost.",
+        )],
+    },
+    Variant {
+        key: "gilbert-elliott",
+        doc: "Two states, good and bad, that may change before each packet.",
+        keys: &[key(
+            "gilbert-elliott",
+            Shape::Table(GILBERT_ELLIOTT),
+            Required,
+            "The states.",
+        )],
+    },
+]);
+
+static GILBERT_ELLIOTT: &[Key] = &[
+    key(
+        "to-bad",
+        PROBABILITY,
+        Required,
+        "Probability to go from good to bad, per packet.",
+    ),
+    key(
+        "to-good",
+        PROBABILITY,
+        Required,
+        "Probability to go from bad to good, per packet.",
+    ),
+    key(
+        "loss-good",
+        PROBABILITY,
+        Default("0.0"),
+        "Loss probability in the good state.",
+    ),
+    key(
+        "loss-bad",
+        PROBABILITY,
+        Default("1.0"),
+        "Loss probability in the bad state.",
+    ),
+];
