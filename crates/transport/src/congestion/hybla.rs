@@ -9,7 +9,7 @@
 //! scaled initial window, and the paper's pacing and bandwidth estimate.
 
 use super::registry::Algorithm;
-use super::settings::{Settings, span};
+use super::settings::{Settings, integer, span};
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::math;
 use fadeout_core::random::Stream;
@@ -23,6 +23,7 @@ const RHO_MAX: f64 = 16.0;
 #[derive(Debug, Clone)]
 pub struct Hybla {
     reference: Span,
+    max_window: f64,
     shortest: Span,
     rho: f64,
 }
@@ -34,16 +35,25 @@ impl Algorithm for Hybla {
         family: "loss-based",
         summary: "Growth independent of the round-trip time, for satellite paths",
         citation: "Caini, Firrincieli, Int. J. Satellite Communications and Networking 22, 2004",
-        parameters: &[span(
-            "rtt0",
-            "25 ms",
-            "Round-trip time of the path whose growth is reproduced (RTT0).",
-        )],
+        parameters: &[
+            span(
+                "rtt0",
+                "25 ms",
+                "Round-trip time of the path whose growth is reproduced (RTT0).",
+            ),
+            integer(
+                "max-window",
+                (2, 1_000_000_000, "segments"),
+                "65535",
+                "Largest window, as in the kernel: slow start on a long path knows no other bound.",
+            ),
+        ],
     };
 
     fn with(settings: &Settings<'_>, _random: Stream) -> Self {
         Hybla {
             reference: settings.span("rtt0").max(Span::from_micros(1)),
+            max_window: f64::from(settings.integer("max-window")),
             shortest: Span::MAX,
             rho: 1.0,
         }
@@ -57,12 +67,12 @@ impl CongestionControl for Hybla {
 
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.learn(ack.srtt);
-        if !ack.is_growth_due() {
+        if !ack.is_growth_due() || window.cwnd >= self.max_window {
             return;
         }
         if window.in_slow_start() {
             let grown = window.cwnd + math::exp2(self.rho) - 1.0;
-            window.cwnd = grown.min(window.ssthresh);
+            window.cwnd = grown.min(window.ssthresh).min(self.max_window);
         } else {
             window.cwnd += self.rho * self.rho / window.cwnd;
         }
@@ -104,6 +114,13 @@ mod tests {
         let (mut hybla, mut w) = (build::<Hybla>(&[]), window(10.0, 12.0));
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
         assert_eq!(w.cwnd, 12.0);
+    }
+
+    #[test]
+    fn the_window_has_a_bound() {
+        let (mut hybla, mut w) = (build::<Hybla>(&[]), window(65_534.0, f64::INFINITY));
+        hybla.on_ack(&mut w, &ack(at_ms(0), 1));
+        assert_eq!(w.cwnd, 65_535.0);
     }
 
     #[test]

@@ -254,7 +254,7 @@ struct Delay {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, at_ms, build, choice, congestion, lose, window};
+    use super::super::testing::{Pipe, ack, at_ms, build, choice, congestion, lose, window};
     use super::*;
     use fadeout_core::registry::Value;
 
@@ -323,5 +323,28 @@ mod tests {
             "the timeout forgot the smaller delay"
         );
         assert!(round(&mut w, 3, 80));
+    }
+
+    #[test]
+    fn early_exits_save_losses_in_a_deep_queue() {
+        let pipe = Pipe {
+            limit: 500,
+            ..Pipe::clean_20m()
+        };
+        let lost = |variant, hystart| {
+            let parameters = [("variant", choice(variant)), ("hystart", choice(hystart))];
+            pipe.run(&mut build::<Cubic>(&parameters), Span::from_secs(10))
+                .lost
+        };
+        for variant in ["linux", "rfc9438"] {
+            let without = lost(variant, "off");
+            for hystart in ["hystart", "hystart++"] {
+                let with = lost(variant, hystart);
+                assert!(
+                    with * 4 < without,
+                    "{variant}, {hystart}: {with} against {without}"
+                );
+            }
+        }
     }
 }
