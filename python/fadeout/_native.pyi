@@ -18,6 +18,7 @@ class Outcome(TypedDict):
     fingerprint: str
     complete: bool
     tables: dict[str, bytes]
+    captures: dict[str, bytes]
     out: str | None
 
 class FadeoutError(Exception): ...

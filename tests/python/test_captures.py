@@ -1,0 +1,89 @@
+"""Captures of real runs, as tshark reads them."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import fadeout
+from fadeout import _native
+
+tshark_wanted = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+
+LOSSY = """
+duration = "2 s"
+
+[link.access]
+from = "server"
+to = "phone"
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue.limit = "20 packets"
+
+[flow.download]
+from = "server"
+to = "phone"
+
+[probe]
+capture = ["server", "phone"]
+capture-snap = "2 kB"
+"""
+
+
+def tshark(capture: Path, *arguments: str) -> list[str]:
+    """The lines that tshark prints when it verifies every checksum."""
+    command = ["tshark", "-r", str(capture)]
+    command += ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("captures") / "run"
+    results = fadeout.run(LOSSY, out=out)
+    assert results.flows["retransmitted_segments"].item() > 0, "the queue is short"
+    return out / "captures"
+
+
+@tshark_wanted
+@pytest.mark.parametrize("node", ["server", "phone"])
+def test_every_packet_decodes_with_right_checksums(captures: Path, node: str):
+    capture = captures / f"{node}.pcapng"
+    assert len(tshark(capture)) > 1000
+    bad = "_ws.malformed || ip.checksum.status != 1 || tcp.checksum.status != 1"
+    assert tshark(capture, "-Y", bad) == []
+
+
+@tshark_wanted
+def test_options_are_the_ones_negotiated(captures: Path):
+    fields = ["tcp.options.mss_val", "tcp.options.wscale.shift", "tcp.options.timestamp.tsval"]
+    arguments = [part for field in fields for part in ("-e", field)]
+    lines = tshark(
+        captures / "server.pcapng", "-Y", "tcp.flags.syn == 1", "-T", "fields", *arguments
+    )
+    assert len(lines) == 2
+    for line in lines:
+        mss, scale, stamp = line.split("\t")
+        assert mss == "1460"
+        assert scale
+        assert stamp
+    assert tshark(captures / "server.pcapng", "-Y", "tcp.options.sack.count > 0")
+
+
+@tshark_wanted
+def test_a_packet_arrives_later_by_at_least_the_delay(captures: Path):
+    first_data = ["-Y", "tcp.len > 0", "-T", "fields", "-e", "frame.time_epoch", "-c", "100"]
+    sent = float(tshark(captures / "server.pcapng", *first_data)[0])
+    arrived = float(tshark(captures / "phone.pcapng", *first_data)[0])
+    # At 10 Mbit/s the handshake's last ACK, 52 bytes, goes first and takes 41.6 us; the segment
+    # of 1500 bytes takes 1.2 ms, and propagation 10 ms. Rounding is to the nanosecond.
+    assert arrived - sent == pytest.approx(0.0112416, abs=5e-9)
+
+
+def test_a_run_in_memory_gives_the_bytes_of_its_captures(captures: Path):
+    outcome = _native.run(LOSSY)
+    assert sorted(outcome["captures"]) == ["captures/phone.pcapng", "captures/server.pcapng"]
+    for name, capture in outcome["captures"].items():
+        assert capture == (captures.parent / name).read_bytes()
