@@ -39,6 +39,7 @@ pub struct Bic {
     last_update: u64,
     /// Mean segments per ACK, times 16.
     ack_ratio: u32,
+    state: RecoveryState,
     timeouts: TimeoutWatch,
 }
 
@@ -97,6 +98,7 @@ impl Algorithm for Bic {
             last_cwnd: 0,
             last_update: 0,
             ack_ratio: RATIO_START,
+            state: RecoveryState::Open,
             timeouts: TimeoutWatch::default(),
         }
     }
@@ -107,7 +109,9 @@ impl CongestionControl for Bic {
         if self.timeouts.on_ack(ack) {
             self.forget();
         }
-        if ack.state == RecoveryState::Open {
+        // The kernel counts before the ACK moves the state: the one that ends a recovery, which
+        // acknowledges a whole window, is no measure of the receiver's ratio.
+        if std::mem::replace(&mut self.state, ack.state) == RecoveryState::Open {
             self.ack_ratio = (self.ack_ratio + ack.acked) - (self.ack_ratio >> RATIO_SHIFT);
         }
         if !ack.is_growth_due() {
