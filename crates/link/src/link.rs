@@ -25,6 +25,9 @@ pub struct LinkConfig {
     pub delay: Span,
     /// Most extra delay, uniform from zero; packets keep their order.
     pub jitter: Span,
+    /// Framing that each packet takes on the link besides its IP packet, for example the 14 bytes
+    /// of an Ethernet header.
+    pub framing: Bytes,
     /// What waits for the transmitter.
     pub queue: QueueConfig,
     /// Random loss on arrival.
@@ -40,6 +43,7 @@ impl Default for LinkConfig {
             rate: RateConfig::Constant(Rate::UNLIMITED),
             delay: Span::ZERO,
             jitter: Span::ZERO,
+            framing: Bytes(0),
             queue: QueueConfig::DropTail {
                 limit: None,
                 counts_delay_line: false,
@@ -65,6 +69,7 @@ pub struct Link {
     counts_delay_line: bool,
     delay: Span,
     jitter: Jitter,
+    framing: u32,
     loss: Loss,
     blockages: Blockages,
     effect: Option<BlockageEffect>,
@@ -82,6 +87,7 @@ impl Link {
             rate,
             delay,
             jitter,
+            framing,
             queue,
             loss,
             blockage,
@@ -105,6 +111,8 @@ impl Link {
             counts_delay_line,
             delay,
             jitter: Jitter::new(jitter, seed, id),
+            // More framing than a packet can have is a packet's length.
+            framing: framing.0.min(65_535) as u32,
             loss: Loss::new(loss, seed, id)?,
             blockages,
             effect,
@@ -122,7 +130,7 @@ impl Link {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        let size = pool[packet].segment.wire_len();
+        let size = pool[packet].segment.wire_len() + self.framing;
         self.stats.count_in(size);
         self.transit.leave_queue(now);
         match self.drop_cause(now, size) {

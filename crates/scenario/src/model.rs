@@ -59,6 +59,8 @@ pub struct LinkDirection {
     pub delay: Span,
     /// Largest extra delay; drawn uniformly from zero to this, never reordering packets.
     pub jitter: Span,
+    /// Bytes that each packet takes on the link besides its IP packet.
+    pub framing: Bytes,
     /// The queue in front of the transmitter.
     pub queue: Queue,
     /// Random loss on the way.

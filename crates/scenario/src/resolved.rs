@@ -73,6 +73,7 @@ fn direction(side: &LinkDirection) -> Value {
         "rate": rate_model(&side.rate),
         "delay": span(side.delay),
         "jitter": span(side.jitter),
+        "framing": size(side.framing),
         "queue": {
             "limit": limit,
             "counts-delay-line": side.queue.counts_delay_line,

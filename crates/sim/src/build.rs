@@ -171,6 +171,7 @@ fn build_link(
         rate,
         delay: direction.delay,
         jitter: direction.jitter,
+        framing: direction.framing,
         queue: queue(&direction.queue, mean),
         loss: loss(direction.loss),
         blockage: blockage(scenario, index, is_reverse)?,

@@ -13,6 +13,7 @@ mod world;
 pub use build::{BuildError, build};
 pub use catalog::{catalog, find_entry};
 pub use run::{Control, Outcome, Progress, RunError, Simulation};
+pub use summary::summary;
 pub use world::World;
 
 /// Version of fadeout.

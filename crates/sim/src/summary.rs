@@ -9,7 +9,7 @@ use fadeout_transport::tcp::TcpConfig;
 use serde_json::{Value, json};
 
 /// Sums up a run.
-pub(crate) fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
+pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
     let flows: Vec<Value> = scenario
         .flows
         .iter()

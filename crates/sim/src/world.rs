@@ -306,6 +306,10 @@ impl<P: Probe> World<P> {
     pub fn into_probe(self) -> P {
         self.probe
     }
+    /// State of the sender of flow number `flow` now.
+    pub fn sender_row(&self, flow: usize) -> fadeout_core::CongestionRow {
+        self.hosts[self.flows[flow].sender.index()].tcp.congestion_row(self.now)
+    }
     pub(crate) fn flows(&self) -> &[Flow] {
         &self.flows
     }

@@ -63,6 +63,7 @@ impl Builder<'_, '_> {
             rate: rate?,
             delay: delay?,
             jitter: fields.span("jitter")?,
+            framing: fields.bytes("framing")?,
             queue: queue?,
             loss: loss?,
         })

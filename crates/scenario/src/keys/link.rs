@@ -32,6 +32,13 @@ pub(super) static LINK: &[Key] = &[
          never reordered.",
     ),
     key(
+        "framing",
+        FRAMING,
+        Default("\"0 B\""),
+        "Bytes that each packet takes on the link besides its IP packet: 14 for an Ethernet \
+         header, 38 for Ethernet with preamble, checksum and gap.",
+    ),
+    key(
         "queue",
         Shape::Table(QUEUE),
         Default("{}"),
@@ -64,6 +71,13 @@ static REVERSE: &[Key] = &[
         TIME,
         Default("\"0 s\""),
         "Largest extra delay, as for the link.",
+    ),
+    key(
+        "framing",
+        FRAMING,
+        Default("\"0 B\""),
+        "Bytes that each packet takes on the link besides its IP packet: 14 for an Ethernet \
+         header, 38 for Ethernet with preamble, checksum and gap.",
     ),
     key(
         "queue",

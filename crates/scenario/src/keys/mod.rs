@@ -38,6 +38,7 @@ const POSITIVE_TIME: Shape = Shape::Quantity(Dimension::Time, Range::positive(MA
 const OUTAGE: Shape = Shape::Quantity(Dimension::Time, Range::closed(MIN_OUTAGE, MAX_TIME));
 const RATE: Shape = Shape::Quantity(Dimension::Rate, Range::positive(MAX_RATE));
 const RATE_OR_ZERO: Shape = Shape::Quantity(Dimension::Rate, Range::closed(0.0, MAX_RATE));
+const FRAMING: Shape = Shape::Quantity(Dimension::Size, Range::closed(0.0, 1500.0));
 const SIZE: Shape = Shape::Quantity(Dimension::Size, Range::positive(MAX_SIZE));
 const PACKETS: Shape = Shape::Quantity(Dimension::Packets, Range::positive(MAX_PACKETS));
 const LENGTH: Shape = Shape::Quantity(Dimension::Length, Range::positive(1e6));

@@ -61,6 +61,10 @@ impl AckPolicy {
         }
     }
 
+    pub(super) fn rule(&self) -> AckRule {
+        self.rule
+    }
+
     /// Data arrived: adapt the delay to its spacing.
     pub(super) fn on_data(&mut self, now: Time, rto: Span, window: u64, mss: u32) {
         self.is_pending = true;

@@ -4,7 +4,7 @@ mod acknowledgment;
 mod reassembly;
 mod window;
 
-use super::config::TcpConfig;
+use super::config::{AckRule, TcpConfig};
 use acknowledgment::{AckPolicy, Urgency};
 use fadeout_core::{Ecn, Flags, SackList, Segment, Span, Time};
 use reassembly::{Arrival, Reassembly};
@@ -114,6 +114,10 @@ impl Receiver {
             .on_data(now, rto, self.window.offered(next), self.mss);
         let arrival = self.reassembly.insert(segment.seq, end);
         let advanced = self.reassembly.next() - next;
+        let is_pushed = self.is_reading
+            && segment.flags.has(Flags::PSH)
+            && segment.len >= self.mss
+            && self.policy.rule() == AckRule::Linux;
         let urgency = match arrival {
             Arrival::Duplicate => {
                 self.policy
@@ -123,6 +127,9 @@ impl Receiver {
             Arrival::OutOfOrder => Urgency::OutOfOrder,
             Arrival::FilledLastGap => Urgency::Now,
             Arrival::InOrder if self.reassembly.has_gap() => Urgency::OutOfOrder,
+            // A full segment that ends a write, read at once: nothing may follow soon (Linux
+            // since 6.6, `ICSK_ACK_PUSHED`).
+            Arrival::InOrder if is_pushed => Urgency::Now,
             Arrival::InOrder => Urgency::Normal,
         };
         let fin = self.fin_at.is_some_and(|at| at < self.reassembly.next());

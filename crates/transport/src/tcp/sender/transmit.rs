@@ -36,6 +36,11 @@ impl Default for Pacer {
 const UNPACED_SEGMENTS: u64 = 10;
 /// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
 const LARGEST_BURST: u64 = 65_536;
+/// Room that the kernel leaves for headers in such a piece (`MAX_TCP_HEADER` and one byte).
+const BURST_HEADERS: u64 = 321;
+/// What a bulk application writes at once (iperf3's 128 KiB). The piece in which a write ends
+/// carries the PSH flag.
+const APPLICATION_WRITE: u64 = 128 << 10;
 
 impl Sender {
     pub(super) fn is_pacing(&self) -> bool {
@@ -75,6 +80,27 @@ impl Sender {
             bytes = bytes.saturating_add(LARGEST_BURST >> doublings);
         }
         (bytes.min(LARGEST_BURST) / mss).max(2) as u32
+    }
+
+    /// Stream offset at which the piece that holds the next segment ends: the kernel fills
+    /// buffers of whole segments up to the largest burst, and a burst never crosses two.
+    fn piece_end(&self) -> u64 {
+        let mss = u64::from(self.window.mss);
+        let piece = ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss;
+        (self.snd_nxt - 1) / piece * piece + piece
+    }
+
+    /// Whether an application's write ends in the piece that the segment up to `end` completes.
+    fn completes_a_write(&self, start: u64, end: u64) -> bool {
+        if !self.config.tso_bursts {
+            return false;
+        }
+        let mss = u64::from(self.window.mss);
+        let piece = ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss;
+        let is_last_of_piece = (start - 1) / piece != (end - 1) / piece;
+        let piece_start = (start - 1) / piece * piece;
+        is_last_of_piece
+            && piece_start / APPLICATION_WRITE != (piece_start + piece) / APPLICATION_WRITE
     }
 
     fn new_data(&self) -> u64 {
@@ -174,7 +200,11 @@ impl Sender {
         let receiver_room = self.window_end() - self.snd_nxt;
         let room = congestion_room.min(receiver_room);
         let third = self.snd_wnd.min(self.window.cwnd as u64 * mss) / 3;
-        if room >= u64::from(burst) * mss || room >= third || room >= self.new_data() {
+        let rest_of_piece = self.piece_end() - (self.snd_nxt - 1);
+        if room >= u64::from(burst) * mss
+            || room >= third
+            || room >= rest_of_piece.min(self.new_data())
+        {
             return false;
         }
         // An ACK is due soon only if the head was sent more than half a round trip ago.
@@ -184,7 +214,8 @@ impl Sender {
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
         let mut count = 0;
         let mut wire = 0;
-        while count < limit && self.has_sendable_new_data() {
+        let end = if self.config.tso_bursts { self.piece_end() } else { u64::MAX };
+        while count < limit && self.snd_nxt - 1 < end && self.has_sendable_new_data() {
             let payload = self.new_data().min(u64::from(self.window.mss)) as u32;
             if count > 0 && self.holds_small_segment() {
                 break;
@@ -241,7 +272,8 @@ impl Sender {
         } else {
             Flags::default()
         };
-        let is_last = self.new_data() == 0;
+        let is_last =
+            self.new_data() == 0 || self.completes_a_write(sent.seq, sent.seq + u64::from(payload));
         self.emit(cx, &sent, flags, is_last, self.ecn_negotiated);
         if was_empty || self.pending() == Some(TimerKind::LossProbe) {
             self.rearm_rto(cx.now);
