@@ -206,6 +206,14 @@ pub struct CongestionEvent {
     pub snd_nxt: u64,
 }
 
+impl CongestionEvent {
+    /// The flight size that a reduction starts from, in segments: what limited transmit and
+    /// late detection put out beyond the window does not count (RFC 5681 section 3.2, step 2).
+    pub fn flight_within(&self, window: &Window) -> f64 {
+        f64::from(self.flight_size).min(window.cwnd)
+    }
+}
+
 /// A congestion control algorithm.
 ///
 /// The stack measures round-trip times and delivery rates, detects losses, recovers, paces and

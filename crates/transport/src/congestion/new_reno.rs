@@ -109,7 +109,7 @@ impl CongestionControl for NewReno {
         } else {
             self.beta
         };
-        window.ssthresh = (f64::from(event.flight_size) * beta).max(2.0);
+        window.ssthresh = (event.flight_within(window) * beta).max(2.0);
     }
 }
 
@@ -153,6 +153,14 @@ mod tests {
         assert_eq!(w.ssthresh, 2.0);
         w.cwnd = 40.0;
         control.on_congestion(&mut w, &congestion(Time::ZERO, CongestionKind::Rto, 20));
+        assert_eq!(w.ssthresh, 10.0);
+    }
+
+    #[test]
+    fn what_limited_transmit_sent_does_not_raise_the_threshold() {
+        let (mut control, mut w) = (build::<NewReno>(&[]), window(20.0, f64::INFINITY));
+        let event = congestion(Time::ZERO, CongestionKind::FastRecovery, 23);
+        control.on_congestion(&mut w, &event);
         assert_eq!(w.ssthresh, 10.0);
     }
 

@@ -173,7 +173,7 @@ impl Real {
             beta
         };
         let from = match self.edition {
-            Edition::Rfc9438 => f64::from(event.flight_size),
+            Edition::Rfc9438 => event.flight_within(window),
             Edition::Paper2008 => cwnd,
         };
         window.ssthresh = (from * kept).max(2.0);
