@@ -16,8 +16,9 @@ author = "The fadeout authors"
 copyright = "2026, the fadeout authors"
 release = __version__
 extensions = ["myst_parser"]
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+# Included by validation.md.
+exclude_patterns = ["_build", "generated/validation.md"]
 html_theme = "furo"
 html_title = f"fadeout {release}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from fadeout import _native
 from fadeout.results import table_docs
+from fadeout.validate import linux
 
 
 def write_all(folder: Path) -> None:
@@ -17,6 +18,7 @@ def write_all(folder: Path) -> None:
         "tables": tables_page(),
         "catalog": catalog_page(catalog["kinds"]),
     }
+    pages["validation"] = validation_page(folder)
     for name, text in pages.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -68,6 +70,23 @@ def catalog_page(kinds: list[dict[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def validation_page(folder: Path) -> str:
+    """Our runs beside the kernel's, from simulations made for this page."""
+    comparisons = linux.compare_all()
+    parts = [
+        "## Every run",
+        markdown(list(linux.COLUMNS), [comparison.cells() for comparison in comparisons]),
+    ]
+    misses = [f"- {miss}" for comparison in comparisons for miss in comparison.misses()]
+    if misses:
+        parts += ["Outside the tolerance (✗):", "\n".join(misses)]
+    parts += ["## The window over the kernel's"]
+    for path in linux.draw(comparisons, folder / "validation"):
+        parts.append(f"![{path.stem}](generated/validation/{path.name}){{width=560px}}")
+        parts.append(f"*{path.stem}*")
+    return "\n\n".join(parts) + "\n"
+
+
 def is_shared(entries: list[dict[str, Any]]) -> bool:
     """Whether several entries all take the same parameters."""
     first = entries[0]["parameters"]
@@ -86,7 +105,9 @@ def scenario_page(schema: dict[str, Any]) -> str:
     parts = [
         "# Scenario reference",
         "Every key, from the JSON Schema that `fadeout schema` prints. Quantities are strings with "
-        'a unit: `"20 ms"`, `"38 GHz"`, `"807 Mbit/s"`, `"1.4 m"`.',
+        'a unit: `"20 ms"`, `"38 GHz"`, `"807 Mbit/s"`, `"1.4 m"`. What `congestion-control`, '
+        "`application`, `discipline` and `tcp` take "
+        "is under [Names and parameters](catalog.md).",
     ]
     parts += table_section("", schema, definitions, level=2)
     return "\n\n".join(parts) + "\n"
@@ -98,6 +119,8 @@ def table_section(
     """A heading, the keys of one table, and the sections of the tables below it."""
     heading = f"`[{path}]`" if path else "The file"
     parts = [f"{'#' * min(level, 5)} {heading}"]
+    if path and "description" in schema:
+        parts.append(schema["description"])
     rows, below = [], []
     required = schema.get("required", [])
     for key, entry in schema.get("properties", {}).items():
@@ -119,6 +142,8 @@ def nested(
     """The tables that `entry` may hold, with the paths they have in a file."""
     entry = resolve(entry, definitions)
     found = []
+    if is_from_catalog(path, entry):
+        return found
     if "properties" in entry:
         found.append((path, entry))
     each = entry.get("additionalProperties")
@@ -127,6 +152,14 @@ def nested(
     for option in (*entry.get("anyOf", []), *entry.get("oneOf", [])):
         found += nested(path, option, definitions)
     return found
+
+
+def is_from_catalog(path: str, entry: dict[str, Any]) -> bool:
+    """Whether the table holds the parameters of a named thing, which have their own page."""
+    options = entry.get("anyOf", [])
+    return path.endswith(".tcp") or any(
+        "enum" in option and "description" in option for option in options
+    )
 
 
 def shape(entry: dict[str, Any], definitions: dict[str, Any]) -> str:

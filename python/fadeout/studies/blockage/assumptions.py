@@ -33,8 +33,11 @@ STACKS = {
 }
 """Stacks, from what Linux does toward what the paper describes. All send with CUBIC."""
 
-TOTAL = {"blockage.vehicle.depth": "total"}
-"""Nothing passes during a blockage."""
+GEOMETRY = {
+    "blockage.vehicle.depth": "{ geometry = { "
+    'blocker-width = "4.8 m", blocker-height = "1.4 m", blocker-distance = ["0.5 m", "1 m"] } }'
+}
+"""What the stated vehicle leaves of the link, by diffraction around it."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +50,8 @@ class Candidate:
     stack: str
 
     def values(self) -> Values:
-        """Its overrides. The paper speaks of an interruption: nothing passes."""
+        """Its overrides."""
         return {
-            **TOTAL,
             **ROUND_TRIPS[self.round_trip],
             **BUFFERS[self.buffer],
             **EFFECTS[self.effect],
@@ -84,10 +86,8 @@ CHANGES = (
     Change("buffer", "10 ms", BUFFERS["10 ms"]),
     Change("buffer", "200 ms", BUFFERS["200 ms"]),
     Change("round trip", "20 ms", ROUND_TRIPS["20 ms"]),
-    Change("depth", "nothing passes", TOTAL),
+    Change("depth", "the vehicle's geometry", GEOMETRY),
     Change("depth", "20 dB", {"blockage.vehicle.depth": '{ loss = "20 dB" }'}),
-    Change("receive window", "Linux's default, 3 MiB", {
-        "flow.tcp.maximum-receive-window": str(3 << 20)
-    }),
+    Change("receive window", "Linux's default, 3 MiB", {"flow.tcp": "{}"}),
 )  # fmt: skip
 """What the one-at-a-time table changes."""

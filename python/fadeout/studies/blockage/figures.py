@@ -15,7 +15,7 @@ from fadeout.study import Estimate
 PAPER_COLOR = "#000000"
 COLORS = {
     "Linux": PALETTE[0],
-    "Linux, nothing passes": PALETTE[5],
+    "Linux, vehicle's geometry": PALETTE[5],
     "nearest": PALETTE[1],
 }
 WINDOW_S = 0.1

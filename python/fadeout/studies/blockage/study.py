@@ -9,7 +9,14 @@ from typing import Any
 
 from fadeout.results import Results
 from fadeout.studies.blockage import figures
-from fadeout.studies.blockage.assumptions import BASE, CHANGES, TOTAL, Candidate, Change, candidates
+from fadeout.studies.blockage.assumptions import (
+    BASE,
+    CHANGES,
+    GEOMETRY,
+    Candidate,
+    Change,
+    candidates,
+)
 from fadeout.study import (
     Batch,
     Estimate,
@@ -220,7 +227,7 @@ def headline(runner: Runner, nearest: Candidate, seeds: int, effort: Effort) -> 
     """The paper's table beside a Linux sender and the nearest assumptions."""
     stacks: list[tuple[str, Mapping[str, str]]] = [
         ("Linux", {}),
-        ("Linux, nothing passes", TOTAL),
+        ("Linux, vehicle's geometry", GEOMETRY),
         ("nearest", nearest.values()),
     ]
     points = [(values, case["block_s"]) for _, values in stacks for case in CASES]
@@ -243,7 +250,7 @@ def headline(runner: Runner, nearest: Candidate, seeds: int, effort: Effort) -> 
                 "published_mbps": case["throughput_mbps"],
                 "published_loss_pct": case["degradation_pct"],
                 **{
-                    f"{name.replace(', ', '_').replace(' ', '_').lower()}_{key}": value
+                    f"{key_of(name)}_{key}": value
                     for name, values in found.items()
                     for key, value in numbers(values[index]).items()
                 },
@@ -257,9 +264,9 @@ def headline(runner: Runner, nearest: Candidate, seeds: int, effort: Effort) -> 
         title="The paper's table beside ours",
         text=(
             "*Linux* is the scenario as it stands: profile `linux`, base round trip 42 ms, 50 ms "
-            "of buffer, packets held while blocked, depth from geometry. *Linux, nothing passes* "
-            "is the same with total blockages. *Nearest* is the point of the grid below that comes "
-            "nearest to the paper."
+            "of buffer, nothing passes while blocked and packets are held. *Linux, vehicle's "
+            "geometry* lets the stated vehicle decide how much of the link is left. *Nearest* is "
+            "the point of the grid below that comes nearest to the paper."
         ),
         table=table,
         figures={
@@ -338,7 +345,7 @@ def one_at_a_time(runner: Runner, seeds: int, effort: Effort) -> Section:
 
 def curve(runner: Runner, nearest: Candidate, effort: Effort) -> Section:
     """Loss against the length of the blockages."""
-    stacks: dict[str, Mapping[str, str]] = {"Linux": TOTAL, "nearest": nearest.values()}
+    stacks: dict[str, Mapping[str, str]] = {"Linux": {}, "nearest": nearest.values()}
     points = [(values, length) for values in stacks.values() for length in CURVE_S]
     losses = iter(runner.losses(points, effort.curve_seeds, effort.duration_s))
     found = {name: [estimate(next(losses)) for _ in CURVE_S] for name in stacks}
@@ -381,7 +388,7 @@ def curve(runner: Runner, nearest: Candidate, effort: Effort) -> Section:
 
 def traces(runner: Runner, nearest: Candidate) -> Section:
     """The congestion window and the throughput over time."""
-    stacks: dict[str, Mapping[str, str]] = {"Linux": TOTAL, "nearest": nearest.values()}
+    stacks: dict[str, Mapping[str, str]] = {"Linux": {}, "nearest": nearest.values()}
     points = [(values, case["block_s"]) for case in CASES for values in stacks.values()]
     results = iter(runner.traces(points))
     drawn = {}
@@ -395,7 +402,7 @@ def traces(runner: Runner, nearest: Candidate) -> Section:
     return Section(
         name="window",
         title="Throughput and congestion window over time",
-        text="One run each, blockages starting at 4 s, 9 s and so on; nothing passes meanwhile.",
+        text="One run each, blockages starting at 4 s, 9 s and so on.",
         figures=drawn,
     )
 
@@ -430,6 +437,11 @@ def goodput_mbps(results: Results) -> float:
 def share(case: dict[str, Any]) -> str:
     """The share of time in which the link is blocked."""
     return f"{case['blockage_ratio_pct']:g} %"
+
+
+def key_of(name: str) -> str:
+    """A name as the key of a data file."""
+    return name.lower().replace(", ", "_").replace(" ", "_").replace("'", "")
 
 
 def numbers(value: Estimate) -> dict[str, float]:
