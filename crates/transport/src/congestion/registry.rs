@@ -1,4 +1,4 @@
-//! The closed set of algorithms: one line each in [`congestion_controls!`] makes the enum variant,
+//! The closed set of algorithms: one line each in `congestion_controls!` makes the enum variant,
 //! the constructor and the registry entry.
 
 use super::settings::Settings;
