@@ -60,13 +60,13 @@ test: $(VENV)/.tools check-format check-lint check-rust build check-types check-
 check-format: $(VENV)/.tools
 	$(call say,format)
 	cargo fmt --all --check
-	$(BIN)/ruff format --check --quiet python tests/python tools docs/conf.py
+	$(BIN)/ruff format --check --quiet python tests/python tools docs
 
 .PHONY: check-lint
 check-lint: $(VENV)/.tools
 	$(call say,lint)
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff check --quiet python tests/python tools docs/conf.py
+	$(BIN)/ruff check --quiet python tests/python tools docs
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny --log-level error check; \
 	else echo "skipped: cargo deny (licences and advisories) is not installed: cargo install cargo-deny"; fi
 
@@ -112,8 +112,8 @@ schema: build ## Write schemas/scenario.schema.json anew
 .PHONY: fmt
 fmt: $(VENV)/.tools ## Format the code
 	cargo fmt --all
-	$(BIN)/ruff format python tests/python tools docs/conf.py
-	$(BIN)/ruff check --fix --quiet python tests/python tools docs/conf.py
+	$(BIN)/ruff format python tests/python tools docs
+	$(BIN)/ruff check --fix --quiet python tests/python tools docs
 
 .PHONY: clean
 clean: ## Remove what was built; results in out/ stay
