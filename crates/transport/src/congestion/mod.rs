@@ -35,6 +35,8 @@ mod yeah;
 #[cfg(test)]
 mod battery;
 #[cfg(test)]
+mod closed_forms;
+#[cfg(test)]
 mod kernel_runs;
 #[cfg(test)]
 mod testing;

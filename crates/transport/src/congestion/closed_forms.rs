@@ -1,0 +1,96 @@
+//! Mean windows under periodic loss beside the algorithms' published response functions.
+//!
+//! The link never queues, every n-th packet is lost. The pipe's window does not grow during the
+//! round trip of a recovery and falls to its target at once, which the closed forms leave out:
+//! that costs up to a round trip in each cycle of a few dozen.
+
+use super::Congestion;
+use super::testing::{Pipe, choice};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Parameters, Value};
+use fadeout_core::{Rate, Span, math};
+
+/// The mean window of `name` when every `every`-th packet is lost at a round-trip time of 100 ms,
+/// over the second half of a run: slow start has passed then.
+fn mean_window(name: &str, parameters: &[(&str, Value)], every: u64) -> f64 {
+    let pipe = Pipe {
+        rate: Rate::from_bits_per_sec(100_000_000_000),
+        one_way: Span::from_millis(50),
+        limit: 1_000_000,
+        lose_every: every,
+        mark_above: 0,
+    };
+    let given = parameters
+        .iter()
+        .map(|(key, value)| ((*key).to_string(), value.clone()))
+        .collect();
+    let given = Parameters(given);
+    let segments_per_sec = |seconds| {
+        let stream = Stream::new(1, "congestion", 0);
+        let mut control =
+            Congestion::new(name, &given, stream).expect("the algorithm is registered");
+        let report = pipe.run(&mut control, Span::from_secs(seconds));
+        report.received_mbps * 1e6 / (1448.0 * 8.0)
+    };
+    (2.0 * segments_per_sec(800) - segments_per_sec(400)) * 0.1
+}
+
+/// What the pipe's recovery may cost.
+const RECOVERY: f64 = 0.08;
+
+#[track_caller]
+fn assert_within(bound: f64, window: f64, expected: f64) {
+    assert!(
+        (window / expected - 1.0).abs() < bound,
+        "{window:.1} instead of {expected:.1}"
+    );
+}
+
+#[test]
+fn reno_follows_the_square_root_law() {
+    // Mathis et al. 1997: W = sqrt(3 / (2 p)) with one ACK a segment.
+    let expected = |every: u64| (1.5 * every as f64).sqrt();
+    assert_within(RECOVERY, mean_window("reno", &[], 2_000), expected(2_000));
+    let bytes = [("counting", choice("bytes"))];
+    assert_within(
+        RECOVERY,
+        mean_window("newreno", &bytes, 2_000),
+        expected(2_000),
+    );
+    assert_within(
+        RECOVERY,
+        mean_window("newreno", &[], 10_000),
+        expected(10_000),
+    );
+}
+
+#[test]
+fn cubic_follows_the_response_function_of_rfc_9438() {
+    // Section 5.1: W = 1.054 (RTT / p)^0.75, where the cubic rules. The plateau is so flat that a
+    // loss a second before K still finds nearly W_max, and Linux's whole segments flatten it
+    // further: from the overshoot of slow start the window hardly sinks to the fixed point.
+    for variant in ["rfc9438", "linux"] {
+        // Fast convergence makes a lone flow with periodic loss alternate between two plateaus.
+        let parameters = [
+            ("variant", choice(variant)),
+            ("friendliness", Value::Bool(false)),
+            ("fast-convergence", Value::Bool(false)),
+        ];
+        let expected = 1.054 * math::pow(0.1 * 20_000.0, 0.75);
+        assert_within(0.12, mean_window("cubic", &parameters, 20_000), expected);
+    }
+}
+
+#[test]
+fn highspeed_follows_the_response_function_of_rfc_3649() {
+    // Section 5: w = 0.12 / p^0.835. The table rounds the increase up to whole segments.
+    let expected = 0.12 * math::pow(10_000.0, 0.835);
+    for (increase, bound) in [("formula", RECOVERY), ("table", 0.15)] {
+        let parameters = [("increase", choice(increase))];
+        assert_within(
+            bound,
+            mean_window("highspeed", &parameters, 10_000),
+            expected,
+        );
+    }
+}
