@@ -227,6 +227,10 @@ impl Sender {
     pub(super) fn on_wake<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
         if self.pacer.wake_at <= cx.now {
             self.pacer.wake_at = Time::NEVER;
+            // What the pacer held back may be a repair: it goes first.
+            if self.board.lost_out > self.board.retrans_out {
+                self.retransmit_lost(cx);
+            }
             self.transmit(cx);
         }
         let Some((kind, at)) = self.timer else {
