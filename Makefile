@@ -12,6 +12,8 @@ SHELL  := bash
 export PATH := $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
+export PIP_QUIET := 1
 # `maturin develop` installs into this environment, whatever is active outside.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX
@@ -103,6 +105,10 @@ bench: ## Measure speed; prints the commands and the figures
 .PHONY: docs
 docs: build $(VENV)/.tools check-docs ## Build the documentation
 	@echo "documentation: docs/_build/html/index.html"
+
+.PHONY: study-docs
+study-docs: demo ## Put the blockage study's report and figures into the docs
+	$(BIN)/python tools/study_docs.py out/study-blockage
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew

@@ -18,7 +18,7 @@ release = __version__
 extensions = ["myst_parser"]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-# Included by validation.md.
-exclude_patterns = ["_build", "generated/validation.md"]
+# The last two are included by other pages.
+exclude_patterns = ["_build", "generated/validation.md", "studies/results"]
 html_theme = "furo"
 html_title = f"fadeout {release}"

@@ -123,7 +123,7 @@ def test_a_bug_of_the_engine_exits_with_70(
 
 def test_ctrl_c_exits_with_130_and_keeps_what_was_recorded(tmp_path: Path):
     path = tmp_path / "long.toml"
-    path.write_text(SCENARIO.replace('"2 s"', '"900000 s"'))
+    path.write_text(SCENARIO.replace('"2 s"', '"400000 s"'))
     command = [sys.executable, "-m", "fadeout", "run", str(path), "--no-figures", "--out", "x"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         # The hidden folder appears when the simulation begins.

@@ -117,7 +117,7 @@ def curve(
         ax.minorticks_off()
         ax.set_xlabel("Length of a blockage, every 5 s")
         ax.set_ylabel("Loss of goodput (%)")
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 100)
         legend_above(ax)
     return figure
 
