@@ -160,25 +160,20 @@ impl Segment {
     pub fn end_seq(&self) -> u64 {
         self.seq + self.seq_len()
     }
-    /// Bytes of TCP options, padded to a multiple of four.
+    /// Bytes of TCP options, laid out as Linux does: timestamps take 12 bytes with their padding
+    /// and SACK blocks 4 + 8 each, but on a SYN the options stand close.
     pub fn options_len(&self) -> u32 {
-        let mut len = 0;
-        if self.mss != 0 {
-            len += 4;
+        if self.flags.has(Flags::SYN) {
+            let mss: u32 = if self.mss != 0 { 4 } else { 0 };
+            let scale = if self.window_scale.is_some() { 3 } else { 0 };
+            let sack = if self.sack_permitted { 2 } else { 0 };
+            let timestamps = if self.has_timestamps { 10 } else { 0 };
+            return (mss + scale + sack + timestamps).next_multiple_of(4);
         }
-        if self.window_scale.is_some() {
-            len += 3;
-        }
-        if self.sack_permitted {
-            len += 2;
-        }
-        if self.has_timestamps {
-            len += 10;
-        }
-        if !self.sack.is_empty() {
-            len += 2 + 8 * self.sack.as_slice().len() as u32;
-        }
-        len.next_multiple_of(4)
+        let timestamps = if self.has_timestamps { 12 } else { 0 };
+        let blocks = self.sack.as_slice().len() as u32;
+        let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
+        timestamps + sack
     }
     /// Size on the wire as an IPv4 packet: 20 bytes of IP, 20 of TCP, options and payload.
     #[inline]
@@ -199,6 +194,30 @@ mod tests {
             ..Segment::default()
         };
         assert_eq!(segment.wire_len(), 1500);
+    }
+
+    #[test]
+    fn options_take_what_they_take_in_linux() {
+        let mut ack = Segment {
+            has_timestamps: true,
+            ..Segment::default()
+        };
+        (0..3).for_each(|n| {
+            assert!(ack.sack.push(SackBlock {
+                start: n,
+                end: n + 1
+            }))
+        });
+        assert_eq!(ack.options_len(), 40);
+        let syn = Segment {
+            flags: Flags::SYN,
+            mss: 1460,
+            window_scale: Some(7),
+            sack_permitted: true,
+            has_timestamps: true,
+            ..Segment::default()
+        };
+        assert_eq!(syn.options_len(), 20);
     }
 
     #[test]

@@ -10,8 +10,14 @@ fn main() {
     let path = arguments.next().expect("usage: summary FILE [KEY=VALUE …]");
     let text = std::fs::read_to_string(&path).expect("a readable scenario");
     let overrides: Vec<Override> = arguments.map(Override::new).collect();
-    let base_dir = Path::new(&path).parent().unwrap_or(Path::new(".")).to_owned();
-    let source = Source { name: path.clone(), base_dir };
+    let base_dir = Path::new(&path)
+        .parent()
+        .unwrap_or(Path::new("."))
+        .to_owned();
+    let source = Source {
+        name: path.clone(),
+        base_dir,
+    };
     let scenario = match fadeout_scenario::parse(&text, &source, &overrides, catalog()) {
         Ok(scenario) => scenario,
         Err(errors) => {

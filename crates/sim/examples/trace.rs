@@ -10,8 +10,14 @@ fn main() {
     let path = arguments.next().expect("usage: summary FILE [KEY=VALUE …]");
     let text = std::fs::read_to_string(&path).expect("a readable scenario");
     let overrides: Vec<Override> = arguments.map(Override::new).collect();
-    let base_dir = Path::new(&path).parent().unwrap_or(Path::new(".")).to_owned();
-    let source = Source { name: path.clone(), base_dir };
+    let base_dir = Path::new(&path)
+        .parent()
+        .unwrap_or(Path::new("."))
+        .to_owned();
+    let source = Source {
+        name: path.clone(),
+        base_dir,
+    };
     let scenario = match fadeout_scenario::parse(&text, &source, &overrides, catalog()) {
         Ok(scenario) => scenario,
         Err(errors) => {
@@ -25,7 +31,16 @@ fn main() {
         t += fadeout_core::Span::from_millis(100);
         while world.run(t, u64::MAX) {}
         let r = world.sender_row(0);
-        println!("{:.1} {} {} {} {} {} {}", t.as_secs_f64(), r.cwnd_segments, r.srtt_s.as_millis(), r.ssthresh_segments, r.in_flight_segments, r.state, r.acked_bytes);
+        println!(
+            "{:.1} {} {} {} {} {} {}",
+            t.as_secs_f64(),
+            r.cwnd_segments,
+            r.srtt_s.as_millis(),
+            r.ssthresh_segments,
+            r.in_flight_segments,
+            r.state,
+            r.acked_bytes
+        );
     }
     println!("{}", fadeout_sim::summary(&scenario, &world));
 }

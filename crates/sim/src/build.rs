@@ -52,7 +52,11 @@ pub enum BuildError {
 
 /// Name of a direction of a link in results: the link's own name, and with `/reverse` the other.
 pub(crate) fn direction_name(link: &scenario::Link, is_reverse: bool) -> String {
-    if is_reverse { format!("{}/reverse", link.name) } else { link.name.clone() }
+    if is_reverse {
+        format!("{}/reverse", link.name)
+    } else {
+        link.name.clone()
+    }
 }
 
 /// Builds the parts of a world.
@@ -64,7 +68,9 @@ pub(crate) fn parts(scenario: &Scenario) -> Result<Parts, BuildError> {
     for (index, link) in scenario.links.iter().enumerate() {
         for is_reverse in [false, true] {
             let id = LinkId(parts.links.len() as u32);
-            parts.links.push(build_link(scenario, index, is_reverse, id)?);
+            parts
+                .links
+                .push(build_link(scenario, index, is_reverse, id)?);
             debug_assert_eq!(id, link_id(index, is_reverse), "directions alternate");
             let _ = link;
         }
@@ -139,13 +145,21 @@ fn route(
     is_reverse: bool,
     parts: &mut Parts,
 ) -> Result<RouteId, BuildError> {
-    let (from, to) = if is_reverse { (flow.to, flow.from) } else { (flow.from, flow.to) };
-    let hops =
-        scenario.route(from, to).ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
+    let (from, to) = if is_reverse {
+        (flow.to, flow.from)
+    } else {
+        (flow.from, flow.to)
+    };
+    let hops = scenario
+        .route(from, to)
+        .ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
     if hops.len() > usize::from(u8::MAX) {
         return Err(BuildError::LongRoute(flow.name.clone()));
     }
-    let links: Vec<LinkId> = hops.iter().map(|hop| link_id(hop.link, hop.is_reverse)).collect();
+    let links: Vec<LinkId> = hops
+        .iter()
+        .map(|hop| link_id(hop.link, hop.is_reverse))
+        .collect();
     // Flows between the same nodes share a route; with many flows that is most of them.
     if let Some(known) = parts.routes.iter().rposition(|known| *known == links) {
         return Ok(RouteId(known as u32));
@@ -161,7 +175,11 @@ fn build_link(
     id: LinkId,
 ) -> Result<link::Link, BuildError> {
     let described = &scenario.links[index];
-    let direction = if is_reverse { &described.reverse } else { &described.forward };
+    let direction = if is_reverse {
+        &described.reverse
+    } else {
+        &described.forward
+    };
     let refuse = |reason: String| BuildError::Link {
         link: direction_name(described, is_reverse),
         reason,
@@ -184,17 +202,36 @@ fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rate), String>
     use scenario::RateModel as M;
     Ok(match model {
         M::Constant(rate) => (link::RateConfig::Constant(*rate), *rate),
-        M::Steps { steps, repeat_every } => {
+        M::Steps {
+            steps,
+            repeat_every,
+        } => {
             let mean = mean_of_steps(steps, *repeat_every);
             let steps = steps
                 .iter()
-                .map(|&(at, rate)| link::RateStep { at: at.since(Time::ZERO), rate })
+                .map(|&(at, rate)| link::RateStep {
+                    at: at.since(Time::ZERO),
+                    rate,
+                })
                 .collect();
-            (link::RateConfig::Steps { steps, repeat_every: *repeat_every }, mean)
+            (
+                link::RateConfig::Steps {
+                    steps,
+                    repeat_every: *repeat_every,
+                },
+                mean,
+            )
         }
         M::OnOff { rate, off } => {
             let schedule = schedule(off);
-            (link::RateConfig::OnOff { on: *rate, off: Rate::ZERO, schedule }, *rate)
+            (
+                link::RateConfig::OnOff {
+                    on: *rate,
+                    off: Rate::ZERO,
+                    schedule,
+                },
+                *rate,
+            )
         }
         M::Trace(trace) => {
             let parsed = link::Trace::parse(&trace.bytes)
@@ -211,9 +248,17 @@ fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rate), String>
 
 fn mean_of_steps(steps: &[(Time, Rate)], repeat_every: Option<Span>) -> Rate {
     let Some(period) = repeat_every else {
-        return steps.iter().map(|&(_, rate)| rate).max().unwrap_or(Rate::ZERO);
+        return steps
+            .iter()
+            .map(|&(_, rate)| rate)
+            .max()
+            .unwrap_or(Rate::ZERO);
     };
-    let ends = steps.iter().skip(1).map(|&(at, _)| at).chain([Time::ZERO + period]);
+    let ends = steps
+        .iter()
+        .skip(1)
+        .map(|&(at, _)| at)
+        .chain([Time::ZERO + period]);
     let bits: f64 = steps
         .iter()
         .zip(ends)
@@ -251,7 +296,9 @@ fn budget(described: &scenario::Radio) -> LinkBudget {
 
 /// Rate of a radio link behind an additional loss.
 fn radio_rate(described: &scenario::Radio, loss: Decibel) -> Result<Rate, String> {
-    let state = budget(described).attenuated(loss).map_err(|error| error.to_string())?;
+    let state = budget(described)
+        .attenuated(loss)
+        .map_err(|error| error.to_string())?;
     if loss.0 == 0.0 && state.rate.is_zero() {
         return Err(format!(
             "the link budget gives an SNR of {:.1} dB, too little for any data; \
@@ -268,18 +315,23 @@ fn capped(rate: Rate, described: &scenario::Radio) -> Rate {
 
 fn queue(queue: &scenario::Queue, rate: Rate) -> link::QueueConfig {
     let limit = match queue.limit {
-        scenario::QueueLimit::Packets(packets) => {
-            Some(link::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX)))
-        }
+        scenario::QueueLimit::Packets(packets) => Some(link::Limit::Packets(
+            u32::try_from(packets).unwrap_or(u32::MAX),
+        )),
         scenario::QueueLimit::Bytes(bytes) => Some(link::Limit::Bytes(bytes)),
         scenario::QueueLimit::Time(_) if rate.is_unlimited() => None,
         scenario::QueueLimit::Time(span) => {
             let bytes = rate.as_bytes_per_sec_f64() * span.as_secs_f64();
             // At least one full packet fits, or nothing would ever pass.
-            Some(link::Limit::Bytes(fadeout_core::Bytes((bytes as u64).max(1500))))
+            Some(link::Limit::Bytes(fadeout_core::Bytes(
+                (bytes as u64).max(1500),
+            )))
         }
     };
-    link::QueueConfig::DropTail { limit, counts_delay_line: queue.counts_delay_line }
+    link::QueueConfig::DropTail {
+        limit,
+        counts_delay_line: queue.counts_delay_line,
+    }
 }
 
 fn loss(loss: scenario::Loss) -> link::LossConfig {
@@ -288,20 +340,27 @@ fn loss(loss: scenario::Loss) -> link::LossConfig {
         scenario::Loss::Independent { probability } => {
             link::LossConfig::Independent { probability }
         }
-        scenario::Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
-            link::LossConfig::GilbertElliott(link::GilbertElliott {
-                good_to_bad: to_bad,
-                bad_to_good: to_good,
-                loss_good,
-                loss_bad,
-            })
-        }
+        scenario::Loss::GilbertElliott {
+            to_bad,
+            to_good,
+            loss_good,
+            loss_bad,
+        } => link::LossConfig::GilbertElliott(link::GilbertElliott {
+            good_to_bad: to_bad,
+            bad_to_good: to_good,
+            loss_good,
+            loss_bad,
+        }),
     }
 }
 
 fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
     match schedule {
-        scenario::Schedule::Periodic { period, duration, phase } => link::Schedule::Periodic {
+        scenario::Schedule::Periodic {
+            period,
+            duration,
+            phase,
+        } => link::Schedule::Periodic {
             period: *period,
             duration: *duration,
             phase: match phase {
@@ -310,9 +369,13 @@ fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
             },
         },
         scenario::Schedule::Scripted(intervals) => link::Schedule::Scripted(intervals.clone()),
-        scenario::Schedule::Exponential { mean_clear, mean_blocked } => {
-            link::Schedule::Exponential { mean_gap: *mean_clear, mean_length: *mean_blocked }
-        }
+        scenario::Schedule::Exponential {
+            mean_clear,
+            mean_blocked,
+        } => link::Schedule::Exponential {
+            mean_gap: *mean_clear,
+            mean_length: *mean_blocked,
+        },
     }
 }
 
@@ -354,7 +417,12 @@ fn blockage(
         for (start, end) in times {
             let (rate, loss_db) =
                 depth(&scenario.links[link], blockage, is_reverse, &mut draws).map_err(&refuse)?;
-            intervals.push(link::BlockageInterval { start, end, rate, loss_db });
+            intervals.push(link::BlockageInterval {
+                start,
+                end,
+                rate,
+                loss_db,
+            });
         }
     }
     Ok(effect.map(|effect| link::BlockageConfig { effect, intervals }))
@@ -383,7 +451,11 @@ fn depth(
     draws: &mut Stream,
 ) -> Result<(Rate, f64), String> {
     // A budget belongs to the path, so the reverse direction may borrow the forward one's.
-    let own = if is_reverse { &link.reverse } else { &link.forward };
+    let own = if is_reverse {
+        &link.reverse
+    } else {
+        &link.forward
+    };
     match &blockage.depth {
         scenario::BlockageDepth::Total => Ok((Rate::ZERO, 0.0)),
         scenario::BlockageDepth::Rate(rate) => Ok((*rate, 0.0)),
@@ -394,7 +466,9 @@ fn depth(
         scenario::BlockageDepth::Geometry(blocker) => {
             let (near, far) = blocker.distance;
             let distance = fadeout_core::Meters(draws.uniform_in(near.0, far.0));
-            let Some(described) = own.rate.radio() else { return Ok((Rate::UNLIMITED, 0.0)) };
+            let Some(described) = own.rate.radio() else {
+                return Ok((Rate::UNLIMITED, 0.0));
+            };
             let state = budget(described)
                 .blocked(&radio::Blocker {
                     width: blocker.width,

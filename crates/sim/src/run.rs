@@ -3,7 +3,7 @@
 use crate::build::{self, BuildError, direction_name};
 use crate::summary::summary;
 use crate::world::World;
-use fadeout_core::{EndpointId, FlowId, Fingerprint, NullProbe, Span, Time};
+use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
 use fadeout_record::{
     Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
     Sampling, address_of,
@@ -120,7 +120,13 @@ impl Simulation {
             summary: summary(&scenario, &world),
         };
         let recorded = world.into_probe().finish(now, &info)?;
-        Ok(Outcome { recorded, fingerprint, is_complete, events, packets })
+        Ok(Outcome {
+            recorded,
+            fingerprint,
+            is_complete,
+            events,
+            packets,
+        })
     }
 }
 
@@ -149,12 +155,19 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
     let flows = scenario
         .flows
         .iter()
-        .map(|flow| FlowInfo { name: flow.name.clone(), start: flow.start })
+        .map(|flow| FlowInfo {
+            name: flow.name.clone(),
+            start: flow.start,
+        })
         .collect();
     RecorderConfig {
         flows,
         links,
-        nodes: scenario.nodes.iter().map(|node| node.name.clone()).collect(),
+        nodes: scenario
+            .nodes
+            .iter()
+            .map(|node| node.name.clone())
+            .collect(),
         endpoints: endpoints(scenario),
         congestion: sampling(probe.congestion),
         queues: sampling(probe.queue),
@@ -189,11 +202,15 @@ fn endpoints(scenario: &Scenario) -> Vec<EndpointInfo> {
         let (sender, receiver) = (EndpointId(2 * id.0), EndpointId(2 * id.0 + 1));
         // Ports repeat after 20,000 flows; a capture then shows several flows as one.
         let port = FIRST_PORT + (index % 20_000) as u16;
-        for (node, peer, port) in
-            [(flow.from, receiver, port), (flow.to, sender, SERVICE_PORT)]
-        {
+        for (node, peer, port) in [(flow.from, receiver, port), (flow.to, sender, SERVICE_PORT)] {
             let address = address_of(node);
-            endpoints.push(EndpointInfo { flow: id, node, peer, address, port });
+            endpoints.push(EndpointInfo {
+                flow: id,
+                node,
+                peer,
+                address,
+                port,
+            });
         }
     }
     endpoints

@@ -42,7 +42,11 @@ fn flow_summary<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World
     let statistics = tcp.statistics();
     let end = flow.completed_at.unwrap_or(world.now());
     let active_s = end.since(flow.start).as_secs_f64();
-    let goodput = if active_s > 0.0 { flow.delivered as f64 * 8.0 / active_s / 1e6 } else { 0.0 };
+    let goodput = if active_s > 0.0 {
+        flow.delivered as f64 * 8.0 / active_s / 1e6
+    } else {
+        0.0
+    };
     let ratio = |sum: f64, count: f64| if count > 0.0 { Some(sum / count) } else { None };
     let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
     let congestion_control = match &described.congestion_control {
@@ -82,7 +86,11 @@ fn flow_summary<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World
 
 fn link_summary(name: &str, stats: &LinkStats, duration: f64) -> Value {
     let dropped = |cause| stats.dropped(cause);
-    let rate = if duration > 0.0 { stats.bytes_out.0 as f64 * 8.0 / duration / 1e6 } else { 0.0 };
+    let rate = if duration > 0.0 {
+        stats.bytes_out.0 as f64 * 8.0 / duration / 1e6
+    } else {
+        0.0
+    };
     json!({
         "link": name,
         "received_packets": stats.packets_in,

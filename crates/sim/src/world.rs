@@ -11,10 +11,20 @@ use fadeout_transport::tcp::{AppCommand, AppEvent, Outbox, TcpEndpoint};
 /// What can happen. Events carry ids, never payloads.
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    Start { flow: FlowId },
-    Close { endpoint: EndpointId },
-    Link { link: LinkId, generation: u32 },
-    Endpoint { endpoint: EndpointId, generation: u32 },
+    Start {
+        flow: FlowId,
+    },
+    Close {
+        endpoint: EndpointId,
+    },
+    Link {
+        link: LinkId,
+        generation: u32,
+    },
+    Endpoint {
+        endpoint: EndpointId,
+        generation: u32,
+    },
 }
 
 const _: () = assert!(size_of::<Event>() <= 16, "an event is at most 16 bytes");
@@ -31,7 +41,13 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(tcp: TcpEndpoint, flow: FlowId, peer: EndpointId, route: RouteId) -> Host {
-        Host { tcp, flow, peer, route, wake: Wake::default() }
+        Host {
+            tcp,
+            flow,
+            peer,
+            route,
+            wake: Wake::default(),
+        }
     }
 }
 
@@ -89,13 +105,25 @@ impl<P: Probe> World<P> {
         }
         let mut events = EventQueue::new();
         for (index, flow) in parts.flows.iter().enumerate() {
-            events.schedule(flow.start, Event::Start { flow: FlowId(index as u32) });
+            events.schedule(
+                flow.start,
+                Event::Start {
+                    flow: FlowId(index as u32),
+                },
+            );
         }
         World {
             now: Time::ZERO,
             events,
             processed: 0,
-            links: parts.links.into_iter().map(|link| Hop { link, wake: Wake::default() }).collect(),
+            links: parts
+                .links
+                .into_iter()
+                .map(|link| Hop {
+                    link,
+                    wake: Wake::default(),
+                })
+                .collect(),
             hosts: parts.hosts,
             flows: parts.flows,
             routes: parts.routes,
@@ -135,10 +163,14 @@ impl<P: Probe> World<P> {
                     self.wake_link(link);
                 }
             }
-            Event::Endpoint { endpoint, generation } => {
+            Event::Endpoint {
+                endpoint,
+                generation,
+            } => {
                 let host = &mut self.hosts[endpoint.index()];
                 if host.wake.fire(generation) {
-                    host.tcp.on_wake(self.now, &mut self.outbox, &mut self.probe);
+                    host.tcp
+                        .on_wake(self.now, &mut self.outbox, &mut self.probe);
                     self.after_endpoint(endpoint);
                 }
             }
@@ -163,14 +195,16 @@ impl<P: Probe> World<P> {
 
     fn command(&mut self, endpoint: EndpointId, command: AppCommand) {
         let host = &mut self.hosts[endpoint.index()];
-        host.tcp.on_app(self.now, command, &mut self.outbox, &mut self.probe);
+        host.tcp
+            .on_app(self.now, command, &mut self.outbox, &mut self.probe);
         self.after_endpoint(endpoint);
     }
 
     fn wake_link(&mut self, id: LinkId) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let hop = &mut self.links[id.index()];
-        hop.link.on_wake(self.now, &mut self.pool, &mut arrivals, &mut self.probe);
+        hop.link
+            .on_wake(self.now, &mut self.pool, &mut arrivals, &mut self.probe);
         for packet in arrivals.drain(..) {
             self.forward(packet);
         }
@@ -193,7 +227,8 @@ impl<P: Probe> World<P> {
 
     fn enter_link(&mut self, link: LinkId, packet: PacketId) {
         let hop = &mut self.links[link.index()];
-        hop.link.on_packet(self.now, packet, &mut self.pool, &mut self.probe);
+        hop.link
+            .on_packet(self.now, packet, &mut self.pool, &mut self.probe);
         self.arm_link(link);
     }
 
@@ -204,18 +239,34 @@ impl<P: Probe> World<P> {
         if !at.is_never()
             && let Some(generation) = hop.wake.arm(at)
         {
-            self.events.schedule(at, Event::Link { link: id, generation });
+            self.events.schedule(
+                at,
+                Event::Link {
+                    link: id,
+                    generation,
+                },
+            );
         }
     }
 
     fn receive(&mut self, packet: &Packet) {
         self.delivered_packets += 1;
         let segment = &packet.segment;
-        self.fingerprint.mix(self.now, segment.seq ^ segment.ack.rotate_left(24));
-        self.fingerprint.mix(packet.sent_at, u64::from(packet.to.0) ^ (segment.window << 16));
+        self.fingerprint
+            .mix(self.now, segment.seq ^ segment.ack.rotate_left(24));
+        self.fingerprint.mix(
+            packet.sent_at,
+            u64::from(packet.to.0) ^ (segment.window << 16),
+        );
         self.probe.received(self.now, packet);
         let host = &mut self.hosts[packet.to.index()];
-        host.tcp.on_segment(self.now, segment, packet.ecn, &mut self.outbox, &mut self.probe);
+        host.tcp.on_segment(
+            self.now,
+            segment,
+            packet.ecn,
+            &mut self.outbox,
+            &mut self.probe,
+        );
         self.after_endpoint(packet.to);
     }
 
@@ -252,7 +303,13 @@ impl<P: Probe> World<P> {
         if !at.is_never()
             && let Some(generation) = host.wake.arm(at)
         {
-            self.events.schedule(at.max(self.now), Event::Endpoint { endpoint: id, generation });
+            self.events.schedule(
+                at.max(self.now),
+                Event::Endpoint {
+                    endpoint: id,
+                    generation,
+                },
+            );
         }
     }
 
@@ -260,7 +317,11 @@ impl<P: Probe> World<P> {
         let flow = &mut self.flows[id.index()];
         flow.delivered += bytes;
         flow.first_delivery_at.get_or_insert(self.now);
-        if flow.application.size().is_some_and(|size| flow.delivered >= size.0) {
+        if flow
+            .application
+            .size()
+            .is_some_and(|size| flow.delivered >= size.0)
+        {
             flow.completed_at.get_or_insert(self.now);
         }
         self.probe.delivered(self.now, id, bytes);
@@ -275,7 +336,8 @@ impl<P: Probe> World<P> {
             AppEvent::PeerClosed => {
                 // Nothing more will come: a receiver closes its half too.
                 let receiver = flow.receiver;
-                self.events.schedule(self.now, Event::Close { endpoint: receiver });
+                self.events
+                    .schedule(self.now, Event::Close { endpoint: receiver });
             }
             AppEvent::Aborted => flow.is_aborted = true,
             AppEvent::AllAcknowledged | AppEvent::Closed => {}
@@ -308,7 +370,9 @@ impl<P: Probe> World<P> {
     }
     /// State of the sender of flow number `flow` now.
     pub fn sender_row(&self, flow: usize) -> fadeout_core::CongestionRow {
-        self.hosts[self.flows[flow].sender.index()].tcp.congestion_row(self.now)
+        self.hosts[self.flows[flow].sender.index()]
+            .tcp
+            .congestion_row(self.now)
     }
     pub(crate) fn flows(&self) -> &[Flow] {
         &self.flows

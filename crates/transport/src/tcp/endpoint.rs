@@ -115,7 +115,7 @@ impl TcpEndpoint {
             }
             AppCommand::ResumeReading => {
                 if self.receiver.set_reading(now, true) {
-                    push_ack(out);
+                    push_ack(&self.sender, out);
                 }
             }
             AppCommand::Abort => {
@@ -170,7 +170,7 @@ impl TcpEndpoint {
             } else if self.receiver.on_wake(now, self.sender.rtt().rto())
                 && out.segments.len() == from
             {
-                push_ack(out);
+                push_ack(&self.sender, out);
             }
         }
         self.stamp(now, out, from);
@@ -342,7 +342,7 @@ impl TcpEndpoint {
         }
         self.take_offer(segment);
         self.establish(now, segment, out, probe);
-        push_ack(out);
+        push_ack(&self.sender, out);
         self.sender.transmit(&mut Step { now, out, probe });
     }
 
@@ -410,7 +410,7 @@ impl TcpEndpoint {
             if self.state == ConnectionState::SynReceived {
                 self.send_syn(now, out);
             } else {
-                push_ack(out);
+                push_ack(&self.sender, out);
             }
             return;
         }
@@ -427,7 +427,7 @@ impl TcpEndpoint {
             .on_segment(now, segment, ecn, rtt.rto(), rtt.srtt());
         out.delivered_bytes += received.bytes;
         if received.ack_now && out.segments.len() == from {
-            push_ack(out);
+            push_ack(&self.sender, out);
         }
         self.follow_close(received.fin, out);
     }
@@ -461,9 +461,6 @@ impl TcpEndpoint {
         for outgoing in &mut out.segments[from..] {
             if !outgoing.segment.flags.has(Flags::SYN) {
                 self.receiver.stamp(now, &mut outgoing.segment);
-                if outgoing.segment.seq == 0 && outgoing.segment.seq_len() == 0 {
-                    outgoing.segment.seq = self.sender.snd_nxt();
-                }
             } else if outgoing.segment.flags.has(Flags::ACK) {
                 outgoing.segment.ts_echo = self.receiver.ts_recent();
             }
@@ -471,9 +468,10 @@ impl TcpEndpoint {
     }
 }
 
-/// Queues an acknowledgment without data; its fields are stamped when it leaves.
-fn push_ack(out: &mut Outbox) {
+/// Queues an acknowledgment without data; its other fields are stamped when it leaves.
+fn push_ack(sender: &Sender, out: &mut Outbox) {
     let segment = Segment {
+        seq: sender.snd_nxt(),
         flags: Flags::ACK,
         ..Segment::default()
     };

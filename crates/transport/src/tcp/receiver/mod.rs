@@ -127,7 +127,7 @@ impl Receiver {
             Arrival::OutOfOrder => Urgency::OutOfOrder,
             Arrival::FilledLastGap => Urgency::Now,
             Arrival::InOrder if self.reassembly.has_gap() => Urgency::OutOfOrder,
-            // A full segment that ends a write, read at once: nothing may follow soon (Linux
+            // A full segment that ends a burst, read at once: nothing may follow soon (Linux
             // since 6.6, `ICSK_ACK_PUSHED`).
             Arrival::InOrder if is_pushed => Urgency::Now,
             Arrival::InOrder => Urgency::Normal,

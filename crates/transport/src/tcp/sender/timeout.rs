@@ -158,7 +158,7 @@ impl Sender {
         }
         let room = self.window_end().saturating_sub(self.snd_nxt);
         if room > 0 {
-            self.send_new_segment(cx, room as u32);
+            self.send_new_segment(cx, room as u32, false);
             return TimerOutcome::Done;
         }
         self.persist_backoff += 1;

@@ -38,9 +38,6 @@ const UNPACED_SEGMENTS: u64 = 10;
 const LARGEST_BURST: u64 = 65_536;
 /// Room that the kernel leaves for headers in such a piece (`MAX_TCP_HEADER` and one byte).
 const BURST_HEADERS: u64 = 321;
-/// What a bulk application writes at once (iperf3's 128 KiB). The piece in which a write ends
-/// carries the PSH flag.
-const APPLICATION_WRITE: u64 = 128 << 10;
 
 impl Sender {
     pub(super) fn is_pacing(&self) -> bool {
@@ -88,19 +85,6 @@ impl Sender {
         let mss = u64::from(self.window.mss);
         let piece = ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss;
         (self.snd_nxt - 1) / piece * piece + piece
-    }
-
-    /// Whether an application's write ends in the piece that the segment up to `end` completes.
-    fn completes_a_write(&self, start: u64, end: u64) -> bool {
-        if !self.config.tso_bursts {
-            return false;
-        }
-        let mss = u64::from(self.window.mss);
-        let piece = ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss;
-        let is_last_of_piece = (start - 1) / piece != (end - 1) / piece;
-        let piece_start = (start - 1) / piece * piece;
-        is_last_of_piece
-            && piece_start / APPLICATION_WRITE != (piece_start + piece) / APPLICATION_WRITE
     }
 
     fn new_data(&self) -> u64 {
@@ -211,17 +195,28 @@ impl Sender {
         now.since(head.sent_at) >= self.rtt.srtt() / 2
     }
 
+    /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
+    /// PSH, as the kernel forces it on segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
-        let mut count = 0;
+        let mss = u64::from(self.window.mss);
+        let mut room = self.new_data().min(self.window_end() - self.snd_nxt);
+        if self.config.tso_bursts {
+            room = room.min(self.piece_end() - (self.snd_nxt - 1));
+        }
+        // A segment cut short by the receiver's window is not sent; one cut short by the end of
+        // the data is.
+        let has_tail = room % mss != 0 && room == self.new_data();
+        let whole = (room / mss) as u32 + u32::from(has_tail);
+        let count = whole.min(limit).max(1);
         let mut wire = 0;
-        let end = if self.config.tso_bursts { self.piece_end() } else { u64::MAX };
-        while count < limit && self.snd_nxt - 1 < end && self.has_sendable_new_data() {
-            let payload = self.new_data().min(u64::from(self.window.mss)) as u32;
-            if count > 0 && self.holds_small_segment() {
-                break;
+        for n in 1..=count {
+            let payload = self.new_data().min(mss) as u32;
+            if n > 1 && self.holds_small_segment() {
+                return n - 1;
             }
-            wire += u64::from(self.send_new_segment(cx, payload));
-            count += 1;
+            let ends_burst = self.config.tso_bursts && count > 1 && n == count;
+            self.send_new_segment(cx, payload, ends_burst);
+            wire += u64::from(payload);
         }
         if self.is_pacing() && self.statistics.sent_segments > UNPACED_SEGMENTS {
             self.pace(cx.now, wire);
@@ -243,8 +238,13 @@ impl Sender {
         self.pacer.next_at = now.max(self.pacer.next_at).saturating_add(wait);
     }
 
-    /// Sends one new segment of `payload` bytes; returns its payload.
-    pub(super) fn send_new_segment<P: Probe>(&mut self, cx: &mut Step<'_, P>, payload: u32) -> u32 {
+    /// Sends one new segment of `payload` bytes, with PSH when it ends a burst or the data.
+    pub(super) fn send_new_segment<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        payload: u32,
+        ends_burst: bool,
+    ) {
         let in_flight = self.in_flight();
         if in_flight == 0 {
             let idle = cx.now.since(self.last_sent_at);
@@ -272,13 +272,11 @@ impl Sender {
         } else {
             Flags::default()
         };
-        let is_last =
-            self.new_data() == 0 || self.completes_a_write(sent.seq, sent.seq + u64::from(payload));
-        self.emit(cx, &sent, flags, is_last, self.ecn_negotiated);
+        let pushes = ends_burst || self.new_data() == 0;
+        self.emit(cx, &sent, flags, pushes, self.ecn_negotiated);
         if was_empty || self.pending() == Some(TimerKind::LossProbe) {
             self.rearm_rto(cx.now);
         }
-        payload
     }
 
     /// Sends one new segment beyond the congestion window if the peer's window allows (a probe).
@@ -286,7 +284,7 @@ impl Sender {
         let may_send = self.has_sendable_new_data();
         if may_send {
             let payload = self.new_data().min(u64::from(self.window.mss)) as u32;
-            self.send_new_segment(cx, payload);
+            self.send_new_segment(cx, payload, false);
         }
         may_send
     }
