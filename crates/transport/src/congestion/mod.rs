@@ -44,7 +44,7 @@ mod testing;
 pub use registry::{Algorithm, CONGESTION_CONTROLS, Congestion};
 pub use settings::Settings;
 
-use fadeout_core::{Rate, Span, Time};
+use fadeout_core::{LinkInfo, Rate, Span, Time};
 
 /// The congestion window that the stack and the algorithm share.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -216,6 +216,20 @@ impl CongestionEvent {
     }
 }
 
+/// How the peer reports congestion marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EcnFeedback {
+    /// Not at all.
+    #[default]
+    None,
+    /// One echo a window (RFC 3168): how many segments were marked stays unknown.
+    Classic,
+    /// The mark of each segment (RFC 8257 section 3.2).
+    Dctcp,
+    /// Counts of marked packets (RFC 9768).
+    Accurate,
+}
+
 /// A congestion control algorithm.
 ///
 /// The stack measures round-trip times and delivery rates, detects losses, recovers, paces and
@@ -244,6 +258,18 @@ pub trait CongestionControl {
 
     /// Sending starts again after everything was acknowledged, `idle` after the last send.
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, _idle: Span) {}
+
+    /// The ECN feedback that the algorithm is made for; naming it switches that on. One that is
+    /// made for accurate feedback also sends ECT(1) when it gets it (RFC 9331 section 4.1).
+    fn needs_ecn(&self) -> EcnFeedback {
+        EcnFeedback::None
+    }
+
+    /// The handshake agreed on `feedback`. Called before [`CongestionControl::on_established`].
+    fn on_ecn_agreed(&mut self, _feedback: EcnFeedback) {}
+
+    /// A link on the path tells something of itself.
+    fn on_link_info(&mut self, _window: &mut Window, _now: Time, _info: &LinkInfo) {}
 
     /// Whether the algorithm sets `cwnd` in every state itself; no rate reduction by the stack.
     fn controls_window(&self) -> bool {

@@ -72,6 +72,22 @@ pub enum Pacing {
     On,
 }
 
+/// Which ECN feedback is negotiated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EcnMode {
+    /// What the congestion control needs; off for one that needs none.
+    Automatic,
+    /// No ECN.
+    Off,
+    /// The echo of RFC 3168, until the sender says that it reduced.
+    Classic,
+    /// The echo of DCTCP (RFC 8257 section 3.2): the mark of each segment. Both ends must be so
+    /// configured; the handshake is that of RFC 3168.
+    Dctcp,
+    /// Counts of marked packets (RFC 9768); classic with a peer that knows no other.
+    Accurate,
+}
+
 /// Every constant of a TCP endpoint. Built from a profile and the scenario's overrides by
 /// [`TcpConfig::new`].
 #[derive(Debug, Clone, PartialEq)]
@@ -119,8 +135,8 @@ pub struct TcpConfig {
     pub sack_compression: bool,
     /// Receive window.
     pub receive_window: ReceiveWindow,
-    /// Whether ECN is negotiated and answered (RFC 3168).
-    pub ecn: bool,
+    /// ECN.
+    pub ecn: EcnMode,
     /// Whether small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).
     pub nagle: bool,
     /// Pacing.

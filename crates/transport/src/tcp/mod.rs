@@ -14,7 +14,7 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
-pub use config::{AckRule, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
+pub use config::{AckRule, EcnMode, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
 pub use outbox::{AppEvent, Outbox, Outgoing};
 pub use profile::{PARAMETERS, PROFILES};

@@ -1,6 +1,6 @@
 //! Profiles: whole stacks by name, so that older studies can be repeated with what they used.
 
-use super::config::{AckRule, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
+use super::config::{AckRule, EcnMode, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
 use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
 use fadeout_core::{Rate, Span};
 
@@ -119,7 +119,14 @@ pub const PARAMETERS: &[Parameter] = &[
         "by profile: 3 MiB (half of tcp_rmem[2])",
         "Limit of autotuning.",
     ),
-    flag("ecn", "false", "ECN (RFC 3168)."),
+    choice(
+        "ecn",
+        &["automatic", "off", "classic", "dctcp", "accurate"],
+        "automatic",
+        "ECN feedback: RFC 3168's echo, DCTCP's echo of each segment's mark (RFC 8257), or \
+         accurate counts (RFC 9768). Automatic is what the congestion control needs, and off for \
+         one that needs none.",
+    ),
     flag("nagle", "false", "Nagle's algorithm."),
     choice(
         "pacing",
@@ -261,7 +268,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         delayed_ack: Span::from_millis(200),
         sack_compression: false,
         receive_window: ReceiveWindow::Fixed { bytes: 16 << 20 },
-        ecn: false,
+        ecn: EcnMode::Automatic,
         nagle: false,
         pacing: Pacing::Automatic,
         maximum_pacing_rate: Rate::UNLIMITED,
@@ -346,7 +353,14 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
     } else if maximum > 0 {
         config.receive_window = ReceiveWindow::Autotuned { max_bytes: maximum };
     }
-    config.ecn = given.flag("ecn", config.ecn);
+    config.ecn = match given.choice("ecn", "") {
+        "automatic" => EcnMode::Automatic,
+        "off" => EcnMode::Off,
+        "classic" => EcnMode::Classic,
+        "dctcp" => EcnMode::Dctcp,
+        "accurate" => EcnMode::Accurate,
+        _ => config.ecn,
+    };
     config.nagle = given.flag("nagle", config.nagle);
     if given.choice("pacing", "") == "on" {
         config.pacing = Pacing::On;

@@ -1,10 +1,12 @@
 //! The receiving half: reassembly, what is acknowledged when, and how much may be sent.
 
 mod acknowledgment;
+mod marks;
 mod reassembly;
 mod window;
 
 use super::config::{AckRule, TcpConfig};
+use crate::congestion::EcnFeedback;
 use acknowledgment::{AckPolicy, Urgency};
 use fadeout_core::{Ecn, Flags, SackList, Segment, Span, Time};
 use reassembly::{Arrival, Reassembly};
@@ -19,15 +21,13 @@ pub(super) struct Receiver {
     mss: u32,
     has_timestamps: bool,
     has_sack: bool,
-    is_ecn: bool,
+    marks: marks::Marks,
     /// Newest timestamp to echo (RFC 7323 section 4.3 TS.Recent).
     ts_recent: u32,
     /// RCV.NXT when the last ACK was sent.
     acked_up_to: u64,
     /// Sequence number of the peer's FIN.
     fin_at: Option<u64>,
-    /// ECE is set on every ACK until the peer says CWR (RFC 3168 section 6.1.3).
-    echoes_congestion: bool,
     is_reading: bool,
     unread: u64,
 }
@@ -52,22 +52,27 @@ impl Receiver {
             mss: config.effective_mss(),
             has_timestamps: config.timestamps,
             has_sack: config.recovery.uses_sack(),
-            is_ecn: false,
+            marks: marks::Marks::default(),
             ts_recent: 0,
             acked_up_to: 0,
             fin_at: None,
-            echoes_congestion: false,
             is_reading: true,
             unread: 0,
         }
     }
 
     /// The peer's SYN arrived with what is agreed.
-    pub(super) fn on_established(&mut self, mss: u32, timestamps: bool, sack: bool, ecn: bool) {
+    pub(super) fn on_established(
+        &mut self,
+        mss: u32,
+        timestamps: bool,
+        sack: bool,
+        ecn: EcnFeedback,
+    ) {
         self.mss = mss;
         self.has_timestamps = timestamps;
         self.has_sack = sack;
-        self.is_ecn = ecn;
+        self.marks.on_established(ecn);
     }
 
     /// Takes the peer's SYN.
@@ -90,7 +95,10 @@ impl Receiver {
         if segment.has_timestamps && segment.seq <= self.acked_up_to {
             self.ts_recent = segment.ts_value; // RFC 7323 section 4.3 step 2
         }
-        self.take_ecn(segment, ecn);
+        if self.marks.take(segment, ecn) {
+            self.policy
+                .enter_quick_mode(self.window.offered(self.reassembly.next()), self.mss);
+        }
         let end = segment.end_seq();
         let next = self.reassembly.next();
         if segment.seq_len() == 0 {
@@ -150,6 +158,7 @@ impl Receiver {
         let is_full = unacknowledged > u64::from(self.mss);
         let rtt = self.window.rtt_or(srtt);
         let ack_now = fin
+            || self.marks.is_ack_due()
             || self
                 .policy
                 .decide(now, urgency, is_full, self.has_sack, rtt, srtt);
@@ -164,18 +173,10 @@ impl Receiver {
         self.fin_at.is_some_and(|at| at >= before)
     }
 
-    fn take_ecn(&mut self, segment: &Segment, ecn: Ecn) {
-        if !self.is_ecn {
-            return;
-        }
-        if segment.flags.has(Flags::CWR) {
-            self.echoes_congestion = false;
-        }
-        if ecn == Ecn::Ce {
-            self.echoes_congestion = true;
-            self.policy
-                .enter_quick_mode(self.window.offered(self.reassembly.next()), self.mss);
-        }
+    /// Whether what was received before must be acknowledged before a segment with `ecn` is taken,
+    /// because its mark differs (RFC 8257 section 3.2).
+    pub(super) fn must_acknowledge_before(&self, segment: &Segment, ecn: Ecn) -> bool {
+        segment.len > 0 && self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
     }
 
     /// Writes the acknowledgment fields into a segment that leaves now.
@@ -183,9 +184,7 @@ impl Receiver {
         let next = self.reassembly.next();
         segment.ack = next;
         segment.flags |= Flags::ACK;
-        if self.echoes_congestion {
-            segment.flags |= Flags::ECE;
-        }
+        self.marks.stamp(segment);
         segment.window = self
             .window
             .advertise(next, self.reassembly.buffered() + self.unread);

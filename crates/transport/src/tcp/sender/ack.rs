@@ -6,7 +6,7 @@ use crate::congestion::{AckSample, CongestionControl, RecoveryState};
 use crate::tcp::outbox::AppEvent;
 use crate::tcp::scoreboard::Tags;
 use crate::tcp::sender::TimerKind;
-use fadeout_core::{Flags, Probe, Segment, Span, Time};
+use fadeout_core::{Probe, Segment, Span, Time};
 
 /// What one ACK brought (Linux `FLAG_*`).
 #[derive(Debug, Clone, Copy, Default)]
@@ -69,9 +69,10 @@ impl Sender {
         let prior_in_flight = self.in_flight();
         let prior_delivered = self.rate.delivered;
         let prior_lost = self.rate.lost;
+        let (ece, marked) = self.marks.take(segment);
         let mut flags = AckFlags {
             carries_data: segment.len > 0,
-            ece: self.ecn_negotiated && segment.flags.has(Flags::ECE),
+            ece,
             ..AckFlags::default()
         };
         self.rate.begin();
@@ -102,9 +103,12 @@ impl Sender {
         } else {
             self.take_cumulative_ack(cx, segment, &mut flags, sacked_times, reordered_from)
         };
-        if flags.ece {
-            self.rate.delivered_ce += self.rate.delivered - prior_delivered;
-        }
+        let delivered_ce = match marked {
+            Some(count) => u64::from(count),
+            None if flags.ece => self.rate.delivered - prior_delivered,
+            None => 0,
+        };
+        self.rate.delivered_ce += delivered_ce;
         if !had_outstanding {
             self.after_probe_ack();
             self.transmit(cx);
@@ -141,7 +145,7 @@ impl Sender {
             now: cx.now,
             acked,
             delivered_now,
-            delivered_ce_now: if flags.ece { delivered_now } else { 0 },
+            delivered_ce_now: delivered_ce as u32,
             lost_now,
             rtt: self.fresh_rtt(&flags),
             srtt: self.rtt.srtt(),

@@ -8,6 +8,7 @@
 //! - [`sack`]: SACK and DSACK blocks onto the scoreboard
 //! - [`recovery`]: Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
 //! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
+//! - [`marks`]: ECN feedback
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: reductions that prove spurious
 //! - [`transmit`]: new data and retransmissions out, pacing, bursts
@@ -15,6 +16,7 @@
 
 mod ack;
 mod classic;
+mod marks;
 mod probe;
 mod rack;
 mod recovery;
@@ -29,7 +31,7 @@ use super::outbox::Outbox;
 use super::rate::RateSampler;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use crate::congestion::{Congestion, CongestionControl, RecoveryState, Window};
+use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
 use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Span, Time};
 
 /// What every step of the sender is given.
@@ -126,9 +128,7 @@ pub(super) struct Sender {
     usage: usage::Usage,
     pacer: transmit::Pacer,
     last_sent_at: Time,
-    /// ECN: congestion window reduced must be signalled on the next new segment.
-    cwr_pending: bool,
-    ecn_negotiated: bool,
+    marks: marks::Marks,
     srtt_since: Time,
 }
 
@@ -173,8 +173,7 @@ impl Sender {
             usage: usage::Usage::default(),
             pacer: transmit::Pacer::default(),
             last_sent_at: Time::ZERO,
-            cwr_pending: false,
-            ecn_negotiated: false,
+            marks: marks::Marks::default(),
             srtt_since: Time::ZERO,
         }
     }
@@ -183,7 +182,9 @@ impl Sender {
     /// round-trip time when it is unambiguous.
     pub(super) fn on_established(&mut self, now: Time, agreed: Agreed) {
         self.window.mss = agreed.mss;
-        self.ecn_negotiated = agreed.ecn;
+        self.marks
+            .on_established(agreed.ecn, self.congestion.needs_ecn());
+        self.congestion.on_ecn_agreed(agreed.ecn);
         self.config.timestamps = agreed.timestamps;
         if !agreed.sack && self.config.recovery.uses_sack() {
             // RFC 2018 section 4: without SACK-permitted, recover as NewReno.
@@ -308,6 +309,10 @@ impl Sender {
     pub(super) fn window(&self) -> &Window {
         &self.window
     }
+    /// The ECN feedback that the congestion control is made for.
+    pub(super) fn needs_ecn(&self) -> EcnFeedback {
+        self.congestion.needs_ecn()
+    }
     pub(super) fn rtt(&self) -> &RttEstimator {
         &self.rtt
     }
@@ -352,7 +357,7 @@ pub(super) struct Agreed {
     pub(super) mss: u32,
     pub(super) sack: bool,
     pub(super) timestamps: bool,
-    pub(super) ecn: bool,
+    pub(super) ecn: EcnFeedback,
     pub(super) peer_window: u64,
     pub(super) handshake_rtt: Option<Span>,
     pub(super) syn_retransmitted: bool,

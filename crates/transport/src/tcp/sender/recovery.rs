@@ -168,7 +168,7 @@ impl Sender {
             out: 0,
         };
         self.congested(cx, kind);
-        self.cwr_pending = self.ecn_negotiated;
+        self.marks.on_reduced();
         if !self.config.prr && !self.congestion.controls_window() {
             self.set_cwnd(self.window.ssthresh);
         }

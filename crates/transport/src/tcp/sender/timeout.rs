@@ -65,7 +65,7 @@ impl Sender {
         self.high_seq = self.snd_nxt;
         self.classic.recover = self.snd_nxt - 1;
         self.probe.high_seq = None;
-        self.cwr_pending = self.ecn_negotiated;
+        self.marks.on_reduced();
         self.frto = self.config.frto
             && self.config.recovery.uses_sack()
             && (is_new_episode || self.retransmits > 0);

@@ -266,14 +266,14 @@ impl Sender {
         let was_empty = self.board.is_empty();
         self.board.push(sent);
         self.snd_nxt += u64::from(sent.len);
-        let flags = if self.cwr_pending && payload > 0 {
-            self.cwr_pending = false;
-            Flags::CWR
+        let flags = if payload > 0 {
+            self.marks.flags_of_data()
         } else {
             Flags::default()
         };
         let pushes = ends_burst || self.new_data() == 0;
-        self.emit(cx, &sent, flags, pushes, self.ecn_negotiated);
+        let ecn = self.marks.codepoint();
+        self.emit(cx, &sent, flags, pushes, ecn);
         if was_empty || self.pending() == Some(TimerKind::LossProbe) {
             self.rearm_rto(cx.now);
         }
@@ -410,7 +410,7 @@ impl Sender {
             self.pace(cx.now, u64::from(sent.len));
         }
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        self.emit(cx, &sent, Flags::default(), false, false);
+        self.emit(cx, &sent, Flags::default(), false, Ecn::NotEct);
         true
     }
 
@@ -420,7 +420,7 @@ impl Sender {
         sent: &SentSegment,
         mut flags: Flags,
         push: bool,
-        ect: bool,
+        ecn: Ecn,
     ) {
         flags |= Flags::ACK;
         let fin = sent.tags.has(Tags::FIN);
@@ -438,7 +438,6 @@ impl Sender {
         };
         self.statistics.sent_segments += 1;
         self.last_sent_at = cx.now;
-        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
         cx.out.segments.push(Outgoing { segment, ecn });
     }
 }
