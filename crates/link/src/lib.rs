@@ -19,6 +19,7 @@ mod error;
 mod jitter;
 mod link;
 mod loss;
+mod outlook;
 mod queue;
 mod rate;
 mod registry;

@@ -64,7 +64,7 @@ impl Default for LinkConfig {
 #[derive(Debug)]
 pub struct Link {
     id: LinkId,
-    transmitter: Transmitter,
+    pub(crate) transmitter: Transmitter,
     queue: DropTail,
     counts_delay_line: bool,
     delay: Span,

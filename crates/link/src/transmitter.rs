@@ -5,7 +5,7 @@
 
 use crate::BlockageInterval;
 use crate::rate::{OPPORTUNITY, Piece, Pieces, Trace};
-use fadeout_core::Time;
+use fadeout_core::{Rate, Time};
 
 /// One packet's time on the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,11 @@ impl Fluid {
             free_at: Time::ZERO,
             spare: 0,
         }
+    }
+
+    /// The rate over time.
+    pub(crate) fn pieces(&self) -> &Pieces {
+        &self.pieces
     }
 
     fn transmit(&mut self, now: Time, size: u32) -> Transmission {
@@ -160,6 +165,23 @@ impl Opportunities {
             blockages,
             next_blockage: 0,
         }
+    }
+
+    /// Capacity after `from` up to `to`, as a rate. Opportunities within a blockage count: only
+    /// total ones meet a trace, and they are told as such.
+    pub(crate) fn rate_between(&self, from: Time, to: Time) -> Rate {
+        let mut opportunity = self.trace.after(from);
+        let mut count: u64 = 0;
+        loop {
+            let at = self.trace.time_of(opportunity);
+            if at > to || at.is_never() {
+                break;
+            }
+            count += 1;
+            opportunity = self.trace.next(opportunity);
+        }
+        let bits = count as f64 * f64::from(OPPORTUNITY) * 8.0;
+        Rate::from_bits_per_sec((bits / to.since(from).as_secs_f64()) as u64)
     }
 
     fn transmit(&mut self, now: Time, size: u32) -> Transmission {

@@ -1,5 +1,6 @@
 //! From a scenario to the parts of a world.
 
+use crate::notices::Notices;
 use crate::world::{Flow, Host, Parts};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -45,6 +46,17 @@ pub enum BuildError {
     /// No links connect the ends of a flow.
     #[error("flow \"{0}\": no links connect its ends")]
     NoRoute(String),
+    /// A link that tells a flow whose data does not cross it.
+    #[error(
+        "flow \"{flow}\": `link-info` names link \"{link}\", which its data does not cross; \
+         expected a link of its path"
+    )]
+    ForeignLink {
+        /// The flow.
+        flow: String,
+        /// The link.
+        link: String,
+    },
     /// A route with too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
@@ -113,6 +125,22 @@ fn add_flow(
             .ok_or_else(|| unknown("congestion control", name))?;
         let tcp = TcpEndpoint::new(&config, id, congestion);
         parts.hosts.push(Host::new(tcp, id, peer, route));
+    }
+    if let Some(settings) = &flow.link_info {
+        let crossed = parts.routes[forward.index()]
+            .iter()
+            .find(|link| link.index() / 2 == settings.link);
+        let Some(crossed) = crossed else {
+            return Err(BuildError::ForeignLink {
+                flow: flow.name.clone(),
+                link: scenario.links[settings.link].name.clone(),
+            });
+        };
+        let end = Time::ZERO.saturating_add(scenario.duration);
+        let random = Stream::new(scenario.seed, "link-info", u64::from(id.0));
+        let link = &parts.links[crossed.index()];
+        let notices = Notices::new(id, link, settings, end, random);
+        parts.notices.push(notices);
     }
     let application = Application::new(&flow.application.name, &flow.application.parameters)
         .ok_or_else(|| unknown("application", &flow.application.name))?;

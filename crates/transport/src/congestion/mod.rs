@@ -24,12 +24,14 @@ mod prague;
 mod registry;
 mod reno;
 mod rounds;
+mod rtw_tcp;
 mod scalable;
 mod settings;
 mod tahoe;
 mod vegas;
 mod veno;
 mod westwood;
+mod x_tcp;
 mod yeah;
 
 #[cfg(test)]
@@ -270,6 +272,17 @@ pub trait CongestionControl {
 
     /// A link on the path tells something of itself.
     fn on_link_info(&mut self, _window: &mut Window, _now: Time, _info: &LinkInfo) {}
+
+    /// Whether a loss found at `now` belongs to an outage that window and timer, which is `rto`,
+    /// sit out unchanged.
+    fn holds(&self, _now: Time, _rto: Span) -> bool {
+        false
+    }
+
+    /// How long the response to a loss waits for the link layer, in smoothed round-trip times.
+    fn loss_delay_rtts(&self) -> Option<f64> {
+        None
+    }
 
     /// Whether the algorithm sets `cwnd` in every state itself; no rate reduction by the stack.
     fn controls_window(&self) -> bool {

@@ -85,6 +85,8 @@ congestion_controls! {
     Prague(super::prague::Prague),
     BbrV1(super::bbr::v1::BbrV1),
     BbrV3(super::bbr::v3::BbrV3),
+    XTcp(super::x_tcp::XTcp),
+    RtwTcp(super::rtw_tcp::RtwTcp),
 }
 
 /// A boxed algorithm from outside this crate.
@@ -124,6 +126,12 @@ impl CongestionControl for Congestion {
     }
     fn on_link_info(&mut self, window: &mut Window, now: Time, info: &LinkInfo) {
         dispatch!(self, control => control.on_link_info(window, now, info));
+    }
+    fn holds(&self, now: Time, rto: Span) -> bool {
+        dispatch!(self, control => control.holds(now, rto))
+    }
+    fn loss_delay_rtts(&self) -> Option<f64> {
+        dispatch!(self, control => control.loss_delay_rtts())
     }
     #[inline]
     fn controls_window(&self) -> bool {

@@ -6,8 +6,8 @@ use super::receiver::Receiver;
 use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
 use crate::congestion::{Congestion, EcnFeedback, Window};
 use fadeout_core::{
-    Bytes, Ecn, Flags, FlowEventRow, FlowId, Probe, RetransmitCause, RetransmitRow, Segment, Span,
-    Time,
+    Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, Probe, RetransmitCause, RetransmitRow,
+    Segment, Span, Time,
 };
 
 /// Connection states (RFC 9293 section 3.3.2).
@@ -180,6 +180,28 @@ impl TcpEndpoint {
             {
                 push_ack(&self.sender, out);
             }
+        }
+        self.stamp(now, out, from);
+    }
+
+    /// A link on the path tells something of itself.
+    pub fn on_link_info(
+        &mut self,
+        now: Time,
+        info: &LinkInfo,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let from = out.segments.len();
+        self.sender.tell_congestion_control(now, info);
+        if self.may_send() {
+            let mut cx = Step { now, out, probe };
+            self.sender.on_link_info(&mut cx, info);
+            self.sender.transmit(&mut cx);
+        }
+        let srtt = self.sender.rtt().srtt();
+        for _ in 0..self.receiver.on_link_info(now, info, srtt) {
+            push_ack(&self.sender, out);
         }
         self.stamp(now, out, from);
     }

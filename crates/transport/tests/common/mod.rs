@@ -10,39 +10,39 @@ use std::collections::VecDeque;
 
 /// What the bottleneck does.
 #[derive(Debug, Clone, Copy)]
-pub struct Path {
-    pub rate: Rate,
-    pub one_way: Span,
+pub(crate) struct Path {
+    pub(crate) rate: Rate,
+    pub(crate) one_way: Span,
     /// Packets waiting above which an ECN-capable arrival is marked.
-    pub mark_above: usize,
+    pub(crate) mark_above: usize,
     /// Packets waiting above which an arrival is dropped.
-    pub limit: usize,
+    pub(crate) limit: usize,
 }
 
 /// What came of a transfer without end.
 #[derive(Debug, Default)]
-pub struct Report {
-    pub delivered_mbps: f64,
-    pub mean_queue: f64,
-    pub dropped: u64,
-    pub marked: u64,
+pub(crate) struct Report {
+    pub(crate) delivered_mbps: f64,
+    pub(crate) mean_queue: f64,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
     /// Every acknowledgment as the sender received it.
-    pub acks: Vec<Segment>,
+    pub(crate) acks: Vec<Segment>,
     /// ECN fields of the data packets sent.
-    pub sent: Vec<Ecn>,
+    pub(crate) sent: Vec<Ecn>,
     /// Marks of the data packets in the order received.
-    pub received: Vec<(u64, bool)>,
-    pub mean_cwnd: f64,
+    pub(crate) received: Vec<(u64, bool)>,
+    pub(crate) mean_cwnd: f64,
 }
 
 /// An endpoint configuration of the Linux profile with one choice of `ecn`.
-pub fn with_ecn(ecn: &str) -> TcpConfig {
+pub(crate) fn with_ecn(ecn: &str) -> TcpConfig {
     let given = Parameters(vec![("ecn".to_owned(), Value::Choice(ecn.to_owned()))]);
     TcpConfig::new("linux", &given).expect("the linux profile exists")
 }
 
 /// Runs `control` from a sender configured as `sender` to a receiver configured as `receiver`.
-pub fn run(
+pub(crate) fn run(
     path: Path,
     control: &str,
     parameters: &Parameters,

@@ -1,14 +1,16 @@
 //! The receiving half: reassembly, what is acknowledged when, and how much may be sent.
 
 mod acknowledgment;
+mod freeze;
 mod marks;
 mod reassembly;
 mod window;
 
-use super::config::{AckRule, TcpConfig};
+use super::config::{AckRule, LossResponse, OutageResponse, ResilienceConfig, TcpConfig};
+use super::expendable;
 use crate::congestion::EcnFeedback;
 use acknowledgment::{AckPolicy, Urgency};
-use fadeout_core::{Ecn, Flags, SackList, Segment, Span, Time};
+use fadeout_core::{Ecn, Flags, LinkInfo, SackList, Segment, Span, Time};
 use reassembly::{Arrival, Reassembly};
 use window::AdvertisedWindow;
 
@@ -30,6 +32,8 @@ pub(super) struct Receiver {
     fin_at: Option<u64>,
     is_reading: bool,
     unread: u64,
+    resilience: ResilienceConfig,
+    freeze: freeze::Freeze,
 }
 
 /// What became of a segment.
@@ -58,6 +62,8 @@ impl Receiver {
             fin_at: None,
             is_reading: true,
             unread: 0,
+            resilience: config.resilience,
+            freeze: freeze::Freeze::default(),
         }
     }
 
@@ -188,6 +194,12 @@ impl Receiver {
         segment.window = self
             .window
             .advertise(next, self.reassembly.buffered() + self.unread);
+        if self.freeze.is_frozen() {
+            segment.window = 0;
+        }
+        if self.resilience.loss == LossResponse::Casablanca {
+            segment.is_radio_loss = self.is_radio_loss();
+        }
         if self.has_timestamps {
             segment.has_timestamps = true;
             segment.ts_value = now.as_millis() as u32;
@@ -201,6 +213,29 @@ impl Receiver {
         }
         self.acked_up_to = next;
         self.policy.on_ack_sent();
+    }
+
+    /// Whether something is missing, and no segment of it is one that a biased queue would have
+    /// dropped (TCP-Casablanca's discriminator).
+    fn is_radio_loss(&self) -> bool {
+        let every = self.resilience.expendable_every;
+        self.reassembly.has_gap()
+            && self
+                .reassembly
+                .holes()
+                .all(|hole| expendable::spares_expendable(hole, self.mss, every))
+    }
+
+    /// A link tells something of itself. `srtt` is the sender half's. Returns how many
+    /// acknowledgments must leave now.
+    pub(super) fn on_link_info(&mut self, now: Time, info: &LinkInfo, srtt: Span) -> u32 {
+        if self.resilience.outage != OutageResponse::Freeze {
+            return 0;
+        }
+        let rtt = self.window.rtt_or(srtt).as_secs_f64();
+        let lead = Span::from_secs_f64(rtt * self.resilience.freeze_lead_rtts);
+        let announcements = self.freeze.on_link_info(info, lead);
+        announcements + u32::from(self.freeze.on_wake(now))
     }
 
     /// The application stops or resumes reading. Returns whether a window update should leave.
@@ -219,12 +254,13 @@ impl Receiver {
 
     /// When a delayed ACK is due.
     pub(super) fn wake_at(&self) -> Time {
-        self.policy.wake_at()
+        self.policy.wake_at().min(self.freeze.wake_at())
     }
 
     /// Whether the delayed-ACK timer expired.
     pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
-        self.policy.on_wake(now, rto)
+        let closes = self.freeze.on_wake(now);
+        self.policy.on_wake(now, rto) || closes
     }
 
     /// Window for a SYN.

@@ -75,6 +75,8 @@ impl Sender {
             ece,
             ..AckFlags::default()
         };
+        self.take_loss_notification(segment);
+        let was_closed = self.snd_wnd == 0;
         self.rate.begin();
         self.undo.latest_echo = segment.has_timestamps.then_some(segment.ts_echo);
         let is_old = segment.ack < prior_una;
@@ -109,14 +111,26 @@ impl Sender {
             None => 0,
         };
         self.rate.delivered_ce += delivered_ce;
+        if flags.una_advanced || flags.data_sacked {
+            self.leave_standby(cx);
+            self.end_hold(cx);
+        }
+        if was_closed && self.snd_wnd > 0 {
+            self.thaw(cx);
+        }
         if !had_outstanding {
             self.after_probe_ack();
             self.transmit(cx);
             return;
         }
         self.adapt_reordering_window();
+        if flags.una_advanced {
+            self.end_ncr_episode();
+        }
         let mut repair = Repair::None;
-        if self.config.recovery.uses_sack() {
+        if self.is_suspended() {
+            // What arrives now was under way when the outage began: nothing is inferred from it.
+        } else if self.config.recovery.uses_sack() {
             self.take_probe_ack(cx, segment.ack, &flags);
             if !flags.is_not_duplicate()
                 || flags.data_sacked
@@ -140,7 +154,7 @@ impl Sender {
         if reduces && !self.congestion.controls_window() {
             self.reduce_window(delivered_now, lost_now, flags.una_advanced);
         }
-        let may_grow = !reduces && self.may_raise_window(&flags);
+        let may_grow = !reduces && !self.is_suspended() && self.may_raise_window(&flags);
         let sample = AckSample {
             now: cx.now,
             acked,
@@ -331,6 +345,9 @@ impl Sender {
     /// outstanding. Where a probe or reordering timer had displaced it, the time already waited
     /// counts.
     pub(super) fn rearm_rto(&mut self, now: Time) {
+        if self.is_suspended() {
+            return;
+        }
         let Some(head) = self.board.head() else {
             self.timer = None;
             return;

@@ -11,6 +11,7 @@
 //! - [`marks`]: ECN feedback
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: reductions that prove spurious
+//! - [`resilience`]: schemes for links that fail or lose without being congested
 //! - [`transmit`]: new data and retransmissions out, pacing, bursts
 //! - [`usage`]: whether the window limits the sender, idle restarts
 
@@ -20,6 +21,7 @@ mod marks;
 mod probe;
 mod rack;
 mod recovery;
+mod resilience;
 mod sack;
 mod timeout;
 mod transmit;
@@ -41,7 +43,7 @@ pub(super) struct Step<'a, P> {
     pub(super) probe: &'a mut P,
 }
 
-/// The one timer of the sender; the kernel multiplexes the same four uses.
+/// The one timer of the sender; the kernel multiplexes the first four uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimerKind {
     /// Retransmission timeout (RFC 6298).
@@ -52,6 +54,10 @@ pub(super) enum TimerKind {
     Reordering,
     /// Zero-window probe (RFC 9293 section 3.8.6.1).
     Persist,
+    /// A loss response waits for the link layer (TCP-DCR).
+    LossDelay,
+    /// An outage response's own timer.
+    Outage,
 }
 
 /// Counts that a run's summary reports.
@@ -129,6 +135,7 @@ pub(super) struct Sender {
     pacer: transmit::Pacer,
     last_sent_at: Time,
     marks: marks::Marks,
+    resilience: resilience::Resilience,
     srtt_since: Time,
 }
 
@@ -174,6 +181,7 @@ impl Sender {
             pacer: transmit::Pacer::default(),
             last_sent_at: Time::ZERO,
             marks: marks::Marks::default(),
+            resilience: resilience::Resilience::default(),
             srtt_since: Time::ZERO,
         }
     }
@@ -246,12 +254,17 @@ impl Sender {
             TimerKind::LossProbe => self.on_probe_timeout(cx),
             TimerKind::Reordering => self.on_reordering_timeout(cx),
             TimerKind::Persist => return self.on_persist_timeout(cx),
+            TimerKind::LossDelay => self.on_loss_delay_timeout(cx),
+            TimerKind::Outage => self.on_outage_timeout(cx),
         }
         TimerOutcome::Done
     }
 
+    /// Sets the timer. While suspended only the outage response's own runs.
     fn arm(&mut self, kind: TimerKind, at: Time) {
-        self.timer = Some((kind, at));
+        if kind == TimerKind::Outage || !self.is_suspended() {
+            self.timer = Some((kind, at));
+        }
     }
 
     fn pending(&self) -> Option<TimerKind> {

@@ -137,7 +137,9 @@ impl Sender {
         self.statistics.recoveries += 1;
         self.undo.prior_ssthresh = None;
         self.begin_undo();
-        if !self.in_reduction() {
+        if self.spares_window(cx.now) && !for_ecn && !self.in_reduction() {
+            self.begin_repair();
+        } else if !self.in_reduction() {
             if !for_ecn {
                 self.undo.prior_ssthresh = Some(self.current_ssthresh());
             }

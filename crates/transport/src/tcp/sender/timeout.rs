@@ -24,6 +24,9 @@ impl Sender {
         if self.retransmits >= self.config.maximum_retries {
             return TimerOutcome::GiveUp;
         }
+        if self.persist_frozen(cx) || self.hold(cx) {
+            return TimerOutcome::Done;
+        }
         self.statistics.timeouts += 1;
         cx.probe.timeout(TimeoutRow {
             time_s: cx.now,

@@ -41,7 +41,9 @@ const BURST_HEADERS: u64 = 321;
 
 impl Sender {
     pub(super) fn is_pacing(&self) -> bool {
-        self.config.pacing == Pacing::On || self.congestion.pacing_rate().is_some()
+        self.config.pacing == Pacing::On
+            || self.congestion.pacing_rate().is_some()
+            || self.is_resuming()
     }
 
     /// Linux `tcp_update_pacing_rate`: twice the window per round trip in slow start, 1.2 times
@@ -103,6 +105,9 @@ impl Sender {
 
     /// Sends what the windows allow.
     pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.is_suspended() {
+            return;
+        }
         let burst = self.burst_segments();
         let paces = self.is_pacing();
         let mut sent = 0;
@@ -112,7 +117,8 @@ impl Sender {
                 self.pacer.wake_at = self.pacer.next_at;
                 break;
             }
-            let cwnd = self.window.cwnd as u32 + self.limited_transmit_allowance();
+            let cwnd = (self.window.cwnd as u32 + self.limited_transmit_allowance())
+                .saturating_sub(self.held_back_by_ncr());
             let in_flight = self.in_flight();
             if in_flight >= cwnd {
                 break;
@@ -274,6 +280,11 @@ impl Sender {
         let pushes = ends_burst || self.new_data() == 0;
         let ecn = self.marks.codepoint();
         self.emit(cx, &sent, flags, pushes, ecn);
+        if self.is_expendable(sent.seq)
+            && let Some(outgoing) = cx.out.segments.last_mut()
+        {
+            outgoing.segment.is_expendable = true;
+        }
         if was_empty || self.pending() == Some(TimerKind::LossProbe) {
             self.rearm_rto(cx.now);
         }
@@ -307,6 +318,9 @@ impl Sender {
 
     /// Retransmits segments marked lost, in sequence, as the window allows.
     pub(super) fn retransmit_lost<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.is_suspended() {
+            return;
+        }
         let cause = match (self.state, self.config.recovery) {
             (RecoveryState::Loss, _) => RetransmitCause::Rto,
             (_, LossRecovery::Rack) => RetransmitCause::Rack,
