@@ -137,6 +137,16 @@ def recording(name: str) -> pl.DataFrame:
     )
 
 
+COUNTS_JIFFIES = ("cubic", "bic", "westwood")
+"""Congestion controls whose arithmetic is in jiffies."""
+
+
+def congestion_control(run: dict[str, Any]) -> str | dict[str, Any]:
+    """The congestion control of a recorded run, on that kernel's clock."""
+    name = run["congestion_control"]
+    return {"name": name, "hz": run["hz"]} if name in COUNTS_JIFFIES else name
+
+
 def scenario(run: dict[str, Any]) -> dict[str, Any]:
     """The scenario that is equivalent to a recorded run."""
     document: dict[str, Any] = {
@@ -164,8 +174,11 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
                 "from": "server",
                 "to": "client",
                 "profile": "linux",
-                "congestion-control": run["congestion_control"],
-                "tcp": {"maximum-receive-window": 32 * 1024 * 1024},
+                "congestion-control": congestion_control(run),
+                "tcp": {
+                    "maximum-receive-window": 32 * 1024 * 1024,
+                    "timer-tick": f"{1000 // run['hz']} ms",
+                },
             }
         },
         "probe": {"congestion": "10 ms"},

@@ -77,6 +77,7 @@ impl Sender {
         let is_reneging = self.board.get(head).tags.has(Tags::SACKED);
         if is_reneging {
             self.board.forget_sacks();
+            self.sack_cache = Default::default();
         }
         let spares_recent = self.config.recovery == LossRecovery::Rack;
         for number in head..self.board.end() {

@@ -205,7 +205,7 @@ impl Sender {
         }
         // A segment cut short by the receiver's window is not sent; one cut short by the end of
         // the data is.
-        let has_tail = room % mss != 0 && room == self.new_data();
+        let has_tail = !room.is_multiple_of(mss) && room == self.new_data();
         let whole = (room / mss) as u32 + u32::from(has_tail);
         let count = whole.min(limit).max(1);
         let mut wire = 0;
@@ -335,7 +335,6 @@ impl Sender {
                 self.board.clear_retransmitted(number);
                 break;
             }
-            self.undo.on_retransmit(cx.now.as_millis() as u32);
             if self.in_reduction() {
                 self.recovery.on_sent(1);
             }
@@ -391,11 +390,8 @@ impl Sender {
             .on_send(cx.now, in_flight.saturating_sub(1), segment);
         let sent = *segment;
         self.board.list_again(number);
-        if cause == RetransmitCause::Rto {
-            // The head goes out from the timer; the loop above counts the others.
-            self.undo
-                .first_retransmission
-                .get_or_insert(cx.now.as_millis() as u32);
+        if cause != RetransmitCause::TailLossProbe {
+            self.undo.on_retransmit(cx.now.as_millis() as u32);
         }
         self.statistics.retransmitted_segments += 1;
         cx.probe.retransmit(RetransmitRow {
