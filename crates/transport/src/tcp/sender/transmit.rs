@@ -91,7 +91,7 @@ impl Sender {
         self.write_end.saturating_sub(self.snd_nxt)
     }
 
-    pub(super) fn has_new_data(&self) -> bool {
+    pub(in crate::tcp) fn has_new_data(&self) -> bool {
         self.new_data() > 0 || (self.fin_queued && !self.fin_sent)
     }
 
@@ -273,7 +273,8 @@ impl Sender {
             Flags::default()
         };
         let pushes = ends_burst || self.new_data() == 0;
-        self.emit(cx, &sent, flags, pushes, self.ecn_negotiated);
+        // A bare FIN is not ECN-capable, as in Linux.
+        self.emit(cx, &sent, flags, pushes, self.ecn_negotiated && payload > 0);
         if was_empty || self.pending() == Some(TimerKind::LossProbe) {
             self.rearm_rto(cx.now);
         }
