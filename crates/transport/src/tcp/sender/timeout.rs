@@ -42,6 +42,10 @@ impl Sender {
         self.rtt.back_off();
         let at = cx.now + self.rtt.rto();
         self.arm(TimerKind::Rto, at);
+        if cx.probe.wants_congestion(cx.now, self.flow) {
+            let row = self.congestion_row(cx.now);
+            cx.probe.congestion(row);
+        }
         TimerOutcome::Done
     }
 

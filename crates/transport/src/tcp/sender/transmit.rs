@@ -125,7 +125,8 @@ impl Sender {
             }
             let quota = (cwnd - in_flight).min((cwnd / 2).max(1));
             if self.defers(cx.now, cwnd - in_flight, burst) {
-                is_cwnd_limited = true;
+                let congestion_room = u64::from(cwnd - in_flight) * u64::from(self.window.mss);
+                is_cwnd_limited = congestion_room < self.window_end() - self.snd_nxt;
                 break;
             }
             let count = self.send_burst(cx, quota.min(burst));
