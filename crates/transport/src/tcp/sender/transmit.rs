@@ -93,7 +93,7 @@ impl Sender {
         self.write_end.saturating_sub(self.snd_nxt)
     }
 
-    pub(super) fn has_new_data(&self) -> bool {
+    pub(in crate::tcp) fn has_new_data(&self) -> bool {
         self.new_data() > 0 || (self.fin_queued && !self.fin_sent)
     }
 
@@ -131,7 +131,8 @@ impl Sender {
             }
             let quota = (cwnd - in_flight).min((cwnd / 2).max(1));
             if self.defers(cx.now, cwnd - in_flight, burst) {
-                is_cwnd_limited = true;
+                let congestion_room = u64::from(cwnd - in_flight) * u64::from(self.window.mss);
+                is_cwnd_limited = congestion_room < self.window_end() - self.snd_nxt;
                 break;
             }
             let count = self.send_burst(cx, quota.min(burst));
@@ -211,7 +212,7 @@ impl Sender {
         }
         // A segment cut short by the receiver's window is not sent; one cut short by the end of
         // the data is.
-        let has_tail = room % mss != 0 && room == self.new_data();
+        let has_tail = !room.is_multiple_of(mss) && room == self.new_data();
         let whole = (room / mss) as u32 + u32::from(has_tail);
         let count = whole.min(limit).max(1);
         let mut wire = 0;
@@ -278,7 +279,12 @@ impl Sender {
             Flags::default()
         };
         let pushes = ends_burst || self.new_data() == 0;
-        let ecn = self.marks.codepoint();
+        // A bare FIN is not ECN-capable, as in Linux.
+        let ecn = if payload > 0 {
+            self.marks.codepoint()
+        } else {
+            Ecn::NotEct
+        };
         self.emit(cx, &sent, flags, pushes, ecn);
         if self.is_expendable(sent.seq)
             && let Some(outgoing) = cx.out.segments.last_mut()
@@ -349,7 +355,6 @@ impl Sender {
                 self.board.clear_retransmitted(number);
                 break;
             }
-            self.undo.on_retransmit(cx.now.as_millis() as u32);
             if self.in_reduction() {
                 self.recovery.on_sent(1);
             }
@@ -405,11 +410,8 @@ impl Sender {
             .on_send(cx.now, in_flight.saturating_sub(1), segment);
         let sent = *segment;
         self.board.list_again(number);
-        if cause == RetransmitCause::Rto {
-            // The head goes out from the timer; the loop above counts the others.
-            self.undo
-                .first_retransmission
-                .get_or_insert(cx.now.as_millis() as u32);
+        if cause != RetransmitCause::TailLossProbe {
+            self.undo.on_retransmit(cx.now.as_millis() as u32);
         }
         self.statistics.retransmitted_segments += 1;
         cx.probe.retransmit(RetransmitRow {

@@ -33,12 +33,17 @@ impl Sender {
 
     /// An acknowledgment that brought something new. After a probe it means that the route is
     /// back; before one it was under way when the route failed.
-    pub(in crate::tcp::sender) fn leave_standby<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
-        if let Outage::Suspended {
-            has_probed: true, ..
-        } = self.resilience.outage
-        {
+    pub(super) fn leave_standby<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+        let is_answer = matches!(
+            self.resilience.outage,
+            Outage::Suspended {
+                has_probed: true,
+                ..
+            }
+        );
+        if is_answer {
             self.end_suspension(cx);
         }
+        is_answer
     }
 }

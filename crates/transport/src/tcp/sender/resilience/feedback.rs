@@ -14,5 +14,6 @@ impl Sender {
     /// Route re-establishment notification: the same state, and everything unacknowledged again.
     pub(super) fn wake_from_snooze<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.end_suspension(cx);
+        self.send_again(cx);
     }
 }

@@ -32,11 +32,13 @@ impl Sender {
     }
 
     /// The window opened after it was closed.
-    pub(in crate::tcp::sender) fn thaw<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
-        if self.config.resilience.outage == OutageResponse::Freeze {
+    pub(super) fn thaw<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+        let thaws = self.config.resilience.outage == OutageResponse::Freeze;
+        if thaws {
             self.timer = None;
             self.persist_backoff = 0;
             self.resume(cx);
         }
+        thaws
     }
 }

@@ -26,12 +26,14 @@ impl Sender {
 
     /// The link is back, or an acknowledgment shows that it is. The algorithm's clock did not run
     /// meanwhile.
-    pub(in crate::tcp::sender) fn end_hold<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
-        if let Outage::Held { since } = self.resilience.outage {
-            let idle = cx.now.since(since);
-            self.congestion
-                .on_idle_restart(&mut self.window, cx.now, idle);
-            self.resume(cx);
-        }
+    pub(super) fn end_hold<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+        let Outage::Held { since } = self.resilience.outage else {
+            return false;
+        };
+        let idle = cx.now.since(since);
+        self.congestion
+            .on_idle_restart(&mut self.window, cx.now, idle);
+        self.resume(cx);
+        true
     }
 }

@@ -71,8 +71,8 @@ impl Sender {
             (OutageResponse::Elfn, LinkInfo::BlockageBegan) => self.begin_standby(cx),
             _ => {}
         }
-        if *info == LinkInfo::BlockageEnded {
-            self.end_hold(cx);
+        if *info == LinkInfo::BlockageEnded && self.end_hold(cx) {
+            self.send_again(cx);
         }
     }
 
@@ -101,7 +101,7 @@ impl Sender {
         self.report(cx, "suspended");
     }
 
-    /// Ends a suspension with the state that it began with.
+    /// Ends a suspension with the state that it began with. Sends nothing yet.
     fn end_suspension<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let Outage::Suspended { frozen, .. } = self.resilience.outage else {
             return;
@@ -116,8 +116,8 @@ impl Sender {
         self.resume(cx);
     }
 
-    /// Goes on after an outage with the window as it is: everything outstanding is taken as lost
-    /// to the outage, not to congestion, and sent again, paced.
+    /// Gets ready to go on after an outage with the window as it is: everything outstanding is
+    /// taken as lost to the outage, not to congestion, and will be sent again, paced.
     fn resume<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.resilience.outage = Outage::None;
         self.resilience.paced_until = self.snd_nxt + self.window_bytes();
@@ -132,12 +132,27 @@ impl Sender {
             } else {
                 RecoveryState::Loss // recovers without moving the window
             };
-            self.retransmit_lost(cx);
             if self.timer.is_none() {
                 self.rearm_rto(cx.now);
             }
         }
+    }
+
+    /// Sends what an outage kept back.
+    fn send_again<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        self.retransmit_lost(cx);
         self.transmit(cx);
+    }
+
+    /// An acknowledgment may show that an outage is over: it brought something new, or the peer's
+    /// window opened. Returns whether everything outstanding must go again.
+    pub(super) fn ends_outage<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        is_news: bool,
+        opens: bool,
+    ) -> bool {
+        (is_news && (self.leave_standby(cx) || self.end_hold(cx))) || (opens && self.thaw(cx))
     }
 
     fn window_bytes(&self) -> u64 {
@@ -165,7 +180,7 @@ impl Sender {
     pub(super) fn on_outage_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         match self.config.resilience.outage {
             OutageResponse::Elfn => self.probe_route(cx),
-            _ => self.end_suspension(cx),
+            _ => self.wake_from_snooze(cx),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! ECN end to end: negotiation, each kind of feedback, and what it does to a queue.
 
-mod common;
+mod pipe;
 
-use common::{Path, Report, run, with_ecn};
 use fadeout_core::registry::{Parameters, Value};
 use fadeout_core::{Ecn, Flags, Rate, Span};
 use fadeout_transport::tcp::TcpConfig;
+use pipe::{Path, Report, run, with_ecn};
 
 const PATH: Path = Path {
     rate: Rate::from_bits_per_sec(20_000_000),
