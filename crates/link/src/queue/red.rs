@@ -18,6 +18,9 @@ const WEIGHT: f64 = 0.002;
 const MAX_PROBABILITY: f64 = 0.1;
 const MEAN_PACKET: f64 = 1000.0;
 
+/// An average below this is zero.
+const LEAST_AVERAGE: f64 = 1e-6;
+
 /// How often adaptive RED moves the maximum probability, and the bounds it keeps to
 /// (Floyd, Gummadi, Shenker 2001, section 4).
 const ADAPT_EVERY: Span = Span::from_millis(500);
@@ -253,9 +256,13 @@ impl Red {
             // As if that many small packets had arrived to an empty queue.
             let idle = now.since(self.empty_since).as_secs_f64();
             let packets = idle / self.config.packet_time.as_secs_f64();
-            // An unlimited rate has no packet time; then 0/0 is no idle time at all.
-            if packets > 0.0 {
+            // An unlimited rate has no packet time; then 0/0 is no idle time at all. An average
+            // of zero, as a lightly loaded link has it, needs no power.
+            if packets > 0.0 && self.average > 0.0 {
                 self.average *= math::pow(1.0 - weight, packets);
+                if self.average < LEAST_AVERAGE {
+                    self.average = 0.0;
+                }
             }
             self.empty_since = now;
         } else {
