@@ -276,6 +276,7 @@ impl Link {
     }
 
     /// Takes an arrival into the managed queue, or drops it.
+    #[inline(never)]
     fn enqueue(&mut self, arrival: Queued, pool: &mut PacketPool, probe: &mut impl Probe) {
         let Queued {
             arrived_at: now,
@@ -324,6 +325,7 @@ impl Link {
         }
     }
 
+    #[inline(never)]
     fn serve_managed(&mut self, now: Time, pool: &mut PacketPool, probe: &mut impl Probe) {
         let Some(mut managed) = self.managed.take() else {
             return;
@@ -345,7 +347,7 @@ impl Link {
     }
 
     /// Why an arrival is not admitted.
-    #[inline]
+    #[inline(always)]
     fn drop_cause(
         &mut self,
         now: Time,
@@ -378,7 +380,7 @@ impl Link {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn carry(&mut self, now: Time, packet: PacketId, size: u32) {
         let Transmission {
             first,
