@@ -253,8 +253,7 @@ impl<P: Probe> World<P> {
             self.enter_link(link, id);
             return;
         }
-        let packet = self.pool.take(id);
-        self.receive(&packet);
+        self.receive(id);
     }
 
     fn enter_link(&mut self, link: LinkId, packet: PacketId) {
@@ -281,8 +280,10 @@ impl<P: Probe> World<P> {
         }
     }
 
-    fn receive(&mut self, packet: &Packet) {
+    /// A packet reached its endpoint, which reads it where it lies: most are never all read.
+    fn receive(&mut self, id: PacketId) {
         self.delivered_packets += 1;
+        let packet = &self.pool[id];
         let segment = &packet.segment;
         self.fingerprint
             .mix(self.now, segment.seq ^ segment.ack.rotate_left(24));
@@ -291,15 +292,16 @@ impl<P: Probe> World<P> {
             u64::from(packet.to.0) ^ (segment.window << 16),
         );
         self.probe.received(self.now, packet);
-        let host = &mut self.hosts[packet.to.index()];
-        host.tcp.on_segment(
+        let to = packet.to;
+        self.hosts[to.index()].tcp.on_segment(
             self.now,
             segment,
             packet.ecn,
             &mut self.outbox,
             &mut self.probe,
         );
-        self.after_endpoint(packet.to);
+        self.pool.free(id);
+        self.after_endpoint(to);
     }
 
     /// Carries out what a step of an endpoint put into the outbox.
@@ -314,8 +316,9 @@ impl<P: Probe> World<P> {
             self.on_app_event(flow, event);
         }
         let first = self.routes[route.index()][0];
-        for outgoing in outbox.segments.drain(..) {
-            let packet = Packet {
+        for outgoing in &outbox.segments {
+            let (id, packet) = self.pool.claim();
+            *packet = Packet {
                 flow,
                 to,
                 route,
@@ -324,9 +327,8 @@ impl<P: Probe> World<P> {
                 sent_at: self.now,
                 segment: outgoing.segment,
             };
-            self.probe.sent(self.now, &packet);
-            let packet = self.pool.insert(packet);
-            self.enter_link(first, packet);
+            self.probe.sent(self.now, packet);
+            self.enter_link(first, id);
         }
         outbox.clear();
         self.outbox = outbox;

@@ -273,8 +273,8 @@ pub trait CongestionControl {
     /// A link on the path tells something of itself.
     fn on_link_info(&mut self, _window: &mut Window, _now: Time, _info: &LinkInfo) {}
 
-    /// Whether a loss found at `now` belongs to an outage that window and timer, which is `rto`,
-    /// sit out unchanged.
+    /// Whether a loss found at `now` belongs to an outage that window and timer, which is `rto`
+    /// without backoff, sit out unchanged.
     fn holds(&self, _now: Time, _rto: Span) -> bool {
         false
     }

@@ -5,6 +5,9 @@
 //!   at each timeout, without backoff, until the link is back.
 //! - `T_b > RTO`, or unknown: CUBIC's reduction.
 //!
+//! What a blockage lost shows only afterwards, so a loss found within a timeout of its end still
+//! counts as its.
+//!
 //! Without a blockage a loss is congestion. A slow vehicle (`speed < low-speed`) first waits a
 //! round-trip time for the link layer, as TCP-DCR does, because its losses come in longer fades.
 //!
@@ -28,6 +31,8 @@ pub struct RtwTcp {
     cubic: Cubic,
     /// Predicted length of the blockage ahead or under way; `None` when it is unknown.
     blockage: Option<Option<Span>>,
+    /// When the last blockage ended, and how long it was said to last.
+    past: Option<(Time, Span)>,
     is_slow: bool,
 }
 
@@ -62,6 +67,7 @@ impl Algorithm for RtwTcp {
         RtwTcp {
             cubic: Cubic::with(&Settings::new(&CUBIC, &none), random),
             blockage: None,
+            past: None,
             is_slow: settings.number("speed") < settings.number("low-speed"),
         }
     }
@@ -88,17 +94,24 @@ impl CongestionControl for RtwTcp {
         self.cubic.on_idle_restart(window, now, idle);
     }
 
-    fn on_link_info(&mut self, _window: &mut Window, _now: Time, info: &LinkInfo) {
+    fn on_link_info(&mut self, _window: &mut Window, now: Time, info: &LinkInfo) {
         match *info {
             LinkInfo::BlockagePredicted { lasts, .. } => self.blockage = Some(Some(lasts)),
             LinkInfo::BlockageBegan => self.blockage = self.blockage.or(Some(None)),
-            LinkInfo::BlockageEnded => self.blockage = None,
+            LinkInfo::BlockageEnded => {
+                let length = self.blockage.take().flatten();
+                self.past = length.map(|length| (now, length));
+            }
             LinkInfo::Rate(_) => {}
         }
     }
 
-    fn holds(&self, _now: Time, rto: Span) -> bool {
-        self.blockage.flatten().is_some_and(|length| length <= rto)
+    fn holds(&self, now: Time, rto: Span) -> bool {
+        match (self.blockage, self.past) {
+            (Some(length), _) => length.is_some_and(|length| length <= rto),
+            (None, Some((ended_at, length))) => length <= rto && now.since(ended_at) <= rto,
+            (None, None) => false,
+        }
     }
 
     fn loss_delay_rtts(&self) -> Option<f64> {
@@ -151,9 +164,19 @@ mod tests {
         let w = &mut window(120.0, 60.0);
         control.on_link_info(w, at_ms(0), &LinkInfo::BlockageBegan);
         assert!(!control.holds(at_ms(0), Span::from_secs(100)));
-        predict(&mut control, 200);
         control.on_link_info(w, at_ms(0), &LinkInfo::BlockageEnded);
         assert!(!control.holds(at_ms(0), Span::from_secs(100)));
+    }
+
+    #[test]
+    fn a_loss_soon_after_a_blockage_is_its_own() {
+        let rto = Span::from_millis(300);
+        let mut control = build::<RtwTcp>(&[]);
+        predict(&mut control, 200);
+        let w = &mut window(120.0, 60.0);
+        control.on_link_info(w, at_ms(300), &LinkInfo::BlockageEnded);
+        assert!(control.holds(at_ms(600), rto));
+        assert!(!control.holds(at_ms(601), rto));
     }
 
     #[test]

@@ -10,7 +10,10 @@ impl Sender {
     /// The retransmission timer expired. Returns whether the congestion control holds: then the
     /// head went out again, the timer runs as long as before, and the window is what it was.
     pub(in crate::tcp::sender) fn hold<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
-        if !self.congestion.holds(cx.now, self.rtt.rto()) {
+        if !self
+            .congestion
+            .holds(cx.now, self.rtt.rto_without_backoff())
+        {
             return false;
         }
         if self.resilience.outage == Outage::None {

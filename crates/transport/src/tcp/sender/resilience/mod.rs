@@ -173,7 +173,7 @@ impl Sender {
     /// Whether the loss that is about to be answered was no congestion, as far as the scheme can
     /// tell.
     pub(super) fn spares_window(&self, now: Time) -> bool {
-        self.resilience.is_radio_loss || self.congestion.holds(now, self.rtt.rto())
+        self.resilience.is_radio_loss || self.congestion.holds(now, self.rtt.rto_without_backoff())
     }
 
     /// The scheme's own timer expired.
