@@ -5,6 +5,7 @@
 //! Nothing here knows a protocol. A layer takes time, randomness, probe and outputs as
 //! arguments; it owns no clock and does no I/O.
 
+mod distribution;
 mod event_queue;
 mod fingerprint;
 mod ids;
@@ -23,6 +24,7 @@ mod time;
 mod units;
 mod wake;
 
+pub use distribution::{Distribution, DistributionKind};
 pub use event_queue::EventQueue;
 pub use fingerprint::Fingerprint;
 pub use ids::{EndpointId, FlowId, LinkId, NodeId, RouteId};

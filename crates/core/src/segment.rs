@@ -217,7 +217,7 @@ mod tests {
             assert!(ack.sack.push(SackBlock {
                 start: n,
                 end: n + 1
-            }))
+            }));
         });
         assert_eq!(ack.options_len(), 40);
         let syn = Segment {

@@ -4,7 +4,7 @@ use crate::notices::Notices;
 use crate::world::{Flow, Host, Parts};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Decibel, EndpointId, FlowId, LinkId, Rate, RouteId, Span, Time};
+use fadeout_core::{Decibel, EndpointId, FlowId, LinkId, Rate, RouteId, Span, Time, Wake};
 use fadeout_link as link;
 use fadeout_radio::phy::mcs::McsTable;
 use fadeout_radio::phy::rate::{LinkAdaptation, NrMcs};
@@ -83,7 +83,10 @@ pub(crate) fn direction_name(link: &scenario::Link, is_reverse: bool) -> String 
 ///
 /// # Errors
 /// [`BuildError`] where the scenario passed its own checks but a layer refuses it.
-pub(crate) fn parts(scenario: &Scenario) -> Result<Parts, BuildError> {
+pub(crate) fn parts(
+    scenario: &Scenario,
+    choose: ChooseCongestion<'_>,
+) -> Result<Parts, BuildError> {
     let mut parts = Parts::default();
     for (index, link) in scenario.links.iter().enumerate() {
         for is_reverse in [false, true] {
@@ -96,7 +99,7 @@ pub(crate) fn parts(scenario: &Scenario) -> Result<Parts, BuildError> {
         }
     }
     for flow in &scenario.flows {
-        add_flow(scenario, flow, &mut parts)?;
+        add_flow(scenario, flow, &mut parts, choose)?;
     }
     Ok(parts)
 }
@@ -109,6 +112,7 @@ fn add_flow(
     scenario: &Scenario,
     flow: &scenario::Flow,
     parts: &mut Parts,
+    choose: ChooseCongestion<'_>,
 ) -> Result<(), BuildError> {
     let id = FlowId(parts.flows.len() as u32);
     let sender = EndpointId(parts.hosts.len() as u32);
@@ -129,8 +133,11 @@ fn add_flow(
     let backward = route(scenario, flow, true, parts)?;
     for (endpoint, peer, route) in [(sender, receiver, forward), (receiver, sender, backward)] {
         let random = Stream::new(scenario.seed, "congestion", u64::from(endpoint.0));
-        let congestion = Congestion::new(name, given, random)
-            .ok_or_else(|| unknown("congestion control", name))?;
+        let congestion = match choose(flow) {
+            Some(custom) => custom,
+            None => Congestion::new(name, given, random)
+                .ok_or_else(|| unknown("congestion control", name))?,
+        };
         let tcp = TcpEndpoint::new(&config, id, congestion);
         parts.hosts.push(Host::new(tcp, id, peer, route));
     }
@@ -151,8 +158,10 @@ fn add_flow(
         let notices = Notices::new(id, link, settings, end, random);
         parts.notices.push(notices);
     }
-    let application = Application::new(&flow.application.name, &flow.application.parameters)
-        .ok_or_else(|| unknown("application", &flow.application.name))?;
+    let random = Stream::new(scenario.seed, "application", u64::from(id.0));
+    let scenario::Named { name, parameters } = &flow.application;
+    let application =
+        Application::new(name, parameters, random).ok_or_else(|| unknown("application", name))?;
     parts.flows.push(Flow {
         application,
         sender,
@@ -163,6 +172,7 @@ fn add_flow(
         established_at: None,
         completed_at: None,
         is_aborted: false,
+        wake: Wake::default(),
     });
     Ok(())
 }
@@ -546,6 +556,22 @@ pub fn build<P: fadeout_core::Probe>(
     scenario: &Scenario,
     probe: P,
 ) -> Result<crate::World<P>, BuildError> {
-    let end = Time::ZERO.saturating_add(scenario.duration);
-    Ok(crate::World::new(parts(scenario)?, end, probe))
+    build_with(scenario, probe, &mut |_| None)
 }
+
+/// Builds a world whose flows may run a congestion control of the user's own: `choose` is asked
+/// for each end of each flow, and what the scenario names holds where it answers `None`.
+///
+/// # Errors
+/// As [`BuildError`] says.
+pub fn build_with<P: fadeout_core::Probe>(
+    scenario: &Scenario,
+    probe: P,
+    choose: ChooseCongestion<'_>,
+) -> Result<crate::World<P>, BuildError> {
+    let end = Time::ZERO.saturating_add(scenario.duration);
+    Ok(crate::World::new(parts(scenario, choose)?, end, probe))
+}
+
+/// Chooses the congestion control of an end of a flow; `None` for the scenario's.
+pub type ChooseCongestion<'a> = &'a mut dyn FnMut(&scenario::Flow) -> Option<Congestion>;

@@ -11,7 +11,7 @@ mod run;
 mod summary;
 mod world;
 
-pub use build::{BuildError, build};
+pub use build::{BuildError, ChooseCongestion, build, build_with};
 pub use catalog::{catalog, find_entry};
 pub use run::{Control, Outcome, Progress, RunError, Simulation};
 pub use summary::summary;

@@ -1,6 +1,6 @@
 //! A whole run: build, simulate, record, sum up.
 
-use crate::build::{self, BuildError, direction_name};
+use crate::build::{self, BuildError, ChooseCongestion, direction_name};
 use crate::summary::summary;
 use crate::world::World;
 use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
@@ -75,7 +75,20 @@ impl Simulation {
     /// [`RunError::Build`] for a scenario that a layer refuses, [`RunError::Record`] for a
     /// destination that cannot be written.
     pub fn new(scenario: Scenario, destination: Destination) -> Result<Simulation, RunError> {
-        let parts = build::parts(&scenario)?;
+        Simulation::with(scenario, destination, &mut |_| None)
+    }
+
+    /// Like [`Simulation::new`], with congestion controls of the user's own: `choose` is asked for
+    /// each end of each flow.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn with(
+        scenario: Scenario,
+        destination: Destination,
+        choose: ChooseCongestion<'_>,
+    ) -> Result<Simulation, RunError> {
+        let parts = build::parts(&scenario, choose)?;
         let recorder = Recorder::new(&recorder_config(&scenario), destination)?;
         let world = World::new(parts, end_of(&scenario), recorder);
         Ok(Simulation { scenario, world })

@@ -1,12 +1,13 @@
 //! The event loop: who is woken next, and where a packet goes when it leaves.
 
 use crate::notices::Notices;
+use fadeout_core::Bytes;
 use fadeout_core::{
     EndpointId, EventQueue, Fingerprint, FlowId, LinkId, Packet, PacketId, PacketPool, Probe,
     RouteId, Time, Wake,
 };
 use fadeout_link::Link;
-use fadeout_traffic::{Application, Request};
+use fadeout_traffic::{Application, Ask, End, Request};
 use fadeout_transport::tcp::{AppCommand, AppEvent, Outbox, TcpEndpoint};
 
 /// What can happen. Events carry ids, never payloads.
@@ -17,6 +18,10 @@ enum Event {
     },
     Close {
         endpoint: EndpointId,
+    },
+    Application {
+        flow: FlowId,
+        generation: u32,
     },
     /// A link tells something; an index into the world's notices.
     Notice {
@@ -57,7 +62,7 @@ impl Host {
 }
 
 /// A connection with its application and how far it came.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) application: Application,
     pub(crate) sender: EndpointId,
@@ -68,6 +73,7 @@ pub(crate) struct Flow {
     pub(crate) established_at: Option<Time>,
     pub(crate) completed_at: Option<Time>,
     pub(crate) is_aborted: bool,
+    pub(crate) wake: Wake,
 }
 
 #[derive(Debug)]
@@ -92,6 +98,8 @@ pub struct World<P> {
     delivered_packets: u64,
     outbox: Outbox,
     arrivals: Vec<PacketId>,
+    /// What applications asked for and was not yet passed on.
+    asks: Vec<Ask>,
     probe: P,
 }
 
@@ -146,6 +154,7 @@ impl<P: Probe> World<P> {
             delivered_packets: 0,
             outbox: Outbox::default(),
             arrivals: Vec::new(),
+            asks: Vec::new(),
             probe,
         }
     }
@@ -189,23 +198,59 @@ impl<P: Probe> World<P> {
                 }
             }
             Event::Start { flow } => self.start_flow(flow),
+            Event::Application { flow, generation } => {
+                let woken = &mut self.flows[flow.index()];
+                if woken.wake.fire(generation) {
+                    woken.application.on_wake(self.now, &mut self.asks);
+                    self.after_application(flow);
+                }
+            }
             Event::Notice { index } => self.tell(index),
             Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),
         }
     }
 
     fn start_flow(&mut self, id: FlowId) {
-        let flow = self.flows[id.index()];
-        self.command(flow.receiver, AppCommand::Listen);
-        self.command(flow.sender, AppCommand::Connect);
-        for request in self.flows[id.index()].application.on_start() {
+        let flow = &self.flows[id.index()];
+        let (opens, listens) = match flow.application.opener() {
+            End::Sender => (flow.sender, flow.receiver),
+            End::Receiver => (flow.receiver, flow.sender),
+        };
+        self.command(listens, AppCommand::Listen);
+        self.command(opens, AppCommand::Connect);
+        let application = &mut self.flows[id.index()].application;
+        application.on_start(self.now, &mut self.asks);
+        self.after_application(id);
+    }
+
+    /// Passes on what an application asked for, and arms its wake-up.
+    fn after_application(&mut self, id: FlowId) {
+        let flow = &mut self.flows[id.index()];
+        let (sender, receiver) = (flow.sender, flow.receiver);
+        let at = flow.application.wake_at();
+        if !at.is_never()
+            && let Some(generation) = flow.wake.arm(at)
+        {
+            let event = Event::Application {
+                flow: id,
+                generation,
+            };
+            self.events.schedule(at.max(self.now), event);
+        }
+        let mut asks = std::mem::take(&mut self.asks);
+        for (end, request) in asks.drain(..) {
             let command = match request {
                 Request::Write(bytes) => AppCommand::Write(bytes),
                 Request::WriteForever => AppCommand::WriteForever,
                 Request::Close => AppCommand::Close,
             };
-            self.command(flow.sender, command);
+            let endpoint = match end {
+                End::Sender => sender,
+                End::Receiver => receiver,
+            };
+            self.command(endpoint, command);
         }
+        self.asks = asks;
     }
 
     /// A link tells both ends of a flow something.
@@ -217,7 +262,8 @@ impl<P: Probe> World<P> {
         }
         let Flow {
             sender, receiver, ..
-        } = self.flows[flow.index()];
+        } = &self.flows[flow.index()];
+        let (sender, receiver) = (*sender, *receiver);
         for endpoint in [sender, receiver] {
             let tcp = &mut self.hosts[endpoint.index()].tcp;
             tcp.on_link_info(self.now, &info, &mut self.outbox, &mut self.probe);
@@ -309,8 +355,9 @@ impl<P: Probe> World<P> {
         let host = &self.hosts[id.index()];
         let (flow, to, route) = (host.flow, host.peer, host.route);
         let mut outbox = std::mem::take(&mut self.outbox);
-        if outbox.delivered_bytes > 0 {
-            self.deliver(flow, outbox.delivered_bytes);
+        let has_delivered = outbox.delivered_bytes > 0;
+        if has_delivered {
+            self.deliver(flow, id, outbox.delivered_bytes);
         }
         for event in outbox.events.drain(..) {
             self.on_app_event(flow, event);
@@ -345,10 +392,25 @@ impl<P: Probe> World<P> {
                 },
             );
         }
+        if !self.asks.is_empty() || has_delivered {
+            self.after_application(flow);
+        }
     }
 
-    fn deliver(&mut self, id: FlowId, bytes: u64) {
+    /// In-order bytes reached an endpoint. What the receiver gets is the flow's data; what the
+    /// sender gets are requests for it.
+    fn deliver(&mut self, id: FlowId, at: EndpointId, bytes: u64) {
         let flow = &mut self.flows[id.index()];
+        let end = if at == flow.receiver {
+            End::Receiver
+        } else {
+            End::Sender
+        };
+        flow.application
+            .on_delivered(self.now, end, Bytes(bytes), &mut self.asks);
+        if end == End::Sender {
+            return;
+        }
         flow.delivered += bytes;
         flow.first_delivery_at.get_or_insert(self.now);
         if flow

@@ -1,15 +1,33 @@
-//! Applications: what drives the sending end of a connection, sans-IO.
+//! Applications: what drives the two ends of a connection, sans-IO.
 //!
-//! An [`Application`] is told what its connection reports and answers with what it asks of it.
+//! An [`Application`] stands for the programs at both ends. It is told when its flow starts, what
+//! bytes arrived where, and when the time it asked for has come; it answers with what the ends ask
+//! of their connection.
 
+mod download;
+mod on_off;
 mod registry;
+mod request_response;
 
 pub use registry::APPLICATIONS;
 
-use fadeout_core::Bytes;
+use download::Download;
+use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
+use fadeout_core::{Bytes, Time};
+use on_off::OnOff;
+use request_response::RequestResponse;
 
-/// What an application asks of its connection.
+/// An end of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Where the flow's data comes from.
+    Sender,
+    /// Where it goes.
+    Receiver,
+}
+
+/// What an end asks of its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// Send this many bytes.
@@ -20,8 +38,11 @@ pub enum Request {
     Close,
 }
 
-/// An application at the sending end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A request and the end that makes it.
+pub type Ask = (End, Request);
+
+/// The programs at both ends of a flow.
+#[derive(Debug, Clone)]
 pub enum Application {
     /// Always has data to send; never closes.
     Bulk,
@@ -31,39 +52,94 @@ pub enum Application {
         /// Size of the file.
         size: Bytes,
     },
+    /// The receiver asks for a file and gets it: FTP, a web page.
+    Download(Download),
+    /// Sends at a rate in bursts.
+    OnOff(OnOff),
+    /// The receiver asks, waits for the answer, thinks, and asks again.
+    RequestResponse(RequestResponse),
 }
 
 impl Application {
     /// The application called `name`, with parameters already checked against [`APPLICATIONS`];
-    /// `None` when there is none.
-    pub fn new(name: &str, parameters: &Parameters) -> Option<Application> {
-        match name {
-            "bulk" => Some(Application::Bulk),
+    /// `None` when there is none. `random` is the flow's own stream.
+    pub fn new(name: &str, parameters: &Parameters, random: Stream) -> Option<Application> {
+        let entry = fadeout_core::registry::find(APPLICATIONS, name)?;
+        Some(match entry.name {
+            "bulk" => Application::Bulk,
             "transfer" => {
-                let size = parameters.number("size", registry::DEFAULT_TRANSFER_BYTES as f64);
-                Some(Application::Transfer {
+                let size = parameters.number("size", registry::DEFAULT_TRANSFER_BYTES);
+                Application::Transfer {
                     size: Bytes(size as u64),
-                })
+                }
             }
-            _ => None,
+            "ftp" => Application::Download(Download::new(parameters, registry::FTP)),
+            "web" => Application::Download(Download::new(parameters, registry::WEB)),
+            "on-off" => Application::OnOff(OnOff::new(parameters, random)),
+            "request-response" => {
+                Application::RequestResponse(RequestResponse::new(parameters, random))
+            }
+            _ => return None,
+        })
+    }
+
+    /// The end that opens the connection; the other one listens.
+    pub fn opener(&self) -> End {
+        match self {
+            Application::Download(_) | Application::RequestResponse(_) => End::Receiver,
+            _ => End::Sender,
         }
     }
 
-    /// What to ask when the flow starts; the connection is being opened. A connection sends what
-    /// was written before it was established as soon as it is.
-    pub fn on_start(&mut self) -> impl Iterator<Item = Request> + use<> {
-        let requests = match *self {
-            Application::Bulk => [Some(Request::WriteForever), None],
-            Application::Transfer { size } => [Some(Request::Write(size)), Some(Request::Close)],
-        };
-        requests.into_iter().flatten()
+    /// The flow starts; the connection is being opened. A connection sends what was written
+    /// before it was established as soon as it is.
+    pub fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        match self {
+            Application::Bulk => asks.push((End::Sender, Request::WriteForever)),
+            Application::Transfer { size } => {
+                asks.push((End::Sender, Request::Write(*size)));
+                asks.push((End::Sender, Request::Close));
+            }
+            Application::Download(download) => download.on_start(asks),
+            Application::OnOff(on_off) => on_off.on_start(now),
+            Application::RequestResponse(dialogue) => dialogue.ask(asks),
+        }
     }
 
-    /// Bytes after which the flow is complete; `None` when it never is.
+    /// In-order bytes reached an end.
+    pub fn on_delivered(&mut self, now: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>) {
+        match self {
+            Application::Download(download) => download.on_delivered(at, bytes, asks),
+            Application::RequestResponse(dialogue) => dialogue.on_delivered(now, at, bytes, asks),
+            Application::Bulk | Application::Transfer { .. } | Application::OnOff(_) => {}
+        }
+    }
+
+    /// The time that [`Application::wake_at`] named has come.
+    pub fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        match self {
+            Application::OnOff(on_off) => on_off.on_wake(now, asks),
+            Application::RequestResponse(dialogue) => dialogue.on_wake(now, asks),
+            _ => {}
+        }
+    }
+
+    /// When it wants [`Application::on_wake`]; [`Time::NEVER`] when only a delivery can move it.
+    pub fn wake_at(&self) -> Time {
+        match self {
+            Application::OnOff(on_off) => on_off.wake_at(),
+            Application::RequestResponse(dialogue) => dialogue.wake_at(),
+            _ => Time::NEVER,
+        }
+    }
+
+    /// Bytes at the receiver after which the flow is complete; `None` when it never is.
     pub fn size(&self) -> Option<Bytes> {
-        match *self {
-            Application::Bulk => None,
-            Application::Transfer { size } => Some(size),
+        match self {
+            Application::Transfer { size } => Some(*size),
+            Application::Download(download) => Some(download.size()),
+            Application::Bulk | Application::OnOff(_) => None,
+            Application::RequestResponse(dialogue) => dialogue.size(),
         }
     }
 }
@@ -73,22 +149,35 @@ mod tests {
     use super::*;
     use fadeout_core::registry::Value;
 
+    fn make(name: &str, given: &[(&str, Value)]) -> Option<Application> {
+        let given = given
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()))
+            .collect();
+        Application::new(name, &Parameters(given), Stream::new(1, "application", 0))
+    }
+
     #[test]
     fn every_registered_application_can_be_made() {
-        let none = Parameters::default();
         assert!(
             APPLICATIONS
                 .iter()
-                .all(|entry| Application::new(entry.name, &none).is_some())
+                .all(|entry| make(entry.name, &[]).is_some())
         );
-        assert_eq!(Application::new("bulky", &none), None);
+        assert!(make("bulky", &[]).is_none());
+        assert!(make("iperf", &[]).is_some(), "an alias");
     }
 
     #[test]
     fn a_transfer_writes_its_size_and_closes() {
-        let given = Parameters(vec![("size".to_owned(), Value::Number(5000.0))]);
-        let mut transfer = Application::new("transfer", &given).expect("it is registered");
-        let requests: Vec<_> = transfer.on_start().collect();
-        assert_eq!(requests, [Request::Write(Bytes(5000)), Request::Close]);
+        let mut transfer =
+            make("transfer", &[("size", Value::Number(5000.0))]).expect("it is registered");
+        let mut asks = Vec::new();
+        transfer.on_start(Time::ZERO, &mut asks);
+        let expected = [
+            (End::Sender, Request::Write(Bytes(5000))),
+            (End::Sender, Request::Close),
+        ];
+        assert_eq!(asks, expected);
     }
 }

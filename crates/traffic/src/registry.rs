@@ -1,35 +1,205 @@
 //! The names of the applications.
 
-use fadeout_core::registry::{Entry, Parameter, ParameterKind};
+use crate::download::Defaults;
+use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::{Distribution, DistributionKind, Span};
 
 /// Size of a transfer whose scenario gives none.
-pub(crate) const DEFAULT_TRANSFER_BYTES: u64 = 10_000_000;
+pub(crate) const DEFAULT_TRANSFER_BYTES: f64 = 10e6;
+/// A control line and a file.
+pub(crate) const FTP: Defaults = Defaults {
+    request: 100.0,
+    size: 10e6,
+};
+/// A browser's request and a page with what it refers to.
+pub(crate) const WEB: Defaults = Defaults {
+    request: 400.0,
+    size: 2e6,
+};
+
+const fn bytes(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Integer {
+            min: 1,
+            max: 1 << 50,
+            unit: "bytes",
+        },
+        default,
+        doc,
+    }
+}
+
+const fn time(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Span,
+        default,
+        doc,
+    }
+}
+
+const fn kind(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Choice(DistributionKind::NAMES),
+        default,
+        doc,
+    }
+}
+
+const fn shape(name: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Number {
+            min: 0.1,
+            max: 10.0,
+            unit: "",
+        },
+        default: "1.5",
+        doc: "Tail index of a Pareto distribution, or standard deviation of the logarithm of a \
+              log-normal one.",
+    }
+}
+
+/// The distribution under `name`, `name-distribution` and `name-shape`; `mean` where nothing is
+/// given, a time in seconds.
+pub(crate) fn distribution(given: &Parameters, name: &str, mean: f64) -> Distribution {
+    let kind = given.choice(&format!("{name}-distribution"), "");
+    // Sizes do not vary unless they are told to; times do.
+    let default = if name == "size" {
+        DistributionKind::Constant
+    } else {
+        DistributionKind::Exponential
+    };
+    let time = given.span(name, Span::from_secs_f64(mean)).as_secs_f64();
+    Distribution {
+        kind: DistributionKind::new(kind).unwrap_or(default),
+        mean: if name == "size" {
+            given.number(name, mean)
+        } else {
+            time
+        },
+        shape: given.number(&format!("{name}-shape"), 1.5),
+    }
+}
+
+const fn application(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    parameters: &'static [Parameter],
+) -> Entry {
+    Entry {
+        name,
+        aliases,
+        family: "application",
+        summary,
+        citation: "",
+        parameters,
+    }
+}
 
 /// The applications a scenario may name.
 pub static APPLICATIONS: &[Entry] = &[
-    Entry {
-        name: "bulk",
-        aliases: &["iperf", "greedy"],
-        family: "application",
-        summary: "Always has data to send, until the run ends.",
-        citation: "",
-        parameters: &[],
-    },
-    Entry {
-        name: "transfer",
-        aliases: &["file"],
-        family: "application",
-        summary: "Sends a file of a given size and closes; its completion time is reported.",
-        citation: "",
-        parameters: &[Parameter {
-            name: "size",
-            kind: ParameterKind::Integer {
-                min: 1,
-                max: 1 << 50,
-                unit: "bytes",
+    application(
+        "bulk",
+        &["iperf", "greedy"],
+        "Always has data to send, until the run ends.",
+        &[],
+    ),
+    application(
+        "transfer",
+        &["file"],
+        "Sends a file of a given size and closes; its completion time is reported.",
+        &[bytes("size", "10 MB", "Bytes to send.")],
+    ),
+    application(
+        "ftp",
+        &[],
+        "The receiver opens the connection and asks for a file, which the sender sends before it \
+         closes.",
+        &[
+            bytes("size", "10 MB", "Size of the file."),
+            bytes("request-size", "100 B", "Size of the request."),
+        ],
+    ),
+    application(
+        "web",
+        &["page"],
+        "The receiver asks for a page and gets it; its completion time is the download time. \
+         Several connections to a host are several flows: see `count`.",
+        &[
+            bytes(
+                "size",
+                "2 MB",
+                "Size of the page with all that it refers to.",
+            ),
+            bytes("request-size", "400 B", "Size of the request."),
+        ],
+    ),
+    application(
+        "on-off",
+        &["bursts"],
+        "Sends at a constant rate for a while, pauses, and so on.",
+        &[
+            Parameter {
+                name: "rate",
+                kind: ParameterKind::Number {
+                    min: 1.0,
+                    max: 1e13,
+                    unit: "bit/s",
+                },
+                default: "1 Mbit/s",
+                doc: "Rate while on.",
             },
-            default: "10 MB",
-            doc: "Bytes to send.",
-        }],
-    },
+            bytes(
+                "chunk",
+                "1448 B",
+                "What is written at a time: a full segment.",
+            ),
+            time("on", "1 s", "Mean length of an on time."),
+            kind(
+                "on-distribution",
+                "exponential",
+                "Distribution of on times.",
+            ),
+            shape("on-shape"),
+            time("off", "1 s", "Mean length of a pause."),
+            kind("off-distribution", "exponential", "Distribution of pauses."),
+            shape("off-shape"),
+        ],
+    ),
+    application(
+        "request-response",
+        &["dialogue", "rpc"],
+        "The receiver asks, waits for the answer, thinks, and asks again on the same connection.",
+        &[
+            Parameter {
+                name: "requests",
+                kind: ParameterKind::Integer {
+                    min: 0,
+                    max: 1 << 40,
+                    unit: "",
+                },
+                default: "0",
+                doc: "How many; 0 for no end.",
+            },
+            bytes("request-size", "400 B", "Size of a request."),
+            bytes("size", "100 kB", "Mean size of an answer."),
+            kind("size-distribution", "constant", "Distribution of answers."),
+            shape("size-shape"),
+            time(
+                "think",
+                "1 s",
+                "Mean time between an answer and the next request.",
+            ),
+            kind(
+                "think-distribution",
+                "exponential",
+                "Distribution of think times.",
+            ),
+            shape("think-shape"),
+        ],
+    ),
 ];

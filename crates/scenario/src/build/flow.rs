@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::keys::MAX_FLOWS;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Value, find};
+use fadeout_core::{Distribution, DistributionKind};
 use std::collections::BTreeSet;
 
 impl Builder<'_, '_> {
@@ -13,7 +16,7 @@ impl Builder<'_, '_> {
     ) -> Vec<Flow> {
         let mut flows = Vec::new();
         let mut names = BTreeSet::new();
-        for (name, fields) in named {
+        for (index, (name, fields)) in named.iter().enumerate() {
             let Some(flow) = self.flow(name, fields, links) else {
                 continue;
             };
@@ -26,6 +29,23 @@ impl Builder<'_, '_> {
                     message,
                     "`count` beside it",
                 );
+            }
+            if let Some(arrivals) = fields.fields("arrivals") {
+                if count.is_some() {
+                    let message = "`arrivals` and a `count`";
+                    self.mistake(fields.place_of("arrivals"), message, "one of the two");
+                }
+                let stream = Stream::new(self.seed, "arrivals", index as u64);
+                let room = MAX_FLOWS.saturating_sub(flows.len() as u64);
+                if let Some(arrived) = self.arrivals(&flow, fields, arrivals, room, stream) {
+                    let is_new = arrived.iter().all(|flow| names.insert(flow.name.clone()));
+                    if !is_new {
+                        let message = format!("two flows are called like one of `{name}`");
+                        self.mistake(fields.place, message, "another name");
+                    }
+                    flows.extend(arrived);
+                }
+                continue;
             }
             if flows.len() as u64 + count.unwrap_or(1) > MAX_FLOWS {
                 let message = format!("more than {MAX_FLOWS} flows");
@@ -47,6 +67,57 @@ impl Builder<'_, '_> {
             }
         }
         flows
+    }
+
+    /// The flows of a Poisson process, each like `flow` with a size of its own; at most `room`.
+    fn arrivals(
+        &mut self,
+        flow: &Flow,
+        fields: &Fields,
+        arrivals: &Fields,
+        room: u64,
+        mut random: Stream,
+    ) -> Option<Vec<Flow>> {
+        let entries = self.reader.catalog.entries("application");
+        let has_size = find(entries, &flow.application.name)
+            .is_some_and(|entry| entry.parameters.iter().any(|known| known.name == "size"));
+        if !has_size {
+            let message = format!(
+                "`arrivals` of the application `{}`, which has no `size`",
+                flow.application.name
+            );
+            let expected = "an application with a size, such as `transfer`";
+            self.mistake(fields.place_of("arrivals"), message, expected);
+            return None;
+        }
+        let sizes = Distribution {
+            kind: DistributionKind::new(arrivals.text("distribution")?)?,
+            mean: arrivals.quantity("size")?,
+            shape: arrivals.number("shape")?,
+        };
+        let mean_gap = 1.0 / arrivals.number("rate")?;
+        let end = Time::ZERO.saturating_add(self.duration);
+        let mut list = Vec::new();
+        let mut at = flow.start;
+        loop {
+            at = at.saturating_add(Span::from_secs_f64(random.exponential(mean_gap)));
+            if at >= end {
+                return Some(list);
+            }
+            if list.len() as u64 >= room {
+                let message = format!("more than {MAX_FLOWS} flows");
+                self.mistake(fields.place_of("arrivals"), message, "fewer flows");
+                return None;
+            }
+            let size = sizes.draw(&mut random).max(1.0).floor();
+            let mut arrived = flow.clone();
+            arrived.name = format!("{}-{}", flow.name, list.len());
+            arrived.start = at;
+            let given = &mut arrived.application.parameters.0;
+            given.retain(|(key, _)| key != "size");
+            given.push(("size".to_owned(), Value::Number(size)));
+            list.push(arrived);
+        }
     }
 
     fn flow(&mut self, name: &str, fields: &Fields, links: &BTreeMap<&str, usize>) -> Option<Flow> {

@@ -27,6 +27,7 @@ pub(crate) fn scenario(
         reader,
         base_dir,
         duration: Span::ZERO,
+        seed: 0,
         nodes: Nodes::default(),
         traces: BTreeMap::new(),
     };
@@ -38,6 +39,8 @@ struct Builder<'r, 'c> {
     base_dir: &'r Path,
     /// Length of the run; zero while unknown.
     duration: Span,
+    /// Seed of the run; zero while unknown.
+    seed: u64,
     nodes: Nodes,
     /// Trace files read so far, by path.
     traces: BTreeMap<String, std::sync::Arc<[u8]>>,
@@ -46,6 +49,7 @@ struct Builder<'r, 'c> {
 impl Builder<'_, '_> {
     fn scenario(&mut self, file: &Fields) -> Option<Scenario> {
         self.duration = file.span("duration").unwrap_or(Span::ZERO);
+        self.seed = file.integer("seed").unwrap_or(0);
         for (name, _) in file.map("node") {
             self.nodes.add(name);
         }

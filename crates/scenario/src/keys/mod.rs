@@ -164,11 +164,54 @@ static FLOW: &[Key] = &[
         "The sender's congestion control; without it the profile's.",
     ),
     key(
+        "arrivals",
+        Shape::Table(ARRIVALS),
+        Optional,
+        "Flows that arrive at random times from `start` to the end of the run, called NAME-0, \
+         NAME-1, … instead of one; each with an application of its own size.",
+    ),
+    key(
         "link-info",
         Shape::Table(LINK_INFO),
         Optional,
         "Cross-layer information: a link on the path tells both ends its rate and its blockages. \
          Schemes that use it say so; without the key nobody is told.",
+    ),
+];
+
+static ARRIVALS: &[Key] = &[
+    key(
+        "rate",
+        Shape::Number(Range::positive(1e6)),
+        Required,
+        "Mean number of arrivals in a second; the gaps are exponential (a Poisson process).",
+    ),
+    key(
+        "size",
+        SIZE,
+        Required,
+        "Mean size, for the application's `size`.",
+    ),
+    key(
+        "distribution",
+        Shape::Choice(&[
+            ("constant", "Every size is the mean."),
+            ("exponential", "Exponential."),
+            ("uniform", "Uniform from zero to twice the mean."),
+            ("pareto", "Pareto; `shape` is its tail index, above 1."),
+            (
+                "log-normal",
+                "Log-normal; `shape` is the standard deviation of the logarithm.",
+            ),
+        ]),
+        Default("\"constant\""),
+        "Distribution of sizes.",
+    ),
+    key(
+        "shape",
+        Shape::Number(Range::closed(0.1, 10.0)),
+        Default("1.5"),
+        "Shape of a Pareto or log-normal distribution.",
     ),
 ];
 

@@ -67,7 +67,7 @@ impl Fields {
 /// Reads values and collects mistakes.
 #[derive(Debug)]
 pub(crate) struct Reader<'c> {
-    catalog: &'c Catalog,
+    pub(crate) catalog: &'c Catalog,
     pub(crate) mistakes: Mistakes,
 }
 

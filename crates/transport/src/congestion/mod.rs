@@ -43,7 +43,7 @@ mod kernel_runs;
 #[cfg(test)]
 mod testing;
 
-pub use registry::{Algorithm, CONGESTION_CONTROLS, Congestion};
+pub use registry::{Algorithm, CONGESTION_CONTROLS, Congestion, Custom};
 pub use settings::Settings;
 
 use fadeout_core::{LinkInfo, Rate, Span, Time};
