@@ -437,6 +437,21 @@ fn the_peers_segment_size_is_kept() {
 }
 
 #[test]
+fn a_peer_cannot_ask_for_tiny_segments() {
+    let config = linux();
+    let mut s = Script::closed(&config);
+    s.command(AppCommand::Connect);
+    let answer = Segment {
+        mss: 1,
+        ..s.syn(Flags::SYN | Flags::ACK, &config)
+    };
+    s.arrive(answer);
+    s.left();
+    s.command(AppCommand::Write(fadeout_core::Bytes(72)));
+    assert_eq!(s.left().len(), 2);
+}
+
+#[test]
 fn nagle_holds_a_small_segment_while_anything_is_outstanding() {
     for (nagle, sizes) in [(true, vec![1000]), (false, vec![1000, 10])] {
         let mut s = Script::connected(&TcpConfig { nagle, ..linux() });
