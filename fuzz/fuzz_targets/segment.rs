@@ -11,7 +11,9 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Ecn, Flags, FlowId, NullProbe, SackBlock, Segment, Span, Time};
 use fadeout_transport::congestion::{CONGESTION_CONTROLS, Congestion};
-use fadeout_transport::tcp::{AppCommand, ConnectionState, Outbox, PROFILES, TcpConfig, TcpEndpoint};
+use fadeout_transport::tcp::{
+    AppCommand, ConnectionState, EcnMode, Outbox, PROFILES, TcpConfig, TcpEndpoint,
+};
 use libfuzzer_sys::fuzz_target;
 
 /// Most operations of one input, and most wake-ups between two of them.
@@ -77,7 +79,13 @@ fn bench(input: &mut Input<'_>) -> Bench {
     let none = Parameters::default();
     let mut config = TcpConfig::new(profile, &none).expect("the profile exists");
     let choices = input.byte();
-    config.ecn = choices & 1 != 0;
+    config.ecn = match choices >> 6 {
+        0 => EcnMode::Automatic,
+        1 => EcnMode::Classic,
+        2 => EcnMode::Dctcp,
+        _ => EcnMode::Accurate,
+    };
+    config.tail_loss_probe ^= choices & 1 != 0;
     config.nagle = choices & 2 != 0;
     config.timestamps ^= choices & 4 != 0;
     if choices & 8 != 0 {

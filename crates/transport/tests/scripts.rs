@@ -5,7 +5,9 @@ mod common;
 
 use common::script::{FULL, Script, linux, profile};
 use fadeout_core::{Ecn, Flags, RetransmitCause, Segment, Span};
-use fadeout_transport::tcp::{AppCommand, AppEvent, ConnectionState, ReceiveWindow, TcpConfig};
+use fadeout_transport::tcp::{
+    AppCommand, AppEvent, ConnectionState, EcnMode, ReceiveWindow, TcpConfig,
+};
 
 /// `linux` with what the text of a test does not mean switched off.
 fn without_probes() -> TcpConfig {
@@ -486,7 +488,7 @@ fn an_idle_connection_starts_again_with_a_smaller_window() {
 #[test]
 fn congestion_marks_are_negotiated_and_reduce_once_a_window() {
     let config = TcpConfig {
-        ecn: true,
+        ecn: EcnMode::Classic,
         ..linux()
     };
     let mut s = Script::connected(&config);
@@ -519,7 +521,7 @@ fn congestion_marks_are_negotiated_and_reduce_once_a_window() {
 #[test]
 fn a_mark_is_echoed_until_the_sender_has_heard() {
     let config = TcpConfig {
-        ecn: true,
+        ecn: EcnMode::Classic,
         ..linux()
     };
     let mut s = Script::connected(&config);
@@ -539,7 +541,7 @@ fn a_mark_is_echoed_until_the_sender_has_heard() {
 #[test]
 fn a_bare_fin_is_not_ecn_capable() {
     let config = TcpConfig {
-        ecn: true,
+        ecn: EcnMode::Classic,
         ..linux()
     };
     let mut s = Script::connected(&config);

@@ -2,9 +2,7 @@
 
 use super::model::Direction;
 use fadeout_core::random::Stream;
-use fadeout_core::{
-    Ecn, EventQueue, FlowId, LinkInfo, NullProbe, Packet, Segment, Time, Wake,
-};
+use fadeout_core::{Ecn, EventQueue, FlowId, LinkInfo, NullProbe, Packet, Segment, Time, Wake};
 use fadeout_testkit::{Adversary, Notation};
 use fadeout_transport::congestion::{Congestion, CongestionControl, EcnFeedback};
 use fadeout_transport::tcp::{
