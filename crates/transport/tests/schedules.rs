@@ -2,7 +2,7 @@
 //! and congestion control: the byte stream arrives once, whole and in order, the connection ends,
 //! and what the endpoints say of themselves agrees with an independent model.
 //!
-//! `FADEOUT_SCHEDULES` is how many are run (10,000 when not set). One that fails prints the line
+//! `FADEOUT_SCHEDULES` is how many are run (20,000 when not set). One that fails prints the line
 //! that runs it again, with every segment.
 
 mod common;
@@ -96,7 +96,7 @@ impl Schedule {
             self.notices(pair, end);
             let mut draw = stream(self.seed, "application", end);
             let mut at = Time::ZERO;
-            let most = 1 << (8 + draw.below(if end == 0 { 12 } else { 8 }));
+            let most = 1 << (8 + draw.below(if end == 0 { 13 } else { 9 }));
             for _ in 0..draw.below(6) {
                 pair.at(at, end, AppCommand::Write(Bytes(1 + draw.below(most))));
                 at += Span::from_micros(draw.below(2_000_000));
@@ -206,7 +206,7 @@ impl Drop for PrintReplay {
 }
 
 fn schedules_per_profile() -> u64 {
-    let all: u64 = std::env::var("FADEOUT_SCHEDULES").map_or(10_000, |text| {
+    let all: u64 = std::env::var("FADEOUT_SCHEDULES").map_or(20_000, |text| {
         text.parse()
             .expect("FADEOUT_SCHEDULES is a whole number of schedules")
     });

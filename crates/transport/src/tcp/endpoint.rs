@@ -27,6 +27,10 @@ pub enum ConnectionState {
     TimeWait,
 }
 
+/// A peer that asks for smaller segments gets these (Linux `TCP_MIN_SND_MSS`): a window of tiny
+/// segments would cost more than it carries.
+const SMALLEST_MSS: u16 = 48;
+
 /// What an application may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppCommand {
@@ -385,7 +389,10 @@ impl TcpEndpoint {
 
     fn take_offer(&mut self, segment: &Segment) {
         self.offer = Offer {
-            mss: if segment.mss == 0 { 536 } else { segment.mss }, // RFC 9293 section 3.7.1
+            mss: match segment.mss {
+                0 => 536, // RFC 9293 section 3.7.1
+                mss => mss.max(SMALLEST_MSS),
+            },
             timestamps: segment.has_timestamps,
             sack: segment.sack_permitted,
             ecn: offered_ecn(segment),

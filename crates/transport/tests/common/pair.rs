@@ -2,7 +2,7 @@
 
 use super::model::Direction;
 use fadeout_core::random::Stream;
-use fadeout_core::{Ecn, EventQueue, FlowId, LinkInfo, NullProbe, Packet, Segment, Time};
+use fadeout_core::{Ecn, EventQueue, FlowId, LinkInfo, NullProbe, Packet, Segment, Time, Wake};
 use fadeout_testkit::{Adversary, Notation};
 use fadeout_transport::congestion::{Congestion, CongestionControl, EcnFeedback};
 use fadeout_transport::tcp::{
@@ -11,7 +11,7 @@ use fadeout_transport::tcp::{
 };
 
 /// More events than any schedule needs; a run that takes more does not end.
-const MOST_EVENTS: u64 = 3_000_000;
+const MOST_EVENTS: u64 = 1_000_000;
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
@@ -27,6 +27,7 @@ enum Event {
     },
     Wake {
         end: u32,
+        generation: u32,
     },
 }
 
@@ -40,7 +41,7 @@ struct End {
     has_closed: bool,
     is_established: bool,
     ended: u32,
-    wake_at: Time,
+    wake: Wake,
 }
 
 /// Two endpoints, the path between them and the model that watches.
@@ -90,7 +91,7 @@ impl Pair {
                 has_closed: false,
                 is_established: false,
                 ended: 0,
-                wake_at: Time::NEVER,
+                wake: Wake::default(),
             };
             (end, made.path)
         };
@@ -162,7 +163,9 @@ impl Pair {
 
     fn handle(&mut self, event: Event) {
         let number = match event {
-            Event::Command { end, .. } | Event::Arrival { end, .. } | Event::Wake { end } => end,
+            Event::Command { end, .. } | Event::Arrival { end, .. } | Event::Wake { end, .. } => {
+                end
+            }
         } as usize;
         let mut out = std::mem::take(&mut self.out);
         match event {
@@ -179,8 +182,14 @@ impl Pair {
                 let tcp = &mut self.ends[number].tcp;
                 tcp.on_segment(self.now, &segment, ecn, &mut out, &mut NullProbe);
             }
-            Event::Wake { .. } => {
-                self.ends[number].wake_at = Time::NEVER;
+            Event::Wake { generation, .. } => {
+                if !self.ends[number].wake.fire(generation) {
+                    self.out = out;
+                    return;
+                }
+                if self.is_traced {
+                    println!("{:?} {number} wakes", self.now);
+                }
                 let tcp = &mut self.ends[number].tcp;
                 tcp.on_wake(self.now, &mut out, &mut NullProbe);
             }
@@ -189,11 +198,13 @@ impl Pair {
         self.out = out;
         self.look_at(number, sent);
         let end = &mut self.ends[number];
-        let wake_at = end.tcp.wake_at().max(self.now);
-        if wake_at < end.wake_at {
-            end.wake_at = wake_at;
+        let at = end.tcp.wake_at();
+        if !at.is_never()
+            && let Some(generation) = end.wake.arm(at)
+        {
             let end = number as u32;
-            self.events.schedule(wake_at, Event::Wake { end });
+            let event = Event::Wake { end, generation };
+            self.events.schedule(at.max(self.now), event);
         }
     }
 

@@ -340,7 +340,8 @@ impl Sender {
                 break;
             }
             self.retransmit_hint = number;
-            if self.in_flight() >= self.window.cwnd as u32
+            let is_full = self.in_flight() >= self.window.cwnd as u32;
+            if is_full && !self.is_unconditional(number)
                 || self.board.retrans_out >= self.board.lost_out
             {
                 break;
@@ -365,6 +366,21 @@ impl Sender {
             let at = cx.now + self.rtt.rto();
             self.arm(TimerKind::Rto, at);
         }
+    }
+
+    /// Whether the repair of segment `number` leaves however full the window is: the first of a
+    /// recovery (RFC 6675 section 5 step 4.3), and without SACK each repair of the head (RFC 5681
+    /// section 3.2 step 3, RFC 6582 section 3.2 step 3). Rate reduction makes room by itself.
+    fn is_unconditional(&self, number: u64) -> bool {
+        self.state == RecoveryState::Recovery
+            && !self.config.prr
+            && match self.config.recovery {
+                LossRecovery::Rack => false,
+                LossRecovery::Sack => self.recovery.has_sent_nothing(),
+                LossRecovery::NewReno | LossRecovery::Reno | LossRecovery::Tahoe => {
+                    number == self.board.first()
+                }
+            }
     }
 
     /// RFC 6675 NextSeg rules 3 and 4, when there is no new data: holes not yet counted lost,
