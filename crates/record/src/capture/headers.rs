@@ -113,7 +113,7 @@ fn write_tcp(tcp: &mut [u8], packet: &Addressed<'_>) {
 }
 
 /// Writes the options and returns their length. Their order is the one Linux uses; the padding
-/// (RFC 9293 section 3.2, no-operation) goes before the last.
+/// (RFC 9293 section 3.2, no-operation) goes before the last on a SYN, and before each elsewhere.
 fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) -> usize {
     // What the segment says it has; SACK blocks beyond the header's room do not fit the wire.
     let fixed = Segment {
@@ -135,7 +135,9 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
     if segment.sack_permitted {
         options.put(4, &[]);
     }
+    let stands_alone = !segment.flags.has(Flags::SYN);
     if segment.has_timestamps {
+        options.align(stands_alone);
         let mut stamps = [0; 8];
         stamps[..4].copy_from_slice(&segment.ts_value.to_be_bytes());
         stamps[4..].copy_from_slice(&segment.ts_echo.to_be_bytes());
@@ -151,10 +153,14 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
             edges[..4].copy_from_slice(&wrapped(base, block.start).to_be_bytes());
             edges[4..].copy_from_slice(&wrapped(base, block.end).to_be_bytes());
         }
+        options.align(stands_alone);
         options.put(5, &edges[..8 * blocks.len()]);
     }
     options.pad()
 }
+
+/// RFC 9293 section 3.2.
+const NO_OPERATION: u8 = 1;
 
 struct OptionWriter<'a> {
     bytes: &'a mut [u8],
@@ -171,8 +177,15 @@ impl OptionWriter<'_> {
         self.at += 2 + value.len();
     }
 
+    /// Two no-operations before an option of two bytes and whole words.
+    fn align(&mut self, aligns: bool) {
+        if aligns {
+            self.bytes[self.at..self.at + 2].fill(NO_OPERATION);
+            self.at += 2;
+        }
+    }
+
     fn pad(self) -> usize {
-        const NO_OPERATION: u8 = 1;
         let whole = self.at.next_multiple_of(4);
         let padding = whole - self.at;
         self.bytes

@@ -338,7 +338,7 @@ fn blocks_beyond_the_headers_room_are_left_out() {
     let bytes = headers.build(&addressed);
     assert_eq!(
         (bytes.len(), bytes[32] >> 4),
-        (76, 14),
+        (80, 15),
         "timestamps and three blocks"
     );
 }
