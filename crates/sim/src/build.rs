@@ -1,6 +1,8 @@
 //! From a scenario to the parts of a world.
 
-use crate::world::{Flow, Host, Parts};
+pub(crate) mod multipath;
+
+use crate::world::{End, Flow, Host, Parts};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Decibel, EndpointId, FlowId, LinkId, Rate, RouteId, Span, Time};
@@ -93,6 +95,10 @@ fn add_flow(
     let id = FlowId(parts.flows.len() as u32);
     let sender = EndpointId(parts.hosts.len() as u32);
     let receiver = EndpointId(sender.0 + 1);
+    if let Some(described) = &flow.multipath {
+        multipath::add(scenario, flow, described, parts)?;
+        return push_flow(flow, sender, receiver, parts);
+    }
     let unknown = |kind, name: &str| BuildError::Unknown {
         flow: flow.name.clone(),
         kind,
@@ -112,8 +118,24 @@ fn add_flow(
         let congestion = Congestion::new(name, given, random)
             .ok_or_else(|| unknown("congestion control", name))?;
         let tcp = TcpEndpoint::new(&config, id, congestion);
-        parts.hosts.push(Host::new(tcp, id, peer, route));
+        parts
+            .hosts
+            .push(Host::new(End::Single(tcp), id, peer, route));
     }
+    push_flow(flow, sender, receiver, parts)
+}
+
+fn push_flow(
+    flow: &scenario::Flow,
+    sender: EndpointId,
+    receiver: EndpointId,
+    parts: &mut Parts,
+) -> Result<(), BuildError> {
+    let unknown = |kind, name: &str| BuildError::Unknown {
+        flow: flow.name.clone(),
+        kind,
+        name: name.to_owned(),
+    };
     let application = Application::new(&flow.application.name, &flow.application.parameters)
         .ok_or_else(|| unknown("application", &flow.application.name))?;
     parts.flows.push(Flow {
@@ -153,6 +175,14 @@ fn route(
     let hops = scenario
         .route(from, to)
         .ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
+    route_over(flow, &hops, parts)
+}
+
+fn route_over(
+    flow: &scenario::Flow,
+    hops: &[scenario::Hop],
+    parts: &mut Parts,
+) -> Result<RouteId, BuildError> {
     if hops.len() > usize::from(u8::MAX) {
         return Err(BuildError::LongRoute(flow.name.clone()));
     }

@@ -11,9 +11,11 @@ const MAX_OPTIONS: usize = 40;
 const PROTOCOL_TCP: u8 = 6;
 const INITIAL_TTL: u8 = 64;
 
-/// The address of a node: 10.0.0.1 for the first, counting up through 10.0.0.0/8.
-pub fn address_of(node: NodeId) -> Ipv4Addr {
-    Ipv4Addr::from_bits(0x0a00_0000 | (node.0.wrapping_add(1) & 0x00ff_ffff))
+/// The address of a node's interface to a path: 10.0.0.1 for the first node, counting up through
+/// 10.0.0.0/8; further paths of a multipath connection start at 10.32.0.0, 10.64.0.0, ….
+pub fn address_of(node: NodeId, path: u8) -> Ipv4Addr {
+    let network = u32::from(path & 7) << 21;
+    Ipv4Addr::from_bits(0x0a00_0000 | network | (node.0.wrapping_add(1) & 0x00ff_ffff))
 }
 
 /// A packet with what its headers need beyond it.

@@ -10,7 +10,7 @@ fn config(snaplen: u32) -> RecorderConfig {
         flow: FlowId(0),
         node: NodeId(node),
         peer: EndpointId(peer),
-        address: address_of(NodeId(node)),
+        address: address_of(NodeId(node), 0),
         port,
     };
     RecorderConfig {

@@ -57,6 +57,10 @@ impl Builder<'_, '_> {
             let message = format!("no links lead from `{from}` to `{to}`");
             self.mistake(fields.place_of("to"), message, "nodes that links connect");
         }
+        let multipath = match fields.fields("multipath") {
+            Some(multipath) => Some(self.multipath(multipath, fields, (from, to))?),
+            None => None,
+        };
         Some(Flow {
             name: name.to_owned(),
             from,
@@ -69,6 +73,7 @@ impl Builder<'_, '_> {
                 _ => Default::default(),
             },
             congestion_control: fields.named("congestion-control"),
+            multipath,
         })
     }
 }

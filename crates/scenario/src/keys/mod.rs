@@ -2,12 +2,15 @@
 
 mod blockage;
 mod link;
+mod multipath;
 
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape, Variant};
 use Presence::{Default, FirstOfKind, Optional, Required};
 use blockage::BLOCKAGE;
 use link::LINK;
+pub(crate) use multipath::MAX_PATHS;
+use multipath::MULTIPATH;
 
 const fn key(name: &'static str, shape: Shape, presence: Presence, doc: &'static str) -> Key {
     Key {
@@ -162,6 +165,12 @@ static FLOW: &[Key] = &[
         },
         Optional,
         "The sender's congestion control; without it the profile's.",
+    ),
+    key(
+        "multipath",
+        Shape::Table(MULTIPATH),
+        Optional,
+        "Makes the flow a Multipath TCP connection over several paths.",
     ),
 ];
 

@@ -9,12 +9,13 @@ mod endpoint;
 mod outbox;
 mod profile;
 mod rate;
-mod receiver;
+pub(crate) mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
 
 pub use config::{AckRule, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
+pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
 pub use outbox::{AppEvent, Outbox, Outgoing};
 pub use profile::{PARAMETERS, PROFILES};

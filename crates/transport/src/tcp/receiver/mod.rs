@@ -1,12 +1,12 @@
 //! The receiving half: reassembly, what is acknowledged when, and how much may be sent.
 
 mod acknowledgment;
-mod reassembly;
-mod window;
+pub(crate) mod reassembly;
+pub(crate) mod window;
 
 use super::config::{AckRule, TcpConfig};
 use acknowledgment::{AckPolicy, Urgency};
-use fadeout_core::{Ecn, Flags, SackList, Segment, Span, Time};
+use fadeout_core::{Ecn, Flags, MptcpOption, SackList, Segment, Span, Time};
 use reassembly::{Arrival, Reassembly};
 use window::AdvertisedWindow;
 
@@ -19,6 +19,8 @@ pub(super) struct Receiver {
     mss: u32,
     has_timestamps: bool,
     has_sack: bool,
+    /// Bytes of each ACK's option space that Multipath TCP takes.
+    multipath_len: u32,
     is_ecn: bool,
     /// Newest timestamp to echo (RFC 7323 section 4.3 TS.Recent).
     ts_recent: u32,
@@ -52,6 +54,11 @@ impl Receiver {
             mss: config.effective_mss(),
             has_timestamps: config.timestamps,
             has_sack: config.recovery.uses_sack(),
+            multipath_len: if config.multipath {
+                MptcpOption::DATA_ACK_LEN
+            } else {
+                0
+            },
             is_ecn: false,
             ts_recent: 0,
             acked_up_to: 0,
@@ -195,7 +202,10 @@ impl Receiver {
             segment.ts_echo = self.ts_recent;
         }
         if self.has_sack {
-            let most = if self.has_timestamps { 3 } else { 4 };
+            // RFC 2018 section 3: as many as the 40 bytes of options leave room for.
+            let timestamps = if self.has_timestamps { 12 } else { 0 };
+            let room = 40 - timestamps - self.multipath_len - 4;
+            let most = (room / 8) as usize;
             segment.sack = self.reassembly.take_sack_blocks(most);
         } else {
             segment.sack = SackList::EMPTY;
@@ -235,6 +245,14 @@ impl Receiver {
     /// Window scale for a SYN: the smallest that can express the largest window.
     pub(super) fn window_scale(&self) -> u8 {
         self.window.scale()
+    }
+    /// Next sequence number expected (RCV.NXT).
+    pub(super) fn rcv_nxt(&self) -> u64 {
+        self.reassembly.next()
+    }
+    /// Round-trip time at the receiver.
+    pub(super) fn rtt(&self) -> Option<Span> {
+        self.window.rtt()
     }
     pub(super) fn ts_recent(&self) -> u32 {
         self.ts_recent
