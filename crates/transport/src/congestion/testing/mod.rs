@@ -2,7 +2,7 @@
 
 mod pipe;
 
-pub(crate) use pipe::Pipe;
+pub(super) use pipe::Pipe;
 
 use super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryState,

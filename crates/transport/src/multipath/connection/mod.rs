@@ -157,7 +157,7 @@ impl MultipathConnection {
             AppCommand::WriteForever => self.data_end = self.data_end.saturating_add(ENDLESS),
             AppCommand::Close => {
                 self.fin_queued = true;
-                if !self.is_established {
+                if !self.is_established && !self.is_opener {
                     self.close_subflows(now, out, probe);
                 }
             }

@@ -5,7 +5,7 @@ use super::{MultipathConnection, PathOutbox};
 use crate::multipath::PathId;
 use crate::multipath::reinjection::Stranded;
 use crate::tcp::{AppCommand, AppEvent, ConnectionState};
-use fadeout_core::{Flags, Probe, Segment, Time};
+use fadeout_core::{Flags, MptcpOption, Probe, Segment, Time};
 
 /// Timeouts in a row after which Linux calls a subflow stale (`net.mptcp.stale_loss_cnt`).
 pub(super) const STALE_TIMEOUTS: u32 = 4;
@@ -36,7 +36,15 @@ impl MultipathConnection {
         probe: &mut impl Probe,
     ) {
         if self.paths[index].join_at <= now {
-            self.open(now, index, out, probe);
+            if self.paths[index].stage == Stage::Confirming {
+                // RFC 8684 section 3.2: MP_JOIN's third packet is repeated until it is answered.
+                self.paths[index].has_confirmed = false;
+                self.acknowledge(now, index, out);
+                let wait = self.paths[index].view().rto;
+                self.paths[index].join_at = now.saturating_add(wait);
+            } else {
+                self.open(now, index, out, probe);
+            }
         }
         let stage = self.paths[index].stage;
         let is_over = self.paths[index].config.until <= now;
@@ -106,7 +114,13 @@ impl MultipathConnection {
             return;
         }
         match path.stage {
-            Stage::Confirming => path.stage = Stage::Usable,
+            Stage::Confirming => {
+                path.stage = Stage::Usable;
+                path.join_at = Time::NEVER;
+            }
+            Stage::Usable if matches!(segment.mptcp, MptcpOption::Join { .. }) => {
+                self.acknowledge(now, index, out);
+            }
             Stage::Opening if !self.is_opener => {
                 path.stage = Stage::Usable;
                 if index > 0 {
@@ -128,7 +142,10 @@ impl MultipathConnection {
     ) {
         match event {
             AppEvent::Established if self.is_opener && index > 0 => {
-                self.paths[index].stage = Stage::Confirming;
+                let wait = self.paths[index].view().rto;
+                let path = &mut self.paths[index];
+                path.stage = Stage::Confirming;
+                path.join_at = now.saturating_add(wait);
             }
             AppEvent::Established if index == 0 => {
                 self.is_established = true;

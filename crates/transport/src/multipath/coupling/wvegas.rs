@@ -2,7 +2,8 @@
 //!
 //! Each path keeps about `alpha` segments queued, and `alpha` is the path's share of the total
 //! rate times ten, at least two. So every path sees the same price, its queueing delay. A queue
-//! that has doubled since its smallest is drained at once.
+//! that has doubled since its smallest is drained at once. Only queues of `alpha` segments count
+//! for that: without the noise of a real network the smallest would be a microsecond.
 
 use super::View;
 use crate::congestion::linux::{AckCounter, slow_start, whole};
@@ -14,6 +15,8 @@ const TOTAL_ALPHA: f64 = 10.0;
 const LEAST_ALPHA: u64 = 2;
 /// More queued in slow start ends it.
 const GAMMA: u64 = 1;
+/// Fraction bits of the factor that a queue is drained by.
+const FACTOR_BITS: u32 = 16;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct WVegas {
@@ -96,7 +99,9 @@ impl WVegas {
             } else if queued < alpha {
                 window.cwnd = (cwnd + 1) as f64;
             }
-            self.drain(window, rtt);
+            if queued >= self.alpha {
+                self.drain(window, rtt);
+            }
         }
         window.cwnd = window.cwnd.max(2.0);
     }
@@ -121,7 +126,9 @@ impl WVegas {
         }
         if self.queue_us > 0 && queue >= 2 * self.queue_us {
             let cwnd = u64::from(whole(window));
-            window.cwnd = (cwnd * self.base_us / (2 * rtt)) as f64;
+            // Truncated twice, as the module's fixed-point factor is.
+            let factor = (self.base_us << FACTOR_BITS) / (2 * rtt);
+            window.cwnd = ((cwnd * factor) >> FACTOR_BITS) as f64;
             self.queue_us = 0;
         }
     }
