@@ -6,6 +6,7 @@
 use crate::BlockageInterval;
 use crate::rate::{OPPORTUNITY, Piece, Pieces, Trace};
 use fadeout_core::Time;
+use std::sync::Arc;
 
 /// One packet's time on the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,15 @@ impl Transmitter {
         match self {
             Transmitter::Fluid(fluid) => fluid.transmit(now, size),
             Transmitter::Opportunities(opportunities) => opportunities.transmit(now, size),
+        }
+    }
+
+    /// When the first packet of a backlog that stands since `since` can begin. Later packets of
+    /// the backlog follow on what that instant has left.
+    pub(crate) fn ready_at(&mut self, since: Time) -> Time {
+        match self {
+            Transmitter::Fluid(fluid) => fluid.free_at.max(since),
+            Transmitter::Opportunities(opportunities) => opportunities.ready_at(since),
         }
     }
 
@@ -144,7 +154,7 @@ pub(crate) struct Opportunities {
     /// Bytes left of the opportunity at `free_at`.
     spare: u32,
     /// Opportunities within these are wasted.
-    blockages: Vec<BlockageInterval>,
+    blockages: Arc<[BlockageInterval]>,
     next_blockage: usize,
 }
 
@@ -157,18 +167,32 @@ impl Opportunities {
             next,
             free_at: Time::ZERO,
             spare: 0,
-            blockages,
+            blockages: blockages.into(),
             next_blockage: 0,
         }
     }
 
-    fn transmit(&mut self, now: Time, size: u32) -> Transmission {
+    /// Lets what is past go to waste on a packet that arrives at `now`.
+    fn begin(&mut self, now: Time) {
         if self.free_at <= now {
             self.spare = 0;
             if self.trace.time_of(self.next) <= now {
                 self.next = self.trace.after(now);
             }
-        } else if self.free_at.is_never() {
+        }
+    }
+
+    fn ready_at(&mut self, since: Time) -> Time {
+        self.begin(since);
+        if self.spare > 0 || self.free_at.is_never() {
+            return self.free_at;
+        }
+        self.next_usable().unwrap_or(Time::NEVER)
+    }
+
+    fn transmit(&mut self, now: Time, size: u32) -> Transmission {
+        self.begin(now);
+        if self.free_at.is_never() {
             return NEVER;
         }
         let mut first = (self.spare > 0).then_some(self.free_at);

@@ -220,7 +220,7 @@ fn build_link(
         delay: direction.delay,
         jitter: direction.jitter,
         framing: direction.framing,
-        queue: queue(&direction.queue, mean),
+        queue: queue(&direction.queue, mean).map_err(&refuse)?,
         loss: loss(direction.loss),
         blockage: blockage(scenario, index, is_reverse)?,
     };
@@ -343,7 +343,7 @@ fn capped(rate: Rate, described: &scenario::Radio) -> Rate {
     described.max_rate.map_or(rate, |most| rate.min(most))
 }
 
-fn queue(queue: &scenario::Queue, rate: Rate) -> link::QueueConfig {
+fn queue(queue: &scenario::Queue, rate: Rate) -> Result<link::QueueConfig, String> {
     let limit = match queue.limit {
         scenario::QueueLimit::Packets(packets) => Some(link::Limit::Packets(
             u32::try_from(packets).unwrap_or(u32::MAX),
@@ -358,10 +358,14 @@ fn queue(queue: &scenario::Queue, rate: Rate) -> link::QueueConfig {
             )))
         }
     };
-    link::QueueConfig::DropTail {
+    let scenario::Named { name, parameters } = &queue.discipline;
+    let discipline = link::QueueDiscipline::new(name, parameters, rate)
+        .ok_or_else(|| format!("there is no queue discipline \"{name}\""))?;
+    Ok(link::QueueConfig {
         limit,
         counts_delay_line: queue.counts_delay_line,
-    }
+        discipline,
+    })
 }
 
 fn loss(loss: scenario::Loss) -> link::LossConfig {

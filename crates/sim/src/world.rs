@@ -275,8 +275,7 @@ impl<P: Probe> World<P> {
             self.enter_link(link, id);
             return;
         }
-        let packet = self.pool.take(id);
-        self.receive(&packet);
+        self.receive(id);
     }
 
     fn enter_link(&mut self, link: LinkId, packet: PacketId) {
@@ -303,8 +302,10 @@ impl<P: Probe> World<P> {
         }
     }
 
-    fn receive(&mut self, packet: &Packet) {
+    /// A packet reached its endpoint, which reads it where it lies: most are never all read.
+    fn receive(&mut self, id: PacketId) {
         self.delivered_packets += 1;
+        let packet = &self.pool[id];
         let segment = &packet.segment;
         self.fingerprint
             .mix(self.now, segment.seq ^ segment.ack.rotate_left(24));
@@ -313,26 +314,23 @@ impl<P: Probe> World<P> {
             u64::from(packet.to.0) ^ (segment.window << 16),
         );
         self.probe.received(self.now, packet);
-        match &mut self.hosts[packet.to.index()].end {
+        let (to, now) = (packet.to, self.now);
+        match &mut self.hosts[to.index()].end {
             End::Single(tcp) => {
-                tcp.on_segment(
-                    self.now,
-                    segment,
-                    packet.ecn,
-                    &mut self.outbox,
-                    &mut self.probe,
-                );
-                self.after_endpoint(packet.to);
+                tcp.on_segment(now, segment, packet.ecn, &mut self.outbox, &mut self.probe);
+                self.pool.free(id);
+                self.after_endpoint(to);
             }
             &mut End::Subflow { connection, path } => {
                 self.connections[connection as usize].connection.on_segment(
-                    self.now,
+                    now,
                     path,
                     segment,
                     packet.ecn,
                     &mut self.path_outbox,
                     &mut self.probe,
                 );
+                self.pool.free(id);
                 self.after_connection(connection);
             }
         }
@@ -350,7 +348,7 @@ impl<P: Probe> World<P> {
             self.on_app_event(flow, event);
         }
         let first = self.routes[route.index()][0];
-        for outgoing in outbox.segments.drain(..) {
+        for outgoing in &outbox.segments {
             self.put_on_wire(outgoing, flow, to, route, first);
         }
         outbox.clear();
@@ -378,8 +376,8 @@ impl<P: Probe> World<P> {
         for event in outbox.events.drain(..) {
             self.on_app_event(flow, event);
         }
-        for (path, outgoing) in outbox.segments.drain(..) {
-            let host = &self.hosts[on_path(path).index()];
+        for (path, outgoing) in &outbox.segments {
+            let host = &self.hosts[on_path(*path).index()];
             let (flow, to, route) = (host.flow, host.peer, host.route);
             let first = self.routes[route.index()][0];
             self.put_on_wire(outgoing, flow, to, route, first);
@@ -393,13 +391,14 @@ impl<P: Probe> World<P> {
     #[inline]
     fn put_on_wire(
         &mut self,
-        outgoing: Outgoing,
+        outgoing: &Outgoing,
         flow: FlowId,
         to: EndpointId,
         route: RouteId,
         first: LinkId,
     ) {
-        let packet = Packet {
+        let (id, packet) = self.pool.claim();
+        *packet = Packet {
             flow,
             to,
             route,
@@ -408,9 +407,8 @@ impl<P: Probe> World<P> {
             sent_at: self.now,
             segment: outgoing.segment,
         };
-        self.probe.sent(self.now, &packet);
-        let packet = self.pool.insert(packet);
-        self.enter_link(first, packet);
+        self.probe.sent(self.now, packet);
+        self.enter_link(first, id);
     }
 
     #[inline]

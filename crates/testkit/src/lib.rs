@@ -1,1 +1,12 @@
-//! Test tools: segment DSL, ideal pipe, oracles, allocation counter.
+//! Tools for tests: a counting [allocator](CountingAllocator), an [`Adversary`] that mistreats
+//! packets, and [segments as text](Notation).
+//!
+//! Everything here knows `core` alone, so that every crate's tests can use it.
+
+mod adversary;
+mod allocations;
+mod notation;
+
+pub use adversary::{Adversary, Arrivals, Blockage, Mischief};
+pub use allocations::{CountingAllocator, allocations};
+pub use notation::Notation;

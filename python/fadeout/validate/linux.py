@@ -24,7 +24,7 @@ MSS = 1448
 """Payload of a full segment, with timestamps."""
 
 ETHERNET_HEADER = 14
-"""Bytes of a frame that netem's rate counts and a link here does not."""
+"""Bytes of a frame that netem's rate counts besides the IP packet."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,11 @@ class Comparison:
     def ours(self) -> dict[str, float]:
         """Our values of the quantities, by their keys."""
         flow = self.results.flows.row(0, named=True)
+        samples = sampled(self.results)
         return {
             "received_mbps": flow["delivered_bytes"] * 8e-6 / self.recorded["duration_s"],
-            "mean_srtt_ms": sampled_srtt_ms(self.results),
-            "max_cwnd_segments": flow["max_cwnd_segments"],
+            "mean_srtt_ms": float(samples["srtt_s"].to_numpy().mean()) * 1e3,
+            "max_cwnd_segments": float(samples["cwnd_segments"].to_numpy().max()),
             "retransmitted_segments": flow["retransmitted_segments"],
         }
 
@@ -136,10 +137,18 @@ def recording(name: str) -> pl.DataFrame:
     )
 
 
+COUNTS_JIFFIES = ("cubic", "bic", "westwood")
+"""Congestion controls whose arithmetic is in jiffies."""
+
+
+def congestion_control(run: dict[str, Any]) -> str | dict[str, Any]:
+    """The congestion control of a recorded run, on that kernel's clock."""
+    name = run["congestion_control"]
+    return {"name": name, "hz": run["hz"]} if name in COUNTS_JIFFIES else name
+
+
 def scenario(run: dict[str, Any]) -> dict[str, Any]:
     """The scenario that is equivalent to a recorded run."""
-    packet = MSS + 52
-    rate_mbps = run["rate_mbps"] * packet / (packet + ETHERNET_HEADER)
     document: dict[str, Any] = {
         "title": f"{run['stack']}, {run['name']}",
         "duration": f"{run['duration_s']} s",
@@ -153,7 +162,8 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
             "bottleneck": {
                 "from": "router",
                 "to": "client",
-                "rate": f"{rate_mbps:.6f} Mbit/s",
+                "rate": f"{run['rate_mbps']} Mbit/s",
+                "framing": f"{ETHERNET_HEADER} B",
                 "delay": f"{run['delay_ms']} ms",
                 "queue": {"limit": f"{run['limit_packets']} packets", "counts-delay-line": True},
                 "reverse": {"queue": {"limit": "1000000 packets"}},
@@ -164,8 +174,11 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
                 "from": "server",
                 "to": "client",
                 "profile": "linux",
-                "congestion-control": run["congestion_control"],
-                "tcp": {"maximum-receive-window": 32 * 1024 * 1024},
+                "congestion-control": congestion_control(run),
+                "tcp": {
+                    "maximum-receive-window": 32 * 1024 * 1024,
+                    "timer-tick": f"{1000 // run['hz']} ms",
+                },
             }
         },
         "probe": {"congestion": "10 ms"},
@@ -200,11 +213,19 @@ def compare_all(
     return [Comparison(run, result) for run, result in zip(chosen, results, strict=True)]
 
 
-def sampled_srtt_ms(results: Results) -> float:
-    """The mean of the smoothed round-trip time, sampled every 0.1 s as the recordings are."""
-    samples = results.congestion.filter(pl.col("srtt_s") > 0).select("time_s", "srtt_s")
-    last = samples.group_by(((pl.col("time_s") - 1e-9) / 0.1).floor()).agg(pl.col("srtt_s").last())
-    return float(last["srtt_s"].mean() or 0.0) * 1e3  # type: ignore[arg-type]
+def sampled(results: Results) -> pl.DataFrame:
+    """Window and smoothed round-trip time every 0.1 s, as the recordings have them.
+
+    A peak between two samples is in neither. Where no ACK came in between, the last values hold.
+    """
+    rows = results.congestion.filter(pl.col("srtt_s") > 0)
+    # The recordings count from the end of the handshake.
+    start = float(results.flows["established_s"][0] or 0.0)
+    count = int((results.duration_s - start) / 0.1)
+    times = [start + 0.1 * number for number in range(1, count + 1)]
+    return pl.DataFrame({"time_s": times}).join_asof(
+        rows.select("time_s", "srtt_s", "cwnd_segments"), on="time_s", strategy="backward"
+    )
 
 
 def draw(comparisons: list[Comparison], folder: Path) -> list[Path]:
@@ -224,7 +245,14 @@ def draw(comparisons: list[Comparison], folder: Path) -> list[Path]:
                 ax.plot(
                     recorded["t_s"], recorded[column], color=PALETTE[1], linewidth=1.6, label=label
                 )
-                ax.plot(ours["time_s"], values, color=PALETTE[0], linewidth=0.9, label="fadeout")
+                ax.plot(
+                    ours["time_s"],
+                    values,
+                    color=PALETTE[0],
+                    linewidth=0.9,
+                    drawstyle="steps-post",
+                    label="fadeout",
+                )
                 ax.set_ylabel(axis)
                 ax.set_ylim(bottom=0)
                 shade_blockages(ax, comparison.results, label=ax is window)

@@ -120,11 +120,13 @@ impl TcpEndpoint {
     ) {
         let from = out.segments.len();
         match command {
-            AppCommand::Listen => self.state = ConnectionState::Listen,
-            AppCommand::Connect => {
+            AppCommand::Listen if self.is_unused() => self.state = ConnectionState::Listen,
+            AppCommand::Connect if self.is_unused() => {
                 self.state = ConnectionState::SynSent;
                 self.send_syn(now, out);
             }
+            // An endpoint serves one connection (RFC 9293 section 3.10.1: it already exists).
+            AppCommand::Listen | AppCommand::Connect => {}
             AppCommand::Write(bytes) => self.sender.write(now, bytes.0),
             AppCommand::WriteForever => self.sender.write(now, u64::MAX / 4),
             AppCommand::Close => self.close(out),
@@ -136,19 +138,7 @@ impl TcpEndpoint {
                     push_ack(&self.sender, out);
                 }
             }
-            AppCommand::Abort => {
-                let flags = Flags::RST | Flags::ACK;
-                let segment = Segment {
-                    seq: self.sender.snd_nxt(),
-                    flags,
-                    ..Segment::default()
-                };
-                out.segments.push(Outgoing {
-                    segment,
-                    ecn: Ecn::NotEct,
-                });
-                self.abort(out);
-            }
+            AppCommand::Abort => self.reset(out),
         }
         if self.may_send() {
             self.sender.transmit(&mut Step { now, out, probe });
@@ -321,12 +311,15 @@ impl TcpEndpoint {
 
     fn close(&mut self, out: &mut Outbox) {
         match self.state {
-            ConnectionState::Listen | ConnectionState::SynSent | ConnectionState::Closed => {
+            ConnectionState::SynSent if self.sender.has_new_data() => self.sender.finish(),
+            ConnectionState::Listen | ConnectionState::SynSent => {
                 self.state = ConnectionState::Closed;
                 self.syn_at = Time::NEVER;
                 out.events.push(AppEvent::Closed);
             }
-            ConnectionState::Established | ConnectionState::SynReceived => {
+            // It closes once it is established.
+            ConnectionState::SynReceived => self.sender.finish(),
+            ConnectionState::Established => {
                 self.sender.finish();
                 self.state = ConnectionState::FinWait1;
             }
@@ -336,6 +329,37 @@ impl TcpEndpoint {
             }
             _ => {}
         }
+    }
+
+    /// The application drops the connection (RFC 9293 section 3.10.5): where the peer may know of
+    /// it, it is told.
+    fn reset(&mut self, out: &mut Outbox) {
+        use ConnectionState as S;
+        match self.state {
+            S::Closed => return,
+            S::Listen | S::SynSent | S::Closing | S::LastAck | S::TimeWait => {}
+            S::SynReceived | S::Established | S::FinWait1 | S::FinWait2 | S::CloseWait => {
+                let segment = Segment {
+                    seq: self.sender.snd_nxt(),
+                    flags: Flags::RST | Flags::ACK,
+                    ..Segment::default()
+                };
+                out.segments.push(Outgoing {
+                    segment,
+                    ecn: Ecn::NotEct,
+                });
+            }
+        }
+        self.abort(out);
+    }
+
+    /// Whether no connection was ever opened with it.
+    fn is_unused(&self) -> bool {
+        self.syns == 0
+            && matches!(
+                self.state,
+                ConnectionState::Closed | ConnectionState::Listen
+            )
     }
 
     fn abort(&mut self, out: &mut Outbox) {
@@ -479,9 +503,11 @@ impl TcpEndpoint {
             },
         );
         self.syn_at = Time::NEVER;
-        if self.state != ConnectionState::FinWait1 {
-            self.state = ConnectionState::Established;
-        }
+        self.state = if self.sender.is_finishing() {
+            ConnectionState::FinWait1
+        } else {
+            ConnectionState::Established
+        };
         out.events.push(AppEvent::Established);
         probe.flow_event(FlowEventRow {
             time_s: now,

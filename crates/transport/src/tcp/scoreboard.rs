@@ -76,6 +76,7 @@ impl SentSegment {
 }
 
 const NONE: u32 = u32::MAX;
+const LINK_MASK: u32 = u32::MAX >> 1;
 
 /// The retransmission queue.
 #[derive(Debug, Clone)]
@@ -294,7 +295,7 @@ impl Scoreboard {
     #[inline]
     fn number(&self, link: u32) -> Option<u64> {
         let first = self.ring.first();
-        (link != NONE).then(|| first + u64::from(link.wrapping_sub(first as u32)))
+        (link != NONE).then(|| first + u64::from(link.wrapping_sub(first as u32) & LINK_MASK))
     }
 
     fn list_append(&mut self, number: u64) {
@@ -345,11 +346,10 @@ impl Scoreboard {
     }
 }
 
-/// A segment's number as a link. `NONE` is never one: numbers are skipped in no case, but 2^32
-/// segments would have to be in flight for two to share a link.
+/// A segment's number as a link: its low 31 bits, since fewer segments than that are outstanding.
 #[inline]
 fn link(number: u64) -> u32 {
-    number as u32
+    number as u32 & LINK_MASK
 }
 
 #[cfg(test)]

@@ -89,9 +89,7 @@ impl AckPolicy {
     }
 
     fn grant_quick_acks(&mut self, window: u64, mss: u32) {
-        let budget = (window / (2 * u64::from(mss.max(1))))
-            .max(2)
-            .min(MAX_QUICK_ACKS);
+        let budget = (window / (2 * u64::from(mss.max(1)))).clamp(2, MAX_QUICK_ACKS);
         self.quick = self.quick.max(budget);
     }
 

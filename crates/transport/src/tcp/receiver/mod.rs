@@ -150,7 +150,9 @@ impl Receiver {
             self.window
                 .grow(self.mss, self.reassembly.buffered() + self.unread);
         }
-        if segment.has_timestamps && u64::from(segment.len) >= u64::from(self.mss) {
+        if !self.has_timestamps {
+            self.window.measure_round(now, self.reassembly.next());
+        } else if segment.len >= self.mss {
             self.window.measure_rtt(now, segment.ts_echo);
         }
         let unacknowledged = self.reassembly.next() - self.acked_up_to;

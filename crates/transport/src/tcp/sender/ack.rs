@@ -1,6 +1,7 @@
 //! One acknowledgment, in the order of work of Linux's `tcp_ack`.
 
 use super::recovery::Repair;
+use super::sack::SackNews;
 use super::{Sender, Step};
 use crate::congestion::{AckSample, CongestionControl, RecoveryState};
 use crate::tcp::outbox::AppEvent;
@@ -78,29 +79,21 @@ impl Sender {
         self.undo.latest_echo = segment.has_timestamps.then_some(segment.ts_echo);
         let is_old = segment.ack < prior_una;
         if !is_old {
-            self.retransmits = if segment.ack > prior_una {
-                0
-            } else {
-                self.retransmits
-            };
+            if segment.ack > prior_una {
+                self.retransmits = 0;
+            }
             self.update_window(segment, &mut flags);
         }
         let had_outstanding = !self.board.is_empty();
-        let mut sacked_times = SentTimes::default();
-        let mut reordered_from = u64::MAX;
-        if !segment.sack.is_empty() && self.config.recovery.uses_sack() {
-            self.take_sacks(
-                cx,
-                segment,
-                &mut flags,
-                &mut sacked_times,
-                &mut reordered_from,
-            );
-        }
+        let news = if !segment.sack.is_empty() && self.config.recovery.uses_sack() {
+            self.take_sacks(cx.now, segment, &mut flags)
+        } else {
+            SackNews::default()
+        };
         let acked = if is_old {
             0
         } else {
-            self.take_cumulative_ack(cx, segment, &mut flags, sacked_times, reordered_from)
+            self.take_cumulative_ack(cx.now, segment, &mut flags, news)
         };
         if flags.ece {
             self.rate.delivered_ce += self.rate.delivered - prior_delivered;
@@ -203,18 +196,17 @@ impl Sender {
 
     /// Removes what is acknowledged cumulatively, takes the round-trip time sample, and returns
     /// how many segments left.
-    fn take_cumulative_ack<P: Probe>(
+    fn take_cumulative_ack(
         &mut self,
-        cx: &mut Step<'_, P>,
+        now: Time,
         segment: &Segment,
         flags: &mut AckFlags,
-        sacked_times: SentTimes,
-        reordered_from: u64,
+        news: SackNews,
     ) -> u32 {
         let ack = segment.ack;
         let prior_fack = self.fack_or_una();
         let mut times = SentTimes::default();
-        let mut reordered = reordered_from;
+        let mut reordered = news.reordered_from;
         let mut acked = 0;
         if ack > self.snd_una {
             flags.una_advanced = true;
@@ -241,17 +233,17 @@ impl Sender {
             if !head.tags.has(Tags::SACKED) {
                 self.rate.delivered += 1;
                 if !self.is_spurious_retransmission(&head, segment) {
-                    self.advance_rack(cx.now, &head);
+                    self.advance_rack(now, &head);
                 }
             }
-            self.rate.on_delivered(cx.now, &head);
+            self.rate.on_delivered(now, &head);
             flags.data_acked = true;
             acked += 1;
         }
         self.fack = self.fack.max(self.snd_una);
         self.retransmit_hint = self.retransmit_hint.max(self.board.first());
 
-        let sampled = self.sample_rtt(cx.now, segment, flags, times, sacked_times);
+        let sampled = self.sample_rtt(now, segment, flags, times, news.times);
         self.usage.rtt_is_fresh = sampled;
         if flags.data_acked {
             flags.set_timer = true;
@@ -262,7 +254,7 @@ impl Sender {
             // A SACK of something sent after the head moves the timer: RFC 6298 says restart on
             // new acknowledgments, and a SACK younger than the head is one.
             let head_sent = self.board.head().map_or(Time::NEVER, |head| head.sent_at);
-            if sacked_times.first.is_some_and(|first| first < head_sent) {
+            if news.times.first.is_some_and(|first| first < head_sent) {
                 flags.set_timer = true;
             }
         }

@@ -38,7 +38,9 @@ impl Sender {
         }
         self.classic.duplicates += 1;
         if self.state == RecoveryState::Recovery {
-            self.window.cwnd += 1.0; // the duplicate left the network
+            if !self.congestion.controls_window() {
+                self.window.cwnd += 1.0; // the duplicate left the network
+            }
             return Repair::None;
         }
         let may_enter = self.classic.duplicates == self.config.duplicate_threshold
@@ -61,7 +63,9 @@ impl Sender {
             self.state = RecoveryState::Loss;
         } else {
             self.lose(self.board.first());
-            self.set_cwnd(self.window.ssthresh + f64::from(self.config.duplicate_threshold));
+            if !self.congestion.controls_window() {
+                self.set_cwnd(self.window.ssthresh + f64::from(self.config.duplicate_threshold));
+            }
             self.state = RecoveryState::Recovery;
         }
         self.classic.recover = self.high_seq - 1;
@@ -87,8 +91,10 @@ impl Sender {
             }
             RecoveryState::Recovery => {
                 self.lose(self.board.first());
-                let deflated = self.window.cwnd - f64::from(acked) + f64::from(acked.min(1));
-                self.set_cwnd(deflated);
+                if !self.congestion.controls_window() {
+                    let deflated = self.window.cwnd - f64::from(acked) + f64::from(acked.min(1));
+                    self.set_cwnd(deflated);
+                }
                 flags.set_timer = !self.classic.timer_restarted;
                 self.classic.timer_restarted = true;
                 return Repair::Lost;
@@ -107,7 +113,9 @@ impl Sender {
     }
 
     fn leave_classic<P: Probe>(&mut self, cx: &mut Step<'_, P>, cwnd: f64) {
-        self.set_cwnd(cwnd);
+        if !self.congestion.controls_window() {
+            self.set_cwnd(cwnd);
+        }
         self.state = RecoveryState::Open;
         self.classic.has_just_left = true;
         self.congestion.on_recovered(&mut self.window, cx.now);

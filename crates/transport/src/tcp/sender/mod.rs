@@ -125,6 +125,8 @@ pub(super) struct Sender {
 
     timer: Option<(TimerKind, Time)>,
     persist_backoff: u32,
+    /// Zero-window probes in a row that the peer did not answer.
+    unanswered_probes: u32,
     usage: usage::Usage,
     pacer: transmit::Pacer,
     last_sent_at: Time,
@@ -173,6 +175,7 @@ impl Sender {
             retransmit_hint: 0,
             timer: None,
             persist_backoff: 0,
+            unanswered_probes: 0,
             usage: usage::Usage::default(),
             pacer: transmit::Pacer::default(),
             last_sent_at: Time::ZERO,
@@ -207,8 +210,12 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The application wrote `bytes` more.
+    /// The application wrote `bytes` more; after [`Sender::finish`] that is its mistake, and
+    /// nothing follows the FIN.
     pub(super) fn write(&mut self, now: Time, bytes: u64) {
+        if self.fin_queued {
+            return;
+        }
         if self.board.is_empty() {
             self.restart_after_idle(now);
         }
@@ -311,6 +318,10 @@ impl Sender {
     /// Whether everything written, and the FIN if there is one, was acknowledged.
     pub(super) fn is_drained(&self) -> bool {
         self.board.is_empty() && self.snd_nxt >= self.write_end && self.fin_sent == self.fin_queued
+    }
+    /// Whether the application will write no more.
+    pub(super) fn is_finishing(&self) -> bool {
+        self.fin_queued
     }
     /// Whether the FIN was sent.
     pub(super) fn has_sent_fin(&self) -> bool {

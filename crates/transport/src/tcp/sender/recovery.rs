@@ -33,6 +33,11 @@ impl Reduction {
         self.out += segments;
     }
 
+    /// Whether nothing went out yet.
+    pub(super) fn has_sent_nothing(&self) -> bool {
+        self.out == 0
+    }
+
     /// Segments that may be sent now (RFC 6937 section 3.1, slow-start reduction bound).
     fn allowance(&mut self, pipe: u32, target: f64, delivered: u32, is_safe: bool) -> u32 {
         self.delivered += delivered;

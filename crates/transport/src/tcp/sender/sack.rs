@@ -1,30 +1,48 @@
 //! SACK and DSACK blocks onto the scoreboard (RFC 2018, RFC 2883, RFC 3708).
 
+use super::Sender;
 use super::ack::{AckFlags, SentTimes};
-use super::{Sender, Step};
 use crate::congestion::RecoveryState;
 use crate::tcp::scoreboard::Tags;
-use fadeout_core::{Probe, SackBlock, Segment};
+use fadeout_core::{SackBlock, Segment, Time};
+use std::ops::Range;
 
 /// Largest reordering, in segments, that is ever assumed (Linux `tcp_max_reordering`).
 const MAX_REORDERING: u32 = 300;
 
+/// What the blocks of one ACK told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SackNews {
+    /// When the segments newly SACKed were sent.
+    pub(super) times: SentTimes,
+    /// Lowest segment that arrived after one above it, without having been retransmitted.
+    pub(super) reordered_from: u64,
+}
+
+impl Default for SackNews {
+    fn default() -> Self {
+        SackNews {
+            times: SentTimes::default(),
+            reordered_from: u64::MAX,
+        }
+    }
+}
+
 impl Sender {
     /// Tags what the blocks of `segment` cover.
-    pub(super) fn take_sacks<P: Probe>(
+    pub(super) fn take_sacks(
         &mut self,
-        cx: &mut Step<'_, P>,
+        now: Time,
         segment: &Segment,
         flags: &mut AckFlags,
-        times: &mut SentTimes,
-        reordered_from: &mut u64,
-    ) {
+    ) -> SackNews {
+        let mut news = SackNews::default();
         let blocks = segment.sack.as_slice();
         let mut valid = [SackBlock::default(); 4];
         let mut count = 0;
         let dsack = duplicate_block(segment);
         if let Some(block) = dsack {
-            self.take_dsack(block, segment.ack, flags, reordered_from);
+            self.take_dsack(block, segment.ack, flags, &mut news);
         }
         for &block in &blocks[usize::from(dsack.is_some())..] {
             if block.start < block.end && block.end <= self.snd_nxt && block.end > self.snd_una {
@@ -36,26 +54,26 @@ impl Sender {
         valid.sort_unstable_by_key(|block| block.start);
         let cache = self.sack_cache;
         for &block in valid.iter() {
-            self.tag_uncached(cx, block, &cache, flags, times, reordered_from);
+            self.tag_uncached(now, block, &cache, flags, &mut news);
         }
         self.sack_cache = [SackBlock::default(); 4];
         self.sack_cache[..count].copy_from_slice(valid);
-        if *reordered_from < u64::MAX
+        if news.reordered_from < u64::MAX
             && (self.state != RecoveryState::Loss || self.undo.marker.is_some())
         {
-            self.note_reordering(*reordered_from);
+            self.note_reordering(news.reordered_from);
         }
+        news
     }
 
     /// Tags the parts of `block` that no block of the previous ACK covered.
-    fn tag_uncached<P: Probe>(
+    fn tag_uncached(
         &mut self,
-        cx: &mut Step<'_, P>,
+        now: Time,
         block: SackBlock,
         cache: &[SackBlock],
         flags: &mut AckFlags,
-        times: &mut SentTimes,
-        reordered_from: &mut u64,
+        news: &mut SackNews,
     ) {
         let mut start = block.start;
         for known in cache.iter().filter(|known| known.start < known.end) {
@@ -63,44 +81,47 @@ impl Sender {
                 continue;
             }
             if start < known.start {
-                self.tag_range(cx, start, known.start, flags, times, reordered_from);
+                self.tag_range(now, block, start..known.start, flags, news);
             }
             start = start.max(known.end);
         }
         if start < block.end {
-            self.tag_range(cx, start, block.end, flags, times, reordered_from);
+            self.tag_range(now, block, start..block.end, flags, news);
         }
     }
 
-    fn tag_range<P: Probe>(
+    /// Tags the segments that touch `range` and lie wholly in `block`.
+    fn tag_range(
         &mut self,
-        cx: &mut Step<'_, P>,
-        start: u64,
-        end: u64,
+        now: Time,
+        block: SackBlock,
+        range: Range<u64>,
         flags: &mut AckFlags,
-        times: &mut SentTimes,
-        reordered_from: &mut u64,
+        news: &mut SackNews,
     ) {
-        let mut number = self.board.at_or_after(start);
+        let mut number = self.board.at_or_after(range.start);
+        if number > self.board.first() && self.board.get(number - 1).end_seq() > range.start {
+            number -= 1; // the range begins inside a segment
+        }
         while number < self.board.end() {
             let segment = *self.board.get(number);
-            if segment.end_seq() > end {
+            if segment.seq >= range.end || segment.end_seq() > block.end {
                 break;
             }
-            if !segment.tags.has(Tags::SACKED) {
-                self.advance_rack(cx.now, &segment);
+            if segment.seq >= block.start && !segment.tags.has(Tags::SACKED) {
+                self.advance_rack(now, &segment);
                 if !segment.tags.has(Tags::EVER_RETRANSMITTED) {
                     if segment.seq < self.fack_or_una() {
-                        *reordered_from = (*reordered_from).min(segment.seq);
+                        news.reordered_from = news.reordered_from.min(segment.seq);
                     }
                     if segment.end_seq() <= self.high_seq {
                         flags.original_acked = true;
                     }
-                    times.take(segment.sent_at);
+                    news.times.take(segment.sent_at);
                 }
                 self.board.mark_sacked(number);
                 self.rate.delivered += 1;
-                self.rate.on_delivered(cx.now, &segment);
+                self.rate.on_delivered(now, &segment);
                 self.fack = self.fack.max(segment.end_seq());
                 flags.data_sacked = true;
             }
@@ -114,7 +135,7 @@ impl Sender {
         block: SackBlock,
         ack: u64,
         flags: &mut AckFlags,
-        reordered_from: &mut u64,
+        news: &mut SackNews,
     ) {
         let mss = u64::from(self.window.mss);
         let duplicates = block.end.saturating_sub(block.start).div_ceil(mss.max(1));
@@ -145,7 +166,7 @@ impl Sender {
                 if segment.tags.has(Tags::EVER_RETRANSMITTED) && segment.end_seq() > marker {
                     self.undo.repay(1);
                     if segment.tags.has(Tags::SACKED) {
-                        *reordered_from = (*reordered_from).min(segment.seq);
+                        news.reordered_from = news.reordered_from.min(segment.seq);
                     }
                 }
                 self.board.clear_retransmitted(number);

@@ -42,6 +42,10 @@ impl Sender {
         self.rtt.back_off();
         let at = cx.now + self.rtt.rto();
         self.arm(TimerKind::Rto, at);
+        if cx.probe.wants_congestion(cx.now, self.flow) {
+            let row = self.congestion_row(cx.now);
+            cx.probe.congestion(row);
+        }
         TimerOutcome::Done
     }
 
@@ -77,6 +81,7 @@ impl Sender {
         let is_reneging = self.board.get(head).tags.has(Tags::SACKED);
         if is_reneging {
             self.board.forget_sacks();
+            self.sack_cache = Default::default();
         }
         let spares_recent = self.config.recovery == LossRecovery::Rack;
         for number in head..self.board.end() {
@@ -151,9 +156,9 @@ impl Sender {
         if !self.has_new_data() {
             return TimerOutcome::Done;
         }
-        // No give-up while the peer answers (RFC 9293): the backoff resets on each answer, so a
-        // long count means silence.
-        if self.persist_backoff >= self.config.maximum_retries {
+        // No give-up while the peer answers, however long its window stays closed (RFC 9293
+        // section 3.8.6.1).
+        if self.unanswered_probes >= self.config.maximum_retries {
             return TimerOutcome::GiveUp;
         }
         let room = self.window_end().saturating_sub(self.snd_nxt);
@@ -162,6 +167,7 @@ impl Sender {
             return TimerOutcome::Done;
         }
         self.persist_backoff += 1;
+        self.unanswered_probes += 1;
         // An old sequence number makes the peer answer with its window.
         let segment = Segment {
             seq: self.snd_una.saturating_sub(1),
@@ -178,6 +184,7 @@ impl Sender {
 
     /// The peer answered while nothing was outstanding.
     pub(super) fn after_probe_ack(&mut self) {
+        self.unanswered_probes = 0;
         if self.pending() == Some(TimerKind::Persist) && self.has_sendable_new_data() {
             self.timer = None;
         }

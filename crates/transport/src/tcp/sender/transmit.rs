@@ -91,7 +91,7 @@ impl Sender {
         self.write_end.saturating_sub(self.snd_nxt)
     }
 
-    pub(super) fn has_new_data(&self) -> bool {
+    pub(in crate::tcp) fn has_new_data(&self) -> bool {
         self.new_data() > 0 || (self.fin_queued && !self.fin_sent)
     }
 
@@ -125,7 +125,8 @@ impl Sender {
             }
             let quota = (cwnd - in_flight).min((cwnd / 2).max(1));
             if self.defers(cx.now, cwnd - in_flight, burst) {
-                is_cwnd_limited = true;
+                let congestion_room = u64::from(cwnd - in_flight) * u64::from(self.window.mss);
+                is_cwnd_limited = congestion_room < self.window_end() - self.snd_nxt;
                 break;
             }
             let count = self.send_burst(cx, quota.min(burst));
@@ -206,7 +207,7 @@ impl Sender {
         }
         // A segment cut short by the receiver's window is not sent; one cut short by the end of
         // the data is.
-        let has_tail = room % mss != 0 && room == self.new_data();
+        let has_tail = !room.is_multiple_of(mss) && room == self.new_data();
         let whole = (room / mss) as u32 + u32::from(has_tail);
         let count = whole.min(limit).max(1);
         let mut wire = 0;
@@ -274,7 +275,8 @@ impl Sender {
             Flags::default()
         };
         let pushes = ends_burst || self.new_data() == 0;
-        self.emit(cx, &sent, flags, pushes, self.ecn_negotiated);
+        // A bare FIN is not ECN-capable, as in Linux.
+        self.emit(cx, &sent, flags, pushes, self.ecn_negotiated && payload > 0);
         if was_empty || self.pending() == Some(TimerKind::LossProbe) {
             self.rearm_rto(cx.now);
         }
@@ -321,7 +323,8 @@ impl Sender {
                 break;
             }
             self.retransmit_hint = number;
-            if self.in_flight() >= self.window.cwnd as u32
+            let is_full = self.in_flight() >= self.window.cwnd as u32;
+            if is_full && !self.is_unconditional(number)
                 || self.board.retrans_out >= self.board.lost_out
             {
                 break;
@@ -336,7 +339,6 @@ impl Sender {
                 self.board.clear_retransmitted(number);
                 break;
             }
-            self.undo.on_retransmit(cx.now.as_millis() as u32);
             if self.in_reduction() {
                 self.recovery.on_sent(1);
             }
@@ -347,6 +349,21 @@ impl Sender {
             let at = cx.now + self.rtt.rto();
             self.arm(TimerKind::Rto, at);
         }
+    }
+
+    /// Whether the repair of segment `number` leaves however full the window is: the first of a
+    /// recovery (RFC 6675 section 5 step 4.3), and without SACK each repair of the head (RFC 5681
+    /// section 3.2 step 3, RFC 6582 section 3.2 step 3). Rate reduction makes room by itself.
+    fn is_unconditional(&self, number: u64) -> bool {
+        self.state == RecoveryState::Recovery
+            && !self.config.prr
+            && match self.config.recovery {
+                LossRecovery::Rack => false,
+                LossRecovery::Sack => self.recovery.has_sent_nothing(),
+                LossRecovery::NewReno | LossRecovery::Reno | LossRecovery::Tahoe => {
+                    number == self.board.first()
+                }
+            }
     }
 
     /// RFC 6675 NextSeg rules 3 and 4, when there is no new data: holes not yet counted lost,
@@ -392,11 +409,8 @@ impl Sender {
             .on_send(cx.now, in_flight.saturating_sub(1), segment);
         let sent = *segment;
         self.board.list_again(number);
-        if cause == RetransmitCause::Rto {
-            // The head goes out from the timer; the loop above counts the others.
-            self.undo
-                .first_retransmission
-                .get_or_insert(cx.now.as_millis() as u32);
+        if cause != RetransmitCause::TailLossProbe {
+            self.undo.on_retransmit(cx.now.as_millis() as u32);
         }
         self.statistics.retransmitted_segments += 1;
         cx.probe.retransmit(RetransmitRow {

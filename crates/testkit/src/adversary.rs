@@ -1,0 +1,218 @@
+//! A path that loses, delays, repeats, reorders and marks packets, as a seed says.
+
+use fadeout_core::random::Stream;
+use fadeout_core::{Bytes, Rate, Span, Time};
+
+/// A time during which nothing passes.
+#[derive(Debug, Clone, Copy)]
+pub struct Blockage {
+    /// First instant.
+    pub start: Time,
+    /// First instant after.
+    pub end: Time,
+    /// Whether packets wait for its end; otherwise they are lost.
+    pub is_held: bool,
+}
+
+/// What a path does to packets.
+#[derive(Debug, Clone)]
+pub struct Mischief {
+    /// Time that every packet takes.
+    pub delay: Span,
+    /// Rate of the path.
+    pub rate: Rate,
+    /// Probability of a loss.
+    pub loss: f64,
+    /// Probability that a packet arrives twice.
+    pub duplication: f64,
+    /// Probability that a packet arrives later than others by up to `lateness`.
+    pub reordering: f64,
+    /// Longest extra delay of a packet that is reordered or repeated.
+    pub lateness: Span,
+    /// Probability that congestion is marked.
+    pub marking: f64,
+    /// Bit n says that packet n is lost: finds handshakes and short transfers.
+    pub lost_early: u64,
+    /// Times during which nothing passes.
+    pub blockages: Vec<Blockage>,
+    /// Afterwards the path does nothing but delay. A sender that gives up after some timeouts
+    /// can only be held to finish on a path that works in the end.
+    pub ends_at: Time,
+}
+
+impl Mischief {
+    /// A path that only delays.
+    pub fn none(delay: Span) -> Mischief {
+        Mischief {
+            delay,
+            rate: Rate::UNLIMITED,
+            loss: 0.0,
+            duplication: 0.0,
+            reordering: 0.0,
+            lateness: Span::ZERO,
+            marking: 0.0,
+            lost_early: 0,
+            blockages: Vec::new(),
+            ends_at: Time::ZERO,
+        }
+    }
+
+    /// Random mischief: each kind is absent as often as not, and mild more often than heavy.
+    /// It lasts at most 16 s.
+    pub fn random(stream: &mut Stream) -> Mischief {
+        let seldom = |stream: &mut Stream, most: f64| {
+            if stream.chance(0.5) {
+                0.0
+            } else {
+                most * stream.uniform() * stream.uniform()
+            }
+        };
+        let delay = Span::from_micros(10 + log_uniform(stream, 6, 18));
+        let ends_at = Time::ZERO + Span::from_micros(stream.below(16_000_000));
+        let rate = if stream.chance(0.5) {
+            Rate::UNLIMITED
+        } else {
+            Rate::from_bits_per_sec(100_000 << stream.below(13))
+        };
+        let lost_early = if stream.chance(0.5) {
+            0
+        } else {
+            stream.bits() & stream.bits() & stream.bits()
+        };
+        let mut blockages = Vec::new();
+        while blockages.len() < 4 && stream.chance(0.4) {
+            let start = Time::ZERO + Span::from_micros(log_uniform(stream, 12, 24));
+            let length = Span::from_micros(1 + log_uniform(stream, 12, 23));
+            let end = (start + length).min(ends_at);
+            blockages.push(Blockage {
+                start,
+                end,
+                is_held: stream.chance(0.5),
+            });
+        }
+        Mischief {
+            delay,
+            rate,
+            loss: seldom(stream, 0.5),
+            duplication: seldom(stream, 0.5),
+            reordering: seldom(stream, 0.8),
+            lateness: Span::from_micros(1 + log_uniform(stream, 4, 20)),
+            marking: seldom(stream, 0.5),
+            lost_early,
+            blockages,
+            ends_at,
+        }
+    }
+}
+
+/// When the copies of a packet arrive: none, one or two.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrivals {
+    /// First and second copy.
+    pub at: [Option<Time>; 2],
+    /// Whether congestion is marked, on a packet that can be.
+    pub is_marked: bool,
+}
+
+/// One direction of a path, as [`Mischief`] describes it.
+#[derive(Debug, Clone)]
+pub struct Adversary {
+    mischief: Mischief,
+    stream: Stream,
+    free_at: Time,
+    packets: u32,
+}
+
+impl Adversary {
+    /// A path whose luck is drawn from `stream`.
+    pub fn new(mischief: Mischief, stream: Stream) -> Adversary {
+        Adversary {
+            mischief,
+            stream,
+            free_at: Time::ZERO,
+            packets: 0,
+        }
+    }
+
+    /// What becomes of a packet of `size` that enters at `now`.
+    pub fn pass(&mut self, now: Time, size: Bytes) -> Arrivals {
+        let mischief = &self.mischief;
+        let is_lost_early = self.packets < 64 && mischief.lost_early >> self.packets & 1 == 1;
+        self.packets += 1;
+        self.free_at = self.free_at.max(now) + mischief.rate.time_to_send(size);
+        let mut arrival = self.free_at + mischief.delay;
+        let mut arrivals = Arrivals {
+            at: [None; 2],
+            is_marked: false,
+        };
+        if now < mischief.ends_at {
+            if is_lost_early || self.stream.chance(mischief.loss) {
+                return arrivals;
+            }
+            for blockage in &mischief.blockages {
+                if blockage.start <= arrival && arrival < blockage.end {
+                    if !blockage.is_held {
+                        return arrivals;
+                    }
+                    arrival = blockage.end;
+                }
+            }
+            arrivals.is_marked = self.stream.chance(mischief.marking);
+            if self.stream.chance(mischief.duplication) {
+                arrivals.at[1] = Some(arrival + late(&mut self.stream, mischief.lateness));
+            }
+            if self.stream.chance(mischief.reordering) {
+                arrival += late(&mut self.stream, mischief.lateness);
+            }
+        }
+        arrivals.at[0] = Some(arrival);
+        arrivals
+    }
+}
+
+/// Below 2^n for an n drawn from `low..high`: every order of magnitude alike.
+fn log_uniform(stream: &mut Stream, low: u64, high: u64) -> u64 {
+    let exponent = low + stream.below(high - low);
+    stream.below(1 << exponent)
+}
+
+fn late(stream: &mut Stream, most: Span) -> Span {
+    Span::from_nanos(stream.below(most.as_nanos().max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn a_path_without_mischief_only_delays() {
+        let mischief = Mischief::none(Span::from_millis(10));
+        let mut path = Adversary::new(mischief, Stream::new(1, "path", 0));
+        let arrivals = path.pass(at(5), Bytes(1500));
+        assert_eq!(
+            (arrivals.at, arrivals.is_marked),
+            ([Some(at(15)), None], false)
+        );
+    }
+
+    #[test]
+    fn a_blockage_holds_or_loses_and_then_the_path_works() {
+        let mut mischief = Mischief::none(Span::ZERO);
+        mischief.ends_at = at(100);
+        for is_held in [true, false] {
+            mischief.blockages = vec![Blockage {
+                start: at(10),
+                end: at(20),
+                is_held,
+            }];
+            let mut path = Adversary::new(mischief.clone(), Stream::new(1, "path", 0));
+            let held = is_held.then(|| at(20));
+            assert_eq!(path.pass(at(12), Bytes(40)).at[0], held);
+            assert_eq!(path.pass(at(20), Bytes(40)).at[0], Some(at(20)));
+        }
+    }
+}
