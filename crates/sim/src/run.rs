@@ -7,7 +7,7 @@ use crate::world::World;
 use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
 use fadeout_record::{
     Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
-    Sampling, address_of,
+    Sampling, SubflowInfo, address_of,
 };
 use fadeout_scenario::{self as scenario, Scenario};
 
@@ -220,6 +220,11 @@ fn endpoints(scenario: &Scenario) -> Vec<EndpointInfo> {
                     peer,
                     address: address_of(node, path as u8),
                     port,
+                    subflow: (paths > 0).then(|| SubflowInfo {
+                        // Two endpoints a path lie between.
+                        first: EndpointId(endpoints.len() as u32 - 2 * path as u32),
+                        path: path as u8,
+                    }),
                 });
             }
         }

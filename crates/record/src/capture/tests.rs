@@ -12,6 +12,7 @@ fn config(snaplen: u32) -> RecorderConfig {
         peer: EndpointId(peer),
         address: address_of(NodeId(node), 0),
         port,
+        subflow: None,
     };
     RecorderConfig {
         flows: vec![FlowInfo {
