@@ -54,7 +54,7 @@ impl Default for CoupledCubic {
 /// The rate that CUBIC alone would get on a path, segments per second: the larger of its own
 /// response function (RFC 9438 equation 5) and of Reno's.
 fn alone(path: &PathState) -> f64 {
-    let interval = path.loss_interval.max(1.0);
+    let interval = path.mean_interval.max(1.0);
     let factor = C * (3.0 + BETA) / (4.0 * (1.0 - BETA));
     let cubic = math::pow(factor, 0.25) * math::pow(path.srtt_s * interval, 0.75);
     let reno = (1.5 * interval).sqrt();

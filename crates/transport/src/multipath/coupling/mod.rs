@@ -25,6 +25,8 @@ pub struct PathState {
     pub srtt_s: f64,
     /// Segments delivered between losses: the larger of the last whole interval and this one.
     pub loss_interval: f64,
+    /// Mean of such intervals, a quarter of the weight on the newest.
+    pub mean_interval: f64,
     /// Rate at the end of the last round, segments per second (wVegas).
     pub round_rate: f64,
 }
@@ -139,7 +141,12 @@ pub struct Coupled {
     view: View,
     delivered_since_loss: f64,
     delivered_between_losses: f64,
+    /// Zero before the first loss.
+    mean_interval: f64,
 }
+
+/// Weight of the newest interval between losses in their mean.
+const NEWEST: f64 = 0.25;
 
 impl Coupled {
     /// The coupling called `name` or by an alias; `None` for "uncoupled" and unknown names.
@@ -157,6 +164,7 @@ impl Coupled {
             view: View::default(),
             delivered_since_loss: 0.0,
             delivered_between_losses: 0.0,
+            mean_interval: 0.0,
         })
     }
 
@@ -171,7 +179,20 @@ impl Coupled {
             cwnd,
             srtt_s,
             loss_interval: self.delivered_since_loss.max(self.delivered_between_losses),
+            // An interval that goes on counts once it is longer than the mean (RFC 5348 section
+            // 5.4 counts it so too).
+            mean_interval: self
+                .mean_interval
+                .max(self.mean_with(self.delivered_since_loss)),
             round_rate,
+        }
+    }
+
+    fn mean_with(&self, interval: f64) -> f64 {
+        if self.mean_interval > 0.0 {
+            self.mean_interval + NEWEST * (interval - self.mean_interval)
+        } else {
+            interval
         }
     }
 
@@ -206,7 +227,8 @@ impl CongestionControl for Coupled {
         window.cwnd = (window.cwnd + f64::from(left) * per_segment).max(1.0);
     }
 
-    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+    fn on_congestion(&mut self, window: &mut Window, _event: &CongestionEvent) {
+        self.mean_interval = self.mean_with(self.delivered_since_loss);
         self.delivered_between_losses = self.delivered_since_loss;
         self.delivered_since_loss = 0.0;
         match &mut self.law {
@@ -218,7 +240,6 @@ impl CongestionControl for Coupled {
             }
             Law::Lia | Law::Olia(_) => window.ssthresh = crate::congestion::linux::half(window),
         }
-        let _ = event;
     }
 
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
@@ -242,6 +263,7 @@ mod testing {
                     cwnd,
                     srtt_s: rtt_ms / 1e3,
                     loss_interval,
+                    mean_interval: loss_interval,
                     round_rate: 0.0,
                 })
                 .collect(),
