@@ -21,6 +21,7 @@ mod jitter;
 mod link;
 mod loss;
 mod managed;
+mod outlook;
 mod queue;
 mod rate;
 pub mod schedule;

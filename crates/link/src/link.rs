@@ -65,7 +65,7 @@ impl Default for LinkConfig {
 #[derive(Debug)]
 pub struct Link {
     id: LinkId,
-    transmitter: Transmitter,
+    pub(crate) transmitter: Transmitter,
     queue: DropTail,
     /// The queue of a discipline that decides more than the limit does.
     managed: Option<Box<Managed>>,

@@ -5,7 +5,7 @@
 
 use crate::BlockageInterval;
 use crate::rate::{OPPORTUNITY, Piece, Pieces, Trace};
-use fadeout_core::Time;
+use fadeout_core::{Rate, Time};
 use std::sync::Arc;
 
 /// One packet's time on the air.
@@ -83,6 +83,11 @@ impl Fluid {
             free_at: Time::ZERO,
             spare: 0,
         }
+    }
+
+    /// The rate over time.
+    pub(crate) fn pieces(&self) -> &Pieces {
+        &self.pieces
     }
 
     fn transmit(&mut self, now: Time, size: u32) -> Transmission {
@@ -170,6 +175,23 @@ impl Opportunities {
             blockages: blockages.into(),
             next_blockage: 0,
         }
+    }
+
+    /// Capacity after `from` up to `to`, as a rate. Opportunities within a blockage count: only
+    /// total ones meet a trace, and they are told as such.
+    pub(crate) fn rate_between(&self, from: Time, to: Time) -> Rate {
+        let mut opportunity = self.trace.after(from);
+        let mut count: u64 = 0;
+        loop {
+            let at = self.trace.time_of(opportunity);
+            if at > to || at.is_never() {
+                break;
+            }
+            count += 1;
+            opportunity = self.trace.next(opportunity);
+        }
+        let bits = count as f64 * f64::from(OPPORTUNITY) * 8.0;
+        Rate::from_bits_per_sec((bits / to.since(from).as_secs_f64()) as u64)
     }
 
     /// Lets what is past go to waste on a packet that arrives at `now`.

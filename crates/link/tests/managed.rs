@@ -1,15 +1,15 @@
-//! Disciplines that never find a reason to act, beside drop-tail: the path through the
-//! discipline gives every packet the departure that drop-tail computes on arrival.
+//! Every discipline on random links. One that never finds a reason to act gives each packet the
+//! departure that drop-tail computes on arrival; one that acts loses no packet out of sight.
 
 mod common;
 
 use common::Bench;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, FlowId, Packet, Rate, Segment, Span, Time};
+use fadeout_core::{Bytes, Ecn, EndpointId, FlowId, Packet, Rate, Segment, Span, Time};
 use fadeout_link::{
     BlockageConfig, BlockageEffect, BlockageInterval, CoDelConfig, DualPi2Config, FqCoDelConfig,
-    Limit, LinkConfig, LossConfig, PieConfig, QueueConfig, QueueDiscipline, RateConfig, RateStep,
-    RedConfig, Trace,
+    Limit, LinkConfig, LossConfig, PieConfig, QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline,
+    RateConfig, RateStep, RedConfig, Trace,
 };
 use proptest::prelude::*;
 
@@ -222,6 +222,57 @@ proptest! {
             }
             let found = run(&config, &arrivals, is_wake_first);
             prop_assert_eq!(&found, &expected, "{:?}", discipline);
+        }
+    }
+
+    #[test]
+    fn packets_are_conserved_and_the_limit_holds_whatever_a_discipline_does(
+        config in configs(),
+        arrivals in prop::collection::vec(
+            (0..400_000_u64, 40..1501_u32, 0..4_u32, 0..4_usize),
+            1..200,
+        ),
+    ) {
+        for entry in QUEUE_DISCIPLINES {
+            let mut config = config.clone();
+            let rate = Rate::from_bits_per_sec(10_000_000);
+            config.queue.discipline =
+                QueueDiscipline::new(entry.name, &Parameters::default(), rate)
+                    .expect("a registered name");
+            let limit = config.queue.limit;
+            let mut bench = Bench::new(config);
+            let mut now = Time::ZERO;
+            for &(gap, size, flow, ecn) in &arrivals {
+                now += Span::from_nanos(gap);
+                bench.run_until(now);
+                let packet = Packet {
+                    flow: FlowId(flow),
+                    to: EndpointId(flow),
+                    ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][ecn],
+                    segment: Segment { len: size - 40, ..Segment::default() },
+                    ..Packet::default()
+                };
+                bench.insert(now, packet);
+                let (packets, bytes) =
+                    (bench.link.queued_packets(now), bench.link.queued_bytes(now));
+                match limit {
+                    Some(Limit::Packets(most)) => prop_assert!(packets <= u64::from(most)),
+                    Some(Limit::Bytes(most)) => prop_assert!(bytes <= most),
+                    None => {}
+                }
+                prop_assert_eq!(packets == 0, bytes == Bytes(0));
+                let stats = bench.link.stats();
+                let inside = bench.link.packets_inside() as u64;
+                prop_assert_eq!(
+                    stats.packets_in,
+                    stats.packets_out + stats.dropped_total() + inside
+                );
+                prop_assert_eq!(bench.pool.len() as u64, inside);
+            }
+            bench.drain();
+            prop_assert!(bench.pool.is_empty(), "{} kept a packet", entry.name);
+            prop_assert_eq!(bench.link.queued_packets(now), 0);
+            prop_assert!(bench.arrived.windows(2).all(|pair| pair[0].0 <= pair[1].0));
         }
     }
 }

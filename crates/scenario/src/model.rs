@@ -349,6 +349,21 @@ pub struct Flow {
     pub congestion_control: Option<Named>,
     /// Its paths, when it is a Multipath TCP connection.
     pub multipath: Option<Multipath>,
+    /// What a link on its path tells its ends.
+    pub link_info: Option<LinkInfoSettings>,
+}
+
+/// Cross-layer information: how a link's rate and blockages are told to the ends of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkInfoSettings {
+    /// The link, an index into [`Scenario::links`]; it lies on the flow's path.
+    pub link: usize,
+    /// From the event to the notice at either end.
+    pub delay: Span,
+    /// How long before it begins a blockage is predicted; never without it.
+    pub prediction: Option<Span>,
+    /// Standard deviation of a predicted start and of a predicted length.
+    pub error: Span,
 }
 
 /// What makes a flow a Multipath TCP connection.

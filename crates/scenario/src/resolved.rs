@@ -46,6 +46,14 @@ impl Scenario {
             if let Some(multipath) = &flow.multipath {
                 table["multipath"] = self.multipath(multipath);
             }
+            if let Some(info) = &flow.link_info {
+                table["link-info"] = json!({
+                    "link": self.links[info.link].name,
+                    "delay": span(info.delay),
+                    "prediction": info.prediction.map(span),
+                    "error": span(info.error),
+                });
+            }
             (flow.name.clone(), table)
         });
         let mut file = json!({

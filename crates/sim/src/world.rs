@@ -1,5 +1,6 @@
 //! The event loop: who is woken next, and where a packet goes when it leaves.
 
+use crate::notices::Notices;
 use fadeout_core::{
     EndpointId, EventQueue, Fingerprint, FlowId, LinkId, Packet, PacketId, PacketPool, Probe,
     RouteId, Time, Wake,
@@ -17,6 +18,10 @@ enum Event {
     },
     Close {
         endpoint: EndpointId,
+    },
+    /// A link tells something; an index into the world's notices.
+    Notice {
+        index: u32,
     },
     Link {
         link: LinkId,
@@ -105,6 +110,7 @@ pub struct World<P> {
     connections: Vec<Multi>,
     flows: Vec<Flow>,
     routes: Vec<Vec<LinkId>>,
+    notices: Vec<Notices>,
     pool: PacketPool,
     fingerprint: Fingerprint,
     delivered_packets: u64,
@@ -122,6 +128,7 @@ pub(crate) struct Parts {
     pub(crate) connections: Vec<Multi>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) routes: Vec<Vec<LinkId>>,
+    pub(crate) notices: Vec<Notices>,
 }
 
 impl<P: Probe> World<P> {
@@ -137,6 +144,12 @@ impl<P: Probe> World<P> {
                     flow: FlowId(index as u32),
                 },
             );
+        }
+        for (index, notices) in parts.notices.iter().enumerate() {
+            if let Some(at) = notices.next_at() {
+                let index = index as u32;
+                events.schedule(at, Event::Notice { index });
+            }
         }
         World {
             now: Time::ZERO,
@@ -154,6 +167,7 @@ impl<P: Probe> World<P> {
             connections: parts.connections,
             flows: parts.flows,
             routes: parts.routes,
+            notices: parts.notices,
             pool: PacketPool::new(),
             fingerprint: Fingerprint::default(),
             delivered_packets: 0,
@@ -201,6 +215,7 @@ impl<P: Probe> World<P> {
                 }
             }
             Event::Start { flow } => self.start_flow(flow),
+            Event::Notice { index } => self.tell(index),
             Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),
         }
     }
@@ -216,6 +231,25 @@ impl<P: Probe> World<P> {
                 Request::Close => AppCommand::Close,
             };
             self.command(flow.sender, command);
+        }
+    }
+
+    /// A link tells both ends of a flow something.
+    fn tell(&mut self, index: u32) {
+        let notices = &mut self.notices[index as usize];
+        let (flow, info) = (notices.flow, notices.take());
+        if let Some(at) = notices.next_at() {
+            self.events.schedule(at, Event::Notice { index });
+        }
+        let Flow {
+            sender, receiver, ..
+        } = self.flows[flow.index()];
+        for endpoint in [sender, receiver] {
+            // The scenario reader gives notices to flows of one path alone.
+            if let End::Single(tcp) = &mut self.hosts[endpoint.index()].end {
+                tcp.on_link_info(self.now, &info, &mut self.outbox, &mut self.probe);
+                self.after_endpoint(endpoint);
+            }
         }
     }
 

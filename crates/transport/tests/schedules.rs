@@ -9,10 +9,13 @@ mod common;
 
 use common::pair::{EndConfig, Pair, stream};
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Rate, Span, Time};
+use fadeout_core::{Bytes, LinkInfo, Rate, Span, Time};
 use fadeout_testkit::{Adversary, Mischief};
 use fadeout_transport::congestion::{CONGESTION_CONTROLS, Congestion};
-use fadeout_transport::tcp::{AckRule, AppCommand, PROFILES, Pacing, ReceiveWindow, TcpConfig};
+use fadeout_transport::tcp::{
+    AckRule, AppCommand, EcnMode, LossResponse, OutageResponse, PROFILES, Pacing, ReceiveWindow,
+    TcpConfig,
+};
 
 /// The longest that a schedule can take: mischief ends after 16 s and pauses after 20 s, a timer
 /// may then have backed off to a minute or two, and little data goes at one segment a round trip.
@@ -54,6 +57,7 @@ impl Schedule {
         let none = Parameters::default();
         let mut config = TcpConfig::new(self.profile, &none).expect("the profile exists");
         vary(&mut config, self.seed, end);
+        vary_schemes(&mut config, self.seed, end);
         let congestion = Congestion::new(self.congestion, &none, stream(self.seed, "cc", end));
         let mischief = Mischief::random(&mut stream(self.seed, "mischief", end));
         EndConfig {
@@ -63,9 +67,33 @@ impl Schedule {
         }
     }
 
+    /// What a link tells of blockages, true or not.
+    fn notices(self, pair: &mut Pair, end: usize) {
+        let mut draw = stream(self.seed, "notices", end);
+        let mut at = Time::ZERO;
+        for _ in 0..draw.below(5) {
+            at += Span::from_micros(draw.below(4_000_000));
+            let lasts = Span::from_micros(1 + draw.below(2_000_000));
+            if draw.chance(0.5) {
+                let starts_at = at + Span::from_micros(draw.below(200_000));
+                let info = LinkInfo::BlockagePredicted { starts_at, lasts };
+                pair.tell(at, end, info);
+            }
+            pair.tell(at, end, LinkInfo::Rate(Rate::ZERO));
+            pair.tell(at, end, LinkInfo::BlockageBegan);
+            if draw.chance(0.8) {
+                at += lasts;
+                pair.tell(at, end, LinkInfo::BlockageEnded);
+                let rate = Rate::from_bits_per_sec(100_000 << draw.below(12));
+                pair.tell(at, end, LinkInfo::Rate(rate));
+            }
+        }
+    }
+
     /// What the applications do: writes, pauses of reading, and when they close.
     fn script(self, pair: &mut Pair) {
         for end in 0..2 {
+            self.notices(pair, end);
             let mut draw = stream(self.seed, "application", end);
             let mut at = Time::ZERO;
             let most = 1 << (8 + draw.below(if end == 0 { 13 } else { 9 }));
@@ -88,10 +116,36 @@ impl Schedule {
     }
 }
 
+/// Chooses ECN feedback and the schemes for failing links. Freeze-TCP is not among them: its
+/// receiver takes back a window that it offered, which the model forbids.
+fn vary_schemes(config: &mut TcpConfig, seed: u64, end: usize) {
+    let mut draw = stream(seed, "schemes", end);
+    if draw.chance(0.3) {
+        config.ecn = [EcnMode::Accurate, EcnMode::Dctcp][draw.below(2) as usize];
+    }
+    if draw.chance(0.4) {
+        config.resilience.loss = [
+            LossResponse::Delayed,
+            LossResponse::NcrCareful,
+            LossResponse::NcrAggressive,
+            LossResponse::Casablanca,
+        ][draw.below(4) as usize];
+    }
+    config.resilience.outage = [
+        OutageResponse::None,
+        OutageResponse::Feedback,
+        OutageResponse::Elfn,
+    ][draw.below(3) as usize];
+}
+
 /// Changes some constants of a profile.
 fn vary(config: &mut TcpConfig, seed: u64, end: usize) {
     let mut draw = stream(seed, "configuration", end);
-    config.ecn = draw.chance(0.5);
+    config.ecn = if draw.chance(0.5) {
+        EcnMode::Classic
+    } else {
+        EcnMode::Automatic
+    };
     config.nagle = draw.chance(0.2);
     config.timestamps ^= draw.chance(0.2);
     if draw.chance(0.2) {

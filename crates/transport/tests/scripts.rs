@@ -5,7 +5,9 @@ mod common;
 
 use common::script::{FULL, Script, linux, profile};
 use fadeout_core::{Ecn, Flags, RetransmitCause, Segment, Span};
-use fadeout_transport::tcp::{AppCommand, AppEvent, ConnectionState, ReceiveWindow, TcpConfig};
+use fadeout_transport::tcp::{
+    AppCommand, AppEvent, ConnectionState, EcnMode, ReceiveWindow, TcpConfig,
+};
 
 /// `linux` with what the text of a test does not mean switched off.
 fn without_probes() -> TcpConfig {
@@ -437,6 +439,21 @@ fn the_peers_segment_size_is_kept() {
 }
 
 #[test]
+fn a_peer_cannot_ask_for_tiny_segments() {
+    let config = linux();
+    let mut s = Script::closed(&config);
+    s.command(AppCommand::Connect);
+    let answer = Segment {
+        mss: 1,
+        ..s.syn(Flags::SYN | Flags::ACK, &config)
+    };
+    s.arrive(answer);
+    s.left();
+    s.command(AppCommand::Write(fadeout_core::Bytes(72)));
+    assert_eq!(s.left().len(), 2);
+}
+
+#[test]
 fn nagle_holds_a_small_segment_while_anything_is_outstanding() {
     for (nagle, sizes) in [(true, vec![1000]), (false, vec![1000, 10])] {
         let mut s = Script::connected(&TcpConfig { nagle, ..linux() });
@@ -471,7 +488,7 @@ fn an_idle_connection_starts_again_with_a_smaller_window() {
 #[test]
 fn congestion_marks_are_negotiated_and_reduce_once_a_window() {
     let config = TcpConfig {
-        ecn: true,
+        ecn: EcnMode::Classic,
         ..linux()
     };
     let mut s = Script::connected(&config);
@@ -504,7 +521,7 @@ fn congestion_marks_are_negotiated_and_reduce_once_a_window() {
 #[test]
 fn a_mark_is_echoed_until_the_sender_has_heard() {
     let config = TcpConfig {
-        ecn: true,
+        ecn: EcnMode::Classic,
         ..linux()
     };
     let mut s = Script::connected(&config);
@@ -524,7 +541,7 @@ fn a_mark_is_echoed_until_the_sender_has_heard() {
 #[test]
 fn a_bare_fin_is_not_ecn_capable() {
     let config = TcpConfig {
-        ecn: true,
+        ecn: EcnMode::Classic,
         ..linux()
     };
     let mut s = Script::connected(&config);

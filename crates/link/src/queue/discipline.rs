@@ -1,5 +1,6 @@
 //! The disciplines behind one interface.
 
+use super::biased::Biased;
 use super::codel::CoDel;
 use super::dual_pi2::DualPi2;
 use super::fq_codel::FqCoDel;
@@ -19,6 +20,8 @@ pub enum QueueDiscipline {
     /// First in, first out, up to the limit.
     #[default]
     DropTail,
+    /// First in, first out; expendable packets are dropped first.
+    Biased,
     /// Random early detection.
     Red(RedConfig),
     /// Controlled delay.
@@ -38,6 +41,7 @@ impl QueueDiscipline {
     pub fn new(name: &str, given: &Parameters, rate: Rate) -> Option<QueueDiscipline> {
         Some(match find(QUEUE_DISCIPLINES, name)?.name {
             "drop-tail" => QueueDiscipline::DropTail,
+            "biased" => QueueDiscipline::Biased,
             "red" => QueueDiscipline::Red(RedConfig::new(given, rate)),
             "codel" => QueueDiscipline::CoDel(CoDelConfig::new(given)),
             "fq-codel" => QueueDiscipline::FqCoDel(FqCoDelConfig::new(given)),
@@ -86,6 +90,7 @@ impl Outcome<'_> {
 /// A queue that decides more than its limit does.
 #[derive(Debug)]
 pub(crate) enum Discipline {
+    Biased(Biased),
     Red(Red),
     CoDel(CoDel),
     FqCoDel(FqCoDel),
@@ -96,6 +101,7 @@ pub(crate) enum Discipline {
 macro_rules! each {
     ($of:expr, $queue:ident => $do:expr) => {
         match $of {
+            Discipline::Biased($queue) => $do,
             Discipline::Red($queue) => $do,
             Discipline::CoDel($queue) => $do,
             Discipline::FqCoDel($queue) => $do,
@@ -113,6 +119,7 @@ impl Discipline {
     ) -> Result<Option<Discipline>, LinkError> {
         Ok(Some(match config {
             QueueDiscipline::DropTail => return Ok(None),
+            QueueDiscipline::Biased => Discipline::Biased(Biased::default()),
             QueueDiscipline::Red(config) => Discipline::Red(Red::new(config, stream)?),
             QueueDiscipline::CoDel(config) => Discipline::CoDel(CoDel::new(config)?),
             QueueDiscipline::FqCoDel(config) => Discipline::FqCoDel(FqCoDel::new(config, stream)?),
@@ -128,6 +135,10 @@ impl Discipline {
             Discipline::Pie(pie) => pie.enqueue(arrival, outcome),
             Discipline::CoDel(codel) => {
                 codel.enqueue(arrival);
+                true
+            }
+            Discipline::Biased(biased) => {
+                biased.enqueue(arrival, outcome);
                 true
             }
             Discipline::FqCoDel(fq) => {
@@ -149,7 +160,7 @@ impl Discipline {
 
     /// Whether an arrival that does not fit is taken all the same, and what waits makes room.
     pub(crate) fn makes_room(&self) -> bool {
-        matches!(self, Discipline::FqCoDel(_))
+        matches!(self, Discipline::FqCoDel(_) | Discipline::Biased(_))
     }
 
     /// Drops some of what waits. False when nothing is left, or when it is the arrival that is
@@ -157,6 +168,7 @@ impl Discipline {
     pub(crate) fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
         match self {
             Discipline::FqCoDel(fq) => fq.drop_from_longest(dropped),
+            Discipline::Biased(biased) => biased.make_room(dropped),
             _ => false,
         }
     }

@@ -6,6 +6,7 @@
 //!
 //! A discipline is a file: its parameters, its registry entry, its state and its tests.
 
+mod biased;
 mod codel;
 mod discipline;
 mod drop_tail;
@@ -35,6 +36,7 @@ use fadeout_core::registry::Entry;
 /// Every queue discipline that a scenario can name.
 pub static QUEUE_DISCIPLINES: &[Entry] = &[
     drop_tail::ENTRY,
+    biased::ENTRY,
     red::ENTRY,
     codel::ENTRY,
     fq_codel::ENTRY,

@@ -34,6 +34,15 @@ impl Pieces {
         }
     }
 
+    /// The same process under other blockages, which are disjoint and in order.
+    pub(crate) fn under(&self, blockages: &[BlockageInterval]) -> Pieces {
+        Pieces {
+            blockages: blockages.into(),
+            next_blockage: 0,
+            ..self.clone()
+        }
+    }
+
     /// The piece that holds `at`, from `at` on. `at` is never before the last one asked for, and
     /// never [`Time::NEVER`].
     pub(crate) fn piece_at(&mut self, at: Time) -> Piece {

@@ -75,7 +75,7 @@ impl Builder<'_, '_> {
                 self.link_ends.insert(link.name.clone(), ends);
             }
         }
-        let flows = self.flows(file.map("flow"));
+        let flows = self.flows(file.map("flow"), &indices);
         let probe = file.fields("probe").and_then(|fields| self.probe(fields));
         let scenario = Scenario {
             title: file.text("title")?.to_owned(),

@@ -42,6 +42,10 @@ impl Builder<'_, '_> {
                 );
             }
         }
+        if flow.item("link-info").is_some() {
+            let message = "`link-info` on a multipath flow";
+            self.mistake(flow.place_of("link-info"), message, "a flow of one path");
+        }
         Some(Multipath {
             paths: paths.into_iter().collect::<Option<_>>()?,
             scheduler: fields.named("scheduler")?,

@@ -1,13 +1,13 @@
 //! One end of a connection: handshake, close, and the two halves in between (RFC 9293).
 
-use super::config::TcpConfig;
+use super::config::{EcnMode, TcpConfig};
 use super::outbox::{AppEvent, Outbox, Outgoing};
 use super::receiver::Receiver;
 use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
-use crate::congestion::{Congestion, RecoveryState, Window};
+use crate::congestion::{Congestion, EcnFeedback, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
 use fadeout_core::{
-    Bytes, Ecn, Flags, FlowEventRow, FlowId, MptcpOption, Probe, Rate, RetransmitCause,
+    Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, MptcpOption, Probe, Rate, RetransmitCause,
     RetransmitRow, Segment, Span, Time,
 };
 
@@ -27,6 +27,10 @@ pub enum ConnectionState {
     LastAck,
     TimeWait,
 }
+
+/// A peer that asks for smaller segments gets these (Linux `TCP_MIN_SND_MSS`): a window of tiny
+/// segments would cost more than it carries.
+const SMALLEST_MSS: u16 = 48;
 
 /// What an application may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +69,9 @@ pub struct TcpEndpoint {
     syn_at: Time,
     syn_sent_at: Time,
     syns: u32,
-    /// What the peer's SYN offered.
+    /// What the peer's SYN offered, once it came.
     offer: Offer,
+    has_offer: bool,
 }
 
 /// What a multipath connection looks at in a subflow.
@@ -91,7 +96,7 @@ struct Offer {
     mss: u16,
     timestamps: bool,
     sack: bool,
-    ecn: bool,
+    ecn: EcnFeedback,
 }
 
 impl TcpEndpoint {
@@ -107,6 +112,7 @@ impl TcpEndpoint {
             syn_sent_at: Time::ZERO,
             syns: 0,
             offer: Offer::default(),
+            has_offer: false,
         }
     }
 
@@ -155,11 +161,17 @@ impl TcpEndpoint {
         out: &mut Outbox,
         probe: &mut impl Probe,
     ) {
-        let from = out.segments.len();
+        let mut from = out.segments.len();
         match self.state {
             ConnectionState::Closed => return,
             ConnectionState::Listen => self.on_listen(now, segment, out),
             ConnectionState::SynSent => self.on_syn_sent(now, segment, out, probe),
+            _ if self.receiver.must_acknowledge_before(segment, ecn) => {
+                push_ack(&self.sender, out);
+                self.stamp(now, out, from);
+                from = out.segments.len();
+                self.on_synchronised(now, segment, ecn, out, probe);
+            }
             _ => self.on_synchronised(now, segment, ecn, out, probe),
         }
         self.stamp(now, out, from);
@@ -180,6 +192,28 @@ impl TcpEndpoint {
             {
                 push_ack(&self.sender, out);
             }
+        }
+        self.stamp(now, out, from);
+    }
+
+    /// A link on the path tells something of itself.
+    pub fn on_link_info(
+        &mut self,
+        now: Time,
+        info: &LinkInfo,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let from = out.segments.len();
+        self.sender.tell_congestion_control(now, info);
+        if self.may_send() {
+            let mut cx = Step { now, out, probe };
+            self.sender.on_link_info(&mut cx, info);
+            self.sender.transmit(&mut cx);
+        }
+        let srtt = self.sender.rtt().srtt();
+        for _ in 0..self.receiver.on_link_info(now, info, srtt) {
+            push_ack(&self.sender, out);
         }
         self.stamp(now, out, from);
     }
@@ -298,6 +332,29 @@ impl TcpEndpoint {
         self.syn_at = Time::NEVER;
     }
 
+    /// The ECN feedback that this end is configured for, or that its congestion control needs.
+    fn own_ecn(&self) -> EcnFeedback {
+        match self.config.ecn {
+            EcnMode::Automatic => self.sender.needs_ecn(),
+            EcnMode::Off => EcnFeedback::None,
+            EcnMode::Classic => EcnFeedback::Classic,
+            EcnMode::Dctcp => EcnFeedback::Dctcp,
+            EcnMode::Accurate => EcnFeedback::Accurate,
+        }
+    }
+
+    /// What both ends can do; this end's own wish before the peer's SYN. DCTCP cannot be told
+    /// from classic ECN in a handshake.
+    fn ecn_in_common(&self) -> EcnFeedback {
+        let own = self.own_ecn();
+        match (own, self.offer.ecn) {
+            _ if self.state == ConnectionState::SynSent && !self.has_offer => own,
+            (_, EcnFeedback::None) => EcnFeedback::None,
+            (EcnFeedback::Accurate, EcnFeedback::Classic) => EcnFeedback::Classic,
+            _ => own,
+        }
+    }
+
     fn may_send(&self) -> bool {
         matches!(
             self.state,
@@ -378,19 +435,18 @@ impl TcpEndpoint {
         self.syn_at = now.saturating_add(backoff.min(self.config.maximum_rto));
         let is_reply = self.state == ConnectionState::SynReceived;
         let mut flags = Flags::SYN;
-        let mut ecn = self.config.ecn;
         if is_reply {
             flags |= Flags::ACK;
-            ecn &= self.offer.ecn;
         }
-        if ecn {
-            // RFC 3168 section 6.1.1: the SYN sets both, the SYN-ACK only ECE.
-            flags |= if is_reply {
-                Flags::ECE
-            } else {
-                Flags::ECE | Flags::CWR
-            };
-        }
+        // RFC 3168 section 6.1.1: the SYN sets two flags, the SYN-ACK only ECE. RFC 9768 section
+        // 3.1.1: the SYN sets all three, and CWR alone says that nothing was marked so far.
+        flags |= match (is_reply, self.ecn_in_common()) {
+            (_, EcnFeedback::None) => Flags::default(),
+            (false, EcnFeedback::Accurate) => Flags::AE | Flags::ECE | Flags::CWR,
+            (false, _) => Flags::ECE | Flags::CWR,
+            (true, EcnFeedback::Accurate) => Flags::CWR,
+            (true, _) => Flags::ECE,
+        };
         let offers = |own: bool, peers: bool| own && (!is_reply || peers);
         let segment = Segment {
             seq: 0,
@@ -428,11 +484,15 @@ impl TcpEndpoint {
 
     fn take_offer(&mut self, segment: &Segment) {
         self.offer = Offer {
-            mss: if segment.mss == 0 { 536 } else { segment.mss }, // RFC 9293 section 3.7.1
+            mss: match segment.mss {
+                0 => 536, // RFC 9293 section 3.7.1
+                mss => mss.max(SMALLEST_MSS),
+            },
             timestamps: segment.has_timestamps,
             sack: segment.sack_permitted,
-            ecn: segment.flags.has(Flags::ECE),
+            ecn: offered_ecn(segment),
         };
+        self.has_offer = true;
         self.receiver.on_syn(segment);
     }
 
@@ -487,7 +547,7 @@ impl TcpEndpoint {
             .saturating_sub(options)
             .max(1);
         let sack = self.config.recovery.uses_sack() && self.offer.sack;
-        let ecn = self.config.ecn && self.offer.ecn;
+        let ecn = self.ecn_in_common();
         let is_first = self.syns <= 1;
         self.receiver.on_established(mss, timestamps, sack, ecn);
         self.sender.on_established(
@@ -605,4 +665,20 @@ fn push_ack(sender: &Sender, out: &mut Outbox) {
         segment,
         ecn: Ecn::NotEct,
     });
+}
+
+/// The ECN feedback that a peer's SYN or SYN-ACK offers.
+fn offered_ecn(segment: &Segment) -> EcnFeedback {
+    let Flags(flags) = segment.flags;
+    let bits = flags & (Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0);
+    let is_reply = segment.flags.has(Flags::ACK);
+    if !is_reply && bits == Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0
+        || is_reply && bits == Flags::CWR.0
+    {
+        EcnFeedback::Accurate
+    } else if segment.flags.has(Flags::ECE) {
+        EcnFeedback::Classic
+    } else {
+        EcnFeedback::None
+    }
 }

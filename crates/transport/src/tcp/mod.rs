@@ -6,6 +6,7 @@
 
 mod config;
 mod endpoint;
+mod expendable;
 mod outbox;
 mod profile;
 mod rate;
@@ -14,7 +15,10 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
-pub use config::{AckRule, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
+pub use config::{
+    AckRule, EcnMode, LossRecovery, LossResponse, OutageResponse, Pacing, ReceiveWindow,
+    ResilienceConfig, RtoRule, TcpConfig,
+};
 pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
 pub use outbox::{AppEvent, Outbox, Outgoing};

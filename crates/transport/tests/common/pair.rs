@@ -2,11 +2,12 @@
 
 use super::model::Direction;
 use fadeout_core::random::Stream;
-use fadeout_core::{Ecn, EventQueue, FlowId, NullProbe, Packet, Segment, Time, Wake};
+use fadeout_core::{Ecn, EventQueue, FlowId, LinkInfo, NullProbe, Packet, Segment, Time, Wake};
 use fadeout_testkit::{Adversary, Notation};
-use fadeout_transport::congestion::Congestion;
+use fadeout_transport::congestion::{Congestion, CongestionControl, EcnFeedback};
 use fadeout_transport::tcp::{
-    AppCommand, AppEvent, ConnectionState, LossRecovery, Outbox, TcpConfig, TcpEndpoint,
+    AppCommand, AppEvent, ConnectionState, EcnMode, LossRecovery, LossResponse, Outbox, TcpConfig,
+    TcpEndpoint,
 };
 
 /// More events than any schedule needs; a run that takes more does not end.
@@ -34,6 +35,7 @@ enum Event {
 struct End {
     tcp: TcpEndpoint,
     recovery: LossRecovery,
+    waits: bool,
     read: u64,
     written: u64,
     has_closed: bool,
@@ -49,7 +51,7 @@ pub(crate) struct Pair {
     /// Direction `n` carries the data of end `n`.
     directions: [Direction; 2],
     events: EventQueue<Event>,
-    commands: Vec<AppCommand>,
+    commands: Vec<Command>,
     packets: Vec<(Segment, Ecn)>,
     out: Outbox,
     now: Time,
@@ -63,14 +65,27 @@ pub(crate) struct EndConfig {
     pub(crate) path: Adversary,
 }
 
+/// What happens to an end besides segments and timers.
+#[derive(Debug, Clone, Copy)]
+enum Command {
+    App(AppCommand),
+    Notice(LinkInfo),
+}
+
 impl Pair {
     /// End 0 connects, end 1 listens.
     pub(crate) fn new(ends: [EndConfig; 2], is_traced: bool) -> Pair {
+        let mut directions: [Direction; 2] = Default::default();
+        for (direction, receiver) in directions.iter_mut().zip([&ends[1], &ends[0]]) {
+            direction.ends_runs = receiver.config.ecn == EcnMode::Dctcp
+                || receiver.congestion.needs_ecn() == EcnFeedback::Dctcp;
+        }
         let [first, second] = ends;
         let end = |made: EndConfig| {
             let end = End {
                 tcp: TcpEndpoint::new(&made.config, FlowId(0), made.congestion),
                 recovery: made.config.recovery,
+                waits: made.config.resilience.loss != LossResponse::Standard,
                 read: 0,
                 written: 0,
                 has_closed: false,
@@ -84,7 +99,7 @@ impl Pair {
         let mut pair = Pair {
             ends: [first, second],
             paths: [there, back],
-            directions: Default::default(),
+            directions,
             events: EventQueue::new(),
             commands: Vec::new(),
             packets: Vec::new(),
@@ -99,6 +114,15 @@ impl Pair {
 
     /// End `end` gets `command` at `at`.
     pub(crate) fn at(&mut self, at: Time, end: usize, command: AppCommand) {
+        self.schedule(at, end, Command::App(command));
+    }
+
+    /// A link tells end `end` something at `at`.
+    pub(crate) fn tell(&mut self, at: Time, end: usize, info: LinkInfo) {
+        self.schedule(at, end, Command::Notice(info));
+    }
+
+    fn schedule(&mut self, at: Time, end: usize, command: Command) {
         let number = self.commands.len() as u32;
         self.commands.push(command);
         let end = end as u32;
@@ -184,11 +208,17 @@ impl Pair {
         }
     }
 
-    fn command(&mut self, end: usize, command: AppCommand, out: &mut Outbox) {
+    fn command(&mut self, end: usize, command: Command, out: &mut Outbox) {
         if self.is_traced {
             println!("{:?} {end} {command:?}", self.now);
         }
         let this = &mut self.ends[end];
+        let command = match command {
+            Command::App(command) => command,
+            Command::Notice(info) => {
+                return this.tcp.on_link_info(self.now, &info, out, &mut NullProbe);
+            }
+        };
         match command {
             AppCommand::Write(bytes) => this.written += bytes.0,
             AppCommand::Close => this.has_closed = true,
@@ -296,9 +326,10 @@ impl Pair {
             in_flight <= unsacked + counts.resent,
             "{in_flight} in flight of {counts:?}"
         );
-        // Limited transmit sends two more than the window. One segment may always go: a probe, or
-        // the first repair.
-        let room = row.cwnd_segments as u32 + 2;
+        // Limited transmit sends two more than the window, and one for each duplicate where the
+        // response to a loss waits. One segment may always go: a probe, or the first repair.
+        let beyond = if end.waits { in_flight } else { 2 };
+        let room = row.cwnd_segments as u32 + beyond;
         assert!(
             sent <= 1 || in_flight <= room,
             "{in_flight} in flight of {counts:?} after {sent} were sent, window {}",

@@ -10,7 +10,7 @@ use fadeout_core::{random::Stream, registry::Parameters};
 use fadeout_testkit::Notation;
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{
-    AppCommand, AppEvent, ConnectionState, Outbox, TcpConfig, TcpEndpoint,
+    AppCommand, AppEvent, ConnectionState, EcnMode, Outbox, TcpConfig, TcpEndpoint,
 };
 
 /// Payload of a full segment.
@@ -116,7 +116,7 @@ impl Script {
         Segment {
             ack: u64::from(flags.has(Flags::ACK)),
             window: self.peer_window.min(65_535),
-            flags: if config.ecn {
+            flags: if config.ecn != EcnMode::Off {
                 flags | Flags::ECE
             } else {
                 flags

@@ -43,9 +43,17 @@ impl Sender {
             }
             return Repair::None;
         }
-        let may_enter = self.classic.duplicates == self.config.duplicate_threshold
-            && self.snd_una > self.classic.recover;
-        if may_enter {
+        if self.delays_losses(cx.now, false, true) {
+            flags.set_timer = false;
+            return Repair::None;
+        }
+        let threshold = self.loss_threshold();
+        let is_enough = if self.is_waiting_for_repair() {
+            self.classic.duplicates >= threshold
+        } else {
+            self.classic.duplicates == threshold
+        };
+        if is_enough && self.snd_una > self.classic.recover {
             self.fast_retransmit(cx);
             return Repair::Lost;
         }
@@ -55,7 +63,11 @@ impl Sender {
     fn fast_retransmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.statistics.recoveries += 1;
         self.high_seq = self.snd_nxt;
-        self.congested(cx, CongestionKind::FastRecovery);
+        if self.spares_window(cx.now) {
+            self.window.ssthresh = self.window.cwnd;
+        } else {
+            self.congested(cx, CongestionKind::FastRecovery);
+        }
         if self.config.recovery == LossRecovery::Tahoe {
             // Slow start from the loss: everything outstanding goes again.
             self.lose_everything();
@@ -73,12 +85,25 @@ impl Sender {
         self.report(cx, "recovery");
     }
 
+    /// The wait for the link layer is over (TCP-DCR).
+    pub(super) fn retransmit_late_head<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        let is_due = self.state == RecoveryState::Open
+            && self.classic.duplicates >= self.config.duplicate_threshold
+            && self.snd_una > self.classic.recover
+            && !self.board.is_empty();
+        if is_due {
+            self.fast_retransmit(cx);
+            self.retransmit_lost(cx);
+        }
+    }
+
     fn take_new_ack<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
         acked: u32,
         flags: &mut AckFlags,
     ) -> Repair {
+        self.delays_losses(cx.now, true, false);
         self.classic.duplicates = 0;
         let is_full = self.snd_una >= self.high_seq;
         match self.state {
@@ -135,7 +160,11 @@ impl Sender {
             && !self.config.recovery.uses_sack()
             && self.state == RecoveryState::Open
         {
-            self.classic.duplicates.min(2)
+            if self.is_waiting_for_repair() || self.uses_ncr() {
+                self.classic.duplicates
+            } else {
+                self.classic.duplicates.min(2)
+            }
         } else {
             0
         }

@@ -24,6 +24,8 @@ impl Sender {
         let may_probe = self.config.tail_loss_probe
             && self.config.recovery.uses_sack()
             && !self.board.is_empty()
+            && !self.is_suspended()
+            && self.pending() != Some(TimerKind::LossDelay)
             && matches!(self.state, RecoveryState::Open | RecoveryState::Cwr);
         if !may_probe {
             return false;

@@ -142,7 +142,9 @@ impl Sender {
         self.statistics.recoveries += 1;
         self.undo.prior_ssthresh = None;
         self.begin_undo();
-        if !self.in_reduction() {
+        if self.spares_window(cx.now) && !for_ecn && !self.in_reduction() {
+            self.begin_repair();
+        } else if !self.in_reduction() {
             if !for_ecn {
                 self.undo.prior_ssthresh = Some(self.current_ssthresh());
             }
@@ -173,7 +175,7 @@ impl Sender {
             out: 0,
         };
         self.congested(cx, kind);
-        self.cwr_pending = self.ecn_negotiated;
+        self.marks.on_reduced();
         if !self.config.prr && !self.congestion.controls_window() {
             self.set_cwnd(self.window.ssthresh);
         }

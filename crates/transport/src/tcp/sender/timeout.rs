@@ -24,6 +24,9 @@ impl Sender {
         if self.retransmits >= self.config.maximum_retries {
             return TimerOutcome::GiveUp;
         }
+        if self.persist_frozen(cx) || self.hold(cx) {
+            return TimerOutcome::Done;
+        }
         self.statistics.timeouts += 1;
         cx.probe.timeout(TimeoutRow {
             time_s: cx.now,
@@ -69,7 +72,7 @@ impl Sender {
         self.high_seq = self.snd_nxt;
         self.classic.recover = self.snd_nxt - 1;
         self.probe.high_seq = None;
-        self.cwr_pending = self.ecn_negotiated;
+        self.marks.on_reduced();
         self.frto = self.config.frto
             && self.config.recovery.uses_sack()
             && (is_new_episode || self.retransmits > 0);

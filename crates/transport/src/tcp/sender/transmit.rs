@@ -41,7 +41,9 @@ const BURST_HEADERS: u64 = 321;
 
 impl Sender {
     pub(super) fn is_pacing(&self) -> bool {
-        self.config.pacing == Pacing::On || self.congestion.pacing_rate().is_some()
+        self.config.pacing == Pacing::On
+            || self.congestion.pacing_rate().is_some()
+            || self.is_resuming()
     }
 
     /// Linux `tcp_update_pacing_rate`: twice the window per round trip in slow start, 1.2 times
@@ -103,6 +105,9 @@ impl Sender {
 
     /// Sends what the windows allow.
     pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.is_suspended() {
+            return;
+        }
         let burst = self.burst_segments();
         let paces = self.is_pacing();
         let mut sent = 0;
@@ -112,7 +117,8 @@ impl Sender {
                 self.pacer.wake_at = self.pacer.next_at;
                 break;
             }
-            let cwnd = self.window.cwnd as u32 + self.limited_transmit_allowance();
+            let cwnd = (self.window.cwnd as u32 + self.limited_transmit_allowance())
+                .saturating_sub(self.held_back_by_ncr());
             let in_flight = self.in_flight();
             if in_flight >= cwnd {
                 break;
@@ -268,15 +274,24 @@ impl Sender {
         let was_empty = self.board.is_empty();
         self.board.push(sent);
         self.snd_nxt += u64::from(sent.len);
-        let flags = if self.cwr_pending && payload > 0 {
-            self.cwr_pending = false;
-            Flags::CWR
+        let flags = if payload > 0 {
+            self.marks.flags_of_data()
         } else {
             Flags::default()
         };
         let pushes = ends_burst || self.new_data() == 0;
         // A bare FIN is not ECN-capable, as in Linux.
-        self.emit(cx, &sent, flags, pushes, self.ecn_negotiated && payload > 0);
+        let ecn = if payload > 0 {
+            self.marks.codepoint()
+        } else {
+            Ecn::NotEct
+        };
+        self.emit(cx, &sent, flags, pushes, ecn);
+        if self.is_expendable(sent.seq)
+            && let Some(outgoing) = cx.out.segments.last_mut()
+        {
+            outgoing.segment.is_expendable = true;
+        }
         if was_empty || self.pending() == Some(TimerKind::LossProbe) {
             self.rearm_rto(cx.now);
         }
@@ -310,6 +325,9 @@ impl Sender {
 
     /// Retransmits segments marked lost, in sequence, as the window allows.
     pub(super) fn retransmit_lost<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.is_suspended() {
+            return;
+        }
         let cause = match (self.state, self.config.recovery) {
             (RecoveryState::Loss, _) => RetransmitCause::Rto,
             (_, LossRecovery::Rack) => RetransmitCause::Rack,
@@ -425,7 +443,7 @@ impl Sender {
             self.pace(cx.now, u64::from(sent.len));
         }
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        self.emit(cx, &sent, Flags::default(), false, false);
+        self.emit(cx, &sent, Flags::default(), false, Ecn::NotEct);
         true
     }
 
@@ -435,7 +453,7 @@ impl Sender {
         sent: &SentSegment,
         mut flags: Flags,
         push: bool,
-        ect: bool,
+        ecn: Ecn,
     ) {
         flags |= Flags::ACK;
         let fin = sent.tags.has(Tags::FIN);
@@ -453,7 +471,6 @@ impl Sender {
         };
         self.statistics.sent_segments += 1;
         self.last_sent_at = cx.now;
-        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
         cx.out.segments.push(Outgoing { segment, ecn });
     }
 }
