@@ -54,7 +54,7 @@ fn an_error_reads_like_a_compiler_s() {
         error.render(),
         "error: unknown key `dealy`\n --> my.toml:7:1\n  |\n7 | dealy = \"1 ms\"\n  | ^^^^^\n  \
          = help: did you mean `delay`?\n  = expected `from`, `to`, `rate`, `delay`, `jitter`, \
-         `queue`, `loss` or `reverse`"
+         `framing`, `queue`, `loss` or `reverse`"
     );
     assert_eq!(error.to_string(), "my.toml:7:1: unknown key `dealy`");
 }
