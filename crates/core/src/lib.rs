@@ -37,7 +37,7 @@ pub use rows::{
     BlockageRow, CongestionRow, DropCause, DropRow, FlowEventRow, QueueRow, RetransmitCause,
     RetransmitRow, ThroughputRow, TimeoutRow,
 };
-pub use segment::{Flags, MAX_SACK_BLOCKS, SackBlock, SackList, Segment};
+pub use segment::{Dss, Flags, MAX_SACK_BLOCKS, MptcpOption, SackBlock, SackList, Segment};
 pub use time::{Span, Time};
 pub use units::{Bytes, Dbm, Decibel, Hertz, Meters, Rate};
 pub use wake::Wake;

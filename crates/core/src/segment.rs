@@ -118,6 +118,77 @@ impl std::fmt::Debug for SackList {
     }
 }
 
+/// The Multipath TCP option of a segment (RFC 8684 section 3).
+///
+/// Data sequence numbers are offsets, as subflow sequence numbers are: the handshake takes 0, the
+/// first data byte is 1. Keys, tokens and HMACs are not here: a capture derives them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum MptcpOption {
+    /// None: plain TCP.
+    #[default]
+    None,
+    /// MP_CAPABLE, on the three packets that open the first subflow.
+    Capable,
+    /// MP_JOIN, on the three packets that open a further one.
+    Join {
+        /// The subflow is for use when no other works (the B flag).
+        backup: bool,
+    },
+    /// Data sequence signal.
+    Dss(Dss),
+    /// REMOVE_ADDR: the path of this number is gone.
+    RemoveAddress {
+        /// Number of the path.
+        path: u8,
+    },
+}
+
+/// A data sequence signal (RFC 8684 section 3.3).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Dss {
+    /// Next data sequence number expected (DATA_ACK).
+    pub data_ack: u64,
+    /// Data sequence number of the segment's first byte, when `data_len` is not zero.
+    pub data_seq: u64,
+    /// Data sequence numbers mapped: the payload, and one more for a DATA_FIN. Zero without a
+    /// mapping.
+    pub data_len: u16,
+    /// The mapping ends with the DATA_FIN.
+    pub data_fin: bool,
+}
+
+impl MptcpOption {
+    /// Bytes that a data segment's mapping takes: an 8-byte data sequence number and a 4-byte
+    /// DATA_ACK, padded. It comes off the maximum segment size.
+    pub const MAPPING_LEN: u32 = 24;
+    /// Bytes of an ACK's signal: an 8-byte DATA_ACK.
+    pub const DATA_ACK_LEN: u32 = 12;
+
+    /// Bytes of the option in a segment with these flags, padded to words (RFC 8684 sections 3.1
+    /// to 3.4).
+    #[inline]
+    pub fn len(self, flags: Flags) -> u32 {
+        let is_syn = flags.has(Flags::SYN);
+        let is_reply = flags.has(Flags::ACK);
+        match self {
+            MptcpOption::None => 0,
+            MptcpOption::Capable if !is_syn => 20,
+            MptcpOption::Capable => 4 + 8 * u32::from(is_reply),
+            MptcpOption::Join { .. } if !is_syn => 24,
+            MptcpOption::Join { .. } => 12 + 4 * u32::from(is_reply),
+            MptcpOption::Dss(dss) if dss.data_len > 0 => MptcpOption::MAPPING_LEN,
+            MptcpOption::Dss(_) => MptcpOption::DATA_ACK_LEN,
+            MptcpOption::RemoveAddress { .. } => 4,
+        }
+    }
+
+    /// Whether there is no option.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self == MptcpOption::None
+    }
+}
+
 /// A TCP segment's header fields, scaled and unwrapped.
 ///
 /// Sequence numbers are 64-bit offsets: the SYN is 0, the first data byte 1. They never wrap, so
@@ -156,6 +227,8 @@ pub struct Segment {
     pub is_radio_loss: bool,
     /// SACK blocks.
     pub sack: SackList,
+    /// Multipath TCP option.
+    pub mptcp: MptcpOption,
 }
 
 impl Segment {
@@ -179,12 +252,13 @@ impl Segment {
             let scale = if self.window_scale.is_some() { 3 } else { 0 };
             let sack = if self.sack_permitted { 2 } else { 0 };
             let timestamps = if self.has_timestamps { 10 } else { 0 };
-            return (mss + scale + sack + timestamps).next_multiple_of(4);
+            let multipath = self.mptcp.len(self.flags);
+            return (mss + scale + sack + timestamps).next_multiple_of(4) + multipath;
         }
         let timestamps = if self.has_timestamps { 12 } else { 0 };
         let blocks = self.sack.as_slice().len() as u32;
         let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
-        timestamps + sack
+        timestamps + sack + self.mptcp.len(self.flags)
     }
     /// Size on the wire as an IPv4 packet: 20 bytes of IP, 20 of TCP, options and payload.
     #[inline]
@@ -229,6 +303,28 @@ mod tests {
             ..Segment::default()
         };
         assert_eq!(syn.options_len(), 20);
+    }
+
+    #[test]
+    fn a_mapped_segment_leaves_room_for_one_sack_block_on_its_ack() {
+        let mut ack = Segment {
+            has_timestamps: true,
+            mptcp: MptcpOption::Dss(Dss::default()),
+            ..Segment::default()
+        };
+        assert!(ack.sack.push(SackBlock { start: 1, end: 2 }));
+        assert_eq!(ack.options_len(), 36);
+        let data = Segment {
+            len: 1424,
+            has_timestamps: true,
+            mptcp: MptcpOption::Dss(Dss {
+                data_len: 1424,
+                ..Dss::default()
+            }),
+            ..Segment::default()
+        };
+        assert_eq!(data.wire_len(), 1500);
+        assert!(size_of::<MptcpOption>() <= 24);
     }
 
     #[test]

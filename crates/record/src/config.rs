@@ -37,6 +37,17 @@ pub struct EndpointInfo {
     pub address: Ipv4Addr,
     /// TCP port.
     pub port: u16,
+    /// What it is of a multipath connection.
+    pub subflow: Option<SubflowInfo>,
+}
+
+/// One end of one path of a multipath connection.
+#[derive(Debug, Clone, Copy)]
+pub struct SubflowInfo {
+    /// The same end of the connection's first path.
+    pub first: EndpointId,
+    /// Number of the path.
+    pub path: u8,
 }
 
 /// What is recorded. Ids index `flows`, `links`, `nodes` and `endpoints`.

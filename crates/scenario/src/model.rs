@@ -347,6 +347,8 @@ pub struct Flow {
     pub tcp: Parameters,
     /// Its congestion control; without it the profile's own.
     pub congestion_control: Option<Named>,
+    /// Its paths, when it is a Multipath TCP connection.
+    pub multipath: Option<Multipath>,
     /// What a link on its path tells its ends.
     pub link_info: Option<LinkInfoSettings>,
 }
@@ -362,6 +364,37 @@ pub struct LinkInfoSettings {
     pub prediction: Option<Span>,
     /// Standard deviation of a predicted start and of a predicted length.
     pub error: Span,
+}
+
+/// What makes a flow a Multipath TCP connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Multipath {
+    /// Its paths; the first opens the connection.
+    pub paths: Vec<FlowPath>,
+    /// Which path carries the next data; of the catalog's kind "scheduler".
+    pub scheduler: Named,
+    /// How the paths' windows depend on each other; of the catalog's kind "coupling".
+    pub coupling: Named,
+    /// From the connection's establishment to the first join.
+    pub join_delay: Span,
+    /// Whether the head of the line is sent again on a faster path when the window is full;
+    /// without it the scheduler's stack decides.
+    pub opportunistic_retransmission: Option<bool>,
+    /// Whether the slower path's window is then halved; without it the scheduler's stack decides.
+    pub penalisation: Option<bool>,
+}
+
+/// One path of a multipath connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowPath {
+    /// Its links from the flow's sender to its receiver.
+    pub hops: Vec<Hop>,
+    /// For use only while no regular path works.
+    pub backup: bool,
+    /// When it comes up.
+    pub from: Time,
+    /// When it goes away for good; never without it.
+    pub until: Option<Time>,
 }
 
 /// An entry of the catalog with the parameters that the scenario gives it.

@@ -43,6 +43,9 @@ impl Scenario {
             if let Some(congestion_control) = &flow.congestion_control {
                 table["congestion-control"] = named(congestion_control, "name");
             }
+            if let Some(multipath) = &flow.multipath {
+                table["multipath"] = self.multipath(multipath);
+            }
             if let Some(info) = &flow.link_info {
                 table["link-info"] = json!({
                     "link": self.links[info.link].name,
@@ -68,6 +71,41 @@ impl Scenario {
         }
         file["probe"] = probe(&self.probe, name);
         file
+    }
+}
+
+impl Scenario {
+    fn multipath(&self, multipath: &Multipath) -> Value {
+        let paths = multipath.paths.iter().map(|path| {
+            let links = path.hops.iter().map(|hop| &self.links[hop.link].name);
+            let mut table = json!({
+                "links": links.collect::<Vec<_>>(),
+                "backup": path.backup,
+                "from": time(path.from),
+            });
+            if let Some(until) = path.until {
+                table["until"] = time(until);
+            }
+            table
+        });
+        let mut table = json!({
+            "paths": paths.collect::<Vec<_>>(),
+            "scheduler": named(&multipath.scheduler, "name"),
+            "coupling": named(&multipath.coupling, "name"),
+            "join-delay": span(multipath.join_delay),
+        });
+        for (key, flag) in [
+            (
+                "opportunistic-retransmission",
+                multipath.opportunistic_retransmission,
+            ),
+            ("penalisation", multipath.penalisation),
+        ] {
+            if let Some(flag) = flag {
+                table[key] = json!(flag);
+            }
+        }
+        table
     }
 }
 

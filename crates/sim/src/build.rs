@@ -1,7 +1,9 @@
 //! From a scenario to the parts of a world.
 
+pub(crate) mod multipath;
+
 use crate::notices::Notices;
-use crate::world::{Flow, Host, Parts};
+use crate::world::{End, Flow, Host, Parts};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Decibel, EndpointId, FlowId, LinkId, Rate, RouteId, Span, Time, Wake};
@@ -117,6 +119,10 @@ fn add_flow(
     let id = FlowId(parts.flows.len() as u32);
     let sender = EndpointId(parts.hosts.len() as u32);
     let receiver = EndpointId(sender.0 + 1);
+    if let Some(described) = &flow.multipath {
+        multipath::add(scenario, flow, described, parts)?;
+        return push_flow(scenario, flow, sender, receiver, parts);
+    }
     let unknown = |kind, name: &str| BuildError::Unknown {
         flow: flow.name.clone(),
         kind,
@@ -139,7 +145,9 @@ fn add_flow(
                 .ok_or_else(|| unknown("congestion control", name))?,
         };
         let tcp = TcpEndpoint::new(&config, id, congestion);
-        parts.hosts.push(Host::new(tcp, id, peer, route));
+        parts
+            .hosts
+            .push(Host::new(End::Single(tcp), id, peer, route));
     }
     check_outage_response(flow, &config)?;
     if let Some(settings) = &flow.link_info {
@@ -158,6 +166,22 @@ fn add_flow(
         let notices = Notices::new(id, link, settings, end, random);
         parts.notices.push(notices);
     }
+    push_flow(scenario, flow, sender, receiver, parts)
+}
+
+fn push_flow(
+    scenario: &Scenario,
+    flow: &scenario::Flow,
+    sender: EndpointId,
+    receiver: EndpointId,
+    parts: &mut Parts,
+) -> Result<(), BuildError> {
+    let unknown = |kind, name: &str| BuildError::Unknown {
+        flow: flow.name.clone(),
+        kind,
+        name: name.to_owned(),
+    };
+    let id = FlowId(parts.flows.len() as u32);
     let random = Stream::new(scenario.seed, "application", u64::from(id.0));
     let scenario::Named { name, parameters } = &flow.application;
     let application =
@@ -215,6 +239,14 @@ fn route(
     let hops = scenario
         .route(from, to)
         .ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
+    route_over(flow, &hops, parts)
+}
+
+fn route_over(
+    flow: &scenario::Flow,
+    hops: &[scenario::Hop],
+    parts: &mut Parts,
+) -> Result<RouteId, BuildError> {
     if hops.len() > usize::from(u8::MAX) {
         return Err(BuildError::LongRoute(flow.name.clone()));
     }

@@ -20,6 +20,16 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_traffic::APPLICATIONS,
         },
         Kind {
+            name: "scheduler",
+            plural: "schedulers",
+            entries: fadeout_transport::multipath::SCHEDULERS,
+        },
+        Kind {
+            name: "coupling",
+            plural: "couplings",
+            entries: fadeout_transport::multipath::COUPLINGS,
+        },
+        Kind {
             name: "queue-discipline",
             plural: "queue-disciplines",
             entries: fadeout_link::QUEUE_DISCIPLINES,

@@ -1,12 +1,13 @@
 //! A whole run: build, simulate, record, sum up.
 
+use crate::build::multipath::{path_count, path_flow};
 use crate::build::{self, BuildError, ChooseCongestion, direction_name};
 use crate::summary::summary;
 use crate::world::World;
 use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
 use fadeout_record::{
     Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
-    Sampling, address_of,
+    Sampling, SubflowInfo, address_of,
 };
 use fadeout_scenario::{self as scenario, Scenario};
 
@@ -165,14 +166,16 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
         .iter()
         .flat_map(|link| [direction_name(link, false), direction_name(link, true)])
         .collect();
-    let flows = scenario
+    let info = |name, start| FlowInfo { name, start };
+    let whole = scenario
         .flows
         .iter()
-        .map(|flow| FlowInfo {
-            name: flow.name.clone(),
-            start: flow.start,
-        })
-        .collect();
+        .map(|flow| info(flow.name.clone(), flow.start));
+    // The paths of multipath connections have rows of their own, after all flows.
+    let paths = scenario.flows.iter().flat_map(|flow| {
+        (0..path_count(flow)).map(move |path| info(format!("{}/{path}", flow.name), flow.start))
+    });
+    let flows = whole.chain(paths).collect();
     RecorderConfig {
         flows,
         links,
@@ -211,19 +214,32 @@ const SERVICE_PORT: u16 = 5201;
 fn endpoints(scenario: &Scenario) -> Vec<EndpointInfo> {
     let mut endpoints = Vec::with_capacity(2 * scenario.flows.len());
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let id = FlowId(index as u32);
-        let (sender, receiver) = (EndpointId(2 * id.0), EndpointId(2 * id.0 + 1));
+        let paths = path_count(flow);
         // Ports repeat after 20,000 flows; a capture then shows several flows as one.
         let port = FIRST_PORT + (index % 20_000) as u16;
-        for (node, peer, port) in [(flow.from, receiver, port), (flow.to, sender, SERVICE_PORT)] {
-            let address = address_of(node);
-            endpoints.push(EndpointInfo {
-                flow: id,
-                node,
-                peer,
-                address,
-                port,
-            });
+        for path in 0..paths.max(1) {
+            let id = if paths == 0 {
+                FlowId(index as u32)
+            } else {
+                path_flow(scenario, index, path)
+            };
+            let sender = EndpointId(endpoints.len() as u32);
+            let receiver = EndpointId(sender.0 + 1);
+            for (node, peer, port) in [(flow.from, receiver, port), (flow.to, sender, SERVICE_PORT)]
+            {
+                endpoints.push(EndpointInfo {
+                    flow: id,
+                    node,
+                    peer,
+                    address: address_of(node, path as u8),
+                    port,
+                    subflow: (paths > 0).then(|| SubflowInfo {
+                        // Two endpoints a path lie between.
+                        first: EndpointId(endpoints.len() as u32 - 2 * path as u32),
+                        path: path as u8,
+                    }),
+                });
+            }
         }
     }
     endpoints

@@ -5,7 +5,8 @@ use crate::world::{Flow, World};
 use fadeout_core::{DropCause, Probe, Time};
 use fadeout_link::LinkStats;
 use fadeout_scenario::{self as scenario, Scenario};
-use fadeout_transport::tcp::TcpConfig;
+use fadeout_transport::multipath::{MultipathConnection, PathId};
+use fadeout_transport::tcp::{SenderStatistics, TcpConfig};
 use serde_json::{Value, json};
 
 /// Sums up a run.
@@ -38,7 +39,10 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
 }
 
 fn flow_summary<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> Value {
-    let tcp = &world.host(flow.sender).tcp;
+    if let Some(connection) = world.connection(flow.sender) {
+        return multipath_summary(described, flow, world, connection);
+    }
+    let tcp = world.endpoint(flow.sender);
     let statistics = tcp.statistics();
     let end = flow.completed_at.unwrap_or(world.now());
     let active_s = end.since(flow.start).as_secs_f64();
@@ -47,19 +51,11 @@ fn flow_summary<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World
     } else {
         0.0
     };
-    let ratio = |sum: f64, count: f64| if count > 0.0 { Some(sum / count) } else { None };
-    let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
-    let congestion_control = match &described.congestion_control {
-        Some(named) => named.name.clone(),
-        None => TcpConfig::new(&described.profile, &described.tcp)
-            .map_or("", |config| default_congestion_control(config.recovery))
-            .to_owned(),
-    };
     json!({
         "flow": described.name,
         "application": described.application.name,
         "profile": described.profile,
-        "congestion_control": congestion_control,
+        "congestion_control": congestion_control(described),
         "start_s": flow.start.as_secs_f64(),
         "established_s": seconds(flow.established_at),
         "first_delivery_s": seconds(flow.first_delivery_at),
@@ -75,13 +71,128 @@ fn flow_summary<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World
         "recoveries": statistics.recoveries,
         "undos": statistics.undos,
         "loss_probes": statistics.loss_probes,
-        "mean_srtt_s": ratio(statistics.srtt_integral, statistics.srtt_time_s),
-        "mean_rtt_s": ratio(statistics.rtt_sum_s, statistics.rtt_samples as f64),
+        "mean_srtt_s": mean(statistics.srtt_integral, statistics.srtt_time_s),
+        "mean_rtt_s": mean(statistics.rtt_sum_s, statistics.rtt_samples as f64),
         "min_rtt_s": tcp.min_rtt().map(|rtt| rtt.as_secs_f64()),
         "max_cwnd_segments": statistics.max_cwnd,
         "cwnd_segments": tcp.window().cwnd,
         "mss_bytes": tcp.window().mss,
     })
+}
+
+/// A multipath connection: the flow's own numbers, sums over its paths, and each path.
+fn multipath_summary<P: Probe>(
+    described: &scenario::Flow,
+    flow: &Flow,
+    world: &World<P>,
+    connection: &MultipathConnection,
+) -> Value {
+    let Some(multipath) = &described.multipath else {
+        return Value::Null;
+    };
+    let receiver = world
+        .connection(flow.receiver)
+        .expect("both ends of a connection are multipath");
+    let end = flow.completed_at.unwrap_or(world.now());
+    let active_s = end.since(flow.start).as_secs_f64();
+    let rate = |bytes: u64| {
+        if active_s > 0.0 {
+            bytes as f64 * 8.0 / active_s / 1e6
+        } else {
+            0.0
+        }
+    };
+    let mut sum = SenderStatistics::default();
+    let mut paths = Vec::new();
+    for number in 0..connection.path_count() {
+        let id = PathId(number as u8);
+        let (tcp, sent) = (connection.subflow(id), connection.statistics(id));
+        let statistics = tcp.statistics();
+        let arrived = receiver.statistics(id).arrived_bytes;
+        sum.sent_segments += statistics.sent_segments;
+        sum.retransmitted_segments += statistics.retransmitted_segments;
+        sum.timeouts += statistics.timeouts;
+        sum.recoveries += statistics.recoveries;
+        sum.undos += statistics.undos;
+        sum.loss_probes += statistics.loss_probes;
+        sum.srtt_integral += statistics.srtt_integral;
+        sum.srtt_time_s += statistics.srtt_time_s;
+        sum.rtt_sum_s += statistics.rtt_sum_s;
+        sum.rtt_samples += statistics.rtt_samples;
+        sum.max_cwnd += statistics.max_cwnd;
+        paths.push(json!({
+            "path": format!("{}/{number}", described.name),
+            "arrived_bytes": arrived,
+            "goodput_mbps": rate(arrived),
+            "sent_bytes": sent.sent_bytes,
+            "reinjected_bytes": sent.reinjected_bytes,
+            "penalties": sent.penalties,
+            "sent_segments": statistics.sent_segments,
+            "retransmitted_segments": statistics.retransmitted_segments,
+            "timeouts": statistics.timeouts,
+            "mean_srtt_s": mean(statistics.srtt_integral, statistics.srtt_time_s),
+            "min_rtt_s": tcp.min_rtt().map(|rtt| rtt.as_secs_f64()),
+            "cwnd_segments": tcp.window().cwnd,
+            "max_cwnd_segments": statistics.max_cwnd,
+        }));
+    }
+    let ids = (0..connection.path_count()).map(|number| PathId(number as u8));
+    let cwnd: f64 = ids
+        .clone()
+        .map(|id| connection.subflow(id).window().cwnd)
+        .sum();
+    let min_rtt = ids.filter_map(|id| connection.subflow(id).min_rtt()).min();
+    json!({
+        "flow": described.name,
+        "application": described.application.name,
+        "profile": described.profile,
+        "congestion_control": if multipath.coupling.name == "uncoupled" {
+            congestion_control(described)
+        } else {
+            multipath.coupling.name.clone()
+        },
+        "scheduler": multipath.scheduler.name,
+        "start_s": flow.start.as_secs_f64(),
+        "established_s": seconds(flow.established_at),
+        "first_delivery_s": seconds(flow.first_delivery_at),
+        "completed_at_s": seconds(flow.completed_at),
+        "flow_completion_time_s":
+            flow.completed_at.map(|at| at.since(flow.start).as_secs_f64()),
+        "aborted": flow.is_aborted,
+        "delivered_bytes": flow.delivered,
+        "goodput_mbps": rate(flow.delivered),
+        "sent_segments": sum.sent_segments,
+        "retransmitted_segments": sum.retransmitted_segments,
+        "timeouts": sum.timeouts,
+        "recoveries": sum.recoveries,
+        "undos": sum.undos,
+        "loss_probes": sum.loss_probes,
+        "mean_srtt_s": mean(sum.srtt_integral, sum.srtt_time_s),
+        "mean_rtt_s": mean(sum.rtt_sum_s, sum.rtt_samples as f64),
+        "min_rtt_s": min_rtt.map(|rtt| rtt.as_secs_f64()),
+        "max_cwnd_segments": sum.max_cwnd,
+        "cwnd_segments": cwnd,
+        "mss_bytes": connection.subflow(PathId(0)).window().mss,
+        "paths": paths,
+    })
+}
+
+fn mean(sum: f64, count: f64) -> Option<f64> {
+    (count > 0.0).then(|| sum / count)
+}
+
+fn seconds(time: Option<Time>) -> Option<f64> {
+    time.map(Time::as_secs_f64)
+}
+
+/// What each subflow, or the single connection, runs.
+fn congestion_control(described: &scenario::Flow) -> String {
+    match &described.congestion_control {
+        Some(named) => named.name.clone(),
+        None => TcpConfig::new(&described.profile, &described.tcp)
+            .map_or("", |config| default_congestion_control(config.recovery))
+            .to_owned(),
+    }
 }
 
 fn link_summary(name: &str, stats: &LinkStats, duration: f64) -> Value {

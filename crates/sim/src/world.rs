@@ -7,8 +7,9 @@ use fadeout_core::{
     RouteId, Time, Wake,
 };
 use fadeout_link::Link;
-use fadeout_traffic::{Application, Ask, End, Request};
-use fadeout_transport::tcp::{AppCommand, AppEvent, Outbox, TcpEndpoint};
+use fadeout_traffic::{Application, Ask, End as Side, Request};
+use fadeout_transport::multipath::{MultipathConnection, PathId, PathOutbox};
+use fadeout_transport::tcp::{AppCommand, AppEvent, Outbox, Outgoing, TcpEndpoint};
 
 /// What can happen. Events carry ids, never payloads.
 #[derive(Debug, Clone, Copy)]
@@ -39,10 +40,32 @@ enum Event {
 
 const _: () = assert!(size_of::<Event>() <= 16, "an event is at most 16 bytes");
 
-/// One end of a connection at its node.
+/// What an endpoint is.
+#[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly every endpoint is a single connection; a box would cost a pointer chase a packet"
+)]
+pub(crate) enum End {
+    /// A TCP connection of its own.
+    Single(TcpEndpoint),
+    /// One path of a multipath connection.
+    Subflow { connection: u32, path: PathId },
+}
+
+/// One end of a multipath connection.
+#[derive(Debug)]
+pub(crate) struct Multi {
+    pub(crate) connection: MultipathConnection,
+    /// The endpoint of its first path, which takes commands and wake-ups for all.
+    pub(crate) anchor: EndpointId,
+    pub(crate) flow: FlowId,
+}
+
+/// One end of a connection at its node, or of one path of it.
 #[derive(Debug)]
 pub(crate) struct Host {
-    pub(crate) tcp: TcpEndpoint,
+    pub(crate) end: End,
     pub(crate) flow: FlowId,
     pub(crate) peer: EndpointId,
     pub(crate) route: RouteId,
@@ -50,9 +73,9 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(tcp: TcpEndpoint, flow: FlowId, peer: EndpointId, route: RouteId) -> Host {
+    pub(crate) fn new(end: End, flow: FlowId, peer: EndpointId, route: RouteId) -> Host {
         Host {
-            tcp,
+            end,
             flow,
             peer,
             route,
@@ -90,6 +113,7 @@ pub struct World<P> {
     processed: u64,
     links: Vec<Hop>,
     hosts: Vec<Host>,
+    connections: Vec<Multi>,
     flows: Vec<Flow>,
     routes: Vec<Vec<LinkId>>,
     notices: Vec<Notices>,
@@ -97,6 +121,7 @@ pub struct World<P> {
     fingerprint: Fingerprint,
     delivered_packets: u64,
     outbox: Outbox,
+    path_outbox: PathOutbox,
     arrivals: Vec<PacketId>,
     /// What applications asked for and was not yet passed on.
     asks: Vec<Ask>,
@@ -108,6 +133,7 @@ pub struct World<P> {
 pub(crate) struct Parts {
     pub(crate) links: Vec<Link>,
     pub(crate) hosts: Vec<Host>,
+    pub(crate) connections: Vec<Multi>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) routes: Vec<Vec<LinkId>>,
     pub(crate) notices: Vec<Notices>,
@@ -146,6 +172,7 @@ impl<P: Probe> World<P> {
                 })
                 .collect(),
             hosts: parts.hosts,
+            connections: parts.connections,
             flows: parts.flows,
             routes: parts.routes,
             notices: parts.notices,
@@ -153,6 +180,7 @@ impl<P: Probe> World<P> {
             fingerprint: Fingerprint::default(),
             delivered_packets: 0,
             outbox: Outbox::default(),
+            path_outbox: PathOutbox::default(),
             arrivals: Vec::new(),
             asks: Vec::new(),
             probe,
@@ -192,9 +220,7 @@ impl<P: Probe> World<P> {
             } => {
                 let host = &mut self.hosts[endpoint.index()];
                 if host.wake.fire(generation) {
-                    host.tcp
-                        .on_wake(self.now, &mut self.outbox, &mut self.probe);
-                    self.after_endpoint(endpoint);
+                    self.wake_endpoint(endpoint);
                 }
             }
             Event::Start { flow } => self.start_flow(flow),
@@ -213,8 +239,8 @@ impl<P: Probe> World<P> {
     fn start_flow(&mut self, id: FlowId) {
         let flow = &self.flows[id.index()];
         let (opens, listens) = match flow.application.opener() {
-            End::Sender => (flow.sender, flow.receiver),
-            End::Receiver => (flow.receiver, flow.sender),
+            Side::Sender => (flow.sender, flow.receiver),
+            Side::Receiver => (flow.receiver, flow.sender),
         };
         self.command(listens, AppCommand::Listen);
         self.command(opens, AppCommand::Connect);
@@ -245,8 +271,8 @@ impl<P: Probe> World<P> {
                 Request::Close => AppCommand::Close,
             };
             let endpoint = match end {
-                End::Sender => sender,
-                End::Receiver => receiver,
+                Side::Sender => sender,
+                Side::Receiver => receiver,
             };
             self.command(endpoint, command);
         }
@@ -265,17 +291,47 @@ impl<P: Probe> World<P> {
         } = &self.flows[flow.index()];
         let (sender, receiver) = (*sender, *receiver);
         for endpoint in [sender, receiver] {
-            let tcp = &mut self.hosts[endpoint.index()].tcp;
-            tcp.on_link_info(self.now, &info, &mut self.outbox, &mut self.probe);
-            self.after_endpoint(endpoint);
+            // The scenario reader gives notices to flows of one path alone.
+            if let End::Single(tcp) = &mut self.hosts[endpoint.index()].end {
+                tcp.on_link_info(self.now, &info, &mut self.outbox, &mut self.probe);
+                self.after_endpoint(endpoint);
+            }
         }
     }
 
     fn command(&mut self, endpoint: EndpointId, command: AppCommand) {
-        let host = &mut self.hosts[endpoint.index()];
-        host.tcp
-            .on_app(self.now, command, &mut self.outbox, &mut self.probe);
-        self.after_endpoint(endpoint);
+        match &mut self.hosts[endpoint.index()].end {
+            End::Single(tcp) => {
+                tcp.on_app(self.now, command, &mut self.outbox, &mut self.probe);
+                self.after_endpoint(endpoint);
+            }
+            &mut End::Subflow { connection, .. } => {
+                self.connections[connection as usize].connection.on_app(
+                    self.now,
+                    command,
+                    &mut self.path_outbox,
+                    &mut self.probe,
+                );
+                self.after_connection(connection);
+            }
+        }
+    }
+
+    fn wake_endpoint(&mut self, endpoint: EndpointId) {
+        match &mut self.hosts[endpoint.index()].end {
+            End::Single(tcp) => {
+                tcp.on_wake(self.now, &mut self.outbox, &mut self.probe);
+                self.after_endpoint(endpoint);
+            }
+            &mut End::Subflow { connection, .. } => {
+                self.connections[connection as usize].connection.on_wake(
+                    self.now,
+                    &mut self.path_outbox,
+                    &mut self.probe,
+                );
+                self.after_connection(connection);
+            }
+        }
     }
 
     fn wake_link(&mut self, id: LinkId) {
@@ -338,16 +394,26 @@ impl<P: Probe> World<P> {
             u64::from(packet.to.0) ^ (segment.window << 16),
         );
         self.probe.received(self.now, packet);
-        let to = packet.to;
-        self.hosts[to.index()].tcp.on_segment(
-            self.now,
-            segment,
-            packet.ecn,
-            &mut self.outbox,
-            &mut self.probe,
-        );
-        self.pool.free(id);
-        self.after_endpoint(to);
+        let (to, now) = (packet.to, self.now);
+        match &mut self.hosts[to.index()].end {
+            End::Single(tcp) => {
+                tcp.on_segment(now, segment, packet.ecn, &mut self.outbox, &mut self.probe);
+                self.pool.free(id);
+                self.after_endpoint(to);
+            }
+            &mut End::Subflow { connection, path } => {
+                self.connections[connection as usize].connection.on_segment(
+                    now,
+                    path,
+                    segment,
+                    packet.ecn,
+                    &mut self.path_outbox,
+                    &mut self.probe,
+                );
+                self.pool.free(id);
+                self.after_connection(connection);
+            }
+        }
     }
 
     /// Carries out what a step of an endpoint put into the outbox.
@@ -364,23 +430,78 @@ impl<P: Probe> World<P> {
         }
         let first = self.routes[route.index()][0];
         for outgoing in &outbox.segments {
-            let (id, packet) = self.pool.claim();
-            *packet = Packet {
-                flow,
-                to,
-                route,
-                hop: 0,
-                ecn: outgoing.ecn,
-                sent_at: self.now,
-                segment: outgoing.segment,
-            };
-            self.probe.sent(self.now, packet);
-            self.enter_link(first, id);
+            self.put_on_wire(outgoing, flow, to, route, first);
         }
         outbox.clear();
         self.outbox = outbox;
+        let at = match &self.hosts[id.index()].end {
+            End::Single(tcp) => tcp.wake_at(),
+            End::Subflow { .. } => Time::NEVER,
+        };
+        self.arm_endpoint(id, at);
+        if !self.asks.is_empty() || has_delivered {
+            self.after_application(flow);
+        }
+    }
+
+    /// Carries out what a step of a multipath connection put into the outbox.
+    fn after_connection(&mut self, connection: u32) {
+        let multi = &self.connections[connection as usize];
+        let (anchor, flow) = (multi.anchor, multi.flow);
+        let on_path = |path: PathId| EndpointId(anchor.0 + 2 * u32::from(path.0));
+        let mut outbox = std::mem::take(&mut self.path_outbox);
+        for &(path, bytes) in &outbox.arrived {
+            let flow = self.hosts[on_path(path).index()].flow;
+            self.probe.delivered(self.now, flow, bytes);
+        }
+        let has_delivered = outbox.delivered_bytes > 0;
+        if has_delivered {
+            self.deliver(flow, anchor, outbox.delivered_bytes);
+        }
+        for event in outbox.events.drain(..) {
+            self.on_app_event(flow, event);
+        }
+        for (path, outgoing) in &outbox.segments {
+            let host = &self.hosts[on_path(*path).index()];
+            let (flow, to, route) = (host.flow, host.peer, host.route);
+            let first = self.routes[route.index()][0];
+            self.put_on_wire(outgoing, flow, to, route, first);
+        }
+        outbox.clear();
+        self.path_outbox = outbox;
+        let at = self.connections[connection as usize].connection.wake_at();
+        self.arm_endpoint(anchor, at);
+        if !self.asks.is_empty() || has_delivered {
+            self.after_application(flow);
+        }
+    }
+
+    #[inline]
+    fn put_on_wire(
+        &mut self,
+        outgoing: &Outgoing,
+        flow: FlowId,
+        to: EndpointId,
+        route: RouteId,
+        first: LinkId,
+    ) {
+        let (id, packet) = self.pool.claim();
+        *packet = Packet {
+            flow,
+            to,
+            route,
+            hop: 0,
+            ecn: outgoing.ecn,
+            sent_at: self.now,
+            segment: outgoing.segment,
+        };
+        self.probe.sent(self.now, packet);
+        self.enter_link(first, id);
+    }
+
+    #[inline]
+    fn arm_endpoint(&mut self, id: EndpointId, at: Time) {
         let host = &mut self.hosts[id.index()];
-        let at = host.tcp.wake_at();
         if !at.is_never()
             && let Some(generation) = host.wake.arm(at)
         {
@@ -392,9 +513,6 @@ impl<P: Probe> World<P> {
                 },
             );
         }
-        if !self.asks.is_empty() || has_delivered {
-            self.after_application(flow);
-        }
     }
 
     /// In-order bytes reached an endpoint. What the receiver gets is the flow's data; what the
@@ -402,13 +520,13 @@ impl<P: Probe> World<P> {
     fn deliver(&mut self, id: FlowId, at: EndpointId, bytes: u64) {
         let flow = &mut self.flows[id.index()];
         let end = if at == flow.receiver {
-            End::Receiver
+            Side::Receiver
         } else {
-            End::Sender
+            Side::Sender
         };
         flow.application
             .on_delivered(self.now, end, Bytes(bytes), &mut self.asks);
-        if end == End::Sender {
+        if end == Side::Sender {
             return;
         }
         flow.delivered += bytes;
@@ -466,15 +584,29 @@ impl<P: Probe> World<P> {
     }
     /// State of the sender of flow number `flow` now.
     pub fn sender_row(&self, flow: usize) -> fadeout_core::CongestionRow {
-        self.hosts[self.flows[flow].sender.index()]
-            .tcp
+        self.endpoint(self.flows[flow].sender)
             .congestion_row(self.now)
+    }
+    /// The TCP endpoint with this id, also where it is one path of a connection.
+    pub(crate) fn endpoint(&self, id: EndpointId) -> &TcpEndpoint {
+        match &self.hosts[id.index()].end {
+            End::Single(tcp) => tcp,
+            End::Subflow { connection, path } => self.connections[*connection as usize]
+                .connection
+                .subflow(*path),
+        }
+    }
+    /// The multipath connection that an endpoint belongs to.
+    pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
+        match &self.hosts[id.index()].end {
+            End::Single(_) => None,
+            End::Subflow { connection, .. } => {
+                Some(&self.connections[*connection as usize].connection)
+            }
+        }
     }
     pub(crate) fn flows(&self) -> &[Flow] {
         &self.flows
-    }
-    pub(crate) fn host(&self, id: EndpointId) -> &Host {
-        &self.hosts[id.index()]
     }
     pub(crate) fn links(&self) -> impl Iterator<Item = &Link> {
         self.links.iter().map(|hop| &hop.link)

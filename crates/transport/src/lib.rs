@@ -1,4 +1,5 @@
-//! TCP endpoints and congestion control, sans-IO.
+//! TCP endpoints, congestion control and Multipath TCP, sans-IO.
 
 pub mod congestion;
+pub mod multipath;
 pub mod tcp;

@@ -1,5 +1,6 @@
 //! The IPv4 and TCP headers of a simulated packet, as they would be on the wire.
 
+use super::mptcp::{self, Identity};
 use crate::EndpointInfo;
 use fadeout_core::{EndpointId, Flags, NodeId, Packet, Segment};
 use std::net::Ipv4Addr;
@@ -11,9 +12,11 @@ const MAX_OPTIONS: usize = 40;
 const PROTOCOL_TCP: u8 = 6;
 const INITIAL_TTL: u8 = 64;
 
-/// The address of a node: 10.0.0.1 for the first, counting up through 10.0.0.0/8.
-pub fn address_of(node: NodeId) -> Ipv4Addr {
-    Ipv4Addr::from_bits(0x0a00_0000 | (node.0.wrapping_add(1) & 0x00ff_ffff))
+/// The address of a node's interface to a path: 10.0.0.1 for the first node, counting up through
+/// 10.0.0.0/8; further paths of a multipath connection start at 10.32.0.0, 10.64.0.0, ….
+pub fn address_of(node: NodeId, path: u8) -> Ipv4Addr {
+    let network = u32::from(path & 7) << 21;
+    Ipv4Addr::from_bits(0x0a00_0000 | network | (node.0.wrapping_add(1) & 0x00ff_ffff))
 }
 
 /// A packet with what its headers need beyond it.
@@ -25,6 +28,8 @@ pub(super) struct Addressed<'a> {
     pub(super) receiver: &'a EndpointInfo,
     /// Shift of the sender's windows; zero where scaling was not agreed on.
     pub(super) window_scale: u8,
+    /// Sender and receiver as ends of a multipath connection.
+    pub(super) multipath: Option<(Identity, Identity)>,
 }
 
 /// Builds headers in a buffer that is used again.
@@ -112,8 +117,8 @@ fn write_tcp(tcp: &mut [u8], packet: &Addressed<'_>) {
     tcp[16..20].copy_from_slice(&[0; 4]); // checksum, filled in last; urgent pointer
 }
 
-/// Writes the options and returns their length. Their order is the one Linux uses; the padding
-/// (RFC 9293 section 3.2, no-operation) goes before the last on a SYN, and before each elsewhere.
+/// Writes the options and returns their length. Order and padding (RFC 9293 section 3.2,
+/// no-operation) are Linux's: on a SYN the options stand close, elsewhere each fills whole words.
 fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) -> usize {
     // What the segment says it has; SACK blocks beyond the header's room do not fit the wire.
     let fixed = Segment {
@@ -128,6 +133,7 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
         bytes,
         at: 0,
         last: 0,
+        stands_close: segment.flags.has(Flags::SYN),
     };
     if segment.mss != 0 {
         options.put(2, &segment.mss.to_be_bytes());
@@ -135,9 +141,7 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
     if segment.sack_permitted {
         options.put(4, &[]);
     }
-    let stands_alone = !segment.flags.has(Flags::SYN);
     if segment.has_timestamps {
-        options.align(stands_alone);
         let mut stamps = [0; 8];
         stamps[..4].copy_from_slice(&segment.ts_value.to_be_bytes());
         stamps[4..].copy_from_slice(&segment.ts_echo.to_be_bytes());
@@ -146,6 +150,15 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
     if let Some(scale) = segment.window_scale {
         options.put(3, &[scale]);
     }
+    if options.stands_close {
+        options.pad();
+    }
+    if let Some((own, peer)) = &packet.multipath
+        && !segment.mptcp.is_empty()
+    {
+        options.put(mptcp::KIND, mptcp::value(segment, own, peer).as_slice());
+        options.pad();
+    }
     if !blocks.is_empty() {
         let base = initial_sequence(packet.receiver, packet.packet.to);
         let mut edges = [0; 32];
@@ -153,19 +166,18 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
             edges[..4].copy_from_slice(&wrapped(base, block.start).to_be_bytes());
             edges[4..].copy_from_slice(&wrapped(base, block.end).to_be_bytes());
         }
-        options.align(stands_alone);
         options.put(5, &edges[..8 * blocks.len()]);
     }
-    options.pad()
+    options.pad();
+    options.at
 }
-
-/// RFC 9293 section 3.2.
-const NO_OPERATION: u8 = 1;
 
 struct OptionWriter<'a> {
     bytes: &'a mut [u8],
     at: usize,
+    /// Where the last option begins; padding goes before it.
     last: usize,
+    stands_close: bool,
 }
 
 impl OptionWriter<'_> {
@@ -175,34 +187,33 @@ impl OptionWriter<'_> {
         self.bytes[self.at + 1] = 2 + value.len() as u8;
         self.bytes[self.at + 2..][..value.len()].copy_from_slice(value);
         self.at += 2 + value.len();
-    }
-
-    /// Two no-operations before an option of two bytes and whole words.
-    fn align(&mut self, aligns: bool) {
-        if aligns {
-            self.bytes[self.at..self.at + 2].fill(NO_OPERATION);
-            self.at += 2;
+        if !self.stands_close {
+            self.pad();
         }
     }
 
-    fn pad(self) -> usize {
+    fn pad(&mut self) {
+        const NO_OPERATION: u8 = 1;
         let whole = self.at.next_multiple_of(4);
         let padding = whole - self.at;
         self.bytes
             .copy_within(self.last..self.at, self.last + padding);
         self.bytes[self.last..self.last + padding].fill(NO_OPERATION);
-        whole
+        self.at = whole;
     }
 }
 
 /// The initial sequence number of an endpoint: a hash, so that captures show numbers that differ
 /// and wrap as real ones do.
 fn initial_sequence(endpoint: &EndpointInfo, id: EndpointId) -> u32 {
-    // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-    let mut x = (u64::from(endpoint.flow.0) << 32 | u64::from(id.0)) ^ 0x9e37_79b9_7f4a_7c15;
+    (scrambled(u64::from(endpoint.flow.0) << 32 | u64::from(id.0)) >> 32) as u32
+}
+
+/// A hash: the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+pub(super) fn scrambled(id: u64) -> u64 {
+    let mut x = id ^ 0x9e37_79b9_7f4a_7c15;
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (x >> 32) as u32
+    (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb)
 }
 
 /// A 64-bit offset into a stream as the 32-bit sequence number on the wire.

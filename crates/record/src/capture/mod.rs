@@ -1,12 +1,14 @@
 //! Packet captures: one pcapng file a node, of what its interface would show.
 
 mod headers;
+mod mptcp;
 mod pcapng;
 
 use crate::{EndpointInfo, RecordError, RecorderConfig, RunFolder};
-use fadeout_core::{Flags, NodeId, Packet, Time};
+use fadeout_core::{EndpointId, Flags, NodeId, Packet, Time};
 pub use headers::address_of;
 use headers::{Addressed, Headers};
+use mptcp::Identity;
 use pcapng::PcapngWriter;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -16,6 +18,8 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(crate) struct Captures {
     endpoints: Vec<EndpointInfo>,
+    /// What endpoints are in multipath connections.
+    identities: Vec<Option<Identity>>,
     /// Window scale that each endpoint offered on its SYN.
     offered_scale: Vec<Option<u8>>,
     /// Index into `files` for each node.
@@ -81,6 +85,12 @@ impl Captures {
         }
         let mut captures = Captures {
             endpoints: config.endpoints.clone(),
+            identities: config
+                .endpoints
+                .iter()
+                .enumerate()
+                .map(|(id, endpoint)| Identity::of(EndpointId(id as u32), endpoint))
+                .collect(),
             offered_scale: vec![None; config.endpoints.len()],
             file_of_node: vec![None; config.nodes.len()],
             files: Vec::new(),
@@ -140,6 +150,7 @@ impl Captures {
             sender: &sender,
             receiver: &receiver,
             window_scale,
+            multipath: self.identities[from.index()].zip(self.identities[to.index()]),
         };
         let headers = self.headers.build(&addressed);
 

@@ -10,8 +10,9 @@ fn config(snaplen: u32) -> RecorderConfig {
         flow: FlowId(0),
         node: NodeId(node),
         peer: EndpointId(peer),
-        address: address_of(NodeId(node)),
+        address: address_of(NodeId(node), 0),
         port,
+        subflow: None,
     };
     RecorderConfig {
         flows: vec![FlowInfo {

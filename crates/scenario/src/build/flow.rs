@@ -132,6 +132,10 @@ impl Builder<'_, '_> {
             let message = format!("no links lead from `{from}` to `{to}`");
             self.mistake(fields.place_of("to"), message, "nodes that links connect");
         }
+        let multipath = match fields.fields("multipath") {
+            Some(multipath) => Some(self.multipath(multipath, fields, (from, to))?),
+            None => None,
+        };
         Some(Flow {
             name: name.to_owned(),
             from,
@@ -144,6 +148,7 @@ impl Builder<'_, '_> {
                 _ => Default::default(),
             },
             congestion_control: fields.named("congestion-control"),
+            multipath,
             link_info: match fields.fields("link-info") {
                 Some(info) => Some(self.link_info(info, links)?),
                 None => None,

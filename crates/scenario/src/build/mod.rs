@@ -4,6 +4,7 @@
 mod blockage;
 mod flow;
 mod link;
+mod multipath;
 
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
@@ -29,6 +30,7 @@ pub(crate) fn scenario(
         duration: Span::ZERO,
         seed: 0,
         nodes: Nodes::default(),
+        link_ends: BTreeMap::new(),
         traces: BTreeMap::new(),
     };
     builder.scenario(&file)
@@ -42,6 +44,8 @@ struct Builder<'r, 'c> {
     /// Seed of the run; zero while unknown.
     seed: u64,
     nodes: Nodes,
+    /// Index and ends of the links that could be built, by name.
+    link_ends: BTreeMap<String, (usize, (NodeId, NodeId))>,
     /// Trace files read so far, by path.
     traces: BTreeMap<String, std::sync::Arc<[u8]>>,
 }
@@ -69,6 +73,12 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.blockage(name, fields, &indices, &links))
             .collect();
+        for (index, link) in links.iter().enumerate() {
+            if let Some(link) = link {
+                let ends = (index, (link.from, link.to));
+                self.link_ends.insert(link.name.clone(), ends);
+            }
+        }
         let flows = self.flows(file.map("flow"), &indices);
         let probe = file.fields("probe").and_then(|fields| self.probe(fields));
         let scenario = Scenario {

@@ -2,12 +2,15 @@
 
 mod blockage;
 mod link;
+mod multipath;
 
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape, Variant};
 use Presence::{Default, FirstOfKind, Optional, Required};
 use blockage::BLOCKAGE;
 use link::LINK;
+pub(crate) use multipath::MAX_PATHS;
+use multipath::MULTIPATH;
 
 const fn key(name: &'static str, shape: Shape, presence: Presence, doc: &'static str) -> Key {
     Key {
@@ -169,6 +172,12 @@ static FLOW: &[Key] = &[
         Optional,
         "Flows that arrive at random times from `start` to the end of the run, called NAME-0, \
          NAME-1, … instead of one; each with an application of its own size.",
+    ),
+    key(
+        "multipath",
+        Shape::Table(MULTIPATH),
+        Optional,
+        "Makes the flow a Multipath TCP connection over several paths.",
     ),
     key(
         "link-info",

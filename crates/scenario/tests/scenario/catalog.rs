@@ -74,6 +74,19 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
+            name: "scheduler",
+            plural: "schedulers",
+            entries: &[
+                entry("linger", &["default"], &[]),
+                entry("min-rtt", &[], &[]),
+            ],
+        },
+        Kind {
+            name: "coupling",
+            plural: "couplings",
+            entries: &[entry("uncoupled", &[], &[]), entry("lia", &[], &[])],
+        },
+        Kind {
             name: "queue-discipline",
             plural: "queue-disciplines",
             entries: &[entry("drop-tail", &["fifo"], &[])],

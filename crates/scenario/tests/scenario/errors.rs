@@ -53,8 +53,8 @@ fn an_error_reads_like_a_compiler_s() {
     assert_eq!(
         error.render(),
         "error: unknown key `dealy`\n --> my.toml:7:1\n  |\n7 | dealy = \"1 ms\"\n  | ^^^^^\n  \
-         = help: did you mean `delay`?\n  = expected `from`, `to`, `rate`, `delay`, `jitter`, `framing`, \
-         `queue`, `loss` or `reverse`"
+         = help: did you mean `delay`?\n  = expected `from`, `to`, `rate`, `delay`, `jitter`, \
+         `framing`, `queue`, `loss` or `reverse`"
     );
     assert_eq!(error.to_string(), "my.toml:7:1: unknown key `dealy`");
 }
@@ -496,4 +496,46 @@ fn a_trace_file_that_cannot_be_read_is_named() {
     assert!(found.contains("missing.down`: "), "{found}");
     let (found, _) = only(&link_with("rate = { trace = \".\" }"));
     assert!(found.ends_with("it is not a regular file"), "{found}");
+}
+
+#[test]
+fn paths_lead_from_sender_to_receiver() {
+    let multipath = |rest: &str| {
+        format!(
+            "{LINK}[link.second]\nfrom = \"server\"\nto = \"client\"\nrate = \"1 Mbit/s\"\n\
+             delay = \"1 ms\"\n{FLOW}multipath = {{ {rest} }}\n"
+        )
+    };
+    accepted(&multipath(
+        "paths = [[\"radio\"], [\"second\"]], coupling = \"lia\"",
+    ));
+    for (rest, message) in [
+        ("paths = [[\"radoi\"]]", "no link is called `radoi`"),
+        (
+            "paths = [[\"radio\", \"second\"]]",
+            "the path ends at `server`",
+        ),
+        (
+            "paths = [[\"radio\"]], coupling = \"lia\"",
+            "coupling `lia` on a single path",
+        ),
+        (
+            "paths = [[\"radio\"]], scheduler = \"minrtt\"",
+            "unknown scheduler `minrtt`",
+        ),
+        (
+            "paths = [[\"radio\"]], coupling = \"lai\"",
+            "unknown coupling `lai`",
+        ),
+        (
+            "paths = [{ links = [\"radio\"], from = \"2 s\", until = \"1 s\" }]",
+            "the path goes away before it comes up",
+        ),
+    ] {
+        let errors = refused(&multipath(rest));
+        assert!(
+            errors.iter().any(|error| error.message == message),
+            "{rest}: {errors:?}"
+        );
+    }
 }

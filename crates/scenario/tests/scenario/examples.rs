@@ -169,6 +169,14 @@ fn every_sort_of_value_arrives() {
         ),
         ("cubic", 0.5)
     );
+    let multipath = flow("multi").multipath.as_ref().expect("given");
+    assert_eq!(multipath.paths[0].hops.len(), 2);
+    assert_eq!(
+        (multipath.paths[1].backup, multipath.paths[1].until),
+        (true, Some(Time::ZERO + Span::from_secs(2)))
+    );
+    assert_eq!(multipath.scheduler.name, "min-rtt");
+    assert_eq!(multipath.penalisation, Some(false));
     assert_eq!(scenario.probe.congestion, Sampling::All);
     assert_eq!(scenario.probe.queue, Sampling::Off);
     assert_eq!(scenario.probe.throughput, None);

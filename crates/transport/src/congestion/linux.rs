@@ -8,14 +8,14 @@ use fadeout_core::{Span, Time};
 
 /// The window in whole segments, at least one.
 #[inline]
-pub(super) fn whole(window: &Window) -> u32 {
+pub(crate) fn whole(window: &Window) -> u32 {
     (window.cwnd as u32).max(1)
 }
 
 /// Slow start: one segment for each acknowledged, up to `ssthresh`. Returns how many
 /// acknowledged segments are left for congestion avoidance.
 #[inline]
-pub(super) fn slow_start(window: &mut Window, acked: u32) -> u32 {
+pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
     let grown = (window.cwnd + f64::from(acked)).min(window.ssthresh);
     let used = (grown - window.cwnd).ceil();
     window.cwnd = grown.max(window.cwnd);
@@ -25,18 +25,18 @@ pub(super) fn slow_start(window: &mut Window, acked: u32) -> u32 {
 /// Half the window, at least two segments: Reno's threshold in Linux, which halves the window
 /// where RFC 5681 halves the flight size.
 #[inline]
-pub(super) fn half(window: &Window) -> f64 {
+pub(crate) fn half(window: &Window) -> f64 {
     f64::from((whole(window) >> 1).max(2))
 }
 
 /// Acknowledged segments that have not yet made a whole segment of window.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct AckCounter(pub(super) u32);
+pub(crate) struct AckCounter(pub(crate) u32);
 
 impl AckCounter {
     /// Raises the window by one segment for every `per` segments acknowledged.
     #[inline]
-    pub(super) fn grow(&mut self, window: &mut Window, per: u32, acked: u32) {
+    pub(crate) fn grow(&mut self, window: &mut Window, per: u32, acked: u32) {
         let per = per.max(1);
         // The credit of a smaller `per` than last time is spent before this ACK counts.
         if self.0 >= per {
@@ -52,7 +52,7 @@ impl AckCounter {
 
     /// Reno: slow start, then one segment a window.
     #[inline]
-    pub(super) fn reno(&mut self, window: &mut Window, ack: &AckSample) {
+    pub(crate) fn reno(&mut self, window: &mut Window, ack: &AckSample) {
         if !ack.is_cwnd_limited {
             return;
         }
@@ -70,44 +70,44 @@ impl AckCounter {
 /// Notices a timeout within an episode. The stack reports an episode once, so a timeout during
 /// recovery shows only in the state of the next ACK; the kernel's algorithms reset on it too.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct TimeoutWatch(RecoveryState);
+pub(crate) struct TimeoutWatch(RecoveryState);
 
 impl TimeoutWatch {
     /// Whether a timeout came since the last ACK without being reported. Call once an ACK.
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &AckSample) -> bool {
+    pub(crate) fn on_ack(&mut self, ack: &AckSample) -> bool {
         let before = std::mem::replace(&mut self.0, ack.state);
         ack.state == RecoveryState::Loss && before != RecoveryState::Loss
     }
 
     /// A timeout was reported.
-    pub(super) fn on_reported(&mut self) {
+    pub(crate) fn on_reported(&mut self) {
         self.0 = RecoveryState::Loss;
     }
 }
 
 /// Time as the kernel counts it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Jiffies {
+pub(crate) struct Jiffies {
     hz: u64,
 }
 
 impl Jiffies {
-    pub(super) fn new(hz: u32) -> Self {
+    pub(crate) fn new(hz: u32) -> Self {
         Jiffies {
             hz: u64::from(hz.max(1)),
         }
     }
     /// Ticks per second.
-    pub(super) fn hz(self) -> u64 {
+    pub(crate) fn hz(self) -> u64 {
         self.hz
     }
     /// The tick that `now` falls in.
-    pub(super) fn at(self, now: Time) -> u64 {
+    pub(crate) fn at(self, now: Time) -> u64 {
         ticks(now.as_nanos(), self.hz, 0)
     }
     /// Ticks in `span`, rounded up.
-    pub(super) fn of(self, span: Span) -> u64 {
+    pub(crate) fn of(self, span: Span) -> u64 {
         ticks(span.as_nanos(), self.hz, 999_999_999)
     }
 }

@@ -18,7 +18,7 @@ mod hybla;
 mod hystart;
 mod hystart_plus_plus;
 mod illinois;
-mod linux;
+pub(crate) mod linux;
 mod new_reno;
 mod prague;
 mod registry;
@@ -41,7 +41,7 @@ mod closed_forms;
 #[cfg(test)]
 mod kernel_runs;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use registry::{Algorithm, CONGESTION_CONTROLS, Congestion, Custom};
 pub use settings::Settings;

@@ -3,6 +3,7 @@
 
 use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, EcnFeedback, Window};
+use crate::multipath::coupling::Coupled;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Parameters, find};
 use fadeout_core::{LinkInfo, Rate, Span, Time};
@@ -34,6 +35,8 @@ macro_rules! congestion_controls {
                 #[doc = concat!("`", stringify!($variant), "`, as its registry entry says.")]
                 $variant($algorithm),
             )*
+            /// One that looks at the other paths of a multipath connection.
+            Coupled(Coupled),
             /// The user's own.
             Custom(Custom),
         }
@@ -58,6 +61,7 @@ macro_rules! congestion_controls {
             ($congestion:expr, $control:ident => $call:expr) => {
                 match $congestion {
                     $(Congestion::$variant($control) => $call,)*
+                    Congestion::Coupled($control) => $call,
                     Congestion::Custom(Custom($control)) => $call,
                 }
             };

@@ -2,7 +2,7 @@
 
 use super::profile;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Rate, Span};
+use fadeout_core::{MptcpOption, Rate, Span};
 
 /// How losses are found and repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,9 @@ pub enum ReceiveWindow {
         /// Size, bytes.
         bytes: u64,
     },
+    /// The window of the multipath connection that this endpoint is a subflow of; the
+    /// connection writes it into what leaves.
+    Shared,
 }
 
 /// When segments are spaced in time.
@@ -195,6 +198,9 @@ pub struct TcpConfig {
     /// Whether sends gather to the size of a segmentation-offload burst, about a millisecond of
     /// data (Linux `tcp_tso_should_defer`).
     pub tso_bursts: bool,
+    /// Whether segments carry Multipath TCP options: a mapping takes 24 bytes of each data
+    /// segment, a DATA_ACK 12 of each ACK.
+    pub multipath: bool,
     /// Timeouts in a row after which the connection is given up (Linux `tcp_retries2`).
     pub maximum_retries: u32,
     /// SYNs sent before connecting is given up (Linux `tcp_syn_retries` + 1).
@@ -217,6 +223,11 @@ impl TcpConfig {
 
     /// Payload of a full segment with options, bytes.
     pub fn effective_mss(&self) -> u32 {
-        self.mss - if self.timestamps { 12 } else { 0 }
+        let mapping = if self.multipath {
+            MptcpOption::MAPPING_LEN
+        } else {
+            0
+        };
+        self.mss - if self.timestamps { 12 } else { 0 } - mapping
     }
 }

@@ -4,10 +4,11 @@ use super::config::{EcnMode, TcpConfig};
 use super::outbox::{AppEvent, Outbox, Outgoing};
 use super::receiver::Receiver;
 use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
-use crate::congestion::{Congestion, EcnFeedback, Window};
+use crate::congestion::{Congestion, EcnFeedback, RecoveryState, Window};
+use crate::multipath::coupling::PathState;
 use fadeout_core::{
-    Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, Probe, RetransmitCause, RetransmitRow,
-    Segment, Span, Time,
+    Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, MptcpOption, Probe, Rate, RetransmitCause,
+    RetransmitRow, Segment, Span, Time,
 };
 
 /// Connection states (RFC 9293 section 3.3.2).
@@ -71,6 +72,23 @@ pub struct TcpEndpoint {
     /// What the peer's SYN offered, once it came.
     offer: Offer,
     has_offer: bool,
+}
+
+/// What a multipath connection looks at in a subflow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SubflowView {
+    pub(crate) srtt: Span,
+    pub(crate) variance: Span,
+    pub(crate) rto: Span,
+    pub(crate) pacing_rate: Rate,
+    pub(crate) in_flight: u32,
+    pub(crate) snd_una: u64,
+    pub(crate) snd_nxt: u64,
+    pub(crate) rcv_nxt: u64,
+    pub(crate) receiver_rtt: Option<Span>,
+    pub(crate) recovery_state: RecoveryState,
+    pub(crate) timeouts_in_a_row: u32,
+    pub(crate) may_send: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -235,6 +253,83 @@ impl TcpEndpoint {
     /// A row of the congestion table.
     pub fn congestion_row(&self, now: Time) -> fadeout_core::CongestionRow {
         self.sender.congestion_row(now)
+    }
+
+    /// Lets a subflow send up to `bytes` of new data in the next step; see `Sender::offer`.
+    #[inline]
+    pub(crate) fn offer(&mut self, bytes: u64, holds_back: bool) {
+        self.sender.offer(bytes, holds_back);
+    }
+
+    /// Sends what was offered, as far as the windows allow.
+    pub(crate) fn push(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
+        let from = out.segments.len();
+        if self.may_send() {
+            self.sender.transmit(&mut Step { now, out, probe });
+        }
+        self.stamp(now, out, from);
+    }
+
+    /// Puts an acknowledgment without data into the outbox.
+    pub(crate) fn acknowledge(&mut self, now: Time, out: &mut Outbox) {
+        let from = out.segments.len();
+        push_ack(&self.sender, out);
+        self.stamp(now, out, from);
+    }
+
+    /// Halves the window of a subflow that holds the others up.
+    pub(crate) fn penalise(&mut self) {
+        self.sender.penalise();
+    }
+
+    /// What a multipath connection looks at in a subflow.
+    pub(crate) fn subflow_view(&self) -> SubflowView {
+        let rtt = self.sender.rtt();
+        SubflowView {
+            srtt: rtt.srtt(),
+            variance: rtt.variance(),
+            rto: rtt.rto(),
+            pacing_rate: self.sender.pacing_rate(),
+            in_flight: self.sender.segments_in_flight(),
+            snd_una: self.sender.snd_una(),
+            snd_nxt: self.sender.snd_nxt(),
+            rcv_nxt: self.receiver.rcv_nxt(),
+            receiver_rtt: self.receiver.rtt(),
+            recovery_state: self.sender.recovery_state(),
+            timeouts_in_a_row: self.sender.timeouts_in_a_row(),
+            may_send: self.may_send(),
+        }
+    }
+
+    /// What a coupled congestion control tells the other subflows.
+    pub(crate) fn coupled_state(&self, srtt: Span) -> PathState {
+        let window = self.sender.window();
+        let repairs = matches!(
+            self.sender.recovery_state(),
+            RecoveryState::Recovery | RecoveryState::Loss
+        );
+        let cwnd = if repairs {
+            window.ssthresh.min(window.cwnd.max(2.0))
+        } else {
+            window.cwnd
+        };
+        match self.sender.congestion() {
+            Congestion::Coupled(coupled) => coupled.state(cwnd, srtt.as_secs_f64()),
+            _ => PathState::default(),
+        }
+    }
+
+    /// Shows a coupled congestion control all subflows.
+    pub(crate) fn see_paths(&mut self, on: usize, paths: &[PathState]) {
+        if let Congestion::Coupled(coupled) = self.sender.congestion_mut() {
+            coupled.see(on, paths);
+        }
+    }
+
+    /// The connection has lost this subflow's path: nothing is sent any more.
+    pub(crate) fn vanish(&mut self) {
+        self.state = ConnectionState::Closed;
+        self.syn_at = Time::NEVER;
     }
 
     /// The ECN feedback that this end is configured for, or that its congestion control needs.
@@ -439,7 +534,12 @@ impl TcpEndpoint {
         probe: &mut impl Probe,
     ) {
         let timestamps = self.config.timestamps && self.offer.timestamps;
-        let options = if timestamps { 12 } else { 0 };
+        let mapping = if self.config.multipath {
+            MptcpOption::MAPPING_LEN
+        } else {
+            0
+        };
+        let options = mapping + if timestamps { 12 } else { 0 };
         let mss = self
             .config
             .mss

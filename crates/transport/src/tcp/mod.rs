@@ -10,7 +10,7 @@ mod expendable;
 mod outbox;
 mod profile;
 mod rate;
-mod receiver;
+pub(crate) mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
@@ -19,6 +19,7 @@ pub use config::{
     AckRule, EcnMode, LossRecovery, LossResponse, OutageResponse, Pacing, ReceiveWindow,
     ResilienceConfig, RtoRule, TcpConfig,
 };
+pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
 pub use outbox::{AppEvent, Outbox, Outgoing};
 pub use profile::{PARAMETERS, PROFILES};

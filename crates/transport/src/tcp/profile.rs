@@ -359,6 +359,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         pacing: Pacing::Automatic,
         maximum_pacing_rate: Rate::UNLIMITED,
         tso_bursts: false,
+        multipath: false,
         maximum_retries: 15,
         maximum_syns: 7,
     };

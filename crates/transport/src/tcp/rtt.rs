@@ -154,6 +154,10 @@ impl RttEstimator {
     pub(super) fn srtt(&self) -> Span {
         Span::from_nanos(self.srtt8 * 125)
     }
+    /// The variance term of the timeout (RFC 6298: four times RTTVAR).
+    pub(super) fn variance(&self) -> Span {
+        Span::from_micros(self.rttvar4 / 4)
+    }
     /// Whether there was a sample.
     pub(super) fn has_sample(&self) -> bool {
         self.srtt8 != 0

@@ -15,7 +15,7 @@ use fadeout_core::registry::{Entry, Parameters, Value};
 use fadeout_core::{Rate, Span, Time};
 
 /// A window of `cwnd` segments.
-pub(super) fn window(cwnd: f64, ssthresh: f64) -> Window {
+pub(crate) fn window(cwnd: f64, ssthresh: f64) -> Window {
     Window {
         cwnd,
         ssthresh,
@@ -24,7 +24,7 @@ pub(super) fn window(cwnd: f64, ssthresh: f64) -> Window {
 }
 
 /// An algorithm with some parameters set.
-pub(super) fn build<A: Algorithm>(parameters: &[(&str, Value)]) -> A {
+pub(crate) fn build<A: Algorithm>(parameters: &[(&str, Value)]) -> A {
     struct Of<A>(A);
     impl<A: Algorithm> Of<A> {
         const ENTRY: &'static Entry = &A::ENTRY;
@@ -42,12 +42,12 @@ pub(super) fn build<A: Algorithm>(parameters: &[(&str, Value)]) -> A {
 }
 
 /// A choice parameter's value.
-pub(super) fn choice(name: &str) -> Value {
+pub(crate) fn choice(name: &str) -> Value {
     Value::Choice(name.to_string())
 }
 
 /// An ACK at `now` for `acked` segments in the Open state of a sender limited by its window.
-pub(super) fn ack(now: Time, acked: u32) -> AckSample {
+pub(crate) fn ack(now: Time, acked: u32) -> AckSample {
     AckSample {
         now,
         acked,
@@ -74,7 +74,7 @@ pub(super) fn ack(now: Time, acked: u32) -> AckSample {
 }
 
 /// An ACK with a round-trip time in milliseconds.
-pub(super) fn ack_with_rtt(now: Time, acked: u32, rtt_ms: f64) -> AckSample {
+pub(crate) fn ack_with_rtt(now: Time, acked: u32, rtt_ms: f64) -> AckSample {
     AckSample {
         rtt: Some(Span::from_secs_f64(rtt_ms / 1e3)),
         ..ack(now, acked)
@@ -82,7 +82,7 @@ pub(super) fn ack_with_rtt(now: Time, acked: u32, rtt_ms: f64) -> AckSample {
 }
 
 /// A congestion event with `flight` segments outstanding.
-pub(super) fn congestion(now: Time, kind: CongestionKind, flight: u32) -> CongestionEvent {
+pub(crate) fn congestion(now: Time, kind: CongestionKind, flight: u32) -> CongestionEvent {
     CongestionEvent {
         now,
         kind,
@@ -94,7 +94,7 @@ pub(super) fn congestion(now: Time, kind: CongestionKind, flight: u32) -> Conges
 }
 
 /// Fast recovery with the whole window outstanding; returns the new threshold.
-pub(super) fn lose<C: CongestionControl>(control: &mut C, window: &mut Window, now: Time) -> f64 {
+pub(crate) fn lose<C: CongestionControl>(control: &mut C, window: &mut Window, now: Time) -> f64 {
     let flight = window.cwnd as u32;
     control.on_congestion(
         window,
@@ -104,6 +104,6 @@ pub(super) fn lose<C: CongestionControl>(control: &mut C, window: &mut Window, n
 }
 
 /// Milliseconds since the start.
-pub(super) fn at_ms(ms: u64) -> Time {
+pub(crate) fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }

@@ -3,14 +3,14 @@
 mod acknowledgment;
 mod freeze;
 mod marks;
-mod reassembly;
-mod window;
+pub(crate) mod reassembly;
+pub(crate) mod window;
 
 use super::config::{AckRule, LossResponse, OutageResponse, ResilienceConfig, TcpConfig};
 use super::expendable;
 use crate::congestion::EcnFeedback;
 use acknowledgment::{AckPolicy, Urgency};
-use fadeout_core::{Ecn, Flags, LinkInfo, SackList, Segment, Span, Time};
+use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, SackList, Segment, Span, Time};
 use reassembly::{Arrival, Reassembly};
 use window::AdvertisedWindow;
 
@@ -23,6 +23,8 @@ pub(super) struct Receiver {
     mss: u32,
     has_timestamps: bool,
     has_sack: bool,
+    /// Bytes of each ACK's option space that Multipath TCP takes.
+    multipath_len: u32,
     marks: marks::Marks,
     /// Newest timestamp to echo (RFC 7323 section 4.3 TS.Recent).
     ts_recent: u32,
@@ -56,6 +58,11 @@ impl Receiver {
             mss: config.effective_mss(),
             has_timestamps: config.timestamps,
             has_sack: config.recovery.uses_sack(),
+            multipath_len: if config.multipath {
+                MptcpOption::DATA_ACK_LEN
+            } else {
+                0
+            },
             marks: marks::Marks::default(),
             ts_recent: 0,
             acked_up_to: 0,
@@ -208,7 +215,10 @@ impl Receiver {
             segment.ts_echo = self.ts_recent;
         }
         if self.has_sack {
-            let most = if self.has_timestamps { 3 } else { 4 };
+            // RFC 2018 section 3: as many as the 40 bytes of options leave room for.
+            let timestamps = if self.has_timestamps { 12 } else { 0 };
+            let room = 40 - timestamps - self.multipath_len - 4;
+            let most = (room / 8) as usize;
             segment.sack = self.reassembly.take_sack_blocks(most);
         } else {
             segment.sack = SackList::EMPTY;
@@ -272,6 +282,14 @@ impl Receiver {
     /// Window scale for a SYN: the smallest that can express the largest window.
     pub(super) fn window_scale(&self) -> u8 {
         self.window.scale()
+    }
+    /// Next sequence number expected (RCV.NXT).
+    pub(super) fn rcv_nxt(&self) -> u64 {
+        self.reassembly.next()
+    }
+    /// Round-trip time at the receiver.
+    pub(super) fn rtt(&self) -> Option<Span> {
+        self.window.rtt()
     }
     pub(super) fn ts_recent(&self) -> u32 {
         self.ts_recent

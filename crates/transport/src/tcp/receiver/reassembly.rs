@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 /// How a segment fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(crate) enum Arrival {
     /// It begins at RCV.NXT; nothing or part of what waits follows.
     InOrder,
     /// It filled the last gap: everything received is in order now.
@@ -18,7 +18,7 @@ pub(super) enum Arrival {
 
 /// Received ranges above RCV.NXT, sorted, and in what order they were touched.
 #[derive(Debug, Default)]
-pub(super) struct Reassembly {
+pub(crate) struct Reassembly {
     next: u64,
     ranges: VecDeque<SackBlock>,
     buffered: u64,
@@ -30,14 +30,14 @@ pub(super) struct Reassembly {
 }
 
 impl Reassembly {
-    pub(super) fn begin(&mut self, next: u64) {
+    pub(crate) fn begin(&mut self, next: u64) {
         self.next = next;
     }
     /// RCV.NXT.
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.next
     }
-    pub(super) fn has_gap(&self) -> bool {
+    pub(crate) fn has_gap(&self) -> bool {
         !self.ranges.is_empty()
     }
     /// What is missing below the highest byte received.
@@ -46,12 +46,12 @@ impl Reassembly {
         starts.zip(self.ranges.iter().map(|range| range.start))
     }
     /// Bytes held out of order.
-    pub(super) fn buffered(&self) -> u64 {
+    pub(crate) fn buffered(&self) -> u64 {
         self.buffered
     }
 
     /// Takes the range `start..end`.
-    pub(super) fn insert(&mut self, start: u64, end: u64) -> Arrival {
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> Arrival {
         if end <= self.next {
             self.duplicate = Some(SackBlock { start, end });
             return Arrival::Duplicate;
@@ -143,7 +143,7 @@ impl Reassembly {
     }
 
     /// The blocks of an ACK that leaves now, at most `most`; a duplicate comes first, once.
-    pub(super) fn take_sack_blocks(&mut self, most: usize) -> SackList {
+    pub(crate) fn take_sack_blocks(&mut self, most: usize) -> SackList {
         let mut list = SackList::EMPTY;
         if self.duplicate.is_none() && self.recent_len == 0 {
             return list;

@@ -14,7 +14,7 @@ const INITIAL_WINDOW: u64 = 65_535;
 const LARGEST_WINDOW: u64 = 65_535 << 14;
 
 #[derive(Debug)]
-pub(super) struct AdvertisedWindow {
+pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
     maximum: u64,
     /// Size of the buffer, in payload.
@@ -34,7 +34,7 @@ pub(super) struct AdvertisedWindow {
 }
 
 impl AdvertisedWindow {
-    pub(super) fn new(config: &TcpConfig) -> AdvertisedWindow {
+    pub(crate) fn new(config: &TcpConfig) -> AdvertisedWindow {
         let mss = u64::from(config.mss);
         let (is_autotuned, maximum, initial) = match config.receive_window {
             ReceiveWindow::Autotuned { max_bytes } => (
@@ -43,6 +43,8 @@ impl AdvertisedWindow {
                 (INITIAL_WINDOW - INITIAL_WINDOW % mss).max(mss),
             ),
             ReceiveWindow::Fixed { bytes } => (false, bytes, bytes),
+            // Wide open: the connection's window bounds the data. The round-trip time is measured.
+            ReceiveWindow::Shared => (true, LARGEST_WINDOW, LARGEST_WINDOW),
         };
         let maximum = maximum.min(LARGEST_WINDOW);
         let initial = initial.min(maximum);
@@ -62,18 +64,18 @@ impl AdvertisedWindow {
     }
 
     /// The window field of a SYN, which is never scaled.
-    pub(super) fn initial(&self) -> u64 {
+    pub(crate) fn initial(&self) -> u64 {
         self.threshold.min(65_535)
     }
 
-    pub(super) fn scale(&self) -> u8 {
+    pub(crate) fn scale(&self) -> u8 {
         (0..14)
             .find(|&scale| 65_535_u64 << scale >= self.maximum)
             .unwrap_or(14)
     }
 
     /// What was offered and is not used up, seen from RCV.NXT `next`.
-    pub(super) fn offered(&self, next: u64) -> u64 {
+    pub(crate) fn offered(&self, next: u64) -> u64 {
         self.right_edge
             .saturating_sub(next)
             .max(if self.right_edge == 0 {
@@ -84,13 +86,13 @@ impl AdvertisedWindow {
     }
 
     /// The window that could be offered with `held` bytes in the buffer.
-    pub(super) fn preview(&self, held: u64) -> u64 {
+    pub(crate) fn preview(&self, held: u64) -> u64 {
         let free = self.buffer.saturating_sub(held).min(self.threshold);
         free >> self.scale() << self.scale()
     }
 
     /// The window of a segment that leaves now.
-    pub(super) fn advertise(&mut self, next: u64, held: u64) -> u64 {
+    pub(crate) fn advertise(&mut self, next: u64, held: u64) -> u64 {
         self.right_edge = self.right_edge.max(next + self.preview(held));
         let window = self.right_edge - next;
         // Only multiples of the scale can be said, and never more than was meant.
@@ -98,7 +100,7 @@ impl AdvertisedWindow {
     }
 
     /// A full-sized segment was received in order: offer more of the buffer.
-    pub(super) fn grow(&mut self, mss: u32, held: u64) {
+    pub(crate) fn grow(&mut self, mss: u32, held: u64) {
         let room = self
             .buffer
             .saturating_sub(held)
@@ -108,7 +110,7 @@ impl AdvertisedWindow {
 
     /// The application read `bytes`. Once a round trip the buffer is set to twice what was read
     /// in it, and more while that grows, so that slow start is never held back.
-    pub(super) fn on_read(&mut self, now: Time, bytes: u64, mss: u32) {
+    pub(crate) fn on_read(&mut self, now: Time, bytes: u64, mss: u32) {
         if !self.is_autotuned {
             return;
         }
@@ -128,7 +130,7 @@ impl AdvertisedWindow {
 
     /// Round-trip time at the receiver, from a full segment's timestamp echo (Linux
     /// `tcp_rcv_rtt_measure_ts`).
-    pub(super) fn measure_rtt(&mut self, now: Time, echo: u32) {
+    pub(crate) fn measure_rtt(&mut self, now: Time, echo: u32) {
         if !self.is_autotuned || echo == self.last_echo {
             return;
         }
@@ -141,9 +143,19 @@ impl AdvertisedWindow {
         });
     }
 
+    /// The receiver's round-trip time; `None` before the first sample.
+    pub(crate) fn rtt(&self) -> Option<Span> {
+        self.rtt
+    }
+
+    /// Takes a round-trip time measured elsewhere.
+    pub(crate) fn set_rtt(&mut self, rtt: Option<Span>) {
+        self.rtt = rtt;
+    }
+
     /// Round-trip time at the receiver without timestamps: a whole window takes at least one to
     /// arrive, so the shortest time counts (Linux `tcp_rcv_rtt_measure`).
-    pub(super) fn measure_round(&mut self, now: Time, next: u64) {
+    pub(crate) fn measure_round(&mut self, now: Time, next: u64) {
         if !self.is_autotuned || next < self.round.0 {
             return;
         }
@@ -155,7 +167,7 @@ impl AdvertisedWindow {
     }
 
     /// The receiver's round-trip time, bounded by the sender half's where that is known.
-    pub(super) fn rtt_or(&self, srtt: Span) -> Span {
+    pub(crate) fn rtt_or(&self, srtt: Span) -> Span {
         match (self.rtt, srtt.is_zero()) {
             (Some(rtt), false) => rtt.min(srtt),
             (Some(rtt), true) => rtt,

@@ -104,6 +104,8 @@ pub(super) struct Sender {
     write_end: u64,
     fin_queued: bool,
     fin_sent: bool,
+    /// A multipath connection has more data than it offers this subflow.
+    holds_back: bool,
     /// Advertised window, and the segment that last updated it (RFC 9293 SND.WND, WL1).
     snd_wnd: u64,
     snd_wl1: u64,
@@ -162,6 +164,7 @@ impl Sender {
             write_end: 1,
             fin_queued: false,
             fin_sent: false,
+            holds_back: false,
             snd_wnd: 0,
             snd_wl1: 0,
             state: RecoveryState::Open,
@@ -226,6 +229,23 @@ impl Sender {
             self.restart_after_idle(now);
         }
         self.write_end = self.write_end.saturating_add(bytes);
+    }
+
+    /// A multipath connection lets this subflow send up to `bytes` of new data in this step;
+    /// `holds_back` when it has more. What is not sent is withdrawn by offering zero.
+    pub(super) fn offer(&mut self, bytes: u64, holds_back: bool) {
+        self.write_end = self.snd_nxt.saturating_add(bytes);
+        self.holds_back = holds_back;
+    }
+
+    /// Halves the window, and the threshold where slow start is over: the subflow holds the
+    /// connection's window up (Raiciu et al., NSDI 2012, section 4.2).
+    pub(super) fn penalise(&mut self) {
+        let prior = self.window.cwnd;
+        self.set_cwnd((prior / 2.0).floor());
+        if prior >= self.window.ssthresh {
+            self.window.ssthresh = (self.window.ssthresh / 2.0).floor().max(2.0);
+        }
     }
 
     /// The application will write no more.
@@ -332,6 +352,24 @@ impl Sender {
     }
     pub(super) fn window(&self) -> &Window {
         &self.window
+    }
+    pub(super) fn recovery_state(&self) -> RecoveryState {
+        self.state
+    }
+    pub(super) fn timeouts_in_a_row(&self) -> u32 {
+        self.retransmits
+    }
+    pub(super) fn segments_in_flight(&self) -> u32 {
+        self.in_flight()
+    }
+    pub(super) fn congestion(&self) -> &Congestion {
+        &self.congestion
+    }
+    pub(super) fn congestion_mut(&mut self) -> &mut Congestion {
+        &mut self.congestion
+    }
+    pub(super) fn pacing_rate(&self) -> fadeout_core::Rate {
+        self.pacer.rate
     }
     /// The ECN feedback that the congestion control is made for.
     pub(super) fn needs_ecn(&self) -> EcnFeedback {

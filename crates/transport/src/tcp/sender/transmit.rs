@@ -155,7 +155,8 @@ impl Sender {
             if self.config.recovery == LossRecovery::Sack {
                 self.repair_beyond_losses(cx);
             }
-            if self.in_flight() < self.window.cwnd as u32
+            if !self.holds_back
+                && self.in_flight() < self.window.cwnd as u32
                 && self.board.lost_out <= self.board.retrans_out
             {
                 self.rate.on_app_limited(self.in_flight());

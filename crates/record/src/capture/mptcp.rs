@@ -1,0 +1,159 @@
+//! Multipath TCP options on the wire (RFC 8684 section 3), with keys, tokens, nonces and HMACs
+//! that follow from the endpoints' ids: the simulation has none.
+
+use super::headers::scrambled;
+use crate::EndpointInfo;
+use fadeout_core::{EndpointId, Flags, MptcpOption, Segment};
+use sha2::{Digest, Sha256};
+
+/// Option kind of Multipath TCP.
+pub(super) const KIND: u8 = 30;
+/// SHA-256's block, bytes.
+const BLOCK: usize = 64;
+
+/// One end of a connection, and of one of its subflows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Identity {
+    key: [u8; 8],
+    token: [u8; 4],
+    initial_data_seq: u64,
+    nonce: [u8; 4],
+    path: u8,
+}
+
+impl Identity {
+    /// Of endpoint `id`; `None` when it is no subflow.
+    pub(super) fn of(id: EndpointId, endpoint: &EndpointInfo) -> Option<Identity> {
+        let subflow = endpoint.subflow?;
+        let key = scrambled(0x6d70_7463_7000_0000 | u64::from(subflow.first.0)).to_be_bytes();
+        let digest = Sha256::digest(key);
+        let mut token = [0; 4];
+        token.copy_from_slice(&digest[..4]);
+        let mut last = [0; 8];
+        last.copy_from_slice(&digest[24..]);
+        let nonce = scrambled(u64::from(id.0)) as u32;
+        Some(Identity {
+            key,
+            token,
+            initial_data_seq: u64::from_be_bytes(last),
+            nonce: nonce.to_be_bytes(),
+            path: subflow.path,
+        })
+    }
+
+    /// The HMAC with which this end proves itself to `peer` (RFC 8684 section 3.2).
+    fn proof(&self, peer: &Identity) -> [u8; 32] {
+        let mut inner = [0x36; BLOCK];
+        let mut outer = [0x5c; BLOCK];
+        for (index, byte) in self.key.iter().chain(&peer.key).enumerate() {
+            inner[index] ^= byte;
+            outer[index] ^= byte;
+        }
+        let hash = Sha256::new()
+            .chain_update(inner)
+            .chain_update(self.nonce)
+            .chain_update(peer.nonce)
+            .finalize();
+        Sha256::new()
+            .chain_update(outer)
+            .chain_update(hash)
+            .finalize()
+            .into()
+    }
+}
+
+/// The option's value in `segment` from `own` to `peer`, without kind and length.
+pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value {
+    let mut value = Value {
+        bytes: [0; 38],
+        len: 0,
+    };
+    let is_syn = segment.flags.has(Flags::SYN);
+    let is_reply = segment.flags.has(Flags::ACK);
+    match segment.mptcp {
+        MptcpOption::None => {}
+        MptcpOption::Capable => {
+            value.put(&[0x01, 0x01]); // version 1; HMAC-SHA256, no checksums
+            if !is_syn || is_reply {
+                value.put(&own.key);
+            }
+            if !is_syn {
+                value.put(&peer.key);
+            }
+        }
+        MptcpOption::Join { backup } => {
+            let address = if is_syn { own.path } else { 0 };
+            value.put(&[0x10 | u8::from(backup && is_syn), address]);
+            if !is_syn {
+                value.put(&own.proof(peer)[..20]);
+            } else if is_reply {
+                value.put(&own.proof(peer)[..8]);
+                value.put(&own.nonce);
+            } else {
+                value.put(&peer.token);
+                value.put(&own.nonce);
+            }
+        }
+        MptcpOption::Dss(dss) => {
+            let ack = peer.initial_data_seq.wrapping_add(dss.data_ack);
+            if dss.data_len == 0 {
+                value.put(&[0x20, 0x03]);
+                value.put(&ack.to_be_bytes());
+            } else {
+                let fin = if dss.data_fin { 0x10 } else { 0 };
+                value.put(&[0x20, fin | 0x0d]);
+                value.put(&(ack as u32).to_be_bytes());
+                let data_seq = own.initial_data_seq.wrapping_add(dss.data_seq);
+                value.put(&data_seq.to_be_bytes());
+                // Relative to the subflow's start; zero for a DATA_FIN without data.
+                let seq = if segment.len == 0 {
+                    0
+                } else {
+                    segment.seq as u32
+                };
+                value.put(&seq.to_be_bytes());
+                value.put(&dss.data_len.to_be_bytes());
+            }
+        }
+        MptcpOption::RemoveAddress { path } => value.put(&[0x40, path]),
+    }
+    value
+}
+
+/// An option's value, at most as long as the option space.
+#[derive(Debug)]
+pub(super) struct Value {
+    bytes: [u8; 38],
+    len: usize,
+}
+
+impl Value {
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..][..bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_proof_is_hmac_sha256_over_both_nonces() {
+        let end = |key: u8, nonce: u8| Identity {
+            key: [key; 8],
+            token: [0; 4],
+            initial_data_seq: 0,
+            nonce: [nonce; 4],
+            path: 0,
+        };
+        // Python: hmac.new(b"\x01" * 8 + b"\x02" * 8, b"\x03" * 4 + b"\x04" * 4, "sha256").
+        let proof = end(1, 3).proof(&end(2, 4));
+        assert_eq!(proof[..8], PROOF);
+    }
+
+    const PROOF: [u8; 8] = [0x7e, 0x16, 0x98, 0x99, 0x3c, 0x7f, 0x51, 0x80];
+}

@@ -1,0 +1,128 @@
+//! Multipath TCP connections.
+
+use super::*;
+use crate::keys::MAX_PATHS;
+
+impl Builder<'_, '_> {
+    /// The multipath part of a flow between two nodes.
+    pub(super) fn multipath(
+        &mut self,
+        fields: &Fields,
+        flow: &Fields,
+        (from, to): (NodeId, NodeId),
+    ) -> Option<Multipath> {
+        let paths: Vec<Option<FlowPath>> = fields
+            .list("paths")
+            .iter()
+            .map(|item| self.path(item, from, to))
+            .collect();
+        let coupling = fields.named("coupling");
+        if paths.len() > MAX_PATHS {
+            let message = format!("{} paths", paths.len());
+            let expected = format!("at most {MAX_PATHS} paths");
+            self.mistake(fields.place_of("paths"), message, &expected);
+        }
+        if let Some(coupling) = &coupling
+            && coupling.name != "uncoupled"
+        {
+            if paths.len() == 1 {
+                let message = format!("coupling `{}` on a single path", coupling.name);
+                let expected = "two paths or more, or `coupling = \"uncoupled\"`";
+                self.mistake(fields.place_of("coupling"), message, expected);
+            }
+            if flow.item("congestion-control").is_some() {
+                let message = format!(
+                    "a `congestion-control` beside coupling `{}`, which is one itself",
+                    coupling.name
+                );
+                self.mistake(
+                    flow.place_of("congestion-control"),
+                    message,
+                    "one of the two",
+                );
+            }
+        }
+        if flow.item("link-info").is_some() {
+            let message = "`link-info` on a multipath flow";
+            self.mistake(flow.place_of("link-info"), message, "a flow of one path");
+        }
+        Some(Multipath {
+            paths: paths.into_iter().collect::<Option<_>>()?,
+            scheduler: fields.named("scheduler")?,
+            coupling: coupling?,
+            join_delay: fields.span("join-delay")?,
+            opportunistic_retransmission: fields.flag("opportunistic-retransmission"),
+            penalisation: fields.flag("penalisation"),
+        })
+    }
+
+    fn path(&mut self, item: &Item, from: NodeId, to: NodeId) -> Option<FlowPath> {
+        let (links, place, fields) = match &item.content {
+            Content::List(links) => (links.as_slice(), item.place, None),
+            Content::Fields(fields) => {
+                (fields.list("links"), fields.place_of("links"), Some(fields))
+            }
+            _ => return None,
+        };
+        let hops = self.hops(links, place, from, to)?;
+        let time = |key| {
+            fields
+                .and_then(|fields| fields.item(key))
+                .and_then(Item::time)
+        };
+        let (begin, until) = (time("from").unwrap_or(Time::ZERO), time("until"));
+        if until.is_some_and(|until| until <= begin) {
+            let message = "the path goes away before it comes up";
+            self.mistake(fields?.place_of("until"), message, "a time after `from`");
+        }
+        Some(FlowPath {
+            hops,
+            backup: fields
+                .and_then(|fields| fields.flag("backup"))
+                .unwrap_or(false),
+            from: begin,
+            until,
+        })
+    }
+
+    /// The links as a way from one node to another.
+    fn hops(&mut self, links: &[Item], place: Place, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
+        let mut hops = Vec::with_capacity(links.len());
+        let mut at = from;
+        for item in links {
+            let Content::Text(name) = &item.content else {
+                return None;
+            };
+            let Some((index, ends)) = self.link_ends.get(name.as_str()).copied() else {
+                let names: Vec<String> = self.link_ends.keys().cloned().collect();
+                let names = names.iter().map(String::as_str);
+                refer_to_nothing(&mut self.reader.mistakes, item, "link", names);
+                return None;
+            };
+            let is_reverse = at == ends.1;
+            if !is_reverse && at != ends.0 {
+                let node = self.nodes.list[at.index()].name.clone();
+                let message = format!("link `{}` does not start at `{node}`", shortened(name));
+                self.mistake(
+                    item.place,
+                    message,
+                    &format!("a link that touches `{node}`"),
+                );
+                return None;
+            }
+            at = if is_reverse { ends.0 } else { ends.1 };
+            hops.push(Hop {
+                link: index,
+                is_reverse,
+            });
+        }
+        if at != to {
+            let name = |node: NodeId| self.nodes.list[node.index()].name.clone();
+            let message = format!("the path ends at `{}`", name(at));
+            let expected = format!("a path that ends at `{}`", name(to));
+            self.mistake(place, message, &expected);
+            return None;
+        }
+        Some(hops)
+    }
+}

@@ -1,0 +1,131 @@
+//! Multipath TCP connections: two hosts a path, one connection an end.
+
+use super::{BuildError, default_congestion_control, route_over};
+use crate::world::{End, Host, Multi, Parts};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Parameters;
+use fadeout_core::{EndpointId, FlowId, Time};
+use fadeout_scenario::{self as scenario, Scenario};
+use fadeout_transport::congestion::Congestion;
+use fadeout_transport::multipath::coupling::Coupled;
+use fadeout_transport::multipath::{
+    MultipathConfig, MultipathConnection, PathConfig, PathId, Scheduler, Subflow,
+};
+use fadeout_transport::tcp::TcpConfig;
+
+/// The flow that the rows of a path carry. Paths come after all flows, in the order of the file.
+pub(crate) fn path_flow(scenario: &Scenario, flow: usize, path: usize) -> FlowId {
+    let before: usize = scenario.flows[..flow].iter().map(path_count).sum();
+    FlowId((scenario.flows.len() + before + path) as u32)
+}
+
+/// Paths of a flow that have rows of their own.
+pub(crate) fn path_count(flow: &scenario::Flow) -> usize {
+    flow.multipath
+        .as_ref()
+        .map_or(0, |multipath| multipath.paths.len())
+}
+
+/// Adds the hosts and connections of flow `flow`: sender and receiver of each path in turn.
+pub(super) fn add(
+    scenario: &Scenario,
+    flow: &scenario::Flow,
+    described: &scenario::Multipath,
+    parts: &mut Parts,
+) -> Result<(), BuildError> {
+    let id = parts.flows.len();
+    let unknown = |kind, name: &str| BuildError::Unknown {
+        flow: flow.name.clone(),
+        kind,
+        name: name.to_owned(),
+    };
+    let tcp = TcpConfig::new(&flow.profile, &flow.tcp)
+        .ok_or_else(|| unknown("profile", &flow.profile))?;
+    let named = &described.scheduler;
+    let scheduler = Scheduler::new(&named.name, &named.parameters)
+        .ok_or_else(|| unknown("scheduler", &named.name))?;
+    let is_papers = !scheduler.is_upstream();
+    let config = MultipathConfig {
+        tcp,
+        scheduler,
+        join_delay: described.join_delay,
+        opportunistic_retransmission: described.opportunistic_retransmission.unwrap_or(is_papers),
+        penalisation: described.penalisation.unwrap_or(is_papers),
+    };
+    let first_host = parts.hosts.len() as u32;
+    let first_connection = parts.connections.len() as u32;
+    for side in 0..2 {
+        let mut subflows = Vec::new();
+        for (number, path) in described.paths.iter().enumerate() {
+            let endpoint = EndpointId(first_host + 2 * number as u32 + side);
+            let congestion = congestion(scenario, flow, described, &config, endpoint)?;
+            // The receiving end learns from the sender what comes and goes.
+            let path = if side == 0 {
+                PathConfig {
+                    backup: path.backup,
+                    from: path.from,
+                    until: path.until.unwrap_or(Time::NEVER),
+                }
+            } else {
+                PathConfig::default()
+            };
+            subflows.push(Subflow {
+                flow: path_flow(scenario, id, number),
+                congestion,
+                config: path,
+            });
+        }
+        let connection = MultipathConnection::new(config.clone(), subflows);
+        parts.connections.push(Multi {
+            connection,
+            anchor: EndpointId(first_host + side),
+            flow: FlowId(id as u32),
+        });
+    }
+    for (number, path) in described.paths.iter().enumerate() {
+        let backward: Vec<scenario::Hop> = path
+            .hops
+            .iter()
+            .rev()
+            .map(|hop| scenario::Hop {
+                is_reverse: !hop.is_reverse,
+                ..*hop
+            })
+            .collect();
+        for (side, hops) in [(0, &path.hops), (1, &backward)] {
+            let route = route_over(flow, hops, parts)?;
+            let end = End::Subflow {
+                connection: first_connection + side,
+                path: PathId(number as u8),
+            };
+            let peer = EndpointId(first_host + 2 * number as u32 + (1 - side));
+            let flow = path_flow(scenario, id, number);
+            parts.hosts.push(Host::new(end, flow, peer, route));
+        }
+    }
+    Ok(())
+}
+
+fn congestion(
+    scenario: &Scenario,
+    flow: &scenario::Flow,
+    described: &scenario::Multipath,
+    config: &MultipathConfig,
+    endpoint: EndpointId,
+) -> Result<Congestion, BuildError> {
+    let coupling = &described.coupling;
+    if let Some(coupled) = Coupled::new(&coupling.name, &coupling.parameters) {
+        return Ok(Congestion::Coupled(coupled));
+    }
+    let none = Parameters::default();
+    let (name, given) = match &flow.congestion_control {
+        Some(named) => (named.name.as_str(), &named.parameters),
+        None => (default_congestion_control(config.tcp.recovery), &none),
+    };
+    let random = Stream::new(scenario.seed, "congestion", u64::from(endpoint.0));
+    Congestion::new(name, given, random).ok_or_else(|| BuildError::Unknown {
+        flow: flow.name.clone(),
+        kind: "congestion control",
+        name: name.to_owned(),
+    })
+}

@@ -1,0 +1,190 @@
+//! Multipath TCP in whole runs: beside the kernel, at shared and separate bottlenecks, on the wire.
+
+mod common;
+
+use common::{end, parse, run_to, world};
+use fadeout_record::Destination;
+use fadeout_sim::{Control, Simulation, summary};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// A path as the recordings describe it: rate in Mbit/s, one-way delay in ms, netem's limit in
+/// packets, which counts those in the delay line too.
+type Path = (u32, u32, u32);
+
+/// Server, a router a path, client; frames count with their Ethernet header, as netem does.
+fn two_paths(paths: [Path; 2]) -> String {
+    let mut text = String::new();
+    for (name, (rate, delay, limit)) in ["a", "b"].into_iter().zip(paths) {
+        text += &format!(
+            "[link.to-{name}]\nfrom = \"server\"\nto = \"router-{name}\"\n\
+             rate = \"unlimited\"\ndelay = \"0 ms\"\n\
+             reverse = {{ rate = \"unlimited\", delay = \"{delay} ms\" }}\n\
+             [link.{name}]\nfrom = \"router-{name}\"\nto = \"client\"\n\
+             rate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nframing = \"14 B\"\n\
+             queue = {{ limit = \"{limit} packets\", counts-delay-line = true }}\n\
+             reverse = {{ rate = \"unlimited\", delay = \"0 ms\" }}\n"
+        );
+    }
+    text
+}
+
+const BULK: &str = "[flow.mp]\nfrom = \"server\"\nto = \"client\"\n\
+    tcp = { maximum-receive-window = 33554432 }\n";
+
+fn multipath(rest: &str) -> String {
+    format!("{BULK}multipath = {{ paths = [[\"to-a\", \"a\"], [\"to-b\", \"b\"]]{rest} }}\n")
+}
+
+fn flow(text: &str, duration_s: u32) -> Value {
+    let text = format!("duration = \"{duration_s} s\"\n{text}");
+    let scenario = parse(&text, PathBuf::from("."), &[]);
+    let mut world = world(&scenario);
+    run_to(&mut world, end(&scenario));
+    summary(&scenario, &world)["flows"][0].clone()
+}
+
+fn goodput(flow: &Value) -> f64 {
+    flow["goodput_mbps"].as_f64().expect("a number")
+}
+
+#[test]
+fn received_rates_are_near_the_kernels() {
+    // Linux 6.12, upstream Multipath TCP, CUBIC on each subflow, 40 s. The tolerance of the
+    // blocked run: the kernel queues data on a subflow ahead of its window, which a blockage
+    // then holds up; here data is bound when it leaves, and the other path never waits for it.
+    const UNEQUAL: [Path; 2] = [(50, 10, 300), (10, 30, 100)];
+    let blockage = "[blockage.car]\nlink = \"a\"\ndirection = \"forward\"\n\
+        schedule = { period = \"5 s\", duration = \"1 s\", phase = \"3.8 s\" }\n\
+        effect = \"dropped-on-arrival\"\n";
+    for (name, paths, blockage, kernel_mbps, tolerance) in [
+        ("equal", [(20, 25, 200); 2], "", 37.37, 0.02),
+        ("unequal", UNEQUAL, "", 56.27, 0.02),
+        ("blocked", UNEQUAL, blockage, 42.70, 0.07),
+    ] {
+        let text = two_paths(paths) + &multipath("") + blockage;
+        let ours = goodput(&flow(&text, 40));
+        let error = ours / kernel_mbps - 1.0;
+        assert!(error.abs() < tolerance, "{name}: {ours} Mbit/s, {error:+}");
+    }
+}
+
+#[test]
+fn every_scheduler_and_coupling_fills_two_separate_paths() {
+    // wVegas holds a few segments on each and needs its time to find the rate.
+    for rest in [
+        ", scheduler = \"linger\"",
+        ", scheduler = \"min-rtt\"",
+        ", scheduler = \"round-robin\"",
+        ", scheduler = \"blest\"",
+        ", scheduler = \"ecf\"",
+        ", coupling = \"lia\"",
+        ", coupling = \"olia\"",
+        ", coupling = \"balia\"",
+        ", coupling = \"wvegas\"",
+        ", coupling = \"coupled-cubic\"",
+    ] {
+        let text = two_paths([(10, 10, 100), (5, 20, 100)]) + &multipath(rest);
+        let ours = goodput(&flow(&text, 30));
+        // 15 Mbit/s less headers: 1424 of 1514 bytes.
+        assert!((12.0..14.12).contains(&ours), "{rest}: {ours} Mbit/s");
+    }
+}
+
+#[test]
+fn coupled_cubic_takes_no_more_than_a_flow_at_a_shared_bottleneck() {
+    let shared = |multipath: &str| {
+        let text = format!(
+            "[link.a]\nfrom = \"server\"\nto = \"router\"\nrate = \"unlimited\"\ndelay = \"0 ms\"\n\
+             [link.b]\nfrom = \"server\"\nto = \"router\"\nrate = \"unlimited\"\ndelay = \"0 ms\"\n\
+             [link.shared]\nfrom = \"router\"\nto = \"client\"\nrate = \"1 Gbit/s\"\n\
+             delay = \"20 ms\"\nqueue = {{ limit = \"100000 packets\" }}\n\
+             loss = {{ probability = 0.0005 }}\nreverse = {{ rate = \"unlimited\" }}\n\
+             {BULK}{multipath}"
+        );
+        goodput(&flow(&text, 60))
+    };
+    let paths = "paths = [[\"a\", \"shared\"], [\"b\", \"shared\"]]";
+    let single = shared("");
+    let uncoupled = shared(&format!("multipath = {{ {paths} }}\n"));
+    let coupled = shared(&format!(
+        "multipath = {{ {paths}, coupling = \"coupled-cubic\" }}\n"
+    ));
+    // Losses fall at random, so the two flows lose for themselves; the estimate of their rate
+    // from a single interval between losses is the tolerance's reason.
+    assert!(uncoupled > 1.6 * single, "{uncoupled} against {single}");
+    assert!(
+        (0.6..1.35).contains(&(coupled / single)),
+        "{coupled} against {single}"
+    );
+}
+
+#[test]
+fn a_capture_decodes_as_multipath_tcp() {
+    let text = format!(
+        "duration = \"3 s\"\n{}[flow.mp]\nfrom = \"server\"\nto = \"client\"\n\
+         application = {{ kind = \"transfer\", size = 300000 }}\n\
+         multipath = {{ paths = [[\"to-a\", \"a\"], [\"to-b\", \"b\"]] }}\n\
+         [probe]\ncapture = [\"server\"]\ncapture-snap = \"1600 B\"\n",
+        two_paths([(20, 25, 200); 2])
+    );
+    let scenario = parse(&text, PathBuf::from("."), &[]);
+    let simulation = Simulation::new(scenario, Destination::Memory).expect("a world");
+    let outcome = simulation.run(|_| Control::Continue).expect("a run");
+    let (_, capture) = &outcome.recorded.captures[0];
+    let name = format!("fadeout-mptcp-{}.pcapng", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, capture).expect("the temporary folder is writable");
+    let fields = [
+        "tcp.options.mptcp.subtype",
+        "_ws.malformed",
+        "tcp.options.mptcp.version",
+        "tcp.options.mptcp.datalvllen",
+        "mptcp.expected_token",
+        "tcp.options.mptcp.recvtok",
+        "tcp.options.mptcp.datafin.flag",
+        "tcp.checksum.status",
+        "tcp.len",
+    ];
+    let output = std::process::Command::new("tshark")
+        .args(["-o", "tcp.check_checksum:TRUE", "-T", "fields"])
+        .args(["-E", "separator=|", "-r"])
+        .arg(&path)
+        .args(fields.iter().flat_map(|field| ["-e", field]))
+        .output();
+    std::fs::remove_file(&path).expect("the file was just written");
+    let Ok(output) = output else {
+        eprintln!("skipped: tshark is not installed");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split('|').collect()).collect();
+    assert!(rows.len() > 300, "{text}");
+    for row in &rows {
+        assert_eq!(
+            (row[1], row[7]),
+            ("", "1"),
+            "well formed, checksum right: {row:?}"
+        );
+        assert!(!row[0].is_empty(), "every packet has the option: {row:?}");
+        if row[8] != "0" {
+            let mapped: u32 = row[3].parse().expect("data has a mapping");
+            let payload: u32 = row[8].parse().expect("a length");
+            assert!(mapped == payload || mapped == payload + 1, "{row:?}");
+        }
+    }
+    // 0: MP_CAPABLE, 1: MP_JOIN, 2: DSS.
+    for subtype in ["0", "1", "2"] {
+        assert!(
+            rows.iter().any(|row| row[0] == subtype),
+            "subtype {subtype}"
+        );
+    }
+    let join = rows.iter().find(|row| row[0] == "1").expect("a join");
+    // The token is the start of the key's SHA-256, which tshark computes from MP_CAPABLE.
+    assert!(!join[5].is_empty(), "{join:?}");
+    assert!(
+        rows.iter().any(|row| row[6] == "1" || row[6] == "True"),
+        "DATA_FIN"
+    );
+}

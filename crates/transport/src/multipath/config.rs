@@ -1,0 +1,53 @@
+//! What one end of a multipath connection is configured to do.
+
+use super::scheduler::Scheduler;
+use crate::tcp::{ReceiveWindow, TcpConfig};
+use fadeout_core::{Span, Time};
+
+/// Constants of a connection.
+#[derive(Debug, Clone)]
+pub struct MultipathConfig {
+    /// What its subflows share.
+    pub tcp: TcpConfig,
+    /// Which path carries the next data.
+    pub scheduler: Scheduler,
+    /// From the connection's establishment to the first MP_JOIN.
+    pub join_delay: Span,
+    /// Whether the head of the line is sent again on a faster path when the window is full
+    /// (Raiciu et al., NSDI 2012, section 4.2).
+    pub opportunistic_retransmission: bool,
+    /// Whether the slower path's window is then halved.
+    pub penalisation: bool,
+}
+
+impl MultipathConfig {
+    /// What a subflow of the connection is configured to do: its window is the connection's.
+    pub(super) fn subflow(&self) -> TcpConfig {
+        TcpConfig {
+            receive_window: ReceiveWindow::Shared,
+            multipath: true,
+            ..self.tcp.clone()
+        }
+    }
+}
+
+/// One path of a connection.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathConfig {
+    /// For use only while no regular path works (RFC 8684 section 3.3.8).
+    pub backup: bool,
+    /// When it comes up; the first path's connection opens when the application says so.
+    pub from: Time,
+    /// When it goes away for good.
+    pub until: Time,
+}
+
+impl Default for PathConfig {
+    fn default() -> Self {
+        PathConfig {
+            backup: false,
+            from: Time::ZERO,
+            until: Time::NEVER,
+        }
+    }
+}

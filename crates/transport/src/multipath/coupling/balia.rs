@@ -1,0 +1,54 @@
+//! BALIA, balanced linked adaptation (Peng, Walid, Hwang, Low, IEEE/ACM ToN 24(1), 2016;
+//! draft-walid-mptcp-congestion-control).
+//!
+//! With `x = w / rtt` and `a = max(x) / x`, each segment acknowledged adds
+//! `x / (rtt (sum x)^2) (1 + a) / 2 (4 + a) / 5`, and a loss takes away `w / 2 min(a, 1.5)`.
+
+use super::{PathState, View};
+
+fn imbalance(view: &View) -> f64 {
+    let own = view.own().rate();
+    let largest = view.measured().map(PathState::rate).fold(0.0, f64::max);
+    if own > 0.0 { largest / own } else { 1.0 }
+}
+
+/// Window added for each segment acknowledged on the path that looks.
+pub(super) fn increase(view: &View) -> f64 {
+    let own = view.own();
+    let total = view.total_rate();
+    if total <= 0.0 || own.srtt_s <= 0.0 {
+        return 1.0 / own.cwnd.max(1.0);
+    }
+    let a = imbalance(view);
+    own.rate() / (own.srtt_s * total * total) * (1.0 + a) / 2.0 * (4.0 + a) / 5.0
+}
+
+/// The window after a loss.
+pub(super) fn decreased(cwnd: f64, view: &View) -> f64 {
+    (cwnd - cwnd / 2.0 * imbalance(view).min(1.5)).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{near, reference, view};
+    use super::*;
+
+    #[test]
+    fn equal_rates_add_and_halve_alike() {
+        // Reference vector BA-1.
+        near(increase(&reference(0)), 0.025);
+        near(increase(&reference(1)), 0.0125);
+        near(decreased(10.0, &reference(0)), 5.0);
+        near(decreased(20.0, &reference(1)), 10.0);
+    }
+
+    #[test]
+    fn a_slower_path_gives_way_further() {
+        // Reference vector BA-2.
+        let paths = [(10.0, 50.0, 1.0), (10.0, 100.0, 1.0)];
+        near(increase(&view(0, &paths)), 0.044_444_444);
+        near(increase(&view(1, &paths)), 0.02);
+        near(decreased(10.0, &view(0, &paths)), 5.0);
+        near(decreased(10.0, &view(1, &paths)), 2.5);
+    }
+}

@@ -1,0 +1,33 @@
+//! LIA, linked increases (RFC 6356 section 3): each segment acknowledged adds
+//! `min(alpha / w_total, 1 / w)` with
+//! `alpha = w_total max(w_i / rtt_i^2) / (sum w_i / rtt_i)^2`. A loss halves.
+
+use super::View;
+
+/// Window added for each segment acknowledged on the path that looks.
+pub(super) fn increase(view: &View) -> f64 {
+    let own = view.own();
+    let rate = view.total_rate();
+    if rate <= 0.0 {
+        return 1.0 / own.cwnd.max(1.0);
+    }
+    let best = view
+        .measured()
+        .map(|path| path.cwnd / (path.srtt_s * path.srtt_s))
+        .fold(0.0, f64::max);
+    // alpha / w_total: the total window cancels.
+    (best / (rate * rate)).min(1.0 / own.cwnd.max(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{near, reference};
+    use super::*;
+
+    #[test]
+    fn the_reference_paths_share_the_best_ones_increase() {
+        // Reference vector L-1: alpha is 0.75, each ACK adds 0.75 / 30.
+        near(increase(&reference(0)), 0.025);
+        near(increase(&reference(1)), 0.025);
+    }
+}

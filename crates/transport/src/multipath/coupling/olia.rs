@@ -1,0 +1,104 @@
+//! OLIA, opportunistic linked increases (Khalili, Gast, Popovic, Le Boudec, CoNEXT 2012;
+//! draft-khalili-mptcp-congestion-control).
+//!
+//! Each segment acknowledged adds `(w / rtt^2) / (sum w_i / rtt_i)^2 + alpha / w`. The term with
+//! `alpha` moves window from the paths with the largest windows to those that are best by the
+//! distance between losses but small. A loss halves.
+
+use super::{PathState, View};
+use fadeout_core::registry::{Parameter, ParameterKind, Parameters};
+
+pub(super) static PARAMETERS: &[Parameter] = &[Parameter {
+    name: "best-path",
+    kind: ParameterKind::Choice(&["draft", "kernel"]),
+    default: "draft",
+    doc: "What makes a path the best, l being the data between losses: l^2 / rtt (the paper and \
+          the draft) or l / rtt^2 (the Linux module).",
+}];
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Olia {
+    is_kernel: bool,
+}
+
+impl Olia {
+    pub(super) fn new(parameters: &Parameters) -> Olia {
+        Olia {
+            is_kernel: parameters.choice("best-path", "draft") == "kernel",
+        }
+    }
+
+    fn quality(self, path: &PathState) -> f64 {
+        let interval = path.loss_interval;
+        if self.is_kernel {
+            interval / (path.srtt_s * path.srtt_s)
+        } else {
+            interval * interval / path.srtt_s
+        }
+    }
+
+    /// Window added for each segment acknowledged on the path that looks.
+    pub(super) fn increase(self, view: &View) -> f64 {
+        let own = view.own();
+        let window = own.cwnd.max(1.0);
+        let rate = view.total_rate();
+        if rate <= 0.0 || own.srtt_s <= 0.0 {
+            return 1.0 / window;
+        }
+        window / (own.srtt_s * own.srtt_s) / (rate * rate) + self.alpha(view) / window
+    }
+
+    fn alpha(self, view: &View) -> f64 {
+        let count = view.measured().count() as f64;
+        let largest = view.measured().map(|path| path.cwnd).fold(0.0, f64::max);
+        let best = view
+            .measured()
+            .map(|path| self.quality(path))
+            .fold(0.0, f64::max);
+        let is_large = |path: &PathState| path.cwnd >= largest;
+        let is_collected = |path: &PathState| self.quality(path) >= best && !is_large(path);
+        let collected = view.measured().filter(|path| is_collected(path)).count() as f64;
+        let own = view.own();
+        if collected == 0.0 {
+            0.0
+        } else if is_collected(&own) {
+            1.0 / (count * collected)
+        } else if is_large(&own) {
+            let large = view.measured().filter(|path| is_large(path)).count() as f64;
+            -1.0 / (count * large)
+        } else {
+            0.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{near, reference, view};
+    use super::*;
+
+    const DRAFT: Olia = Olia { is_kernel: false };
+    const KERNEL: Olia = Olia { is_kernel: true };
+
+    #[test]
+    fn window_moves_to_the_best_path() {
+        // Reference vector O-1: equal intervals, so the shorter round trip is best.
+        near(DRAFT.increase(&reference(0)), 0.075);
+        near(DRAFT.increase(&reference(1)), -0.0125);
+    }
+
+    #[test]
+    fn nothing_moves_where_the_best_path_has_the_largest_window() {
+        let paths = [(20.0, 50.0, 900.0), (10.0, 100.0, 100.0)];
+        near(DRAFT.alpha(&view(0, &paths)), 0.0);
+        near(DRAFT.alpha(&view(1, &paths)), 0.0);
+    }
+
+    #[test]
+    fn draft_and_kernel_may_call_different_paths_the_best() {
+        // Reference vector O-2.
+        let paths = view(0, &[(10.0, 50.0, 1e6), (20.0, 100.0, 3e6)]).paths;
+        assert!(DRAFT.quality(&paths[1]) > DRAFT.quality(&paths[0]));
+        assert!(KERNEL.quality(&paths[0]) > KERNEL.quality(&paths[1]));
+    }
+}

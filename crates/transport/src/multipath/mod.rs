@@ -1,0 +1,36 @@
+//! Multipath TCP (RFC 8684), sans-IO.
+//!
+//! A [`MultipathConnection`] owns one TCP endpoint a path and the state above them: data sequence
+//! numbers, the mappings that tie them to subflow sequence numbers, the DATA_ACK, one receive
+//! buffer, reinjection, and the close. A [`scheduler`] says which path carries the next data, a
+//! [`coupling`] how much the paths together may take.
+//!
+//! Data is bound to a path when it leaves, not before: a subflow is offered data in each step,
+//! sends what its window allows, and the rest is withdrawn.
+
+mod config;
+mod connection;
+pub mod coupling;
+mod outbox;
+mod reinjection;
+pub mod scheduler;
+
+pub use config::{MultipathConfig, PathConfig};
+pub use connection::{MultipathConnection, PathStatistics, Subflow};
+pub use coupling::COUPLINGS;
+pub use outbox::PathOutbox;
+pub use scheduler::{Choice, Demand, PathScheduler, PathView, SCHEDULERS, Scheduler};
+
+/// Most paths of a connection.
+pub const MAX_PATHS: usize = 8;
+
+/// A path of a connection: an index into its paths.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct PathId(pub u8);
+
+impl PathId {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

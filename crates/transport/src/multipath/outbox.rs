@@ -1,0 +1,27 @@
+//! What a connection hands back.
+
+use super::PathId;
+use crate::tcp::{AppEvent, Outgoing};
+
+/// Outputs of one step of a connection; the caller empties it and keeps its storage.
+#[derive(Debug, Default)]
+pub struct PathOutbox {
+    /// Segments with the path that each leaves on, in the order they leave.
+    pub segments: Vec<(PathId, Outgoing)>,
+    /// Events of the connection in the order they happened.
+    pub events: Vec<AppEvent>,
+    /// In-order bytes delivered to the receiving application in this step.
+    pub delivered_bytes: u64,
+    /// New bytes that each path delivered to the connection in this step, in subflow order.
+    pub arrived: Vec<(PathId, u64)>,
+}
+
+impl PathOutbox {
+    /// Empties the box, keeping its storage.
+    pub fn clear(&mut self) {
+        self.segments.clear();
+        self.events.clear();
+        self.arrived.clear();
+        self.delivered_bytes = 0;
+    }
+}

@@ -1,0 +1,107 @@
+//! BLEST: a slow path is left out where what it takes would keep the fast one from filling the
+//! peer's window (Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016).
+//!
+//! While a segment crosses the slow path, the fast one could send
+//! `X = MSS (cwnd + (r - 1) / 2) r` bytes, `r` being the ratio of their round-trip times. If
+//! `lambda X` exceeds what the window leaves beside the slow path's own segments, waiting is
+//! better. `lambda` starts at 1.2 and follows: up 0.04 where the window did block within a round
+//! trip of the slow path, down 0.01 where not, within 1.0 to 1.3 (out-of-tree `mptcp_blest.c`).
+
+use super::{Choice, Demand, PathScheduler, PathView, fastest};
+use fadeout_core::Time;
+
+/// Blocking estimation.
+#[derive(Debug, Clone, Copy)]
+pub struct Blest {
+    lambda: f64,
+    updated_at: Time,
+    was_blocked: bool,
+}
+
+impl Default for Blest {
+    fn default() -> Self {
+        Blest {
+            lambda: 1.2,
+            updated_at: Time::ZERO,
+            was_blocked: false,
+        }
+    }
+}
+
+impl Blest {
+    fn update(&mut self, now: Time, slow: &PathView) {
+        if now.since(self.updated_at) < slow.srtt {
+            return;
+        }
+        let step = if self.was_blocked { 0.04 } else { -0.01 };
+        self.lambda = (self.lambda + step).clamp(1.0, 1.3);
+        self.was_blocked = false;
+        self.updated_at = now;
+    }
+
+    /// Whether sending on `slow` would block the window.
+    fn would_block(&self, demand: &Demand, fast: &PathView, slow: &PathView) -> bool {
+        let ratio = slow.srtt.as_secs_f64() / fast.srtt.as_secs_f64().max(1e-9);
+        let could_send = f64::from(fast.mss) * (f64::from(fast.cwnd) + (ratio - 1.0) / 2.0) * ratio;
+        let own = f64::from(slow.mss) * f64::from(slow.in_flight + 1);
+        self.lambda * could_send > demand.window as f64 - own
+    }
+}
+
+impl PathScheduler for Blest {
+    fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice {
+        let (Some(fast), Some(next)) = fastest(paths) else {
+            return Choice::Wait;
+        };
+        if fast.id == next.id {
+            return Choice::Path {
+                path: fast.id,
+                bytes: u64::MAX,
+            };
+        }
+        self.update(demand.now, next);
+        if self.would_block(demand, fast, next) {
+            return Choice::Wait;
+        }
+        Choice::Path {
+            path: next.id,
+            bytes: u64::from(next.mss),
+        }
+    }
+
+    fn on_blocked(&mut self) {
+        self.was_blocked = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{demand, path};
+    use super::*;
+
+    #[test]
+    fn a_slow_path_is_used_while_the_window_has_room_for_both() {
+        // Reference vector BL-1.
+        let blest = Blest::default();
+        let fast = path(0, 20, 10, 10);
+        let window = demand(1 << 20, 100_000);
+        assert!(!blest.would_block(&window, &fast, &path(1, 100, 40, 20)));
+        assert!(blest.would_block(&window, &fast, &path(1, 100, 40, 30)));
+    }
+
+    #[test]
+    fn lambda_follows_blocking_within_its_bounds() {
+        let mut blest = Blest::default();
+        let slow = path(1, 100, 10, 0);
+        let mut now = Time::ZERO;
+        for _ in 0..10 {
+            now += slow.srtt;
+            blest.on_blocked();
+            blest.update(now, &slow);
+        }
+        assert_eq!(blest.lambda, 1.3);
+        now += slow.srtt;
+        blest.update(now, &slow);
+        assert_eq!(blest.lambda, 1.29);
+    }
+}
