@@ -6,6 +6,7 @@
 
 mod config;
 mod endpoint;
+mod info;
 mod outbox;
 mod profile;
 mod rate;
@@ -16,6 +17,7 @@ mod sender;
 
 pub use config::{AckRule, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
+pub use info::TcpInfo;
 pub use outbox::{AppEvent, Outbox, Outgoing};
 pub use profile::{PARAMETERS, PROFILES};
 pub use sender::SenderStatistics;

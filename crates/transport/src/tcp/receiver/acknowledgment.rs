@@ -93,6 +93,15 @@ impl AckPolicy {
         self.quick = self.quick.max(budget);
     }
 
+    /// The application asks for quick ACKs, or for none.
+    pub(super) fn set_quick(&mut self, is_on: bool, window: u64, mss: u32) {
+        if is_on {
+            self.enter_quick_mode(window, mss);
+        } else {
+            self.quick = 0;
+        }
+    }
+
     /// Something unusual arrived: acknowledge quickly for a while.
     pub(super) fn enter_quick_mode(&mut self, window: u64, mss: u32) {
         if self.rule == AckRule::Linux {

@@ -218,6 +218,41 @@ impl Receiver {
         after >= before + u64::from(self.mss).min(after / 2)
     }
 
+    /// The application takes up to `bytes` out of the buffer while it is not reading by itself.
+    /// Returns whether a window update should leave: Linux tells when the window at least doubles
+    /// (`tcp_cleanup_rbuf`).
+    pub(super) fn read(&mut self, now: Time, bytes: u64) -> bool {
+        let bytes = bytes.min(self.unread);
+        self.unread -= bytes;
+        let before = self.window.offered(self.reassembly.next());
+        self.window.on_read(now, bytes, self.mss);
+        let held = self.reassembly.buffered() + self.unread;
+        let after = self.window.preview(held);
+        bytes > 0 && after > 0 && after >= 2 * before
+    }
+
+    /// `TCP_QUICKACK`.
+    pub(super) fn set_quick_acks(&mut self, is_on: bool) {
+        let window = self.window.offered(self.reassembly.next());
+        self.policy.set_quick(is_on, window, self.mss);
+    }
+
+    /// The window will not be scaled (RFC 7323 section 2.2).
+    pub(super) fn forgo_window_scaling(&mut self) {
+        self.window.forgo_scaling();
+    }
+
+    /// Whether `seq` is beyond RCV.NXT and within what was offered.
+    pub(super) fn is_within_window(&self, seq: u64) -> bool {
+        let next = self.next();
+        seq > next && seq <= next + self.window.offered(next)
+    }
+
+    /// RCV.NXT.
+    pub(super) fn next(&self) -> u64 {
+        self.reassembly.next()
+    }
+
     /// When a delayed ACK is due.
     pub(super) fn wake_at(&self) -> Time {
         self.policy.wake_at()
