@@ -254,7 +254,9 @@ impl Settings {
                     1 => EcnMode::Always,
                     2 => EcnMode::WhenAsked,
                     _ => {
-                        return Some("accurate ECN (`tcp_ecn` above 2) is not supported".to_owned());
+                        return Some(
+                            "accurate ECN (`tcp_ecn` above 2) is not supported".to_owned(),
+                        );
                     }
                 }
             }
@@ -287,7 +289,7 @@ impl Settings {
                 config.minimum_rto = Span::from_micros(u64::from(number.max(1_000)));
             }
             "tcp_comp_sack_nr" | "tcp_comp_sack_delay_ns" if !is_on => {
-                config.sack_compression = false
+                config.sack_compression = false;
             }
             "tcp_comp_sack_nr" | "tcp_comp_sack_delay_ns" => {
                 return Some(format!("of `{name}` only 0 has an effect here"));

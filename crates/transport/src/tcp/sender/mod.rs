@@ -328,8 +328,7 @@ impl Sender {
     pub(super) fn set_congestion(&mut self, now: Time, congestion: Congestion) {
         self.congestion = congestion;
         let srtt = self.rtt.has_sample().then(|| self.rtt.srtt());
-        self.congestion
-            .on_established(&mut self.window, now, srtt);
+        self.congestion.on_established(&mut self.window, now, srtt);
         self.update_pacing_rate();
     }
 
