@@ -30,6 +30,9 @@ pub(super) struct Receiver {
     echoes_congestion: bool,
     is_reading: bool,
     unread: u64,
+    /// Unacknowledged data ends a burst or is less than a full segment, once or more often (Linux
+    /// `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
+    pushes: u8,
 }
 
 /// What became of a segment.
@@ -59,6 +62,7 @@ impl Receiver {
             echoes_congestion: false,
             is_reading: true,
             unread: 0,
+            pushes: 0,
         }
     }
 
@@ -118,6 +122,14 @@ impl Receiver {
             && segment.flags.has(Flags::PSH)
             && segment.len >= self.mss
             && self.policy.rule() == AckRule::Linux;
+        let is_small = segment.len > 0 && segment.len < self.mss;
+        if is_small || segment.flags.has(Flags::PSH) {
+            self.pushes = if is_small {
+                self.pushes.saturating_add(1)
+            } else {
+                self.pushes.max(1)
+            };
+        }
         let urgency = match arrival {
             Arrival::Duplicate => {
                 self.policy
@@ -200,7 +212,11 @@ impl Receiver {
         } else {
             segment.sack = SackList::EMPTY;
         }
+        if segment.len > 0 {
+            self.policy.on_data_sent(now);
+        }
         self.acked_up_to = next;
+        self.pushes = 0;
         self.policy.on_ack_sent();
     }
 
@@ -219,8 +235,8 @@ impl Receiver {
     }
 
     /// The application takes up to `bytes` out of the buffer while it is not reading by itself.
-    /// Returns whether a window update should leave: Linux tells when the window at least doubles
-    /// (`tcp_cleanup_rbuf`).
+    /// Returns whether an ACK should leave (Linux `tcp_cleanup_rbuf`): one that is due for more
+    /// than a segment, or for the end of a burst that is all read, or a window that doubles.
     pub(super) fn read(&mut self, now: Time, bytes: u64) -> bool {
         let bytes = bytes.min(self.unread);
         self.unread -= bytes;
@@ -228,7 +244,14 @@ impl Receiver {
         self.window.on_read(now, bytes, self.mss);
         let held = self.reassembly.buffered() + self.unread;
         let after = self.window.preview(held);
-        bytes > 0 && after > 0 && after >= 2 * before
+        let unacknowledged = self.reassembly.next() - self.acked_up_to;
+        let is_answered_all = bytes > 0
+            && self.unread == 0
+            && (self.pushes > 1 || (self.pushes > 0 && !self.policy.is_interactive()));
+        let is_due = unacknowledged > 0
+            && self.policy.rule() == AckRule::Linux
+            && (unacknowledged > u64::from(self.mss) || is_answered_all);
+        is_due || (bytes > 0 && after > 0 && after >= 2 * before)
     }
 
     /// `TCP_QUICKACK`.
