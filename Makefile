@@ -97,10 +97,23 @@ check-python: $(VENV)/.tools
 
 # --- the rest -------------------------------------------------------------------------------
 
+# As gungraun in benches/Cargo.toml.
+GUNGRAUN := 0.20.0
+
+.PHONY: bench-tools
+bench-tools: $(BIN)/python
+	@if command -v valgrind >/dev/null && ! cargo install --list | grep -q '^gungraun-runner v$(GUNGRAUN):'; \
+	then cargo install --quiet --locked gungraun-runner --version $(GUNGRAUN); fi
+
 .PHONY: bench
-bench: ## Measure speed; prints the commands and the figures
+bench: bench-tools ## Measure speed; fails when an instruction count grew
 	$(call say,benchmarks)
-	cargo bench --workspace --locked
+	$(BIN)/python tools/bench.py
+
+.PHONY: bench-accept
+bench-accept: bench-tools ## Make the instruction counts of now the accepted ones
+	$(call say,instruction counts)
+	$(BIN)/python tools/bench.py --accept
 
 .PHONY: docs
 docs: build $(VENV)/.tools check-docs ## Build the documentation

@@ -8,6 +8,7 @@
 mod event_queue;
 mod fingerprint;
 mod ids;
+mod link_info;
 pub mod math;
 mod packet;
 mod pool;
@@ -25,6 +26,7 @@ mod wake;
 pub use event_queue::EventQueue;
 pub use fingerprint::Fingerprint;
 pub use ids::{EndpointId, FlowId, LinkId, NodeId, RouteId};
+pub use link_info::LinkInfo;
 pub use packet::{Ecn, Packet};
 pub use pool::{PacketId, PacketPool};
 pub use probe::{NullProbe, Probe};

@@ -23,20 +23,36 @@ impl PacketPool {
     /// Stores a packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = packet;
-            return PacketId(slot);
-        }
-        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets are in flight");
-        self.slots.push(packet);
-        PacketId(slot)
+        let (id, slot) = self.claim();
+        *slot = packet;
+        id
+    }
+
+    /// A slot to write a packet into; it still holds what was there before.
+    #[inline]
+    pub fn claim(&mut self) -> (PacketId, &mut Packet) {
+        let slot = self.free.pop().unwrap_or_else(|| self.grow());
+        (PacketId(slot), &mut self.slots[slot as usize])
+    }
+
+    /// Frees a slot.
+    #[inline]
+    pub fn free(&mut self, id: PacketId) {
+        self.free.push(id.0);
     }
 
     /// Frees a slot and returns its packet.
     #[inline]
     pub fn take(&mut self, id: PacketId) -> Packet {
-        self.free.push(id.0);
-        self.slots[id.0 as usize]
+        self.free(id);
+        self[id]
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets are in flight");
+        self.slots.push(Packet::default());
+        slot
     }
 
     /// Packets in flight.

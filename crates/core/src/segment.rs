@@ -22,6 +22,8 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced.
     pub const CWR: Flags = Flags(0x80);
+    /// Accurate ECN, the highest bit of the ACE field (RFC 9768 section 3.1).
+    pub const AE: Flags = Flags(0x100);
 
     /// Whether every flag of `other` is set.
     #[inline]
@@ -51,6 +53,7 @@ impl std::fmt::Debug for Flags {
             (Flags::ACK, '.'),
             (Flags::ECE, 'E'),
             (Flags::CWR, 'W'),
+            (Flags::AE, 'A'),
         ];
         letters
             .iter()
@@ -143,6 +146,14 @@ pub struct Segment {
     pub sack_permitted: bool,
     /// Whether the timestamps option is present.
     pub has_timestamps: bool,
+    /// Packets marked congestion-experienced that the sender of this segment has received, with
+    /// accurate ECN feedback (RFC 9768). The header has room for its three lowest bits; here it
+    /// is whole, as the option carries it.
+    pub ce_packets: u32,
+    /// Whether a biased queue should drop this packet before others (TCP-Casablanca).
+    pub is_expendable: bool,
+    /// Explicit loss notification: what is missing was lost by the radio (TCP-Casablanca).
+    pub is_radio_loss: bool,
     /// SACK blocks.
     pub sack: SackList,
 }

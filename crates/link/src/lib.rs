@@ -7,9 +7,10 @@
 //!              (drops)          (limit)    (rate process)  (delay, jitter)
 //! ```
 //!
-//! The rate process does not depend on the traffic, so a first-in-first-out queue knows on
-//! arrival when the packet will have left the transmitter. A packet therefore costs one event:
-//! its arrival at the far end. See [`Link`].
+//! The rate process does not depend on the traffic, so a drop-tail queue knows on arrival when
+//! the packet will have left the transmitter. A packet therefore costs one event: its arrival at
+//! the far end. A queue under active management decides when the transmitter falls free, which
+//! is one more event. See [`Link`] and [`QueueDiscipline`].
 //!
 //! Where to look: rates in [`RateConfig`], recorded capacity in [`Trace`], outages in
 //! [`Schedule`] and [`BlockageConfig`], random loss in [`LossConfig`].
@@ -19,9 +20,10 @@ mod error;
 mod jitter;
 mod link;
 mod loss;
+mod managed;
+mod outlook;
 mod queue;
 mod rate;
-mod registry;
 pub mod schedule;
 mod stats;
 mod transit;
@@ -31,8 +33,10 @@ pub use blockage::{BlockageConfig, BlockageEffect, BlockageInterval};
 pub use error::{LinkError, TraceError};
 pub use link::{Link, LinkConfig};
 pub use loss::{GilbertElliott, LossConfig};
-pub use queue::{Limit, QueueConfig};
+pub use queue::{
+    CoDelConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig, Limit, PieConfig,
+    QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RedConfig,
+};
 pub use rate::{OPPORTUNITY, RateConfig, RateStep, Trace};
-pub use registry::QUEUE_DISCIPLINES;
 pub use schedule::{Phase, Schedule};
 pub use stats::LinkStats;

@@ -3,7 +3,8 @@
 use crate::blockage::Blockages;
 use crate::jitter::Jitter;
 use crate::loss::Loss;
-use crate::queue::DropTail;
+use crate::managed::Managed;
+use crate::queue::{Discipline, DropTail, Queued};
 use crate::rate::{Pieces, Process};
 use crate::transit::{Carried, Transit};
 use crate::transmitter::{Fluid, Opportunities, Transmission, Transmitter};
@@ -11,6 +12,7 @@ use crate::{
     BlockageConfig, BlockageEffect, BlockageInterval, Limit, LinkError, LinkStats, LossConfig,
     QueueConfig, RateConfig,
 };
+use fadeout_core::random::Stream;
 use fadeout_core::{
     BlockageRow, Bytes, DropCause, DropRow, LinkId, PacketId, PacketPool, Probe, QueueRow, Rate,
     Span, Time,
@@ -44,10 +46,7 @@ impl Default for LinkConfig {
             delay: Span::ZERO,
             jitter: Span::ZERO,
             framing: Bytes(0),
-            queue: QueueConfig::DropTail {
-                limit: None,
-                counts_delay_line: false,
-            },
+            queue: QueueConfig::default(),
             loss: LossConfig::None,
             blockage: None,
         }
@@ -57,15 +56,21 @@ impl Default for LinkConfig {
 /// One direction of a link: takes packets at one end and gives them out at the other, later, in
 /// order, or not at all.
 ///
-/// A packet's fate is settled on arrival, in this order: blockage that drops on arrival, random
-/// loss, hold limit of a blockage, queue limit. What is admitted gets its departure from the
-/// transmitter and its arrival from delay and jitter, and waits in a ring whose head is the only
-/// armed wake-up.
+/// A packet's admission is settled on arrival, in this order: blockage that drops on arrival,
+/// random loss, hold limit of a blockage, queue limit. Drop-tail gives what is admitted its
+/// departure from the transmitter at once. A discipline that decides more keeps it until the
+/// transmitter can begin it, which [`on_wake`](Self::on_wake) sees to. From the transmitter on a
+/// packet has its arrival, from delay and jitter, and waits in a ring whose head is the next to
+/// come out. The link has one wake-up: the earlier of the two.
 #[derive(Debug)]
 pub struct Link {
     id: LinkId,
-    transmitter: Transmitter,
+    pub(crate) transmitter: Transmitter,
     queue: DropTail,
+    /// The queue of a discipline that decides more than the limit does.
+    managed: Option<Box<Managed>>,
+    /// When the transmitter can begin the next packet of the managed queue.
+    serve_at: Time,
     counts_delay_line: bool,
     delay: Span,
     jitter: Jitter,
@@ -92,9 +97,10 @@ impl Link {
             loss,
             blockage,
         } = config;
-        let QueueConfig::DropTail {
+        let QueueConfig {
             limit,
             counts_delay_line,
+            discipline,
         } = queue;
         check_limit("the queue limit", limit)?;
         let effect = blockage.as_ref().map(|blockage| blockage.effect);
@@ -104,10 +110,14 @@ impl Link {
         let blockages =
             Blockages::new(blockage.map(|b| b.intervals).unwrap_or_default().as_slice())?;
         let transmitter = transmitter(&rate, slowing(&blockages, effect), (id, seed), &blockages)?;
+        let stream = Stream::new(seed, "link.aqm", u64::from(id.0));
+        let managed = Discipline::new(discipline, stream)?;
         Ok(Link {
             id,
             transmitter,
             queue: DropTail { limit },
+            managed: managed.map(|discipline| Box::new(Managed::new(discipline))),
+            serve_at: Time::NEVER,
             counts_delay_line,
             delay,
             jitter: Jitter::new(jitter, seed, id),
@@ -132,17 +142,27 @@ impl Link {
     ) {
         let size = pool[packet].segment.wire_len() + self.framing;
         self.stats.count_in(size);
-        self.transit.leave_queue(now);
-        match self.drop_cause(now, size) {
-            Some(cause) => self.drop_packet(now, packet, cause, pool, probe),
-            None => self.carry(now, packet, size),
+        if self.managed.is_some() {
+            let arrival = Queued {
+                arrived_at: now,
+                packet,
+                size,
+            };
+            self.enqueue(arrival, pool, probe);
+        } else {
+            self.transit.leave_queue(now);
+            let inside = (self.transit.queued_packets(), self.transit.queued_bytes());
+            match self.drop_cause(now, inside, size) {
+                Some(cause) => self.drop_packet(now, packet, cause, pool, probe),
+                None => self.carry(now, packet, size),
+            }
         }
         if probe.wants_queue(now, self.id) {
             probe.queue(QueueRow {
                 time_s: now,
                 link: self.id,
-                queued_packets: u32::try_from(self.transit.queued_packets()).unwrap_or(u32::MAX),
-                queued_bytes: self.transit.queued_bytes(),
+                queued_packets: u32::try_from(self.inside().0).unwrap_or(u32::MAX),
+                queued_bytes: self.inside().1,
                 delay_s: self.queue_delay(now),
             });
         }
@@ -157,6 +177,7 @@ impl Link {
         out: &mut Vec<PacketId>,
         probe: &mut impl Probe,
     ) {
+        self.serve(now, pool, probe);
         self.transit.leave_queue(now);
         while let Some(carried) = self.transit.pop_arrived(now) {
             if carried.is_lost {
@@ -171,7 +192,7 @@ impl Link {
     /// When [`on_wake`](Self::on_wake) next has something to do; [`Time::NEVER`] when idle.
     #[inline]
     pub fn wake_at(&self) -> Time {
-        self.transit.next_arrival_at()
+        self.transit.next_arrival_at().min(self.serve_at)
     }
 
     /// The link's id.
@@ -183,23 +204,38 @@ impl Link {
     /// the delay line where the limit counts those.
     pub fn queued_packets(&mut self, now: Time) -> u64 {
         self.transit.leave_queue(now);
-        self.transit.queued_packets()
+        self.inside().0
     }
 
     /// Bytes that count against the queue's limit at `now`.
     pub fn queued_bytes(&mut self, now: Time) -> Bytes {
         self.transit.leave_queue(now);
-        Bytes(self.transit.queued_bytes())
+        Bytes(self.inside().1)
     }
 
-    /// Time until the transmitter has sent everything queued.
+    /// Time until the transmitter has sent everything queued, provided that a discipline drops
+    /// none of it.
     pub fn queue_delay(&self, now: Time) -> Span {
-        self.transmitter.free_at().since(now)
+        let backlog = self.managed.as_ref().map_or(0, |managed| managed.bytes());
+        if backlog == 0 {
+            return self.transmitter.free_at().since(now);
+        }
+        // The rate does not depend on the traffic, so a copy can send the backlog ahead of time.
+        // A copy shares its lists and allocates nothing.
+        let size = u32::try_from(backlog).unwrap_or(u32::MAX);
+        let since = now.min(
+            self.transmitter
+                .free_at()
+                .saturating_sub(Span::from_nanos(1)),
+        );
+        let sent = self.transmitter.clone().transmit(since, size);
+        sent.departs_at.since(now)
     }
 
     /// Packets inside: queued or in the delay line.
     pub fn packets_inside(&self) -> usize {
-        self.transit.packets()
+        let waiting = self.managed.as_ref().map_or(0, |managed| managed.packets());
+        self.transit.packets() + waiting as usize
     }
 
     /// What the link has carried and lost.
@@ -230,13 +266,97 @@ impl Link {
         }
     }
 
-    /// Why an arrival is not admitted.
+    /// Packets and bytes that count against the limit.
     #[inline]
-    fn drop_cause(&mut self, now: Time, size: u32) -> Option<DropCause> {
+    fn inside(&self) -> (u64, u64) {
+        let (packets, bytes) = (self.transit.queued_packets(), self.transit.queued_bytes());
+        self.managed.as_ref().map_or((packets, bytes), |managed| {
+            (packets + managed.packets(), bytes + managed.bytes())
+        })
+    }
+
+    /// Takes an arrival into the managed queue, or drops it.
+    #[inline(never)]
+    fn enqueue(&mut self, arrival: Queued, pool: &mut PacketPool, probe: &mut impl Probe) {
+        let Queued {
+            arrived_at: now,
+            packet,
+            size,
+        } = arrival;
+        self.serve(now, pool, probe);
+        self.transit.leave_queue(now);
+        let mut cause = self.drop_cause(now, self.inside(), size);
+        let Some(mut managed) = self.managed.take() else {
+            return;
+        };
+        let makes_room = cause == Some(DropCause::QueueFull) && managed.makes_room();
+        if makes_room {
+            cause = None;
+        }
+        if cause.is_none() && !managed.enqueue(arrival, pool, &mut self.stats.packets_marked) {
+            cause = Some(DropCause::Aqm);
+        }
+        if let Some(cause) = cause {
+            self.drop_packet(now, packet, cause, pool, probe);
+        }
+        if makes_room {
+            let (packets, bytes) = (self.transit.queued_packets(), self.transit.queued_bytes());
+            while !self
+                .queue
+                .holds(packets + managed.packets(), bytes + managed.bytes())
+                && managed.make_room()
+            {}
+            for packet in managed.dropped.drain(..) {
+                self.drop_packet(now, packet, DropCause::QueueFull, pool, probe);
+            }
+        }
+        if self.serve_at.is_never() {
+            self.serve_at = managed.serve_at(now, &mut self.transmitter);
+        }
+        self.managed = Some(managed);
+        self.serve(now, pool, probe);
+    }
+
+    /// Hands the transmitter what it can begin by `now`.
+    #[inline]
+    fn serve(&mut self, now: Time, pool: &mut PacketPool, probe: &mut impl Probe) {
+        if self.serve_at <= now {
+            self.serve_managed(now, pool, probe);
+        }
+    }
+
+    #[inline(never)]
+    fn serve_managed(&mut self, now: Time, pool: &mut PacketPool, probe: &mut impl Probe) {
+        let Some(mut managed) = self.managed.take() else {
+            return;
+        };
+        while self.serve_at <= now {
+            let at = self.serve_at;
+            let next = managed.dequeue(at, pool, &mut self.stats.packets_marked);
+            for packet in managed.dropped.drain(..) {
+                self.drop_packet(at, packet, DropCause::Aqm, pool, probe);
+            }
+            let mut since = at;
+            if let Some(queued) = next {
+                since = queued.arrived_at;
+                self.carry(queued.arrived_at, queued.packet, queued.size);
+            }
+            self.serve_at = managed.serve_at(since, &mut self.transmitter);
+        }
+        self.managed = Some(managed);
+    }
+
+    /// Why an arrival is not admitted.
+    #[inline(always)]
+    fn drop_cause(
+        &mut self,
+        now: Time,
+        (packets, bytes): (u64, u64),
+        size: u32,
+    ) -> Option<DropCause> {
         // Drawn for every arrival, so that the loss of the n-th packet does not depend on
         // blockages and queue.
         let is_lost = self.loss.is_lost();
-        let (packets, bytes) = (self.transit.queued_packets(), self.transit.queued_bytes());
         let mut may_hold = true;
         match self.effect {
             Some(BlockageEffect::DroppedOnArrival) if self.blockages.is_blocked_at(now) => {
@@ -260,7 +380,7 @@ impl Link {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn carry(&mut self, now: Time, packet: PacketId, size: u32) {
         let Transmission {
             first,

@@ -5,6 +5,7 @@
 use crate::LinkError;
 use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time};
+use std::sync::Arc;
 
 /// The shortest interval and gap: a schedule finer than this is no schedule of outages, and
 /// walking it would take longer than the run.
@@ -84,7 +85,10 @@ enum Source {
         duration: u64,
         head: Option<(Time, Time)>,
     },
-    Scripted(std::vec::IntoIter<(Time, Time)>),
+    Scripted {
+        list: Arc<[(Time, Time)]>,
+        next: usize,
+    },
     Exponential {
         at: Time,
         inside: bool,
@@ -140,7 +144,10 @@ impl Intervals {
                     }
                     previous_end = end;
                 }
-                Source::Scripted(list.clone().into_iter())
+                Source::Scripted {
+                    list: list.as_slice().into(),
+                    next: 0,
+                }
             }
             &Schedule::Exponential {
                 mean_gap,
@@ -183,7 +190,10 @@ impl Iterator for Intervals {
                 *next_start = start.checked_add(*period)?;
                 Some((Time::from_nanos(start), Time::from_nanos(end)))
             }
-            Source::Scripted(list) => list.next(),
+            Source::Scripted { list, next } => {
+                *next += 1;
+                list.get(*next - 1).copied()
+            }
             Source::Exponential {
                 at,
                 inside,

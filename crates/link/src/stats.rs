@@ -13,6 +13,8 @@ pub struct LinkStats {
     pub packets_out: u64,
     /// Bytes that reached the far end.
     pub bytes_out: Bytes,
+    /// Packets whose ECN field the queue set to Congestion Experienced.
+    pub packets_marked: u64,
     drops: [u64; 5],
 }
 

@@ -5,7 +5,8 @@
 
 use crate::BlockageInterval;
 use crate::rate::{OPPORTUNITY, Piece, Pieces, Trace};
-use fadeout_core::Time;
+use fadeout_core::{Rate, Time};
+use std::sync::Arc;
 
 /// One packet's time on the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,15 @@ impl Transmitter {
         match self {
             Transmitter::Fluid(fluid) => fluid.transmit(now, size),
             Transmitter::Opportunities(opportunities) => opportunities.transmit(now, size),
+        }
+    }
+
+    /// When the first packet of a backlog that stands since `since` can begin. Later packets of
+    /// the backlog follow on what that instant has left.
+    pub(crate) fn ready_at(&mut self, since: Time) -> Time {
+        match self {
+            Transmitter::Fluid(fluid) => fluid.free_at.max(since),
+            Transmitter::Opportunities(opportunities) => opportunities.ready_at(since),
         }
     }
 
@@ -73,6 +83,11 @@ impl Fluid {
             free_at: Time::ZERO,
             spare: 0,
         }
+    }
+
+    /// The rate over time.
+    pub(crate) fn pieces(&self) -> &Pieces {
+        &self.pieces
     }
 
     fn transmit(&mut self, now: Time, size: u32) -> Transmission {
@@ -144,7 +159,7 @@ pub(crate) struct Opportunities {
     /// Bytes left of the opportunity at `free_at`.
     spare: u32,
     /// Opportunities within these are wasted.
-    blockages: Vec<BlockageInterval>,
+    blockages: Arc<[BlockageInterval]>,
     next_blockage: usize,
 }
 
@@ -157,18 +172,49 @@ impl Opportunities {
             next,
             free_at: Time::ZERO,
             spare: 0,
-            blockages,
+            blockages: blockages.into(),
             next_blockage: 0,
         }
     }
 
-    fn transmit(&mut self, now: Time, size: u32) -> Transmission {
+    /// Capacity after `from` up to `to`, as a rate. Opportunities within a blockage count: only
+    /// total ones meet a trace, and they are told as such.
+    pub(crate) fn rate_between(&self, from: Time, to: Time) -> Rate {
+        let mut opportunity = self.trace.after(from);
+        let mut count: u64 = 0;
+        loop {
+            let at = self.trace.time_of(opportunity);
+            if at > to || at.is_never() {
+                break;
+            }
+            count += 1;
+            opportunity = self.trace.next(opportunity);
+        }
+        let bits = count as f64 * f64::from(OPPORTUNITY) * 8.0;
+        Rate::from_bits_per_sec((bits / to.since(from).as_secs_f64()) as u64)
+    }
+
+    /// Lets what is past go to waste on a packet that arrives at `now`.
+    fn begin(&mut self, now: Time) {
         if self.free_at <= now {
             self.spare = 0;
             if self.trace.time_of(self.next) <= now {
                 self.next = self.trace.after(now);
             }
-        } else if self.free_at.is_never() {
+        }
+    }
+
+    fn ready_at(&mut self, since: Time) -> Time {
+        self.begin(since);
+        if self.spare > 0 || self.free_at.is_never() {
+            return self.free_at;
+        }
+        self.next_usable().unwrap_or(Time::NEVER)
+    }
+
+    fn transmit(&mut self, now: Time, size: u32) -> Transmission {
+        self.begin(now);
+        if self.free_at.is_never() {
             return NEVER;
         }
         let mut first = (self.spare > 0).then_some(self.free_at);

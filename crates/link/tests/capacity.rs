@@ -12,9 +12,10 @@ use fadeout_link::{Limit, LinkConfig, QueueConfig, RateConfig, Schedule};
 fn an_overloaded_link_is_always_busy() {
     let config = LinkConfig {
         rate: RateConfig::Constant(mbps(12)),
-        queue: QueueConfig::DropTail {
+        queue: QueueConfig {
             limit: Some(Limit::Packets(10)),
             counts_delay_line: false,
+            ..QueueConfig::default()
         },
         ..LinkConfig::default()
     };

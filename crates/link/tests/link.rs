@@ -18,9 +18,10 @@ fn twelve() -> LinkConfig {
 }
 
 fn drop_tail(limit: Limit) -> QueueConfig {
-    QueueConfig::DropTail {
+    QueueConfig {
         limit: Some(limit),
         counts_delay_line: false,
+        ..QueueConfig::default()
     }
 }
 
@@ -125,9 +126,10 @@ fn a_limit_that_counts_the_delay_line_drops_what_would_overfill_it() {
     let limit = Some(Limit::Packets(3));
     let config = |counts_delay_line| LinkConfig {
         delay: Span::from_millis(10),
-        queue: QueueConfig::DropTail {
+        queue: QueueConfig {
             limit,
             counts_delay_line,
+            ..QueueConfig::default()
         },
         ..twelve()
     };

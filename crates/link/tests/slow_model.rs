@@ -107,9 +107,10 @@ impl Case {
                 repeat_every: Some(Span::from_nanos(at)),
             },
             delay: Span::from_nanos(self.delay),
-            queue: QueueConfig::DropTail {
+            queue: QueueConfig {
                 limit: Some(self.limit),
                 counts_delay_line: self.counts_delay_line,
+                ..QueueConfig::default()
             },
             blockage: Some(BlockageConfig {
                 effect: self.effect,

@@ -6,6 +6,10 @@ use crate::script::PacketSpec;
 use fadeout_core::{Ecn, Flags};
 use std::collections::BTreeMap;
 
+/// How many times the tolerance of events a timestamp may be off: what a script writes is rounded,
+/// and the differences of a whole script add up.
+const TIMESTAMP_SLACK: u64 = 10;
+
 /// Timestamps of the endpoint against those of the script. The first pair seen sets the offset;
 /// echoes are looked up first among the pairs, for scripts whose clock is a free invention.
 #[derive(Debug, Default)]
@@ -76,7 +80,8 @@ pub(crate) fn difference(
             match host.settings.timestamp_tick {
                 Some(tick) if clock.first.is_some() => {
                     let off = live.wrapping_sub(value) as i32;
-                    let allowed = host.settings.tolerance.as_nanos() / tick.as_nanos() + 1;
+                    let allowed =
+                        TIMESTAMP_SLACK * host.settings.tolerance.as_nanos() / tick.as_nanos();
                     if u64::from(off.unsigned_abs()) <= allowed {
                         *live = value;
                     }
@@ -86,7 +91,7 @@ pub(crate) fn difference(
             }
             clock.learn(value, seen.segment.ts_value);
         }
-        differ("options", format!("{expected:?}"), format!("{actual:?}"));
+        differ("options", expected.to_string(), actual.to_string());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }

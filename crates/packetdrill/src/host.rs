@@ -6,7 +6,7 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Ecn, Flags, FlowId, NullProbe, Segment, Time};
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{
-    AppCommand, AppEvent, ConnectionState, Outbox, TcpConfig, TcpEndpoint,
+    self, AppCommand, AppEvent, ConnectionState, Outbox, TcpConfig, TcpEndpoint,
 };
 use std::collections::VecDeque;
 
@@ -116,9 +116,11 @@ impl Host {
     pub(crate) fn open(&mut self, config: &TcpConfig, congestion: Congestion, is_passive: bool) {
         let mut config = config.clone();
         config.ecn = match self.settings.ecn {
-            EcnMode::Never => false,
-            EcnMode::Always => true,
-            EcnMode::WhenAsked => is_passive,
+            // Linux: DCTCP always asks for it.
+            _ if matches!(congestion, Congestion::Dctcp(_)) => tcp::EcnMode::Automatic,
+            EcnMode::Always => tcp::EcnMode::Classic,
+            EcnMode::WhenAsked if is_passive => tcp::EcnMode::Classic,
+            EcnMode::WhenAsked | EcnMode::Never => tcp::EcnMode::Off,
         };
         config.maximum_syns = if is_passive {
             self.settings.syn_acks

@@ -269,21 +269,8 @@ impl Seen {
         }
         let _ = write!(text, " win {}", self.window);
         let options = self.options();
-        let mut parts = Vec::new();
-        parts.extend(options.mss.map(|mss| format!("mss {mss}")));
-        parts.extend(options.sack_permitted.then(|| "sackOK".to_owned()));
-        parts.extend(
-            options
-                .timestamps
-                .map(|(value, echo)| format!("TS val {value} ecr {echo}")),
-        );
-        parts.extend(options.window_scale.map(|scale| format!("wscale {scale}")));
-        if !options.sack.is_empty() {
-            let blocks = options.sack.iter().map(|(a, b)| format!("{a}:{b}"));
-            parts.push(format!("sack {}", blocks.collect::<Vec<_>>().join(" ")));
-        }
-        if !parts.is_empty() {
-            let _ = write!(text, " <{}>", parts.join(","));
+        if options != OptionSpec::default() {
+            let _ = write!(text, " {options}");
         }
         text
     }
@@ -304,6 +291,22 @@ impl Seen {
                 .map(|block| (number(block.start), number(block.end)))
                 .collect(),
         }
+    }
+}
+
+impl std::fmt::Display for OptionSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.mss.map(|mss| format!("mss {mss}")));
+        parts.extend(self.sack_permitted.then(|| "sackOK".to_owned()));
+        let timestamps = self.timestamps;
+        parts.extend(timestamps.map(|(value, echo)| format!("TS val {value} ecr {echo}")));
+        parts.extend(self.window_scale.map(|scale| format!("wscale {scale}")));
+        if !self.sack.is_empty() {
+            let blocks = self.sack.iter().map(|(a, b)| format!("{a}:{b}"));
+            parts.push(format!("sack {}", blocks.collect::<Vec<_>>().join(" ")));
+        }
+        write!(f, "<{}>", parts.join(","))
     }
 }
 

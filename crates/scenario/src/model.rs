@@ -347,6 +347,21 @@ pub struct Flow {
     pub tcp: Parameters,
     /// Its congestion control; without it the profile's own.
     pub congestion_control: Option<Named>,
+    /// What a link on its path tells its ends.
+    pub link_info: Option<LinkInfoSettings>,
+}
+
+/// Cross-layer information: how a link's rate and blockages are told to the ends of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkInfoSettings {
+    /// The link, an index into [`Scenario::links`]; it lies on the flow's path.
+    pub link: usize,
+    /// From the event to the notice at either end.
+    pub delay: Span,
+    /// How long before it begins a blockage is predicted; never without it.
+    pub prediction: Option<Span>,
+    /// Standard deviation of a predicted start and of a predicted length.
+    pub error: Span,
 }
 
 /// An entry of the catalog with the parameters that the scenario gives it.

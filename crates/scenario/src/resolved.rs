@@ -43,6 +43,14 @@ impl Scenario {
             if let Some(congestion_control) = &flow.congestion_control {
                 table["congestion-control"] = named(congestion_control, "name");
             }
+            if let Some(info) = &flow.link_info {
+                table["link-info"] = json!({
+                    "link": self.links[info.link].name,
+                    "delay": span(info.delay),
+                    "prediction": info.prediction.map(span),
+                    "error": span(info.error),
+                });
+            }
             (flow.name.clone(), table)
         });
         let mut file = json!({

@@ -1,5 +1,6 @@
 //! From a scenario to the parts of a world.
 
+use crate::notices::Notices;
 use crate::world::{Flow, Host, Parts};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -11,7 +12,7 @@ use fadeout_radio::{self as radio, LinkBudget};
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
-use fadeout_transport::tcp::{LossRecovery, TcpConfig, TcpEndpoint};
+use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig, TcpEndpoint};
 
 /// What a checked scenario can still get wrong: only the layers themselves see it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -45,6 +46,25 @@ pub enum BuildError {
     /// No links connect the ends of a flow.
     #[error("flow \"{0}\": no links connect its ends")]
     NoRoute(String),
+    /// A link that tells a flow whose data does not cross it.
+    #[error(
+        "flow \"{flow}\": `link-info` names link \"{link}\", which its data does not cross; \
+         expected a link of its path"
+    )]
+    ForeignLink {
+        /// The flow.
+        flow: String,
+        /// The link.
+        link: String,
+    },
+    /// A response to outages that nobody tells of.
+    #[error("flow \"{flow}\": its outage-response is never told of an outage; expected {expected}")]
+    Uninformed {
+        /// The flow.
+        flow: String,
+        /// What is missing.
+        expected: &'static str,
+    },
     /// A route with too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
@@ -114,6 +134,23 @@ fn add_flow(
         let tcp = TcpEndpoint::new(&config, id, congestion);
         parts.hosts.push(Host::new(tcp, id, peer, route));
     }
+    check_outage_response(flow, &config)?;
+    if let Some(settings) = &flow.link_info {
+        let crossed = parts.routes[forward.index()]
+            .iter()
+            .find(|link| link.index() / 2 == settings.link);
+        let Some(crossed) = crossed else {
+            return Err(BuildError::ForeignLink {
+                flow: flow.name.clone(),
+                link: scenario.links[settings.link].name.clone(),
+            });
+        };
+        let end = Time::ZERO.saturating_add(scenario.duration);
+        let random = Stream::new(scenario.seed, "link-info", u64::from(id.0));
+        let link = &parts.links[crossed.index()];
+        let notices = Notices::new(id, link, settings, end, random);
+        parts.notices.push(notices);
+    }
     let application = Application::new(&flow.application.name, &flow.application.parameters)
         .ok_or_else(|| unknown("application", &flow.application.name))?;
     parts.flows.push(Flow {
@@ -128,6 +165,21 @@ fn add_flow(
         is_aborted: false,
     });
     Ok(())
+}
+
+/// A response to outages needs a link that tells of them.
+fn check_outage_response(flow: &scenario::Flow, config: &TcpConfig) -> Result<(), BuildError> {
+    let has_prediction = flow.link_info.map(|info| info.prediction.is_some());
+    let expected = match (config.resilience.outage, has_prediction) {
+        (OutageResponse::None, _) | (_, Some(true)) => return Ok(()),
+        (_, None) => "a `link-info`",
+        (OutageResponse::Freeze, Some(false)) => "a `prediction` in its `link-info`",
+        (_, Some(false)) => return Ok(()),
+    };
+    Err(BuildError::Uninformed {
+        flow: flow.name.clone(),
+        expected,
+    })
 }
 
 /// What a stack of that age ran.
@@ -190,7 +242,7 @@ fn build_link(
         delay: direction.delay,
         jitter: direction.jitter,
         framing: direction.framing,
-        queue: queue(&direction.queue, mean),
+        queue: queue(&direction.queue, mean).map_err(&refuse)?,
         loss: loss(direction.loss),
         blockage: blockage(scenario, index, is_reverse)?,
     };
@@ -313,7 +365,7 @@ fn capped(rate: Rate, described: &scenario::Radio) -> Rate {
     described.max_rate.map_or(rate, |most| rate.min(most))
 }
 
-fn queue(queue: &scenario::Queue, rate: Rate) -> link::QueueConfig {
+fn queue(queue: &scenario::Queue, rate: Rate) -> Result<link::QueueConfig, String> {
     let limit = match queue.limit {
         scenario::QueueLimit::Packets(packets) => Some(link::Limit::Packets(
             u32::try_from(packets).unwrap_or(u32::MAX),
@@ -328,10 +380,14 @@ fn queue(queue: &scenario::Queue, rate: Rate) -> link::QueueConfig {
             )))
         }
     };
-    link::QueueConfig::DropTail {
+    let scenario::Named { name, parameters } = &queue.discipline;
+    let discipline = link::QueueDiscipline::new(name, parameters, rate)
+        .ok_or_else(|| format!("there is no queue discipline \"{name}\""))?;
+    Ok(link::QueueConfig {
         limit,
         counts_delay_line: queue.counts_delay_line,
-    }
+        discipline,
+    })
 }
 
 fn loss(loss: scenario::Loss) -> link::LossConfig {

@@ -6,6 +6,7 @@
 
 mod build;
 mod catalog;
+mod notices;
 mod run;
 mod summary;
 mod world;

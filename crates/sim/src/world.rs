@@ -1,5 +1,6 @@
 //! The event loop: who is woken next, and where a packet goes when it leaves.
 
+use crate::notices::Notices;
 use fadeout_core::{
     EndpointId, EventQueue, Fingerprint, FlowId, LinkId, Packet, PacketId, PacketPool, Probe,
     RouteId, Time, Wake,
@@ -16,6 +17,10 @@ enum Event {
     },
     Close {
         endpoint: EndpointId,
+    },
+    /// A link tells something; an index into the world's notices.
+    Notice {
+        index: u32,
     },
     Link {
         link: LinkId,
@@ -81,6 +86,7 @@ pub struct World<P> {
     hosts: Vec<Host>,
     flows: Vec<Flow>,
     routes: Vec<Vec<LinkId>>,
+    notices: Vec<Notices>,
     pool: PacketPool,
     fingerprint: Fingerprint,
     delivered_packets: u64,
@@ -96,6 +102,7 @@ pub(crate) struct Parts {
     pub(crate) hosts: Vec<Host>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) routes: Vec<Vec<LinkId>>,
+    pub(crate) notices: Vec<Notices>,
 }
 
 impl<P: Probe> World<P> {
@@ -112,6 +119,12 @@ impl<P: Probe> World<P> {
                 },
             );
         }
+        for (index, notices) in parts.notices.iter().enumerate() {
+            if let Some(at) = notices.next_at() {
+                let index = index as u32;
+                events.schedule(at, Event::Notice { index });
+            }
+        }
         World {
             now: Time::ZERO,
             events,
@@ -127,6 +140,7 @@ impl<P: Probe> World<P> {
             hosts: parts.hosts,
             flows: parts.flows,
             routes: parts.routes,
+            notices: parts.notices,
             pool: PacketPool::new(),
             fingerprint: Fingerprint::default(),
             delivered_packets: 0,
@@ -175,6 +189,7 @@ impl<P: Probe> World<P> {
                 }
             }
             Event::Start { flow } => self.start_flow(flow),
+            Event::Notice { index } => self.tell(index),
             Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),
         }
     }
@@ -190,6 +205,23 @@ impl<P: Probe> World<P> {
                 Request::Close => AppCommand::Close,
             };
             self.command(flow.sender, command);
+        }
+    }
+
+    /// A link tells both ends of a flow something.
+    fn tell(&mut self, index: u32) {
+        let notices = &mut self.notices[index as usize];
+        let (flow, info) = (notices.flow, notices.take());
+        if let Some(at) = notices.next_at() {
+            self.events.schedule(at, Event::Notice { index });
+        }
+        let Flow {
+            sender, receiver, ..
+        } = self.flows[flow.index()];
+        for endpoint in [sender, receiver] {
+            let tcp = &mut self.hosts[endpoint.index()].tcp;
+            tcp.on_link_info(self.now, &info, &mut self.outbox, &mut self.probe);
+            self.after_endpoint(endpoint);
         }
     }
 
@@ -221,8 +253,7 @@ impl<P: Probe> World<P> {
             self.enter_link(link, id);
             return;
         }
-        let packet = self.pool.take(id);
-        self.receive(&packet);
+        self.receive(id);
     }
 
     fn enter_link(&mut self, link: LinkId, packet: PacketId) {
@@ -249,8 +280,10 @@ impl<P: Probe> World<P> {
         }
     }
 
-    fn receive(&mut self, packet: &Packet) {
+    /// A packet reached its endpoint, which reads it where it lies: most are never all read.
+    fn receive(&mut self, id: PacketId) {
         self.delivered_packets += 1;
+        let packet = &self.pool[id];
         let segment = &packet.segment;
         self.fingerprint
             .mix(self.now, segment.seq ^ segment.ack.rotate_left(24));
@@ -259,15 +292,16 @@ impl<P: Probe> World<P> {
             u64::from(packet.to.0) ^ (segment.window << 16),
         );
         self.probe.received(self.now, packet);
-        let host = &mut self.hosts[packet.to.index()];
-        host.tcp.on_segment(
+        let to = packet.to;
+        self.hosts[to.index()].tcp.on_segment(
             self.now,
             segment,
             packet.ecn,
             &mut self.outbox,
             &mut self.probe,
         );
-        self.after_endpoint(packet.to);
+        self.pool.free(id);
+        self.after_endpoint(to);
     }
 
     /// Carries out what a step of an endpoint put into the outbox.
@@ -282,8 +316,9 @@ impl<P: Probe> World<P> {
             self.on_app_event(flow, event);
         }
         let first = self.routes[route.index()][0];
-        for outgoing in outbox.segments.drain(..) {
-            let packet = Packet {
+        for outgoing in &outbox.segments {
+            let (id, packet) = self.pool.claim();
+            *packet = Packet {
                 flow,
                 to,
                 route,
@@ -292,9 +327,8 @@ impl<P: Probe> World<P> {
                 sent_at: self.now,
                 segment: outgoing.segment,
             };
-            self.probe.sent(self.now, &packet);
-            let packet = self.pool.insert(packet);
-            self.enter_link(first, packet);
+            self.probe.sent(self.now, packet);
+            self.enter_link(first, id);
         }
         outbox.clear();
         self.outbox = outbox;

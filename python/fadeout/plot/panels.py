@@ -74,6 +74,7 @@ def _congestion(canvas: Canvas) -> None:
         canvas.ax.plot(
             window["time_s"],
             window["cwnd_segments"],
+            drawstyle="steps-post",
             color=color,
             label="cwnd" if len(names) == 1 else name,
         )
@@ -88,6 +89,7 @@ def _congestion(canvas: Canvas) -> None:
         canvas.ax.plot(
             threshold["time_s"],
             threshold["ssthresh_segments"],
+            drawstyle="steps-post",
             color=color if len(names) > 1 else PALETTE[1],
             linestyle=(0, (3, 1.5)),
             linewidth=0.8,
@@ -141,6 +143,7 @@ def _rtt(canvas: Canvas) -> None:
             canvas.ax.plot(
                 samples["time_s"],
                 samples["rtt_s"] * 1e3,
+                drawstyle="steps-post",
                 color=PALETTE[5],
                 linewidth=0.8,
                 label="sample",
@@ -149,6 +152,7 @@ def _rtt(canvas: Canvas) -> None:
         canvas.ax.plot(
             smoothed["time_s"],
             smoothed["srtt_s"] * 1e3,
+            drawstyle="steps-post",
             color=color,
             label="smoothed" if len(names) == 1 else name,
         )
@@ -169,6 +173,7 @@ def _queue(canvas: Canvas) -> None:
         canvas.ax.plot(
             rows["time_s"],
             rows["queued_packets"],
+            drawstyle="steps-post",
             color=PALETTE[number % len(PALETTE)],
             label=name,
         )

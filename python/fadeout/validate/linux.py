@@ -245,7 +245,14 @@ def draw(comparisons: list[Comparison], folder: Path) -> list[Path]:
                 ax.plot(
                     recorded["t_s"], recorded[column], color=PALETTE[1], linewidth=1.6, label=label
                 )
-                ax.plot(ours["time_s"], values, color=PALETTE[0], linewidth=0.9, label="fadeout")
+                ax.plot(
+                    ours["time_s"],
+                    values,
+                    color=PALETTE[0],
+                    linewidth=0.9,
+                    drawstyle="steps-post",
+                    label="fadeout",
+                )
                 ax.set_ylabel(axis)
                 ax.set_ylim(bottom=0)
                 shade_blockages(ax, comparison.results, label=ax is window)

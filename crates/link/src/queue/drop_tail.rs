@@ -1,9 +1,19 @@
 //! Drop-tail: what does not fit is dropped.
 
 use super::Limit;
+use fadeout_core::registry::Entry;
 
-/// The admission rule of a drop-tail queue. The packets themselves are in the link's
-/// [`Transit`](crate::transit::Transit), since their departures are known on arrival.
+pub(super) const ENTRY: Entry = Entry {
+    name: "drop-tail",
+    aliases: &["fifo", "droptail"],
+    family: "passive",
+    summary: "First in, first out; an arrival that does not fit is dropped.",
+    citation: "RFC 2309 section 2 (tail drop)",
+    parameters: &[],
+};
+
+/// The admission rule of every queue: its limit. The packets of a drop-tail queue are in the
+/// link's [`Transit`](crate::transit::Transit), since their departures are known on arrival.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DropTail {
     pub(crate) limit: Option<Limit>,
@@ -14,5 +24,14 @@ impl DropTail {
     pub(crate) fn admits(self, packets: u64, bytes: u64, size: u32) -> bool {
         self.limit
             .is_none_or(|limit| limit.admits(packets, bytes, size))
+    }
+
+    /// Whether as much as this is within the limit.
+    pub(crate) fn holds(self, packets: u64, bytes: u64) -> bool {
+        match self.limit {
+            None => true,
+            Some(Limit::Packets(most)) => packets <= u64::from(most),
+            Some(Limit::Bytes(most)) => bytes <= most.0,
+        }
     }
 }

@@ -1,29 +1,61 @@
-//! What waits for the transmitter, and how much of it.
+//! What waits for the transmitter, how much of it, and in which order it leaves.
 //!
-//! A discipline that decides on arrival alone, as [`drop_tail`] does, needs no event of its own:
-//! the link computes the departure at once. One that decides when a packet leaves the queue
-//! (CoDel, RFC 8289; DualPI2, RFC 9332) keeps its packets here and hands the next one to the
-//! transmitter each time that falls free; everything after the transmitter stays the same. Such
-//! a packet was waiting, so the transmitter must carry its remainder of the last nanosecond, or
-//! of the last opportunity, over to it.
+//! Drop-tail decides on arrival alone and needs no event of its own: the link computes the
+//! departure at once. Active queue management keeps its packets here and hands the next one to
+//! the transmitter each time that falls free; everything after the transmitter is the same.
+//!
+//! A discipline is a file: its parameters, its registry entry, its state and its tests.
 
+mod biased;
+mod codel;
+mod discipline;
 mod drop_tail;
+mod dual_pi2;
+mod fifo;
+mod fq_codel;
+mod pie;
+mod red;
+#[cfg(test)]
+mod rig;
 
+pub use codel::CoDelConfig;
+pub use discipline::QueueDiscipline;
+pub use dual_pi2::{DualPi2Config, DualPi2Scheduler};
+pub use fq_codel::FqCoDelConfig;
+pub use pie::PieConfig;
+pub use red::RedConfig;
+
+pub(crate) use discipline::{Discipline, Outcome};
 pub(crate) use drop_tail::DropTail;
+pub(crate) use fifo::Queued;
 
 use crate::LinkError;
 use fadeout_core::Bytes;
+use fadeout_core::registry::Entry;
+
+/// Every queue discipline that a scenario can name.
+pub static QUEUE_DISCIPLINES: &[Entry] = &[
+    drop_tail::ENTRY,
+    biased::ENTRY,
+    red::ENTRY,
+    codel::ENTRY,
+    fq_codel::ENTRY,
+    pie::ENTRY,
+    dual_pi2::ENTRY,
+];
 
 /// A link's queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueConfig {
-    /// First in, first out; an arrival that does not fit is dropped (`queue-full`).
-    DropTail {
-        /// Most that the queue holds, the packet in transmission included; `None` for no limit.
-        limit: Option<Limit>,
-        /// Whether the limit also counts packets in the delay line, as netem's does.
-        counts_delay_line: bool,
-    },
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct QueueConfig {
+    /// Most that the queue holds, the packet in transmission included; `None` for no limit. An
+    /// arrival that exceeds it is dropped (`queue-full`); FQ-CoDel drops from its longest queue
+    /// instead.
+    pub limit: Option<Limit>,
+    /// Whether the limit also counts packets in the delay line, as netem's does. A discipline's
+    /// own decisions never look there.
+    pub counts_delay_line: bool,
+    /// Which packets it drops or marks, and the order in which they leave.
+    pub discipline: QueueDiscipline,
 }
 
 /// A limit on packets or on bytes.

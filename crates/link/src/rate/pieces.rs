@@ -3,6 +3,7 @@
 use super::Process;
 use crate::BlockageInterval;
 use fadeout_core::{Rate, Time};
+use std::sync::Arc;
 
 /// A stretch of constant rate, up to `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,12 +12,13 @@ pub(crate) struct Piece {
     pub(crate) rate: Rate,
 }
 
-/// The pieces of the lower of process and blockages.
+/// The pieces of the lower of process and blockages. A clone shares the lists and allocates
+/// nothing, so that a link can look ahead.
 #[derive(Debug, Clone)]
 pub(crate) struct Pieces {
     process: Process,
     current: Piece,
-    blockages: Vec<BlockageInterval>,
+    blockages: Arc<[BlockageInterval]>,
     next_blockage: usize,
 }
 
@@ -27,8 +29,17 @@ impl Pieces {
         Pieces {
             process,
             current,
-            blockages,
+            blockages: blockages.into(),
             next_blockage: 0,
+        }
+    }
+
+    /// The same process under other blockages, which are disjoint and in order.
+    pub(crate) fn under(&self, blockages: &[BlockageInterval]) -> Pieces {
+        Pieces {
+            blockages: blockages.into(),
+            next_blockage: 0,
+            ..self.clone()
         }
     }
 

@@ -4,6 +4,7 @@ use super::Piece;
 use crate::LinkError;
 use crate::schedule::at_least;
 use fadeout_core::{Rate, Span, Time};
+use std::sync::Arc;
 
 /// A change of rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct RateStep {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Steps {
-    steps: Vec<RateStep>,
+    steps: Arc<[RateStep]>,
     repeat_every: Option<Span>,
     next: usize,
     /// Start of the current repetition.
@@ -36,7 +37,7 @@ impl Steps {
             at_least("the last rate step", period.saturating_sub(last.at))?;
         }
         Ok(Steps {
-            steps: steps.to_vec(),
+            steps: steps.into(),
             repeat_every,
             next: 0,
             base: Time::ZERO,

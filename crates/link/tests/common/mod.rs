@@ -65,6 +65,11 @@ impl Bench {
             segment,
             ..Packet::default()
         };
+        self.insert(now, packet);
+    }
+
+    /// As [`send`](Self::send), but before what else is due at `now`.
+    pub(crate) fn insert(&mut self, now: Time, packet: Packet) {
         self.sent += 1;
         let packet = self.pool.insert(packet);
         self.link

@@ -40,7 +40,11 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn link_index(&mut self, item: &Item, indices: &BTreeMap<&str, usize>) -> Option<usize> {
+    pub(super) fn link_index(
+        &mut self,
+        item: &Item,
+        indices: &BTreeMap<&str, usize>,
+    ) -> Option<usize> {
         let Content::Text(name) = &item.content else {
             return None;
         };

@@ -6,11 +6,15 @@ use std::collections::BTreeSet;
 
 impl Builder<'_, '_> {
     /// The flows with `count` expanded. Those with mistakes are left out.
-    pub(super) fn flows(&mut self, named: &[(String, Fields)]) -> Vec<Flow> {
+    pub(super) fn flows(
+        &mut self,
+        named: &[(String, Fields)],
+        links: &BTreeMap<&str, usize>,
+    ) -> Vec<Flow> {
         let mut flows = Vec::new();
         let mut names = BTreeSet::new();
         for (name, fields) in named {
-            let Some(flow) = self.flow(name, fields) else {
+            let Some(flow) = self.flow(name, fields, links) else {
                 continue;
             };
             let count = fields.integer("count");
@@ -45,7 +49,7 @@ impl Builder<'_, '_> {
         flows
     }
 
-    fn flow(&mut self, name: &str, fields: &Fields) -> Option<Flow> {
+    fn flow(&mut self, name: &str, fields: &Fields, links: &BTreeMap<&str, usize>) -> Option<Flow> {
         let from = fields.item("from").and_then(|item| self.node(item));
         let to = fields.item("to").and_then(|item| self.node(item));
         let (from, to) = (from?, to?);
@@ -69,6 +73,23 @@ impl Builder<'_, '_> {
                 _ => Default::default(),
             },
             congestion_control: fields.named("congestion-control"),
+            link_info: match fields.fields("link-info") {
+                Some(info) => Some(self.link_info(info, links)?),
+                None => None,
+            },
+        })
+    }
+
+    fn link_info(
+        &mut self,
+        fields: &Fields,
+        links: &BTreeMap<&str, usize>,
+    ) -> Option<LinkInfoSettings> {
+        Some(LinkInfoSettings {
+            link: self.link_index(fields.item("link")?, links)?,
+            delay: fields.span("delay")?,
+            prediction: fields.span("prediction"),
+            error: fields.span("error")?,
         })
     }
 }

@@ -65,7 +65,7 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.blockage(name, fields, &indices, &links))
             .collect();
-        let flows = self.flows(file.map("flow"));
+        let flows = self.flows(file.map("flow"), &indices);
         let probe = file.fields("probe").and_then(|fields| self.probe(fields));
         let scenario = Scenario {
             title: file.text("title")?.to_owned(),

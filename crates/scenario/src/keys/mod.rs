@@ -163,6 +163,42 @@ static FLOW: &[Key] = &[
         Optional,
         "The sender's congestion control; without it the profile's.",
     ),
+    key(
+        "link-info",
+        Shape::Table(LINK_INFO),
+        Optional,
+        "Cross-layer information: a link on the path tells both ends its rate and its blockages. \
+         Schemes that use it say so; without the key nobody is told.",
+    ),
+];
+
+static LINK_INFO: &[Key] = &[
+    key(
+        "link",
+        Shape::Reference,
+        Required,
+        "The link that tells; the direction that the data takes.",
+    ),
+    key(
+        "delay",
+        TIME,
+        Default("\"0 s\""),
+        "Signalling delay, from the event to the notice at either end.",
+    ),
+    key(
+        "prediction",
+        POSITIVE_TIME,
+        Optional,
+        "How long before its beginning a blockage is predicted; the notice takes the delay. \
+         Without it nothing is predicted.",
+    ),
+    key(
+        "error",
+        TIME,
+        Default("\"0 s\""),
+        "Standard deviation of a predicted beginning and of a predicted length, normally \
+         distributed.",
+    ),
 ];
 
 static PROBE: &[Key] = &[

@@ -10,7 +10,7 @@
 use super::linux::{AckCounter, half, whole};
 use super::registry::Algorithm;
 use super::settings::{Settings, choice, integer, number};
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, EcnFeedback, Window};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Entry;
 
@@ -82,6 +82,10 @@ impl Algorithm for Dctcp {
 }
 
 impl CongestionControl for Dctcp {
+    fn needs_ecn(&self) -> EcnFeedback {
+        EcnFeedback::Dctcp
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.delivered += u64::from(ack.delivered_now);
         self.marked += u64::from(ack.delivered_ce_now);

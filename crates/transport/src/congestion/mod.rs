@@ -24,12 +24,14 @@ mod prague;
 mod registry;
 mod reno;
 mod rounds;
+mod rtw_tcp;
 mod scalable;
 mod settings;
 mod tahoe;
 mod vegas;
 mod veno;
 mod westwood;
+mod x_tcp;
 mod yeah;
 
 #[cfg(test)]
@@ -44,7 +46,7 @@ mod testing;
 pub use registry::{Algorithm, CONGESTION_CONTROLS, Congestion};
 pub use settings::Settings;
 
-use fadeout_core::{Rate, Span, Time};
+use fadeout_core::{LinkInfo, Rate, Span, Time};
 
 /// The congestion window that the stack and the algorithm share.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -216,6 +218,20 @@ impl CongestionEvent {
     }
 }
 
+/// How the peer reports congestion marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EcnFeedback {
+    /// Not at all.
+    #[default]
+    None,
+    /// One echo a window (RFC 3168): how many segments were marked stays unknown.
+    Classic,
+    /// The mark of each segment (RFC 8257 section 3.2).
+    Dctcp,
+    /// Counts of marked packets (RFC 9768).
+    Accurate,
+}
+
 /// A congestion control algorithm.
 ///
 /// The stack measures round-trip times and delivery rates, detects losses, recovers, paces and
@@ -244,6 +260,29 @@ pub trait CongestionControl {
 
     /// Sending starts again after everything was acknowledged, `idle` after the last send.
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, _idle: Span) {}
+
+    /// The ECN feedback that the algorithm is made for; naming it switches that on. One that is
+    /// made for accurate feedback also sends ECT(1) when it gets it (RFC 9331 section 4.1).
+    fn needs_ecn(&self) -> EcnFeedback {
+        EcnFeedback::None
+    }
+
+    /// The handshake agreed on `feedback`. Called before [`CongestionControl::on_established`].
+    fn on_ecn_agreed(&mut self, _feedback: EcnFeedback) {}
+
+    /// A link on the path tells something of itself.
+    fn on_link_info(&mut self, _window: &mut Window, _now: Time, _info: &LinkInfo) {}
+
+    /// Whether a loss found at `now` belongs to an outage that window and timer, which is `rto`
+    /// without backoff, sit out unchanged.
+    fn holds(&self, _now: Time, _rto: Span) -> bool {
+        false
+    }
+
+    /// How long the response to a loss waits for the link layer, in smoothed round-trip times.
+    fn loss_delay_rtts(&self) -> Option<f64> {
+        None
+    }
 
     /// Whether the algorithm sets `cwnd` in every state itself; no rate reduction by the stack.
     fn controls_window(&self) -> bool {

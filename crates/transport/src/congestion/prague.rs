@@ -10,12 +10,16 @@
 //! scaled by `(srtt / 25 ms)^2`, and a reduction happens once in 25 ms.
 //!
 //! Source: draft-briscoe-iccrg-prague-congestion-control and the L4S team's tcp_prague.c 0.6.
-//! Needs accurate ECN feedback (`delivered_ce_now`) and ECT(1). Not modelled: the fall-back to
-//! Reno on a path that marks in the classic way.
+//! Asks for accurate ECN feedback and ECT(1). With a peer that gives classic feedback alone, an
+//! echo takes half of the window, as Reno does. Not modelled: finding out that a queue on the path
+//! marks in the classic way.
 
 use super::registry::Algorithm;
 use super::settings::{Settings, integer, number, span};
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window};
+use super::{
+    AckSample, CongestionControl, CongestionEvent, CongestionKind, EcnFeedback, RecoveryState,
+    Window,
+};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Entry;
 use fadeout_core::{Rate, Span, Time};
@@ -41,6 +45,8 @@ pub struct Prague {
     reduced_at: Option<Time>,
     prior_fraction: f64,
     pacing_rate: f64,
+    /// The peer tells only that something was marked.
+    is_classic: bool,
 }
 
 impl Algorithm for Prague {
@@ -87,11 +93,20 @@ impl Algorithm for Prague {
             reduced_at: None,
             prior_fraction: 0.0,
             pacing_rate: 0.0,
+            is_classic: false,
         }
     }
 }
 
 impl CongestionControl for Prague {
+    fn needs_ecn(&self) -> EcnFeedback {
+        EcnFeedback::Accurate
+    }
+
+    fn on_ecn_agreed(&mut self, feedback: EcnFeedback) {
+        self.is_classic = feedback == EcnFeedback::Classic;
+    }
+
     fn on_established(&mut self, window: &mut Window, _now: Time, srtt: Option<Span>) {
         self.fraction = window.cwnd;
         self.pace(window, srtt.unwrap_or(Span::from_millis(1)));
@@ -105,7 +120,7 @@ impl CongestionControl for Prague {
         if ack.snd_una >= self.round_end {
             self.end_round(ack);
         }
-        if ack.delivered_ce_now > 0 {
+        if ack.delivered_ce_now > 0 && !self.is_classic {
             self.react(window, ack);
         }
         // After a timeout the lost window is regained by slow start.
@@ -121,9 +136,14 @@ impl CongestionControl for Prague {
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
         match event.kind {
-            // Marks are answered as they come.
-            CongestionKind::Ecn => window.ssthresh = window.ssthresh.max(2.0),
-            CongestionKind::FastRecovery | CongestionKind::Local | CongestionKind::Rto => {
+            // Accurate marks are answered as they come.
+            CongestionKind::Ecn if !self.is_classic => {
+                window.ssthresh = window.ssthresh.max(2.0);
+            }
+            CongestionKind::Ecn
+            | CongestionKind::FastRecovery
+            | CongestionKind::Local
+            | CongestionKind::Rto => {
                 self.prior_fraction = self.fraction;
                 window.ssthresh = (self.fraction / 2.0).max(2.0);
                 if event.kind == CongestionKind::Rto {
@@ -229,7 +249,7 @@ impl Prague {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Pipe, ack, at_ms, build, window};
+    use super::super::testing::{Pipe, ack, at_ms, build, congestion, window};
     use super::*;
 
     fn at(fraction: f64, alpha: f64) -> Prague {
@@ -272,6 +292,21 @@ mod tests {
         (prague.delivered, prague.marked) = (100, 10);
         prague.end_round(&ack(at_ms(0), 1));
         assert!((prague.alpha - 0.943_75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_classic_echo_costs_half_and_the_marked_share_nothing() {
+        let (mut prague, mut w) = (at(100.0, 0.1), window(100.0, 50.0));
+        prague.on_ecn_agreed(EcnFeedback::Classic);
+        let marked = AckSample {
+            delivered_ce_now: 10,
+            ..ack(at_ms(0), 10)
+        };
+        prague.on_ack(&mut w, &marked);
+        assert!(prague.fraction >= 100.0, "{}", prague.fraction);
+        prague.fraction = 100.0;
+        prague.on_congestion(&mut w, &congestion(at_ms(0), CongestionKind::Ecn, 100));
+        assert_eq!((w.ssthresh, prague.fraction), (50.0, 50.0));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //! the constructor and the registry entry.
 
 use super::settings::Settings;
-use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, EcnFeedback, Window};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Parameters, find};
-use fadeout_core::{Rate, Span, Time};
+use fadeout_core::{LinkInfo, Rate, Span, Time};
 use std::fmt;
 
 /// An algorithm that a scenario can name.
@@ -85,6 +85,8 @@ congestion_controls! {
     Prague(super::prague::Prague),
     BbrV1(super::bbr::v1::BbrV1),
     BbrV3(super::bbr::v3::BbrV3),
+    XTcp(super::x_tcp::XTcp),
+    RtwTcp(super::rtw_tcp::RtwTcp),
 }
 
 /// A boxed algorithm from outside this crate.
@@ -115,6 +117,21 @@ impl CongestionControl for Congestion {
     }
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
         dispatch!(self, control => control.on_idle_restart(window, now, idle));
+    }
+    fn needs_ecn(&self) -> EcnFeedback {
+        dispatch!(self, control => control.needs_ecn())
+    }
+    fn on_ecn_agreed(&mut self, feedback: EcnFeedback) {
+        dispatch!(self, control => control.on_ecn_agreed(feedback));
+    }
+    fn on_link_info(&mut self, window: &mut Window, now: Time, info: &LinkInfo) {
+        dispatch!(self, control => control.on_link_info(window, now, info));
+    }
+    fn holds(&self, now: Time, rto: Span) -> bool {
+        dispatch!(self, control => control.holds(now, rto))
+    }
+    fn loss_delay_rtts(&self) -> Option<f64> {
+        dispatch!(self, control => control.loss_delay_rtts())
     }
     #[inline]
     fn controls_window(&self) -> bool {

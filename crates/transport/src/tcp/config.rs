@@ -72,6 +72,69 @@ pub enum Pacing {
     On,
 }
 
+/// Which ECN feedback is negotiated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EcnMode {
+    /// What the congestion control needs; off for one that needs none.
+    Automatic,
+    /// No ECN.
+    Off,
+    /// The echo of RFC 3168, until the sender says that it reduced.
+    Classic,
+    /// The echo of DCTCP (RFC 8257 section 3.2): the mark of each segment. Both ends must be so
+    /// configured; the handshake is that of RFC 3168.
+    Dctcp,
+    /// Counts of marked packets (RFC 9768); classic with a peer that knows no other.
+    Accurate,
+}
+
+/// What a sender does with an indication of loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossResponse {
+    /// As the loss recovery says.
+    Standard,
+    /// Waits for the link layer first (TCP-DCR).
+    Delayed,
+    /// Waits for two thirds of a window of duplicates (RFC 4653, careful).
+    NcrCareful,
+    /// Waits for half a window of duplicates (RFC 4653, aggressive).
+    NcrAggressive,
+    /// Spares the window where the receiver says that the radio lost (TCP-Casablanca).
+    Casablanca,
+}
+
+/// What the ends do about an outage that a link tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutageResponse {
+    /// Nothing.
+    None,
+    /// The sender snoozes until the end is told (TCP-Feedback).
+    Feedback,
+    /// The sender stands by and probes (ELFN).
+    Elfn,
+    /// The receiver closes its window before an outage (Freeze-TCP).
+    Freeze,
+}
+
+/// Schemes for links that fail or lose without being congested.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ResilienceConfig {
+    /// What looks like a loss.
+    pub loss: LossResponse,
+    /// Outages.
+    pub outage: OutageResponse,
+    /// TCP-DCR's wait, in smoothed round-trip times.
+    pub loss_delay_rtts: f64,
+    /// TCP-Casablanca: one segment of this many is expendable.
+    pub expendable_every: u32,
+    /// TCP-Feedback: longest snooze.
+    pub route_timeout: Span,
+    /// ELFN: distance between two probes.
+    pub probe_interval: Span,
+    /// Freeze-TCP: how long before an outage the window closes, in round-trip times.
+    pub freeze_lead_rtts: f64,
+}
+
 /// Every constant of a TCP endpoint. Built from a profile and the scenario's overrides by
 /// [`TcpConfig::new`].
 #[derive(Debug, Clone, PartialEq)]
@@ -121,8 +184,10 @@ pub struct TcpConfig {
     pub sack_compression: bool,
     /// Receive window.
     pub receive_window: ReceiveWindow,
-    /// Whether ECN is negotiated and answered (RFC 3168).
-    pub ecn: bool,
+    /// ECN.
+    pub ecn: EcnMode,
+    /// Schemes for failing links.
+    pub resilience: ResilienceConfig,
     /// Whether small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).
     pub nagle: bool,
     /// Pacing.

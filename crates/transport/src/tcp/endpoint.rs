@@ -1,14 +1,14 @@
 //! One end of a connection: handshake, close, and the two halves in between (RFC 9293).
 
-use super::config::TcpConfig;
+use super::config::{EcnMode, TcpConfig};
 use super::info::TcpInfo;
 use super::outbox::{AppEvent, Outbox, Outgoing};
 use super::receiver::Receiver;
 use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
-use crate::congestion::{Congestion, Window};
+use crate::congestion::{Congestion, EcnFeedback, Window};
 use fadeout_core::{
-    Bytes, Ecn, Flags, FlowEventRow, FlowId, Probe, RetransmitCause, RetransmitRow, Segment, Span,
-    Time,
+    Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, Probe, RetransmitCause, RetransmitRow,
+    Segment, Span, Time,
 };
 
 /// Connection states (RFC 9293 section 3.3.2).
@@ -27,6 +27,10 @@ pub enum ConnectionState {
     LastAck,
     TimeWait,
 }
+
+/// A peer that asks for smaller segments gets these (Linux `TCP_MIN_SND_MSS`): a window of tiny
+/// segments would cost more than it carries.
+const SMALLEST_MSS: u16 = 48;
 
 /// What an application may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +71,9 @@ pub struct TcpEndpoint {
     syn_at: Time,
     syn_sent_at: Time,
     syns: u32,
-    /// What the peer's SYN offered.
+    /// What the peer's SYN offered, once it came.
     offer: Offer,
+    has_offer: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,7 +81,7 @@ struct Offer {
     mss: u16,
     timestamps: bool,
     sack: bool,
-    ecn: bool,
+    ecn: EcnFeedback,
     window_scaling: bool,
 }
 
@@ -93,6 +98,7 @@ impl TcpEndpoint {
             syn_sent_at: Time::ZERO,
             syns: 0,
             offer: Offer::default(),
+            has_offer: false,
         }
     }
 
@@ -106,11 +112,13 @@ impl TcpEndpoint {
     ) {
         let from = out.segments.len();
         match command {
-            AppCommand::Listen => self.state = ConnectionState::Listen,
-            AppCommand::Connect => {
+            AppCommand::Listen if self.is_unused() => self.state = ConnectionState::Listen,
+            AppCommand::Connect if self.is_unused() => {
                 self.state = ConnectionState::SynSent;
                 self.send_syn(now, out);
             }
+            // An endpoint serves one connection (RFC 9293 section 3.10.1: it already exists).
+            AppCommand::Listen | AppCommand::Connect => {}
             AppCommand::Write(bytes) => self.sender.write(now, bytes.0),
             AppCommand::WriteForever => self.sender.write(now, u64::MAX / 4),
             AppCommand::Close => self.close(out),
@@ -127,19 +135,7 @@ impl TcpEndpoint {
                     push_ack(&self.sender, out);
                 }
             }
-            AppCommand::Abort => {
-                let flags = Flags::RST | Flags::ACK;
-                let segment = Segment {
-                    seq: self.sender.snd_nxt(),
-                    flags,
-                    ..Segment::default()
-                };
-                out.segments.push(Outgoing {
-                    segment,
-                    ecn: Ecn::NotEct,
-                });
-                self.abort(out);
-            }
+            AppCommand::Abort => self.reset(out),
         }
         if self.may_send() {
             self.sender.transmit(&mut Step { now, out, probe });
@@ -156,11 +152,17 @@ impl TcpEndpoint {
         out: &mut Outbox,
         probe: &mut impl Probe,
     ) {
-        let from = out.segments.len();
+        let mut from = out.segments.len();
         match self.state {
             ConnectionState::Closed => return,
             ConnectionState::Listen => self.on_listen(now, segment, out),
             ConnectionState::SynSent => self.on_syn_sent(now, segment, out, probe),
+            _ if self.receiver.must_acknowledge_before(segment, ecn) => {
+                push_ack(&self.sender, out);
+                self.stamp(now, out, from);
+                from = out.segments.len();
+                self.on_synchronised(now, segment, ecn, out, probe);
+            }
             _ => self.on_synchronised(now, segment, ecn, out, probe),
         }
         self.stamp(now, out, from);
@@ -181,6 +183,28 @@ impl TcpEndpoint {
             {
                 push_ack(&self.sender, out);
             }
+        }
+        self.stamp(now, out, from);
+    }
+
+    /// A link on the path tells something of itself.
+    pub fn on_link_info(
+        &mut self,
+        now: Time,
+        info: &LinkInfo,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let from = out.segments.len();
+        self.sender.tell_congestion_control(now, info);
+        if self.may_send() {
+            let mut cx = Step { now, out, probe };
+            self.sender.on_link_info(&mut cx, info);
+            self.sender.transmit(&mut cx);
+        }
+        let srtt = self.sender.rtt().srtt();
+        for _ in 0..self.receiver.on_link_info(now, info, srtt) {
+            push_ack(&self.sender, out);
         }
         self.stamp(now, out, from);
     }
@@ -242,6 +266,29 @@ impl TcpEndpoint {
         self.sender.congestion_row(now)
     }
 
+    /// The ECN feedback that this end is configured for, or that its congestion control needs.
+    fn own_ecn(&self) -> EcnFeedback {
+        match self.config.ecn {
+            EcnMode::Automatic => self.sender.needs_ecn(),
+            EcnMode::Off => EcnFeedback::None,
+            EcnMode::Classic => EcnFeedback::Classic,
+            EcnMode::Dctcp => EcnFeedback::Dctcp,
+            EcnMode::Accurate => EcnFeedback::Accurate,
+        }
+    }
+
+    /// What both ends can do; this end's own wish before the peer's SYN. DCTCP cannot be told
+    /// from classic ECN in a handshake.
+    fn ecn_in_common(&self) -> EcnFeedback {
+        let own = self.own_ecn();
+        match (own, self.offer.ecn) {
+            _ if self.state == ConnectionState::SynSent && !self.has_offer => own,
+            (_, EcnFeedback::None) => EcnFeedback::None,
+            (EcnFeedback::Accurate, EcnFeedback::Classic) => EcnFeedback::Classic,
+            _ => own,
+        }
+    }
+
     fn may_send(&self) -> bool {
         matches!(
             self.state,
@@ -255,12 +302,15 @@ impl TcpEndpoint {
 
     fn close(&mut self, out: &mut Outbox) {
         match self.state {
-            ConnectionState::Listen | ConnectionState::SynSent | ConnectionState::Closed => {
+            ConnectionState::SynSent if self.sender.has_new_data() => self.sender.finish(),
+            ConnectionState::Listen | ConnectionState::SynSent => {
                 self.state = ConnectionState::Closed;
                 self.syn_at = Time::NEVER;
                 out.events.push(AppEvent::Closed);
             }
-            ConnectionState::Established | ConnectionState::SynReceived => {
+            // It closes once it is established.
+            ConnectionState::SynReceived => self.sender.finish(),
+            ConnectionState::Established => {
                 self.sender.finish();
                 self.state = ConnectionState::FinWait1;
             }
@@ -270,6 +320,37 @@ impl TcpEndpoint {
             }
             _ => {}
         }
+    }
+
+    /// The application drops the connection (RFC 9293 section 3.10.5): where the peer may know of
+    /// it, it is told.
+    fn reset(&mut self, out: &mut Outbox) {
+        use ConnectionState as S;
+        match self.state {
+            S::Closed => return,
+            S::Listen | S::SynSent | S::Closing | S::LastAck | S::TimeWait => {}
+            S::SynReceived | S::Established | S::FinWait1 | S::FinWait2 | S::CloseWait => {
+                let segment = Segment {
+                    seq: self.sender.snd_nxt(),
+                    flags: Flags::RST | Flags::ACK,
+                    ..Segment::default()
+                };
+                out.segments.push(Outgoing {
+                    segment,
+                    ecn: Ecn::NotEct,
+                });
+            }
+        }
+        self.abort(out);
+    }
+
+    /// Whether no connection was ever opened with it.
+    fn is_unused(&self) -> bool {
+        self.syns == 0
+            && matches!(
+                self.state,
+                ConnectionState::Closed | ConnectionState::Listen
+            )
     }
 
     fn abort(&mut self, out: &mut Outbox) {
@@ -288,19 +369,18 @@ impl TcpEndpoint {
         self.syn_at = now.saturating_add(backoff.min(self.config.maximum_rto));
         let is_reply = self.state == ConnectionState::SynReceived;
         let mut flags = Flags::SYN;
-        let mut ecn = self.config.ecn;
         if is_reply {
             flags |= Flags::ACK;
-            ecn &= self.offer.ecn;
         }
-        if ecn {
-            // RFC 3168 section 6.1.1: the SYN sets both, the SYN-ACK only ECE.
-            flags |= if is_reply {
-                Flags::ECE
-            } else {
-                Flags::ECE | Flags::CWR
-            };
-        }
+        // RFC 3168 section 6.1.1: the SYN sets two flags, the SYN-ACK only ECE. RFC 9768 section
+        // 3.1.1: the SYN sets all three, and CWR alone says that nothing was marked so far.
+        flags |= match (is_reply, self.ecn_in_common()) {
+            (_, EcnFeedback::None) => Flags::default(),
+            (false, EcnFeedback::Accurate) => Flags::AE | Flags::ECE | Flags::CWR,
+            (false, _) => Flags::ECE | Flags::CWR,
+            (true, EcnFeedback::Accurate) => Flags::CWR,
+            (true, _) => Flags::ECE,
+        };
         let offers = |own: bool, peers: bool| own && (!is_reply || peers);
         let segment = Segment {
             seq: 0,
@@ -339,17 +419,19 @@ impl TcpEndpoint {
 
     fn take_offer(&mut self, segment: &Segment) {
         self.offer = Offer {
-            mss: if segment.mss == 0 { 536 } else { segment.mss }, // RFC 9293 section 3.7.1
+            mss: match segment.mss {
+                0 => 536, // RFC 9293 section 3.7.1
+                mss => mss.max(SMALLEST_MSS),
+            },
             timestamps: segment.has_timestamps,
             sack: segment.sack_permitted,
-            // RFC 3168 section 6.1.1: both flags ask, ECE alone answers.
-            ecn: segment.flags.has(Flags::ECE)
-                && segment.flags.has(Flags::CWR) != segment.flags.has(Flags::ACK),
+            ecn: offered_ecn(segment),
             window_scaling: segment.window_scale.is_some(),
         };
         if !(self.config.window_scaling && self.offer.window_scaling) {
             self.receiver.forgo_window_scaling();
         }
+        self.has_offer = true;
         self.receiver.on_syn(segment);
     }
 
@@ -399,7 +481,7 @@ impl TcpEndpoint {
             .saturating_sub(options)
             .max(1);
         let sack = self.config.recovery.uses_sack() && self.offer.sack;
-        let ecn = self.config.ecn && self.offer.ecn;
+        let ecn = self.ecn_in_common();
         let is_first = self.syns <= 1;
         self.receiver.on_established(mss, timestamps, sack, ecn);
         self.sender.on_established(
@@ -415,9 +497,11 @@ impl TcpEndpoint {
             },
         );
         self.syn_at = Time::NEVER;
-        if self.state != ConnectionState::FinWait1 {
-            self.state = ConnectionState::Established;
-        }
+        self.state = if self.sender.is_finishing() {
+            ConnectionState::FinWait1
+        } else {
+            ConnectionState::Established
+        };
         out.events.push(AppEvent::Established);
         probe.flow_event(FlowEventRow {
             time_s: now,
@@ -522,4 +606,21 @@ fn push_ack(sender: &Sender, out: &mut Outbox) {
         segment,
         ecn: Ecn::NotEct,
     });
+}
+
+/// The ECN feedback that a peer's SYN or SYN-ACK offers.
+fn offered_ecn(segment: &Segment) -> EcnFeedback {
+    let Flags(flags) = segment.flags;
+    let bits = flags & (Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0);
+    let is_reply = segment.flags.has(Flags::ACK);
+    if !is_reply && bits == Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0
+        || is_reply && bits == Flags::CWR.0
+    {
+        EcnFeedback::Accurate
+    } else if segment.flags.has(Flags::ECE) && segment.flags.has(Flags::CWR) != is_reply {
+        // RFC 3168 section 6.1.1: both flags ask, ECE alone answers.
+        EcnFeedback::Classic
+    } else {
+        EcnFeedback::None
+    }
 }

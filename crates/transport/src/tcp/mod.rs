@@ -6,6 +6,7 @@
 
 mod config;
 mod endpoint;
+mod expendable;
 mod info;
 mod outbox;
 mod profile;
@@ -15,7 +16,10 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
-pub use config::{AckRule, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
+pub use config::{
+    AckRule, EcnMode, LossRecovery, LossResponse, OutageResponse, Pacing, ReceiveWindow,
+    ResilienceConfig, RtoRule, TcpConfig,
+};
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
 pub use info::TcpInfo;
 pub use outbox::{AppEvent, Outbox, Outgoing};

@@ -1,6 +1,9 @@
 //! Profiles: whole stacks by name, so that older studies can be repeated with what they used.
 
-use super::config::{AckRule, LossRecovery, Pacing, ReceiveWindow, RtoRule, TcpConfig};
+use super::config::{
+    AckRule, EcnMode, LossRecovery, LossResponse, OutageResponse, Pacing, ReceiveWindow,
+    ResilienceConfig, RtoRule, TcpConfig,
+};
 use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
 use fadeout_core::{Rate, Span};
 
@@ -119,7 +122,73 @@ pub const PARAMETERS: &[Parameter] = &[
         "by profile: 3 MiB (half of tcp_rmem[2])",
         "Limit of autotuning.",
     ),
-    flag("ecn", "false", "ECN (RFC 3168)."),
+    choice(
+        "ecn",
+        &["automatic", "off", "classic", "dctcp", "accurate"],
+        "automatic",
+        "ECN feedback: RFC 3168's echo, DCTCP's echo of each segment's mark (RFC 8257), or \
+         accurate counts (RFC 9768). Automatic is what the congestion control needs, and off for \
+         one that needs none.",
+    ),
+    choice(
+        "loss-response",
+        &[
+            "standard",
+            "dcr",
+            "ncr-careful",
+            "ncr-aggressive",
+            "casablanca",
+        ],
+        "standard",
+        "What is done about an indication of loss: TCP-DCR waits for the link layer, NCR (RFC 4653) \
+         counts duplicates up to a share of the window, TCP-Casablanca spares the window where \
+         the receiver knows the radio's losses from a biased queue's.",
+    ),
+    number(
+        "dcr-delay",
+        0.0,
+        100.0,
+        "round-trip times",
+        "1",
+        "TCP-DCR: how long the response waits, in smoothed round-trip times; the paper's choice.",
+    ),
+    integer(
+        "casablanca-period",
+        2,
+        1_000,
+        "segments",
+        "5",
+        "TCP-Casablanca: one segment of this many is expendable. The paper leaves the pattern \
+         open; with fewer than one in ten a queue finds none to drop.",
+    ),
+    choice(
+        "outage-response",
+        &["none", "feedback", "elfn", "freeze"],
+        "none",
+        "What is done about an outage that link-info tells of: TCP-Feedback snoozes, ELFN probes, \
+         Freeze-TCP's receiver closes its window ahead of it.",
+    ),
+    span(
+        "feedback-timeout",
+        "5 s",
+        "TCP-Feedback: longest snooze without word of a new route. The paper leaves it open; it \
+         must exceed the longest outage.",
+    ),
+    span(
+        "elfn-probe-interval",
+        "2 s",
+        "ELFN: distance between two probes, the paper's for a radio of 2 Mbit/s; outages shorter \
+         than it cost the whole interval.",
+    ),
+    number(
+        "freeze-lead",
+        0.0,
+        100.0,
+        "round-trip times",
+        "1",
+        "Freeze-TCP: how long before an outage the window closes; the paper finds one round trip \
+         best.",
+    ),
     flag("nagle", "false", "Nagle's algorithm."),
     choice(
         "pacing",
@@ -167,6 +236,21 @@ const fn choice(
     Parameter {
         name,
         kind: ParameterKind::Choice(choices),
+        default,
+        doc,
+    }
+}
+const fn number(
+    name: &'static str,
+    min: f64,
+    max: f64,
+    unit: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Number { min, max, unit },
         default,
         doc,
     }
@@ -262,7 +346,16 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         sack_compression: false,
         window_scaling: true,
         receive_window: ReceiveWindow::Fixed { bytes: 16 << 20 },
-        ecn: false,
+        ecn: EcnMode::Automatic,
+        resilience: ResilienceConfig {
+            loss: LossResponse::Standard,
+            outage: OutageResponse::None,
+            loss_delay_rtts: 1.0,
+            expendable_every: 5,
+            route_timeout: Span::from_secs(5),
+            probe_interval: Span::from_secs(2),
+            freeze_lead_rtts: 1.0,
+        },
         nagle: false,
         pacing: Pacing::Automatic,
         maximum_pacing_rate: Rate::UNLIMITED,
@@ -349,13 +442,48 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
     } else if maximum > 0 {
         config.receive_window = ReceiveWindow::Autotuned { max_bytes: maximum };
     }
-    config.ecn = given.flag("ecn", config.ecn);
+    config.ecn = match given.choice("ecn", "") {
+        "automatic" => EcnMode::Automatic,
+        "off" => EcnMode::Off,
+        "classic" => EcnMode::Classic,
+        "dctcp" => EcnMode::Dctcp,
+        "accurate" => EcnMode::Accurate,
+        _ => config.ecn,
+    };
+    apply_resilience(&mut config.resilience, given);
     config.nagle = given.flag("nagle", config.nagle);
     if given.choice("pacing", "") == "on" {
         config.pacing = Pacing::On;
     }
     config.tso_bursts = given.flag("tso-bursts", config.tso_bursts);
     config.maximum_retries = integer("maximum-retries", config.maximum_retries);
+}
+
+fn apply_resilience(config: &mut ResilienceConfig, given: &Parameters) {
+    config.loss = match given.choice("loss-response", "") {
+        "standard" => LossResponse::Standard,
+        "dcr" => LossResponse::Delayed,
+        "ncr-careful" => LossResponse::NcrCareful,
+        "ncr-aggressive" => LossResponse::NcrAggressive,
+        "casablanca" => LossResponse::Casablanca,
+        _ => config.loss,
+    };
+    config.outage = match given.choice("outage-response", "") {
+        "none" => OutageResponse::None,
+        "feedback" => OutageResponse::Feedback,
+        "elfn" => OutageResponse::Elfn,
+        "freeze" => OutageResponse::Freeze,
+        _ => config.outage,
+    };
+    config.loss_delay_rtts = given.number("dcr-delay", config.loss_delay_rtts);
+    let every = f64::from(config.expendable_every);
+    config.expendable_every = given.number("casablanca-period", every) as u32;
+    config.route_timeout = given.span("feedback-timeout", config.route_timeout);
+    // A probe every millisecond is as good as one each instant, and time goes on.
+    config.probe_interval = given
+        .span("elfn-probe-interval", config.probe_interval)
+        .max(Span::from_millis(1));
+    config.freeze_lead_rtts = given.number("freeze-lead", config.freeze_lead_rtts);
 }
 
 #[cfg(test)]

@@ -141,6 +141,14 @@ impl RttEstimator {
     pub(super) fn backoff(&self) -> u32 {
         self.backoff
     }
+    /// The timeout as round-trip times give it, without backoff.
+    pub(super) fn rto_without_backoff(&self) -> Span {
+        if self.backoff == 0 {
+            self.rto
+        } else {
+            self.base_rto()
+        }
+    }
     /// The timeout, with backoff.
     pub(super) fn rto(&self) -> Span {
         self.rto

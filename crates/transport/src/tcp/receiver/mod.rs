@@ -1,12 +1,16 @@
 //! The receiving half: reassembly, what is acknowledged when, and how much may be sent.
 
 mod acknowledgment;
+mod freeze;
+mod marks;
 mod reassembly;
 mod window;
 
-use super::config::{AckRule, TcpConfig};
+use super::config::{AckRule, LossResponse, OutageResponse, ResilienceConfig, TcpConfig};
+use super::expendable;
+use crate::congestion::EcnFeedback;
 use acknowledgment::{AckPolicy, Urgency};
-use fadeout_core::{Ecn, Flags, SackList, Segment, Span, Time};
+use fadeout_core::{Ecn, Flags, LinkInfo, SackList, Segment, Span, Time};
 use reassembly::{Arrival, Reassembly};
 use window::AdvertisedWindow;
 
@@ -19,20 +23,20 @@ pub(super) struct Receiver {
     mss: u32,
     has_timestamps: bool,
     has_sack: bool,
-    is_ecn: bool,
+    marks: marks::Marks,
     /// Newest timestamp to echo (RFC 7323 section 4.3 TS.Recent).
     ts_recent: u32,
     /// RCV.NXT when the last ACK was sent.
     acked_up_to: u64,
     /// Sequence number of the peer's FIN.
     fin_at: Option<u64>,
-    /// ECE is set on every ACK until the peer says CWR (RFC 3168 section 6.1.3).
-    echoes_congestion: bool,
     is_reading: bool,
     unread: u64,
     /// Unacknowledged data ends a burst or is less than a full segment, once or more often (Linux
     /// `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     pushes: u8,
+    resilience: ResilienceConfig,
+    freeze: freeze::Freeze,
 }
 
 /// What became of a segment.
@@ -55,23 +59,30 @@ impl Receiver {
             mss: config.effective_mss(),
             has_timestamps: config.timestamps,
             has_sack: config.recovery.uses_sack(),
-            is_ecn: false,
+            marks: marks::Marks::default(),
             ts_recent: 0,
             acked_up_to: 0,
             fin_at: None,
-            echoes_congestion: false,
             is_reading: true,
             unread: 0,
             pushes: 0,
+            resilience: config.resilience,
+            freeze: freeze::Freeze::default(),
         }
     }
 
     /// The peer's SYN arrived with what is agreed.
-    pub(super) fn on_established(&mut self, mss: u32, timestamps: bool, sack: bool, ecn: bool) {
+    pub(super) fn on_established(
+        &mut self,
+        mss: u32,
+        timestamps: bool,
+        sack: bool,
+        ecn: EcnFeedback,
+    ) {
         self.mss = mss;
         self.has_timestamps = timestamps;
         self.has_sack = sack;
-        self.is_ecn = ecn;
+        self.marks.on_established(ecn);
     }
 
     /// Takes the peer's SYN.
@@ -94,7 +105,10 @@ impl Receiver {
         if segment.has_timestamps && segment.seq <= self.acked_up_to {
             self.ts_recent = segment.ts_value; // RFC 7323 section 4.3 step 2
         }
-        self.take_ecn(segment, ecn);
+        if self.marks.take(segment, ecn) {
+            self.policy
+                .enter_quick_mode(self.window.offered(self.reassembly.next()), self.mss);
+        }
         let end = segment.end_seq();
         let next = self.reassembly.next();
         if segment.seq_len() == 0 {
@@ -155,13 +169,16 @@ impl Receiver {
             self.window
                 .grow(self.mss, self.reassembly.buffered() + self.unread);
         }
-        if segment.has_timestamps && u64::from(segment.len) >= u64::from(self.mss) {
+        if !self.has_timestamps {
+            self.window.measure_round(now, self.reassembly.next());
+        } else if segment.len >= self.mss {
             self.window.measure_rtt(now, segment.ts_echo);
         }
         let unacknowledged = self.reassembly.next() - self.acked_up_to;
         let is_full = unacknowledged > u64::from(self.mss);
         let rtt = self.window.rtt_or(srtt);
         let ack_now = fin
+            || self.marks.is_ack_due()
             || self
                 .policy
                 .decide(now, urgency, is_full, self.has_sack, rtt, srtt);
@@ -176,18 +193,10 @@ impl Receiver {
         self.fin_at.is_some_and(|at| at >= before)
     }
 
-    fn take_ecn(&mut self, segment: &Segment, ecn: Ecn) {
-        if !self.is_ecn {
-            return;
-        }
-        if segment.flags.has(Flags::CWR) {
-            self.echoes_congestion = false;
-        }
-        if ecn == Ecn::Ce {
-            self.echoes_congestion = true;
-            self.policy
-                .enter_quick_mode(self.window.offered(self.reassembly.next()), self.mss);
-        }
+    /// Whether what was received before must be acknowledged before a segment with `ecn` is taken,
+    /// because its mark differs (RFC 8257 section 3.2).
+    pub(super) fn must_acknowledge_before(&self, segment: &Segment, ecn: Ecn) -> bool {
+        segment.len > 0 && self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
     }
 
     /// Writes the acknowledgment fields into a segment that leaves now.
@@ -195,12 +204,16 @@ impl Receiver {
         let next = self.reassembly.next();
         segment.ack = next;
         segment.flags |= Flags::ACK;
-        if self.echoes_congestion {
-            segment.flags |= Flags::ECE;
-        }
+        self.marks.stamp(segment);
         segment.window = self
             .window
             .advertise(next, self.reassembly.buffered() + self.unread);
+        if self.freeze.is_frozen() {
+            segment.window = 0;
+        }
+        if self.resilience.loss == LossResponse::Casablanca {
+            segment.is_radio_loss = self.is_radio_loss();
+        }
         if self.has_timestamps {
             segment.has_timestamps = true;
             segment.ts_value = now.as_millis() as u32;
@@ -218,6 +231,29 @@ impl Receiver {
         self.acked_up_to = next;
         self.pushes = 0;
         self.policy.on_ack_sent();
+    }
+
+    /// Whether something is missing, and no segment of it is one that a biased queue would have
+    /// dropped (TCP-Casablanca's discriminator).
+    fn is_radio_loss(&self) -> bool {
+        let every = self.resilience.expendable_every;
+        self.reassembly.has_gap()
+            && self
+                .reassembly
+                .holes()
+                .all(|hole| expendable::spares_expendable(hole, self.mss, every))
+    }
+
+    /// A link tells something of itself. `srtt` is the sender half's. Returns how many
+    /// acknowledgments must leave now.
+    pub(super) fn on_link_info(&mut self, now: Time, info: &LinkInfo, srtt: Span) -> u32 {
+        if self.resilience.outage != OutageResponse::Freeze {
+            return 0;
+        }
+        let rtt = self.window.rtt_or(srtt).as_secs_f64();
+        let lead = Span::from_secs_f64(rtt * self.resilience.freeze_lead_rtts);
+        let announcements = self.freeze.on_link_info(info, lead);
+        announcements + u32::from(self.freeze.on_wake(now))
     }
 
     /// The application stops or resumes reading. Returns whether a window update should leave.
@@ -278,12 +314,13 @@ impl Receiver {
 
     /// When a delayed ACK is due.
     pub(super) fn wake_at(&self) -> Time {
-        self.policy.wake_at()
+        self.policy.wake_at().min(self.freeze.wake_at())
     }
 
     /// Whether the delayed-ACK timer expired.
     pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
-        self.policy.on_wake(now, rto)
+        let closes = self.freeze.on_wake(now);
+        self.policy.on_wake(now, rto) || closes
     }
 
     /// Window for a SYN.

@@ -40,6 +40,11 @@ impl Reassembly {
     pub(super) fn has_gap(&self) -> bool {
         !self.ranges.is_empty()
     }
+    /// What is missing below the highest byte received.
+    pub(super) fn holes(&self) -> impl Iterator<Item = (u64, u64)> {
+        let starts = std::iter::once(self.next).chain(self.ranges.iter().map(|range| range.end));
+        starts.zip(self.ranges.iter().map(|range| range.start))
+    }
     /// Bytes held out of order.
     pub(super) fn buffered(&self) -> u64 {
         self.buffered

@@ -30,6 +30,8 @@ pub(super) struct AdvertisedWindow {
     measured_from: Time,
     rtt: Option<Span>,
     last_echo: u32,
+    /// Without timestamps: when the window that ends at this sequence number was offered.
+    round: (u64, Time),
 }
 
 impl AdvertisedWindow {
@@ -57,6 +59,7 @@ impl AdvertisedWindow {
             measured_from: Time::ZERO,
             rtt: None,
             last_echo: 0,
+            round: (0, Time::ZERO),
         }
     }
 
@@ -158,6 +161,19 @@ impl AdvertisedWindow {
         });
     }
 
+    /// Round-trip time at the receiver without timestamps: a whole window takes at least one to
+    /// arrive, so the shortest time counts (Linux `tcp_rcv_rtt_measure`).
+    pub(super) fn measure_round(&mut self, now: Time, next: u64) {
+        if !self.is_autotuned || next < self.round.0 {
+            return;
+        }
+        if self.round.0 > 0 {
+            let sample = now.since(self.round.1);
+            self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt.min(sample)));
+        }
+        self.round = (next + self.offered(next), now);
+    }
+
     /// The receiver's round-trip time, bounded by the sender half's where that is known.
     pub(super) fn rtt_or(&self, srtt: Span) -> Span {
         match (self.rtt, srtt.is_zero()) {
@@ -195,6 +211,18 @@ mod tests {
         assert_eq!(window.advertise(1, 0), 10_000);
         assert_eq!(window.advertise(1001, 9_000), 9_000);
         assert_eq!(window.scale(), 0);
+    }
+
+    #[test]
+    fn without_timestamps_a_window_takes_a_round_trip() {
+        let mut window = AdvertisedWindow::new(&TcpConfig::linux());
+        window.advertise(1, 0);
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        window.measure_round(at(0), 1);
+        window.measure_round(at(30), 30_000);
+        assert_eq!(window.rtt, None);
+        window.measure_round(at(50), 1 + 64_240);
+        assert_eq!(window.rtt, Some(Span::from_millis(50)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::congestion::{AckSample, CongestionControl, RecoveryState};
 use crate::tcp::outbox::AppEvent;
 use crate::tcp::scoreboard::Tags;
 use crate::tcp::sender::TimerKind;
-use fadeout_core::{Flags, Probe, Segment, Span, Time};
+use fadeout_core::{Probe, Segment, Span, Time};
 
 /// What one ACK brought (Linux `FLAG_*`).
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,11 +70,14 @@ impl Sender {
         let prior_in_flight = self.in_flight();
         let prior_delivered = self.rate.delivered;
         let prior_lost = self.rate.lost;
+        let (ece, marked) = self.marks.take(segment);
         let mut flags = AckFlags {
             carries_data: segment.len > 0,
-            ece: self.ecn_negotiated && segment.flags.has(Flags::ECE),
+            ece,
             ..AckFlags::default()
         };
+        self.take_loss_notification(segment);
+        let was_closed = self.snd_wnd == 0;
         self.rate.begin();
         self.undo.latest_echo = segment.has_timestamps.then_some(segment.ts_echo);
         let is_old = segment.ack < prior_una;
@@ -95,17 +98,27 @@ impl Sender {
         } else {
             self.take_cumulative_ack(cx.now, segment, &mut flags, news)
         };
-        if flags.ece {
-            self.rate.delivered_ce += self.rate.delivered - prior_delivered;
-        }
+        let delivered_ce = match marked {
+            Some(count) => u64::from(count),
+            None if flags.ece => self.rate.delivered - prior_delivered,
+            None => 0,
+        };
+        self.rate.delivered_ce += delivered_ce;
+        let is_news = flags.una_advanced || flags.data_sacked;
+        let resumes = self.ends_outage(cx, is_news, was_closed && self.snd_wnd > 0);
         if !had_outstanding {
             self.after_probe_ack();
             self.transmit(cx);
             return;
         }
         self.adapt_reordering_window();
+        if flags.una_advanced {
+            self.end_ncr_episode();
+        }
         let mut repair = Repair::None;
-        if self.config.recovery.uses_sack() {
+        if self.is_suspended() {
+            // What arrives now was under way when the outage began: nothing is inferred from it.
+        } else if self.config.recovery.uses_sack() {
             self.take_probe_ack(cx, segment.ack, &flags);
             if !flags.is_not_duplicate()
                 || flags.data_sacked
@@ -118,6 +131,9 @@ impl Sender {
         } else {
             repair = self.run_classic_recovery(cx, acked, &mut flags);
         }
+        if resumes {
+            repair = Repair::Lost;
+        }
         if flags.set_timer {
             self.set_retransmission_timer(cx.now);
         }
@@ -129,12 +145,12 @@ impl Sender {
         if reduces && !self.congestion.controls_window() {
             self.reduce_window(delivered_now, lost_now, flags.una_advanced);
         }
-        let may_grow = !reduces && self.may_raise_window(&flags);
+        let may_grow = !reduces && !self.is_suspended() && self.may_raise_window(&flags);
         let sample = AckSample {
             now: cx.now,
             acked,
             delivered_now,
-            delivered_ce_now: if flags.ece { delivered_now } else { 0 },
+            delivered_ce_now: delivered_ce as u32,
             lost_now,
             rtt: self.fresh_rtt(&flags),
             srtt: self.rtt.srtt(),
@@ -319,6 +335,9 @@ impl Sender {
     /// outstanding. Where a probe or reordering timer had displaced it, the time already waited
     /// counts.
     pub(super) fn rearm_rto(&mut self, now: Time) {
+        if self.is_suspended() {
+            return;
+        }
         let Some(head) = self.board.head() else {
             self.timer = None;
             return;

@@ -38,12 +38,22 @@ impl Sender {
         }
         self.classic.duplicates += 1;
         if self.state == RecoveryState::Recovery {
-            self.window.cwnd += 1.0; // the duplicate left the network
+            if !self.congestion.controls_window() {
+                self.window.cwnd += 1.0; // the duplicate left the network
+            }
             return Repair::None;
         }
-        let may_enter = self.classic.duplicates == self.config.duplicate_threshold
-            && self.snd_una > self.classic.recover;
-        if may_enter {
+        if self.delays_losses(cx.now, false, true) {
+            flags.set_timer = false;
+            return Repair::None;
+        }
+        let threshold = self.loss_threshold();
+        let is_enough = if self.is_waiting_for_repair() {
+            self.classic.duplicates >= threshold
+        } else {
+            self.classic.duplicates == threshold
+        };
+        if is_enough && self.snd_una > self.classic.recover {
             self.fast_retransmit(cx);
             return Repair::Lost;
         }
@@ -53,7 +63,11 @@ impl Sender {
     fn fast_retransmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.statistics.recoveries += 1;
         self.high_seq = self.snd_nxt;
-        self.congested(cx, CongestionKind::FastRecovery);
+        if self.spares_window(cx.now) {
+            self.window.ssthresh = self.window.cwnd;
+        } else {
+            self.congested(cx, CongestionKind::FastRecovery);
+        }
         if self.config.recovery == LossRecovery::Tahoe {
             // Slow start from the loss: everything outstanding goes again.
             self.lose_everything();
@@ -61,12 +75,26 @@ impl Sender {
             self.state = RecoveryState::Loss;
         } else {
             self.lose(self.board.first());
-            self.set_cwnd(self.window.ssthresh + f64::from(self.config.duplicate_threshold));
+            if !self.congestion.controls_window() {
+                self.set_cwnd(self.window.ssthresh + f64::from(self.config.duplicate_threshold));
+            }
             self.state = RecoveryState::Recovery;
         }
         self.classic.recover = self.high_seq - 1;
         self.classic.timer_restarted = false;
         self.report(cx, "recovery");
+    }
+
+    /// The wait for the link layer is over (TCP-DCR).
+    pub(super) fn retransmit_late_head<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        let is_due = self.state == RecoveryState::Open
+            && self.classic.duplicates >= self.config.duplicate_threshold
+            && self.snd_una > self.classic.recover
+            && !self.board.is_empty();
+        if is_due {
+            self.fast_retransmit(cx);
+            self.retransmit_lost(cx);
+        }
     }
 
     fn take_new_ack<P: Probe>(
@@ -75,6 +103,7 @@ impl Sender {
         acked: u32,
         flags: &mut AckFlags,
     ) -> Repair {
+        self.delays_losses(cx.now, true, false);
         self.classic.duplicates = 0;
         let is_full = self.snd_una >= self.high_seq;
         match self.state {
@@ -87,8 +116,10 @@ impl Sender {
             }
             RecoveryState::Recovery => {
                 self.lose(self.board.first());
-                let deflated = self.window.cwnd - f64::from(acked) + f64::from(acked.min(1));
-                self.set_cwnd(deflated);
+                if !self.congestion.controls_window() {
+                    let deflated = self.window.cwnd - f64::from(acked) + f64::from(acked.min(1));
+                    self.set_cwnd(deflated);
+                }
                 flags.set_timer = !self.classic.timer_restarted;
                 self.classic.timer_restarted = true;
                 return Repair::Lost;
@@ -107,7 +138,9 @@ impl Sender {
     }
 
     fn leave_classic<P: Probe>(&mut self, cx: &mut Step<'_, P>, cwnd: f64) {
-        self.set_cwnd(cwnd);
+        if !self.congestion.controls_window() {
+            self.set_cwnd(cwnd);
+        }
         self.state = RecoveryState::Open;
         self.classic.has_just_left = true;
         self.congestion.on_recovered(&mut self.window, cx.now);
@@ -127,7 +160,11 @@ impl Sender {
             && !self.config.recovery.uses_sack()
             && self.state == RecoveryState::Open
         {
-            self.classic.duplicates.min(2)
+            if self.is_waiting_for_repair() || self.uses_ncr() {
+                self.classic.duplicates
+            } else {
+                self.classic.duplicates.min(2)
+            }
         } else {
             0
         }

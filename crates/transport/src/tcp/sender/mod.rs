@@ -8,16 +8,20 @@
 //! - [`sack`]: SACK and DSACK blocks onto the scoreboard
 //! - [`recovery`]: Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
 //! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
+//! - [`marks`]: ECN feedback
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: reductions that prove spurious
+//! - [`resilience`]: schemes for links that fail or lose without being congested
 //! - [`transmit`]: new data and retransmissions out, pacing, bursts
 //! - [`usage`]: whether the window limits the sender, idle restarts
 
 mod ack;
 mod classic;
+mod marks;
 mod probe;
 mod rack;
 mod recovery;
+mod resilience;
 mod sack;
 mod timeout;
 mod transmit;
@@ -30,7 +34,7 @@ use super::outbox::Outbox;
 use super::rate::RateSampler;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use crate::congestion::{Congestion, CongestionControl, RecoveryState, Window};
+use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
 use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Span, Time};
 
 /// What every step of the sender is given.
@@ -40,7 +44,7 @@ pub(super) struct Step<'a, P> {
     pub(super) probe: &'a mut P,
 }
 
-/// The one timer of the sender; the kernel multiplexes the same four uses.
+/// The one timer of the sender; the kernel multiplexes the first four uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimerKind {
     /// Retransmission timeout (RFC 6298).
@@ -51,6 +55,10 @@ pub(super) enum TimerKind {
     Reordering,
     /// Zero-window probe (RFC 9293 section 3.8.6.1).
     Persist,
+    /// A loss response waits for the link layer (TCP-DCR).
+    LossDelay,
+    /// An outage response's own timer.
+    Outage,
 }
 
 /// Counts that a run's summary reports.
@@ -124,6 +132,8 @@ pub(super) struct Sender {
 
     timer: Option<(TimerKind, Time)>,
     persist_backoff: u32,
+    /// Zero-window probes in a row that the peer did not answer.
+    unanswered_probes: u32,
     usage: usage::Usage,
     pacer: transmit::Pacer,
     /// Small segments wait for more data, whatever is outstanding.
@@ -131,9 +141,8 @@ pub(super) struct Sender {
     /// End of the last segment sent that was not full (Linux `snd_sml`).
     small_end: u64,
     last_sent_at: Time,
-    /// ECN: congestion window reduced must be signalled on the next new segment.
-    cwr_pending: bool,
-    ecn_negotiated: bool,
+    marks: marks::Marks,
+    resilience: resilience::Resilience,
     srtt_since: Time,
 }
 
@@ -175,13 +184,14 @@ impl Sender {
             retransmit_hint: 0,
             timer: None,
             persist_backoff: 0,
+            unanswered_probes: 0,
             usage: usage::Usage::default(),
             pacer: transmit::Pacer::default(),
             is_corked: false,
             small_end: 0,
             last_sent_at: Time::ZERO,
-            cwr_pending: false,
-            ecn_negotiated: false,
+            marks: marks::Marks::default(),
+            resilience: resilience::Resilience::default(),
             srtt_since: Time::ZERO,
         }
     }
@@ -190,7 +200,9 @@ impl Sender {
     /// round-trip time when it is unambiguous.
     pub(super) fn on_established(&mut self, now: Time, agreed: Agreed) {
         self.window.mss = agreed.mss;
-        self.ecn_negotiated = agreed.ecn;
+        self.marks
+            .on_established(agreed.ecn, self.congestion.needs_ecn());
+        self.congestion.on_ecn_agreed(agreed.ecn);
         self.config.timestamps = agreed.timestamps;
         if !agreed.sack && self.config.recovery.uses_sack() {
             // RFC 2018 section 4: without SACK-permitted, recover as NewReno.
@@ -211,8 +223,12 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The application wrote `bytes` more.
+    /// The application wrote `bytes` more; after [`Sender::finish`] that is its mistake, and
+    /// nothing follows the FIN.
     pub(super) fn write(&mut self, now: Time, bytes: u64) {
+        if self.fin_queued {
+            return;
+        }
         if self.board.is_empty() {
             self.restart_after_idle(now);
         }
@@ -252,12 +268,17 @@ impl Sender {
             TimerKind::LossProbe => self.on_probe_timeout(cx),
             TimerKind::Reordering => self.on_reordering_timeout(cx),
             TimerKind::Persist => return self.on_persist_timeout(cx),
+            TimerKind::LossDelay => self.on_loss_delay_timeout(cx),
+            TimerKind::Outage => self.on_outage_timeout(cx),
         }
         TimerOutcome::Done
     }
 
+    /// Sets the timer. While suspended only the outage response's own runs.
     fn arm(&mut self, kind: TimerKind, at: Time) {
-        self.timer = Some((kind, at));
+        if kind == TimerKind::Outage || !self.is_suspended() {
+            self.timer = Some((kind, at));
+        }
     }
 
     fn pending(&self) -> Option<TimerKind> {
@@ -299,6 +320,10 @@ impl Sender {
     pub(super) fn is_drained(&self) -> bool {
         self.board.is_empty() && self.snd_nxt >= self.write_end && self.fin_sent == self.fin_queued
     }
+    /// Whether the application will write no more.
+    pub(super) fn is_finishing(&self) -> bool {
+        self.fin_queued
+    }
     /// Whether the FIN was sent.
     pub(super) fn has_sent_fin(&self) -> bool {
         self.fin_sent
@@ -314,6 +339,10 @@ impl Sender {
     }
     pub(super) fn window(&self) -> &Window {
         &self.window
+    }
+    /// The ECN feedback that the congestion control is made for.
+    pub(super) fn needs_ecn(&self) -> EcnFeedback {
+        self.congestion.needs_ecn()
     }
     pub(super) fn rtt(&self) -> &RttEstimator {
         &self.rtt
@@ -340,7 +369,7 @@ impl Sender {
             backoff: self.rtt.backoff(),
             timestamps: self.config.timestamps,
             sack: self.config.recovery.uses_sack(),
-            ecn: self.ecn_negotiated,
+            ecn: self.marks.is_agreed(),
             rto: self.rtt.rto(),
             rtt: self.rtt.srtt(),
             rttvar: self.rtt.deviation(),
@@ -406,7 +435,7 @@ pub(super) struct Agreed {
     pub(super) mss: u32,
     pub(super) sack: bool,
     pub(super) timestamps: bool,
-    pub(super) ecn: bool,
+    pub(super) ecn: EcnFeedback,
     pub(super) peer_window: u64,
     pub(super) handshake_rtt: Option<Span>,
     pub(super) syn_retransmitted: bool,

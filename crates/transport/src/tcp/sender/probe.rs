@@ -5,6 +5,7 @@ use super::ack::AckFlags;
 use super::rack::TIMER_SLACK;
 use super::{Sender, Step, TimerKind};
 use crate::congestion::{CongestionKind, RecoveryState};
+use crate::tcp::scoreboard::Tags;
 use fadeout_core::{Probe, RetransmitCause, Span, Time};
 
 /// The probe outstanding.
@@ -23,6 +24,8 @@ impl Sender {
         let may_probe = self.config.tail_loss_probe
             && self.config.recovery.uses_sack()
             && !self.board.is_empty()
+            && !self.is_suspended()
+            && self.pending() != Some(TimerKind::LossDelay)
             && matches!(self.state, RecoveryState::Open | RecoveryState::Cwr);
         if !may_probe {
             return false;
@@ -63,9 +66,11 @@ impl Sender {
                 self.probe.is_retransmission = false;
                 true
             } else {
+                // A tail that was SACKed is no tail loss; what is missing below it is found
+                // otherwise.
                 let last = self.board.end() - 1;
-                self.probe.is_retransmission =
-                    self.resend(cx, last, RetransmitCause::TailLossProbe);
+                self.probe.is_retransmission = !self.board.get(last).tags.has(Tags::SACKED)
+                    && self.resend(cx, last, RetransmitCause::TailLossProbe);
                 self.probe.is_retransmission
             };
             if sent {

@@ -145,8 +145,13 @@ impl Sender {
         if self.board.is_empty() {
             return;
         }
+        let is_missing = self.board.sacked_out > 0;
+        if self.delays_losses(now, flags.una_advanced, is_missing) {
+            flags.set_timer = false;
+            return;
+        }
         let prior_retrans = self.board.retrans_out;
-        if self.config.recovery == LossRecovery::Rack {
+        if self.config.recovery == LossRecovery::Rack && !self.uses_ncr() {
             if self.rack.advanced {
                 self.rack.advanced = false;
                 let next_loss = self.detect_losses(now);
@@ -164,7 +169,10 @@ impl Sender {
     /// RFC 6675 IsLost: enough SACKed segments lie above. Only never-retransmitted segments; the
     /// loss of a retransmission is left to the timer.
     fn count_losses(&mut self) {
-        let threshold = self.config.duplicate_threshold;
+        if self.board.sacked_out == 0 {
+            return;
+        }
+        let threshold = self.loss_threshold();
         let (mut above, mut number) = (0, self.board.at_or_after(self.fack_or_una()));
         while number > self.board.first() && above < threshold {
             number -= 1;
@@ -188,8 +196,20 @@ impl Sender {
 
     /// The reordering timer expired.
     pub(super) fn on_reordering_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        self.repair_what_is_late(cx);
+        if self.pending() != Some(TimerKind::Rto) {
+            self.rearm_rto(cx.now);
+        }
+    }
+
+    /// Finds losses without an ACK, and repairs them.
+    pub(super) fn repair_what_is_late<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let prior = self.in_flight();
-        self.detect_losses(cx.now);
+        if self.config.recovery == LossRecovery::Rack {
+            self.detect_losses(cx.now);
+        } else {
+            self.count_losses();
+        }
         if prior != self.in_flight() {
             if self.state != RecoveryState::Recovery {
                 self.enter_recovery(cx, false);
@@ -198,9 +218,6 @@ impl Sender {
                 }
             }
             self.retransmit_lost(cx);
-        }
-        if self.pending() != Some(TimerKind::Rto) {
-            self.rearm_rto(cx.now);
         }
     }
 

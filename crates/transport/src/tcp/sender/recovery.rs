@@ -33,6 +33,11 @@ impl Reduction {
         self.out += segments;
     }
 
+    /// Whether nothing went out yet.
+    pub(super) fn has_sent_nothing(&self) -> bool {
+        self.out == 0
+    }
+
     /// Segments that may be sent now (RFC 6937 section 3.1, slow-start reduction bound).
     fn allowance(&mut self, pipe: u32, target: f64, delivered: u32, is_safe: bool) -> u32 {
         self.delivered += delivered;
@@ -137,7 +142,9 @@ impl Sender {
         self.statistics.recoveries += 1;
         self.undo.prior_ssthresh = None;
         self.begin_undo();
-        if !self.in_reduction() {
+        if self.spares_window(cx.now) && !for_ecn && !self.in_reduction() {
+            self.begin_repair();
+        } else if !self.in_reduction() {
             if !for_ecn {
                 self.undo.prior_ssthresh = Some(self.current_ssthresh());
             }
@@ -168,7 +175,7 @@ impl Sender {
             out: 0,
         };
         self.congested(cx, kind);
-        self.cwr_pending = self.ecn_negotiated;
+        self.marks.on_reduced();
         if !self.config.prr && !self.congestion.controls_window() {
             self.set_cwnd(self.window.ssthresh);
         }

@@ -24,6 +24,9 @@ impl Sender {
         if self.retransmits >= self.config.maximum_retries {
             return TimerOutcome::GiveUp;
         }
+        if self.persist_frozen(cx) || self.hold(cx) {
+            return TimerOutcome::Done;
+        }
         self.statistics.timeouts += 1;
         cx.probe.timeout(TimeoutRow {
             time_s: cx.now,
@@ -42,6 +45,10 @@ impl Sender {
         self.rtt.back_off();
         let at = cx.now + self.rtt.rto();
         self.arm(TimerKind::Rto, at);
+        if cx.probe.wants_congestion(cx.now, self.flow) {
+            let row = self.congestion_row(cx.now);
+            cx.probe.congestion(row);
+        }
         TimerOutcome::Done
     }
 
@@ -65,7 +72,7 @@ impl Sender {
         self.high_seq = self.snd_nxt;
         self.classic.recover = self.snd_nxt - 1;
         self.probe.high_seq = None;
-        self.cwr_pending = self.ecn_negotiated;
+        self.marks.on_reduced();
         self.frto = self.config.frto
             && self.config.recovery.uses_sack()
             && (is_new_episode || self.retransmits > 0);
@@ -152,9 +159,9 @@ impl Sender {
         if !self.has_new_data() {
             return TimerOutcome::Done;
         }
-        // No give-up while the peer answers (RFC 9293): the backoff resets on each answer, so a
-        // long count means silence.
-        if self.persist_backoff >= self.config.maximum_retries {
+        // No give-up while the peer answers, however long its window stays closed (RFC 9293
+        // section 3.8.6.1).
+        if self.unanswered_probes >= self.config.maximum_retries {
             return TimerOutcome::GiveUp;
         }
         let room = self.window_end().saturating_sub(self.snd_nxt);
@@ -163,6 +170,7 @@ impl Sender {
             return TimerOutcome::Done;
         }
         self.persist_backoff += 1;
+        self.unanswered_probes += 1;
         // An old sequence number makes the peer answer with its window.
         let segment = Segment {
             seq: self.snd_una.saturating_sub(1),
@@ -179,6 +187,7 @@ impl Sender {
 
     /// The peer answered while nothing was outstanding.
     pub(super) fn after_probe_ack(&mut self) {
+        self.unanswered_probes = 0;
         if self.pending() == Some(TimerKind::Persist) && self.has_sendable_new_data() {
             self.timer = None;
         }

@@ -41,7 +41,9 @@ const BURST_HEADERS: u64 = 321;
 
 impl Sender {
     pub(super) fn is_pacing(&self) -> bool {
-        self.config.pacing == Pacing::On || self.congestion.pacing_rate().is_some()
+        self.config.pacing == Pacing::On
+            || self.congestion.pacing_rate().is_some()
+            || self.is_resuming()
     }
 
     /// Linux `tcp_update_pacing_rate`: twice the window per round trip in slow start, 1.2 times
@@ -92,7 +94,7 @@ impl Sender {
         self.write_end.saturating_sub(self.snd_nxt)
     }
 
-    pub(super) fn has_new_data(&self) -> bool {
+    pub(in crate::tcp) fn has_new_data(&self) -> bool {
         self.new_data() > 0 || (self.fin_queued && !self.fin_sent)
     }
 
@@ -104,6 +106,9 @@ impl Sender {
 
     /// Sends what the windows allow.
     pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.is_suspended() {
+            return;
+        }
         let burst = self.burst_segments();
         let paces = self.is_pacing();
         let mut sent = 0;
@@ -113,7 +118,8 @@ impl Sender {
                 self.pacer.wake_at = self.pacer.next_at;
                 break;
             }
-            let cwnd = self.window.cwnd as u32 + self.limited_transmit_allowance();
+            let cwnd = (self.window.cwnd as u32 + self.limited_transmit_allowance())
+                .saturating_sub(self.held_back_by_ncr());
             let in_flight = self.in_flight();
             if in_flight >= cwnd {
                 break;
@@ -126,7 +132,8 @@ impl Sender {
             }
             let quota = (cwnd - in_flight).min((cwnd / 2).max(1));
             if self.defers(cx.now, cwnd - in_flight, burst) {
-                is_cwnd_limited = true;
+                let congestion_room = u64::from(cwnd - in_flight) * u64::from(self.window.mss);
+                is_cwnd_limited = congestion_room < self.window_end() - self.snd_nxt;
                 break;
             }
             let count = self.send_burst(cx, quota.min(burst));
@@ -267,9 +274,8 @@ impl Sender {
         let was_empty = self.board.is_empty();
         self.board.push(sent);
         self.snd_nxt += u64::from(sent.len);
-        let flags = if self.cwr_pending && payload > 0 {
-            self.cwr_pending = false;
-            Flags::CWR
+        let flags = if payload > 0 {
+            self.marks.flags_of_data()
         } else {
             Flags::default()
         };
@@ -282,7 +288,18 @@ impl Sender {
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
-        self.emit(cx, &sent, flags, pushes, self.ecn_negotiated);
+        // A bare FIN is not ECN-capable, as in Linux.
+        let ecn = if payload > 0 {
+            self.marks.codepoint()
+        } else {
+            Ecn::NotEct
+        };
+        self.emit(cx, &sent, flags, pushes, ecn);
+        if self.is_expendable(sent.seq)
+            && let Some(outgoing) = cx.out.segments.last_mut()
+        {
+            outgoing.segment.is_expendable = true;
+        }
         if was_empty || self.pending() == Some(TimerKind::LossProbe) {
             self.rearm_rto(cx.now);
         }
@@ -316,6 +333,9 @@ impl Sender {
 
     /// Retransmits segments marked lost, in sequence, as the window allows.
     pub(super) fn retransmit_lost<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.is_suspended() {
+            return;
+        }
         let cause = match (self.state, self.config.recovery) {
             (RecoveryState::Loss, _) => RetransmitCause::Rto,
             (_, LossRecovery::Rack) => RetransmitCause::Rack,
@@ -329,7 +349,8 @@ impl Sender {
                 break;
             }
             self.retransmit_hint = number;
-            if self.in_flight() >= self.window.cwnd as u32
+            let is_full = self.in_flight() >= self.window.cwnd as u32;
+            if is_full && !self.is_unconditional(number)
                 || self.board.retrans_out >= self.board.lost_out
             {
                 break;
@@ -354,6 +375,21 @@ impl Sender {
             let at = cx.now + self.rtt.rto();
             self.arm(TimerKind::Rto, at);
         }
+    }
+
+    /// Whether the repair of segment `number` leaves however full the window is: the first of a
+    /// recovery (RFC 6675 section 5 step 4.3), and without SACK each repair of the head (RFC 5681
+    /// section 3.2 step 3, RFC 6582 section 3.2 step 3). Rate reduction makes room by itself.
+    fn is_unconditional(&self, number: u64) -> bool {
+        self.state == RecoveryState::Recovery
+            && !self.config.prr
+            && match self.config.recovery {
+                LossRecovery::Rack => false,
+                LossRecovery::Sack => self.recovery.has_sent_nothing(),
+                LossRecovery::NewReno | LossRecovery::Reno | LossRecovery::Tahoe => {
+                    number == self.board.first()
+                }
+            }
     }
 
     /// RFC 6675 NextSeg rules 3 and 4, when there is no new data: holes not yet counted lost,
@@ -416,7 +452,7 @@ impl Sender {
         }
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
         let pushes = sent.tags.has(Tags::PUSHED);
-        self.emit(cx, &sent, Flags::default(), pushes, false);
+        self.emit(cx, &sent, Flags::default(), pushes, Ecn::NotEct);
         true
     }
 
@@ -426,7 +462,7 @@ impl Sender {
         sent: &SentSegment,
         mut flags: Flags,
         push: bool,
-        ect: bool,
+        ecn: Ecn,
     ) {
         flags |= Flags::ACK;
         let fin = sent.tags.has(Tags::FIN);
@@ -444,7 +480,6 @@ impl Sender {
         };
         self.statistics.sent_segments += 1;
         self.last_sent_at = cx.now;
-        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
         cx.out.segments.push(Outgoing { segment, ecn });
     }
 }

@@ -74,7 +74,7 @@ impl Sender {
             };
             self.congestion
                 .on_spurious(&mut self.window, &prior, cx.now);
-            self.cwr_pending = false;
+            self.marks.on_undone();
         }
         self.usage.stamp(cx.now);
         self.undo.marker = None;

@@ -1,0 +1,192 @@
+//! Instructions of the hot paths, counted by valgrind. Every benchmark does [`STEPS`] steps of
+//! one kind; `tools/bench.py` divides by that number and compares with `benches/baseline.csv`.
+
+#![allow(missing_docs, reason = "the macros of gungraun make public items")]
+
+use fadeout_benches::{Arrival, Pair, path};
+use fadeout_core::random::Stream;
+use fadeout_core::{
+    EventQueue, LinkId, NullProbe, Packet, PacketId, PacketPool, Segment, Span, Time,
+};
+use fadeout_link::{Link, LinkConfig, LossConfig, RateConfig, Trace};
+use fadeout_transport::tcp::{Outbox, TcpConfig, TcpEndpoint};
+use gungraun::prelude::*;
+use std::hint::black_box;
+
+/// Steps that one benchmark takes.
+const STEPS: usize = 128;
+
+/// As large as the world's own event.
+type Event = (u32, u32, u32);
+
+struct Events {
+    queue: EventQueue<Event>,
+    delays: Vec<Span>,
+}
+
+fn events(pending: usize) -> Events {
+    let mut random = Stream::new(1, "bench", 0);
+    let mut delays = |count| -> Vec<Span> {
+        (0..count)
+            .map(|_| Span::from_nanos(random.below(20_000_000)))
+            .collect()
+    };
+    let mut queue = EventQueue::new();
+    for delay in delays(pending) {
+        queue.schedule(Time::ZERO + delay, (1, 2, 3));
+    }
+    let delays = delays(STEPS);
+    Events { queue, delays }
+}
+
+#[library_benchmark(setup = events)]
+#[bench::pending_64(64)]
+#[bench::pending_16384(16_384)]
+fn event(mut events: Events) -> Events {
+    for &delay in &events.delays {
+        let (at, event) = events.queue.pop().expect("the queue keeps its length");
+        events.queue.schedule(at + delay, black_box(event));
+    }
+    events
+}
+
+struct Replay {
+    end: TcpEndpoint,
+    arrivals: Vec<Arrival>,
+    outbox: Outbox,
+}
+
+fn replay(mut pair: Pair, end: usize) -> Replay {
+    let mut arrivals = pair.under_way_to(end);
+    arrivals.truncate(STEPS);
+    assert_eq!(arrivals.len(), STEPS, "enough is under way");
+    let [sender, receiver] = pair.ends;
+    let mut outbox = Outbox::default();
+    outbox.segments.reserve(STEPS);
+    Replay {
+        end: if end == 0 { sender } else { receiver },
+        arrivals,
+        outbox,
+    }
+}
+
+/// Well after slow start.
+fn steady(end: usize) -> Replay {
+    let mut pair = Pair::new(&TcpConfig::linux(), LossConfig::None);
+    pair.run_until(Time::ZERO + Span::from_millis(1000));
+    let replay = replay(pair, end);
+    let whole = replay.arrivals.iter().all(|a| a.segment.sack.is_empty());
+    assert!(whole, "nothing is lost in the steady state");
+    replay
+}
+
+/// In the first recovery. The receiver acknowledges every segment: Linux's would
+/// compress its ACKs, and too few would be under way.
+fn recovering() -> Replay {
+    let mut config = TcpConfig::linux();
+    config.sack_compression = false;
+    let mut pair = Pair::new(
+        &config,
+        LossConfig::Independent {
+            probability: 0.0002,
+        },
+    );
+    pair.run_until_selective(16);
+    let replay = replay(pair, 0);
+    let selective = replay
+        .arrivals
+        .iter()
+        .filter(|a| !a.segment.sack.is_empty());
+    assert!(selective.count() > STEPS / 2, "most ACKs carry SACK blocks");
+    replay
+}
+
+#[library_benchmark]
+#[bench::ack_steady(steady(0))]
+#[bench::ack_recovery(recovering())]
+#[bench::data(steady(1))]
+fn endpoint(mut replay: Replay) -> Replay {
+    for Arrival { at, segment, ecn } in &replay.arrivals {
+        let out = &mut replay.outbox;
+        replay
+            .end
+            .on_segment(*at, segment, *ecn, out, &mut NullProbe);
+        black_box(&out.segments);
+        out.clear();
+    }
+    replay
+}
+
+struct Carrier {
+    link: Link,
+    pool: PacketPool,
+    out: Vec<PacketId>,
+    now: Time,
+    spacing: Span,
+}
+
+impl Carrier {
+    /// One packet in and whatever has arrived out.
+    #[inline]
+    fn carry(&mut self) {
+        let segment = Segment {
+            len: 1448,
+            has_timestamps: true,
+            ..Segment::default()
+        };
+        let packet = self.pool.insert(Packet {
+            segment,
+            ..Packet::default()
+        });
+        self.now += self.spacing;
+        let now = self.now;
+        self.link
+            .on_packet(now, packet, &mut self.pool, &mut NullProbe);
+        while self.link.wake_at() <= now {
+            self.link
+                .on_wake(now, &mut self.pool, &mut self.out, &mut NullProbe);
+        }
+        for id in self.out.drain(..) {
+            black_box(self.pool.take(id));
+        }
+    }
+}
+
+fn carrier(rate: RateConfig, spacing: Span) -> Carrier {
+    let config = LinkConfig { rate, ..path() };
+    let mut carrier = Carrier {
+        link: Link::new(LinkId(0), config, 1).expect("a valid link"),
+        pool: PacketPool::new(),
+        out: Vec::new(),
+        now: Time::ZERO,
+        spacing,
+    };
+    // Fill the delay line, so that each packet that enters lets one out.
+    (0..4096).for_each(|_| carrier.carry());
+    carrier
+}
+
+fn constant_rate() -> Carrier {
+    carrier(path().rate, Span::from_micros(12))
+}
+
+/// A trace of 120 Mbit/s in bursts of 20 opportunities each 2 ms.
+fn trace() -> Carrier {
+    let text: String = (1..=500)
+        .flat_map(|n| std::iter::repeat_n(2 * n, 20))
+        .map(|time_ms| format!("{time_ms}\n"))
+        .collect();
+    let trace = Trace::parse(text.as_bytes()).expect("a valid trace");
+    carrier(RateConfig::Trace(trace), Span::from_micros(100))
+}
+
+#[library_benchmark]
+#[bench::constant_rate(constant_rate())]
+#[bench::trace(trace())]
+fn link(mut carrier: Carrier) -> Carrier {
+    (0..STEPS).for_each(|_| carrier.carry());
+    carrier
+}
+
+library_benchmark_group!(name = hot_paths, benchmarks = [event, endpoint, link]);
+main!(library_benchmark_groups = hot_paths);

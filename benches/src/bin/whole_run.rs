@@ -1,0 +1,93 @@
+//! Runs one scenario and prints what it carried as a line of JSON, for `tools/bench.py`, which
+//! takes the CPU time and the memory of this process from the operating system.
+//!
+//! See `USAGE`.
+
+use fadeout_core::Time;
+use fadeout_record::{Destination, RunFolder};
+use fadeout_scenario::{Override, Scenario, Source};
+use fadeout_sim::{Control, Simulation, World, catalog};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: whole_run null|memory|folder=PATH FILE [KEY=VALUE …]
+       whole_run congestion-controls";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.as_slice() {
+        [word] if word == "congestion-controls" => Ok(congestion_controls()),
+        [probe, file, overrides @ ..] => {
+            read(file, overrides).and_then(|scenario| run(probe, scenario))
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(value) => {
+            println!("{value}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn congestion_controls() -> Value {
+    let entries = catalog().entries("congestion-control");
+    entries.iter().map(|entry| entry.name).collect()
+}
+
+fn read(file: &str, overrides: &[String]) -> Result<Scenario, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let overrides: Vec<Override> = overrides.iter().cloned().map(Override::new).collect();
+    let base_dir = Path::new(file).parent().unwrap_or(Path::new("."));
+    let source = Source {
+        name: file.to_owned(),
+        base_dir: base_dir.to_owned(),
+    };
+    fadeout_scenario::parse(&text, &source, &overrides, catalog())
+        .map_err(|errors| errors.to_string())
+}
+
+fn run(probe: &str, scenario: Scenario) -> Result<Value, String> {
+    let (summary, events) = match probe {
+        "null" => unobserved(&scenario)?,
+        "memory" => recorded(scenario, Destination::Memory)?,
+        _ => {
+            let path = probe.strip_prefix("folder=").ok_or(USAGE)?;
+            let folder =
+                RunFolder::create(Path::new(path), true).map_err(|error| error.to_string())?;
+            recorded(scenario, Destination::Folder(folder))?
+        }
+    };
+    let sent = summary["flows"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|flow| flow["sent_segments"].as_u64());
+    Ok(json!({
+        "data_packets": sent.sum::<u64>(),
+        "events": events,
+        "simulated_s": summary["duration_s"],
+        "fingerprint": summary["fingerprint"],
+    }))
+}
+
+fn unobserved(scenario: &Scenario) -> Result<(Value, u64), String> {
+    let mut world = World::unobserved(scenario).map_err(|error| error.to_string())?;
+    let end = Time::ZERO.saturating_add(scenario.duration);
+    while world.run(end, u64::MAX) {}
+    Ok((fadeout_sim::summary(scenario, &world), world.events()))
+}
+
+fn recorded(scenario: Scenario, destination: Destination) -> Result<(Value, u64), String> {
+    let run = Simulation::new(scenario, destination)
+        .and_then(|simulation| simulation.run(|_| Control::Continue));
+    let outcome = run.map_err(|error| error.to_string())?;
+    let summary =
+        serde_json::from_str(&outcome.recorded.summary).map_err(|error| error.to_string())?;
+    Ok((summary, outcome.events))
+}

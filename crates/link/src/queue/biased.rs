@@ -1,0 +1,149 @@
+//! The biased queue of TCP-Casablanca (Biaz and Vaidya, IEEE/ACM Transactions on Networking 13(3),
+//! 2005): when it overflows, an expendable packet is dropped before any other, so that a receiver
+//! who knows which were expendable can tell this queue's losses from a radio's.
+//!
+//! The paper leaves open which one. Here it is the newest: what waits longest has cost most. With
+//! none in the queue the arrival is dropped, as under drop-tail.
+
+use super::Outcome;
+use super::fifo::Queued;
+use fadeout_core::registry::Entry;
+use fadeout_core::{PacketId, Ring, Time};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "biased",
+    aliases: &[],
+    family: "passive",
+    summary: "Drop-tail that drops packets marked expendable first, for TCP-Casablanca.",
+    citation: "Biaz, Vaidya, IEEE/ACM ToN 13(3), 2005",
+    parameters: &[],
+};
+
+/// First in, first out, with drops from within.
+#[derive(Debug, Default)]
+pub(crate) struct Biased {
+    ring: Ring<Slot>,
+    /// Numbers in the ring of the expendable packets that wait, oldest first.
+    expendable: Ring<u64>,
+    packets: u64,
+    bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    queued: Queued,
+    /// Was dropped while it waited.
+    is_gone: bool,
+}
+
+impl Biased {
+    pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &Outcome<'_>) {
+        let number = self.ring.push(Slot {
+            queued: arrival,
+            is_gone: false,
+        });
+        if outcome.pool[arrival.packet].segment.is_expendable {
+            self.expendable.push(number);
+        }
+        self.packets += 1;
+        self.bytes += u64::from(arrival.size);
+    }
+
+    pub(super) fn dequeue(&mut self, _: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+        loop {
+            let number = self.ring.first();
+            let slot = self.ring.pop()?;
+            if slot.is_gone {
+                continue;
+            }
+            if self.expendable.front() == Some(&number) {
+                self.expendable.pop();
+            }
+            self.packets -= 1;
+            self.bytes -= u64::from(slot.queued.size);
+            return Some(slot.queued);
+        }
+    }
+
+    /// Drops the newest expendable packet, or the newest of all. False when nothing waits.
+    pub(super) fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
+        if self.packets == 0 {
+            return false;
+        }
+        let newest = || self.ring.end() - 1;
+        let mut number = self.expendable.pop_back().unwrap_or_else(newest);
+        while self.ring[number].is_gone {
+            number -= 1; // the newest of all was dropped before
+        }
+        let slot = &mut self.ring[number];
+        slot.is_gone = true;
+        self.packets -= 1;
+        self.bytes -= u64::from(slot.queued.size);
+        dropped.push(slot.queued.packet);
+        true
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{Rig, ms};
+    use super::*;
+
+    /// A queue with packets that are expendable or not.
+    fn queue(rig: &mut Rig, kinds: &[bool]) -> (Biased, Vec<PacketId>) {
+        let mut biased = Biased::default();
+        let mut packets = Vec::new();
+        for &is_expendable in kinds {
+            let queued = rig.full(ms(0));
+            rig.pool[queued.packet].segment.is_expendable = is_expendable;
+            packets.push(queued.packet);
+            biased.enqueue(queued, &rig.outcome());
+        }
+        (biased, packets)
+    }
+
+    #[test]
+    fn the_newest_expendable_packet_goes_first_and_then_the_newest() {
+        let mut rig = Rig::default();
+        let (mut biased, packets) = queue(&mut rig, &[true, false, true, false]);
+        let mut dropped = Vec::new();
+        for _ in 0..4 {
+            assert!(biased.make_room(&mut dropped));
+        }
+        assert!(!biased.make_room(&mut dropped));
+        assert_eq!(dropped, [packets[2], packets[0], packets[3], packets[1]]);
+        assert_eq!((biased.packets(), biased.bytes()), (0, 0));
+        assert!(biased.dequeue(ms(0), &mut rig.outcome()).is_none());
+    }
+
+    #[test]
+    fn what_stays_leaves_in_order_and_what_left_is_not_dropped() {
+        let mut rig = Rig::default();
+        let (mut biased, packets) = queue(&mut rig, &[true, false, true, false]);
+        assert_eq!(
+            biased
+                .dequeue(ms(0), &mut rig.outcome())
+                .map(|queued| queued.packet),
+            Some(packets[0])
+        );
+        let mut dropped = Vec::new();
+        biased.make_room(&mut dropped);
+        biased.make_room(&mut dropped);
+        assert_eq!(dropped, [packets[2], packets[3]]);
+        assert_eq!(
+            biased
+                .dequeue(ms(0), &mut rig.outcome())
+                .map(|queued| queued.packet),
+            Some(packets[1])
+        );
+        assert!(biased.dequeue(ms(0), &mut rig.outcome()).is_none());
+    }
+}

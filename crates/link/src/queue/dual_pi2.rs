@@ -1,0 +1,549 @@
+//! Coupled queues for classic and scalable traffic (RFC 9332, appendix A): a proportional
+//! integral controller on the delay, squared for the classic queue and multiplied for the
+//! low-latency one, which also has a threshold of its own.
+
+use super::Outcome;
+use super::fifo::{Fifo, Queued};
+use super::pie::{SHORTEST_UPDATE, next_on_grid};
+use crate::LinkError;
+use crate::error::in_range;
+use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::{Ecn, Span, Time};
+
+const TARGET: Span = Span::from_millis(15);
+const MAX_RTT: Span = Span::from_millis(100);
+const COUPLING: f64 = 2.0;
+const MIN_THRESHOLD: Span = Span::from_micros(800);
+const RANGE: Span = Span::from_micros(400);
+const CLASSIC_SHARE: f64 = 0.1;
+const SHIFT: Span = Span::from_millis(30);
+
+/// Which queue is served when both wait (RFC 9332 section 4.2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DualPi2Scheduler {
+    /// Weighted round robin: the low-latency queue first, and a share for the classic one.
+    WeightedRoundRobin,
+    /// The packet that arrived first, classic ones as if they had arrived later.
+    TimeShifted,
+}
+
+/// Parameters of `DualPI2`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DualPi2Config {
+    /// Delay of the classic queue that it steers to.
+    pub target: Span,
+    /// Longest round trip for which it is to be stable; gives the gains.
+    pub max_rtt: Span,
+    /// Coupling factor k: how much more often scalable traffic is marked.
+    pub coupling: f64,
+    /// Delay of the low-latency queue at which its own marking begins.
+    pub l4s_min_threshold: Span,
+    /// From there to the delay at which every packet is marked; zero for a step.
+    pub l4s_range: Span,
+    /// Which queue is served when both wait.
+    pub scheduler: DualPi2Scheduler,
+    /// Share of the link that the round robin leaves the classic queue.
+    pub classic_share: f64,
+    /// By how much later the time-shifted scheduler takes classic packets to have arrived.
+    pub shift: Span,
+}
+
+impl Default for DualPi2Config {
+    fn default() -> Self {
+        DualPi2Config::new(&Parameters::default())
+    }
+}
+
+impl DualPi2Config {
+    /// The parameters given, the defaults of the RFC for the rest.
+    pub fn new(given: &Parameters) -> DualPi2Config {
+        DualPi2Config {
+            target: given.span("target", TARGET),
+            max_rtt: given.span("max-rtt", MAX_RTT),
+            coupling: given.number("coupling", COUPLING),
+            l4s_min_threshold: given.span("l4s-min-threshold", MIN_THRESHOLD),
+            l4s_range: given.span("l4s-range", RANGE),
+            scheduler: match given.choice("scheduler", SCHEDULERS[0]) {
+                "time-shifted" => DualPi2Scheduler::TimeShifted,
+                _ => DualPi2Scheduler::WeightedRoundRobin,
+            },
+            classic_share: given.number("classic-share", CLASSIC_SHARE),
+            shift: given.span("shift", SHIFT),
+        }
+    }
+
+    /// Time between updates (Tupdate).
+    fn update_every(&self) -> Span {
+        self.target.min(self.max_rtt / 3)
+    }
+}
+
+const SCHEDULERS: &[&str] = &["weighted-round-robin", "time-shifted"];
+
+const fn span(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Span,
+        default,
+        doc,
+    }
+}
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "dualpi2",
+    aliases: &["dual-pi2"],
+    family: "active",
+    summary: "Coupled queues for classic and scalable (L4S) traffic; ECT(1) and CE go to the \
+              low-latency one.",
+    citation: "RFC 9332 appendix A",
+    parameters: &[
+        span(
+            "target",
+            "15 ms",
+            "Delay of the classic queue that it steers to (RFC 9332 appendix A.1).",
+        ),
+        span(
+            "max-rtt",
+            "100 ms",
+            "Longest round trip for which it is to be stable: gives the gains 0.1 T / RTT^2 and \
+             0.3 / RTT, and with the target the update interval T = min(target, RTT / 3) \
+             (RFC 9332 appendix A.1).",
+        ),
+        Parameter {
+            name: "coupling",
+            kind: ParameterKind::Number {
+                min: 0.1,
+                max: 100.0,
+                unit: "",
+            },
+            default: "2",
+            doc: "Coupling factor k (RFC 9332 sections 2.1 and 4.2).",
+        },
+        span(
+            "l4s-min-threshold",
+            "800 us",
+            "Delay of the low-latency queue at which its own marking begins (RFC 9332 appendix \
+             A.1).",
+        ),
+        span(
+            "l4s-range",
+            "400 us",
+            "From there to the delay at which every packet is marked; 0 for a step (RFC 9332 \
+             appendix A.1).",
+        ),
+        Parameter {
+            name: "scheduler",
+            kind: ParameterKind::Choice(SCHEDULERS),
+            default: "weighted-round-robin",
+            doc: "Which queue is served when both wait (RFC 9332 section 4.2.2 allows either).",
+        },
+        Parameter {
+            name: "classic-share",
+            kind: ParameterKind::Number {
+                min: 0.0,
+                max: 1.0,
+                unit: "",
+            },
+            default: "0.1",
+            doc: "Share of the bytes that the round robin leaves the classic queue while both \
+                  wait; the RFC asks for a small one and Linux has a tenth.",
+        },
+        span(
+            "shift",
+            "30 ms",
+            "By how much later the time-shifted scheduler takes classic packets to have arrived; \
+             twice the target, since the RFC leaves it open.",
+        ),
+    ],
+};
+
+/// One of the two queues.
+#[derive(Debug, Default)]
+struct Side {
+    queue: Fifo,
+    /// Probability not yet turned into a signal.
+    owed: f64,
+}
+
+impl Side {
+    /// Whether this packet gets a signal, so that a share `probability` of them does. Spreads
+    /// the signals evenly instead of drawing lots (RFC 9332 appendix A.1, `recur`).
+    fn is_due(&mut self, probability: f64) -> bool {
+        self.owed += probability;
+        let is_due = self.owed > 1.0;
+        if is_due {
+            self.owed -= 1.0;
+        }
+        is_due
+    }
+}
+
+/// The two queues and the controller that couples them.
+#[derive(Debug)]
+pub(crate) struct DualPi2 {
+    config: DualPi2Config,
+    l4s: Side,
+    classic: Side,
+    /// Bytes that the classic queue may send ahead of the other.
+    credit: f64,
+    control: Control,
+    update_every: Span,
+    /// Updates happen on this grid; those due are made before a queue next changes.
+    update_at: Time,
+}
+
+/// The controller.
+#[derive(Debug, Clone, Copy, Default)]
+struct Control {
+    /// p', which both queues take their probability from.
+    base: f64,
+    old_delay: Span,
+}
+
+impl Control {
+    /// One update with the delay measured now (RFC 9332 appendix A.1, `dualpi2_update`).
+    fn update(&mut self, config: &DualPi2Config, delay: Span) {
+        let every = config.update_every().as_secs_f64();
+        let rtt = config.max_rtt.as_secs_f64();
+        let (alpha, beta) = (0.1 * every / (rtt * rtt), 0.3 / rtt);
+        let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
+        let change = alpha * (now - config.target.as_secs_f64()) + beta * (now - old);
+        self.base = (self.base + change).clamp(0.0, 1.0);
+        self.old_delay = delay;
+    }
+
+    /// Probability of a signal in the classic queue (p_C).
+    fn classic(&self) -> f64 {
+        self.base * self.base
+    }
+
+    /// Probability that the classic queue's load asks of the low-latency one (p_CL).
+    fn coupled(&self, config: &DualPi2Config) -> f64 {
+        (config.coupling * self.base).min(1.0)
+    }
+
+    /// Whether the low-latency queue's marking has nothing left to say, so that drops must.
+    fn is_saturated(&self, config: &DualPi2Config) -> bool {
+        config.coupling * self.base >= 1.0
+    }
+}
+
+impl DualPi2 {
+    pub(crate) fn new(config: DualPi2Config) -> Result<Self, LinkError> {
+        let update_every = config.update_every();
+        in_range("target", config.target, SHORTEST_UPDATE..)?;
+        in_range("max-rtt", config.max_rtt, SHORTEST_UPDATE * 3..)?;
+        in_range("coupling", config.coupling, 0.1..=100.0)?;
+        in_range("classic-share", config.classic_share, 0.0..=1.0)?;
+        Ok(DualPi2 {
+            config,
+            l4s: Side::default(),
+            classic: Side::default(),
+            credit: 0.0,
+            control: Control::default(),
+            update_every,
+            update_at: Time::ZERO + update_every,
+        })
+    }
+
+    pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) {
+        self.catch_up(arrival.arrived_at);
+        match outcome.ecn(arrival.packet) {
+            Ecn::Ect1 | Ecn::Ce => self.l4s.queue.push(arrival),
+            Ecn::NotEct | Ecn::Ect0 => self.classic.queue.push(arrival),
+        }
+    }
+
+    pub(super) fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+        self.catch_up(now);
+        loop {
+            let packet = if self.is_classic_next()? {
+                self.dequeue_classic(outcome)
+            } else {
+                self.dequeue_l4s(now, outcome)
+            };
+            if packet.is_some() {
+                return packet;
+            }
+        }
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.l4s.queue.packets() + self.classic.queue.packets()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.l4s.queue.bytes() + self.classic.queue.bytes()
+    }
+
+    /// Whether the classic queue is next; `None` when both are empty.
+    fn is_classic_next(&mut self) -> Option<bool> {
+        let (l4s, classic) = match (self.l4s.queue.front(), self.classic.queue.front()) {
+            (Some(l4s), Some(classic)) => (l4s, classic),
+            (l4s, classic) => {
+                self.credit = 0.0;
+                return l4s.or(classic).map(|_| l4s.is_none());
+            }
+        };
+        if self.config.scheduler == DualPi2Scheduler::TimeShifted {
+            let shifted = classic.arrived_at.saturating_add(self.config.shift);
+            return Some(shifted < l4s.arrived_at);
+        }
+        let share = self.config.classic_share;
+        let price = f64::from(classic.size) * (1.0 - share);
+        if self.credit >= price {
+            self.credit -= price;
+            return Some(true);
+        }
+        self.credit += f64::from(l4s.size) * share;
+        Some(false)
+    }
+
+    /// The classic packet that leaves; `None` when it is dropped.
+    fn dequeue_classic(&mut self, outcome: &mut Outcome<'_>) -> Option<Queued> {
+        let head = self.classic.queue.pop()?;
+        let is_signalled = self.classic.is_due(self.control.classic());
+        // Once the low-latency queue drops, marks alone would favour classic ECN traffic.
+        let may_mark = !self.control.is_saturated(&self.config);
+        if is_signalled && !(may_mark && outcome.mark(head.packet)) {
+            outcome.drop(head.packet);
+            return None;
+        }
+        Some(head)
+    }
+
+    /// The low-latency packet that leaves; `None` when overload drops it.
+    fn dequeue_l4s(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+        let is_alone = self.l4s.queue.packets() == 1;
+        let head = self.l4s.queue.pop()?;
+        if self.control.is_saturated(&self.config) {
+            if self.l4s.is_due(self.control.classic()) {
+                outcome.drop(head.packet);
+                return None;
+            }
+            outcome.mark(head.packet);
+            return Some(head);
+        }
+        let native = if is_alone {
+            0.0
+        } else {
+            self.native(now.since(head.arrived_at))
+        };
+        let probability = native.max(self.control.coupled(&self.config));
+        if self.l4s.is_due(probability) {
+            outcome.mark(head.packet);
+        }
+        Some(head)
+    }
+
+    /// The low-latency queue's own marking: a ramp, or a step (RFC 9332 appendix A.1, `laqm`).
+    fn native(&self, delay: Span) -> f64 {
+        let DualPi2Config {
+            l4s_min_threshold: min,
+            l4s_range: range,
+            ..
+        } = self.config;
+        if delay < min {
+            0.0
+        } else if delay - min >= range {
+            1.0
+        } else {
+            (delay - min).as_secs_f64() / range.as_secs_f64()
+        }
+    }
+
+    /// Makes the updates due by `now`, each with the delay of the older of the two heads then
+    /// (RFC 9332 appendix A.2). Nothing has entered or left since the last one.
+    fn catch_up(&mut self, now: Time) {
+        while self.update_at <= now {
+            let at = self.update_at;
+            let delay = self.classic.queue.age(at).max(self.l4s.queue.age(at));
+            let is_settled =
+                self.packets() == 0 && self.control.base == 0.0 && self.control.old_delay.is_zero();
+            self.control.update(&self.config, delay);
+            self.update_at += self.update_every;
+            if is_settled {
+                self.update_at = next_on_grid(self.update_at, self.update_every, now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{Rig, ms, us};
+    use super::*;
+
+    fn dual(config: DualPi2Config) -> DualPi2 {
+        DualPi2::new(config).expect("valid")
+    }
+
+    /// A queue whose base probability stays at `base`, with `n` packets of each sort.
+    fn frozen(base: f64, config: DualPi2Config, rig: &mut Rig, n: usize) -> DualPi2 {
+        let mut dual = dual(config);
+        dual.update_at = Time::NEVER;
+        dual.control.base = base;
+        for _ in 0..n {
+            for ecn in [Ecn::Ect1, Ecn::NotEct] {
+                let arrival = rig.packet(ms(0), 1500, ecn, 0);
+                dual.enqueue(arrival, &mut rig.outcome());
+            }
+        }
+        dual
+    }
+
+    #[test]
+    fn ect1_and_ce_go_to_the_low_latency_queue() {
+        let mut dual = dual(DualPi2Config::default());
+        let mut rig = Rig::default();
+        for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::Ce] {
+            let arrival = rig.packet(ms(0), 1500, ecn, 0);
+            dual.enqueue(arrival, &mut rig.outcome());
+        }
+        assert_eq!(dual.classic.queue.packets(), 2);
+        assert_eq!(dual.l4s.queue.packets(), 3);
+        assert_eq!((dual.packets(), dual.bytes()), (5, 7500));
+    }
+
+    #[test]
+    fn the_controller_has_the_gains_of_the_rfc() {
+        // T = 15 ms, alpha = 0.1 T / RTT^2 = 0.15 Hz, beta = 0.3 / RTT = 3 Hz.
+        let mut control = Control {
+            base: 0.1,
+            old_delay: Span::from_millis(20),
+        };
+        control.update(&DualPi2Config::default(), Span::from_millis(25));
+        let expected = 0.1 + 0.15 * 0.010 + 3.0 * 0.005;
+        assert!((control.base - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn scalable_traffic_is_marked_k_p_and_classic_dropped_p_squared() {
+        let mut rig = Rig::default();
+        let n = 10_000;
+        let mut dual = frozen(0.1, DualPi2Config::default(), &mut rig, n);
+        let mut left = 0;
+        // At the instant of arrival, so that the low-latency queue's own threshold is quiet.
+        while dual.dequeue(ms(0), &mut rig.outcome()).is_some() {
+            left += 1;
+        }
+        // Signals are spread evenly, so the counts are exact but for the first.
+        assert!(rig.marked.abs_diff(2_000) <= 1, "{}", rig.marked);
+        assert!(
+            rig.dropped.len().abs_diff(100) <= 1,
+            "{}",
+            rig.dropped.len()
+        );
+        assert_eq!(left + rig.dropped.len(), 2 * n);
+    }
+
+    #[test]
+    fn classic_ecn_traffic_is_marked_where_other_is_dropped() {
+        let mut rig = Rig::default();
+        let mut dual = frozen(0.1, DualPi2Config::default(), &mut rig, 0);
+        for _ in 0..10_000 {
+            let arrival = rig.packet(ms(0), 1500, Ecn::Ect0, 0);
+            dual.enqueue(arrival, &mut rig.outcome());
+        }
+        while dual.dequeue(ms(0), &mut rig.outcome()).is_some() {}
+        assert!(rig.marked.abs_diff(100) <= 1 && rig.dropped.is_empty());
+    }
+
+    #[test]
+    fn the_threshold_is_a_ramp_or_a_step() {
+        let ramp = dual(DualPi2Config::default());
+        let at = |queue: &DualPi2, micros| queue.native(Span::from_micros(micros));
+        assert_eq!(at(&ramp, 799), 0.0);
+        assert!((at(&ramp, 900) - 0.25).abs() < 1e-12);
+        assert_eq!(at(&ramp, 1_200), 1.0);
+        let step = dual(DualPi2Config {
+            l4s_min_threshold: Span::from_millis(1),
+            l4s_range: Span::ZERO,
+            ..DualPi2Config::default()
+        });
+        assert_eq!((at(&step, 999), at(&step, 1_000)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_lone_packet_is_never_marked_for_its_delay() {
+        let mut rig = Rig::default();
+        let mut dual = frozen(0.0, DualPi2Config::default(), &mut rig, 0);
+        for n in 0..100 {
+            let arrival = rig.packet(ms(n), 1500, Ecn::Ect1, 0);
+            dual.enqueue(arrival, &mut rig.outcome());
+            dual.dequeue(ms(n + 50), &mut rig.outcome());
+        }
+        assert_eq!(rig.marked, 0);
+    }
+
+    #[test]
+    fn the_round_robin_leaves_the_classic_queue_its_share_of_the_bytes() {
+        let mut rig = Rig::default();
+        let mut dual = frozen(0.0, DualPi2Config::default(), &mut rig, 10_000);
+        let mut classic = 0;
+        for _ in 0..10_000 {
+            let queued = dual.dequeue(ms(0), &mut rig.outcome()).expect("a backlog");
+            classic += u32::from(rig.pool[queued.packet].ecn == Ecn::NotEct);
+        }
+        assert!(classic.abs_diff(1_000) <= 1, "{classic}");
+    }
+
+    #[test]
+    fn the_time_shifted_scheduler_takes_classic_packets_to_be_later() {
+        let config = DualPi2Config {
+            scheduler: DualPi2Scheduler::TimeShifted,
+            ..DualPi2Config::default()
+        };
+        let mut rig = Rig::default();
+        let mut dual = frozen(0.0, config, &mut rig, 0);
+        let arrivals = [
+            (0, Ecn::NotEct),
+            (1, Ecn::NotEct),
+            (30, Ecn::Ect1),
+            (31, Ecn::Ect1),
+        ];
+        for (at, ecn) in arrivals {
+            let arrival = rig.packet(ms(at), 1500, ecn, at as u32);
+            dual.enqueue(arrival, &mut rig.outcome());
+        }
+        let mut order = Vec::new();
+        while let Some(queued) = dual.dequeue(ms(31), &mut rig.outcome()) {
+            order.push(rig.pool[queued.packet].flow.0);
+        }
+        assert_eq!(order, [30, 0, 31, 1]);
+    }
+
+    #[test]
+    fn overload_drops_from_both_queues_with_the_classic_probability() {
+        let mut rig = Rig::default();
+        // k p' = 1: the low-latency queue's marks have nothing left to say.
+        let mut dual = frozen(0.5, DualPi2Config::default(), &mut rig, 4_000);
+        while dual.dequeue(ms(0), &mut rig.outcome()).is_some() {}
+        let l4s = rig
+            .dropped
+            .iter()
+            .filter(|id| rig.pool[**id].ecn == Ecn::Ect1)
+            .count();
+        let classic = rig.dropped.len() - l4s;
+        assert!(
+            l4s.abs_diff(1_000) <= 1 && classic.abs_diff(1_000) <= 1,
+            "{l4s} {classic}"
+        );
+        assert_eq!(rig.marked, 4_000 - l4s as u64);
+    }
+
+    #[test]
+    fn updates_missed_while_nothing_happened_are_made_up_for() {
+        let mut rig = Rig::default();
+        let mut lazy = dual(DualPi2Config::default());
+        let mut eager = dual(DualPi2Config::default());
+        let arrival = rig.packet(ms(1_000), 1500, Ecn::NotEct, 0);
+        lazy.enqueue(arrival, &mut rig.outcome());
+        eager.enqueue(arrival, &mut rig.outcome());
+        (1_000..2_000).for_each(|n| eager.catch_up(ms(n)));
+        lazy.catch_up(ms(1_999));
+        assert_eq!(lazy.control.base, eager.control.base);
+        assert!(lazy.control.base > 0.5 && lazy.update_at == eager.update_at);
+        assert!(lazy.update_at > us(1_999_000));
+    }
+}

@@ -1,0 +1,57 @@
+//! Packets that wait, first in, first out.
+
+use fadeout_core::{PacketId, Ring, Span, Time};
+
+/// A packet that waits for the transmitter.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Queued {
+    /// When it arrived at the link.
+    pub(crate) arrived_at: Time,
+    pub(crate) packet: PacketId,
+    /// Bytes, framing included.
+    pub(crate) size: u32,
+}
+
+/// A first-in-first-out queue that knows its length in bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Fifo {
+    ring: Ring<Queued>,
+    bytes: u64,
+}
+
+impl Fifo {
+    #[inline]
+    pub(crate) fn push(&mut self, queued: Queued) {
+        self.bytes += u64::from(queued.size);
+        self.ring.push(queued);
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Queued> {
+        let queued = self.ring.pop()?;
+        self.bytes -= u64::from(queued.size);
+        Some(queued)
+    }
+
+    pub(crate) fn front(&self) -> Option<&Queued> {
+        self.ring.front()
+    }
+
+    /// How long the packet at the head has waited by `at`; zero when there is none.
+    pub(crate) fn age(&self, at: Time) -> Span {
+        self.front()
+            .map_or(Span::ZERO, |head| at.since(head.arrived_at))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+
+    pub(crate) fn packets(&self) -> u64 {
+        self.ring.len() as u64
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

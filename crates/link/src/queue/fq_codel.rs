@@ -1,0 +1,511 @@
+//! Flow queue CoDel (RFC 8290): a queue for each flow under CoDel, served in turns that put
+//! sparse flows first.
+
+use super::Outcome;
+use super::codel::{
+    self, CoDelConfig, Control, ECN_PARAMETER, INTERVAL_PARAMETER, MTU_PARAMETER, Source,
+    TARGET_PARAMETER,
+};
+use super::fifo::Queued;
+use crate::LinkError;
+use crate::error::in_range;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::{PacketId, Time};
+
+const FLOWS: u32 = 1024;
+const QUANTUM: u32 = 1514;
+
+/// Most packets dropped at once when the limit is exceeded (RFC 8290 section 4.1).
+const DROP_BATCH: u64 = 64;
+
+/// Parameters of FQ-CoDel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FqCoDelConfig {
+    /// Of each queue.
+    pub codel: CoDelConfig,
+    /// Queues that flows are hashed to.
+    pub flows: u32,
+    /// Bytes that a queue may send in its turn.
+    pub quantum: u32,
+}
+
+impl Default for FqCoDelConfig {
+    fn default() -> Self {
+        FqCoDelConfig::new(&Parameters::default())
+    }
+}
+
+impl FqCoDelConfig {
+    /// The parameters given, the defaults of the RFC for the rest.
+    pub fn new(given: &Parameters) -> FqCoDelConfig {
+        FqCoDelConfig {
+            codel: CoDelConfig::new(given),
+            flows: given.number("flows", f64::from(FLOWS)) as u32,
+            quantum: given.number("quantum", f64::from(QUANTUM)) as u32,
+        }
+    }
+}
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "fq-codel",
+    aliases: &["fq_codel"],
+    family: "active",
+    summary: "A queue for each flow under CoDel, served in turns that put sparse flows first.",
+    citation: "RFC 8290",
+    parameters: &[
+        Parameter {
+            name: "flows",
+            kind: ParameterKind::Integer {
+                min: 1,
+                max: 65_535,
+                unit: "queues",
+            },
+            default: "1024",
+            doc: "Queues that flows are hashed to (RFC 8290 section 5.2.3).",
+        },
+        Parameter {
+            name: "quantum",
+            kind: ParameterKind::Integer {
+                min: 256,
+                max: 1_000_000,
+                unit: "bytes",
+            },
+            default: "1514",
+            doc: "Bytes that a queue may send in its turn (RFC 8290 section 5.2.4).",
+        },
+        TARGET_PARAMETER,
+        INTERVAL_PARAMETER,
+        MTU_PARAMETER,
+        ECN_PARAMETER,
+    ],
+};
+
+/// No packet, no queue.
+const NONE: u32 = u32::MAX;
+
+/// A packet in some queue, or a free place.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    queued: Queued,
+    next: u32,
+}
+
+/// All packets, linked into their queues, in recycled places.
+#[derive(Debug)]
+struct Places {
+    all: Vec<Place>,
+    free: u32,
+}
+
+impl Places {
+    fn insert(&mut self, queued: Queued) -> u32 {
+        let place = Place { queued, next: NONE };
+        if self.free == NONE {
+            self.all.push(place);
+            return self.all.len() as u32 - 1;
+        }
+        let index = self.free;
+        self.free = self.all[index as usize].next;
+        self.all[index as usize] = place;
+        index
+    }
+
+    fn remove(&mut self, index: u32) -> Place {
+        let place = self.all[index as usize];
+        self.all[index as usize].next = self.free;
+        self.free = index;
+        place
+    }
+}
+
+/// One queue and its place in the schedule.
+#[derive(Debug, Clone)]
+struct Flow {
+    head: u32,
+    tail: u32,
+    packets: u32,
+    /// Bytes that it may still send in this turn; negative once it has sent more.
+    deficit: i64,
+    /// The queue after it in its list.
+    next: u32,
+    is_scheduled: bool,
+}
+
+/// Everything that waits.
+#[derive(Debug, Default)]
+struct Total {
+    packets: u64,
+    bytes: u64,
+}
+
+/// A queue with what it takes to pop it.
+struct FlowSource<'a> {
+    flow: &'a mut Flow,
+    bytes: &'a mut u64,
+    places: &'a mut Places,
+    total: &'a mut Total,
+}
+
+impl Source for FlowSource<'_> {
+    fn pop(&mut self) -> Option<Queued> {
+        if self.flow.head == NONE {
+            return None;
+        }
+        let Place { queued, next } = self.places.remove(self.flow.head);
+        self.flow.head = next;
+        self.flow.packets -= 1;
+        *self.bytes -= u64::from(queued.size);
+        self.total.packets -= 1;
+        self.total.bytes -= u64::from(queued.size);
+        Some(queued)
+    }
+
+    fn bytes(&self) -> u64 {
+        *self.bytes
+    }
+}
+
+/// A list of queues in order of their turns.
+#[derive(Debug, Clone, Copy)]
+struct Turns {
+    head: u32,
+    tail: u32,
+}
+
+impl Turns {
+    const EMPTY: Turns = Turns {
+        head: NONE,
+        tail: NONE,
+    };
+
+    fn push(&mut self, index: u32, flows: &mut [Flow]) {
+        flows[index as usize].next = NONE;
+        if self.head == NONE {
+            self.head = index;
+        } else {
+            flows[self.tail as usize].next = index;
+        }
+        self.tail = index;
+    }
+
+    fn pop(&mut self, flows: &[Flow]) {
+        self.head = flows[self.head as usize].next;
+    }
+}
+
+/// A queue for each flow, under CoDel and DRR++ (RFC 8290 section 4).
+#[derive(Debug)]
+pub(crate) struct FqCoDel {
+    config: FqCoDelConfig,
+    /// Makes the hash differ from link to link and from seed to seed.
+    salt: u64,
+    flows: Vec<Flow>,
+    controls: Vec<Control>,
+    /// Bytes of each queue, close together: the longest is looked for at overflow.
+    bytes: Vec<u64>,
+    places: Places,
+    new: Turns,
+    old: Turns,
+    total: Total,
+}
+
+impl FqCoDel {
+    pub(crate) fn new(config: FqCoDelConfig, mut stream: Stream) -> Result<Self, LinkError> {
+        codel::check(&config.codel)?;
+        in_range("flows", config.flows, 1..=65_535)?;
+        in_range("quantum", config.quantum, 256..=1_000_000)?;
+        let flow = Flow {
+            head: NONE,
+            tail: NONE,
+            packets: 0,
+            deficit: 0,
+            next: NONE,
+            is_scheduled: false,
+        };
+        let flows = config.flows as usize;
+        Ok(FqCoDel {
+            config,
+            salt: stream.bits(),
+            flows: vec![flow; flows],
+            controls: vec![Control::default(); flows],
+            bytes: vec![0; flows],
+            places: Places {
+                all: Vec::new(),
+                free: NONE,
+            },
+            new: Turns::EMPTY,
+            old: Turns::EMPTY,
+            total: Total::default(),
+        })
+    }
+
+    pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) {
+        let index = self.hash(arrival.packet, outcome);
+        let place = self.places.insert(arrival);
+        let flow = &mut self.flows[index as usize];
+        if flow.head == NONE {
+            flow.head = place;
+        } else {
+            self.places.all[flow.tail as usize].next = place;
+        }
+        flow.tail = place;
+        flow.packets += 1;
+        self.bytes[index as usize] += u64::from(arrival.size);
+        self.total.packets += 1;
+        self.total.bytes += u64::from(arrival.size);
+        if !flow.is_scheduled {
+            flow.is_scheduled = true;
+            flow.deficit = i64::from(self.config.quantum);
+            self.new.push(index, &mut self.flows);
+        }
+    }
+
+    pub(super) fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+        loop {
+            let is_new = self.new.head != NONE;
+            let turns = if is_new { &mut self.new } else { &mut self.old };
+            let index = turns.head;
+            if index == NONE {
+                return None;
+            }
+            let flow = &mut self.flows[index as usize];
+            if flow.deficit <= 0 {
+                flow.deficit += i64::from(self.config.quantum);
+                turns.pop(&self.flows);
+                self.old.push(index, &mut self.flows);
+                continue;
+            }
+            let mut source = FlowSource {
+                flow,
+                bytes: &mut self.bytes[index as usize],
+                places: &mut self.places,
+                total: &mut self.total,
+            };
+            let control = &mut self.controls[index as usize];
+            if let Some(packet) = control.dequeue(&self.config.codel, now, &mut source, outcome) {
+                source.flow.deficit -= i64::from(packet.size);
+                return Some(packet);
+            }
+            // A new queue that is empty goes round once more among the old ones: else it could
+            // come back as new at once and starve them.
+            turns.pop(&self.flows);
+            if is_new {
+                self.old.push(index, &mut self.flows);
+            } else {
+                self.flows[index as usize].is_scheduled = false;
+            }
+        }
+    }
+
+    /// Drops half of the longest queue in bytes, from its head, at most [`DROP_BATCH`] packets.
+    /// False when all queues are empty.
+    pub(super) fn drop_from_longest(&mut self, dropped: &mut Vec<PacketId>) -> bool {
+        let mut longest = 0;
+        for (index, bytes) in self.bytes.iter().enumerate() {
+            if *bytes > self.bytes[longest] {
+                longest = index;
+            }
+        }
+        let flow = &mut self.flows[longest];
+        let half = u64::from(flow.packets).div_ceil(2).min(DROP_BATCH);
+        let mut source = FlowSource {
+            flow,
+            bytes: &mut self.bytes[longest],
+            places: &mut self.places,
+            total: &mut self.total,
+        };
+        for _ in 0..half {
+            if let Some(queued) = source.pop() {
+                dropped.push(queued.packet);
+            }
+        }
+        half > 0
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.total.packets
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.total.bytes
+    }
+
+    /// The queue of a packet: all of one direction of a connection share one.
+    fn hash(&self, packet: PacketId, outcome: &Outcome<'_>) -> u32 {
+        let packet = &outcome.pool[packet];
+        let key = u64::from(packet.flow.0) << 32 | u64::from(packet.to.0);
+        let mut hash = (key ^ self.salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^= hash >> 32;
+        hash = hash.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        hash ^= hash >> 32;
+        ((u64::from(hash as u32) * u64::from(self.config.flows)) >> 32) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{Rig, ms, us};
+    use super::*;
+    use fadeout_core::Ecn;
+
+    fn fq(config: FqCoDelConfig) -> FqCoDel {
+        FqCoDel::new(config, Stream::new(1, "link.aqm", 0)).expect("valid")
+    }
+
+    fn add(fq: &mut FqCoDel, rig: &mut Rig, at: Time, size: u32, flow: u32) {
+        let arrival = rig.packet(at, size, Ecn::NotEct, flow);
+        fq.enqueue(arrival, &mut rig.outcome());
+    }
+
+    /// Flow and size of the next packet.
+    fn next(fq: &mut FqCoDel, rig: &mut Rig, now: Time) -> Option<(u32, u32)> {
+        let queued = fq.dequeue(now, &mut rig.outcome())?;
+        Some((rig.pool[queued.packet].flow.0, queued.size))
+    }
+
+    #[test]
+    fn flows_share_by_bytes_whatever_their_packets() {
+        let mut fq = fq(FqCoDelConfig::default());
+        let mut rig = Rig::default();
+        for _ in 0..1_000 {
+            add(&mut fq, &mut rig, ms(0), 1500, 1);
+        }
+        for _ in 0..10_000 {
+            add(&mut fq, &mut rig, ms(0), 150, 2);
+        }
+        let mut sent = [0; 3];
+        for _ in 0..2_000 {
+            let (flow, size) = next(&mut fq, &mut rig, ms(1)).expect("a backlog");
+            sent[flow as usize] += size;
+        }
+        // Turns differ by at most a quantum and a packet.
+        assert!(sent[1].abs_diff(sent[2]) <= 1514 + 1500, "{sent:?}");
+    }
+
+    #[test]
+    fn a_sparse_flow_goes_ahead_of_the_backlog() {
+        let mut fq = fq(FqCoDelConfig::default());
+        let mut rig = Rig::default();
+        for flow in 1..=3 {
+            for _ in 0..200 {
+                add(&mut fq, &mut rig, ms(0), 1500, flow);
+            }
+        }
+        // One turn each, so that the bulk flows are old.
+        for _ in 0..6 {
+            next(&mut fq, &mut rig, us(1));
+        }
+        for round in 0..50 {
+            add(&mut fq, &mut rig, us(round + 2), 100, 9);
+            assert_eq!(next(&mut fq, &mut rig, us(round + 2)), Some((9, 100)));
+            for _ in 0..4 {
+                next(&mut fq, &mut rig, us(round + 2));
+            }
+        }
+    }
+
+    #[test]
+    fn a_flow_that_empties_its_queue_waits_a_round_before_it_is_new_again() {
+        let mut fq = fq(FqCoDelConfig::default());
+        let mut rig = Rig::default();
+        for _ in 0..10 {
+            add(&mut fq, &mut rig, ms(0), 1500, 1);
+        }
+        // Flow 1 uses up its turn as a new flow and becomes an old one.
+        next(&mut fq, &mut rig, us(1));
+        next(&mut fq, &mut rig, us(1));
+        add(&mut fq, &mut rig, us(2), 100, 2);
+        assert_eq!(next(&mut fq, &mut rig, us(2)), Some((2, 100)));
+        // Flow 2 is found empty, which moves it behind flow 1: at once back, it is not new.
+        assert_eq!(next(&mut fq, &mut rig, us(3)), Some((1, 1500)));
+        add(&mut fq, &mut rig, us(3), 100, 2);
+        assert_eq!(fq.new.head, NONE);
+    }
+
+    #[test]
+    fn the_longest_queue_loses_half_from_its_head_at_most_64() {
+        for (packets, lost) in [(10, 5), (9, 5), (200, 64)] {
+            let mut fq = fq(FqCoDelConfig::default());
+            let mut rig = Rig::default();
+            for _ in 0..packets {
+                add(&mut fq, &mut rig, ms(0), 1500, 1);
+            }
+            for _ in 0..5 {
+                add(&mut fq, &mut rig, ms(0), 1500, 2);
+            }
+            let mut dropped = Vec::new();
+            assert!(fq.drop_from_longest(&mut dropped));
+            let flows: Vec<u32> = dropped.iter().map(|id| rig.pool[*id].flow.0).collect();
+            assert_eq!(flows, vec![1; lost]);
+            assert_eq!(fq.packets(), packets + 5 - lost as u64);
+            assert_eq!(fq.bytes(), fq.packets() * 1500);
+        }
+    }
+
+    #[test]
+    fn each_queue_has_a_codel_of_its_own() {
+        let mut fq = fq(FqCoDelConfig::default());
+        let mut rig = Rig::default();
+        // Flow 1 stands; flow 2 sends a packet a millisecond and never waits.
+        for n in 0..3_000_u64 {
+            while fq.packets() < 50 {
+                add(&mut fq, &mut rig, ms(n), 1500, 1);
+            }
+            add(&mut fq, &mut rig, ms(n), 100, 2);
+            let mut sent = [0; 3];
+            for _ in 0..2 {
+                let (flow, _) = next(&mut fq, &mut rig, ms(n)).expect("a backlog");
+                sent[flow as usize] += 1;
+            }
+        }
+        assert!(rig.dropped.len() > 20);
+        assert!(rig.dropped.iter().all(|id| rig.pool[*id].flow.0 == 1));
+    }
+
+    #[test]
+    fn places_are_recycled() {
+        let mut fq = fq(FqCoDelConfig::default());
+        let mut rig = Rig::default();
+        for n in 0..1_000 {
+            add(&mut fq, &mut rig, ms(n), 1500, n as u32);
+            next(&mut fq, &mut rig, ms(n));
+        }
+        assert_eq!(fq.places.all.len(), 1);
+        assert_eq!((fq.packets(), fq.bytes()), (0, 0));
+        assert_eq!(next(&mut fq, &mut rig, ms(1_000)), None);
+        assert!(fq.flows.iter().all(|flow| !flow.is_scheduled));
+    }
+
+    #[test]
+    fn flows_spread_over_the_queues_evenly() {
+        let fq = fq(FqCoDelConfig::default());
+        let mut rig = Rig::default();
+        let mut counts = vec![0_u32; 1024];
+        for flow in 0..102_400 {
+            let queued = rig.packet(ms(0), 100, Ecn::NotEct, flow);
+            let index = fq.hash(queued.packet, &rig.outcome());
+            counts[index as usize] += 1;
+        }
+        // Chi-squared with 1023 degrees of freedom: mean 1023, standard deviation 45.
+        let chi: f64 = counts
+            .iter()
+            .map(|n| {
+                let far = f64::from(*n) - 100.0;
+                far * far / 100.0
+            })
+            .sum();
+        assert!((chi - 1023.0).abs() < 5.0 * 45.0, "{chi}");
+    }
+
+    #[test]
+    fn no_queue_at_all_is_an_error() {
+        let config = FqCoDelConfig {
+            flows: 0,
+            ..FqCoDelConfig::default()
+        };
+        let error = FqCoDel::new(config, Stream::new(1, "link.aqm", 0)).map(|_| ());
+        let message = error.expect_err("no queues").to_string();
+        assert_eq!(message, "flows is 0; expected at least 1 and at most 65535");
+    }
+}

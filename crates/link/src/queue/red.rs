@@ -1,0 +1,474 @@
+//! Random early detection (S. Floyd and V. Jacobson, "Random early detection gateways for
+//! congestion avoidance", IEEE/ACM Transactions on Networking 1(4), 1993): drops arrivals with a
+//! probability that grows with the average queue.
+
+use super::Outcome;
+use super::codel::ECN_PARAMETER;
+use super::fifo::{Fifo, Queued};
+use super::pie::next_on_grid;
+use crate::LinkError;
+use crate::error::in_range;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::{Bytes, Rate, Span, Time, math};
+
+const MIN_THRESHOLD: f64 = 5.0;
+const MAX_THRESHOLD: f64 = 15.0;
+const WEIGHT: f64 = 0.002;
+const MAX_PROBABILITY: f64 = 0.1;
+const MEAN_PACKET: f64 = 1000.0;
+
+/// An average below this is zero.
+const LEAST_AVERAGE: f64 = 1e-6;
+
+/// How often adaptive RED moves the maximum probability, and the bounds it keeps to
+/// (Floyd, Gummadi, Shenker 2001, section 4).
+const ADAPT_EVERY: Span = Span::from_millis(500);
+const ADAPTED: (f64, f64) = (0.01, 0.5);
+
+/// Parameters of RED.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RedConfig {
+    /// Average queue in packets below which nothing is dropped.
+    pub min_threshold: f64,
+    /// Average queue in packets at which the probability has reached its maximum.
+    pub max_threshold: f64,
+    /// Weight of the queue at an arrival in the average.
+    pub weight: f64,
+    /// Probability at the maximum threshold.
+    pub max_probability: f64,
+    /// Whether the probability rises on to one at twice the maximum threshold, instead of
+    /// jumping there.
+    pub is_gentle: bool,
+    /// Whether the maximum probability follows the load.
+    pub is_adaptive: bool,
+    /// Whether ECN-capable packets are marked instead of dropped below the maximum threshold.
+    pub ecn: bool,
+    /// Time to send a typical packet: how fast the average falls while the queue is empty.
+    pub packet_time: Span,
+}
+
+impl RedConfig {
+    /// The parameters given, the defaults for the rest, on a link of this mean rate.
+    pub fn new(given: &Parameters, rate: Rate) -> RedConfig {
+        let mean_packet = given.number("mean-packet", MEAN_PACKET) as u64;
+        RedConfig {
+            min_threshold: given.number("min-threshold", MIN_THRESHOLD),
+            max_threshold: given.number("max-threshold", MAX_THRESHOLD),
+            weight: given.number("weight", WEIGHT),
+            max_probability: given.number("max-probability", MAX_PROBABILITY),
+            is_gentle: given.flag("gentle", true),
+            is_adaptive: given.flag("adaptive", false),
+            ecn: given.flag("ecn", true),
+            packet_time: rate.time_to_send(Bytes(mean_packet)),
+        }
+    }
+}
+
+const fn packets(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Number {
+            min: 0.0,
+            max: 1e6,
+            unit: "packets",
+        },
+        default,
+        doc,
+    }
+}
+
+const fn share(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Number {
+            min: 0.0,
+            max: 1.0,
+            unit: "",
+        },
+        default,
+        doc,
+    }
+}
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "red",
+    aliases: &[],
+    family: "active",
+    summary: "Drops arrivals with a probability that grows with the average queue.",
+    citation: "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993; adaptive: Floyd, Gummadi, Shenker, 2001",
+    parameters: &[
+        packets(
+            "min-threshold",
+            "5",
+            "Average queue below which nothing is dropped (1993, section 4).",
+        ),
+        packets(
+            "max-threshold",
+            "15",
+            "Average queue at which the probability has its maximum; three times the minimum \
+             threshold (Floyd 1997).",
+        ),
+        share(
+            "weight",
+            "0.002",
+            "Weight of the queue at an arrival in the average (1993, section 4).",
+        ),
+        share(
+            "max-probability",
+            "0.1",
+            "Probability at the maximum threshold; 0.02 in 1993, 0.1 recommended since 1997.",
+        ),
+        Parameter {
+            name: "gentle",
+            kind: ParameterKind::Bool,
+            default: "true",
+            doc: "Whether the probability rises on to one at twice the maximum threshold, instead \
+                  of jumping there (Floyd 2000).",
+        },
+        Parameter {
+            name: "adaptive",
+            kind: ParameterKind::Bool,
+            default: "false",
+            doc: "Whether the maximum probability follows the load, twice a second \
+                  (Floyd, Gummadi, Shenker 2001).",
+        },
+        Parameter {
+            name: "mean-packet",
+            kind: ParameterKind::Integer {
+                min: 64,
+                max: 65_535,
+                unit: "bytes",
+            },
+            default: "1000",
+            doc: "A typical packet: the average falls by one weight for each that an idle link \
+                  could have sent at its mean rate.",
+        },
+        ECN_PARAMETER,
+    ],
+};
+
+/// A first-in-first-out queue under RED.
+#[derive(Debug)]
+pub(crate) struct Red {
+    config: RedConfig,
+    queue: Fifo,
+    average: f64,
+    max_probability: f64,
+    /// Packets since the last drop; `None` below the minimum threshold.
+    count: Option<u32>,
+    /// Since when the queue is empty.
+    empty_since: Time,
+    adapt_at: Time,
+    stream: Stream,
+}
+
+/// What the average says of an arrival.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Verdict {
+    Admit,
+    /// Signal congestion with this probability.
+    Early(f64),
+    Drop,
+}
+
+impl Red {
+    pub(crate) fn new(config: RedConfig, stream: Stream) -> Result<Self, LinkError> {
+        in_range("min-threshold", config.min_threshold, 0.0..)?;
+        let above = config.min_threshold;
+        if config.max_threshold.partial_cmp(&above) != Some(std::cmp::Ordering::Greater) {
+            return Err(LinkError::OutOfRange {
+                name: "max-threshold",
+                value: config.max_threshold.to_string(),
+                expected: format!("more than the min-threshold of {above}"),
+            });
+        }
+        in_range("weight", config.weight, 0.0..=1.0)?;
+        in_range("max-probability", config.max_probability, 0.0..=1.0)?;
+        Ok(Red {
+            max_probability: config.max_probability,
+            config,
+            queue: Fifo::default(),
+            average: 0.0,
+            count: None,
+            empty_since: Time::ZERO,
+            adapt_at: Time::ZERO + ADAPT_EVERY,
+            stream,
+        })
+    }
+
+    pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
+        let now = arrival.arrived_at;
+        if self.config.is_adaptive {
+            self.adapt(now);
+        }
+        self.average(now);
+        let is_admitted = match self.verdict() {
+            Verdict::Admit => {
+                self.count = None;
+                true
+            }
+            Verdict::Drop => {
+                self.count = Some(0);
+                false
+            }
+            Verdict::Early(probability) => {
+                let count = self.count.map_or(0, |count| count + 1);
+                self.count = Some(count);
+                // Spreads the drops evenly: uniform gaps instead of geometric ones.
+                let left = 1.0 - f64::from(count) * probability;
+                let is_chosen = left <= 0.0 || self.stream.chance(probability / left);
+                if is_chosen {
+                    self.count = Some(0);
+                }
+                // Above the maximum threshold the queue is out of hand and marks do not do
+                // (RFC 3168 section 7).
+                let may_mark = self.config.ecn && self.average < self.config.max_threshold;
+                !is_chosen || (may_mark && outcome.mark(arrival.packet))
+            }
+        };
+        if is_admitted {
+            self.queue.push(arrival);
+        }
+        is_admitted
+    }
+
+    pub(super) fn dequeue(&mut self, now: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+        let head = self.queue.pop();
+        if self.queue.is_empty() {
+            self.empty_since = now;
+        }
+        head
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    /// Updates the average with the queue that an arrival finds.
+    fn average(&mut self, now: Time) {
+        let weight = self.config.weight;
+        if self.queue.is_empty() {
+            // As if that many small packets had arrived to an empty queue.
+            let idle = now.since(self.empty_since).as_secs_f64();
+            let packets = idle / self.config.packet_time.as_secs_f64();
+            // An unlimited rate has no packet time; then 0/0 is no idle time at all. An average
+            // of zero, as a lightly loaded link has it, needs no power.
+            if packets > 0.0 && self.average > 0.0 {
+                self.average *= math::pow(1.0 - weight, packets);
+                if self.average < LEAST_AVERAGE {
+                    self.average = 0.0;
+                }
+            }
+            self.empty_since = now;
+        } else {
+            self.average += weight * (self.queue.packets() as f64 - self.average);
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        let RedConfig {
+            min_threshold: min,
+            max_threshold: max,
+            is_gentle,
+            ..
+        } = self.config;
+        let average = self.average;
+        if average < min {
+            Verdict::Admit
+        } else if average < max {
+            Verdict::Early(self.max_probability * (average - min) / (max - min))
+        } else if is_gentle && average < 2.0 * max {
+            let rest = 1.0 - self.max_probability;
+            Verdict::Early(self.max_probability + rest * (average - max) / max)
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    /// Moves the maximum probability so that the average stays in the middle fifth between the
+    /// thresholds. The average does not move between arrivals, so the steps due since the last
+    /// one are made now.
+    fn adapt(&mut self, now: Time) {
+        let RedConfig {
+            min_threshold: min,
+            max_threshold: max,
+            ..
+        } = self.config;
+        let (low, high) = (min + 0.4 * (max - min), min + 0.6 * (max - min));
+        while self.adapt_at <= now {
+            let before = self.max_probability;
+            if self.average > high && before <= ADAPTED.1 {
+                self.max_probability += f64::min(0.01, before / 4.0);
+            } else if self.average < low && before >= ADAPTED.0 {
+                self.max_probability *= 0.9;
+            }
+            self.adapt_at += ADAPT_EVERY;
+            if self.max_probability == before {
+                // Nothing moves until the average does.
+                self.adapt_at = next_on_grid(self.adapt_at, ADAPT_EVERY, now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{Rig, ms};
+    use super::*;
+    use fadeout_core::Ecn;
+
+    fn config() -> RedConfig {
+        RedConfig::new(&Parameters::default(), Rate::from_bits_per_sec(8_000_000))
+    }
+
+    fn red(config: RedConfig) -> Red {
+        Red::new(config, Stream::new(1, "link.aqm", 0)).expect("valid")
+    }
+
+    fn verdict(config: RedConfig, average: f64) -> Verdict {
+        let mut red = red(config);
+        red.average = average;
+        red.verdict()
+    }
+
+    #[test]
+    fn the_probability_rises_from_the_minimum_to_twice_the_maximum_threshold() {
+        assert_eq!(verdict(config(), 4.9), Verdict::Admit);
+        assert_eq!(verdict(config(), 5.0), Verdict::Early(0.0));
+        assert_eq!(verdict(config(), 10.0), Verdict::Early(0.05));
+        assert_eq!(verdict(config(), 15.0), Verdict::Early(0.1));
+        let Verdict::Early(gentle) = verdict(config(), 22.5) else {
+            panic!("gentle has a probability there");
+        };
+        // Half way from 0.1 to 1.
+        assert!((gentle - 0.55).abs() < 1e-12);
+        assert_eq!(verdict(config(), 30.0), Verdict::Drop);
+    }
+
+    #[test]
+    fn without_gentle_everything_is_dropped_from_the_maximum_threshold_on() {
+        let config = RedConfig {
+            is_gentle: false,
+            ..config()
+        };
+        assert_eq!(verdict(config, 15.0), Verdict::Drop);
+    }
+
+    #[test]
+    fn the_average_is_exponentially_weighted_over_arrivals() {
+        let mut red = red(RedConfig {
+            weight: 0.01,
+            ..config()
+        });
+        let mut rig = Rig::default();
+        for _ in 0..4 {
+            let arrival = rig.full(ms(0));
+            red.queue.push(arrival);
+        }
+        for _ in 0..100 {
+            red.average(ms(1));
+        }
+        let expected = 4.0 * (1.0 - math::pow(0.99, 100.0));
+        assert!((red.average - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_idle_link_lets_the_average_fall_by_a_weight_a_packet_time() {
+        let mut red = red(config());
+        red.average = 10.0;
+        // 8 Mbit/s: a packet of 1000 bytes lasts a millisecond.
+        red.average(ms(500));
+        assert!((red.average - 10.0 * math::pow(0.998, 500.0)).abs() < 1e-9);
+        red.average(ms(500));
+        assert!((red.average - 10.0 * math::pow(0.998, 500.0)).abs() < 1e-9);
+    }
+
+    /// Gaps between the drops of an average that stands at `average`.
+    fn gaps(average: f64, n: u32) -> Vec<u32> {
+        let mut red = red(RedConfig {
+            weight: 0.0,
+            ..config()
+        });
+        red.average = average;
+        let mut rig = Rig::default();
+        let first = rig.full(ms(0));
+        red.queue.push(first);
+        let mut gap = 0;
+        let mut gaps = Vec::new();
+        for _ in 0..n {
+            let arrival = rig.full(ms(0));
+            gap += 1;
+            if !red.enqueue(arrival, &mut rig.outcome()) {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        gaps
+    }
+
+    #[test]
+    fn gaps_between_drops_are_uniform_up_to_the_inverse_probability() {
+        // Figure 2 of the paper counts the arrival itself, so for p = 0.05 the gaps are uniform
+        // on 1..=19, not on the 1..=20 of its section 7.
+        let gaps = gaps(10.0, 400_000);
+        assert!(gaps.iter().skip(1).all(|gap| (1..=19).contains(gap)));
+        let mean = gaps.iter().map(|gap| f64::from(*gap)).sum::<f64>() / gaps.len() as f64;
+        // Mean 10, standard deviation 5.48 over 40 000 gaps: five standard errors.
+        assert!((mean - 10.0).abs() < 5.0 * 5.48 / 200.0, "{mean}");
+    }
+
+    #[test]
+    fn ecn_capable_packets_are_marked_below_the_maximum_threshold_and_dropped_above() {
+        for (average, is_marked) in [(14.9, true), (29.9, false)] {
+            let mut red = red(RedConfig {
+                weight: 0.0,
+                ..config()
+            });
+            red.average = average;
+            let mut rig = Rig::default();
+            let first = rig.full(ms(0));
+            red.queue.push(first);
+            let mut dropped = 0;
+            for _ in 0..100 {
+                let arrival = rig.packet(ms(0), 1500, Ecn::Ect0, 0);
+                dropped += u32::from(!red.enqueue(arrival, &mut rig.outcome()));
+            }
+            assert_eq!((rig.marked > 5, dropped > 5), (is_marked, !is_marked));
+        }
+    }
+
+    #[test]
+    fn the_adaptive_maximum_probability_follows_the_average_within_its_bounds() {
+        let mut red = red(RedConfig {
+            is_adaptive: true,
+            ..config()
+        });
+        red.average = 14.0;
+        red.adapt(ms(1_000));
+        assert!((red.max_probability - 0.12).abs() < 1e-12);
+        red.adapt(ms(1_000_000));
+        assert!((0.5..=0.51).contains(&red.max_probability));
+        red.average = 6.0;
+        red.adapt(ms(1_000_500));
+        assert!((0.45..=0.459).contains(&red.max_probability));
+        red.adapt(ms(2_000_000));
+        assert!((0.009..=0.01).contains(&red.max_probability));
+    }
+
+    #[test]
+    fn crossed_thresholds_are_an_error() {
+        let config = RedConfig {
+            max_threshold: 5.0,
+            ..config()
+        };
+        let error = Red::new(config, Stream::new(1, "link.aqm", 0)).map(|_| ());
+        let message = error.expect_err("crossed").to_string();
+        let expected = "max-threshold is 5; expected more than the min-threshold of 5";
+        assert_eq!(message, expected);
+    }
+}

@@ -1,0 +1,75 @@
+//! A link that has reached its largest backlog allocates nothing more.
+
+mod common;
+
+use common::mbps;
+use fadeout_core::registry::Parameters;
+use fadeout_core::{
+    Ecn, EndpointId, FlowId, LinkId, NullProbe, Packet, PacketPool, Segment, Span, Time,
+};
+use fadeout_link::{
+    Limit, Link, LinkConfig, QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RateConfig, RateStep,
+};
+use fadeout_testkit::{CountingAllocator, allocations};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// Overloads the link by half, with 40 flows and every ECN codepoint, from `start` for `n`
+/// packets.
+fn overload(link: &mut Link, pool: &mut PacketPool, start: u32, n: u32) {
+    let mut out = Vec::with_capacity(64);
+    for number in start..start + n {
+        let now = Time::ZERO + Span::from_micros(80 * u64::from(number));
+        while link.wake_at() <= now {
+            link.on_wake(link.wake_at(), pool, &mut out, &mut NullProbe);
+            for id in out.drain(..) {
+                pool.take(id);
+            }
+        }
+        let packet = pool.insert(Packet {
+            flow: FlowId(number % 40),
+            to: EndpointId(number % 40),
+            ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::NotEct][number as usize % 4],
+            segment: Segment {
+                len: 1460,
+                ..Segment::default()
+            },
+            ..Packet::default()
+        });
+        link.on_packet(now, packet, pool, &mut NullProbe);
+        // What a probe would ask for.
+        let _ = link.queue_delay(now);
+    }
+}
+
+#[test]
+fn no_discipline_allocates_in_the_steady_state() {
+    let step = |ms, rate| RateStep {
+        at: Span::from_millis(ms),
+        rate,
+    };
+    for entry in QUEUE_DISCIPLINES {
+        let discipline = QueueDiscipline::new(entry.name, &Parameters::default(), mbps(100));
+        let config = LinkConfig {
+            rate: RateConfig::Steps {
+                steps: vec![step(0, mbps(120)), step(5, mbps(80))],
+                repeat_every: Some(Span::from_millis(10)),
+            },
+            queue: QueueConfig {
+                limit: Some(Limit::Packets(500)),
+                discipline: discipline.expect("a registered name"),
+                ..QueueConfig::default()
+            },
+            ..LinkConfig::default()
+        };
+        let mut link = Link::new(LinkId(0), config, 1).expect("a valid link");
+        let mut pool = PacketPool::new();
+        overload(&mut link, &mut pool, 0, 50_000);
+        let before = allocations();
+        overload(&mut link, &mut pool, 50_000, 50_000);
+        // One: the vector of the loop itself.
+        assert_eq!(allocations() - before, 1, "{}", entry.name);
+        assert!(link.stats().dropped_total() > 10_000, "{}", entry.name);
+    }
+}

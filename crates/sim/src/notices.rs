@@ -1,0 +1,86 @@
+//! Cross-layer notices: what a link tells the ends of a flow, and when.
+//!
+//! Rates and blockages of a link do not depend on its traffic, so the notices of a whole run are
+//! known when the world is built.
+
+use fadeout_core::random::Stream;
+use fadeout_core::{FlowId, LinkInfo, Span, Time};
+use fadeout_link::Link;
+use fadeout_scenario::LinkInfoSettings;
+
+/// Rate changes closer together than this are told as one.
+const RATE_RESOLUTION: Span = Span::from_millis(1);
+
+/// The notices of one flow, in order of time.
+#[derive(Debug)]
+pub(crate) struct Notices {
+    pub(crate) flow: FlowId,
+    list: Vec<(Time, LinkInfo)>,
+    next: usize,
+}
+
+impl Notices {
+    /// What `link` tells `flow` until `end`. `random` draws the errors of predictions, two
+    /// numbers a blockage.
+    pub(crate) fn new(
+        flow: FlowId,
+        link: &Link,
+        settings: &LinkInfoSettings,
+        end: Time,
+        mut random: Stream,
+    ) -> Notices {
+        let mut list = Vec::new();
+        for (at, rate) in link.rate_changes(end, RATE_RESOLUTION) {
+            list.push((at.saturating_add(settings.delay), LinkInfo::Rate(rate)));
+        }
+        for (start, stop) in link.outages(end) {
+            let (early, longer) = (random.normal(), random.normal());
+            if let Some(ahead) = settings.prediction {
+                let told_at = start.saturating_sub(ahead).saturating_add(settings.delay);
+                let length = stop.since(start);
+                let info = LinkInfo::BlockagePredicted {
+                    starts_at: Time::ZERO + off_by(start.since(Time::ZERO), early, settings.error),
+                    lasts: off_by(length, longer, settings.error),
+                };
+                list.push((told_at, info));
+            }
+            list.push((
+                start.saturating_add(settings.delay),
+                LinkInfo::BlockageBegan,
+            ));
+            list.push((stop.saturating_add(settings.delay), LinkInfo::BlockageEnded));
+        }
+        // Stable: a rate of zero is told before the blockage that makes it.
+        list.sort_by_key(|(at, _)| *at);
+        Notices {
+            flow,
+            list,
+            next: 0,
+        }
+    }
+
+    /// When the next notice arrives.
+    pub(crate) fn next_at(&self) -> Option<Time> {
+        self.list.get(self.next).map(|(at, _)| *at)
+    }
+
+    /// The notice that arrives now.
+    pub(crate) fn take(&mut self) -> LinkInfo {
+        let (_, info) = self.list[self.next];
+        self.next += 1;
+        info
+    }
+}
+
+/// `span` with an error of `deviations` standard deviations, not below zero.
+fn off_by(span: Span, deviations: f64, deviation: Span) -> Span {
+    let error = deviations * deviation.as_secs_f64();
+    if error >= 0.0 {
+        Span::from_nanos(
+            span.as_nanos()
+                .saturating_add(Span::from_secs_f64(error).as_nanos()),
+        )
+    } else {
+        span.saturating_sub(Span::from_secs_f64(-error))
+    }
+}

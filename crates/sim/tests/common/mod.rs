@@ -1,0 +1,65 @@
+//! The example scenarios, as the tests of this folder run them.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use fadeout_core::{NullProbe, Span, Time};
+use fadeout_scenario::{Override, Scenario, Source};
+use fadeout_sim::{World, catalog};
+use std::path::{Path, PathBuf};
+
+/// Every file in `scenarios/`, sorted by name.
+pub(crate) fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("the scenarios are beside the crates")
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|end| end == "toml"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "{} has scenarios", folder.display());
+    files
+}
+
+/// A scenario's name: that of its file.
+pub(crate) fn name(path: &Path) -> String {
+    let stem = path.file_stem().expect("a scenario is a file");
+    stem.to_string_lossy().into_owned()
+}
+
+/// Reads a file with overrides such as `seed=7`.
+pub(crate) fn read(path: &Path, overrides: &[&str]) -> Scenario {
+    let text = std::fs::read_to_string(path).expect("a readable scenario");
+    let base_dir = path.parent().expect("a file is in a folder").to_owned();
+    parse(&text, base_dir, overrides)
+}
+
+/// Reads a scenario from text.
+pub(crate) fn parse(text: &str, base_dir: PathBuf, overrides: &[&str]) -> Scenario {
+    let overrides: Vec<Override> = overrides.iter().map(|text| Override::new(*text)).collect();
+    let source = Source {
+        name: "test".to_owned(),
+        base_dir,
+    };
+    fadeout_scenario::parse(text, &source, &overrides, catalog())
+        .unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// The world of a scenario that nothing looks at.
+pub(crate) fn world(scenario: &Scenario) -> World<NullProbe> {
+    World::unobserved(scenario).expect("a checked scenario makes a world")
+}
+
+/// Runs a world up to `at`.
+pub(crate) fn run_to(world: &mut World<NullProbe>, at: Time) {
+    while world.run(at, u64::MAX) {}
+}
+
+/// The end of a scenario.
+pub(crate) fn end(scenario: &Scenario) -> Time {
+    Time::ZERO + scenario.duration
+}
+
+/// The time `fraction` through a scenario.
+pub(crate) fn part(scenario: &Scenario, fraction: f64) -> Time {
+    Time::ZERO + Span::from_secs_f64(scenario.duration.as_secs_f64() * fraction)
+}

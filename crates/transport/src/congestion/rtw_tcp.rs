@@ -1,0 +1,188 @@
+//! RTW-TCP: CUBIC that knows a blockage from congestion.
+//!
+//! On a loss while a blockage is predicted or under way, with `T_b` its predicted length:
+//! - `T_b <= RTO`: hold. Window, threshold, timeout and CUBIC's clock stay; the head is sent again
+//!   at each timeout, without backoff, until the link is back.
+//! - `T_b > RTO`, or unknown: CUBIC's reduction.
+//!
+//! What a blockage lost shows only afterwards, so a loss found within a timeout of its end still
+//! counts as its.
+//!
+//! Without a blockage a loss is congestion. A slow vehicle (`speed < low-speed`) first waits a
+//! round-trip time for the link layer, as TCP-DCR does, because its losses come in longer fades.
+//!
+//! Source: Na et al., "Congestion control vs. link failure: TCP behavior in mmWave connected
+//! vehicular networks", section 3.2.5. The paper gives the rule in words. Left open there and
+//! chosen here: the timeout as the bound between short and long (its footnote has no number that
+//! fits all paths), the reduction (CUBIC's own), the wait of a slow vehicle and what is slow. Not
+//! modelled: the map of channel quality, which the prediction of `link-info` stands for.
+
+use super::cubic::Cubic;
+use super::registry::Algorithm;
+use super::settings::{Settings, number};
+use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Parameters};
+use fadeout_core::{LinkInfo, Span, Time};
+
+/// RTW-TCP.
+#[derive(Debug, Clone)]
+pub struct RtwTcp {
+    cubic: Cubic,
+    /// Predicted length of the blockage ahead or under way; `None` when it is unknown.
+    blockage: Option<Option<Span>>,
+    /// When the last blockage ended, and how long it was said to last.
+    past: Option<(Time, Span)>,
+    is_slow: bool,
+}
+
+static CUBIC: Entry = Cubic::ENTRY;
+
+impl Algorithm for RtwTcp {
+    const ENTRY: Entry = Entry {
+        name: "rtw-tcp",
+        aliases: &["rtw"],
+        family: "cross-layer",
+        summary: "CUBIC that sits out blockages shorter than its timeout; needs link-info",
+        citation: "Na et al., TCP behavior in mmWave connected vehicular networks, section 3.2.5",
+        parameters: &[
+            number(
+                "speed",
+                (0.0, 1000.0, "m/s"),
+                "15",
+                "Speed of the vehicle; the paper's are 5 to 30 m/s.",
+            ),
+            number(
+                "low-speed",
+                (0.0, 1000.0, "m/s"),
+                "3",
+                "Below it a loss waits a round-trip time for the link layer. The paper names no \
+                 number; this separates pedestrians from vehicles.",
+            ),
+        ],
+    };
+
+    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+        let none = Parameters::default();
+        RtwTcp {
+            cubic: Cubic::with(&Settings::new(&CUBIC, &none), random),
+            blockage: None,
+            past: None,
+            is_slow: settings.number("speed") < settings.number("low-speed"),
+        }
+    }
+}
+
+impl CongestionControl for RtwTcp {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.cubic.on_ack(window, ack);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        self.cubic.on_congestion(window, event);
+    }
+
+    fn on_recovered(&mut self, window: &mut Window, now: Time) {
+        self.cubic.on_recovered(window, now);
+    }
+
+    fn on_spurious(&mut self, window: &mut Window, prior: &Window, now: Time) {
+        self.cubic.on_spurious(window, prior, now);
+    }
+
+    fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
+        self.cubic.on_idle_restart(window, now, idle);
+    }
+
+    fn on_link_info(&mut self, _window: &mut Window, now: Time, info: &LinkInfo) {
+        match *info {
+            LinkInfo::BlockagePredicted { lasts, .. } => self.blockage = Some(Some(lasts)),
+            LinkInfo::BlockageBegan => self.blockage = self.blockage.or(Some(None)),
+            LinkInfo::BlockageEnded => {
+                let length = self.blockage.take().flatten();
+                self.past = length.map(|length| (now, length));
+            }
+            LinkInfo::Rate(_) => {}
+        }
+    }
+
+    fn holds(&self, now: Time, rto: Span) -> bool {
+        match (self.blockage, self.past) {
+            (Some(length), _) => length.is_some_and(|length| length <= rto),
+            (None, Some((ended_at, length))) => length <= rto && now.since(ended_at) <= rto,
+            (None, None) => false,
+        }
+    }
+
+    fn loss_delay_rtts(&self) -> Option<f64> {
+        (self.is_slow && self.blockage.is_none()).then_some(1.0)
+    }
+
+    fn phase(&self) -> &'static str {
+        if self.blockage.is_some() {
+            "blockage"
+        } else {
+            self.cubic.phase()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at_ms, build, congestion, window};
+    use super::*;
+    use crate::congestion::CongestionKind;
+    use fadeout_core::registry::Value;
+
+    fn predict(control: &mut RtwTcp, ms: u64) {
+        let info = LinkInfo::BlockagePredicted {
+            starts_at: at_ms(100),
+            lasts: Span::from_millis(ms),
+        };
+        control.on_link_info(&mut window(120.0, 60.0), at_ms(0), &info);
+    }
+
+    #[test]
+    fn a_blockage_shorter_than_the_timeout_is_sat_out() {
+        // Reference vector RT-1.
+        let rto = Span::from_millis(300);
+        let mut control = build::<RtwTcp>(&[]);
+        assert!(!control.holds(at_ms(0), rto));
+        predict(&mut control, 200);
+        assert!(control.holds(at_ms(100), rto));
+        predict(&mut control, 500);
+        assert!(!control.holds(at_ms(100), rto));
+        let mut w = window(120.0, f64::INFINITY);
+        let event = congestion(at_ms(100), CongestionKind::FastRecovery, 120);
+        control.on_congestion(&mut w, &event);
+        assert_eq!(w.ssthresh, 84.0);
+    }
+
+    #[test]
+    fn a_blockage_without_a_prediction_is_congestion() {
+        let mut control = build::<RtwTcp>(&[]);
+        let w = &mut window(120.0, 60.0);
+        control.on_link_info(w, at_ms(0), &LinkInfo::BlockageBegan);
+        assert!(!control.holds(at_ms(0), Span::from_secs(100)));
+        control.on_link_info(w, at_ms(0), &LinkInfo::BlockageEnded);
+        assert!(!control.holds(at_ms(0), Span::from_secs(100)));
+    }
+
+    #[test]
+    fn a_loss_soon_after_a_blockage_is_its_own() {
+        let rto = Span::from_millis(300);
+        let mut control = build::<RtwTcp>(&[]);
+        predict(&mut control, 200);
+        let w = &mut window(120.0, 60.0);
+        control.on_link_info(w, at_ms(300), &LinkInfo::BlockageEnded);
+        assert!(control.holds(at_ms(600), rto));
+        assert!(!control.holds(at_ms(601), rto));
+    }
+
+    #[test]
+    fn a_slow_vehicle_waits_for_the_link_layer() {
+        let slow = build::<RtwTcp>(&[("speed", Value::Number(1.0))]);
+        assert_eq!(slow.loss_delay_rtts(), Some(1.0));
+        assert_eq!(build::<RtwTcp>(&[]).loss_delay_rtts(), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! What the receiver reports of congestion marks (RFC 3168 section 6.1.3, RFC 8257 section 3.2,
+//! RFC 9768 section 3.2).
+
+use crate::congestion::EcnFeedback;
+use fadeout_core::{Ecn, Flags, Segment};
+
+/// New marks after which an ACK must not wait (RFC 9768 section 3.2.2.5.1: at least every sixth
+/// may, every second should).
+const MARKS_PER_ACK: u32 = 2;
+/// Where the three-bit counter of the header starts (RFC 9768 section 3.2.1).
+const FIRST_ACE: u32 = 5;
+
+/// Marks received, and how they are echoed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Marks {
+    feedback: EcnFeedback,
+    /// Classic: until the peer says CWR. DCTCP: as the newest segment was marked.
+    echoes: bool,
+    /// Accurate: marked packets so far, and how many of them an ACK has told.
+    marked: u32,
+    told: u32,
+}
+
+impl Marks {
+    pub(super) fn on_established(&mut self, feedback: EcnFeedback) {
+        self.feedback = feedback;
+    }
+
+    /// Whether a segment with data ends a run of equal marks: what came before must be
+    /// acknowledged first, with the echo that it had.
+    pub(super) fn ends_run(&self, ecn: Ecn) -> bool {
+        self.feedback == EcnFeedback::Dctcp && (ecn == Ecn::Ce) != self.echoes
+    }
+
+    /// Takes the ECN field of a segment. Returns whether it was marked.
+    pub(super) fn take(&mut self, segment: &Segment, ecn: Ecn) -> bool {
+        let is_marked = ecn == Ecn::Ce;
+        match self.feedback {
+            EcnFeedback::None => return false,
+            EcnFeedback::Classic => {
+                if segment.flags.has(Flags::CWR) {
+                    self.echoes = false;
+                }
+                self.echoes |= is_marked;
+            }
+            // An acknowledgment without data is not ECN-capable and says nothing.
+            EcnFeedback::Dctcp if segment.len > 0 => self.echoes = is_marked,
+            EcnFeedback::Dctcp => {}
+            EcnFeedback::Accurate => self.marked += u32::from(is_marked),
+        }
+        is_marked
+    }
+
+    /// Whether enough marks are untold for an ACK to leave now.
+    pub(super) fn is_ack_due(&self) -> bool {
+        self.marked - self.told >= MARKS_PER_ACK
+    }
+
+    /// Writes the report into a segment that leaves now.
+    pub(super) fn stamp(&mut self, segment: &mut Segment) {
+        match self.feedback {
+            EcnFeedback::None => {}
+            EcnFeedback::Classic | EcnFeedback::Dctcp => {
+                if self.echoes {
+                    segment.flags |= Flags::ECE;
+                }
+            }
+            EcnFeedback::Accurate => {
+                segment.ce_packets = self.marked;
+                self.told = self.marked;
+                let ace = FIRST_ACE.wrapping_add(self.marked);
+                for (bit, flag) in [(0, Flags::ECE), (1, Flags::CWR), (2, Flags::AE)] {
+                    if ace >> bit & 1 == 1 {
+                        segment.flags |= flag;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receiver(feedback: EcnFeedback) -> Marks {
+        let mut marks = Marks::default();
+        marks.on_established(feedback);
+        marks
+    }
+
+    fn data() -> Segment {
+        Segment {
+            len: 1448,
+            ..Segment::default()
+        }
+    }
+
+    fn stamped(marks: &mut Marks) -> Segment {
+        let mut ack = Segment::default();
+        marks.stamp(&mut ack);
+        ack
+    }
+
+    #[test]
+    fn a_classic_echo_lasts_until_the_window_is_reduced() {
+        let mut marks = receiver(EcnFeedback::Classic);
+        marks.take(&data(), Ecn::Ce);
+        marks.take(&data(), Ecn::Ect0);
+        assert!(stamped(&mut marks).flags.has(Flags::ECE));
+        let reduced = Segment {
+            flags: Flags::CWR,
+            ..data()
+        };
+        marks.take(&reduced, Ecn::Ect0);
+        assert!(!stamped(&mut marks).flags.has(Flags::ECE));
+    }
+
+    #[test]
+    fn a_dctcp_echo_is_the_newest_segments_mark() {
+        let mut marks = receiver(EcnFeedback::Dctcp);
+        assert!(!marks.ends_run(Ecn::Ect0) && marks.ends_run(Ecn::Ce));
+        marks.take(&data(), Ecn::Ce);
+        assert!(marks.ends_run(Ecn::Ect0) && !marks.ends_run(Ecn::Ce));
+        marks.take(&Segment::default(), Ecn::NotEct);
+        assert!(stamped(&mut marks).flags.has(Flags::ECE));
+        marks.take(&data(), Ecn::Ect0);
+        assert!(!stamped(&mut marks).flags.has(Flags::ECE));
+    }
+
+    #[test]
+    fn accurate_feedback_counts_and_its_header_bits_start_at_five() {
+        let mut marks = receiver(EcnFeedback::Accurate);
+        let first = stamped(&mut marks);
+        assert_eq!(first.flags, Flags::AE | Flags::ECE);
+        marks.take(&data(), Ecn::Ce);
+        assert!(!marks.is_ack_due());
+        marks.take(&data(), Ecn::Ce);
+        assert!(marks.is_ack_due());
+        let second = stamped(&mut marks);
+        assert_eq!((second.ce_packets, marks.is_ack_due()), (2, false));
+        assert_eq!(second.flags, Flags::AE | Flags::CWR | Flags::ECE);
+    }
+}

@@ -1,0 +1,100 @@
+//! Congestion marks as the peer reports them (RFC 3168 section 6.1.2, RFC 8257 section 3.3, RFC
+//! 9768 section 3.2).
+
+use crate::congestion::EcnFeedback;
+use fadeout_core::{Ecn, Flags, Segment};
+
+/// What was agreed, and what was reported so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Marks {
+    feedback: EcnFeedback,
+    /// Data leaves as ECT(1).
+    is_l4s: bool,
+    /// Marked packets that the peer has reported, with accurate feedback.
+    reported: u32,
+    /// "Congestion window reduced" must be signalled on the next new segment.
+    cwr_pending: bool,
+}
+
+impl Marks {
+    /// The handshake agreed on `feedback`; the congestion control is made for `needed`.
+    pub(super) fn on_established(&mut self, feedback: EcnFeedback, needed: EcnFeedback) {
+        self.feedback = feedback;
+        self.is_l4s = feedback == EcnFeedback::Accurate && needed == EcnFeedback::Accurate;
+    }
+
+    /// Whether ECN was agreed on.
+    pub(super) fn is_agreed(&self) -> bool {
+        self.feedback != EcnFeedback::None
+    }
+
+    /// ECN field of a packet with new data.
+    pub(super) fn codepoint(&self) -> Ecn {
+        match self.feedback {
+            EcnFeedback::None => Ecn::NotEct,
+            _ if self.is_l4s => Ecn::Ect1,
+            _ => Ecn::Ect0,
+        }
+    }
+
+    /// Whether an ACK reports marks, and with accurate feedback how many.
+    pub(super) fn take(&mut self, segment: &Segment) -> (bool, Option<u32>) {
+        match self.feedback {
+            EcnFeedback::None => (false, None),
+            EcnFeedback::Classic | EcnFeedback::Dctcp => (segment.flags.has(Flags::ECE), None),
+            EcnFeedback::Accurate => {
+                // An old ACK that was overtaken carries an old count.
+                let marked = segment.ce_packets.saturating_sub(self.reported);
+                self.reported += marked;
+                (marked > 0, Some(marked))
+            }
+        }
+    }
+
+    /// The window was reduced.
+    pub(super) fn on_reduced(&mut self) {
+        self.cwr_pending = matches!(self.feedback, EcnFeedback::Classic | EcnFeedback::Dctcp);
+    }
+
+    /// The reduction was undone.
+    pub(super) fn on_undone(&mut self) {
+        self.cwr_pending = false;
+    }
+
+    /// Flags of a segment with new data.
+    pub(super) fn flags_of_data(&mut self) -> Flags {
+        if std::mem::take(&mut self.cwr_pending) {
+            Flags::CWR
+        } else {
+            Flags::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_reported_once_however_acks_are_ordered() {
+        let mut marks = Marks::default();
+        marks.on_established(EcnFeedback::Accurate, EcnFeedback::None);
+        let ack = |ce_packets| Segment {
+            ce_packets,
+            ..Segment::default()
+        };
+        assert_eq!(marks.take(&ack(3)), (true, Some(3)));
+        assert_eq!(marks.take(&ack(1)), (false, Some(0)));
+        assert_eq!(marks.take(&ack(4)), (true, Some(1)));
+        assert_eq!(marks.codepoint(), Ecn::Ect0);
+    }
+
+    #[test]
+    fn only_an_algorithm_made_for_accurate_feedback_sends_ect1() {
+        let mut marks = Marks::default();
+        marks.on_established(EcnFeedback::Classic, EcnFeedback::Accurate);
+        assert_eq!(marks.codepoint(), Ecn::Ect0);
+        marks.on_established(EcnFeedback::Accurate, EcnFeedback::Accurate);
+        assert_eq!(marks.codepoint(), Ecn::Ect1);
+    }
+}

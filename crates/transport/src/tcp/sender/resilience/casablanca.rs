@@ -1,0 +1,25 @@
+//! TCP-Casablanca at the sender (Biaz and Vaidya, IEEE/ACM Transactions on Networking 13(3),
+//! 2005): one segment of `k` leaves as expendable, for a biased queue to drop first. The receiver
+//! then knows the radio's losses from the queue's, and says so.
+
+use super::Sender;
+use crate::tcp::config::LossResponse;
+use crate::tcp::expendable;
+use fadeout_core::Segment;
+
+impl Sender {
+    fn uses_casablanca(&self) -> bool {
+        self.config.resilience.loss == LossResponse::Casablanca
+    }
+
+    /// Whether the new segment at `seq` leaves as expendable.
+    pub(in crate::tcp::sender) fn is_expendable(&self, seq: u64) -> bool {
+        let every = self.config.resilience.expendable_every;
+        self.uses_casablanca() && expendable::is_expendable(seq, self.window.mss, every)
+    }
+
+    /// Remembers what an ACK says of the losses it reports.
+    pub(in crate::tcp::sender) fn take_loss_notification(&mut self, segment: &Segment) {
+        self.resilience.is_radio_loss = self.uses_casablanca() && segment.is_radio_loss;
+    }
+}

@@ -1,0 +1,76 @@
+//! TCP-DCR: fast retransmit waits, so that a link layer may repair the loss first (Bhandarkar,
+//! Sadry, Reddy and Vaidya, IEEE Transactions on Mobile Computing 2005).
+//!
+//! The wait begins with the first duplicate ACK and lasts a multiple of the smoothed round-trip
+//! time. Meanwhile the window stays and each duplicate lets a new segment out. When the hole is
+//! filled in time nothing happened.
+
+use super::{Sender, Step};
+use crate::congestion::{CongestionControl, RecoveryState};
+use crate::tcp::config::LossResponse;
+use crate::tcp::sender::TimerKind;
+use fadeout_core::{Probe, Span, Time};
+
+/// The wait under way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LossDelay {
+    /// When the first duplicate came.
+    since: Option<Time>,
+}
+
+impl Sender {
+    /// How long a loss response waits; `None` when it does not.
+    fn loss_delay(&self) -> Option<Span> {
+        let of_scheme = match self.config.resilience.loss {
+            LossResponse::Delayed => Some(self.config.resilience.loss_delay_rtts),
+            _ => None,
+        };
+        let rtts = of_scheme.or(self.congestion.loss_delay_rtts())?;
+        Some(Span::from_secs_f64(self.rtt.srtt().as_secs_f64() * rtts))
+    }
+
+    /// Whether loss detection waits now; `is_missing`: something above SND.UNA has arrived. Arms
+    /// the timer that ends the wait.
+    pub(in crate::tcp::sender) fn delays_losses(
+        &mut self,
+        now: Time,
+        una_advanced: bool,
+        is_missing: bool,
+    ) -> bool {
+        let Some(delay) = self.loss_delay() else {
+            return false;
+        };
+        if una_advanced || !is_missing {
+            self.resilience.delay.since = None;
+        }
+        let may_wait = matches!(self.state, RecoveryState::Open | RecoveryState::Disorder);
+        if !is_missing || !may_wait {
+            return false;
+        }
+        let until = *self.resilience.delay.since.get_or_insert(now) + delay;
+        if now >= until {
+            return false;
+        }
+        if self.pending() != Some(TimerKind::LossDelay) {
+            self.arm(TimerKind::LossDelay, until);
+        }
+        true
+    }
+
+    /// Whether each duplicate ACK lets a new segment out while the response waits.
+    pub(in crate::tcp::sender) fn is_waiting_for_repair(&self) -> bool {
+        self.resilience.delay.since.is_some()
+    }
+
+    /// The wait is over and the hole is still there.
+    pub(in crate::tcp::sender) fn on_loss_delay_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.config.recovery.uses_sack() {
+            self.repair_what_is_late(cx);
+        } else {
+            self.retransmit_late_head(cx);
+        }
+        if self.pending().is_none() {
+            self.rearm_rto(cx.now);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Explicit link failure notification: in standby a sender probes the route at intervals until an
+//! answer comes (Holland and Vaidya, MobiCom 1999).
+
+use super::{Outage, Sender, Step};
+use crate::tcp::sender::TimerKind;
+use fadeout_core::{Probe, RetransmitCause};
+
+impl Sender {
+    /// Notice of the failure: timers are off, the window stays, the first probe is due after the
+    /// interval.
+    pub(super) fn begin_standby<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        self.suspend(cx, self.config.resilience.probe_interval);
+    }
+
+    /// Sends a probe: the first segment not acknowledged, or new data when all is.
+    pub(super) fn probe_route<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        let Outage::Suspended { frozen, .. } = self.resilience.outage else {
+            return;
+        };
+        self.resilience.outage = Outage::Suspended {
+            frozen,
+            has_probed: true,
+        };
+        if self.board.is_empty() {
+            self.send_one_new(cx);
+        } else {
+            let head = self.board.first();
+            self.resend(cx, head, RetransmitCause::Rto);
+        }
+        let at = cx.now + self.config.resilience.probe_interval;
+        self.arm(TimerKind::Outage, at);
+    }
+
+    /// An acknowledgment that brought something new. After a probe it means that the route is
+    /// back; before one it was under way when the route failed.
+    pub(super) fn leave_standby<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+        let is_answer = matches!(
+            self.resilience.outage,
+            Outage::Suspended {
+                has_probed: true,
+                ..
+            }
+        );
+        if is_answer {
+            self.end_suspension(cx);
+        }
+        is_answer
+    }
+}

@@ -1,0 +1,44 @@
+//! Freeze-TCP at the sender (Goff, Moronski, Phatak and Gupta, INFOCOM 2000): the receiver closes
+//! its window before an outage, and the sender persists with the window that it had.
+//!
+//! A standard sender does that when everything was acknowledged before the outage began. What the
+//! warning came too late for would time out; here it waits as well, because the window is closed.
+
+use super::{Sender, Step};
+use crate::tcp::config::OutageResponse;
+use crate::tcp::sender::TimerKind;
+use fadeout_core::{Probe, RetransmitCause};
+
+impl Sender {
+    fn is_frozen(&self) -> bool {
+        self.config.resilience.outage == OutageResponse::Freeze && self.snd_wnd == 0
+    }
+
+    /// The retransmission timer expired. Returns whether the window is closed: then the head
+    /// probes it, with the timer backing off.
+    pub(in crate::tcp::sender) fn persist_frozen<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+    ) -> bool {
+        if !self.is_frozen() {
+            return false;
+        }
+        let head = self.board.first();
+        self.resend(cx, head, RetransmitCause::Rto);
+        self.rtt.back_off();
+        let at = cx.now + self.rtt.rto();
+        self.arm(TimerKind::Rto, at);
+        true
+    }
+
+    /// The window opened after it was closed.
+    pub(super) fn thaw<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+        let thaws = self.config.resilience.outage == OutageResponse::Freeze;
+        if thaws {
+            self.timer = None;
+            self.persist_backoff = 0;
+            self.resume(cx);
+        }
+        thaws
+    }
+}

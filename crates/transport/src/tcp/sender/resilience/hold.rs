@@ -1,0 +1,42 @@
+//! RTW-TCP's hold: a timeout during an outage that is shorter than the timeout changes nothing
+//! (Na et al., "Congestion control vs. link failure", section 3.2.5).
+
+use super::{Outage, Sender, Step};
+use crate::congestion::CongestionControl;
+use crate::tcp::sender::TimerKind;
+use fadeout_core::{Probe, RetransmitCause};
+
+impl Sender {
+    /// The retransmission timer expired. Returns whether the congestion control holds: then the
+    /// head went out again, the timer runs as long as before, and the window is what it was.
+    pub(in crate::tcp::sender) fn hold<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+        if !self
+            .congestion
+            .holds(cx.now, self.rtt.rto_without_backoff())
+        {
+            return false;
+        }
+        if self.resilience.outage == Outage::None {
+            self.resilience.outage = Outage::Held { since: cx.now };
+            self.report(cx, "held");
+        }
+        let head = self.board.first();
+        self.resend(cx, head, RetransmitCause::Rto);
+        let at = cx.now + self.rtt.rto();
+        self.arm(TimerKind::Rto, at);
+        true
+    }
+
+    /// The link is back, or an acknowledgment shows that it is. The algorithm's clock did not run
+    /// meanwhile.
+    pub(super) fn end_hold<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+        let Outage::Held { since } = self.resilience.outage else {
+            return false;
+        };
+        let idle = cx.now.since(since);
+        self.congestion
+            .on_idle_restart(&mut self.window, cx.now, idle);
+        self.resume(cx);
+        true
+    }
+}

@@ -1,0 +1,212 @@
+//! What can be known of a sender and a receiver from outside: only from the segments that leave
+//! and arrive. Nothing here is shared with the endpoint.
+
+use fadeout_core::{Flags, Segment};
+use std::collections::BTreeMap;
+
+/// Received sequence ranges: disjoint, as start and end.
+#[derive(Debug, Default)]
+pub(crate) struct Ranges(BTreeMap<u64, u64>);
+
+impl Ranges {
+    /// Adds `start..end`.
+    pub(crate) fn insert(&mut self, mut start: u64, mut end: u64) {
+        while let Some((&from, &to)) = self.0.range(..=end).next_back() {
+            if to < start {
+                break;
+            }
+            start = start.min(from);
+            end = end.max(to);
+            self.0.remove(&from);
+        }
+        self.0.insert(start, end);
+    }
+    /// First number not in the range that contains 0.
+    pub(crate) fn contiguous(&self) -> u64 {
+        self.0.get(&0).copied().unwrap_or(0)
+    }
+    /// Whether all of `start..end` is inside.
+    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
+        self.0
+            .range(..=start)
+            .next_back()
+            .is_some_and(|(_, &to)| to >= end)
+    }
+}
+
+/// A segment on its way, as its sender must remember it.
+#[derive(Debug, Clone, Copy)]
+struct Outstanding {
+    end: u64,
+    is_resent: bool,
+    is_sacked: bool,
+}
+
+/// One direction of a connection: who sends it, and who receives it.
+#[derive(Debug, Default)]
+pub(crate) struct Direction {
+    /// What reached the receiver, SYN and FIN included.
+    arrived: Ranges,
+    /// What reached the sender: highest acknowledgment and right edge of the window.
+    acked: u64,
+    right_edge: u64,
+    /// First number never sent.
+    next: u64,
+    outstanding: BTreeMap<u64, Outstanding>,
+    fin_at: Option<u64>,
+    /// Highest acknowledgment and right edge that the receiver has sent.
+    said: u64,
+    offered: u64,
+    has_offered: bool,
+    /// The receiver echoes marks as DCTCP does: an ACK may leave for what arrived before the
+    /// newest segment.
+    pub(crate) ends_runs: bool,
+    before_newest: u64,
+    last_stamp: [u32; 2],
+}
+
+impl Direction {
+    /// Bytes of the stream that arrived in order.
+    pub(crate) fn readable(&self) -> u64 {
+        let next = self.arrived.contiguous();
+        let fin = self.fin_at.is_some_and(|at| at < next);
+        next.saturating_sub(1) - u64::from(fin)
+    }
+    /// Bytes of the stream sent at least once.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.next.saturating_sub(1) - u64::from(self.fin_at.is_some())
+    }
+    /// Whether the FIN arrived with everything before it.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.fin_at.is_some_and(|at| at < self.arrived.contiguous())
+    }
+
+    /// The sender lets `segment` go: its sequence numbers.
+    pub(crate) fn on_data_sent(&mut self, segment: &Segment) {
+        if segment.has_timestamps {
+            assert!(segment.ts_value >= self.last_stamp[0], "timestamps go back");
+            self.last_stamp[0] = segment.ts_value;
+        }
+        let (start, end) = (segment.seq, segment.end_seq());
+        if start == end {
+            let is_probe = start + 1 == self.acked;
+            assert!(
+                start == self.next || is_probe,
+                "a segment without data stands at SND.NXT {} or probes below {}",
+                self.next,
+                self.acked
+            );
+            return;
+        }
+        let fin = segment.flags.has(Flags::FIN);
+        if start == self.next {
+            assert!(self.fin_at.is_none(), "nothing follows a FIN");
+            self.next = end;
+            self.fin_at = fin.then(|| end - 1);
+            self.outstanding.insert(
+                start,
+                Outstanding {
+                    end,
+                    is_resent: false,
+                    is_sacked: false,
+                },
+            );
+        } else {
+            assert!(end <= self.next, "new data leaves no hole and no overlap");
+            assert!(end > self.acked, "nothing acknowledged is sent again");
+            let known = self
+                .outstanding
+                .get_mut(&start)
+                .expect("a segment is sent again as it was");
+            assert_eq!(known.end, end, "a segment is sent again as it was");
+            assert!(!known.is_sacked, "nothing SACKed is sent again");
+            known.is_resent = true;
+            assert_eq!(fin, self.fin_at == Some(end - 1), "a FIN stays where it is");
+        }
+        if !segment.flags.has(Flags::SYN) {
+            let payload_end = start + u64::from(segment.len);
+            assert!(
+                payload_end <= self.right_edge,
+                "{payload_end} lies beyond the peer's window, which ends at {}",
+                self.right_edge
+            );
+        }
+    }
+
+    /// The receiver gets `segment`: its sequence numbers.
+    pub(crate) fn on_data_arrived(&mut self, segment: &Segment) {
+        self.before_newest = self.arrived.contiguous();
+        if segment.seq_len() > 0 {
+            self.arrived.insert(segment.seq, segment.end_seq());
+        }
+    }
+
+    /// The receiver lets `segment` go: its acknowledgment.
+    pub(crate) fn on_ack_sent(&mut self, segment: &Segment) {
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        let is_syn = segment.flags.has(Flags::SYN);
+        assert!(segment.ack >= self.said, "acknowledgments do not go back");
+        if !is_syn {
+            let is_of_run = self.ends_runs && segment.ack == self.before_newest;
+            assert!(
+                segment.ack == self.arrived.contiguous() || is_of_run,
+                "an acknowledgment says what has arrived in order"
+            );
+        }
+        self.said = segment.ack;
+        let edge = segment.ack + segment.window;
+        // A window is said in units of its scale, at most 2^14 (RFC 7323 section 2.4).
+        let slack = if self.has_offered { 1 << 14 } else { 1 << 30 };
+        assert!(edge + slack > self.offered, "the window does not shrink");
+        self.has_offered = !is_syn;
+        self.offered = self.offered.max(edge);
+        for (n, block) in segment.sack.as_slice().iter().enumerate() {
+            assert!(block.start < block.end, "an empty SACK block");
+            assert!(
+                self.arrived.covers(block.start, block.end),
+                "{block:?} is SACKed and did not arrive"
+            );
+            assert!(
+                n == 0 || block.start > segment.ack,
+                "only the first block can lie below the acknowledgment"
+            );
+        }
+    }
+
+    /// The sender gets `segment`: its acknowledgment.
+    pub(crate) fn on_ack_arrived(&mut self, segment: &Segment) {
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        self.acked = self.acked.max(segment.ack);
+        self.right_edge = self.right_edge.max(segment.ack + segment.window);
+        let acked = self.acked;
+        self.outstanding.retain(|_, known| known.end > acked);
+        for block in segment.sack.as_slice() {
+            for (_, known) in self.outstanding.range_mut(block.start..block.end) {
+                known.is_sacked |= known.end <= block.end;
+            }
+        }
+    }
+
+    /// Segments outstanding, of those SACKed, and of the rest those sent more than once.
+    pub(crate) fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for known in self.outstanding.values() {
+            counts.packets += 1;
+            counts.sacked += u32::from(known.is_sacked);
+            counts.resent += u32::from(known.is_resent);
+        }
+        counts
+    }
+}
+
+/// Counts of outstanding segments.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) packets: u32,
+    pub(crate) sacked: u32,
+    pub(crate) resent: u32,
+}

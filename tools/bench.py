@@ -1,0 +1,273 @@
+"""Measure speed: instruction counts, compared with those in the repository, then whole runs.
+
+Instruction counts hardly change from run to run, so they are a gate: a count that grew by more
+than TOLERANCE fails. Times are only reported, as medians of CPU time. See docs/speed.md.
+"""
+
+import argparse
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).parents[1]
+BASELINE = ROOT / "benches" / "baseline.csv"
+SCENARIOS = ROOT / "benches" / "scenarios"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+RESULTS = ROOT / "out" / "bench.json"
+
+# A count repeats exactly for one compiler and one program. What remains is the compiler's choice
+# of what to inline, which an unrelated change can tip; that moves a count by one or two percent.
+TOLERANCE = 0.03
+# As STEPS in benches/benches/instructions.rs.
+STEPS = 128
+REPEATS = 5
+
+
+# --- instruction counts -------------------------------------------------------------------------
+
+
+def count_instructions() -> dict[str, float]:
+    """Run the counting benchmarks; instructions of one step by name."""
+    folder = TARGET / "gungraun" / "fadeout-benches" / "instructions"
+    shutil.rmtree(folder, ignore_errors=True)
+    command = ["cargo", "bench", "--locked", "-p", "fadeout-benches", "--bench", "instructions"]
+    print("$", " ".join(command), flush=True)
+    environment = os.environ | {"GUNGRAUN_SAVE_SUMMARY": "json"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode != 0:
+        print(done.stdout)
+        sys.exit("the counting benchmarks failed")
+    counts = {}
+    for path in sorted(folder.rglob("summary.json")):
+        summary = json.loads(path.read_text(encoding="utf-8"))
+        metrics = summary["profiles"][0]["data"]["total"]["metrics"]
+        name = f"{summary['function_name']}/{summary['id'].replace('_', '-')}"
+        counts[name] = metrics["Ir"]["values"]["new"] / STEPS
+    return counts
+
+
+def read_baseline() -> dict[str, float]:
+    """Read the accepted counts."""
+    if not BASELINE.exists():
+        return {}
+    with BASELINE.open(encoding="utf-8", newline="") as file:
+        return {row["step"]: float(row["instructions"]) for row in csv.DictReader(file)}
+
+
+def write_baseline(counts: dict[str, float]) -> None:
+    """Accept the counts."""
+    with BASELINE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["step", "instructions"])
+        writer.writerows((name, f"{count:.1f}") for name, count in sorted(counts.items()))
+    print(f"written: {BASELINE.relative_to(ROOT)}")
+
+
+def compare(counts: dict[str, float], baseline: dict[str, float]) -> list[str]:
+    """Print old, new and ratio of each count; the names of those that grew too much."""
+    print(f"\n{'instructions of one step':28}{'old':>10}{'new':>10}{'new/old':>9}")
+    grown = []
+    for name in sorted(counts.keys() | baseline.keys()):
+        old, new = baseline.get(name), counts.get(name)
+        line = f"{name:28}{_number(old):>10}{_number(new):>10}"
+        if old is not None and new is not None:
+            is_grown = new > old * (1 + TOLERANCE)
+            line += f"{new / old:>9.3f}" + ("  grew" if is_grown else "")
+            if is_grown:
+                grown.append(name)
+        print(line)
+    return grown
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+# --- whole runs ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    """What one process did and used."""
+
+    cpu_s: float
+    peak_mb: float
+    data_packets: int
+    simulated_s: float
+
+    @property
+    def ns_per_packet(self) -> float:
+        """CPU time per data packet sent, its ACKs included."""
+        return self.cpu_s * 1e9 / self.data_packets
+
+
+@dataclass
+class Figure:
+    """One line of the report."""
+
+    name: str
+    value: float
+    unit: str
+    target: float | None = None
+
+    def line(self) -> str:
+        """Format the figure beside its target."""
+        text = f"{self.name:52}{self.value:>9.2f} {self.unit:<6}"
+        if self.target is None:
+            return text.rstrip()
+        return text + f"<= {self.target:<5g}" + ("PASS" if self.passes else "above target")
+
+    @property
+    def passes(self) -> bool:
+        """Whether the target is met."""
+        return self.target is None or self.value <= self.target
+
+
+def whole_run(arguments: list[str]) -> Run:
+    """Run a scenario in a process of its own; its use comes from the operating system."""
+    with tempfile.TemporaryFile() as output:
+        executable = str(TARGET / "release" / "whole_run")
+        actions = [(os.POSIX_SPAWN_DUP2, output.fileno(), 1)]
+        pid = os.posix_spawn(
+            executable, [executable, *arguments], os.environ, file_actions=actions
+        )
+        _, status, usage = os.wait4(pid, 0)
+        if status != 0:
+            sys.exit(f"failed: {executable} {' '.join(arguments)}")
+        output.seek(0)
+        report = json.loads(output.read())
+    # Linux counts in KiB, macOS in bytes.
+    unit = 1e6 if sys.platform == "darwin" else 1e6 / 1024
+    return Run(
+        cpu_s=usage.ru_utime + usage.ru_stime,
+        peak_mb=usage.ru_maxrss / unit,
+        data_packets=report["data_packets"],
+        simulated_s=report["simulated_s"],
+    )
+
+
+def medians(variants: dict[str, list[str]]) -> dict[str, Run]:
+    """Run each variant in turn, several times round, and keep the one of median CPU time.
+
+    In turn, so that a disturbance of the machine meets all of them.
+    """
+    runs: dict[str, list[Run]] = {name: [] for name in variants}
+    for _ in range(REPEATS):
+        for name, arguments in variants.items():
+            runs[name].append(whole_run(arguments))
+    middle = {name: median(run.cpu_s for run in several) for name, several in runs.items()}
+    return {
+        name: next(run for run in several if run.cpu_s == middle[name])
+        for name, several in runs.items()
+    }
+
+
+def measure() -> list[Figure]:
+    """Measure the whole runs."""
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "fadeout-benches"]
+    print("\n$", " ".join([*command, "--bins"]), flush=True)
+    subprocess.run([*command, "--bins"], cwd=ROOT, check=True)
+    bulk, thousand = (str(SCENARIOS / name) for name in ("bulk.toml", "thousand.toml"))
+    slow = ["link.path.rate=100 Mbit/s", "link.path.queue.limit=50 packets", "duration=100 s"]
+    with tempfile.TemporaryDirectory() as scratch:
+        runs = medians(
+            {
+                "bulk": ["null", bulk],
+                "slow": ["null", bulk, *slow],
+                "memory": ["memory", bulk],
+                "folder": [f"folder={scratch}/run", bulk],
+                "thousand": ["null", thousand],
+                "thousand-folder": [f"folder={scratch}/thousand", thousand],
+            }
+        )
+    one, slow_run, many = runs["bulk"], runs["slow"], runs["thousand"]
+    slow_ms = slow_run.cpu_s * 1e3 / slow_run.simulated_s
+    memory = runs["memory"].cpu_s / one.cpu_s
+    folder = runs["folder"].cpu_s / one.cpu_s
+    ratio = many.ns_per_packet / one.ns_per_packet
+    peak = runs["thousand-folder"].peak_mb
+    figures = [
+        Figure("CUBIC, 1 Gbit/s, 20 ms: a data packet and its ACKs", one.ns_per_packet, "ns", 300),
+        Figure("a second of 100 Mbit/s", slow_ms, "ms", 3),
+        Figure("default probes, in memory, to no probe", memory, "x", 1.3),
+        Figure("default probes, to a folder, to no probe", folder, "x", 1.3),
+        Figure("1,000 flows, 10 Gbit/s: a data packet", many.ns_per_packet, "ns"),
+        Figure("1,000 flows to one flow, a data packet", ratio, "x", 2),
+        Figure("1,000 flows: memory", many.peak_mb, "MB", 100),
+        Figure("1,000 flows, default probes to a folder: memory", peak, "MB", 100),
+    ]
+    return figures + measure_congestion_controls(bulk)
+
+
+def measure_congestion_controls(scenario: str) -> list[Figure]:
+    """Cost of a data packet under each congestion control, to NewReno's."""
+    executable = TARGET / "release" / "whole_run"
+    listed = subprocess.run([executable, "congestion-controls"], stdout=subprocess.PIPE, check=True)
+    names: list[str] = json.loads(listed.stdout)
+    runs = medians(
+        {
+            name: ["null", scenario, "duration=10 s", f"flow.bulk.congestion-control={name}"]
+            for name in names
+        }
+    )
+    base = runs["newreno"].ns_per_packet
+    return [
+        Figure(
+            f"{name} to newreno, a data packet",
+            runs[name].ns_per_packet / base,
+            "x",
+            2 if name == "bbr3" else 1.3,
+        )
+        for name in names
+    ]
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Measure, report, and fail when an instruction count grew."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--accept", action="store_true", help="make the new counts the baseline")
+    accept = parser.parse_args().accept
+    grown: list[str] = []
+    counts: dict[str, float] = {}
+    if shutil.which("valgrind"):
+        counts = count_instructions()
+        grown = compare(counts, read_baseline())
+        if accept:
+            write_baseline(counts)
+            return
+    elif accept:
+        sys.exit("valgrind is needed to count instructions")
+    else:
+        print("skipped: instruction counts (valgrind is not installed)")
+    figures = measure()
+    print(f"\nCPU time of the process, median of {REPEATS}")
+    for figure in figures:
+        print(figure.line())
+    RESULTS.parent.mkdir(exist_ok=True)
+    report = {
+        "instructions": counts,
+        "figures": [vars(figure) | {"passes": figure.passes} for figure in figures],
+    }
+    RESULTS.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    print(f"written: {RESULTS.relative_to(ROOT)}")
+    if grown:
+        sys.exit(
+            f"more than {TOLERANCE:.0%} more instructions than benches/baseline.csv: "
+            f"{', '.join(grown)}\nIf that is meant: make bench-accept, and say why in the commit."
+        )
+
+
+if __name__ == "__main__":
+    main()
