@@ -58,6 +58,7 @@ impl<'a> Runner<'a> {
                 self.warnings.push((*line, warning));
             }
         }
+        self.suit_window_scale();
         for event in &script.events {
             let result = self.event(event);
             self.warnings.append(&mut self.sockets.warnings);
@@ -69,6 +70,29 @@ impl<'a> Runner<'a> {
         }
         let last = script.events.last().map_or(1, |event| event.line);
         self.finish_blocked(last)
+    }
+
+    /// A script that sets no receive buffer was written for some machine's: one that gives the
+    /// window scale that the script expects is taken.
+    fn suit_window_scale(&mut self) {
+        let mut expected = None;
+        for event in &self.script.events {
+            match &event.action {
+                Action::Command(text)
+                    if text.contains("defaults.sh") || text.contains("tcp_rmem") =>
+                {
+                    return;
+                }
+                Action::Outbound(spec) if spec.flags.has(Flags::SYN) => {
+                    let options = spec.options.as_ref();
+                    expected = expected.or(options.and_then(|options| options.window_scale));
+                }
+                _ => {}
+            }
+        }
+        if let Some(scale) = expected {
+            self.host.settings.suit_window_scale(scale);
+        }
     }
 
     fn event(&mut self, event: &Event) -> Result<(), Problem> {

@@ -65,6 +65,13 @@ impl Settings {
         config.pacing = Pacing::Automatic;
     }
 
+    /// Takes the largest receive buffer whose window scale is `scale`.
+    pub(crate) fn suit_window_scale(&mut self, scale: u8) {
+        self.config.receive_window = ReceiveWindow::Autotuned {
+            max_bytes: (65_535 << scale.min(14)) / 2,
+        };
+    }
+
     /// Takes `--name=value`. Returns a warning when it has no effect that it might have.
     pub(crate) fn option(
         &mut self,
