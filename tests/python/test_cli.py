@@ -213,3 +213,43 @@ def test_the_schema_in_the_repository_is_current(cli: CliRunner):
     printed = cli.invoke(app, ["schema"]).stdout
     kept = (ROOT / "schemas" / "scenario.schema.json").read_text()
     assert printed == kept, "run `make schema`"
+
+
+SCRIPT = """\
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 65535 <mss 1000,sackOK,nop,nop,nop,wscale 7>
++0 > S. 0:0(0) ack 1 <...>
++.1 < . 1:1(0) ack 1 win 512
++0 accept(3, ..., ...) = 4
++0 write(4, ..., 2000) = 2000
++0 > P. 1:2001(2000) ack 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "status", "words"),
+    [
+        ("ack 1 win 512", "ack 1 win 512", 0, "passed"),
+        ("P. 1:2001(2000) ack 1", "P. 1:2001(2000) ack 2", 1, "ack 2 expected, 1 sent"),
+        ("listen(3, 1) = 0", "listen(3, 1", 2, "invalid"),
+        ("IPPROTO_TCP", "IPPROTO_MPTCP", 3, "Multipath TCP is not supported"),
+    ],
+)
+def test_a_packetdrill_script_tells_its_outcome_by_the_exit_status(
+    cli: CliRunner, tmp_path: Path, old: str, new: str, status: int, words: str
+):
+    script = tmp_path / "one.pkt"
+    script.write_text(SCRIPT.replace(old, new))
+    result = cli.invoke(app, ["packetdrill", str(script)])
+    assert result.exit_code == status, result.output
+    assert words in result.output
+    reports = json.loads(cli.invoke(app, ["packetdrill", "--json", str(script)]).stdout)
+    assert [report["name"] for report in reports] == [str(script)]
+
+
+def test_every_conformance_script_passes_on_the_command_line(cli: CliRunner):
+    scripts = sorted((ROOT / "crates/packetdrill/tests/scripts").glob("*.pkt"))
+    result = cli.invoke(app, ["packetdrill", "--quiet", *map(str, scripts)])
+    assert result.exit_code == 0, result.output

@@ -5,6 +5,7 @@
 mod catalog;
 mod errors;
 mod guard;
+mod packetdrill;
 mod progress;
 mod run;
 
@@ -19,6 +20,8 @@ mod _native {
     use crate::catalog::{build_info, catalog, schema, tables};
     #[pymodule_export]
     use crate::errors::{EngineBug, FadeoutError, ResultError, ScenarioError};
+    #[pymodule_export]
+    use crate::packetdrill::packetdrill;
     #[pymodule_export]
     use crate::run::{check, run};
 

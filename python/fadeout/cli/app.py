@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fadeout._version import describe_build
-from fadeout.cli import check, plot, run, schema, study, validate
+from fadeout.cli import check, packetdrill, plot, run, schema, study, validate
 from fadeout.cli import list as list_command
 from fadeout.cli.console import out
 
@@ -45,7 +45,7 @@ def fadeout(
     """
 
 
-for module in (run, study, check, list_command, validate, plot, schema):
+for module in (run, study, check, list_command, validate, packetdrill, plot, schema):
     module.register(app)
 
 

@@ -179,6 +179,8 @@ pub struct TcpConfig {
     pub slow_start_after_idle: bool,
     /// Delayed-ACK rule.
     pub ack_rule: AckRule,
+    /// Whether window scaling is offered (RFC 7323 section 2).
+    pub window_scaling: bool,
     /// Longest (with [`AckRule::Linux`], shortest) time an ACK is delayed.
     pub delayed_ack: Span,
     /// Whether ACKs of out-of-order data are thinned out (Linux `tcp_comp_sack_*`).
@@ -201,6 +203,11 @@ pub struct TcpConfig {
     /// Whether segments carry Multipath TCP options: a mapping takes 24 bytes of each data
     /// segment, a DATA_ACK 12 of each ACK.
     pub multipath: bool,
+    /// Fewest segments of such a burst (Linux `tcp_min_tso_segs`).
+    pub minimum_burst: u32,
+    /// A sender gathers no longer once this fraction of the window may be sent (Linux
+    /// `tcp_tso_win_divisor`).
+    pub burst_window_divisor: u32,
     /// Timeouts in a row after which the connection is given up (Linux `tcp_retries2`).
     pub maximum_retries: u32,
     /// SYNs sent before connecting is given up (Linux `tcp_syn_retries` + 1).

@@ -1,6 +1,7 @@
 //! One end of a connection: handshake, close, and the two halves in between (RFC 9293).
 
 use super::config::{EcnMode, TcpConfig};
+use super::info::TcpInfo;
 use super::outbox::{AppEvent, Outbox, Outgoing};
 use super::receiver::Receiver;
 use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
@@ -49,6 +50,8 @@ pub enum AppCommand {
     PauseReading,
     /// Read again.
     ResumeReading,
+    /// Take this many bytes out of the receive buffer while reading is paused.
+    Read(Bytes),
     /// Drop the connection at once.
     Abort,
 }
@@ -97,6 +100,7 @@ struct Offer {
     timestamps: bool,
     sack: bool,
     ecn: EcnFeedback,
+    window_scaling: bool,
 }
 
 impl TcpEndpoint {
@@ -141,6 +145,11 @@ impl TcpEndpoint {
             }
             AppCommand::ResumeReading => {
                 if self.receiver.set_reading(now, true) {
+                    push_ack(&self.sender, out);
+                }
+            }
+            AppCommand::Read(bytes) => {
+                if self.receiver.read(now, bytes.0) {
                     push_ack(&self.sender, out);
                 }
             }
@@ -249,6 +258,26 @@ impl TcpEndpoint {
     /// Bytes acknowledged by the peer.
     pub fn acked_bytes(&self) -> u64 {
         self.sender.snd_una().saturating_sub(1)
+    }
+    /// A snapshot of the connection's state.
+    pub fn info(&self) -> TcpInfo {
+        self.sender.info()
+    }
+    /// Whether small segments wait for outstanding data from now on (`TCP_NODELAY` unset).
+    pub fn set_nagle(&mut self, is_on: bool) {
+        self.sender.set_nagle(is_on);
+    }
+    /// Whether small segments wait for more to be written from now on (`TCP_CORK`).
+    pub fn set_cork(&mut self, is_on: bool) {
+        self.sender.set_cork(is_on);
+    }
+    /// Whether data is acknowledged quickly from now on (`TCP_QUICKACK`).
+    pub fn set_quick_acks(&mut self, is_on: bool) {
+        self.receiver.set_quick_acks(is_on);
+    }
+    /// Another congestion control takes over.
+    pub fn set_congestion(&mut self, now: Time, congestion: Congestion) {
+        self.sender.set_congestion(now, congestion);
     }
     /// A row of the congestion table.
     pub fn congestion_row(&self, now: Time) -> fadeout_core::CongestionRow {
@@ -454,7 +483,8 @@ impl TcpEndpoint {
             window: self.receiver.initial_window(),
             flags,
             mss: self.config.mss as u16,
-            window_scale: Some(self.receiver.window_scale()),
+            window_scale: offers(self.config.window_scaling, self.offer.window_scaling)
+                .then(|| self.receiver.window_scale()),
             sack_permitted: offers(self.config.recovery.uses_sack(), self.offer.sack),
             has_timestamps: offers(self.config.timestamps, self.offer.timestamps),
             ts_value: now.as_millis() as u32,
@@ -491,7 +521,11 @@ impl TcpEndpoint {
             timestamps: segment.has_timestamps,
             sack: segment.sack_permitted,
             ecn: offered_ecn(segment),
+            window_scaling: segment.window_scale.is_some(),
         };
+        if !(self.config.window_scaling && self.offer.window_scaling) {
+            self.receiver.forgo_window_scaling();
+        }
         self.has_offer = true;
         self.receiver.on_syn(segment);
     }
@@ -588,7 +622,14 @@ impl TcpEndpoint {
     ) {
         let from = out.segments.len();
         if segment.flags.has(Flags::RST) {
-            self.abort(out);
+            // RFC 5961 section 3.2: only the next sequence number resets; what is merely within
+            // the window is questioned.
+            let next = self.receiver.next();
+            if segment.seq == next {
+                self.abort(out);
+            } else if self.receiver.is_within_window(segment.seq) {
+                push_ack(&self.sender, out);
+            }
             return;
         }
         if segment.flags.has(Flags::SYN) {
@@ -676,7 +717,8 @@ fn offered_ecn(segment: &Segment) -> EcnFeedback {
         || is_reply && bits == Flags::CWR.0
     {
         EcnFeedback::Accurate
-    } else if segment.flags.has(Flags::ECE) {
+    } else if segment.flags.has(Flags::ECE) && segment.flags.has(Flags::CWR) != is_reply {
+        // RFC 3168 section 6.1.1: both flags ask, ECE alone answers.
         EcnFeedback::Classic
     } else {
         EcnFeedback::None

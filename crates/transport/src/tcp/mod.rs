@@ -7,6 +7,7 @@
 mod config;
 mod endpoint;
 mod expendable;
+mod info;
 mod outbox;
 mod profile;
 mod rate;
@@ -21,6 +22,7 @@ pub use config::{
 };
 pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
+pub use info::TcpInfo;
 pub use outbox::{AppEvent, Outbox, Outgoing};
 pub use profile::{PARAMETERS, PROFILES};
 pub use sender::SenderStatistics;

@@ -344,6 +344,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         ack_rule: AckRule::EverySecond,
         delayed_ack: Span::from_millis(200),
         sack_compression: false,
+        window_scaling: true,
         receive_window: ReceiveWindow::Fixed { bytes: 16 << 20 },
         ecn: EcnMode::Automatic,
         resilience: ResilienceConfig {
@@ -360,6 +361,8 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         maximum_pacing_rate: Rate::UNLIMITED,
         tso_bursts: false,
         multipath: false,
+        minimum_burst: 2,
+        burst_window_divisor: 3,
         maximum_retries: 15,
         maximum_syns: 7,
     };

@@ -130,6 +130,13 @@ impl RttEstimator {
             .min(self.maximum.max(self.minimum));
     }
 
+    /// Mean deviation of the samples.
+    pub(super) fn deviation(&self) -> Span {
+        Span::from_nanos(match self.rule {
+            RtoRule::Linux => self.mdev4 * 250,
+            RtoRule::Rfc6298 | RtoRule::Fixed => self.rttvar4 * 250,
+        })
+    }
     /// Timeouts since the last valid sample.
     pub(super) fn backoff(&self) -> u32 {
         self.backoff

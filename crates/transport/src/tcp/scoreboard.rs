@@ -23,6 +23,8 @@ impl Tags {
     pub(super) const FIN: Tags = Tags(16);
     /// The application limited the sender when it was sent.
     pub(super) const APP_LIMITED: Tags = Tags(32);
+    /// Ends what was written when it was sent.
+    pub(super) const PUSHED: Tags = Tags(128);
     /// Still in the list of segments by transmission time.
     const LISTED: Tags = Tags(64);
 

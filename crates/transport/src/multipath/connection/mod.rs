@@ -163,6 +163,8 @@ impl MultipathConnection {
             }
             AppCommand::PauseReading => self.is_reading = false,
             AppCommand::ResumeReading => self.resume_reading(now, out),
+            // A connection of several paths reads all or nothing.
+            AppCommand::Read(_) => {}
             AppCommand::Abort => {
                 for index in 0..self.paths.len() {
                     self.command(now, index, AppCommand::Abort, out, probe);

@@ -37,6 +37,9 @@ pub(super) struct AckPolicy {
     adaptive: Span,
     last_data_at: Time,
     quick: u64,
+    /// Data goes both ways: what is sent soon after data arrived carries its ACK, so that ACKs wait
+    /// for it (Linux `pingpong`).
+    is_interactive: bool,
     is_pending: bool,
     timer_at: Time,
     duplicates: u32,
@@ -53,6 +56,7 @@ impl AckPolicy {
             adaptive: Span::ZERO,
             last_data_at: Time::ZERO,
             quick: 0,
+            is_interactive: false,
             is_pending: false,
             timer_at: Time::NEVER,
             duplicates: 0,
@@ -88,15 +92,37 @@ impl AckPolicy {
         self.last_data_at = now;
     }
 
+    /// Data left. A reply that soon follows what arrived makes the connection interactive.
+    pub(super) fn on_data_sent(&mut self, now: Time) {
+        if self.rule == AckRule::Linux && now.since(self.last_data_at) < self.adaptive {
+            self.is_interactive = true;
+        }
+    }
+
+    pub(super) fn is_interactive(&self) -> bool {
+        self.is_interactive
+    }
+
     fn grant_quick_acks(&mut self, window: u64, mss: u32) {
         let budget = (window / (2 * u64::from(mss.max(1)))).clamp(2, MAX_QUICK_ACKS);
         self.quick = self.quick.max(budget);
+    }
+
+    /// The application asks for quick ACKs, or for none.
+    pub(super) fn set_quick(&mut self, is_on: bool, window: u64, mss: u32) {
+        if is_on {
+            self.enter_quick_mode(window, mss);
+        } else {
+            self.quick = 0;
+            self.is_interactive = true;
+        }
     }
 
     /// Something unusual arrived: acknowledge quickly for a while.
     pub(super) fn enter_quick_mode(&mut self, window: u64, mss: u32) {
         if self.rule == AckRule::Linux {
             self.grant_quick_acks(window, mss);
+            self.is_interactive = false;
             self.adaptive = self.delay;
         }
     }
@@ -118,7 +144,9 @@ impl AckPolicy {
         let is_immediate = match self.rule {
             AckRule::EverySegment => true,
             AckRule::EverySecond => is_full || urgency != Urgency::Normal,
-            AckRule::Linux => is_full || urgency == Urgency::Now || self.quick > 0,
+            AckRule::Linux => {
+                is_full || urgency == Urgency::Now || (self.quick > 0 && !self.is_interactive)
+            }
         };
         if is_immediate {
             return true;
@@ -184,8 +212,14 @@ impl AckPolicy {
     pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
         if self.timer_at <= now {
             if self.rule == AckRule::Linux {
-                // The delay was too short for the second segment: wait longer next time.
-                self.adaptive = (self.adaptive * 2).min(rto);
+                // The delay was too short for the second segment, or for a reply: wait longer next
+                // time, or stop waiting for replies.
+                self.adaptive = if self.is_interactive {
+                    self.delay
+                } else {
+                    (self.adaptive * 2).min(rto)
+                };
+                self.is_interactive = false;
             }
             return true;
         }

@@ -34,6 +34,9 @@ pub(super) struct Receiver {
     fin_at: Option<u64>,
     is_reading: bool,
     unread: u64,
+    /// Unacknowledged data ends a burst or is less than a full segment, once or more often (Linux
+    /// `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
+    pushes: u8,
     resilience: ResilienceConfig,
     freeze: freeze::Freeze,
 }
@@ -69,6 +72,7 @@ impl Receiver {
             fin_at: None,
             is_reading: true,
             unread: 0,
+            pushes: 0,
             resilience: config.resilience,
             freeze: freeze::Freeze::default(),
         }
@@ -139,6 +143,14 @@ impl Receiver {
             && segment.flags.has(Flags::PSH)
             && segment.len >= self.mss
             && self.policy.rule() == AckRule::Linux;
+        let is_small = segment.len > 0 && segment.len < self.mss;
+        if is_small || segment.flags.has(Flags::PSH) {
+            self.pushes = if is_small {
+                self.pushes.saturating_add(1)
+            } else {
+                self.pushes.max(1)
+            };
+        }
         let urgency = match arrival {
             Arrival::Duplicate => {
                 self.policy
@@ -223,7 +235,11 @@ impl Receiver {
         } else {
             segment.sack = SackList::EMPTY;
         }
+        if segment.len > 0 {
+            self.policy.on_data_sent(now);
+        }
         self.acked_up_to = next;
+        self.pushes = 0;
         self.policy.on_ack_sent();
     }
 
@@ -262,6 +278,48 @@ impl Receiver {
         let after = self.window.preview(self.reassembly.buffered());
         // RFC 9293 section 3.8.6.2.2: announce an opening worth a segment or half the buffer.
         after >= before + u64::from(self.mss).min(after / 2)
+    }
+
+    /// The application takes up to `bytes` out of the buffer while it is not reading by itself.
+    /// Returns whether an ACK should leave (Linux `tcp_cleanup_rbuf`): one that is due for more
+    /// than a segment, or for the end of a burst that is all read, or a window that doubles.
+    pub(super) fn read(&mut self, now: Time, bytes: u64) -> bool {
+        let bytes = bytes.min(self.unread);
+        self.unread -= bytes;
+        let before = self.window.offered(self.reassembly.next());
+        self.window.on_read(now, bytes, self.mss);
+        let held = self.reassembly.buffered() + self.unread;
+        let after = self.window.preview(held);
+        let unacknowledged = self.reassembly.next() - self.acked_up_to;
+        let is_answered_all = bytes > 0
+            && self.unread == 0
+            && (self.pushes > 1 || (self.pushes > 0 && !self.policy.is_interactive()));
+        let is_due = unacknowledged > 0
+            && self.policy.rule() == AckRule::Linux
+            && (unacknowledged > u64::from(self.mss) || is_answered_all);
+        is_due || (bytes > 0 && after > 0 && after >= 2 * before)
+    }
+
+    /// `TCP_QUICKACK`.
+    pub(super) fn set_quick_acks(&mut self, is_on: bool) {
+        let window = self.window.offered(self.reassembly.next());
+        self.policy.set_quick(is_on, window, self.mss);
+    }
+
+    /// The window will not be scaled (RFC 7323 section 2.2).
+    pub(super) fn forgo_window_scaling(&mut self) {
+        self.window.forgo_scaling();
+    }
+
+    /// Whether `seq` is beyond RCV.NXT and within what was offered.
+    pub(super) fn is_within_window(&self, seq: u64) -> bool {
+        let next = self.next();
+        seq > next && seq <= next + self.window.offered(next)
+    }
+
+    /// RCV.NXT.
+    pub(super) fn next(&self) -> u64 {
+        self.reassembly.next()
     }
 
     /// When a delayed ACK is due.

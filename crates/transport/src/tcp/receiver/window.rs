@@ -16,6 +16,7 @@ const LARGEST_WINDOW: u64 = 65_535 << 14;
 #[derive(Debug)]
 pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
+    is_scaled: bool,
     maximum: u64,
     /// Size of the buffer, in payload.
     buffer: u64,
@@ -50,6 +51,7 @@ impl AdvertisedWindow {
         let initial = initial.min(maximum);
         AdvertisedWindow {
             is_autotuned,
+            is_scaled: true,
             maximum,
             buffer: initial.max(INITIAL_WINDOW.min(maximum)),
             threshold: initial,
@@ -68,10 +70,28 @@ impl AdvertisedWindow {
         self.threshold.min(65_535)
     }
 
+    /// The smallest scale that can express the largest window; with autotuning the largest
+    /// buffer, as Linux counts it: twice the window.
     pub(crate) fn scale(&self) -> u8 {
+        let largest = if self.is_autotuned {
+            2 * self.maximum
+        } else {
+            self.maximum
+        };
+        if !self.is_scaled {
+            return 0;
+        }
         (0..14)
-            .find(|&scale| 65_535_u64 << scale >= self.maximum)
+            .find(|&scale| 65_535_u64 << scale >= largest)
             .unwrap_or(14)
+    }
+
+    /// The peer knows no window scaling: no more than 16 bits can be said.
+    pub(super) fn forgo_scaling(&mut self) {
+        self.is_scaled = false;
+        self.maximum = self.maximum.min(65_535);
+        self.buffer = self.buffer.min(65_535);
+        self.threshold = self.threshold.min(65_535);
     }
 
     /// What was offered and is not used up, seen from RCV.NXT `next`.
@@ -226,6 +246,6 @@ mod tests {
             })
             .scale()
         };
-        assert_eq!((scale(65_535), scale(6 << 20), scale(1 << 30)), (0, 7, 14));
+        assert_eq!((scale(65_535), scale(3 << 20), scale(1 << 30)), (1, 7, 14));
     }
 }

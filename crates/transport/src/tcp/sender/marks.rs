@@ -23,6 +23,11 @@ impl Marks {
         self.is_l4s = feedback == EcnFeedback::Accurate && needed == EcnFeedback::Accurate;
     }
 
+    /// Whether ECN was agreed on.
+    pub(super) fn is_agreed(&self) -> bool {
+        self.feedback != EcnFeedback::None
+    }
+
     /// ECN field of a packet with new data.
     pub(super) fn codepoint(&self) -> Ecn {
         match self.feedback {

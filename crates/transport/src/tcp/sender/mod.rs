@@ -29,6 +29,7 @@ mod undo;
 mod usage;
 
 use super::config::TcpConfig;
+use super::info::TcpInfo;
 use super::outbox::Outbox;
 use super::rate::RateSampler;
 use super::rtt::RttEstimator;
@@ -137,6 +138,10 @@ pub(super) struct Sender {
     unanswered_probes: u32,
     usage: usage::Usage,
     pacer: transmit::Pacer,
+    /// Small segments wait for more data, whatever is outstanding.
+    is_corked: bool,
+    /// End of the last segment sent that was not full (Linux `snd_sml`).
+    small_end: u64,
     last_sent_at: Time,
     marks: marks::Marks,
     resilience: resilience::Resilience,
@@ -185,6 +190,8 @@ impl Sender {
             unanswered_probes: 0,
             usage: usage::Usage::default(),
             pacer: transmit::Pacer::default(),
+            is_corked: false,
+            small_end: 0,
             last_sent_at: Time::ZERO,
             marks: marks::Marks::default(),
             resilience: resilience::Resilience::default(),
@@ -377,6 +384,53 @@ impl Sender {
     }
     pub(super) fn rtt(&self) -> &RttEstimator {
         &self.rtt
+    }
+
+    pub(super) fn set_nagle(&mut self, is_on: bool) {
+        self.config.nagle = is_on;
+    }
+    pub(super) fn set_cork(&mut self, is_on: bool) {
+        self.is_corked = is_on;
+    }
+    pub(super) fn set_congestion(&mut self, now: Time, congestion: Congestion) {
+        self.congestion = congestion;
+        let srtt = self.rtt.has_sample().then(|| self.rtt.srtt());
+        self.congestion.on_established(&mut self.window, now, srtt);
+        self.update_pacing_rate();
+    }
+
+    pub(super) fn info(&self) -> TcpInfo {
+        TcpInfo {
+            ca_state: self.state,
+            retransmits: self.retransmits,
+            probes: self.persist_backoff,
+            backoff: self.rtt.backoff(),
+            timestamps: self.config.timestamps,
+            sack: self.config.recovery.uses_sack(),
+            ecn: self.marks.is_agreed(),
+            rto: self.rtt.rto(),
+            rtt: self.rtt.srtt(),
+            rttvar: self.rtt.deviation(),
+            min_rtt: Some(self.rtt.min()).filter(|rtt| *rtt != Span::MAX),
+            snd_mss: self.window.mss,
+            unacked: self.board.packets_out(),
+            sacked: self.board.sacked_out,
+            lost: self.board.lost_out,
+            retrans: self.board.retrans_out,
+            total_retrans: self.statistics.retransmitted_segments,
+            snd_ssthresh: self.window.ssthresh,
+            snd_cwnd: self.window.cwnd,
+            snd_wnd: self.snd_wnd,
+            reordering: self.reordering,
+            reord_seen: self.rack.reorderings,
+            dsack_dups: self.rack.duplicates_reported,
+            delivered: self.rate.delivered,
+            delivered_ce: self.rate.delivered_ce,
+            bytes_acked: self.snd_una.saturating_sub(1),
+            notsent_bytes: self.write_end.saturating_sub(self.snd_nxt),
+            data_segs_out: self.statistics.sent_segments,
+            pacing_rate: self.pacer.rate,
+        }
     }
 
     /// A row of the congestion table.

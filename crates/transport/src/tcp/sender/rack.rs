@@ -19,7 +19,8 @@ pub(super) struct Rack {
     end_seq: u64,
     rtt: Span,
     pub(super) advanced: bool,
-    pub(super) reordering_seen: bool,
+    /// Times that segments overtook each other.
+    pub(super) reorderings: u32,
     pub(super) dsack_seen: bool,
     last_delivered: u64,
     steps: u32,
@@ -35,7 +36,7 @@ impl Default for Rack {
             end_seq: 0,
             rtt: Span::ZERO,
             advanced: false,
-            reordering_seen: false,
+            reorderings: 0,
             dsack_seen: false,
             last_delivered: 0,
             steps: 1,
@@ -97,7 +98,7 @@ impl Sender {
 
     /// How much later than its successor a segment may arrive (step 4).
     fn reordering_window(&self) -> Span {
-        if !self.rack.reordering_seen
+        if self.rack.reorderings == 0
             && (matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
                 || self.board.sacked_out >= self.reordering)
         {

@@ -149,7 +149,7 @@ impl Sender {
         flags.dsack = true;
         let probe_end = self.probe.high_seq;
         flags.dsack_for_probe = probe_end.is_some_and(|end| block.end == end);
-        if self.rack.reordering_seen && !flags.dsack_for_probe {
+        if self.rack.reorderings > 0 && !flags.dsack_for_probe {
             self.rack.dsack_seen = true;
         }
         self.rate.delivered += duplicates;
@@ -195,7 +195,7 @@ impl Sender {
         self.reordering = self
             .reordering
             .max(segments.min(u64::from(MAX_REORDERING)) as u32);
-        self.rack.reordering_seen = true;
+        self.rack.reorderings = self.rack.reorderings.saturating_add(1);
     }
 }
 

@@ -171,7 +171,13 @@ impl Sender {
         }
         self.persist_backoff += 1;
         self.unanswered_probes += 1;
-        // An old sequence number makes the peer answer with its window.
+        self.send_window_probe(cx);
+        self.arm_persist_timer(cx.now);
+        TimerOutcome::Done
+    }
+
+    /// An old sequence number makes the peer answer with its window.
+    pub(super) fn send_window_probe<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let segment = Segment {
             seq: self.snd_una.saturating_sub(1),
             flags: Flags::ACK,
@@ -181,8 +187,6 @@ impl Sender {
             segment,
             ecn: Ecn::NotEct,
         });
-        self.arm_persist_timer(cx.now);
-        TimerOutcome::Done
     }
 
     /// The peer answered while nothing was outstanding.

@@ -78,7 +78,8 @@ impl Sender {
         if doublings < 32 {
             bytes = bytes.saturating_add(LARGEST_BURST >> doublings);
         }
-        (bytes.min(LARGEST_BURST) / mss).max(2) as u32
+        let segments = (bytes.min(LARGEST_BURST) / mss) as u32;
+        segments.max(self.config.minimum_burst.max(1))
     }
 
     /// Stream offset at which the piece that holds the next segment ends: the kernel fills
@@ -166,12 +167,11 @@ impl Sender {
         }
     }
 
-    /// Nagle: a small segment waits while anything is outstanding (RFC 9293 section 3.7.4).
+    /// Nagle: a small segment waits while another small one is outstanding. This is Minshall's
+    /// rule, as Linux has it: RFC 9293 section 3.7.4 would wait for full segments too.
     fn holds_small_segment(&self) -> bool {
-        self.config.nagle
-            && self.new_data() < u64::from(self.window.mss)
-            && !self.fin_queued
-            && !self.board.is_empty()
+        let is_small = self.new_data() < u64::from(self.window.mss) && !self.fin_queued;
+        is_small && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
     /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
@@ -191,10 +191,11 @@ impl Sender {
         let congestion_room = u64::from(quota) * mss;
         let receiver_room = self.window_end() - self.snd_nxt;
         let room = congestion_room.min(receiver_room);
-        let third = self.snd_wnd.min(self.window.cwnd as u64 * mss) / 3;
+        let window = self.snd_wnd.min(self.window.cwnd as u64 * mss);
+        let enough = window / u64::from(self.config.burst_window_divisor.max(1));
         let rest_of_piece = self.piece_end() - (self.snd_nxt - 1);
         if room >= u64::from(burst) * mss
-            || room >= third
+            || room >= enough
             || room >= rest_of_piece.min(self.new_data())
         {
             return false;
@@ -279,7 +280,15 @@ impl Sender {
         } else {
             Flags::default()
         };
-        let pushes = ends_burst || self.new_data() == 0;
+        if payload < self.window.mss {
+            self.small_end = self.snd_nxt;
+        }
+        // A FIN alone pushes nothing.
+        let pushes = payload > 0 && (ends_burst || self.new_data() == 0);
+        if pushes && self.new_data() == 0 {
+            let newest = self.board.end() - 1;
+            self.board.get_mut(newest).tags.set(Tags::PUSHED);
+        }
         // A bare FIN is not ECN-capable, as in Linux.
         let ecn = if payload > 0 {
             self.marks.codepoint()
@@ -443,7 +452,8 @@ impl Sender {
             self.pace(cx.now, u64::from(sent.len));
         }
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        self.emit(cx, &sent, Flags::default(), false, Ecn::NotEct);
+        let pushes = sent.tags.has(Tags::PUSHED);
+        self.emit(cx, &sent, Flags::default(), pushes, Ecn::NotEct);
         true
     }
 

@@ -12,7 +12,8 @@ impl Sender {
         self.suspend(cx, self.config.resilience.probe_interval);
     }
 
-    /// Sends a probe: the first segment not acknowledged, or new data when all is.
+    /// Sends a probe: the first segment not acknowledged, new data when all is, or a
+    /// question for the window when that is closed.
     pub(super) fn probe_route<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let Outage::Suspended { frozen, .. } = self.resilience.outage else {
             return;
@@ -22,7 +23,10 @@ impl Sender {
             has_probed: true,
         };
         if self.board.is_empty() {
-            self.send_one_new(cx);
+            if !self.send_one_new(cx) && self.has_new_data() {
+                // The peer's window is closed: the persist timer stands still, so ask for it here.
+                self.send_window_probe(cx);
+            }
         } else {
             let head = self.board.first();
             self.resend(cx, head, RetransmitCause::Rto);

@@ -1,0 +1,124 @@
+//! Whether a segment is the one that the script expects.
+
+use crate::host::{Host, Sent};
+use crate::packet::Seen;
+use crate::script::PacketSpec;
+use fadeout_core::{Ecn, Flags};
+use std::collections::BTreeMap;
+
+/// How many times the tolerance of events a timestamp may be off: what a script writes is rounded,
+/// and the differences of a whole script add up.
+const TIMESTAMP_SLACK: u64 = 10;
+
+/// Timestamps of the endpoint against those of the script. The first pair seen sets the offset;
+/// echoes are looked up first among the pairs, for scripts whose clock is a free invention.
+#[derive(Debug, Default)]
+pub(crate) struct Clock {
+    /// Script, endpoint.
+    first: Option<(u32, u32)>,
+    pairs: BTreeMap<u32, u32>,
+}
+
+impl Clock {
+    /// The endpoint's timestamp for one of the script.
+    pub(crate) fn live(&self, scripted: u32) -> u32 {
+        let by_offset = || {
+            let (script, live) = self.first?;
+            Some(scripted.wrapping_sub(script).wrapping_add(live))
+        };
+        let known = self.pairs.get(&scripted).copied();
+        known.or_else(by_offset).unwrap_or(scripted)
+    }
+
+    /// The script's timestamp for one of the endpoint.
+    pub(crate) fn scripted(&self, live: u32) -> u32 {
+        self.first.map_or(live, |(script, first)| {
+            live.wrapping_sub(first).wrapping_add(script)
+        })
+    }
+
+    fn learn(&mut self, scripted: u32, live: u32) {
+        self.first.get_or_insert((scripted, live));
+        self.pairs.insert(scripted, live);
+    }
+}
+
+/// What differs between the segment of the script and the one sent; `None` when nothing does.
+pub(crate) fn difference(
+    spec: &PacketSpec,
+    sent: &Sent,
+    seen: &Seen,
+    clock: &mut Clock,
+    host: &Host,
+) -> Option<String> {
+    let mut parts = Vec::new();
+    let mut differ = |what: &str, expected: String, actual: String| {
+        if expected != actual {
+            parts.push(format!("{what} {expected} expected, {actual} sent"));
+        }
+    };
+    let flags = as_offloaded(spec, sent, host);
+    differ("flags", format!("{:?}", spec.flags), format!("{flags:?}"));
+    let range = |seq: u32, len: u32| format!("{seq}:{}({len})", seq.wrapping_add(len));
+    differ(
+        "sequence numbers",
+        range(spec.seq, spec.len),
+        range(seen.seq, seen.segment.len),
+    );
+    if let Some(ack) = spec.ack {
+        differ("ack", ack.to_string(), seen.ack.to_string());
+    }
+    if let Some(window) = spec.window {
+        differ("win", window.to_string(), seen.window.to_string());
+    }
+    if let Some(ecn) = spec.ecn {
+        differ("IP field", name(ecn).to_owned(), name(sent.ecn).to_owned());
+    }
+    if let Some(expected) = &spec.options {
+        let mut actual = seen.options();
+        if let (Some((value, _)), Some((live, _))) = (expected.timestamps, &mut actual.timestamps) {
+            match host.settings.timestamp_tick {
+                Some(tick) if clock.first.is_some() => {
+                    let off = live.wrapping_sub(value) as i32;
+                    let allowed =
+                        TIMESTAMP_SLACK * host.settings.tolerance.as_nanos() / tick.as_nanos();
+                    if u64::from(off.unsigned_abs()) <= allowed {
+                        *live = value;
+                    }
+                }
+                // Without a tick to check by, only the echoes tell.
+                _ => *live = value,
+            }
+            clock.learn(value, seen.segment.ts_value);
+        }
+        differ("options", expected.to_string(), actual.to_string());
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The flags of the segment as the script could see them. Linux sets PSH on whatever segmentation
+/// offload takes apart, so on several segments in one it is a matter of course, and on the last
+/// of a burst a matter of where bursts end; only at the end of the data does it mean something.
+fn as_offloaded(spec: &PacketSpec, sent: &Sent, host: &Host) -> Flags {
+    let mss = host
+        .connection
+        .as_ref()
+        .map_or(u32::MAX, |connection| connection.endpoint.info().snd_mss);
+    let flags = sent.segment.flags;
+    let is_several = sent.segment.len > mss;
+    let is_forced = sent.segment.len > 0 && !sent.ends_data && flags.has(Flags::PSH);
+    if is_several || is_forced {
+        let rest = Flags(flags.0 & !Flags::PSH.0);
+        return rest | Flags(spec.flags.0 & Flags::PSH.0);
+    }
+    flags
+}
+
+fn name(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::NotEct => "noecn",
+        Ecn::Ect0 => "ect0",
+        Ecn::Ect1 => "ect1",
+        Ecn::Ce => "ce",
+    }
+}

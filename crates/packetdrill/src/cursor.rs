@@ -1,0 +1,133 @@
+//! A place in the text of a script.
+
+use crate::problem::Problem;
+
+/// Reads a text from front to back, and knows the line.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the start of `text`, whose first line is `line`.
+    pub(crate) fn new(text: &'a str, line: usize) -> Cursor<'a> {
+        Cursor { text, at: 0, line }
+    }
+    pub(crate) fn line(&self) -> usize {
+        self.line
+    }
+    pub(crate) fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+    pub(crate) fn is_done(&self) -> bool {
+        self.at == self.text.len()
+    }
+    pub(crate) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+    pub(crate) fn starts_with(&self, prefix: &str) -> bool {
+        self.rest().starts_with(prefix)
+    }
+
+    /// Moves on by `bytes`, which end at a character.
+    pub(crate) fn advance(&mut self, bytes: usize) {
+        self.line += self.rest()[..bytes].matches('\n').count();
+        self.at += bytes;
+    }
+
+    /// Takes `prefix` if it is next.
+    pub(crate) fn take(&mut self, prefix: &str) -> bool {
+        let is_next = self.starts_with(prefix);
+        if is_next {
+            self.advance(prefix.len());
+        }
+        is_next
+    }
+
+    /// Takes `prefix`, after spaces, or says that `what` was expected.
+    pub(crate) fn expect(&mut self, prefix: &str) -> Result<(), Problem> {
+        self.skip_space();
+        if self.take(prefix) {
+            return Ok(());
+        }
+        Err(self.expected(&format!("`{prefix}`")))
+    }
+
+    /// The problem that `what` is not here.
+    pub(crate) fn expected(&self, what: &str) -> Problem {
+        let found: String = self
+            .rest()
+            .lines()
+            .next()
+            .unwrap_or("")
+            .chars()
+            .take(30)
+            .collect();
+        let found = if found.is_empty() {
+            "the end of the line".to_owned()
+        } else {
+            format!("`{found}`")
+        };
+        Problem::invalid(self.line, format!("expected {what}, found {found}"))
+    }
+
+    /// Takes characters as long as they are `wanted`.
+    pub(crate) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
+        self.advance(end);
+        &rest[..end]
+    }
+
+    /// Takes everything up to `end`, and `end`; `None` when it never comes.
+    pub(crate) fn take_until(&mut self, end: &str) -> Option<&'a str> {
+        let rest = self.rest();
+        let length = rest.find(end)?;
+        self.advance(length + end.len());
+        Some(&rest[..length])
+    }
+
+    /// Skips spaces and line breaks.
+    pub(crate) fn skip_space(&mut self) {
+        self.take_while(char::is_whitespace);
+    }
+
+    /// Skips spaces, line breaks and comments: `//`, `/* */`, and `#` at the start of a line.
+    pub(crate) fn skip_blank(&mut self) -> Result<(), Problem> {
+        loop {
+            self.skip_space();
+            let line = self.line;
+            if self.starts_with("//") || self.starts_with("#") {
+                self.take_while(|c| c != '\n');
+            } else if self.take("/*") {
+                if self.take_until("*/").is_none() {
+                    return Err(Problem::invalid(
+                        line,
+                        "the comment never ends: no `*/` follows",
+                    ));
+                }
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A name: letters, digits and underscores.
+    pub(crate) fn word(&mut self) -> &'a str {
+        self.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
+    }
+
+    /// A whole number, decimal or hexadecimal, of 32 bits.
+    pub(crate) fn number(&mut self, what: &str) -> Result<u32, Problem> {
+        self.skip_space();
+        let before = self.clone();
+        let parsed = if self.take("0x") {
+            u32::from_str_radix(self.take_while(|c| c.is_ascii_hexdigit()), 16)
+        } else {
+            self.take_while(|c| c.is_ascii_digit()).parse()
+        };
+        parsed.map_err(|_| before.expected(&format!("{what}, a whole number of 32 bits")))
+    }
+}

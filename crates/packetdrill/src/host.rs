@@ -1,0 +1,291 @@
+//! The machine under test: its connection, its clock and what it put on the wire.
+
+use crate::settings::{EcnMode, Settings};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Parameters;
+use fadeout_core::{Bytes, Ecn, Flags, FlowId, NullProbe, Segment, Time};
+use fadeout_transport::congestion::Congestion;
+use fadeout_transport::tcp::{
+    self, AppCommand, AppEvent, ConnectionState, Outbox, TcpConfig, TcpEndpoint,
+};
+use std::collections::VecDeque;
+
+/// Where the clock stands when a script begins: late enough that no time before it is negative.
+pub(crate) const START: Time = Time::from_nanos(10_000_000_000);
+/// Most segments that a script may make the host send.
+const MOST_SEGMENTS: usize = 500_000;
+/// Most timers that may expire in a script.
+const MOST_WAKES: usize = 200_000;
+
+/// A segment on the wire.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent {
+    pub(crate) at: Time,
+    pub(crate) segment: Segment,
+    pub(crate) ecn: Ecn,
+    /// Whether its PSH is the end of what was written, not only of a burst.
+    pub(crate) ends_data: bool,
+}
+
+/// One connection of the host.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) endpoint: TcpEndpoint,
+    /// Received in order and not read.
+    pub(crate) unread: u64,
+    /// Read so far.
+    pub(crate) read: u64,
+    /// Written so far.
+    pub(crate) written: u64,
+    pub(crate) peer_closed: bool,
+    pub(crate) is_established: bool,
+    /// The socket is closed: data that arrives is answered with a reset.
+    pub(crate) is_released: bool,
+    /// Why the connection broke, until the application hears of it.
+    pub(crate) error: Option<&'static str>,
+    pub(crate) is_passive: bool,
+    /// First sequence numbers as the script counts.
+    pub(crate) local_isn: u32,
+    pub(crate) remote_isn: u32,
+    /// Scale of the peer's window and of our own, once both agreed.
+    own_scale: Option<u8>,
+    peer_scale: Option<u8>,
+}
+
+impl Connection {
+    /// Whether both ends scale their windows.
+    pub(crate) fn is_scaled(&self) -> bool {
+        self.own_scale.is_some() && self.peer_scale.is_some()
+    }
+    /// Scale of the windows that arrive.
+    pub(crate) fn scale_in(&self) -> u8 {
+        if self.is_scaled() {
+            self.peer_scale.unwrap_or(0)
+        } else {
+            0
+        }
+    }
+    /// Scale of the windows that leave.
+    pub(crate) fn scale_out(&self) -> u8 {
+        if self.is_scaled() {
+            self.own_scale.unwrap_or(0)
+        } else {
+            0
+        }
+    }
+    /// RCV.NXT without SYN and FIN.
+    fn received(&self) -> u64 {
+        1 + self.read + self.unread
+    }
+}
+
+/// The machine under test.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) now: Time,
+    pub(crate) settings: Settings,
+    /// The newest connection, or the one that listens.
+    pub(crate) connection: Option<Connection>,
+    /// What is on the wire and not yet looked at.
+    pub(crate) wire: VecDeque<Sent>,
+    /// A connection was established by the peer and waits to be accepted.
+    pub(crate) may_accept: bool,
+    /// The script goes beyond what it may ask.
+    pub(crate) is_exhausted: bool,
+    out: Outbox,
+    sent: usize,
+    wakes: usize,
+}
+
+impl Host {
+    pub(crate) fn new() -> Host {
+        Host {
+            now: START,
+            settings: Settings::linux(),
+            connection: None,
+            wire: VecDeque::new(),
+            may_accept: false,
+            is_exhausted: false,
+            out: Outbox::default(),
+            sent: 0,
+            wakes: 0,
+        }
+    }
+
+    /// Opens a connection of its own, or waits for the peer's.
+    pub(crate) fn open(&mut self, config: &TcpConfig, congestion: Congestion, is_passive: bool) {
+        let mut config = config.clone();
+        config.ecn = match self.settings.ecn {
+            // Linux: DCTCP always asks for it.
+            _ if matches!(congestion, Congestion::Dctcp(_)) => tcp::EcnMode::Automatic,
+            EcnMode::Always => tcp::EcnMode::Classic,
+            EcnMode::WhenAsked if is_passive => tcp::EcnMode::Classic,
+            EcnMode::WhenAsked | EcnMode::Never => tcp::EcnMode::Off,
+        };
+        config.maximum_syns = if is_passive {
+            self.settings.syn_acks
+        } else {
+            self.settings.syns
+        };
+        let endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
+        self.connection = Some(Connection {
+            endpoint,
+            unread: 0,
+            read: 0,
+            written: 0,
+            peer_closed: false,
+            is_established: false,
+            is_released: false,
+            error: None,
+            is_passive,
+            local_isn: 0,
+            remote_isn: 0,
+            own_scale: None,
+            peer_scale: None,
+        });
+        self.command(AppCommand::PauseReading);
+        self.command(if is_passive {
+            AppCommand::Listen
+        } else {
+            AppCommand::Connect
+        });
+    }
+
+    /// The congestion control called `name`.
+    pub(crate) fn congestion(name: &str) -> Option<Congestion> {
+        Congestion::new(
+            name,
+            &Parameters::default(),
+            Stream::new(1, "packetdrill", 0),
+        )
+    }
+
+    pub(crate) fn command(&mut self, command: AppCommand) {
+        let Some(connection) = &mut self.connection else {
+            return;
+        };
+        if let AppCommand::Write(Bytes(bytes)) = command {
+            connection.written += bytes;
+        }
+        connection
+            .endpoint
+            .on_app(self.now, command, &mut self.out, &mut NullProbe);
+        self.collect("ECONNABORTED");
+    }
+
+    /// A segment arrives, in the endpoint's numbers.
+    pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn) {
+        let Some(connection) = &mut self.connection else {
+            self.refuse(segment);
+            return;
+        };
+        let state = connection.endpoint.state();
+        let is_beyond = segment.len > 0 && segment.end_seq() > connection.received();
+        if state == ConnectionState::Closed || (connection.is_released && is_beyond) {
+            // RFC 9293 section 3.10.7.1, and RFC 2525 section 2.17 for data after close.
+            connection.is_released = true;
+            if state != ConnectionState::Closed {
+                self.command(AppCommand::Abort);
+                self.wire.pop_back();
+            }
+            self.refuse(segment);
+            return;
+        }
+        if segment.flags.has(Flags::SYN) {
+            connection.peer_scale = segment.window_scale;
+        }
+        connection
+            .endpoint
+            .on_segment(self.now, segment, ecn, &mut self.out, &mut NullProbe);
+        let error = match state {
+            ConnectionState::SynSent => "ECONNREFUSED",
+            _ => "ECONNRESET",
+        };
+        self.collect(error);
+    }
+
+    /// Answers a segment of no connection with a reset (RFC 9293 section 3.10.7.1).
+    pub(crate) fn refuse(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        let has_ack = segment.flags.has(Flags::ACK);
+        let answer = Segment {
+            seq: if has_ack { segment.ack } else { 0 },
+            ack: if has_ack { 0 } else { segment.end_seq() },
+            flags: if has_ack {
+                Flags::RST
+            } else {
+                Flags::RST | Flags::ACK
+            },
+            ..Segment::default()
+        };
+        self.wire.push_back(Sent {
+            at: self.now,
+            segment: answer,
+            ecn: Ecn::NotEct,
+            ends_data: false,
+        });
+    }
+
+    /// When something happens by itself.
+    pub(crate) fn wake_at(&self) -> Time {
+        let connection = self.connection.as_ref();
+        connection.map_or(Time::NEVER, |connection| connection.endpoint.wake_at())
+    }
+
+    /// Lets the clock run to the next thing that happens, but not beyond `limit`. Returns whether
+    /// something happened.
+    pub(crate) fn step(&mut self, limit: Time) -> bool {
+        let at = self.wake_at().max(self.now);
+        if at > limit || self.is_exhausted {
+            self.now = self.now.max(limit);
+            return false;
+        }
+        self.now = at;
+        self.wakes += 1;
+        self.is_exhausted |= self.wakes > MOST_WAKES;
+        if let Some(connection) = &mut self.connection {
+            connection
+                .endpoint
+                .on_wake(self.now, &mut self.out, &mut NullProbe);
+        }
+        self.collect("ETIMEDOUT");
+        true
+    }
+
+    /// Takes what the endpoint handed back; `error` is why it broke, if it did.
+    fn collect(&mut self, error: &'static str) {
+        let Some(connection) = &mut self.connection else {
+            return;
+        };
+        for outgoing in &self.out.segments {
+            let segment = outgoing.segment;
+            if segment.flags.has(Flags::SYN) {
+                connection.own_scale = segment.window_scale;
+            }
+            let end = segment.seq + u64::from(segment.len);
+            self.wire.push_back(Sent {
+                at: self.now,
+                segment,
+                ecn: outgoing.ecn,
+                ends_data: end == 1 + connection.written,
+            });
+        }
+        self.sent += self.out.segments.len();
+        self.is_exhausted |= self.sent > MOST_SEGMENTS;
+        connection.unread += self.out.delivered_bytes;
+        for event in &self.out.events {
+            match event {
+                AppEvent::Established => {
+                    connection.is_established = true;
+                    self.may_accept |= connection.is_passive;
+                }
+                AppEvent::PeerClosed => connection.peer_closed = true,
+                AppEvent::Aborted => connection.error = Some(error),
+                AppEvent::AllAcknowledged | AppEvent::Closed => {}
+            }
+        }
+        self.out.clear();
+    }
+}

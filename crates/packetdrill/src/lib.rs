@@ -1,0 +1,45 @@
+//! A runner for the packetdrill language: scripts of segments, system calls and assertions, in
+//! virtual time, against one [`TcpEndpoint`](fadeout_transport::tcp::TcpEndpoint).
+//!
+//! The language is that of the packetdrill project, the semantics are Linux's. `docs/packetdrill.md`
+//! says what is supported. A script is parsed whole ([`mod@parse`]) before it runs ([`runner`]):
+//! the [`host`] is the machine under test, [`sockets`] its system calls.
+
+mod code;
+mod compare;
+mod cursor;
+mod evaluate;
+mod host;
+mod packet;
+mod parse;
+mod problem;
+mod report;
+mod runner;
+mod script;
+mod settings;
+mod sockets;
+mod state;
+
+pub use report::{Outcome, Report};
+
+/// Largest script, bytes.
+const LARGEST_SCRIPT: usize = 4 << 20;
+
+/// Runs the script `text`. `name` is what the report calls it.
+pub fn run(text: &str, name: &str) -> Report {
+    if text.len() > LARGEST_SCRIPT {
+        let message = format!("a script has at most {LARGEST_SCRIPT} bytes");
+        return Report::new(name, "", Err(problem::Problem::invalid(1, message)));
+    }
+    let script = match parse::parse(text) {
+        Ok(script) => script,
+        Err(problem) => return Report::new(name, text, Err(problem)),
+    };
+    let mut runner = runner::Runner::new(&script);
+    let result = runner.run();
+    let mut report = Report::new(name, text, result);
+    report.warnings = runner.warnings;
+    report.output = runner.output;
+    report.checks = runner.checks;
+    report
+}

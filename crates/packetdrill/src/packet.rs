@@ -1,0 +1,370 @@
+//! Segments of the language: read from a script, and written as one.
+
+use crate::cursor::Cursor;
+use crate::problem::Problem;
+use crate::script::{OptionSpec, PacketSpec};
+use fadeout_core::{Ecn, Flags, Segment};
+use std::fmt::Write;
+
+/// Largest payload of one segment, bytes: a whole IPv4 packet.
+const LARGEST_PAYLOAD: u32 = 65_535;
+
+/// What may stand in place of a TCP segment and is refused by name.
+const OTHER_PROTOCOLS: [(&str, &str); 8] = [
+    ("icmp", "ICMP packets are"),
+    ("udp", "UDP is"),
+    ("sctp", "SCTP is"),
+    ("ipv4", "explicit IPv4 headers are"),
+    ("ipv6", "IPv6 is"),
+    ("gre", "GRE is"),
+    ("mpls", "MPLS is"),
+    ("igmp", "IGMP is"),
+];
+
+/// Reads a segment; the direction is read already.
+pub(crate) fn packet(cursor: &mut Cursor<'_>, direction: char) -> Result<PacketSpec, Problem> {
+    let start = cursor.clone();
+    skip_line_space(cursor);
+    let line = cursor.line();
+    for (word, what) in OTHER_PROTOCOLS {
+        if cursor.rest().to_ascii_lowercase_prefix(word) {
+            return Err(Problem::unsupported(line, format!("{what} not supported")));
+        }
+    }
+    let mut ecn = None;
+    while cursor.take("[") {
+        ecn = Some(ip_field(cursor, line)?);
+        skip_line_space(cursor);
+    }
+    let flags = flags(cursor)?;
+    skip_line_space(cursor);
+    let seq = cursor.number("a sequence number")?;
+    cursor.expect(":")?;
+    let end = cursor.number("the sequence number that ends the segment")?;
+    cursor.expect("(")?;
+    let len = cursor.number("a payload length")?;
+    cursor.expect(")")?;
+    if seq.wrapping_add(len) != end {
+        let message = format!("{seq}:{end}({len}) does not add up: the end is start plus length");
+        return Err(Problem::invalid(line, message));
+    }
+    if direction == '<' && len > LARGEST_PAYLOAD {
+        let message = format!("a segment carries at most {LARGEST_PAYLOAD} bytes");
+        return Err(Problem::invalid(line, message));
+    }
+    let mut spec = PacketSpec {
+        text: String::new(),
+        ecn,
+        flags,
+        seq,
+        len,
+        ack: None,
+        window: None,
+        options: None,
+    };
+    loop {
+        skip_line_space(cursor);
+        if cursor.take("ack") {
+            spec.ack = Some(cursor.number("an acknowledgment number")?);
+        } else if cursor.take("win") {
+            spec.window = Some(cursor.number("a window")?);
+        } else if cursor.take("urg") {
+            return Err(Problem::unsupported(line, "urgent data is not supported"));
+        } else if cursor.take("<") {
+            spec.options = options(cursor)?;
+        } else {
+            break;
+        }
+    }
+    let length = start.rest().len() - cursor.rest().len();
+    spec.text = format!("{direction} {}", start.rest()[..length].trim());
+    Ok(spec)
+}
+
+trait Prefix {
+    /// Whether the text begins with the word `prefix`, in any case.
+    fn to_ascii_lowercase_prefix(&self, prefix: &str) -> bool;
+}
+
+impl Prefix for str {
+    fn to_ascii_lowercase_prefix(&self, prefix: &str) -> bool {
+        self.get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    }
+}
+
+fn skip_line_space(cursor: &mut Cursor<'_>) {
+    cursor.take_while(|c| c == ' ' || c == '\t');
+}
+
+fn ip_field(cursor: &mut Cursor<'_>, line: usize) -> Result<Ecn, Problem> {
+    let text = cursor
+        .take_until("]")
+        .ok_or_else(|| Problem::invalid(line, "the bracket never ends: no `]` follows"))?;
+    match text.trim() {
+        "ect0" => Ok(Ecn::Ect0),
+        "ect1" => Ok(Ecn::Ect1),
+        "ce" => Ok(Ecn::Ce),
+        "noecn" => Ok(Ecn::NotEct),
+        other => Err(Problem::unsupported(
+            line,
+            format!("`[{other}]` is not supported; `[ect0]`, `[ect1]`, `[ce]` and `[noecn]` are"),
+        )),
+    }
+}
+
+fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
+    let before = cursor.clone();
+    let mut flags = Flags::default();
+    let mut any = false;
+    while let Some(c) = cursor.peek() {
+        flags |= match c {
+            'S' => Flags::SYN,
+            'F' => Flags::FIN,
+            'R' => Flags::RST,
+            'P' => Flags::PSH,
+            '.' => Flags::ACK,
+            'E' => Flags::ECE,
+            'W' => Flags::CWR,
+            '-' => Flags::default(),
+            'U' => {
+                let message = "urgent data is not supported";
+                return Err(Problem::unsupported(before.line(), message));
+            }
+            'A' => {
+                let message = "accurate ECN (flag A) is not supported";
+                return Err(Problem::unsupported(before.line(), message));
+            }
+            _ => break,
+        };
+        any = true;
+        cursor.advance(1);
+    }
+    let ends = cursor.peek().is_none_or(char::is_whitespace);
+    if any && !ends && cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+        let message = "accurate ECN (a number among the flags) is not supported";
+        return Err(Problem::unsupported(before.line(), message));
+    }
+    if !any || !ends {
+        return Err(before.expected("flags of S, F, R, P, `.`, E and W"));
+    }
+    Ok(flags)
+}
+
+/// The options up to `>`; `None` for `<...>`.
+fn options(cursor: &mut Cursor<'_>) -> Result<Option<OptionSpec>, Problem> {
+    let line = cursor.line();
+    cursor.skip_space();
+    if cursor.take("...") {
+        cursor.expect(">")?;
+        return Ok(None);
+    }
+    let mut spec = OptionSpec::default();
+    loop {
+        cursor.skip_space();
+        if cursor.take(">") {
+            return Ok(Some(spec));
+        }
+        let before = cursor.clone();
+        match cursor.word() {
+            "mss" => {
+                let mss = cursor.number("a segment size")?;
+                spec.mss = Some(fit(mss, "mss", line)?);
+            }
+            "wscale" => {
+                let scale: u8 = fit(cursor.number("a window scale")?, "wscale", line)?;
+                spec.window_scale = Some(scale.min(14)); // RFC 7323 section 2.3
+            }
+            "sackOK" => spec.sack_permitted = true,
+            "nop" | "eol" => {}
+            "TS" => {
+                cursor.expect("val")?;
+                let value = cursor.number("a timestamp")?;
+                cursor.expect("ecr")?;
+                spec.timestamps = Some((value, cursor.number("a timestamp echo")?));
+            }
+            "sack" => sack_blocks(cursor, &mut spec)?,
+            "FO" | "FOEXP" => {
+                return Err(Problem::unsupported(line, "TCP Fast Open is not supported"));
+            }
+            "md5" => return Err(Problem::unsupported(line, "TCP MD5 is not supported")),
+            "ECN" | "AccECN" => {
+                return Err(Problem::unsupported(line, "accurate ECN is not supported"));
+            }
+            name if name.starts_with("mp_")
+                || name.starts_with("dss")
+                || name.contains("address")
+                || name.starts_with("mp") =>
+            {
+                let message = format!("Multipath TCP (option `{name}`) is not supported");
+                return Err(Problem::unsupported(line, message));
+            }
+            "" => return Err(before.expected("a TCP option")),
+            name => {
+                let message = format!("TCP option `{name}` is not supported");
+                return Err(Problem::unsupported(line, message));
+            }
+        }
+        cursor.skip_space();
+        cursor.take(",");
+    }
+}
+
+fn sack_blocks(cursor: &mut Cursor<'_>, spec: &mut OptionSpec) -> Result<(), Problem> {
+    loop {
+        let start = cursor.number("the start of a SACK block")?;
+        cursor.expect(":")?;
+        let end = cursor.number("the end of a SACK block")?;
+        spec.sack.push((start, end));
+        if spec.sack.len() > fadeout_core::MAX_SACK_BLOCKS {
+            return Err(Problem::invalid(
+                cursor.line(),
+                "a segment carries at most 4 SACK blocks",
+            ));
+        }
+        cursor.skip_space();
+        if !cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+            return Ok(());
+        }
+    }
+}
+
+fn fit<T: TryFrom<u32>>(number: u32, what: &str, line: usize) -> Result<T, Problem> {
+    T::try_from(number)
+        .map_err(|_| Problem::invalid(line, format!("{what} {number} does not fit its field")))
+}
+
+/// What the endpoint sent, with the numbers that a script would write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) segment: Segment,
+    pub(crate) ecn: Ecn,
+    pub(crate) seq: u32,
+    pub(crate) ack: u32,
+    /// Window field as on the wire.
+    pub(crate) window: u32,
+    /// Timestamp value in the script's clock.
+    pub(crate) ts_value: u32,
+    /// First sequence number that is 0 in SACK blocks of the script.
+    pub(crate) remote_isn: u32,
+}
+
+impl Seen {
+    /// The segment in the language's words.
+    pub(crate) fn render(&self) -> String {
+        let mut text = "> ".to_owned();
+        match self.ecn {
+            Ecn::NotEct => {}
+            Ecn::Ect0 => text.push_str("[ect0] "),
+            Ecn::Ect1 => text.push_str("[ect1] "),
+            Ecn::Ce => text.push_str("[ce] "),
+        }
+        let len = self.segment.len;
+        let (seq, end) = (self.seq, self.seq.wrapping_add(len));
+        let flags = self.segment.flags;
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{flags:?} {seq}:{end}({len})");
+        if flags.has(Flags::ACK) {
+            let _ = write!(text, " ack {}", self.ack);
+        }
+        let _ = write!(text, " win {}", self.window);
+        let options = self.options();
+        if options != OptionSpec::default() {
+            let _ = write!(text, " {options}");
+        }
+        text
+    }
+
+    /// Its options as a script would write them.
+    pub(crate) fn options(&self) -> OptionSpec {
+        let segment = &self.segment;
+        let number = |seq: u64| (seq as u32).wrapping_add(self.remote_isn);
+        let blocks = segment.sack.as_slice().iter();
+        OptionSpec {
+            mss: (segment.mss != 0).then_some(segment.mss),
+            window_scale: segment.window_scale,
+            sack_permitted: segment.sack_permitted,
+            timestamps: segment
+                .has_timestamps
+                .then_some((self.ts_value, segment.ts_echo)),
+            sack: blocks
+                .map(|block| (number(block.start), number(block.end)))
+                .collect(),
+        }
+    }
+}
+
+impl std::fmt::Display for OptionSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.mss.map(|mss| format!("mss {mss}")));
+        parts.extend(self.sack_permitted.then(|| "sackOK".to_owned()));
+        let timestamps = self.timestamps;
+        parts.extend(timestamps.map(|(value, echo)| format!("TS val {value} ecr {echo}")));
+        parts.extend(self.window_scale.map(|scale| format!("wscale {scale}")));
+        if !self.sack.is_empty() {
+            let blocks = self.sack.iter().map(|(a, b)| format!("{a}:{b}"));
+            parts.push(format!("sack {}", blocks.collect::<Vec<_>>().join(" ")));
+        }
+        write!(f, "<{}>", parts.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::ProblemKind;
+
+    fn read(text: &str) -> Result<PacketSpec, Problem> {
+        packet(&mut Cursor::new(text, 1), '<')
+    }
+
+    #[test]
+    fn a_segment_with_everything_is_read() {
+        let spec = read(
+            "[ce] P.E 1:1001(1000) ack 5 win 257 <nop,nop,TS val 7 ecr 8,nop,nop,sack 1:2 3:4>",
+        )
+        .expect("it is right");
+        assert_eq!(
+            (spec.seq, spec.len, spec.ack, spec.window),
+            (1, 1000, Some(5), Some(257))
+        );
+        assert_eq!(spec.flags, Flags::PSH | Flags::ACK | Flags::ECE);
+        assert_eq!(spec.ecn, Some(Ecn::Ce));
+        let options = spec.options.expect("it has options");
+        assert_eq!(options.timestamps, Some((7, 8)));
+        assert_eq!(options.sack, [(1, 2), (3, 4)]);
+    }
+
+    #[test]
+    fn what_is_not_supported_is_named() {
+        for (text, word) in [
+            ("icmp unreachable", "ICMP"),
+            ("udp (1000)", "UDP"),
+            ("S 0:0(0) win 1 <mp_capable>", "Multipath"),
+            ("S 0:0(0) win 1 <FO cafe>", "Fast Open"),
+            ("SEWA 0:0(0) win 1", "accurate ECN"),
+            ("[tos 4] S 0:0(0)", "tos 4"),
+        ] {
+            let problem = read(text).expect_err("it is not supported");
+            assert_eq!(problem.kind, ProblemKind::Unsupported, "{text}");
+            assert!(problem.message.contains(word), "{}", problem.message);
+        }
+    }
+
+    #[test]
+    fn lengths_must_add_up() {
+        assert!(
+            read(". 1:5(9)")
+                .expect_err("wrong")
+                .message
+                .contains("add up")
+        );
+        assert!(
+            read("Q 1:1(0)")
+                .expect_err("wrong")
+                .message
+                .contains("flags")
+        );
+    }
+}

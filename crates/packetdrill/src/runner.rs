@@ -1,0 +1,468 @@
+//! A script in virtual time: each event at its time, each segment against what is expected.
+
+use crate::compare::{self, Clock};
+use crate::evaluate::{Scope, Value};
+use crate::host::{Host, START, Sent};
+use crate::packet::Seen;
+use crate::problem::Problem;
+use crate::script::{Action, Call, Event, PacketSpec, Script, When};
+use crate::sockets::{Returned, Sockets};
+use crate::state;
+use fadeout_core::{Ecn, Flags, SackBlock, Segment, Span, Time};
+use fadeout_transport::tcp::ConnectionState;
+use std::collections::BTreeMap;
+
+/// How long `*` waits.
+const PATIENCE: Span = Span::from_secs(600);
+
+/// A call that has not returned.
+struct Blocked {
+    call: Call,
+    line: usize,
+    until: Time,
+}
+
+/// A script in progress.
+pub(crate) struct Runner<'a> {
+    script: &'a Script,
+    host: Host,
+    sockets: Sockets,
+    clock: Clock,
+    blocked: Option<Blocked>,
+    variables: BTreeMap<String, Value>,
+    pub(crate) output: Vec<String>,
+    pub(crate) warnings: Vec<(usize, String)>,
+    /// Segments, calls and snippets that were as expected.
+    pub(crate) checks: usize,
+}
+
+impl<'a> Runner<'a> {
+    pub(crate) fn new(script: &'a Script) -> Runner<'a> {
+        Runner {
+            script,
+            host: Host::new(),
+            sockets: Sockets::default(),
+            clock: Clock::default(),
+            blocked: None,
+            variables: BTreeMap::new(),
+            output: Vec::new(),
+            warnings: Vec::new(),
+            checks: 0,
+        }
+    }
+
+    pub(crate) fn run(&mut self) -> Result<(), Problem> {
+        let script = self.script;
+        for (line, name, value) in &script.options {
+            if let Some(warning) = self.host.settings.option(*line, name, value)? {
+                self.warnings.push((*line, warning));
+            }
+        }
+        self.suit_window_scale();
+        for event in &script.events {
+            let result = self.event(event);
+            self.warnings.append(&mut self.sockets.warnings);
+            result?;
+            if self.host.is_exhausted {
+                let message = "the script makes the endpoint send or wait without end";
+                return Err(Problem::invalid(event.line, message));
+            }
+        }
+        let last = script.events.last().map_or(1, |event| event.line);
+        self.finish_blocked(last)
+    }
+
+    /// A script that sets no receive buffer was written for some machine's: one that gives the
+    /// window scale that the script expects is taken.
+    fn suit_window_scale(&mut self) {
+        let mut expected = None;
+        for event in &self.script.events {
+            match &event.action {
+                Action::Command(text)
+                    if text.contains("defaults.sh") || text.contains("tcp_rmem") =>
+                {
+                    return;
+                }
+                Action::Outbound(spec) if spec.flags.has(Flags::SYN) => {
+                    let options = spec.options.as_ref();
+                    expected = expected.or(options.and_then(|options| options.window_scale));
+                }
+                _ => {}
+            }
+        }
+        if let Some(scale) = expected {
+            self.host.settings.suit_window_scale(scale);
+        }
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), Problem> {
+        let base = self.host.now;
+        let (from, to) = match event.when {
+            When::At(at) => (START + at, START + at),
+            When::After(after) => (base + after, base + after),
+            When::Between(from, to) => (START + from, START + to),
+            When::Within(from, to) => (base + from, base + to),
+            When::Whenever => (Time::ZERO, base + PATIENCE),
+        };
+        if let Action::Outbound(spec) = &event.action {
+            return self.outbound(event, spec, from, to);
+        }
+        if event.when == When::Whenever {
+            let message = "`*` as a time is for outbound packets";
+            return Err(Problem::invalid(event.line, message));
+        }
+        let tolerance = self.host.settings.tolerance;
+        if from + tolerance < base {
+            let message = format!(
+                "the event is at {}, but it is {} already",
+                seconds(from),
+                seconds(base)
+            );
+            return Err(Problem::invalid(event.line, message));
+        }
+        self.advance(from)?;
+        match &event.action {
+            Action::Inbound(spec) => self.inbound(event.line, spec)?,
+            Action::Call(call) => {
+                self.finish_blocked(event.line)?;
+                let until = event.until.map(|until| match event.when {
+                    When::At(_) => START + until,
+                    _ => base + until,
+                });
+                self.call(event.line, call, until)?;
+            }
+            Action::Command(text) => {
+                let (slept, warnings) = self.host.settings.command(text);
+                let named = warnings.into_iter().map(|text| (event.line, text));
+                self.warnings.extend(named);
+                if Host::congestion(&self.host.settings.congestion).is_none() {
+                    let name = &self.host.settings.congestion;
+                    let message = format!("the congestion control `{name}` is not supported");
+                    return Err(Problem::unsupported(event.line, message));
+                }
+                self.advance(self.host.now + slept)?;
+            }
+            Action::Code(statements) => {
+                let connection = self.host.connection.as_ref();
+                let state = |name: &str| state::value(connection, name);
+                let mut scope = Scope {
+                    state: &state,
+                    variables: &mut self.variables,
+                    output: &mut self.output,
+                };
+                scope.run(statements)?;
+                self.checks += statements.len();
+            }
+            Action::Outbound(_) => {}
+        }
+        self.poll_blocked()
+    }
+
+    /// Lets the clock run to `to`.
+    fn advance(&mut self, to: Time) -> Result<(), Problem> {
+        while self.host.step(to) {
+            self.poll_blocked()?;
+        }
+        Ok(())
+    }
+
+    // Calls.
+
+    fn call(&mut self, line: usize, call: &Call, until: Option<Time>) -> Result<(), Problem> {
+        let returned = self.sockets.perform(&mut self.host, call, line)?;
+        if returned == Returned::Blocked {
+            let Some(until) = until else {
+                let message = format!("`{}` would block for ever", call.name);
+                let expected = expected_return(call);
+                return Err(Problem::failed(line, message).between(expected, "it blocks"));
+            };
+            self.blocked = Some(Blocked {
+                call: call.clone(),
+                line,
+                until,
+            });
+            return Ok(());
+        }
+        self.checks += 1;
+        check_return(line, call, returned)
+    }
+
+    /// Whether a blocked call returns now, and rightly so.
+    fn poll_blocked(&mut self) -> Result<(), Problem> {
+        let Some(blocked) = self.blocked.take() else {
+            return Ok(());
+        };
+        let Blocked { call, line, until } = blocked;
+        let returned = self.sockets.perform(&mut self.host, &call, line)?;
+        if returned == Returned::Blocked {
+            self.blocked = Some(Blocked { call, line, until });
+            return Ok(());
+        }
+        check_return(line, &call, returned)?;
+        self.checks += 1;
+        let now = self.host.now;
+        let tolerance = self.host.settings.tolerance;
+        if now > until + tolerance || now + tolerance < until {
+            let message = format!("`{}` returned at the wrong time", call.name);
+            return Err(Problem::failed(line, message).between(seconds(until), seconds(now)));
+        }
+        Ok(())
+    }
+
+    /// Waits for a blocked call: the next one has to wait for it.
+    fn finish_blocked(&mut self, line: usize) -> Result<(), Problem> {
+        while let Some(blocked) = &self.blocked {
+            let limit = blocked.until + self.host.settings.tolerance;
+            if self.host.step(limit) {
+                self.poll_blocked()?;
+                continue;
+            }
+            let text = format!("`{}` still blocks at line {line}", blocked.call.name);
+            let problem = Problem::failed(blocked.line, text);
+            return Err(problem.between(expected_return(&blocked.call), "it blocks"));
+        }
+        Ok(())
+    }
+
+    // Segments that arrive.
+
+    fn inbound(&mut self, line: usize, spec: &PacketSpec) -> Result<(), Problem> {
+        let is_syn = spec.flags.has(Flags::SYN);
+        let is_first = is_syn && !spec.flags.has(Flags::ACK);
+        let state = self
+            .host
+            .connection
+            .as_ref()
+            .map_or(ConnectionState::Closed, |connection| {
+                connection.endpoint.state()
+            });
+        if is_first && state == ConnectionState::SynSent {
+            return Err(Problem::unsupported(
+                line,
+                "a simultaneous open is not supported",
+            ));
+        }
+        let is_over = matches!(state, ConnectionState::Closed | ConnectionState::TimeWait);
+        if is_first
+            && is_over
+            && let Some((config, name)) = self.sockets.listener()
+        {
+            if spec.len > 0 {
+                return Err(Problem::unsupported(line, "data on a SYN is not supported"));
+            }
+            let congestion = Host::congestion(name)
+                .expect("names of congestion controls are checked when they are set");
+            self.host.open(config, congestion, true);
+        }
+        if is_syn && let Some(connection) = &mut self.host.connection {
+            connection.remote_isn = spec.seq;
+        }
+        let segment = self.segment(spec);
+        self.host.receive(&segment, spec.ecn.unwrap_or(Ecn::NotEct));
+        Ok(())
+    }
+
+    /// The segment of a script in the endpoint's numbers.
+    fn segment(&self, spec: &PacketSpec) -> Segment {
+        let connection = self.host.connection.as_ref();
+        let (local, remote) = connection.map_or((0, 0), |connection| {
+            (connection.local_isn, connection.remote_isn)
+        });
+        // The endpoint's numbers do not wrap: the nearest to where it is.
+        let near = |number: u32, isn: u32, reference: u64| {
+            let offset = number.wrapping_sub(isn).wrapping_sub(reference as u32) as i32;
+            reference.saturating_add_signed(i64::from(offset))
+        };
+        let received = connection.map_or(0, |connection| 1 + connection.read + connection.unread);
+        let written = connection.map_or(0, |connection| 1 + connection.endpoint.acked_bytes());
+        let is_syn = spec.flags.has(Flags::SYN);
+        let seq = if is_syn {
+            0
+        } else {
+            near(spec.seq, remote, received)
+        };
+        let mut segment = Segment {
+            seq,
+            ack: spec.ack.map_or(0, |ack| near(ack, local, written)),
+            len: spec.len,
+            flags: spec.flags,
+            ..Segment::default()
+        };
+        let scale = connection.map_or(0, |connection| connection.scale_in());
+        let window = u64::from(spec.window.unwrap_or(0));
+        segment.window = if is_syn { window } else { window << scale };
+        if let Some(options) = &spec.options {
+            segment.mss = options.mss.unwrap_or(0);
+            segment.window_scale = options.window_scale;
+            segment.sack_permitted = options.sack_permitted;
+            if let Some((value, echo)) = options.timestamps {
+                segment.has_timestamps = true;
+                segment.ts_value = value;
+                segment.ts_echo = self.clock.live(echo);
+            }
+            for &(start, end) in &options.sack {
+                // More than fit were refused when the script was read.
+                let block = SackBlock {
+                    start: near(start, local, written),
+                    end: near(end, local, written),
+                };
+                segment.sack.push(block);
+            }
+        }
+        segment
+    }
+
+    // Segments that leave.
+
+    fn outbound(
+        &mut self,
+        event: &Event,
+        spec: &PacketSpec,
+        from: Time,
+        to: Time,
+    ) -> Result<(), Problem> {
+        let tolerance = self.tolerance(event);
+        let latest = to + tolerance;
+        while self.host.wire.is_empty() && self.host.step(latest) {
+            self.poll_blocked()?;
+        }
+        let Some(sent) = self.next_sent(spec) else {
+            let text = format!("no segment left until {}", seconds(latest));
+            return Err(Problem::failed(event.line, text).between(&spec.text, "nothing"));
+        };
+        if spec.flags.has(Flags::SYN)
+            && sent.segment.flags.has(Flags::SYN)
+            && let Some(connection) = &mut self.host.connection
+        {
+            connection.local_isn = spec.seq;
+        }
+        let seen = self.seen(&sent);
+        let actual = seen.render();
+        if let Some(difference) =
+            compare::difference(spec, &sent, &seen, &mut self.clock, &self.host)
+        {
+            let text = format!("the segment differs: {difference}");
+            return Err(Problem::failed(event.line, text).between(&spec.text, actual));
+        }
+        if sent.at > latest || sent.at + tolerance < from {
+            let text = format!(
+                "the segment left at {}, expected {}",
+                seconds(sent.at),
+                if from == to {
+                    format!("at {}", seconds(to))
+                } else {
+                    format!("between {} and {}", seconds(from), seconds(to))
+                }
+            );
+            return Err(Problem::failed(event.line, text).between(&spec.text, actual));
+        }
+        self.checks += 1;
+        Ok(())
+    }
+
+    /// Long waits may be a little inexact: kernels round their timers.
+    fn tolerance(&self, event: &Event) -> Span {
+        let waited = match event.when {
+            When::After(span) | When::Within(_, span) => span,
+            When::At(span) | When::Between(_, span) => (START + span).since(self.host.now),
+            When::Whenever => Span::ZERO,
+        };
+        self.host.settings.tolerance.max(waited / 32)
+    }
+
+    /// The next segment on the wire; where the script expects more payload, with those that left
+    /// in the same instant behind it, as segmentation offload would have it.
+    fn next_sent(&mut self, spec: &PacketSpec) -> Option<Sent> {
+        let mut sent = self.host.wire.pop_front()?;
+        if sent.segment.len == 0 {
+            return Some(sent);
+        }
+        while sent.segment.len < spec.len
+            && let Some(next) = self.host.wire.front()
+        {
+            let follows = next.at == sent.at
+                && next.segment.len > 0
+                && next.segment.seq == sent.segment.end_seq()
+                && next.segment.ack == sent.segment.ack
+                && sent.segment.len + next.segment.len <= spec.len;
+            if !follows {
+                break;
+            }
+            sent.segment.len += next.segment.len;
+            sent.segment.flags |= next.segment.flags;
+            sent.ends_data = next.ends_data;
+            self.host.wire.pop_front();
+        }
+        Some(sent)
+    }
+
+    fn seen(&self, sent: &Sent) -> Seen {
+        let connection = self.host.connection.as_ref();
+        let isn = |of: fn(&crate::host::Connection) -> u32| connection.map_or(0, of);
+        let segment = sent.segment;
+        let is_syn = segment.flags.has(Flags::SYN);
+        let scale = match connection {
+            Some(connection) if !is_syn => connection.scale_out(),
+            _ => 0,
+        };
+        let remote_isn = isn(|connection| connection.remote_isn);
+        Seen {
+            segment,
+            ecn: sent.ecn,
+            seq: (segment.seq as u32).wrapping_add(isn(|connection| connection.local_isn)),
+            ack: (segment.ack as u32).wrapping_add(remote_isn),
+            window: (segment.window >> scale).min(65_535) as u32,
+            ts_value: self.clock.scripted(segment.ts_value),
+            remote_isn,
+        }
+    }
+}
+
+fn check_return(line: usize, call: &Call, returned: Returned) -> Result<(), Problem> {
+    let is_right = match (returned, call.returns) {
+        (Returned::Number(_), None) => true,
+        (Returned::Number(number), Some(wanted)) => number == wanted,
+        (Returned::Error(error), wanted) => {
+            wanted == Some(-1)
+                && call
+                    .errno
+                    .as_deref()
+                    .is_none_or(|name| is_same_error(name, error))
+        }
+        (Returned::Blocked, _) => false,
+    };
+    if is_right {
+        return Ok(());
+    }
+    let actual = match returned {
+        Returned::Number(number) => number.to_string(),
+        Returned::Error(error) => format!("-1 {error}"),
+        Returned::Blocked => "it blocks".to_owned(),
+    };
+    let message = format!("`{}` returns something else", call.name);
+    Err(Problem::failed(line, message).between(expected_return(call), actual))
+}
+
+fn is_same_error(a: &str, b: &str) -> bool {
+    let one = |name| {
+        if name == "EWOULDBLOCK" {
+            "EAGAIN"
+        } else {
+            name
+        }
+    };
+    one(a) == one(b)
+}
+
+fn expected_return(call: &Call) -> String {
+    match (call.returns, &call.errno) {
+        (None, _) => "...".to_owned(),
+        (Some(number), Some(error)) => format!("{number} {error}"),
+        (Some(number), None) => number.to_string(),
+    }
+}
+
+/// A time of the script's clock.
+fn seconds(at: Time) -> String {
+    format!("{:.6} s", at.since(START).as_secs_f64())
+}

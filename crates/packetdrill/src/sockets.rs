@@ -1,0 +1,643 @@
+//! System calls: what they do to the connection and what they return.
+
+use crate::host::{Connection, Host};
+use crate::problem::Problem;
+use crate::script::Call;
+use crate::settings;
+use fadeout_core::Bytes;
+use fadeout_transport::tcp::{AppCommand, ConnectionState, ReceiveWindow, TcpConfig};
+use std::collections::BTreeMap;
+
+/// Most bytes that a script may write in all.
+const MOST_WRITTEN: u64 = 16 << 20;
+
+/// What a call returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Returned {
+    Number(i64),
+    Error(&'static str),
+    /// Nothing yet: it blocks.
+    Blocked,
+}
+
+/// An open socket.
+#[derive(Debug, Clone)]
+struct Socket {
+    kind: Kind,
+    is_nonblocking: bool,
+    config: TcpConfig,
+    congestion: String,
+    /// Closing resets the connection (`SO_LINGER` of zero).
+    resets: bool,
+    is_corked: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Fresh,
+    Listening,
+    Connected,
+}
+
+/// The sockets of the host.
+#[derive(Debug, Default)]
+pub(crate) struct Sockets {
+    open: BTreeMap<i64, Socket>,
+    written: u64,
+    /// Lines and texts of what has no effect.
+    pub(crate) warnings: Vec<(usize, String)>,
+}
+
+/// A call in progress.
+struct Request<'a> {
+    line: usize,
+    call: &'a Call,
+}
+
+impl Request<'_> {
+    fn text(&self, index: usize) -> Result<&str, Problem> {
+        self.call
+            .arguments
+            .get(index)
+            .map(String::as_str)
+            .ok_or_else(|| {
+                let message = format!(
+                    "`{}` takes at least {} arguments",
+                    self.call.name,
+                    index + 1
+                );
+                Problem::invalid(self.line, message)
+            })
+    }
+
+    fn number(&self, index: usize) -> Result<i64, Problem> {
+        let text = self.text(index)?;
+        integer(text).ok_or_else(|| {
+            let message = format!("`{}`: `{text}` must be a whole number", self.call.name);
+            Problem::invalid(self.line, message)
+        })
+    }
+
+    fn unsupported(&self, what: &str) -> Problem {
+        Problem::unsupported(self.line, format!("{what} is not supported"))
+    }
+
+    /// Whether one of the names joined by `|` in an argument is `name`.
+    fn has(&self, index: usize, name: &str) -> bool {
+        let argument = self.call.arguments.get(index);
+        argument.is_some_and(|text| text.split('|').any(|one| one.trim() == name))
+    }
+}
+
+impl Sockets {
+    /// The configuration of the socket that listens.
+    pub(crate) fn listener(&self) -> Option<(&TcpConfig, &str)> {
+        let listening = self.open.values().find(|one| one.kind == Kind::Listening)?;
+        Some((&listening.config, &listening.congestion))
+    }
+
+    /// Performs `call`.
+    pub(crate) fn perform(
+        &mut self,
+        host: &mut Host,
+        call: &Call,
+        line: usize,
+    ) -> Result<Returned, Problem> {
+        let request = Request { line, call };
+        if call.name == "socket" {
+            return self.socket(host, &request);
+        }
+        if let Some(what) = refused(&call.name) {
+            return Err(Problem::unsupported(line, what));
+        }
+        let fd = request.number(0)?;
+        let Some(socket) = self.open.get(&fd) else {
+            return Ok(Returned::Error("EBADF"));
+        };
+        let kind = socket.kind;
+        match call.name.as_str() {
+            "bind" => Ok(Returned::Number(0)),
+            "listen" => {
+                self.socket_mut(fd).kind = Kind::Listening;
+                Ok(Returned::Number(0))
+            }
+            "accept" | "accept4" => Ok(self.accept(host, &request, fd)),
+            "connect" => self.connect(host, fd),
+            "read" | "recv" | "recvfrom" | "readv" | "recvmsg" => self.read(host, &request, fd),
+            "write" | "send" | "sendto" | "writev" | "sendmsg" => self.write(host, &request, fd),
+            "shutdown" => Ok(shutdown(host, &request, kind)),
+            "close" => {
+                self.close(host, fd);
+                Ok(Returned::Number(0))
+            }
+            "fcntl" => Ok(self.fcntl(&request, fd)),
+            "ioctl" => ioctl(host, &request),
+            "setsockopt" => self.set_option(host, &request, fd),
+            "getsockopt" => self.option(host, &request, fd),
+            name => Err(request.unsupported(&format!("the call `{name}`"))),
+        }
+    }
+
+    fn socket_mut(&mut self, fd: i64) -> &mut Socket {
+        self.open
+            .get_mut(&fd)
+            .expect("the socket was looked up before")
+    }
+
+    fn socket(&mut self, host: &Host, request: &Request<'_>) -> Result<Returned, Problem> {
+        for (index, name, what) in [
+            (0, "AF_INET6", "IPv6"),
+            (1, "SOCK_DGRAM", "UDP"),
+            (1, "SOCK_RAW", "a raw socket"),
+            (2, "IPPROTO_UDP", "UDP"),
+            (2, "IPPROTO_SCTP", "SCTP"),
+            (2, "IPPROTO_MPTCP", "Multipath TCP"),
+        ] {
+            if request.has(index, name) {
+                return Err(request.unsupported(what));
+            }
+        }
+        let socket = Socket {
+            kind: Kind::Fresh,
+            is_nonblocking: request.has(1, "SOCK_NONBLOCK"),
+            config: host.settings.config.clone(),
+            congestion: host.settings.congestion.clone(),
+            resets: false,
+            is_corked: false,
+        };
+        Ok(self.insert(request, socket))
+    }
+
+    /// Gives a socket the number that the script has for it, or the lowest that is free.
+    fn insert(&mut self, request: &Request<'_>, socket: Socket) -> Returned {
+        let wanted = request
+            .call
+            .returns
+            .filter(|fd| *fd >= 0 && !self.open.contains_key(fd));
+        let fd =
+            wanted.unwrap_or_else(|| (3..).find(|fd| !self.open.contains_key(fd)).unwrap_or(3));
+        self.open.insert(fd, socket);
+        Returned::Number(fd)
+    }
+
+    fn accept(&mut self, host: &mut Host, request: &Request<'_>, fd: i64) -> Returned {
+        let listener = &self.open[&fd];
+        if listener.kind != Kind::Listening {
+            return Returned::Error("EINVAL");
+        }
+        if !host.may_accept {
+            return wait(listener);
+        }
+        host.may_accept = false;
+        let accepted = Socket {
+            kind: Kind::Connected,
+            is_nonblocking: request.has(3, "SOCK_NONBLOCK"),
+            ..listener.clone()
+        };
+        self.insert(request, accepted)
+    }
+
+    fn connect(&mut self, host: &mut Host, fd: i64) -> Result<Returned, Problem> {
+        let socket = self.socket_mut(fd);
+        if socket.kind == Kind::Listening {
+            return Ok(Returned::Error("EISCONN"));
+        }
+        let is_new = socket.kind == Kind::Fresh;
+        if is_new {
+            let congestion = Host::congestion(&socket.congestion)
+                .expect("names of congestion controls are checked when they are set");
+            host.open(&socket.config, congestion, false);
+            socket.kind = Kind::Connected;
+        }
+        let Some(connection) = &mut host.connection else {
+            return Ok(Returned::Error("EINVAL"));
+        };
+        if let Some(error) = connection.error.take() {
+            return Ok(Returned::Error(error));
+        }
+        Ok(
+            match (connection.is_established, is_new, socket.is_nonblocking) {
+                (true, true, _) => Returned::Number(0),
+                // A blocked call that goes on, or one more call on a connected socket.
+                (true, false, false) => Returned::Number(0),
+                (true, false, true) => Returned::Error("EISCONN"),
+                (false, true, true) => Returned::Error("EINPROGRESS"),
+                (false, false, true) => Returned::Error("EALREADY"),
+                (false, _, false) => Returned::Blocked,
+            },
+        )
+    }
+
+    fn read(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+    ) -> Result<Returned, Problem> {
+        let socket = &self.open[&fd];
+        let flags_at = if request.call.name == "recvmsg" { 2 } else { 3 };
+        for name in ["MSG_ERRQUEUE", "MSG_ZEROCOPY", "MSG_OOB"] {
+            if request.has(flags_at, name) {
+                return Err(request.unsupported(name));
+            }
+        }
+        let wanted = match request.call.name.as_str() {
+            "readv" => vector_length(request.text(1)?),
+            "recvmsg" => message_length(request.text(1)?),
+            _ => request.number(2)?,
+        };
+        let wanted = u64::try_from(wanted).unwrap_or(0);
+        let Some(connection) = connected(host, socket) else {
+            return Ok(Returned::Error("ENOTCONN"));
+        };
+        if connection.unread == 0 && wanted > 0 {
+            if let Some(error) = connection.error.take() {
+                return Ok(Returned::Error(error));
+            }
+            let is_over =
+                connection.peer_closed || connection.endpoint.state() == ConnectionState::Closed;
+            if is_over {
+                return Ok(Returned::Number(0));
+            }
+            if request.has(flags_at, "MSG_DONTWAIT") {
+                return Ok(Returned::Error("EAGAIN"));
+            }
+            return Ok(wait(socket));
+        }
+        let taken = wanted.min(connection.unread);
+        if request.has(flags_at, "MSG_WAITALL") && taken < wanted && !connection.peer_closed {
+            return Ok(wait(socket));
+        }
+        if !request.has(flags_at, "MSG_PEEK") {
+            connection.unread -= taken;
+            connection.read += taken;
+            host.command(AppCommand::Read(Bytes(taken)));
+        }
+        Ok(Returned::Number(taken as i64))
+    }
+
+    fn write(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+    ) -> Result<Returned, Problem> {
+        let flags_at = if request.call.name == "sendmsg" { 2 } else { 3 };
+        for name in ["MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_OOB", "MSG_EOR"] {
+            if request.has(flags_at, name) {
+                return Err(request.unsupported(name));
+            }
+        }
+        let bytes = match request.call.name.as_str() {
+            "writev" => vector_length(request.text(1)?),
+            "sendmsg" => message_length(request.text(1)?),
+            _ => request.number(2)?,
+        };
+        let bytes = u64::try_from(bytes).unwrap_or(0);
+        let socket = self.open[&fd].clone();
+        let Some(connection) = connected(host, &socket) else {
+            return Ok(Returned::Error("EPIPE"));
+        };
+        if let Some(error) = connection.error.take() {
+            return Ok(Returned::Error(error));
+        }
+        let state = connection.endpoint.state();
+        let is_open = matches!(
+            state,
+            ConnectionState::Established
+                | ConnectionState::CloseWait
+                | ConnectionState::SynSent
+                | ConnectionState::SynReceived
+        );
+        if !is_open {
+            return Ok(Returned::Error("EPIPE"));
+        }
+        if !connection.is_established {
+            return Ok(wait(&socket));
+        }
+        self.written += bytes;
+        if self.written > MOST_WRITTEN {
+            let message = format!("a script writes at most {MOST_WRITTEN} bytes in all");
+            return Err(Problem::invalid(request.line, message));
+        }
+        let more = request.has(flags_at, "MSG_MORE");
+        connection.endpoint.set_cork(socket.is_corked || more);
+        host.command(AppCommand::Write(Bytes(bytes)));
+        Ok(Returned::Number(bytes as i64))
+    }
+
+    fn close(&mut self, host: &mut Host, fd: i64) {
+        let Some(socket) = self.open.remove(&fd) else {
+            return;
+        };
+        let Some(connection) = &mut host.connection else {
+            return;
+        };
+        if socket.kind != Kind::Connected {
+            return;
+        }
+        connection.is_released = true;
+        connection.endpoint.set_cork(false);
+        // What was received and never read is lost: the peer hears it by a reset (RFC 2525
+        // section 2.17).
+        let is_over = connection.endpoint.state() == ConnectionState::Closed;
+        let aborts = (connection.unread > 0 || socket.resets) && !is_over;
+        host.command(if aborts {
+            AppCommand::Abort
+        } else {
+            AppCommand::Close
+        });
+    }
+
+    fn fcntl(&mut self, request: &Request<'_>, fd: i64) -> Returned {
+        const READ_WRITE: i64 = 2;
+        const NONBLOCKING: i64 = 0o4000;
+        let socket = self.socket_mut(fd);
+        if request.has(1, "F_SETFL") {
+            socket.is_nonblocking = request.has(2, "O_NONBLOCK");
+            return Returned::Number(0);
+        }
+        if request.has(1, "F_GETFL") {
+            let extra = if socket.is_nonblocking {
+                NONBLOCKING
+            } else {
+                0
+            };
+            return Returned::Number(READ_WRITE | extra);
+        }
+        Returned::Error("EINVAL")
+    }
+
+    fn set_option(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+    ) -> Result<Returned, Problem> {
+        let name = request.text(2)?.to_owned();
+        let value = request.text(3)?.to_owned();
+        let number = integer(value.trim_matches(['[', ']', ' ']));
+        let is_on = number.is_some_and(|number| number != 0);
+        let is_connected = self.open[&fd].kind == Kind::Connected;
+        let socket = self
+            .open
+            .get_mut(&fd)
+            .expect("the socket was looked up before");
+        let endpoint = host
+            .connection
+            .as_mut()
+            .filter(|_| is_connected)
+            .map(|connection| &mut connection.endpoint);
+        match name.as_str() {
+            "SO_REUSEADDR"
+            | "SO_REUSEPORT"
+            | "SO_SNDBUF"
+            | "SO_SNDBUFFORCE"
+            | "SO_SNDLOWAT"
+            | "TCP_NOTSENT_LOWAT"
+            | "IP_MTU_DISCOVER"
+            | "IP_TOS"
+            | "SO_PRIORITY"
+            | "SO_MARK"
+            | "SO_BINDTODEVICE"
+            | "IP_BIND_ADDRESS_NO_PORT"
+            | "SO_INCOMING_CPU" => {}
+            "TCP_NODELAY" => {
+                socket.config.nagle = !is_on;
+                if let Some(endpoint) = endpoint {
+                    endpoint.set_nagle(!is_on);
+                    host.command(AppCommand::Write(Bytes(0)));
+                }
+            }
+            "TCP_CORK" => {
+                socket.is_corked = is_on;
+                if let Some(endpoint) = endpoint {
+                    endpoint.set_cork(is_on);
+                    host.command(AppCommand::Write(Bytes(0)));
+                }
+            }
+            "TCP_QUICKACK" => {
+                if let Some(endpoint) = endpoint {
+                    endpoint.set_quick_acks(is_on);
+                }
+            }
+            "TCP_CONGESTION" => {
+                let wanted = value.trim_matches(['[', ']', '"', ' ']);
+                let Some(congestion) = Host::congestion(wanted) else {
+                    return Ok(Returned::Error("ENOENT"));
+                };
+                wanted.clone_into(&mut socket.congestion);
+                if let Some(endpoint) = endpoint {
+                    endpoint.set_congestion(host.now, congestion);
+                }
+            }
+            "TCP_MAXSEG" => match number {
+                Some(mss @ 88..=32_767) => socket.config.mss = socket.config.mss.min(mss as u32),
+                _ => return Ok(Returned::Error("EINVAL")),
+            },
+            "SO_RCVBUF" | "SO_RCVBUFFORCE" => {
+                // Linux doubles the number and offers half of that as window.
+                let bytes = number.unwrap_or(0).clamp(2_304, 1 << 29) as u64;
+                socket.config.receive_window = ReceiveWindow::Fixed { bytes };
+                if is_connected {
+                    let text = format!("`{name}` has no effect once connected");
+                    self.warnings.push((request.line, text));
+                }
+            }
+            "SO_MAX_PACING_RATE" => {
+                socket.config.maximum_pacing_rate = settings::pacing_rate(number.unwrap_or(-1));
+                if is_connected {
+                    let text = format!("`{name}` has no effect once connected");
+                    self.warnings.push((request.line, text));
+                }
+            }
+            "SO_LINGER" => {
+                let digits = value.replace(|c: char| !c.is_ascii_digit(), " ");
+                let numbers: Vec<&str> = digits.split_whitespace().collect();
+                socket.resets = matches!(numbers.as_slice(), ["1", "0"]);
+            }
+            "SO_KEEPALIVE"
+            | "TCP_KEEPIDLE"
+            | "TCP_KEEPINTVL"
+            | "TCP_KEEPCNT"
+            | "TCP_USER_TIMEOUT"
+            | "TCP_SYNCNT"
+            | "TCP_LINGER2"
+            | "TCP_WINDOW_CLAMP"
+            | "TCP_THIN_LINEAR_TIMEOUTS"
+            | "TCP_THIN_DUPACK"
+            | "SO_RCVLOWAT"
+            | "SO_RCVTIMEO"
+            | "SO_SNDTIMEO"
+            | "TCP_INQ"
+            | "SO_BUSY_POLL"
+            | "TCP_SAVE_SYN" => {
+                self.warnings
+                    .push((request.line, format!("`{name}` has no effect here")));
+            }
+            _ => return Err(request.unsupported(&format!("the socket option `{name}`"))),
+        }
+        Ok(Returned::Number(0))
+    }
+
+    /// Checks what the script expects of an option: `getsockopt(4, SOL_TCP, NAME, [value], [4])`.
+    fn option(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+    ) -> Result<Returned, Problem> {
+        let name = request.text(2)?;
+        let expected = request.text(3)?.trim_matches(['[', ']', ' ']);
+        let socket = &self.open[&fd];
+        let connection = host
+            .connection
+            .as_mut()
+            .filter(|_| socket.kind == Kind::Connected);
+        let actual = match name {
+            "SO_ERROR" => {
+                let error = connection.and_then(|connection| connection.error.take());
+                let names = (error.unwrap_or("0"), expected);
+                // The script may write the number of the error.
+                if names.0 == "0" || integer(names.1).is_none() {
+                    names.0.to_owned()
+                } else {
+                    error_number(names.0).to_string()
+                }
+            }
+            "TCP_NODELAY" => i32::from(!socket.config.nagle).to_string(),
+            "TCP_CORK" => i32::from(socket.is_corked).to_string(),
+            "TCP_CONGESTION" => format!("\"{}\"", socket.congestion),
+            "TCP_MAXSEG" => match connection {
+                Some(connection) => connection.endpoint.info().snd_mss.to_string(),
+                None => "536".to_owned(),
+            },
+            _ => return Err(request.unsupported(&format!("reading the socket option `{name}`"))),
+        };
+        if expected != "..." && expected.trim_matches('"') != actual.trim_matches('"') {
+            let message = format!("`{name}` is not what the script expects");
+            return Err(Problem::failed(request.line, message).between(expected, actual));
+        }
+        Ok(Returned::Number(0))
+    }
+}
+
+fn wait(socket: &Socket) -> Returned {
+    if socket.is_nonblocking {
+        Returned::Error("EAGAIN")
+    } else {
+        Returned::Blocked
+    }
+}
+
+fn connected<'a>(host: &'a mut Host, socket: &Socket) -> Option<&'a mut Connection> {
+    host.connection
+        .as_mut()
+        .filter(|_| socket.kind == Kind::Connected)
+}
+
+fn shutdown(host: &mut Host, request: &Request<'_>, kind: Kind) -> Returned {
+    let Some(connection) = host.connection.as_mut().filter(|_| kind == Kind::Connected) else {
+        return Returned::Error("ENOTCONN");
+    };
+    if connection.endpoint.state() == ConnectionState::Closed {
+        return Returned::Error("ENOTCONN");
+    }
+    if !request.has(1, "SHUT_RD") {
+        connection.endpoint.set_cork(false);
+        host.command(AppCommand::Close);
+    }
+    Returned::Number(0)
+}
+
+fn ioctl(host: &mut Host, request: &Request<'_>) -> Result<Returned, Problem> {
+    let name = request.text(1)?;
+    let connection = host.connection.as_ref();
+    let actual = match name {
+        "SIOCINQ" | "FIONREAD" => connection.map_or(0, |connection| connection.unread),
+        "SIOCOUTQ" | "TIOCOUTQ" => connection.map_or(0, |connection| {
+            let acked = connection.endpoint.acked_bytes();
+            connection.written.saturating_sub(acked)
+        }),
+        "SIOCOUTQNSD" => {
+            connection.map_or(0, |connection| connection.endpoint.info().notsent_bytes)
+        }
+        _ => return Err(request.unsupported(&format!("the ioctl `{name}`"))),
+    };
+    let expected = request.text(2)?.trim_matches(['[', ']', ' ']);
+    if expected != "..." && integer(expected) != Some(actual as i64) {
+        let message = format!("`{name}` is not what the script expects");
+        return Err(Problem::failed(request.line, message).between(expected, actual.to_string()));
+    }
+    Ok(Returned::Number(0))
+}
+
+/// Calls that are refused, with the words to say it.
+fn refused(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "sendmmsg" | "recvmmsg" => "mmsg calls are not supported",
+        "epoll_create" | "epoll_create1" | "epoll_ctl" | "epoll_wait" => "epoll is not supported",
+        "poll" | "ppoll" | "select" => "poll is not supported",
+        "sendfile" => "sendfile is not supported",
+        "splice" | "pipe" => "splice is not supported",
+        "mmap" | "munmap" => "zero-copy receive is not supported",
+        "open" => "files are not supported",
+        "cap_set" | "eventfd" => "this call is not supported",
+        _ if name.starts_with("sctp_") => "SCTP is not supported",
+        _ => return None,
+    })
+}
+
+/// A whole number, decimal, octal or hexadecimal.
+fn integer(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if let Some(digits) = text.strip_prefix("0x") {
+        return i64::from_str_radix(digits, 16).ok();
+    }
+    text.parse().ok()
+}
+
+/// Bytes in a vector such as `[{..., 1000}, {..., 500}]`.
+fn vector_length(text: &str) -> i64 {
+    text.split("...")
+        .skip(1)
+        .filter_map(|part| {
+            let digits = part.trim_start().strip_prefix(',')?.trim_start();
+            let end = digits
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(digits.len());
+            digits[..end].parse::<i64>().ok()
+        })
+        .fold(0, i64::saturating_add)
+}
+
+/// Bytes of a message such as `{msg_name(...)=..., msg_iov(1)=[{..., 5000}], msg_flags=0}`.
+fn message_length(text: &str) -> i64 {
+    let vector = text.split_once("msg_iov").map_or("", |(_, rest)| rest);
+    let vector = vector.split_once(']').map_or(vector, |(vector, _)| vector);
+    vector_length(vector)
+}
+
+/// Linux's number of an error.
+fn error_number(name: &str) -> u32 {
+    match name {
+        "ECONNABORTED" => 103,
+        "ECONNRESET" => 104,
+        "ETIMEDOUT" => 110,
+        "ECONNREFUSED" => 111,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_add_up() {
+        assert_eq!(vector_length("[{..., 1000}, {..., 500}]"), 1500);
+        let message = "{msg_name(...)=..., msg_iov(2)=[{..., 10}, {...,20}], msg_flags=0}";
+        assert_eq!(message_length(message), 30);
+        assert_eq!(vector_length("nonsense"), 0);
+    }
+}

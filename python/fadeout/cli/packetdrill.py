@@ -1,0 +1,78 @@
+"""`fadeout packetdrill`: run scripts in the packetdrill language against the TCP endpoint."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fadeout import _native
+from fadeout.cli.console import err, out
+from fadeout.cli.errors import MISTAKE, reports_errors
+from fadeout.cli.options import examples
+
+DIFFERENT = 1
+"""The endpoint did something else than a script expects."""
+UNSUPPORTED = 3
+"""A script uses something that is not supported."""
+
+STATUS = {"invalid": MISTAKE, "failed": DIFFERENT, "unsupported": UNSUPPORTED, "passed": 0}
+"""Exit status of each outcome; of several the first that occurs."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "packetdrill",
+        epilog=examples(
+            "fadeout packetdrill slow-start.pkt",
+            "fadeout packetdrill tests/*.pkt --quiet",
+            note="The exit status is 0 when all scripts pass, 1 when the endpoint did something "
+            "else, 2 when a script is wrong, 3 when one uses what is not supported.",
+        ),
+    )(reports_errors(packetdrill))
+
+
+def packetdrill(
+    scripts: Annotated[list[Path], typer.Argument(help="Scripts, usually named .pkt.")],
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Say nothing of scripts that pass.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the reports as JSON.")] = False,
+) -> None:
+    """Run packetdrill scripts against the TCP endpoint, in virtual time.
+
+    A script says which segments arrive, what the application calls and which segments must
+    leave. The first difference is shown with the script's line, the expected and the actual
+    segment.
+    """
+    reports = [_report(script) for script in scripts]
+    if as_json:
+        text = json.dumps(reports, indent=2, ensure_ascii=False)
+        out().print(text, markup=False, highlight=False)
+    else:
+        for report in reports:
+            _print(report, quiet=quiet)
+    outcomes = {report["outcome"] for report in reports}
+    status = next((code for name, code in STATUS.items() if name in outcomes), 0)
+    if status:
+        raise typer.Exit(status)
+
+
+def _report(script: Path) -> dict[str, Any]:
+    # A byte that is no text is a mistake of the script, which its parser names.
+    text = script.read_bytes().decode("utf-8", errors="replace")
+    return json.loads(_native.packetdrill(text, str(script)))
+
+
+def _print(report: dict[str, Any], *, quiet: bool) -> None:
+    passed = report["outcome"] == "passed"
+    for line in report["output"]:
+        out().print(line, markup=False, highlight=False)
+    for warning in report["warnings"]:
+        text = f"{report['name']}:{warning['line']}: warning: {warning['message']}"
+        err().print(text, markup=False, highlight=False, soft_wrap=True)
+    if passed and quiet:
+        return
+    console = out() if passed else err()
+    console.print(report["text"], markup=False, highlight=False, soft_wrap=True)
