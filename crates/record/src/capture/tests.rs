@@ -334,6 +334,7 @@ fn blocks_beyond_the_headers_room_are_left_out() {
         sender: &config.endpoints[1],
         receiver: &config.endpoints[0],
         window_scale: 0,
+        multipath: None,
     };
     let mut headers = Headers::default();
     let bytes = headers.build(&addressed);
