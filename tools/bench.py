@@ -137,9 +137,7 @@ def whole_run(arguments: list[str]) -> Run:
     with tempfile.TemporaryFile() as output:
         executable = str(TARGET / "release" / "whole_run")
         actions = [(os.POSIX_SPAWN_DUP2, output.fileno(), 1)]
-        pid = os.posix_spawn(
-            executable, [executable, *arguments], os.environ, file_actions=actions
-        )
+        pid = os.posix_spawn(executable, [executable, *arguments], os.environ, file_actions=actions)
         _, status, usage = os.wait4(pid, 0)
         if status != 0:
             sys.exit(f"failed: {executable} {' '.join(arguments)}")

@@ -4,6 +4,7 @@
 //! bytes arrived where, and when the time it asked for has come; it answers with what the ends ask
 //! of their connection.
 
+mod bulk;
 mod download;
 mod on_off;
 mod registry;
@@ -11,6 +12,7 @@ mod request_response;
 
 pub use registry::APPLICATIONS;
 
+pub use bulk::Bulk;
 use download::Download;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -45,7 +47,7 @@ pub type Ask = (End, Request);
 #[derive(Debug, Clone)]
 pub enum Application {
     /// Always has data to send; never closes.
-    Bulk,
+    Bulk(Bulk),
     /// Sends a file, then closes. Its flow completion time is measured from opening the
     /// connection to the last byte in order at the receiver.
     Transfer {
@@ -66,7 +68,7 @@ impl Application {
     pub fn new(name: &str, parameters: &Parameters, random: Stream) -> Option<Application> {
         let entry = fadeout_core::registry::find(APPLICATIONS, name)?;
         Some(match entry.name {
-            "bulk" => Application::Bulk,
+            "bulk" => Application::Bulk(Bulk::new(parameters)),
             "transfer" => {
                 let size = parameters.number("size", registry::DEFAULT_TRANSFER_BYTES);
                 Application::Transfer {
@@ -95,7 +97,7 @@ impl Application {
     /// before it was established as soon as it is.
     pub fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         match self {
-            Application::Bulk => asks.push((End::Sender, Request::WriteForever)),
+            Application::Bulk(bulk) => bulk.on_start(now, asks),
             Application::Transfer { size } => {
                 asks.push((End::Sender, Request::Write(*size)));
                 asks.push((End::Sender, Request::Close));
@@ -111,13 +113,14 @@ impl Application {
         match self {
             Application::Download(download) => download.on_delivered(at, bytes, asks),
             Application::RequestResponse(dialogue) => dialogue.on_delivered(now, at, bytes, asks),
-            Application::Bulk | Application::Transfer { .. } | Application::OnOff(_) => {}
+            Application::Bulk(_) | Application::Transfer { .. } | Application::OnOff(_) => {}
         }
     }
 
     /// The time that [`Application::wake_at`] named has come.
     pub fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         match self {
+            Application::Bulk(bulk) => bulk.on_wake(now, asks),
             Application::OnOff(on_off) => on_off.on_wake(now, asks),
             Application::RequestResponse(dialogue) => dialogue.on_wake(now, asks),
             _ => {}
@@ -127,6 +130,7 @@ impl Application {
     /// When it wants [`Application::on_wake`]; [`Time::NEVER`] when only a delivery can move it.
     pub fn wake_at(&self) -> Time {
         match self {
+            Application::Bulk(bulk) => bulk.wake_at(),
             Application::OnOff(on_off) => on_off.wake_at(),
             Application::RequestResponse(dialogue) => dialogue.wake_at(),
             _ => Time::NEVER,
@@ -138,7 +142,7 @@ impl Application {
         match self {
             Application::Transfer { size } => Some(*size),
             Application::Download(download) => Some(download.size()),
-            Application::Bulk | Application::OnOff(_) => None,
+            Application::Bulk(_) | Application::OnOff(_) => None,
             Application::RequestResponse(dialogue) => dialogue.size(),
         }
     }

@@ -106,7 +106,24 @@ pub static APPLICATIONS: &[Entry] = &[
         "bulk",
         &["iperf", "greedy"],
         "Always has data to send, until the run ends.",
-        &[],
+        &[
+            Parameter {
+                name: "greeting",
+                kind: ParameterKind::Integer {
+                    min: 0,
+                    max: 65_535,
+                    unit: "bytes",
+                },
+                default: "0 B",
+                doc: "A first small write that stands alone; iperf3's cookie takes 37 bytes.",
+            },
+            Parameter {
+                name: "pause",
+                kind: ParameterKind::Span,
+                default: "0 s",
+                doc: "From opening the connection to the rest of the data, with a greeting.",
+            },
+        ],
     ),
     application(
         "transfer",
