@@ -156,7 +156,7 @@ def congestion_control(run: dict[str, Any]) -> str | dict[str, Any]:
 
 
 def data_start_s(run: dict[str, Any]) -> float:
-    """When our sender starts with the data: after the handshake and the cookie, a round trip each."""
+    """When our sender starts with data: after handshake and cookie, a round trip each."""
     return 4e-3 * run["delay_ms"] + 5e-3
 
 
