@@ -64,7 +64,7 @@ SHAPE = ("max_cwnd_segments", "retransmitted_segments")
 SHAPE_CHECKED = ("cubic", "reno")
 """The algorithms whose largest window and retransmissions must agree too.
 
-The others are held to rate and round-trip time: in Vegas a single decision at the end of slow start,
+The others are held to rate and round-trip time: in Vegas one decision at the end of slow start,
 at a queueing delay of half a packet, makes or avoids the one overshoot of the run.
 """
 
