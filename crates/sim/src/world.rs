@@ -582,11 +582,6 @@ impl<P: Probe> World<P> {
     pub fn into_probe(self) -> P {
         self.probe
     }
-    /// State of the sender of flow number `flow` now.
-    pub fn sender_row(&self, flow: usize) -> fadeout_core::CongestionRow {
-        self.endpoint(self.flows[flow].sender)
-            .congestion_row(self.now)
-    }
     /// The TCP endpoint with this id, also where it is one path of a connection.
     pub(crate) fn endpoint(&self, id: EndpointId) -> &TcpEndpoint {
         match &self.hosts[id.index()].end {
