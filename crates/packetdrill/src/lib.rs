@@ -2,8 +2,8 @@
 //! virtual time, against one [`TcpEndpoint`](fadeout_transport::tcp::TcpEndpoint).
 //!
 //! The language is that of the packetdrill project, the semantics are Linux's. `docs/packetdrill.md`
-//! says what is supported. A script is parsed whole ([`mod@parse`]) before it runs ([`runner`]):
-//! the [`host`] is the machine under test, [`sockets`] its system calls.
+//! says what is supported. A script is parsed whole (`parse`) before it runs (`runner`):
+//! the `host` is the machine under test, `sockets` its system calls.
 
 mod code;
 mod compare;
