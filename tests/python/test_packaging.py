@@ -41,4 +41,4 @@ def test_a_wheel_works_in_an_empty_environment(tmp_path: Path):
     files = "import fadeout.validate.linux as v, fadeout.study as s; print(len(v.runs())); " + (
         "print((s.studies()['blockage'].folder / 'scenario.toml').is_file())"
     )
-    assert call(binaries / "python", "-c", files, cwd=tmp_path).split() == ["9", "True"]
+    assert call(binaries / "python", "-c", files, cwd=tmp_path).split() == ["18", "True"]
