@@ -90,14 +90,13 @@ pub(crate) fn parts(
     choose: ChooseCongestion<'_>,
 ) -> Result<Parts, BuildError> {
     let mut parts = Parts::default();
-    for (index, link) in scenario.links.iter().enumerate() {
+    for index in 0..scenario.links.len() {
         for is_reverse in [false, true] {
-            let id = LinkId(parts.links.len() as u32);
+            let id = link_id(index, is_reverse);
+            debug_assert_eq!(id.index(), parts.links.len(), "directions alternate");
             parts
                 .links
                 .push(build_link(scenario, index, is_reverse, id)?);
-            debug_assert_eq!(id, link_id(index, is_reverse), "directions alternate");
-            let _ = link;
         }
     }
     for flow in &scenario.flows {

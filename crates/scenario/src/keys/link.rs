@@ -31,20 +31,9 @@ pub(super) static LINK: &[Key] = &[
         "Largest extra delay, drawn uniformly from zero to this for each packet. Packets are \
          never reordered.",
     ),
-    key(
-        "framing",
-        FRAMING,
-        Default("\"0 B\""),
-        "Bytes that each packet takes on the link besides its IP packet: 14 for an Ethernet \
-         header, 38 for Ethernet with preamble, checksum and gap.",
-    ),
-    key(
-        "queue",
-        Shape::Table(QUEUE),
-        Default("{}"),
-        "The queue in front of the transmitter.",
-    ),
-    key("loss", LOSS, Optional, "Random loss; none without it."),
+    FRAMING_KEY,
+    QUEUE_KEY,
+    LOSS_KEY,
     key(
         "reverse",
         Shape::Table(REVERSE),
@@ -52,6 +41,22 @@ pub(super) static LINK: &[Key] = &[
         "The direction from `to` to `from`.",
     ),
 ];
+
+// What both directions say alike.
+const FRAMING_KEY: Key = key(
+    "framing",
+    FRAMING,
+    Default("\"0 B\""),
+    "Bytes that each packet takes on the link besides its IP packet: 14 for an Ethernet \
+         header, 38 for Ethernet with preamble, checksum and gap.",
+);
+const QUEUE_KEY: Key = key(
+    "queue",
+    Shape::Table(QUEUE),
+    Default("{}"),
+    "The queue in front of the transmitter.",
+);
+const LOSS_KEY: Key = key("loss", LOSS, Optional, "Random loss; none without it.");
 
 static REVERSE: &[Key] = &[
     key(
@@ -72,20 +77,9 @@ static REVERSE: &[Key] = &[
         Default("\"0 s\""),
         "Largest extra delay, as for the link.",
     ),
-    key(
-        "framing",
-        FRAMING,
-        Default("\"0 B\""),
-        "Bytes that each packet takes on the link besides its IP packet: 14 for an Ethernet \
-         header, 38 for Ethernet with preamble, checksum and gap.",
-    ),
-    key(
-        "queue",
-        Shape::Table(QUEUE),
-        Default("{}"),
-        "The queue in front of the transmitter.",
-    ),
-    key("loss", LOSS, Optional, "Random loss; none without it."),
+    FRAMING_KEY,
+    QUEUE_KEY,
+    LOSS_KEY,
 ];
 
 const RATE_MODEL: Shape = Shape::AnyOf(&[
