@@ -49,6 +49,88 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
+            name: "radio",
+            plural: "radios",
+            entries: &[
+                entry(
+                    "nr",
+                    &[],
+                    &[parameter(
+                        "numerology",
+                        ParameterKind::Integer {
+                            min: 0,
+                            max: 5,
+                            unit: "",
+                        },
+                        "1",
+                    )],
+                ),
+                entry("lte", &[], &[]),
+            ],
+        },
+        Kind {
+            name: "channel",
+            plural: "channels",
+            entries: &[
+                entry(
+                    "umi",
+                    &[],
+                    &[parameter("shadowing", ParameterKind::Bool, "true")],
+                ),
+                entry("rma", &[], &[]),
+            ],
+        },
+        Kind {
+            name: "antenna",
+            plural: "antennas",
+            entries: &[entry("isotropic", &[], &[]), entry("array", &[], &[])],
+        },
+        Kind {
+            name: "mac-scheduler",
+            plural: "mac-schedulers",
+            entries: &[
+                entry("proportional-fair", &["pf"], &[]),
+                entry("round-robin", &[], &[]),
+            ],
+        },
+        Kind {
+            name: "rlc",
+            plural: "rlc-modes",
+            entries: &[
+                entry(
+                    "am",
+                    &[],
+                    &[parameter("t-reassembly", ParameterKind::Span, "35 ms")],
+                ),
+                entry("um", &[], &[]),
+            ],
+        },
+        Kind {
+            name: "pdcp",
+            plural: "pdcps",
+            entries: &[entry("nr", &[], &[])],
+        },
+        Kind {
+            name: "mobility",
+            plural: "mobility-models",
+            entries: &[
+                entry("static", &[], &[]),
+                entry(
+                    "line",
+                    &[],
+                    &[parameter(
+                        "x-speed",
+                        ParameterKind::Number {
+                            min: -100.0,
+                            max: 100.0,
+                            unit: "m/s",
+                        },
+                        "0",
+                    )],
+                ),
+            ],
+        },
+        Kind {
             name: "profile",
             plural: "profiles",
             entries: &[
