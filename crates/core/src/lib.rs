@@ -8,6 +8,7 @@
 mod distribution;
 mod event_queue;
 mod fingerprint;
+mod geometry;
 mod ids;
 mod link_info;
 pub mod math;
@@ -27,6 +28,7 @@ mod wake;
 pub use distribution::{Distribution, DistributionKind};
 pub use event_queue::EventQueue;
 pub use fingerprint::Fingerprint;
+pub use geometry::{Kinematics, Motion, Point, Vector};
 pub use ids::{EndpointId, FlowId, LinkId, NodeId, RouteId};
 pub use link_info::LinkInfo;
 pub use packet::{Ecn, Packet};

@@ -1,0 +1,117 @@
+//! Places and movement in a flat world: x east, y north, z up, in metres.
+
+use crate::{NodeId, Time, math};
+use std::ops::{Add, Mul, Sub};
+
+/// A place in metres.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Point {
+    /// East.
+    pub x: f64,
+    /// North.
+    pub y: f64,
+    /// Above ground.
+    pub z: f64,
+}
+
+/// A difference of places in metres, or a velocity in metres per second.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Vector {
+    /// East.
+    pub x: f64,
+    /// North.
+    pub y: f64,
+    /// Up.
+    pub z: f64,
+}
+
+impl Point {
+    /// The place `(x, y, z)`.
+    pub const fn new(x: f64, y: f64, z: f64) -> Point {
+        Point { x, y, z }
+    }
+    /// Distance in space: d3D of TR 38.901.
+    pub fn distance_to(self, other: Point) -> f64 {
+        (other - self).length()
+    }
+    /// Distance on the ground: d2D of TR 38.901.
+    pub fn ground_distance_to(self, other: Point) -> f64 {
+        math::hypot(other.x - self.x, other.y - self.y)
+    }
+}
+
+impl Vector {
+    /// The vector `(x, y, z)`.
+    pub const fn new(x: f64, y: f64, z: f64) -> Vector {
+        Vector { x, y, z }
+    }
+    /// The scalar product.
+    pub fn dot(self, other: Vector) -> f64 {
+        self.x * other.x + self.y * other.y + self.z * other.z
+    }
+    /// Length; of a velocity, the speed.
+    pub fn length(self) -> f64 {
+        self.dot(self).sqrt()
+    }
+}
+
+impl Sub for Point {
+    type Output = Vector;
+    fn sub(self, other: Point) -> Vector {
+        Vector::new(self.x - other.x, self.y - other.y, self.z - other.z)
+    }
+}
+
+impl Add<Vector> for Point {
+    type Output = Point;
+    fn add(self, way: Vector) -> Point {
+        Point::new(self.x + way.x, self.y + way.y, self.z + way.z)
+    }
+}
+
+impl Mul<f64> for Vector {
+    type Output = Vector;
+    fn mul(self, factor: f64) -> Vector {
+        Vector::new(self.x * factor, self.y * factor, self.z * factor)
+    }
+}
+
+/// Where something is and how it moves.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Kinematics {
+    /// Its place.
+    pub position: Point,
+    /// Its velocity, in metres per second.
+    pub velocity: Vector,
+}
+
+impl Kinematics {
+    /// At rest at `position`.
+    pub const fn at_rest(position: Point) -> Kinematics {
+        Kinematics {
+            position,
+            velocity: Vector::new(0.0, 0.0, 0.0),
+        }
+    }
+}
+
+/// Says where nodes are. Asked with times that never go back for the same node.
+pub trait Motion {
+    /// Place and velocity of `node` at `time`.
+    fn at(&mut self, node: NodeId, time: Time) -> Kinematics;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ground_distance_ignores_height() {
+        let (mast, phone) = (Point::new(0.0, 0.0, 25.0), Point::new(30.0, 40.0, 1.5));
+        assert_eq!(mast.ground_distance_to(phone), 50.0);
+        assert_eq!(
+            mast.distance_to(phone),
+            (50.0_f64 * 50.0 + 23.5 * 23.5).sqrt()
+        );
+    }
+}
