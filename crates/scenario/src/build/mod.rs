@@ -137,7 +137,7 @@ impl Builder<'_, '_> {
             blockages: fields.flag("blockages")?,
             transport_blocks: fields.flag("transport-blocks")?,
             bearers: fields.sampling("bearers")?,
-            packet_delays: fields.flag("packet-delays")?,
+            radio_delay: fields.flag("radio-delay")?,
             capture,
             capture_snap: fields.bytes("capture-snap")?,
         })

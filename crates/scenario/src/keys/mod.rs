@@ -337,7 +337,7 @@ static PROBE: &[Key] = &[
         "RLC and PDCP buffers of each bearer: at most once in this long, or at every packet.",
     ),
     key(
-        "packet-delays",
+        "radio-delay",
         Shape::Bool,
         Default("false"),
         "Each packet's delay on a bearer, split into its parts.",

@@ -440,7 +440,7 @@ pub struct ProbeSettings {
     /// Buffers of each bearer.
     pub bearers: Sampling,
     /// Where each packet's delay on a bearer comes from.
-    pub packet_delays: bool,
+    pub radio_delay: bool,
     /// Nodes whose packets are written to a capture file.
     pub capture: Vec<NodeId>,
     /// Bytes kept of each captured packet.

@@ -296,7 +296,7 @@ fn probe<'a>(probe: &ProbeSettings, name: impl Fn(NodeId) -> &'a str) -> Value {
         "blockages": probe.blockages,
         "transport-blocks": probe.transport_blocks,
         "bearers": sampling(probe.bearers, "every-packet"),
-        "packet-delays": probe.packet_delays,
+        "radio-delay": probe.radio_delay,
         "capture": if capture.is_empty() { json!(false) } else { json!(capture) },
         "capture-snap": size(probe.capture_snap),
     })
