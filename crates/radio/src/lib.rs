@@ -12,6 +12,7 @@
 pub mod antenna;
 pub mod channel;
 mod link_budget;
+pub mod mac;
 pub mod phy;
 
 pub use link_budget::{Blocker, LinkBudget, LinkBudgetError, LinkState};

@@ -37,7 +37,11 @@ impl RequestConfig {
     pub(crate) fn opportunity_from(&self, slot: u64, offset: u32) -> u64 {
         let (period, offset) = (u64::from(self.period), u64::from(offset));
         let phase = (slot + period - offset % period) % period;
-        if phase == 0 { slot } else { slot + period - phase }
+        if phase == 0 {
+            slot
+        } else {
+            slot + period - phase
+        }
     }
 }
 
@@ -124,8 +128,20 @@ mod tests {
     fn lte_reports_have_the_steps_of_the_table() {
         // Every fifth entry of TS 36.321 Table 6.1.3.1-1.
         let table = [
-            (1, 10), (6, 22), (11, 49), (16, 107), (21, 234), (26, 515), (31, 1132), (36, 2490),
-            (41, 5476), (46, 12_043), (51, 26_487), (56, 58_255), (61, 128_125), (62, 150_000),
+            (1, 10),
+            (6, 22),
+            (11, 49),
+            (16, 107),
+            (21, 234),
+            (26, 515),
+            (31, 1132),
+            (36, 2490),
+            (41, 5476),
+            (46, 12_043),
+            (51, 26_487),
+            (56, 58_255),
+            (61, 128_125),
+            (62, 150_000),
         ];
         for (index, bytes) in table {
             assert_eq!(LTE_STEPS[index - 1], bytes, "index {index}");
@@ -138,7 +154,11 @@ mod tests {
             assert_eq!(status.reported(0), 0);
             for bytes in (1..150_000).step_by(7) {
                 let reported = status.reported(bytes);
-                let step = if status == BufferStatus::Lte { 1.171 } else { 1.066 };
+                let step = if status == BufferStatus::Lte {
+                    1.171
+                } else {
+                    1.066
+                };
                 assert!(reported >= bytes && reported as f64 <= bytes as f64 * step + 10.0);
             }
         }
@@ -148,7 +168,9 @@ mod tests {
     #[test]
     fn opportunities_come_once_a_period_at_the_offset() {
         let config = RequestConfig::every(5);
-        let found: Vec<u64> = (0..12).map(|slot| config.opportunity_from(slot, 3)).collect();
+        let found: Vec<u64> = (0..12)
+            .map(|slot| config.opportunity_from(slot, 3))
+            .collect();
         assert_eq!(found, [3, 3, 3, 3, 8, 8, 8, 8, 8, 13, 13, 13]);
         assert_eq!(RequestConfig::every(1).opportunity_from(17, 0), 17);
     }

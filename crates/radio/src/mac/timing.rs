@@ -87,7 +87,12 @@ mod tests {
     #[test]
     fn nr_times_are_those_of_the_standard() {
         // T_proc,1 in us and the default K2 of TS 38.214 Table 6.1.2.1.1-4, whose j is the least.
-        for (mu, decoding, k2) in [(0, 570.83, 1), (1, 356.77, 1), (2, 303.26, 2), (3, 178.39, 3)] {
+        for (mu, decoding, k2) in [
+            (0, 570.83, 1),
+            (1, 356.77, 1),
+            (2, 303.26, 2),
+            (3, 178.39, 3),
+        ] {
             let timing = Timing::nr(mu);
             let found = timing.ue_decoding.as_secs_f64() * 1e6;
             assert!((found - decoding).abs() < 0.01, "{found} beside {decoding}");

@@ -236,7 +236,11 @@ mod tests {
             wanted,
             rate,
         };
-        let candidates = [candidate(0, 20, 1.0), candidate(1, 6, 3.0), candidate(2, 9, 2.0)];
+        let candidates = [
+            candidate(0, 20, 1.0),
+            candidate(1, 6, 3.0),
+            candidate(2, 9, 2.0),
+        ];
         let view = SlotView {
             slot: 0,
             units: 17,
