@@ -3,12 +3,17 @@
 //! Ids are positions: [`CellId`] indexes [`RadioConfig::cells`], [`UeId`](fadeout_core::UeId)
 //! [`RadioConfig::ues`], [`BearerId`](fadeout_core::BearerId) [`RadioConfig::bearers`].
 
-use crate::mac::{RequestConfig, SchedulerKind, Timing};
+use crate::mac::{RequestConfig, SchedulerKind};
+use crate::pdcp::PdcpConfig;
+use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
 use crate::phy::frame::Duplex;
 use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
 use crate::phy::mcs::McsTable;
+use crate::phy::numerology::{CyclicPrefix, Numerology};
+use crate::phy::timing::{NrTimingConfig, Timing};
+use crate::rlc::RlcConfig;
 use fadeout_core::{CellId, Dbm, Decibel, Hertz, NodeId, Point, Rate, Span, UeId};
 
 /// All cells, UEs and bearers of a scenario.
@@ -167,7 +172,7 @@ pub enum UplinkPower {
     /// Open loop (TS 36.213 clause 5.1.1.1, TS 38.213 clause 7.1.1): at most P_0 + alpha PL in
     /// each resource block, and no more resource blocks than the power suffices for.
     OpenLoop {
-        /// P_0 of one resource block (at 15 kHz; scaled with the spacing).
+        /// P_0 of one resource block of 15 kHz; wider ones in proportion.
         p0: Dbm,
         /// Share of the path loss that is made up for, in [0, 1].
         alpha: f64,
@@ -212,8 +217,12 @@ pub struct FixedSinr {
 pub struct BearerConfig {
     /// UE.
     pub ue: UeId,
-    /// Priority of its logical channel: lower is served first. Equal ones in turn.
+    /// Priority of its logical channel: lower is served first, equal ones by id.
     pub priority: u8,
+    /// RLC at both ends.
+    pub rlc: RlcConfig,
+    /// PDCP at both ends.
+    pub pdcp: PdcpConfig,
 }
 
 impl CellConfig {
@@ -261,8 +270,17 @@ impl CellConfig {
     /// An NR cell: 16 HARQ processes, SR every 8 slots, reports every 10 slots that are 4 slots
     /// old. Above 6 GHz (frequency range 2): 40 dBm, one UE at a time, slots that the scheduler
     /// divides; below: 46 dBm, FDD.
-    pub fn nr(site: Point, carrier: Hertz, mu: u8, resource_blocks: u32) -> CellConfig {
-        let slot = Span::from_nanos(1_000_000 >> mu.min(6));
+    ///
+    /// # Errors
+    /// There is no such numerology for data.
+    pub fn nr(
+        site: Point,
+        carrier: Hertz,
+        mu: u8,
+        resource_blocks: u32,
+    ) -> Result<CellConfig, PhyError> {
+        let numerology = Numerology::new(mu, CyclicPrefix::Normal)?;
+        let slot = numerology.slot();
         let is_fr2 = carrier.0 > 6e9;
         let uplink_power = if is_fr2 {
             UplinkPower::Maximum
@@ -272,7 +290,7 @@ impl CellConfig {
                 alpha: 0.8,
             }
         };
-        CellConfig {
+        Ok(CellConfig {
             air: AirInterface::Nr { mu },
             duplex: if is_fr2 {
                 Duplex::Flexible { guard: 0 }
@@ -293,11 +311,11 @@ impl CellConfig {
                 uplink_processes: 16,
                 ..HarqConfig::default()
             },
-            timing: Timing::nr(mu),
+            timing: Timing::nr(numerology, &NrTimingConfig::default())?,
             requests: RequestConfig::every(8),
             uplink_power,
             ..CellConfig::lte(site, carrier, resource_blocks)
-        }
+        })
     }
 }
 
@@ -329,6 +347,28 @@ impl Default for HarqConfig {
             combining: Combining::IncrementalRedundancy,
             nack_to_ack: 0.0,
             ack_to_nack: 0.0,
+        }
+    }
+}
+
+impl BearerConfig {
+    /// A bearer of `ue` in NR acknowledged mode.
+    pub fn nr(ue: UeId) -> BearerConfig {
+        BearerConfig {
+            ue,
+            priority: 1,
+            rlc: RlcConfig::NR_AM,
+            pdcp: PdcpConfig::NR,
+        }
+    }
+
+    /// A bearer of `ue` in LTE acknowledged mode.
+    pub fn lte(ue: UeId) -> BearerConfig {
+        BearerConfig {
+            ue,
+            priority: 1,
+            rlc: RlcConfig::LTE_AM,
+            pdcp: PdcpConfig::LTE,
         }
     }
 }

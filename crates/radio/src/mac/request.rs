@@ -34,7 +34,7 @@ impl RequestConfig {
     }
 
     /// The first opportunity from `slot` on, for a UE with offset `offset`.
-    pub(crate) fn opportunity_from(&self, slot: u64, offset: u32) -> u64 {
+    pub fn opportunity_from(&self, slot: u64, offset: u32) -> u64 {
         let (period, offset) = (u64::from(self.period), u64::from(offset));
         let phase = (slot + period - offset % period) % period;
         if phase == 0 {
@@ -56,7 +56,7 @@ const NR_PERIODS: [&[u32]; 4] = [
 ];
 
 /// The SR periodicities in slots that LTE (`None`) and NR's numerology `mu` have.
-pub(crate) fn request_periods(mu: Option<u8>) -> &'static [u32] {
+pub fn request_periods(mu: Option<u8>) -> &'static [u32] {
     match mu {
         None => LTE_PERIODS,
         Some(mu) => NR_PERIODS[usize::from(mu.min(3))],

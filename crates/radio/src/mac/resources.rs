@@ -349,29 +349,33 @@ mod tests {
     fn lte_units_are_groups_of_four_blocks_and_carry_the_tables_size() {
         let cell = CellConfig::lte(Point::default(), Hertz(2e9), 100);
         let tti = Span::from_millis(1);
-        let resources =
-            Resources::new(&cell, Direction::Downlink, tti, 14, &[14]).expect("a cell");
+        let resources = Resources::new(&cell, Direction::Downlink, tti, 14, &[14]).expect("a cell");
         assert_eq!(resources.units(14), 25);
         assert_eq!(resources.bytes(14, 28, 25), 75_376 / 8);
         // MCS 15 has I_TBS 14; 50 blocks are 12.5 groups.
         let narrow = CellConfig::lte(Point::default(), Hertz(2e9), 50);
-        let narrow =
-            Resources::new(&narrow, Direction::Downlink, tti, 14, &[14]).expect("a cell");
+        let narrow = Resources::new(&narrow, Direction::Downlink, tti, 14, &[14]).expect("a cell");
         assert_eq!(narrow.units(14), 17);
         assert_eq!(narrow.bytes(14, 15, 17), 14_112 / 8);
     }
 
     #[test]
     fn the_fewest_units_that_carry_the_bytes_are_found() {
-        let cell = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66);
+        let cell = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
         let slot = Span::from_micros(125);
         let resources = Resources::new(&cell, Direction::Uplink, slot, 14, &[]).expect("a cell");
         for scheme in [0, 10, 28] {
             for bytes in [1, 100, 1000, 3000, 10_000, 100_000] {
                 let units = resources.units_for(0, scheme, bytes, 12);
                 let enough = |units| u64::from(resources.bytes(0, scheme, units)) >= bytes;
-                assert!(enough(units) || units == 12, "scheme {scheme}, {bytes} bytes");
-                assert!(units == 2 || !enough(units - 1), "scheme {scheme}, {bytes} bytes");
+                assert!(
+                    enough(units) || units == 12,
+                    "scheme {scheme}, {bytes} bytes"
+                );
+                assert!(
+                    units == 2 || !enough(units - 1),
+                    "scheme {scheme}, {bytes} bytes"
+                );
             }
         }
         assert_eq!(resources.bytes(0, 5, 1), 0, "one symbol is all DM-RS");

@@ -166,8 +166,7 @@ impl Frame {
             divides,
             "a divisor of 1 ms, such as 1, 0.5 or 0.1",
         )?;
-        let symbols = (14 * nanos / 1_000_000).max(1) as u8;
-        Frame::new(tti, symbols, duplex)
+        Frame::new(tti, lte_symbols(tti), duplex)
     }
 
     fn new(slot: Span, symbols: u8, duplex: Duplex) -> Result<Frame, PhyError> {
@@ -273,6 +272,11 @@ impl Frame {
             .find(|&slot| is_wanted(self.format(slot)))
             .unwrap_or(slot)
     }
+}
+
+/// Symbols of one transmission time interval of LTE.
+pub(super) fn lte_symbols(tti: Span) -> u8 {
+    (14 * tti.as_nanos() / 1_000_000).clamp(1, 14) as u8
 }
 
 #[cfg(test)]
