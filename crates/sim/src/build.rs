@@ -9,7 +9,7 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{Decibel, EndpointId, FlowId, LinkId, Rate, RouteId, Span, Time, Wake};
 use fadeout_link as link;
 use fadeout_radio::phy::mcs::McsTable;
-use fadeout_radio::phy::rate::{RateModel, NrMcs};
+use fadeout_radio::phy::rate::{NrMcs, RateModel};
 use fadeout_radio::{self as radio, LinkBudget};
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_traffic::Application;
