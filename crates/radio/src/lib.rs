@@ -12,6 +12,8 @@
 pub mod antenna;
 pub mod channel;
 mod link_budget;
+pub mod pdcp;
 pub mod phy;
+pub mod rlc;
 
 pub use link_budget::{Blocker, LinkBudget, LinkBudgetError, LinkState};

@@ -99,8 +99,10 @@ pub(crate) fn parts(
                 .push(build_link(scenario, index, is_reverse, id)?);
         }
     }
+    let mut path_flows = multipath::PathFlows::new(scenario);
     for flow in &scenario.flows {
-        add_flow(scenario, flow, &mut parts, choose)?;
+        let first = path_flows.take(flow);
+        add_flow(scenario, flow, first, &mut parts, choose)?;
     }
     Ok(parts)
 }
@@ -112,6 +114,7 @@ fn link_id(link: usize, is_reverse: bool) -> LinkId {
 fn add_flow(
     scenario: &Scenario,
     flow: &scenario::Flow,
+    first_path: FlowId,
     parts: &mut Parts,
     choose: ChooseCongestion<'_>,
 ) -> Result<(), BuildError> {
@@ -119,7 +122,7 @@ fn add_flow(
     let sender = EndpointId(parts.hosts.len() as u32);
     let receiver = EndpointId(sender.0 + 1);
     if let Some(described) = &flow.multipath {
-        multipath::add(scenario, flow, described, parts)?;
+        multipath::add(scenario, flow, described, first_path, parts)?;
         return push_flow(scenario, flow, sender, receiver, parts);
     }
     let unknown = |kind, name: &str| BuildError::Unknown {

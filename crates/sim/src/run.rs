@@ -1,6 +1,6 @@
 //! A whole run: build, simulate, record, sum up.
 
-use crate::build::multipath::{path_count, path_flow};
+use crate::build::multipath::{PathFlows, path_count, path_flow};
 use crate::build::{self, BuildError, ChooseCongestion, direction_name};
 use crate::summary::summary;
 use crate::world::World;
@@ -195,6 +195,7 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
         blockages: probe.blockages,
         capture: probe.capture.clone(),
         snaplen: u32::try_from(probe.capture_snap.0).unwrap_or(u32::MAX),
+        ..RecorderConfig::default()
     }
 }
 
@@ -213,15 +214,17 @@ const SERVICE_PORT: u16 = 5201;
 
 fn endpoints(scenario: &Scenario) -> Vec<EndpointInfo> {
     let mut endpoints = Vec::with_capacity(2 * scenario.flows.len());
+    let mut path_flows = PathFlows::new(scenario);
     for (index, flow) in scenario.flows.iter().enumerate() {
         let paths = path_count(flow);
+        let first_path = path_flows.take(flow);
         // Ports repeat after 20,000 flows; a capture then shows several flows as one.
         let port = FIRST_PORT + (index % 20_000) as u16;
         for path in 0..paths.max(1) {
             let id = if paths == 0 {
                 FlowId(index as u32)
             } else {
-                path_flow(scenario, index, path)
+                path_flow(first_path, path)
             };
             let sender = EndpointId(endpoints.len() as u32);
             let receiver = EndpointId(sender.0 + 1);

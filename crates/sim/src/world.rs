@@ -421,13 +421,8 @@ impl<P: Probe> World<P> {
         let host = &self.hosts[id.index()];
         let (flow, to, route) = (host.flow, host.peer, host.route);
         let mut outbox = std::mem::take(&mut self.outbox);
-        let has_delivered = outbox.delivered_bytes > 0;
-        if has_delivered {
-            self.deliver(flow, id, outbox.delivered_bytes);
-        }
-        for event in outbox.events.drain(..) {
-            self.on_app_event(flow, event);
-        }
+        let delivered = outbox.delivered_bytes;
+        self.pass_up(flow, id, delivered, &mut outbox.events);
         let first = self.routes[route.index()][0];
         for outgoing in &outbox.segments {
             self.put_on_wire(outgoing, flow, to, route, first);
@@ -438,10 +433,7 @@ impl<P: Probe> World<P> {
             End::Single(tcp) => tcp.wake_at(),
             End::Subflow { .. } => Time::NEVER,
         };
-        self.arm_endpoint(id, at);
-        if !self.asks.is_empty() || has_delivered {
-            self.after_application(flow);
-        }
+        self.finish_step(flow, id, at, delivered);
     }
 
     /// Carries out what a step of a multipath connection put into the outbox.
@@ -454,13 +446,8 @@ impl<P: Probe> World<P> {
             let flow = self.hosts[on_path(path).index()].flow;
             self.probe.delivered(self.now, flow, bytes);
         }
-        let has_delivered = outbox.delivered_bytes > 0;
-        if has_delivered {
-            self.deliver(flow, anchor, outbox.delivered_bytes);
-        }
-        for event in outbox.events.drain(..) {
-            self.on_app_event(flow, event);
-        }
+        let delivered = outbox.delivered_bytes;
+        self.pass_up(flow, anchor, delivered, &mut outbox.events);
         for (path, outgoing) in &outbox.segments {
             let host = &self.hosts[on_path(*path).index()];
             let (flow, to, route) = (host.flow, host.peer, host.route);
@@ -470,8 +457,32 @@ impl<P: Probe> World<P> {
         outbox.clear();
         self.path_outbox = outbox;
         let at = self.connections[connection as usize].connection.wake_at();
-        self.arm_endpoint(anchor, at);
-        if !self.asks.is_empty() || has_delivered {
+        self.finish_step(flow, anchor, at, delivered);
+    }
+
+    /// Hands the application what a step of a connection has for it; `at` is the endpoint that
+    /// stands for the connection.
+    #[inline]
+    fn pass_up(
+        &mut self,
+        flow: FlowId,
+        at: EndpointId,
+        delivered: u64,
+        events: &mut Vec<AppEvent>,
+    ) {
+        if delivered > 0 {
+            self.deliver(flow, at, delivered);
+        }
+        for event in events.drain(..) {
+            self.on_app_event(flow, event);
+        }
+    }
+
+    /// Ends a step of a connection: its next wake-up, then what the application made of it.
+    #[inline]
+    fn finish_step(&mut self, flow: FlowId, at: EndpointId, wake_at: Time, delivered: u64) {
+        self.arm_endpoint(at, wake_at);
+        if !self.asks.is_empty() || delivered > 0 {
             self.after_application(flow);
         }
     }

@@ -41,10 +41,11 @@ const MAY_USE: [(&str, &[&str]); 12] = [
 const TESTKIT: &str = "testkit";
 
 /// Libraries that one crate alone may know.
-const ONE_OWNER: [(&str, &str); 4] = [
+const ONE_OWNER: [(&str, &str); 5] = [
     ("arrow", "record"),
     ("parquet", "record"),
     ("pyo3", "python"),
+    ("quick-xml", "mobility"),
     ("toml", "scenario"),
 ];
 

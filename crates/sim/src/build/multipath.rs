@@ -13,10 +13,31 @@ use fadeout_transport::multipath::{
 };
 use fadeout_transport::tcp::TcpConfig;
 
-/// The flow that the rows of a path carry. Paths come after all flows, in the order of the file.
-pub(crate) fn path_flow(scenario: &Scenario, flow: usize, path: usize) -> FlowId {
-    let before: usize = scenario.flows[..flow].iter().map(path_count).sum();
-    FlowId((scenario.flows.len() + before + path) as u32)
+/// Numbers the flows that the rows of paths carry. They come after all flows, in the order of the
+/// file; so whoever asks goes through the flows in that order.
+#[derive(Debug)]
+pub(crate) struct PathFlows {
+    next: u32,
+}
+
+impl PathFlows {
+    pub(crate) fn new(scenario: &Scenario) -> PathFlows {
+        PathFlows {
+            next: scenario.flows.len() as u32,
+        }
+    }
+
+    /// The flow of the first path of `flow`; those of its other paths follow.
+    pub(crate) fn take(&mut self, flow: &scenario::Flow) -> FlowId {
+        let first = FlowId(self.next);
+        self.next += path_count(flow) as u32;
+        first
+    }
+}
+
+/// The flow of path number `path` of a connection whose first path has `first`.
+pub(crate) fn path_flow(first: FlowId, path: usize) -> FlowId {
+    FlowId(first.0 + path as u32)
 }
 
 /// Paths of a flow that have rows of their own.
@@ -26,14 +47,16 @@ pub(crate) fn path_count(flow: &scenario::Flow) -> usize {
         .map_or(0, |multipath| multipath.paths.len())
 }
 
-/// Adds the hosts and connections of flow `flow`: sender and receiver of each path in turn.
+/// Adds the hosts and connections of flow `flow`: sender and receiver of each path in turn. The
+/// rows of its first path carry `first_flow`.
 pub(super) fn add(
     scenario: &Scenario,
     flow: &scenario::Flow,
     described: &scenario::Multipath,
+    first_flow: FlowId,
     parts: &mut Parts,
 ) -> Result<(), BuildError> {
-    let id = parts.flows.len();
+    let id = FlowId(parts.flows.len() as u32);
     let unknown = |kind, name: &str| BuildError::Unknown {
         flow: flow.name.clone(),
         kind,
@@ -70,7 +93,7 @@ pub(super) fn add(
                 PathConfig::default()
             };
             subflows.push(Subflow {
-                flow: path_flow(scenario, id, number),
+                flow: path_flow(first_flow, number),
                 congestion,
                 config: path,
             });
@@ -79,7 +102,7 @@ pub(super) fn add(
         parts.connections.push(Multi {
             connection,
             anchor: EndpointId(first_host + side),
-            flow: FlowId(id as u32),
+            flow: id,
         });
     }
     for (number, path) in described.paths.iter().enumerate() {
@@ -99,7 +122,7 @@ pub(super) fn add(
                 path: PathId(number as u8),
             };
             let peer = EndpointId(first_host + 2 * number as u32 + (1 - side));
-            let flow = path_flow(scenario, id, number);
+            let flow = path_flow(first_flow, number);
             parts.hosts.push(Host::new(end, flow, peer, route));
         }
     }

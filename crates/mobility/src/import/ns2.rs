@@ -1,0 +1,217 @@
+//! Movement files of ns-2's `setdest` and of the many generators that write its format.
+
+use super::{MAX_METRES, MAX_SECONDS, TraceError, Tracks, number, tracks};
+use crate::Leg;
+use fadeout_core::{Point, Span, Time};
+use std::collections::BTreeMap;
+
+/// Reads movements in ns-2's format.
+///
+/// Read are `$node_(i) set X_ v` with `Y_` and `Z_`, anywhere in the file, and
+/// `$ns_ at t "$node_(i) setdest x y speed"` and `$ns_ at t "$node_(i) set X_ v"`. Lines that
+/// start with `#` or `$god_` are skipped. A movement that has not ended when the next begins is
+/// cut short; a speed of zero stops the node. Nodes are named by their number.
+///
+/// # Errors
+/// [`TraceError`] with the line that is none of these.
+pub fn ns2(text: &str) -> Result<Tracks, TraceError> {
+    let mut starts: BTreeMap<String, Point> = BTreeMap::new();
+    let mut commands: BTreeMap<String, Vec<(f64, Command)>> = BTreeMap::new();
+    for (index, line) in text.lines().enumerate() {
+        match parse(line, index + 1)? {
+            None => {}
+            Some((node, None, Command::Set(axis, value))) => {
+                axis.put(starts.entry(node).or_default(), value);
+            }
+            Some((node, None, Command::Go(..))) => {
+                let message = format!("node {node} goes without a time; expected `$ns_ at TIME`");
+                return Err(TraceError::new(index + 1, message));
+            }
+            Some((node, Some(at), command)) => {
+                starts.entry(node.clone()).or_default();
+                commands.entry(node).or_default().push((at, command));
+            }
+        }
+    }
+    let mut legs = BTreeMap::new();
+    for (node, start) in starts {
+        let mut commands = commands.remove(&node).unwrap_or_default();
+        // Stable: commands of one instant keep their order.
+        commands.sort_by(|one, other| one.0.total_cmp(&other.0));
+        legs.insert(node, walk(start, &commands));
+    }
+    Ok(tracks(legs))
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+impl Axis {
+    fn put(self, place: &mut Point, value: f64) {
+        match self {
+            Axis::X => place.x = value,
+            Axis::Y => place.y = value,
+            Axis::Z => place.z = value,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Command {
+    Set(Axis, f64),
+    /// Towards `(x, y)` at this many metres per second.
+    Go(f64, f64, f64),
+}
+
+/// The node of a line, its time when it has one, and what the node does.
+fn parse(line: &str, at: usize) -> Result<Option<(String, Option<f64>, Command)>, TraceError> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') || line.starts_with("$god_") {
+        return Ok(None);
+    }
+    let cleaned = line.replace(['"', ';'], " ");
+    let mut words = cleaned.split_whitespace();
+    let mut word = || words.next().unwrap_or("");
+    let mut first = word();
+    let mut time = None;
+    if first == "$ns_" {
+        if word() != "at" {
+            let message = "a `$ns_` line without `at`; expected `$ns_ at TIME \"…\"`";
+            return Err(TraceError::new(at, message));
+        }
+        let seconds = number(word(), "a time", MAX_SECONDS, at)?;
+        if seconds < 0.0 {
+            return Err(TraceError::new(at, "a time before zero"));
+        }
+        time = Some(seconds);
+        first = word();
+        if first.starts_with("$god_") {
+            return Ok(None);
+        }
+    }
+    let node = first
+        .strip_prefix("$node_(")
+        .and_then(|rest| rest.strip_suffix(')'))
+        .filter(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()))
+        .ok_or_else(|| {
+            let shown: String = line.chars().take(48).collect();
+            TraceError::new(at, format!("`{shown}`; expected `$node_(NUMBER) …`"))
+        })?;
+    let command = match word() {
+        "set" => {
+            let axis = match word() {
+                "X_" => Axis::X,
+                "Y_" => Axis::Y,
+                "Z_" => Axis::Z,
+                other => {
+                    let message = format!("`set {other}`; expected `X_`, `Y_` or `Z_`");
+                    return Err(TraceError::new(at, message));
+                }
+            };
+            Command::Set(axis, number(word(), "a coordinate", MAX_METRES, at)?)
+        }
+        "setdest" => Command::Go(
+            number(word(), "a coordinate", MAX_METRES, at)?,
+            number(word(), "a coordinate", MAX_METRES, at)?,
+            number(word(), "a speed", MAX_METRES, at)?,
+        ),
+        other => {
+            let shown: String = other.chars().take(24).collect();
+            let message = format!("`{shown}`; expected `set` or `setdest`");
+            return Err(TraceError::new(at, message));
+        }
+    };
+    Ok(Some((node.to_owned(), time, command)))
+}
+
+/// The legs of one node, each command cutting off what is left of the one before.
+fn walk(start: Point, commands: &[(f64, Command)]) -> Vec<Leg> {
+    let mut legs = vec![Leg::rest(Time::ZERO, start)];
+    for &(seconds, command) in commands {
+        let now = Time::ZERO + Span::from_secs_f64(seconds);
+        let current = legs.last_mut().expect("there is a first leg");
+        let mut here = current.at(now).position;
+        current.until = current.until.min(now);
+        match command {
+            Command::Set(axis, value) => {
+                axis.put(&mut here, value);
+                legs.push(Leg::rest(now, here));
+            }
+            Command::Go(x, y, speed) => {
+                let goal = Point::new(x, y, here.z);
+                if speed > 0.0 && goal != here {
+                    legs.push(Leg::walk(now, here, goal, speed));
+                } else {
+                    legs.push(Leg::rest(now, here));
+                }
+            }
+        }
+    }
+    legs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(secs: f64) -> Time {
+        Time::ZERO + Span::from_secs_f64(secs)
+    }
+
+    /// The vector of the reference sheet, section G.6.
+    #[test]
+    fn a_node_arrives_when_its_speed_says_so() {
+        let text = "# written by hand\n\
+                    $god_ set-dist 0 1 2\n\
+                    $ns_ at 10.0 \"$node_(0) setdest 30 40 5.0 \"\n\
+                    $node_(0) set X_ 0.0\n$node_(0) set Y_ 0.0\n$node_(0) set Z_ 0.0\n";
+        let mut tracks = ns2(text).expect("a good file");
+        let track = tracks.get_mut("0").expect("the node");
+        assert_eq!(track.at(at(9.0)).position, Point::new(0.0, 0.0, 0.0));
+        assert_eq!(track.at(at(15.0)).position, Point::new(15.0, 20.0, 0.0));
+        assert_eq!(track.at(at(20.0)).position, Point::new(30.0, 40.0, 0.0));
+        assert_eq!(track.at(at(30.0)).velocity.length(), 0.0);
+    }
+
+    #[test]
+    fn a_new_destination_cuts_the_old_one_short_and_zero_speed_stops() {
+        let text = "$node_(7) set X_ 0\n\
+                    $ns_ at 0 \"$node_(7) setdest 100 0 10\"\n\
+                    $ns_ at 5 \"$node_(7) setdest 50 100 10\"\n\
+                    $ns_ at 8 \"$node_(7) setdest 0 0 0\"\n\
+                    $ns_ at 9 \"$node_(7) set X_ 3\"\n";
+        let mut tracks = ns2(text).expect("a good file");
+        let track = tracks.get_mut("7").expect("the node");
+        let turned = track.at(at(6.0)).position;
+        assert!((turned.x - 50.0).abs() < 1e-9 && (turned.y - 10.0).abs() < 1e-9);
+        assert!((track.at(at(8.5)).position.y - 30.0).abs() < 1e-9);
+        assert_eq!(track.at(at(9.0)).position.x, 3.0);
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for (text, expected) in [
+            ("$node_(0) set X_ 1\n$node_(0) fly 3", "line 2"),
+            ("$ns_ at soon \"$node_(0) setdest 1 2 3\"", "a time"),
+            ("$node_(0) setdest 1 2 3", "without a time"),
+            ("$ns_ at 1 \"$node_(0) setdest 1 nan 3\"", "a coordinate"),
+            ("node 0", "expected `$node_(NUMBER)"),
+            ("$node_(0) set W_ 1", "`X_`, `Y_` or `Z_`"),
+        ] {
+            let error = ns2(text).expect_err(text).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "(\\$ns_ at |\\$node_\\(|set|dest|[0-9.e)\" X_-]|\\PC|\n){0,60}") {
+            let _ = ns2(&text);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Where nodes are over time, and what stands between them.
+//!
+//! A [`Track`] is a chain of straight legs walked at constant speed; every movement model makes
+//! one: standing still, a straight line, a list of waypoints, random waypoint, and the traces
+//! that [`import`] reads. A place is computed when it is asked for; nothing happens in between.
+//! [`Obstacle`] says which straight lines a building or a vehicle cuts.
+
+pub mod import;
+mod obstacle;
+mod places;
+mod random_waypoint;
+mod registry;
+mod track;
+
+pub use obstacle::{Crossing, Obstacle, Rectangle};
+pub use places::Places;
+pub use random_waypoint::RandomWaypoint;
+pub use registry::MOBILITY_MODELS;
+pub use track::{Leg, Track, Waypoint};
+
+/// What is wrong with a movement, and what was expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MobilityError(pub(crate) String);

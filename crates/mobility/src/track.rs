@@ -1,0 +1,263 @@
+//! A chain of straight legs.
+
+use crate::{MobilityError, RandomWaypoint};
+use fadeout_core::{Kinematics, Point, Span, Time, Vector};
+
+/// A straight piece of a track, walked at constant speed; at rest when the velocity is zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Leg {
+    /// When it begins.
+    pub from: Time,
+    /// When it ends; [`Time::NEVER`] for the last.
+    pub until: Time,
+    /// Where it begins.
+    pub start: Point,
+    /// Velocity in metres per second.
+    pub velocity: Vector,
+}
+
+impl Leg {
+    /// At rest at `place` from `from` on.
+    pub const fn rest(from: Time, place: Point) -> Leg {
+        Leg {
+            from,
+            until: Time::NEVER,
+            start: place,
+            velocity: Vector::new(0.0, 0.0, 0.0),
+        }
+    }
+
+    /// From `start` at `from` to `end` at `speed` m/s.
+    pub fn walk(from: Time, start: Point, end: Point, speed: f64) -> Leg {
+        let way = end - start;
+        let length = way.length();
+        if length == 0.0 || speed <= 0.0 {
+            return Leg {
+                until: from,
+                ..Leg::rest(from, start)
+            };
+        }
+        Leg {
+            from,
+            until: from.saturating_add(Span::from_secs_f64(length / speed)),
+            start,
+            velocity: way * (speed / length),
+        }
+    }
+
+    /// Place and velocity at `time`, which lies on the leg or beyond its ends.
+    pub fn at(&self, time: Time) -> Kinematics {
+        let passed = time.min(self.until).since(self.from);
+        Kinematics {
+            position: self.start + self.velocity * passed.as_secs_f64(),
+            velocity: self.velocity,
+        }
+    }
+
+    /// Where it ends.
+    pub fn end(&self) -> Point {
+        self.at(self.until).position
+    }
+}
+
+/// A place to pass.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Waypoint {
+    /// The place.
+    pub place: Point,
+    /// Speed on the way to it, in metres per second.
+    pub speed: f64,
+    /// How long to stay there.
+    pub pause: Span,
+}
+
+/// Movement of one node over time.
+#[derive(Debug, Clone)]
+pub struct Track {
+    /// The leg that holds the latest time asked for.
+    current: Leg,
+    rest: Rest,
+}
+
+/// Where the next legs come from.
+#[derive(Debug, Clone)]
+enum Rest {
+    /// There are none.
+    None,
+    /// A list, and which one is next.
+    Listed(Vec<Leg>, usize),
+    /// Drawn.
+    Random(Box<RandomWaypoint>),
+}
+
+impl Track {
+    /// At rest for ever.
+    pub fn rest(place: Point) -> Track {
+        Track {
+            current: Leg::rest(Time::ZERO, place),
+            rest: Rest::None,
+        }
+    }
+
+    /// In a straight line for ever, `velocity` in metres per second.
+    pub fn line(start: Point, velocity: Vector) -> Track {
+        Track {
+            current: Leg {
+                velocity,
+                ..Leg::rest(Time::ZERO, start)
+            },
+            rest: Rest::None,
+        }
+    }
+
+    /// From `start` past each waypoint in turn, and at rest at the last.
+    ///
+    /// # Errors
+    /// A waypoint that needs a move but has no positive, finite speed.
+    pub fn waypoints(start: Point, waypoints: &[Waypoint]) -> Result<Track, MobilityError> {
+        let (mut now, mut place) = (Time::ZERO, start);
+        let mut legs = Vec::with_capacity(2 * waypoints.len() + 1);
+        for (number, waypoint) in waypoints.iter().enumerate() {
+            let has_speed = waypoint.speed > 0.0 && waypoint.speed.is_finite();
+            if waypoint.place != place && !has_speed {
+                return Err(MobilityError(format!(
+                    "waypoint {number}: the speed is {} m/s; expected one above zero",
+                    waypoint.speed
+                )));
+            }
+            let leg = Leg::walk(now, place, waypoint.place, waypoint.speed);
+            (now, place) = (leg.until, waypoint.place);
+            legs.push(leg);
+            let pause = Leg {
+                until: now.saturating_add(waypoint.pause),
+                ..Leg::rest(now, place)
+            };
+            now = pause.until;
+            legs.push(pause);
+        }
+        legs.push(Leg::rest(now, place));
+        Ok(Track::legs(legs))
+    }
+
+    /// The legs in order of time. The node rests at the start of the first before it, and at the
+    /// end of the last after it. Between two legs that do not touch it rests, then jumps.
+    ///
+    /// # Panics
+    /// Without a leg.
+    pub fn legs(legs: Vec<Leg>) -> Track {
+        let first = legs.first().expect("a track has a leg");
+        Track {
+            current: Leg {
+                until: first.from,
+                ..Leg::rest(Time::ZERO, first.start)
+            },
+            rest: Rest::Listed(legs, 0),
+        }
+    }
+
+    /// Random waypoint.
+    pub fn random_waypoint(mut model: RandomWaypoint) -> Track {
+        Track {
+            current: model.first_leg(),
+            rest: Rest::Random(Box::new(model)),
+        }
+    }
+
+    /// Place and velocity at `time`. Times never go back.
+    pub fn at(&mut self, time: Time) -> Kinematics {
+        while time >= self.current.until {
+            match &mut self.rest {
+                Rest::None => break,
+                Rest::Listed(legs, next) => match legs.get(*next) {
+                    Some(leg) if leg.from <= time => {
+                        self.current = *leg;
+                        *next += 1;
+                    }
+                    _ => return Kinematics::at_rest(self.current.end()),
+                },
+                Rest::Random(model) => self.current = model.next_leg(&self.current),
+            }
+        }
+        self.current.at(time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORIGIN: Point = Point::new(0.0, 0.0, 0.0);
+
+    fn at(secs: f64) -> Time {
+        Time::ZERO + Span::from_secs_f64(secs)
+    }
+
+    #[test]
+    fn a_line_goes_on_for_ever() {
+        let mut track = Track::line(Point::new(45.0, 0.0, 1.5), Vector::new(2.0, 0.0, 0.0));
+        assert_eq!(track.at(at(5.0)).position, Point::new(55.0, 0.0, 1.5));
+        assert_eq!(track.at(at(500.0)).position.x, 1045.0);
+        assert_eq!(track.at(at(500.0)).velocity.length(), 2.0);
+    }
+
+    #[test]
+    fn waypoints_are_reached_when_the_speed_says_so_and_left_after_the_pause() {
+        let stops = [
+            Waypoint {
+                place: Point::new(30.0, 40.0, 0.0),
+                speed: 5.0,
+                pause: Span::from_secs(3),
+            },
+            Waypoint {
+                place: Point::new(30.0, 50.0, 0.0),
+                speed: 10.0,
+                pause: Span::ZERO,
+            },
+        ];
+        let mut track = Track::waypoints(ORIGIN, &stops).expect("good waypoints");
+        assert_eq!(track.at(at(5.0)).position, Point::new(15.0, 20.0, 0.0));
+        assert_eq!(track.at(at(10.0)).position, stops[0].place);
+        assert_eq!(track.at(at(12.9)).velocity.length(), 0.0);
+        let walking = track.at(at(13.5));
+        assert!((walking.position.y - 45.0).abs() < 1e-9, "{walking:?}");
+        assert_eq!(
+            track.at(at(1e6)),
+            Kinematics::at_rest(Point::new(30.0, 50.0, 0.0))
+        );
+    }
+
+    #[test]
+    fn a_waypoint_without_speed_is_refused_unless_it_is_where_one_stands() {
+        let stay = Waypoint {
+            place: ORIGIN,
+            speed: 0.0,
+            pause: Span::from_secs(1),
+        };
+        assert!(Track::waypoints(ORIGIN, &[stay]).is_ok());
+        let away = Waypoint {
+            place: Point::new(1.0, 0.0, 0.0),
+            ..stay
+        };
+        let error = Track::waypoints(ORIGIN, &[away]).expect_err("no speed");
+        assert!(error.to_string().contains("above zero"), "{error}");
+    }
+
+    #[test]
+    fn a_gap_between_legs_is_a_rest_and_a_jump() {
+        let leg = |from: f64, until: f64, x: f64| Leg {
+            from: at(from),
+            until: at(until),
+            start: Point::new(x, 0.0, 0.0),
+            velocity: Vector::new(1.0, 0.0, 0.0),
+        };
+        let mut track = Track::legs(vec![leg(1.0, 2.0, 0.0), leg(5.0, 6.0, 100.0)]);
+        assert_eq!(track.at(at(0.5)).position.x, 0.0);
+        assert_eq!(track.at(at(1.5)).position.x, 0.5);
+        assert_eq!(
+            track.at(at(4.9)),
+            Kinematics::at_rest(Point::new(1.0, 0.0, 0.0))
+        );
+        assert_eq!(track.at(at(5.0)).position.x, 100.0);
+        assert_eq!(track.at(at(9.0)).position.x, 101.0);
+    }
+}

@@ -1,0 +1,259 @@
+//! From a report of the channel's quality to a modulation and coding scheme.
+//!
+//! A [`LinkAdaptation`] holds what is the same for every user of a cell: at which SINR each CQI
+//! and each scheme reaches the target error rate by the model of [`bler`](super::bler), computed
+//! once. An [`OuterLoop`] is one user's correction. [`CsiReporting`] says which instant a report
+//! that is in force now was measured at.
+
+use super::code_block::{ChannelCode, TransportCode};
+use super::cqi::CqiTable;
+use super::error::PhyError;
+use super::mcs::Mcs;
+use fadeout_core::{Decibel, Span, Time};
+
+/// The parameters of [`LinkAdaptation::new`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkAdaptationConfig {
+    /// The table of reports.
+    pub cqi_table: CqiTable,
+    /// The schemes: an NR table's rows or [`lte::rates`](super::lte::rates).
+    pub schemes: Vec<Mcs>,
+    /// Channel code.
+    pub code: ChannelCode,
+    /// Distance of code and receiver from the bound that the choice reckons with.
+    pub gap: Decibel,
+    /// Most errors of a first transmission, in (0, 1); [`CqiTable::target_error`] has the
+    /// standard's.
+    pub target_error: f64,
+    /// Bits of a code block that the choice reckons with, CRC included; cut to what the code
+    /// takes.
+    pub block_bits: f64,
+    /// Code blocks of a transport block that the choice reckons with.
+    pub blocks: u32,
+    /// A scheme to use always, whatever is reported: no adaptation.
+    pub fixed: Option<u32>,
+}
+
+/// Thresholds of a cell's reports and schemes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkAdaptation {
+    schemes: Vec<Mcs>,
+    // SINR in dB from which each row keeps the target.
+    cqi_sinr_db: Vec<f64>,
+    scheme_sinr_db: Vec<f64>,
+    fixed: Option<Mcs>,
+}
+
+impl LinkAdaptation {
+    /// Computes the thresholds.
+    pub fn new(config: &LinkAdaptationConfig) -> Result<LinkAdaptation, PhyError> {
+        let target = config.target_error;
+        PhyError::check(
+            "target error rate",
+            target,
+            target > 0.0 && target < 1.0,
+            "between 0 and 1",
+        )?;
+        PhyError::check(
+            "code block bits",
+            config.block_bits,
+            config.block_bits >= 40.0,
+            "40 or more",
+        )?;
+        PhyError::check(
+            "code blocks",
+            f64::from(config.blocks),
+            config.blocks >= 1,
+            "1 or more",
+        )?;
+        let schemes = &config.schemes;
+        PhyError::check("number of schemes", 0.0, !schemes.is_empty(), "1 or more")?;
+        let fixed = match config.fixed {
+            None => None,
+            Some(index) => {
+                let scheme = schemes.iter().find(|mcs| mcs.index == index);
+                let value = f64::from(index);
+                PhyError::check(
+                    "fixed MCS",
+                    value,
+                    scheme.is_some(),
+                    "an index of the table",
+                )?;
+                scheme.copied()
+            }
+        };
+        let threshold = |mcs: &Mcs| {
+            let code = TransportCode {
+                blocks: config.blocks,
+                ..TransportCode::single(
+                    config.code,
+                    config.gap,
+                    mcs.modulation,
+                    mcs.code_rate,
+                    config
+                        .block_bits
+                        .min(config.code.largest_block(config.block_bits, mcs.code_rate)),
+                )
+            };
+            code.sinr_for(target)
+        };
+        let cqi_sinr_db = config.cqi_table.rows().iter().map(threshold).collect();
+        let scheme_sinr_db = schemes.iter().map(threshold).collect();
+        Ok(LinkAdaptation {
+            schemes: schemes.clone(),
+            cqi_sinr_db,
+            scheme_sinr_db,
+            fixed,
+        })
+    }
+
+    /// The highest CQI that keeps the target at this effective SINR, 1 to 15; 0 when none does.
+    pub fn cqi(&self, sinr_db: f64) -> u8 {
+        self.cqi_sinr_db.partition_point(|&at| at <= sinr_db) as u8
+    }
+
+    /// The SINR in dB that a CQI from 1 to 15 stands for, its threshold; negative infinity for 0.
+    pub fn sinr_of_cqi(&self, cqi: u8) -> f64 {
+        match cqi.min(self.cqi_sinr_db.len() as u8) {
+            0 => f64::NEG_INFINITY,
+            cqi => self.cqi_sinr_db[usize::from(cqi) - 1],
+        }
+    }
+
+    /// The scheme for a report, corrected by `offset_db` of the [`OuterLoop`]: the most efficient
+    /// that keeps the target at the SINR the report stands for. The lowest scheme when none does;
+    /// nothing when the report is 0, out of range. A fixed scheme is always the answer.
+    pub fn scheme(&self, cqi: u8, offset_db: f64) -> Option<Mcs> {
+        if self.fixed.is_none() && cqi == 0 {
+            return None;
+        }
+        Some(self.scheme_for_sinr(self.sinr_of_cqi(cqi) + offset_db))
+    }
+
+    /// The scheme for an SINR in dB known without the steps of a report, for example by the base
+    /// station's own measurement of the uplink.
+    pub fn scheme_for_sinr(&self, sinr_db: f64) -> Mcs {
+        if let Some(fixed) = self.fixed {
+            return fixed;
+        }
+        // Not simply the last that works: where the modulation changes, two rows are nearly
+        // equal, and the one with the greater index may carry less.
+        let mut best = self.schemes[0];
+        for (scheme, &at) in self.schemes.iter().zip(&self.scheme_sinr_db) {
+            if at <= sinr_db && scheme.efficiency > best.efficiency {
+                best = *scheme;
+            }
+        }
+        best
+    }
+
+    /// The SINR in dB from which scheme number `position` of the table keeps the target.
+    pub fn threshold(&self, position: usize) -> Option<f64> {
+        self.scheme_sinr_db.get(position).copied()
+    }
+}
+
+/// The parameters of [`OuterLoop`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OuterLoopConfig {
+    /// Decrease after an error, in dB; zero switches the loop off.
+    pub step_down_db: f64,
+    /// Error rate of first transmissions that the loop settles at, in (0, 1).
+    pub target_error: f64,
+    /// Bounds of the correction, in dB.
+    pub range_db: (f64, f64),
+}
+
+impl Default for OuterLoopConfig {
+    fn default() -> Self {
+        OuterLoopConfig {
+            step_down_db: 0.5,
+            target_error: 0.1,
+            range_db: (-10.0, 10.0),
+        }
+    }
+}
+
+impl OuterLoopConfig {
+    /// No loop.
+    pub const OFF: OuterLoopConfig = OuterLoopConfig {
+        step_down_db: 0.0,
+        target_error: 0.1,
+        range_db: (0.0, 0.0),
+    };
+
+    /// Increase after a success, in dB: the two steps cancel at the target error rate.
+    pub fn step_up_db(&self) -> f64 {
+        self.step_down_db * self.target_error / (1.0 - self.target_error)
+    }
+
+    /// Checks the values.
+    pub fn validate(&self) -> Result<(), PhyError> {
+        let (step, target) = (self.step_down_db, self.target_error);
+        let (low, high) = self.range_db;
+        let step_ok = (0.0..=20.0).contains(&step);
+        PhyError::check("outer loop step in dB", step, step_ok, "0 to 20")?;
+        let target_ok = target > 0.0 && target < 1.0;
+        PhyError::check("outer loop target", target, target_ok, "between 0 and 1")?;
+        PhyError::check(
+            "outer loop range in dB",
+            high - low,
+            low <= 0.0 && high >= 0.0,
+            "a range around zero",
+        )
+    }
+}
+
+/// A user's correction of what reports promise, from the feedback of first transmissions
+/// (A. Sampath, P. S. Kumar, J. M. Holtzman, "On setting reverse link target SIR in a CDMA system",
+/// IEEE VTC 1997).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct OuterLoop {
+    offset_db: f64,
+}
+
+impl OuterLoop {
+    /// The correction in dB, added to the SINR that a report stands for.
+    pub fn offset_db(&self) -> f64 {
+        self.offset_db
+    }
+
+    /// Feedback for a first transmission.
+    pub fn on_feedback(&mut self, config: &OuterLoopConfig, is_ack: bool) {
+        let step = if is_ack {
+            config.step_up_db()
+        } else {
+            -config.step_down_db
+        };
+        let (low, high) = config.range_db;
+        self.offset_db = (self.offset_db + step).max(low).min(high);
+    }
+}
+
+/// When reports are measured and when they are known to the scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CsiReporting {
+    /// Between two measurements; zero means that every instant is measured.
+    pub period: Span,
+    /// From the start of the run to the first measurement.
+    pub offset: Span,
+    /// From a measurement to its use.
+    pub delay: Span,
+}
+
+impl CsiReporting {
+    /// When the report in force at `at` was measured; nothing before the first is known.
+    pub fn measured_at(&self, at: Time) -> Option<Time> {
+        let first = Time::ZERO.saturating_add(self.offset);
+        let known = first.saturating_add(self.delay);
+        if at < known {
+            return None;
+        }
+        let since_first = at.since(known).as_nanos();
+        let phase = match self.period.as_nanos() {
+            0 => 0,
+            period => since_first % period,
+        };
+        Some(first.saturating_add(Span::from_nanos(since_first - phase)))
+    }
+}
