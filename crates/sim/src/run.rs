@@ -195,6 +195,7 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
         blockages: probe.blockages,
         capture: probe.capture.clone(),
         snaplen: u32::try_from(probe.capture_snap.0).unwrap_or(u32::MAX),
+        ..RecorderConfig::default()
     }
 }
 
