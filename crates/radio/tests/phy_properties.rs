@@ -87,7 +87,7 @@ proptest! {
     ) {
         nr_transport_block(elements, modulation, rate, layers, 1.0);
         let lte = LteAllocation { resource_blocks: blocks, layers, tti: Span::from_micros(500) };
-        prop_assert!(lte.transport_block(index) % 8 == 0);
+        prop_assert!(lte.transport_block(index).is_multiple_of(8));
     }
 
     #[test]
