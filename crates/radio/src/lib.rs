@@ -9,9 +9,13 @@
 //!
 //! Start at [`LinkBudget`]. Everything is a function of its arguments; nothing here is random.
 
+pub mod access;
 pub mod antenna;
 pub mod channel;
 mod link_budget;
+pub mod mac;
+pub mod pdcp;
 pub mod phy;
+pub mod rlc;
 
 pub use link_budget::{Blocker, LinkBudget, LinkBudgetError, LinkState};

@@ -123,7 +123,8 @@ impl LteElements {
     /// Resource elements of an allocation, all layers together.
     pub fn of(self, allocation: &LteAllocation) -> f64 {
         let share = allocation.tti.as_secs_f64() / 1e-3;
-        f64::from(self.per_block * allocation.resource_blocks * allocation.layers) * share
+        let blocks = f64::from(allocation.resource_blocks) * f64::from(allocation.layers);
+        f64::from(self.per_block) * blocks * share
     }
 }
 

@@ -73,6 +73,7 @@ pub(super) fn add(
         tcp,
         scheduler,
         join_delay: described.join_delay,
+        maximum_send_buffer: described.maximum_send_buffer,
         opportunistic_retransmission: described.opportunistic_retransmission.unwrap_or(is_papers),
         penalisation: described.penalisation.unwrap_or(is_papers),
     };
@@ -90,6 +91,7 @@ pub(super) fn add(
             let path = if side == 0 {
                 PathConfig {
                     backup: path.backup,
+                    backup_changes: path.backup_changes.clone(),
                     from: path.from,
                     until: path.until.unwrap_or(Time::NEVER),
                 }
