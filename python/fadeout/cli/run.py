@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+import polars as pl
 import typer
 
 import fadeout
@@ -108,6 +109,9 @@ def print_summary(results: Results) -> None:
             cells.append(number(flow["flow_completion_time_s"], 1, ".3f"))
         table.add_row(*cells)
     print_table(table)
+    times = results.completion_times
+    if (times["completed"] > 1).any():
+        print_completion_times(times)
     links = results.links
     lossy = links.filter(links["dropped_packets"] > 0)
     if len(lossy):
@@ -119,6 +123,17 @@ def print_summary(results: Results) -> None:
     hidden = max(0, len(flows) - MOST_ROWS) + max(0, len(lossy) - MOST_ROWS)
     if hidden:
         out().print(f"{hidden} more rows are in summary.json", highlight=False)
+
+
+def print_completion_times(times: pl.DataFrame) -> None:
+    """Print how long groups of flows took."""
+    lengths = [name for name in times.columns if name.endswith("_s")]
+    columns = ["completed", *(f"{name.removesuffix('_s')} s" for name in lengths)]
+    table = new_table("completion times of", *columns, numbers=columns)
+    for row in times.head(MOST_ROWS).iter_rows(named=True):
+        cells = [number(row[name], 1, ".3f") for name in lengths]
+        table.add_row(row["group"], f"{row['completed']:,} of {row['flows']:,}", *cells)
+    print_table(table)
 
 
 def number(value: float | None, scale: float, form: str) -> str:
