@@ -116,6 +116,11 @@ pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value
             }
         }
         MptcpOption::RemoveAddress { path } => value.put(&[0x40, path]),
+        MptcpOption::Priority { backup } => value.put(&[0x50 | u8::from(backup)]),
+        MptcpOption::FastClose => {
+            value.put(&[0x70, 0x00]);
+            value.put(&peer.key);
+        }
     }
     value
 }

@@ -48,6 +48,7 @@ fn config(scheduler: &str) -> MultipathConfig {
         },
         scheduler,
         join_delay: Span::ZERO,
+        maximum_send_buffer: Bytes(4 << 20),
         opportunistic_retransmission: is_papers,
         penalisation: is_papers,
     }
@@ -61,7 +62,7 @@ fn connection(config: &MultipathConfig, pipes: &[Pipe]) -> MultipathConnection {
     let subflows = pipes.iter().map(|pipe| Subflow {
         flow: FlowId(0),
         congestion: reno(),
-        config: pipe.config,
+        config: pipe.config.clone(),
     });
     MultipathConnection::new(config.clone(), subflows)
 }
@@ -265,7 +266,7 @@ fn a_transfer_arrives_whole_over_two_paths_and_closes() {
 
 #[test]
 fn two_paths_carry_their_sum() {
-    let mut wide = config("min-rtt");
+    let mut wide = config("lowest-rtt");
     wide.tcp.receive_window = ReceiveWindow::Fixed { bytes: 4 << 20 };
     let mut net = Net::new(&wide, &[pipe(1000, 20), pipe(2000, 20)], 1);
     net.command(1, AppCommand::Listen);
@@ -279,7 +280,7 @@ fn two_paths_carry_their_sum() {
 
 #[test]
 fn a_join_carries_no_data_before_its_fourth_packet() {
-    let mut net = Net::new(&config("min-rtt"), &[pipe(100, 10), pipe(100, 20)], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[pipe(100, 10), pipe(100, 20)], 1);
     net.transfer(2_000_000);
     net.run(ms(2_000));
     let on_join = |end: usize| {
@@ -300,7 +301,7 @@ fn a_join_carries_no_data_before_its_fourth_packet() {
 
 #[test]
 fn a_path_that_dies_for_good_loses_nothing() {
-    for scheduler in ["linger", "min-rtt"] {
+    for scheduler in ["linux", "lowest-rtt"] {
         let mut dies = pipe(500, 10);
         dies.blocked = vec![(ms(300), Time::NEVER)];
         let mut net = Net::new(&config(scheduler), &[dies, pipe(1000, 25)], 1);
@@ -315,7 +316,7 @@ fn a_path_that_dies_for_good_loses_nothing() {
 fn a_path_that_returns_is_used_again() {
     let mut returns = pipe(500, 10);
     returns.blocked = vec![(ms(500), ms(1500))];
-    let mut net = Net::new(&config("min-rtt"), &[returns, pipe(2000, 25)], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[returns, pipe(2000, 25)], 1);
     net.command(1, AppCommand::Listen);
     net.command(0, AppCommand::Connect);
     net.command(0, AppCommand::WriteForever);
@@ -331,7 +332,7 @@ fn a_path_taken_away_while_running_hands_its_data_over() {
     leaves.config.until = ms(700);
     let mut comes = pipe(500, 10);
     comes.config.from = ms(1_000);
-    let mut net = Net::new(&config("min-rtt"), &[leaves, pipe(1000, 25), comes], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[leaves, pipe(1000, 25), comes], 1);
     net.transfer(6_000_000);
     net.run(ms(900));
     let left = net.carried(0);
@@ -352,7 +353,7 @@ fn a_backup_carries_data_only_while_no_regular_path_works() {
     regular.blocked = vec![(ms(2_000), ms(4_000))];
     let mut backup = pipe(500, 10);
     backup.config.backup = true;
-    let mut net = Net::new(&config("min-rtt"), &[regular, backup], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[regular, backup], 1);
     net.command(1, AppCommand::Listen);
     net.command(0, AppCommand::Connect);
     net.command(0, AppCommand::WriteForever);
@@ -366,8 +367,57 @@ fn a_backup_carries_data_only_while_no_regular_path_works() {
 }
 
 #[test]
+fn a_path_becomes_a_backup_and_regular_again_while_running() {
+    for scheduler in ["linux", "lowest-rtt"] {
+        let mut changing = pipe(500, 10);
+        changing.config.backup_changes = vec![ms(2_000), ms(4_000)];
+        let mut net = Net::new(&config(scheduler), &[pipe(500, 10), changing], 1);
+        net.command(1, AppCommand::Listen);
+        net.command(0, AppCommand::Connect);
+        net.command(0, AppCommand::WriteForever);
+        net.run(ms(1_990));
+        let before = net.carried(1);
+        assert!(before > 1_000_000, "{scheduler}: {before}");
+        // What waits on the path already goes out still.
+        net.run(ms(2_500));
+        let while_draining = net.carried(1);
+        net.run(ms(4_000));
+        assert_eq!(net.carried(1), while_draining, "{scheduler}");
+        net.run(ms(6_000));
+        assert!(net.carried(1) > while_draining + 1_000_000, "{scheduler}");
+        let told: Vec<bool> = net
+            .sent
+            .iter()
+            .filter_map(|sent| match sent.3.mptcp {
+                MptcpOption::Priority { backup } => Some(backup),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, [true, false], "{scheduler}");
+        assert!(!net.ends[1].paths[1].config.backup, "{scheduler}");
+    }
+}
+
+#[test]
+fn an_abort_ends_the_whole_connection_at_the_peer() {
+    let mut net = Net::new(&config("linux"), &[pipe(500, 10), pipe(500, 40)], 1);
+    net.command(1, AppCommand::Listen);
+    net.command(0, AppCommand::Connect);
+    net.command(0, AppCommand::WriteForever);
+    net.run(ms(1_000));
+    net.command(0, AppCommand::Abort);
+    let closes = |sent: &&(Time, usize, PathId, Segment)| sent.3.mptcp == MptcpOption::FastClose;
+    assert_eq!(net.sent.iter().filter(closes).count(), 2);
+    net.run(ms(1_200));
+    assert!(net.has(1, AppEvent::Aborted));
+    net.run(ms(5_000));
+    let after = net.sent.iter().filter(|sent| sent.0 > ms(1_200));
+    assert_eq!(after.count(), 0);
+}
+
+#[test]
 fn an_application_that_does_not_read_stops_the_sender_and_starts_it_again() {
-    let mut net = Net::new(&config("min-rtt"), &[pipe(500, 10), pipe(500, 20)], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[pipe(500, 10), pipe(500, 20)], 1);
     net.command(1, AppCommand::PauseReading);
     net.transfer(2_000_000);
     net.run(ms(5_000));
@@ -380,7 +430,7 @@ fn an_application_that_does_not_read_stops_the_sender_and_starts_it_again() {
 
 #[test]
 fn a_slow_path_that_holds_the_window_is_penalised_and_bypassed() {
-    let mut tight = config("min-rtt");
+    let mut tight = config("lowest-rtt");
     tight.tcp.receive_window = ReceiveWindow::Fixed { bytes: 60_000 };
     let mut fast = pipe(1_000, 5);
     fast.limit = 15;
@@ -403,7 +453,7 @@ fn a_slow_path_that_holds_the_window_is_penalised_and_bypassed() {
 #[test]
 fn over_one_path_it_is_tcp() {
     // 24 bytes more of option space make the segments equally long.
-    let mut multi = config("linger");
+    let mut multi = config("linux");
     // Without timestamps both have room for as many SACK blocks as a drop-tail queue makes.
     multi.tcp.timestamps = false;
     let mut path = pipe(1000, 20);
@@ -513,6 +563,7 @@ prop_compose! {
             limit,
             config: PathConfig {
                 backup,
+                backup_changes: Vec::new(),
                 from: ms(from),
                 until: life.map_or(Time::NEVER, |life| ms(from + life)),
             },

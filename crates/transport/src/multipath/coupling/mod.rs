@@ -6,6 +6,8 @@
 
 mod balia;
 mod coupled_cubic;
+#[cfg(test)]
+mod fixed_points;
 mod lia;
 mod olia;
 mod wvegas;
