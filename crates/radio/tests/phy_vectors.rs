@@ -1,14 +1,14 @@
 //! The physical layer against reference values and against link simulations of the LDPC code.
 
 use fadeout_core::math::{from_db, to_db};
-use fadeout_core::{Dbm, Decibel, Span, Time};
+use fadeout_core::{Dbm, Decibel, Direction, Span, Time};
 use fadeout_radio::phy::bler::{CodeBlock, LDPC_GAP, transport_block_error};
 use fadeout_radio::phy::code_block::{ChannelCode, Segmentation, TransportCode};
 use fadeout_radio::phy::effective_sinr::{eesm, miesm};
 use fadeout_radio::phy::frame::{Duplex, Frame};
 use fadeout_radio::phy::harq::{Combining, FixedErrors, HarqConfig, HarqSoft};
 use fadeout_radio::phy::link_adaptation::OuterLoopConfig;
-use fadeout_radio::phy::lte::{Direction, LteAllocation, schemes};
+use fadeout_radio::phy::lte::{LteAllocation, schemes};
 use fadeout_radio::phy::mcs::McsTable;
 use fadeout_radio::phy::mutual_information::Modulation;
 use fadeout_radio::phy::numerology::{CyclicPrefix, Numerology};

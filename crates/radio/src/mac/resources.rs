@@ -245,11 +245,11 @@ impl Resources {
 }
 
 // The two directions have different tables, and different elements.
-fn direction_of(elements: LteElements) -> lte::Direction {
+fn direction_of(elements: LteElements) -> Direction {
     if elements == LTE_UPLINK_ELEMENTS {
-        lte::Direction::Uplink
+        Direction::Uplink
     } else {
-        lte::Direction::Downlink
+        Direction::Downlink
     }
 }
 
@@ -319,10 +319,6 @@ fn adaptation(
                 resource_blocks: cell.resource_blocks,
                 layers: cell.layers,
                 tti,
-            };
-            let direction = match direction {
-                Direction::Downlink => lte::Direction::Downlink,
-                Direction::Uplink => lte::Direction::Uplink,
             };
             (lte::rates(direction, &full, elements), ChannelCode::Turbo)
         }

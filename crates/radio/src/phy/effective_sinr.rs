@@ -5,9 +5,11 @@
 //! *EESM*: `-beta ln(mean of exp(-sinr / beta))`, with a beta fitted to link simulations for each
 //! scheme.
 
+use super::error::PhyError;
 use super::mcs::{Mcs, McsTable};
 use super::mutual_information::Modulation;
-use fadeout_core::math::{exp, ln};
+use fadeout_core::Decibel;
+use fadeout_core::math::{exp, from_db, ln};
 use std::sync::LazyLock;
 
 /// How the SINRs of a block's sub-bands become one.
@@ -30,6 +32,42 @@ impl EffectiveSinr {
             (EffectiveSinr::Miesm, _) => miesm(scheme.modulation, sinrs),
             (EffectiveSinr::Eesm, _) => eesm(eesm_beta(scheme), sinrs),
         }
+    }
+}
+
+/// What a receiver makes of an SINR at best and at worst: its own distortion (error vector
+/// magnitude) bounds it from above, whatever the channel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SinrRange {
+    least: f64,
+    most: f64,
+}
+
+impl Default for SinrRange {
+    /// -30 to 30 dB. Receivers made for 64QAM have about 22 dB.
+    fn default() -> Self {
+        SinrRange {
+            least: 1e-3,
+            most: 1e3,
+        }
+    }
+}
+
+impl SinrRange {
+    /// A range from `least` to `most`.
+    pub fn new(least: Decibel, most: Decibel) -> Result<SinrRange, PhyError> {
+        let (low, high) = (least.0, most.0);
+        let is_valid = low <= high && low.is_finite() && high.is_finite();
+        PhyError::check("highest SINR in dB", high, is_valid, "at least the lowest")?;
+        Ok(SinrRange {
+            least: from_db(low),
+            most: from_db(high),
+        })
+    }
+
+    /// The linear SINR within the range.
+    pub fn clip(&self, sinr: f64) -> f64 {
+        sinr.max(self.least).min(self.most)
     }
 }
 
@@ -102,7 +140,7 @@ pub fn eesm_beta(scheme: &Mcs) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::math::{from_db, to_db};
+    use fadeout_core::math::to_db;
 
     #[test]
     fn equal_bands_are_their_own_effective_sinr() {
@@ -134,6 +172,19 @@ mod tests {
         assert_eq!(beta(McsTable::Qam256, 27), 132.54);
         // Lowest row of the low-efficiency table: nearest is MCS 0 of the first.
         assert_eq!(beta(McsTable::Qam64LowSe, 0), 1.6);
+    }
+
+    #[test]
+    fn a_receiver_bounds_the_signal() {
+        let range = SinrRange::new(Decibel(-10.0), Decibel(22.0)).expect("a range");
+        assert!((to_db(range.clip(1e9)) - 22.0).abs() < 1e-9);
+        assert!((to_db(range.clip(0.0)) + 10.0).abs() < 1e-9);
+        assert_eq!(
+            (range.clip(2.0), SinrRange::default().clip(1e9)),
+            (2.0, 1e3)
+        );
+        assert!(SinrRange::new(Decibel(3.0), Decibel(2.0)).is_err());
+        assert!(SinrRange::new(Decibel(3.0), Decibel(f64::NAN)).is_err());
     }
 
     #[test]

@@ -120,6 +120,9 @@ impl TddPattern {
     }
 }
 
+/// HARQ processes of LTE FDD in each direction (TS 36.213 clauses 7 and 8).
+pub const LTE_FDD_PROCESSES: u8 = 8;
+
 /// HARQ processes of LTE's TDD configurations 0 to 6: downlink (TS 36.213 Table 7-1) and uplink
 /// (Table 8-1).
 pub const LTE_TDD_PROCESSES: [(u8, u8); 7] =

@@ -264,6 +264,7 @@ mod tests {
     use crate::phy::bler::LDPC_GAP;
     use crate::phy::lte::{self, LteAllocation, LteElements};
     use crate::phy::mcs::McsTable;
+    use fadeout_core::Direction;
     use fadeout_core::random::Stream;
 
     fn config(schemes: McsTable) -> LinkAdaptationConfig {
@@ -345,7 +346,7 @@ mod tests {
         };
         let elements = LteElements::default();
         let adaptation = LinkAdaptation::new(&LinkAdaptationConfig {
-            schemes: lte::rates(lte::Direction::Downlink, &allocation, elements),
+            schemes: lte::rates(Direction::Downlink, &allocation, elements),
             code: ChannelCode::Turbo,
             gap: ChannelCode::Turbo.gap(),
             block_bits: 6144.0,

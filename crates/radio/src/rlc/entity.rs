@@ -1,6 +1,9 @@
 //! One end of a bearer, in whichever mode.
 
 use super::buffer::TxBuffer;
+use super::lte_am_rx::LteAmRx;
+use super::lte_am_tx::LteAmTx;
+use super::lte_um::{LteUmRx, LteUmTx};
 use super::nr_am_rx::NrAmRx;
 use super::nr_am_tx::NrAmTx;
 use super::nr_um::{NrUmRx, NrUmTx};
@@ -24,14 +27,21 @@ enum Machine {
     Tm(Tm),
     NrUm(NrUmTx, NrUmRx),
     NrAm(NrAmTx, NrAmRx),
+    LteUm(LteUmTx, LteUmRx),
+    LteAm(LteAmTx, LteAmRx),
 }
 
 impl Machine {
     fn new(config: &RlcConfig) -> Machine {
+        use Generation::{Lte, Nr};
         match (&config.mode, config.generation) {
             (Mode::Tm, _) => Machine::Tm(Tm::new(config)),
-            (Mode::Um(um), _) => Machine::NrUm(NrUmTx::new(config, um), NrUmRx::new(um)),
-            (Mode::Am(am), _) => Machine::NrAm(NrAmTx::new(config, am), NrAmRx::new(config, am)),
+            (Mode::Um(um), Nr) => Machine::NrUm(NrUmTx::new(config, um), NrUmRx::new(um)),
+            (Mode::Um(um), Lte) => Machine::LteUm(LteUmTx::new(config, um), LteUmRx::new(um)),
+            (Mode::Am(am), Nr) => Machine::NrAm(NrAmTx::new(config, am), NrAmRx::new(config, am)),
+            (Mode::Am(am), Lte) => {
+                Machine::LteAm(LteAmTx::new(config, am), LteAmRx::new(config, am))
+            }
         }
     }
     #[inline]
@@ -40,6 +50,8 @@ impl Machine {
             Machine::Tm(tm) => &tm.buffer,
             Machine::NrUm(tx, _) => &tx.buffer,
             Machine::NrAm(tx, _) => &tx.buffer,
+            Machine::LteUm(tx, _) => &tx.assembly.buffer,
+            Machine::LteAm(tx, _) => &tx.assembly.buffer,
         }
     }
     #[inline]
@@ -48,6 +60,8 @@ impl Machine {
             Machine::Tm(tm) => &mut tm.buffer,
             Machine::NrUm(tx, _) => &mut tx.buffer,
             Machine::NrAm(tx, _) => &mut tx.buffer,
+            Machine::LteUm(tx, _) => &mut tx.assembly.buffer,
+            Machine::LteAm(tx, _) => &mut tx.assembly.buffer,
         }
     }
 }
@@ -59,13 +73,6 @@ impl Entity {
     /// A parameter has a value that is not allowed.
     pub fn new(config: &RlcConfig) -> Result<Entity, ParameterError> {
         config.check()?;
-        if config.generation == Generation::Lte && config.mode != Mode::Tm {
-            return Err(ParameterError {
-                parameter: "generation",
-                given: "LTE".to_owned(),
-                nearest: "NR".to_owned(),
-            });
-        }
         Ok(Entity {
             config: *config,
             machine: Machine::new(config),
@@ -109,8 +116,10 @@ impl Entity {
     /// it.
     pub fn drop_head(&mut self, now: Time) -> Option<Sdu> {
         let sdu = self.machine.buffer_mut().drop_head();
-        if let Machine::NrAm(tx, _) = &mut self.machine {
-            tx.on_dropped(now);
+        match &mut self.machine {
+            Machine::NrAm(tx, _) => tx.on_dropped(now),
+            Machine::LteAm(tx, _) => tx.on_dropped(now),
+            Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => {}
         }
         sdu
     }
@@ -121,6 +130,11 @@ impl Entity {
             Machine::Tm(tm) => tm.backlog(),
             Machine::NrUm(tx, _) => tx.backlog(),
             Machine::NrAm(tx, rx) => Backlog {
+                status: rx.status_backlog(now),
+                ..tx.backlog()
+            },
+            Machine::LteUm(tx, _) => tx.backlog(),
+            Machine::LteAm(tx, rx) => Backlog {
                 status: rx.status_backlog(now),
                 ..tx.backlog()
             },
@@ -151,6 +165,12 @@ impl Entity {
             Machine::Tm(tm) => tm.pull(grant, block),
             Machine::NrUm(tx, _) => tx.pull(now, grant, block, aqm, dropped),
             Machine::NrAm(tx, rx) => {
+                rx.pull(now, grant, block);
+                let left = grant - (block.bytes - before);
+                tx.pull(now, left, block, aqm, dropped);
+            }
+            Machine::LteUm(tx, _) => tx.pull(now, grant, block, aqm, dropped),
+            Machine::LteAm(tx, rx) => {
                 rx.pull(now, grant, block);
                 let left = grant - (block.bytes - before);
                 tx.pull(now, left, block, aqm, dropped);
@@ -194,17 +214,35 @@ impl Entity {
                     }
                 }
             }
+            Machine::LteUm(_, rx) => {
+                for pdu in pdus {
+                    rx.on_pdu(now, pdu, block.parts_of(pdu), delivered);
+                }
+            }
+            Machine::LteAm(tx, rx) => {
+                for pdu in pdus {
+                    if pdu.kind == PduKind::Status {
+                        tx.on_status(pdu, block.nacks_of(pdu));
+                    } else {
+                        rx.on_pdu(now, pdu, block.parts_of(pdu), delivered);
+                    }
+                }
+            }
         }
     }
 
     /// Lets timers expire. The backlog may have grown: ask for it. `delivered` takes SDUs that an
     /// LTE entity held back.
     pub fn on_wake(&mut self, now: Time, delivered: &mut Vec<Sdu>) {
-        let _ = delivered;
         match &mut self.machine {
             Machine::Tm(_) => {}
             Machine::NrUm(_, rx) => rx.on_wake(now),
             Machine::NrAm(tx, rx) => {
+                tx.on_wake(now);
+                rx.on_wake(now);
+            }
+            Machine::LteUm(_, rx) => rx.on_wake(now, delivered),
+            Machine::LteAm(tx, rx) => {
                 tx.on_wake(now);
                 rx.on_wake(now);
             }
@@ -218,6 +256,8 @@ impl Entity {
             Machine::Tm(_) => Time::NEVER,
             Machine::NrUm(_, rx) => rx.wake_at(),
             Machine::NrAm(tx, rx) => tx.wake_at().min(rx.wake_at()),
+            Machine::LteUm(_, rx) => rx.wake_at(),
+            Machine::LteAm(tx, rx) => tx.wake_at().min(rx.wake_at()),
         }
     }
 
@@ -225,8 +265,9 @@ impl Entity {
     #[inline]
     pub fn has_failed(&self) -> bool {
         match &self.machine {
-            Machine::Tm(_) | Machine::NrUm(..) => false,
+            Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => false,
             Machine::NrAm(tx, _) => tx.has_failed(),
+            Machine::LteAm(tx, _) => tx.has_failed(),
         }
     }
 
@@ -239,6 +280,8 @@ impl Entity {
             Machine::Tm(tm) => tm.buffer.flush(unconfirmed),
             Machine::NrUm(tx, _) => tx.flush(unconfirmed),
             Machine::NrAm(tx, _) => tx.flush(unconfirmed),
+            Machine::LteUm(tx, _) => tx.assembly.flush(unconfirmed),
+            Machine::LteAm(tx, _) => tx.flush(unconfirmed),
         };
         self.machine = Machine::new(&self.config);
         closed

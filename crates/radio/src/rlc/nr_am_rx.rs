@@ -3,21 +3,15 @@
 use super::pieces::{Insertion, Pieces, Received};
 use super::report::Report;
 use super::sequence::{START, SnSpace, Window};
-use super::{AmConfig, MacSubheader, Nack, Pdu, PduKind, RlcConfig, Sdu, SduPart, TransportBlock};
+use super::status::{Reception, StatusFormat};
+use super::{AmConfig, Generation, Pdu, RlcConfig, Sdu, SduPart, TransportBlock};
 use fadeout_core::{Span, Time};
-
-/// SNs that one NACK range covers at most: its field has 8 bits.
-const LONGEST_RANGE: u64 = 255;
-/// Bytes of a STATUS PDU without NACKs, for both lengths of the SN (TS 38.322 clause 6.2.2.5).
-const STATUS_HEADER: u32 = 3;
 
 #[derive(Clone, Debug)]
 pub(super) struct NrAmRx {
     space: SnSpace,
     t_reassembly: Span,
-    subheader: MacSubheader,
-    /// Bytes of a NACK_SN with its extension bits.
-    nack_size: u32,
+    format: StatusFormat,
     /// From RX_Next to RX_Next_Highest.
     window: Window<Received>,
     pieces: Pieces,
@@ -33,8 +27,7 @@ impl NrAmRx {
         NrAmRx {
             space: SnSpace::new(am.sn_bits),
             t_reassembly: am.t_reassembly,
-            subheader: config.subheader,
-            nack_size: if am.sn_bits == 18 { 3 } else { 2 },
+            format: StatusFormat::new(Generation::Nr, am.sn_bits, config.subheader),
             window: Window::new(START),
             pieces: Pieces::default(),
             rx_highest_status: START,
@@ -188,100 +181,29 @@ impl NrAmRx {
         self.expires_at.min(self.report.wake_at())
     }
 
+    fn reception(&self) -> Reception<'_> {
+        Reception {
+            space: self.space,
+            window: &self.window,
+            pieces: &self.pieces,
+            end: self.rx_highest_status,
+        }
+    }
+
     /// Bytes of the STATUS PDU that is due, with its subheader.
     pub(super) fn status_backlog(&self, now: Time) -> u64 {
-        if !self.report.is_due(now) {
-            return 0;
+        if self.report.is_due(now) {
+            self.format.size(&self.reception())
+        } else {
+            0
         }
-        let mut size = STATUS_HEADER;
-        self.for_each_nack(|nack| {
-            size += self.size_of(nack);
-            true
-        });
-        u64::from(size + self.subheader.size(size))
     }
 
-    /// Sends a STATUS PDU if one is due and fits; it reports as much as fits.
+    /// Sends a STATUS PDU if one is due and fits.
+    #[inline]
     pub(super) fn pull(&mut self, now: Time, grant: u32, block: &mut TransportBlock) {
-        if !self.report.is_due(now) {
-            return;
-        }
-        let room = self.subheader.largest_pdu(grant);
-        if room < STATUS_HEADER {
-            return;
-        }
-        let first = block.nacks.len();
-        let mut size = STATUS_HEADER;
-        let mut ack = self.rx_highest_status;
-        self.for_each_nack(|nack| {
-            let bytes = self.size_of(nack);
-            if size + bytes > room {
-                ack = self.space.extend(nack.sn, self.window.first());
-                return false;
-            }
-            size += bytes;
-            block.nacks.push(*nack);
-            true
-        });
-        // An SDU is reported with all of its gaps or not at all.
-        let ack_sn = self.space.on_air(ack);
-        while block.nacks.len() > first && block.nacks[block.nacks.len() - 1].sn == ack_sn {
-            size -= self.size_of(&block.nacks[block.nacks.len() - 1]);
-            block.nacks.pop();
-        }
-        block.bytes += size + self.subheader.size(size);
-        block.pdus.push(Pdu {
-            kind: PduKind::Status,
-            sn: ack_sn,
-            size,
-            first: first as u32,
-            count: (block.nacks.len() - first) as u32,
-            ..Pdu::default()
-        });
-        self.report.on_sent(now);
-    }
-
-    /// Bytes of a NACK: SN, segment offsets, range (TS 38.322 clause 6.2.2.5).
-    fn size_of(&self, nack: &Nack) -> u32 {
-        self.nack_size
-            + if nack.segment.is_some() { 4 } else { 0 }
-            + if nack.range > 1 { 1 } else { 0 }
-    }
-
-    /// Calls `report` for what is missing below RX_Highest_Status, in order, until it says false.
-    fn for_each_nack(&self, mut report: impl FnMut(&Nack) -> bool) {
-        let mut number = self.window.first();
-        while number < self.rx_highest_status {
-            let sn = self.space.on_air(number);
-            match self.window[number] {
-                Received::All => number += 1,
-                Received::Nothing => {
-                    let longest = self.rx_highest_status.min(number + LONGEST_RANGE);
-                    let mut end = number + 1;
-                    while end < longest && self.window[end] == Received::Nothing {
-                        end += 1;
-                    }
-                    let range = (end - number) as u16;
-                    let segment = None;
-                    if !report(&Nack { sn, range, segment }) {
-                        return;
-                    }
-                    number = end;
-                }
-                Received::Some(id) => {
-                    for (start, end) in self.pieces.missing(id) {
-                        let nack = Nack {
-                            sn,
-                            range: 1,
-                            segment: Some((start, end.map_or(Nack::TO_THE_END, |end| end - 1))),
-                        };
-                        if !report(&nack) {
-                            return;
-                        }
-                    }
-                    number += 1;
-                }
-            }
+        if self.report.is_due(now) && self.format.write(&self.reception(), grant, block) {
+            self.report.on_sent(now);
         }
     }
 }

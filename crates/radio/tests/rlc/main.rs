@@ -2,4 +2,6 @@
 //! models.
 
 mod acknowledged;
+mod model;
+mod random;
 mod rig;
