@@ -63,7 +63,7 @@ impl RadioAccess {
                 self.take_packet(ready_at, bearer, Direction::Downlink, packet, pool, probe);
         }
         if took_any {
-            self.arm(bearer, Direction::Downlink);
+            self.arm(now, bearer, Direction::Downlink);
         }
     }
 
@@ -114,6 +114,11 @@ impl RadioAccess {
             self.contents.free(id);
             return None;
         }
+        // Sending a poll starts a timer.
+        for index in 0..self.contents.content(id).bearers.len() {
+            let (bearer, _) = self.contents.content(id).bearers[index];
+            self.arm(env.now, bearer, direction);
+        }
         Some(id)
     }
 
@@ -144,7 +149,7 @@ impl RadioAccess {
                 .on_pdus(env.now, &content.block, pdus, &mut self.scratch.sdus);
             self.on_sdus(bearer, direction, env);
             let has_failed = self.check_failure(bearer, env);
-            self.arm(bearer, direction.opposite());
+            self.arm(env.now, bearer, direction.opposite());
             if has_failed {
                 // What follows was numbered by entities that are gone.
                 break;
@@ -244,6 +249,32 @@ impl RadioAccess {
         self.contents.put(id, content);
     }
 
+    /// Without acknowledgments, what the receiver discards vanishes without a word. When nothing
+    /// of a bearer is under way any more, what has not left it is lost.
+    pub(super) fn close_books<M: Motion, P: Probe>(
+        &mut self,
+        bearer: BearerId,
+        direction: Direction,
+        env: &mut Env<'_, M, P>,
+    ) {
+        let state = &mut self.bearers[bearer.index()];
+        if matches!(state.config.rlc.mode, Mode::Am(_)) || state.sender(direction).ledger.is_empty()
+        {
+            return;
+        }
+        let receiver = state.receiver(direction);
+        if !receiver.rlc.wake_at().is_never() || receiver.rx.is_holding() {
+            return;
+        }
+        let half = self.ues[state.config.ue.index()].half(direction);
+        let sender = state.sender(direction);
+        let is_sent = sender.rlc.backlog(env.now).is_empty();
+        if is_sent && half.harq.is_idle() {
+            sender.ledger.pass_all(&mut self.scratch.lost);
+            self.drop_lost(bearer, direction, RadioDropCause::Reordering, env);
+        }
+    }
+
     /// A timer of the end of a bearer that sends in `direction`.
     pub(super) fn on_timer<M: Motion, P: Probe>(
         &mut self,
@@ -267,9 +298,11 @@ impl RadioAccess {
         let end = self.bearers[bearer.index()].sender(direction);
         end.rx.on_wake(env.now, &mut self.scratch.ordered);
         self.hand_over(bearer, receiving, env);
+        self.close_books(bearer, receiving, env);
+        self.close_books(bearer, direction, env);
         self.check_failure(bearer, env);
         let ue = self.bearers[bearer.index()].config.ue;
-        self.arm(bearer, direction);
+        self.arm(env.now, bearer, direction);
         self.on_backlog(env.now, ue, direction);
     }
 
@@ -280,11 +313,7 @@ impl RadioAccess {
         }
         match direction {
             Direction::Uplink => self.on_uplink_data(now, ue),
-            Direction::Downlink => {
-                let cell = self.ues[ue.index()].cell;
-                let slot = cell.map_or(0, |id| self.cells[id.index()].frame.slot_from(now));
-                self.activate(ue, direction, slot);
-            }
+            Direction::Downlink => self.activate(now, ue, direction, 0),
         }
     }
 

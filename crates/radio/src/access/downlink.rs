@@ -337,7 +337,7 @@ impl RadioAccess {
             None
         };
         if let Some(from) = from {
-            self.activate(ue, Direction::Downlink, from);
+            self.activate(env.now, ue, Direction::Downlink, from);
         }
     }
 
@@ -421,6 +421,10 @@ impl RadioAccess {
             if let Some(content) = block.content.take() {
                 self.lose(direction, content, env);
             }
+        }
+        for index in 0..self.ues[ue.index()].bearers.len() {
+            let bearer = self.ues[ue.index()].bearers[index];
+            self.close_books(bearer, direction, env);
         }
     }
 

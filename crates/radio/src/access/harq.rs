@@ -231,6 +231,11 @@ impl Harq {
         })
     }
 
+    /// Whether no block is under way or waits.
+    pub(super) fn is_idle(&self) -> bool {
+        self.processes.iter().all(|p| p.content.is_none())
+    }
+
     /// Gives up every block; their contents go to `lost`.
     pub(super) fn clear(&mut self, lost: &mut Vec<ContentId>) {
         for process in &mut self.processes {

@@ -208,7 +208,7 @@ impl RadioAccess {
         match direction {
             Direction::Uplink => {
                 if self.take_packet(now, bearer, direction, packet, pool, probe) {
-                    self.arm(bearer, direction);
+                    self.arm(now, bearer, direction);
                     self.on_uplink_data(now, ue);
                 }
             }
@@ -220,7 +220,7 @@ impl RadioAccess {
                 let slot = cell.map_or(0, |cell| cell.frame.slot_from(ready_at));
                 self.bearers[bearer.index()].inlet.push((ready_at, packet));
                 self.drain_inlet(now, bearer, pool, probe);
-                self.activate(ue, direction, slot);
+                self.activate(now, ue, direction, slot);
             }
         }
     }
@@ -285,7 +285,11 @@ impl RadioAccess {
         let strongest = self.strongest_cell(ue, env);
         self.attach(ue, strongest);
         // What came before waits already.
-        self.activate(ue, Direction::Downlink, 0);
+        let bearers = &self.ues[ue.index()].bearers;
+        let waits = |id: &BearerId| !self.bearers[id.index()].inlet.is_empty();
+        if bearers.iter().any(waits) {
+            self.activate(env.now, ue, Direction::Downlink, 0);
+        }
         self.on_uplink_data(env.now, ue);
     }
 
@@ -335,11 +339,11 @@ impl RadioAccess {
     }
 
     /// A UE may have something for `slot` or later.
-    fn activate(&mut self, ue: UeId, direction: Direction, slot: u64) {
+    fn activate(&mut self, now: Time, ue: UeId, direction: Direction, slot: u64) {
         let state = &mut self.ues[ue.index()];
         let Some(id) = state.cell else { return };
         let cell = &self.cells[id.index()];
-        let served_from = cell.frame.slot_from(state.unserved_until);
+        let served_from = cell.frame.slot_from(now.max(state.unserved_until));
         let slot = slot.max(cell.first_slot).max(served_from);
         let half = state.half_mut(direction);
         half.is_stalled = false;
@@ -360,12 +364,14 @@ impl RadioAccess {
     }
 
     /// Arms the timer of one end of a bearer.
-    fn arm(&mut self, bearer: BearerId, direction: Direction) {
+    fn arm(&mut self, now: Time, bearer: BearerId, direction: Direction) {
         let end = self.bearers[bearer.index()].sender(direction);
         let at = end.wake_at();
         if at.is_never() {
             return;
         }
+        // A packet may be taken late, when its time is already up.
+        let at = at.max(now);
         if let Some(generation) = end.wake.arm(at) {
             let event = Event::Timer(bearer, direction, generation);
             self.events.schedule(at, event);

@@ -50,7 +50,7 @@ impl RadioAccess {
         access.requested_at = cell.frame.start_of(slot);
         access.repeat_at = access.requested_at.saturating_add(config.repeat_after);
         let from = cell.config.timing.grant_slot(&cell.frame, slot);
-        self.activate(ue, Direction::Uplink, from);
+        self.activate(now, ue, Direction::Uplink, from);
         self.arm_repeat(ue);
     }
 
@@ -427,7 +427,7 @@ impl RadioAccess {
             .chain(free.map(|from| from.max(again_from)))
             .min();
         if let Some(from) = from {
-            self.activate(ue, Direction::Uplink, from);
+            self.activate(env.now, ue, Direction::Uplink, from);
         }
     }
 }
