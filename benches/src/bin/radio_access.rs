@@ -128,7 +128,7 @@ fn run(load: Load, seconds: u32) -> Result<String, String> {
             access.on_packet(at, bearer, direction, packet, &mut pool, &mut NullProbe);
         };
         put(Direction::Downlink, 1460);
-        if (turn / bearers) % 2 == 0 {
+        if (turn / bearers).is_multiple_of(2) {
             put(Direction::Uplink, 12);
         }
         turn += 1;

@@ -4,16 +4,16 @@ mod common;
 
 use common::Rig;
 use fadeout_core::random::Stream;
-use fadeout_core::{CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
+use fadeout_core::{Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
 use fadeout_radio::access::{
-    BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, HarqConfig, RadioConfig, Serving,
-    UeConfig,
+    BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, HarqConfig, RadioAccess, RadioConfig,
+    Serving, UeConfig,
 };
 use fadeout_radio::mac::{RequestConfig, SchedulerKind};
 use fadeout_radio::pdcp::PdcpConfig;
 use fadeout_radio::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use fadeout_radio::phy::harq::FixedErrors;
-use fadeout_radio::rlc::{AmConfig, Mode, RlcConfig};
+use fadeout_radio::rlc::{AmConfig, Generation, Mode, RlcConfig};
 
 fn cell(random: &mut Stream) -> CellConfig {
     let mut cell = match random.below(4) {
@@ -64,9 +64,11 @@ fn cell(random: &mut Stream) -> CellConfig {
 }
 
 fn rlc(random: &mut Stream) -> RlcConfig {
-    match random.below(3) {
+    match random.below(5) {
         0 => RlcConfig::NR_UM,
         1 => RlcConfig::NR_AM,
+        2 => RlcConfig::LTE_UM,
+        3 => RlcConfig::LTE_AM,
         // Gives up soon: radio link failures.
         _ => RlcConfig {
             mode: Mode::Am(AmConfig {
@@ -105,12 +107,17 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
                 ..UeConfig::new(NodeId(ue))
             });
             for _ in 0..1 + random.below(2) {
+                let rlc = rlc(&mut random);
+                let pdcp = match rlc.generation {
+                    Generation::Nr => PdcpConfig::NR,
+                    Generation::Lte => PdcpConfig::LTE,
+                };
                 config.bearers.push(BearerConfig {
-                    rlc: rlc(&mut random),
+                    rlc,
                     priority: random.below(3) as u8,
                     pdcp: PdcpConfig {
                         discard_timer: random.chance(0.3).then(|| Span::from_millis(50)),
-                        ..PdcpConfig::NR
+                        ..pdcp
                     },
                     ..BearerConfig::nr(UeId(ue))
                 });
@@ -216,4 +223,58 @@ fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then() {
     // Of 10,000 slots one every 40 ms for each direction, and one for each repeated request.
     assert!((250..=600).contains(&slots), "{slots}");
     assert_eq!(rig.access.counters().blocks, [0, 0]);
+}
+
+#[test]
+fn bad_values_are_errors_that_say_what_was_expected() {
+    let ue = UeConfig::new(NodeId(0));
+    let lte = || CellConfig::lte(Point::default(), Hertz(2e9), 100);
+    let bearer = BearerConfig::nr(UeId(0));
+    let error = |cell: CellConfig, ue: UeConfig, bearer: BearerConfig| {
+        let config = RadioConfig {
+            cells: vec![cell],
+            ues: vec![ue],
+            bearers: vec![bearer],
+        };
+        match RadioAccess::new(config, 1) {
+            Ok(_) => "no error".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let period = CellConfig {
+        requests: RequestConfig::every(7),
+        ..lte()
+    };
+    let elsewhere = UeConfig {
+        serving: Serving::Cell(CellId(3)),
+        ..ue
+    };
+    let mut without_buffer = bearer;
+    without_buffer.rlc.buffer = Bytes(0);
+    let orphan = BearerConfig::nr(UeId(9));
+    let wide = CellConfig::lte(Point::default(), Hertz(2e9), 273);
+    for (found, expected) in [
+        (
+            error(period, ue, bearer),
+            "cell 0: SR period in slots is 7; expected one of 1, 2, 5, 10, 20, 40, 80",
+        ),
+        (
+            error(wide, ue, bearer),
+            "cell 0: resource blocks is 273; expected 1 to 110",
+        ),
+        (
+            error(lte(), elsewhere, bearer),
+            "UE 0: serving cell is 3; expected a cell below 1",
+        ),
+        (
+            error(lte(), ue, without_buffer),
+            "bearer 0: buffer is 0 bytes; the nearest allowed value is 1 bytes",
+        ),
+        (
+            error(lte(), ue, orphan),
+            "bearer 0 is of UE 9; there are 1 UEs",
+        ),
+    ] {
+        assert_eq!(found, expected);
+    }
 }

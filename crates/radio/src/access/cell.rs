@@ -1,11 +1,13 @@
 //! A cell: its frame, its resources, and which slots it has to look at.
 
 use super::{AirInterface, CellConfig, RadioError, Sharing};
+use crate::channel::noise;
 use crate::mac::resources::Resources;
 use crate::mac::scheduler::Scheduler;
 use crate::phy::frame::{Duplex, Frame};
 use crate::phy::numerology::{CyclicPrefix, Numerology};
-use fadeout_core::{Direction, Time, UeId, Wake};
+use fadeout_core::math::from_db;
+use fadeout_core::{Decibel, Direction, Hertz, Time, UeId, Wake};
 use std::collections::VecDeque;
 
 /// One direction of a cell.
@@ -48,10 +50,15 @@ pub(super) struct Cell {
     phases: Vec<Phase>,
     /// Uplink units given away, by slot.
     uplink_used: Vec<(u64, u32)>,
+    /// Units of the largest downlink block that is to be sent again and found no room.
+    pub blocked_units: u32,
     /// Occasions of configured grants in each slot of their period.
     occasions: Vec<u32>,
-    /// Share of the band used in each slot and direction.
-    pub activity: Activity,
+    /// Share of the band that downlink data used.
+    pub downlink_shares: History,
+    /// Power in mW that UEs of other cells put into a resource block here, averaged over the band.
+    pub uplink_interference: History,
+    pub levels: Levels,
 }
 
 impl Cell {
@@ -94,8 +101,11 @@ impl Cell {
             first_slot: 0,
             phases,
             uplink_used: vec![(u64::MAX, 0); 256],
+            blocked_units: 0,
             occasions: vec![0; occasions as usize],
-            activity: Activity::default(),
+            downlink_shares: History::new(),
+            uplink_interference: History::new(),
+            levels: Levels::new(&config, mu_of(config.air)),
             config,
         })
     }
@@ -113,6 +123,11 @@ impl Cell {
         }
     }
 
+    /// Numerology; zero in LTE.
+    pub(super) fn mu(&self) -> u8 {
+        mu_of(self.config.air)
+    }
+
     /// Symbols for downlink data in `slot`: those that uplink grants have left.
     pub(super) fn downlink_symbols(&self, slot: u64) -> u8 {
         let symbols = data_symbols(&self.config, &self.frame, Direction::Downlink, slot);
@@ -127,17 +142,29 @@ impl Cell {
         data_symbols(&self.config, &self.frame, Direction::Uplink, slot)
     }
 
-    /// Units that the uplink may still give away in `slot`.
+    /// Units that the uplink may still give to new data in `slot`.
     pub(super) fn uplink_units_left(&self, slot: u64) -> u32 {
-        let mut units = self.up.resources.units(self.uplink_symbols(slot));
+        let all = self.up.resources.units(self.uplink_symbols(slot));
+        let mut units = all;
         if matches!(self.config.duplex, Duplex::Flexible { .. }) && !self.down.active.is_empty() {
-            // Both directions want the slot: half each.
-            units /= 2;
+            // Both directions want the slot: half each, unless a downlink block that is to be
+            // sent again needs more.
+            units = (all / 2).min(all.saturating_sub(self.blocked_units));
         }
-        let reserved = self.config.configured_grant.map_or(0, |grant| {
+        units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
+    }
+
+    /// Units that it may still give to blocks that are sent again.
+    pub(super) fn uplink_units_for_repetition(&self, slot: u64) -> u32 {
+        let units = self.up.resources.units(self.uplink_symbols(slot));
+        units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
+    }
+
+    /// Units kept for configured grants.
+    fn reserved(&self, slot: u64) -> u32 {
+        self.config.configured_grant.map_or(0, |grant| {
             self.occasions[(slot % u64::from(grant.period)) as usize] * grant.units
-        });
-        units.saturating_sub(reserved + self.uplink_used(slot))
+        })
     }
 
     pub(super) fn uplink_used(&self, slot: u64) -> u32 {
@@ -152,11 +179,22 @@ impl Cell {
         self.uplink_used[index] = (slot, used);
     }
 
-    /// Keeps an occasion of the configured grant free for a UE with this offset.
-    pub(super) fn reserve_occasion(&mut self, offset: u32) {
-        if let Some(count) = self.occasions.get_mut(offset as usize) {
-            *count += 1;
-        }
+    /// Keeps an occasion of the configured grant free for a UE with this offset. False when there
+    /// is none, or half of the slot is kept already (a quarter where it is shared with the
+    /// downlink): the rest is for everybody else, and for blocks that are sent again.
+    pub(super) fn reserve_occasion(&mut self, offset: u32) -> bool {
+        let Some(grant) = self.config.configured_grant else {
+            return false;
+        };
+        let parts = match self.config.duplex {
+            Duplex::Flexible { .. } => 4,
+            _ => 2,
+        };
+        let most = self.up.resources.units(self.frame.symbols()) / parts;
+        let count = &mut self.occasions[offset as usize];
+        let has_room = (*count + 1) * grant.units <= most;
+        *count += u32::from(has_room);
+        has_room
     }
 
     /// Puts a grant in its place in the order of slots.
@@ -207,6 +245,13 @@ impl Cell {
     pub(super) fn need(&mut self, slot: u64) -> Option<(Time, u32)> {
         let at = self.frame.start_of(slot.max(self.first_slot));
         self.wake.arm(at).map(|generation| (at, generation))
+    }
+}
+
+fn mu_of(air: AirInterface) -> u8 {
+    match air {
+        AirInterface::Lte { .. } => 0,
+        AirInterface::Nr { mu } => mu,
     }
 }
 
@@ -268,55 +313,76 @@ fn phases(config: &CellConfig, frame: &Frame, period: u64) -> Vec<Phase> {
     phases
 }
 
-/// How much of the band a cell used in its latest slots.
+/// A quantity of each of the latest slots, zero where nothing was added, and its mean.
 #[derive(Debug, Clone)]
-pub(super) struct Activity {
-    /// Slot and share, downlink and uplink.
-    slots: [Vec<(u64, f32)>; 2],
-    /// Share averaged over about a hundred slots, and when.
-    mean: [(u64, f32); 2],
+pub(super) struct History {
+    slots: Vec<(u64, f64)>,
+    /// Mean over about a hundred slots, and as of which.
+    mean: (u64, f64),
 }
 
 /// Slots that are remembered: more than the longest decoding time.
 const REMEMBERED: usize = 64;
-/// Averaging time of the mean activity, in slots.
-const AVERAGING_SLOTS: f32 = 100.0;
+/// Averaging time of the mean, in slots.
+const AVERAGING_SLOTS: f64 = 100.0;
 
-impl Default for Activity {
-    fn default() -> Self {
-        let empty = || vec![(u64::MAX, 0.0); REMEMBERED];
-        Activity {
-            slots: [empty(), empty()],
-            mean: [(0, 0.0); 2],
+impl History {
+    fn new() -> History {
+        History {
+            slots: vec![(u64::MAX, 0.0); REMEMBERED],
+            mean: (0, 0.0),
         }
+    }
+
+    /// Adds to the quantity of `slot`.
+    pub(super) fn add(&mut self, slot: u64, value: f64) {
+        let before = self.at(slot);
+        self.slots[slot as usize % REMEMBERED] = (slot, before + value);
+        let mean = self.mean(slot) + value / AVERAGING_SLOTS;
+        self.mean = (self.mean.0.max(slot), mean);
+    }
+
+    /// The quantity of `slot`; zero when that is forgotten.
+    pub(super) fn at(&self, slot: u64) -> f64 {
+        let (at, value) = self.slots[slot as usize % REMEMBERED];
+        if at == slot { value } else { 0.0 }
+    }
+
+    /// The mean as of `slot`.
+    pub(super) fn mean(&self, slot: u64) -> f64 {
+        let (at, mean) = self.mean;
+        let idle = slot.saturating_sub(at) as f64 / AVERAGING_SLOTS;
+        // (1 + x/4)^-4 is e^-x for small x, and needs no transcendental function.
+        let quarter = 1.0 / (1.0 + idle / 4.0);
+        let square = quarter * quarter;
+        mean * square * square
     }
 }
 
-impl Activity {
-    /// A transmission takes `share` of the band in `slot`.
-    pub(super) fn add(&mut self, direction: Direction, slot: u64, share: f32) {
-        let entry = &mut self.slots[direction.index()][slot as usize % REMEMBERED];
-        let before = if entry.0 == slot { entry.1 } else { 0.0 };
-        *entry = (slot, (before + share).min(1.0));
-        let mean = self.mean(direction, slot);
-        self.mean[direction.index()] = (slot, mean + share / AVERAGING_SLOTS);
-    }
+/// Powers and noise that do not change.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Levels {
+    /// Occupied bandwidth.
+    pub bandwidth_hz: f64,
+    /// Transmitted power over all of it.
+    pub power_mw: f64,
+    /// Thermal noise over all of it, without a receiver's noise figure.
+    pub thermal_mw: f64,
+    /// Noise of the base station's receiver in one resource block.
+    pub block_noise_mw: f64,
+}
 
-    /// Share of the band used in `slot`; zero when that is forgotten.
-    #[cfg(test)]
-    pub(super) fn share(&self, direction: Direction, slot: u64) -> f32 {
-        let (at, share) = self.slots[direction.index()][slot as usize % REMEMBERED];
-        if at == slot { share } else { 0.0 }
-    }
-
-    /// Share of the band used lately, as of `slot`.
-    pub(super) fn mean(&self, direction: Direction, slot: u64) -> f32 {
-        let (at, mean) = self.mean[direction.index()];
-        let idle = slot.saturating_sub(at) as f32 / AVERAGING_SLOTS;
-        // First-order decay; (1 + x/4)^-4 is e^-x for small x and needs no transcendental.
-        let quarter = 1.0 / (1.0 + idle / 4.0);
-        let square = quarter * quarter;
-        (mean * square * square).min(1.0)
+impl Levels {
+    fn new(config: &CellConfig, mu: u8) -> Levels {
+        let block_hz = 12.0 * 15e3 * f64::from(1_u32 << mu);
+        let bandwidth_hz = block_hz * f64::from(config.resource_blocks);
+        let noise_mw = |hz, figure| from_db(noise::power(Hertz(hz), figure).0);
+        Levels {
+            bandwidth_hz,
+            power_mw: from_db(config.power.0),
+            thermal_mw: noise_mw(bandwidth_hz, Decibel(0.0)),
+            block_noise_mw: noise_mw(block_hz, config.noise_figure),
+        }
     }
 }
 
@@ -375,17 +441,18 @@ mod tests {
     }
 
     #[test]
-    fn activity_is_known_by_slot_and_fades_from_the_mean() {
-        let mut activity = Activity::default();
+    fn a_history_is_known_by_slot_and_fades_from_the_mean() {
+        let mut history = History::new();
         for slot in 0..2000 {
-            activity.add(Direction::Downlink, slot, 0.25);
-            activity.add(Direction::Downlink, slot, 0.25);
+            history.add(slot, 0.25);
+            history.add(slot, 0.25);
         }
-        assert_eq!(activity.share(Direction::Downlink, 1999), 0.5);
-        assert_eq!(activity.share(Direction::Downlink, 2000), 0.0);
-        assert_eq!(activity.share(Direction::Uplink, 1999), 0.0);
-        let mean = activity.mean(Direction::Downlink, 1999);
+        assert_eq!(
+            (history.at(1999), history.at(2000), history.at(3)),
+            (0.5, 0.0, 0.0)
+        );
+        let mean = history.mean(1999);
         assert!((mean - 0.5).abs() < 0.01, "{mean}");
-        assert!(activity.mean(Direction::Downlink, 12_000) < 1e-4);
+        assert!(history.mean(12_000) < 1e-4);
     }
 }

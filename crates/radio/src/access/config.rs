@@ -68,6 +68,9 @@ pub struct CellConfig {
     pub configured_grant: Option<ConfiguredGrant>,
     /// Transmitted power of UEs.
     pub uplink_power: UplinkPower,
+    /// Age at which a UE's path is looked at again where it is used: path loss, shadowing, blockage
+    /// and beams; fading is always that of the slot.
+    pub gain_period: Span,
     /// How often a UE with data that is out of range is tried again.
     pub recheck_after: Span,
     /// How long a UE is without service after RLC has given up repeating (radio link failure)
@@ -256,6 +259,7 @@ impl CellConfig {
                 p0: Dbm(-84.0),
                 alpha: 0.8,
             },
+            gain_period: Span::from_millis(1),
             recheck_after: Span::from_millis(40),
             reestablish_after: Span::from_millis(200),
         }

@@ -8,6 +8,9 @@ use crate::mac::scheduler::{Candidate, MacScheduler, SlotView};
 use crate::phy::frame::Duplex;
 use fadeout_core::{CellId, Direction, Motion, Probe, Time, TransportBlockRow, UeId};
 
+/// A block of so many bytes has room for part of any SDU, and for a whole one of usual size.
+const LARGE_SDU: u64 = 1600;
+
 /// What is left of a slot while it is given away.
 struct Room {
     slot: u64,
@@ -78,9 +81,12 @@ impl RadioAccess {
         let fits = shape.units <= room.units
             && (self.cells[id.index()].config.sharing == Sharing::Time
                 || shape.symbols <= room.symbols);
+        let blocked = &mut self.cells[id.index()].blocked_units;
         if !fits {
+            *blocked = shape.units.max(*blocked);
             return;
         }
+        *blocked = 0;
         half.harq.resume(process);
         self.send_downlink(id, ue, process, room, env);
     }
@@ -250,9 +256,15 @@ impl RadioAccess {
         };
         let content = self.fill(ue, Direction::Downlink, shape.bytes, env);
         let Some(content) = content else {
-            // A window is closed: wait until something opens it.
+            // Too small for anything, or a window is closed until something opens it.
+            let backlog = self.backlog(env.now, ue, Direction::Downlink);
+            let is_small = u64::from(shape.bytes) < backlog.min(LARGE_SDU);
             let half = &mut self.ues[ue.index()].down;
-            half.ready = half.harq.waiting_from().unwrap_or(NO_SLOT);
+            half.ready = if is_small {
+                room.slot + 1
+            } else {
+                half.harq.waiting_from().unwrap_or(NO_SLOT)
+            };
             return;
         };
         self.sample(ue, Direction::Downlink, env);
@@ -286,7 +298,8 @@ impl RadioAccess {
         let half = &mut self.ues[ue.index()].down;
         let shape = half.harq.process(process).shape;
         let resources = &cell.down.resources;
-        let share = shape.units as f32 / resources.units(cell.frame.symbols()).max(1) as f32;
+        let all = resources.units(cell.frame.symbols()).max(1);
+        let share = f64::from(shape.units) / f64::from(all);
         let end_symbol = match (&cell.config.duplex, cell.config.sharing) {
             (Duplex::Fdd, Sharing::Frequency) => cell.frame.symbols(),
             (_, Sharing::Frequency) => cell.frame.format(room.slot).downlink,
@@ -304,7 +317,7 @@ impl RadioAccess {
             room.next_symbol = end_symbol;
             room.symbols -= shape.units as u8;
         }
-        cell.activity.add(Direction::Downlink, room.slot, share);
+        cell.downlink_shares.add(room.slot, share);
         self.counters.blocks[0] += 1;
         let event = super::Event::Received(ue, process, Direction::Downlink);
         self.events.schedule(times.decoded_at, event);

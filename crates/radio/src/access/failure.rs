@@ -45,21 +45,32 @@ impl RadioAccess {
             let bearer = self.ues[ue.index()].bearers[index];
             if matches!(self.bearers[bearer.index()].config.rlc.mode, Mode::Am(_)) {
                 self.reestablish(bearer, env);
+            } else {
+                self.close_books(bearer, Direction::Downlink, env);
+                self.close_books(bearer, Direction::Uplink, env);
             }
         }
+        // Whatever waited for a HARQ process or a grant waits for service now.
+        self.activate(env.now, ue, Direction::Downlink, 0);
+        self.on_uplink_data(env.now, ue);
     }
 
+    /// What the receivers hold goes up, everything else is lost.
     fn reestablish<M: Motion, P: Probe>(&mut self, bearer: BearerId, env: &mut Env<'_, M, P>) {
+        let mut unconfirmed = std::mem::take(&mut self.scratch.unconfirmed);
         for direction in [Direction::Downlink, Direction::Uplink] {
-            let mut unconfirmed = std::mem::take(&mut self.scratch.unconfirmed);
             let end = self.bearers[bearer.index()].sender(direction);
             end.tx.reestablish(&mut end.rlc, &mut unconfirmed);
-            for sdu in unconfirmed.drain(..) {
-                if end.ledger.leave(sdu.serial) {
-                    self.scratch.lost.push(sdu.packet);
-                }
-            }
-            self.scratch.unconfirmed = unconfirmed;
+        }
+        // The ledgers know all of them, and those that only a receiver knew of.
+        unconfirmed.clear();
+        self.scratch.unconfirmed = unconfirmed;
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let receiver = self.bearers[bearer.index()].receiver(direction);
+            receiver.rx.flush(&mut self.scratch.ordered);
+            self.hand_over(bearer, direction, env);
+            let sender = self.bearers[bearer.index()].sender(direction);
+            sender.ledger.pass_all(&mut self.scratch.lost);
             self.drop_lost(bearer, direction, RadioDropCause::LinkFailure, env);
         }
     }

@@ -151,7 +151,7 @@ impl RadioAccess {
             cells,
         };
         for (index, ue) in config.ues.into_iter().enumerate() {
-            let link = Link::new(&access.cells, index, &ue, seed)?;
+            let link = Link::new(&access.cells, &ue);
             access.ues.push(Ue::new(index, ue, link, seed));
             match ue.serving {
                 Serving::Cell(cell) => access.attach(UeId(index as u32), cell),
@@ -278,7 +278,8 @@ impl RadioAccess {
         let cell = &mut self.cells[id.index()];
         let state = &mut self.ues[ue.index()];
         state.attach(ue.index(), id, &cell.config, self.seed);
-        cell.reserve_occasion(state.access.occasion);
+        state.access.has_occasions = cell.reserve_occasion(state.access.occasion);
+        state.link.keep_carrier(&self.cells, id);
     }
 
     fn on_attach<M: Motion, P: Probe>(&mut self, ue: UeId, env: &mut Env<'_, M, P>) {

@@ -4,6 +4,7 @@ use super::harq::Harq;
 use super::link::Link;
 use super::{CellConfig, UeConfig};
 use crate::phy::link_adaptation::OuterLoop;
+use fadeout_core::math::from_db;
 use fadeout_core::random::Stream;
 use fadeout_core::{BearerId, CellId, Direction, Time, Wake};
 
@@ -42,6 +43,8 @@ pub(super) struct Ue {
     /// Serving cell; none before it was found.
     pub cell: Option<CellId>,
     pub link: Link,
+    /// Noise of its receiver over thermal noise.
+    pub noise_factor: f64,
     pub down: UeHalf,
     pub up: UeHalf,
     pub access: UplinkAccess,
@@ -56,8 +59,9 @@ pub(super) struct Ue {
 pub(super) struct UplinkAccess {
     /// Slots from a multiple of the period to its opportunities for scheduling requests.
     pub offset: u32,
-    /// The same for its configured grant.
+    /// The same for its configured grant, if it has one.
     pub occasion: u32,
+    pub has_occasions: bool,
     /// A scheduling request is under way or waits for its opportunity, since `requested_at`, and
     /// no grant has followed.
     pub is_requested: bool,
@@ -105,6 +109,7 @@ impl UplinkAccess {
         *self = UplinkAccess {
             offset: self.offset,
             occasion: self.occasion,
+            has_occasions: self.has_occasions,
             requested_at: self.requested_at,
             repeat_at: self.repeat_at,
             repeat: self.repeat,
@@ -119,6 +124,7 @@ impl Ue {
     pub(super) fn new(index: usize, config: UeConfig, link: Link, seed: u64) -> Ue {
         let draws = |domain| Stream::new(seed, domain, index as u64);
         Ue {
+            noise_factor: from_db(config.noise_figure.0),
             config,
             cell: None,
             link,

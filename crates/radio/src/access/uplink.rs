@@ -61,6 +61,9 @@ impl RadioAccess {
             return false;
         };
         let state = &mut self.ues[ue.index()];
+        if !state.access.has_occasions {
+            return false;
+        }
         let Some(process) = state.up.harq.free(u64::MAX) else {
             return false;
         };
@@ -237,7 +240,7 @@ impl RadioAccess {
         };
         let shape = half.harq.process(process).shape;
         let cell = &mut self.cells[id.index()];
-        if shape.units > cell.uplink_units_left(target)
+        if shape.units > cell.uplink_units_for_repetition(target)
             || shape.symbols > cell.uplink_symbols(target)
         {
             half.ready = slot + 1;
@@ -344,9 +347,8 @@ impl RadioAccess {
         half.harq.sent(process, slot, again_from);
         half.harq.process_mut(process).block_power_dbm = power;
         let all = cell.up.resources.units(cell.frame.symbols()).max(1);
-        let share = shape.units as f32 / all as f32;
+        let share = f64::from(shape.units) / f64::from(all);
         let decoded_at = end_at.saturating_add(timing.base_decoding);
-        cell.activity.add(Direction::Uplink, slot, share);
         self.on_uplink_power(id, ue, slot, power, share);
         self.counters.blocks[1] += 1;
         let event = Event::Received(ue, process, Direction::Uplink);
@@ -377,12 +379,16 @@ impl RadioAccess {
             access.repeat_at = env.now.saturating_add(repeat_after);
             self.arm_repeat(ue);
         }
-        let Some(content) = content else { return false };
+        let block = self.ues[ue.index()].up.harq.process_mut(process);
+        block.status = status.reported(left);
+        let Some(content) = content else {
+            // A report alone says that there is something.
+            return left > 0 && room > 0;
+        };
         self.sample(ue, Direction::Uplink, env);
         self.mark_first_parts(content, Direction::Uplink, env.now, requested_at, env.probe);
         let block = self.ues[ue.index()].up.harq.process_mut(process);
         block.content = Some(content);
-        block.status = status.reported(left);
         true
     }
 
