@@ -174,7 +174,9 @@ def measure() -> list[Figure]:
     command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "fadeout-benches"]
     print("\n$", " ".join([*command, "--bins"]), flush=True)
     subprocess.run([*command, "--bins"], cwd=ROOT, check=True)
-    bulk, thousand = (str(SCENARIOS / name) for name in ("bulk.toml", "thousand.toml"))
+    bulk, thousand, tcps, subflows = (
+        str(SCENARIOS / f"{name}.toml") for name in ("bulk", "thousand", "two-tcps", "two-subflows")
+    )
     slow = ["link.path.rate=100 Mbit/s", "link.path.queue.limit=50 packets", "duration=100 s"]
     with tempfile.TemporaryDirectory() as scratch:
         runs = medians(
@@ -185,6 +187,13 @@ def measure() -> list[Figure]:
                 "folder": [f"folder={scratch}/run", bulk],
                 "thousand": ["null", thousand],
                 "thousand-folder": [f"folder={scratch}/thousand", thousand],
+                "tcps": ["null", tcps],
+                "subflows": ["null", subflows],
+                "subflows-papers": [
+                    "null",
+                    subflows,
+                    "flow.both.multipath.scheduler=lowest-rtt",
+                ],
             }
         )
     one, slow_run, many = runs["bulk"], runs["slow"], runs["thousand"]
@@ -193,6 +202,10 @@ def measure() -> list[Figure]:
     folder = runs["folder"].cpu_s / one.cpu_s
     ratio = many.ns_per_packet / one.ns_per_packet
     peak = runs["thousand-folder"].peak_mb
+    multipath, papers = (
+        runs[name].ns_per_packet / runs["tcps"].ns_per_packet
+        for name in ("subflows", "subflows-papers")
+    )
     figures = [
         Figure("CUBIC, 1 Gbit/s, 20 ms: a data packet and its ACKs", one.ns_per_packet, "ns", 300),
         Figure("a second of 100 Mbit/s", slow_ms, "ms", 3),
@@ -202,6 +215,8 @@ def measure() -> list[Figure]:
         Figure("1,000 flows to one flow, a data packet", ratio, "x", 2),
         Figure("1,000 flows: memory", many.peak_mb, "MB", 100),
         Figure("1,000 flows, default probes to a folder: memory", peak, "MB", 100),
+        Figure("Multipath TCP to two TCPs, a data packet", multipath, "x", 2.5),
+        Figure("Multipath TCP, lowest RTT, to two TCPs", papers, "x", 2.5),
     ]
     return figures + measure_congestion_controls(bulk)
 

@@ -70,6 +70,9 @@ pub struct CellConfig {
     pub uplink_power: UplinkPower,
     /// How often a UE with data that is out of range is tried again.
     pub recheck_after: Span,
+    /// How long a UE is without service after RLC has given up repeating (radio link failure)
+    /// until it is connected again.
+    pub reestablish_after: Span,
 }
 
 /// Generation with its length of a slot.
@@ -254,6 +257,7 @@ impl CellConfig {
                 alpha: 0.8,
             },
             recheck_after: Span::from_millis(40),
+            reestablish_after: Span::from_millis(200),
         }
     }
 

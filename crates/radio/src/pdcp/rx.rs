@@ -116,6 +116,12 @@ impl Rx {
         self.start_timer(now);
     }
 
+    /// Whether packets are held back until those before them arrive.
+    #[inline]
+    pub fn is_holding(&self) -> bool {
+        !self.window.is_empty()
+    }
+
     /// When t-Reordering expires.
     #[inline]
     pub fn wake_at(&self) -> Time {

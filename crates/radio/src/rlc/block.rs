@@ -103,6 +103,14 @@ impl TransportBlock {
     pub fn parts_of(&self, pdu: &Pdu) -> &[SduPart] {
         &self.parts[pdu.range()]
     }
+    /// The parts of a PDU; none of a STATUS PDU.
+    #[inline]
+    pub fn data_parts(&self, pdu: &Pdu) -> &[SduPart] {
+        match pdu.kind {
+            PduKind::Status => &[],
+            _ => self.parts_of(pdu),
+        }
+    }
     /// The NACKs of a STATUS PDU.
     #[inline]
     pub fn nacks_of(&self, pdu: &Pdu) -> &[Nack] {
