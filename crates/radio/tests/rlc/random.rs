@@ -110,7 +110,12 @@ fn case() -> impl Strategy<Value = Case> {
     )
         .prop_map(|(set, seed, sdus, loss, twice, delay, sdu, grant)| {
             // A grant that brings no SDU along in 1000 slots tests patience only.
-            let grant = grant.max(sdu * sdus / 1000);
+            let mut grant = grant.max(sdu * sdus / 1000);
+            // Behind a gap, UM gives up an SDU that takes longer than t-Reassembly to send, even
+            // if nothing of it is lost. The model does not know that.
+            if matches!(sets()[set as usize].mode, Mode::Um(_)) {
+                grant = grant.max(sdu);
+            }
             Case {
                 set,
                 seed: seed.into(),
