@@ -113,8 +113,12 @@ fn case() -> impl Strategy<Value = Case> {
             let mut grant = grant.max(sdu * sdus / 1000);
             // Behind a gap, UM gives up an SDU that takes longer than t-Reassembly to send, even
             // if nothing of it is lost. The model does not know that.
+            let mut sdu = sdu;
             if matches!(sets()[set as usize].mode, Mode::Um(_)) {
                 grant = grant.max(sdu);
+                // One PDU a block in LTE, whose LI counts 2047 bytes: else two lost blocks may
+                // exceed the window of a 5-bit SN.
+                sdu = sdu.min(2000);
             }
             Case {
                 set,
