@@ -195,14 +195,14 @@ def measure() -> list[Figure]:
     command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "fadeout-benches"]
     print("\n$", " ".join([*command, "--bins"]), flush=True)
     subprocess.run([*command, "--bins"], cwd=ROOT, check=True)
-    names = ("bulk.toml", "thousand.toml", "ten-thousand.toml")
-    bulk, thousand, transfers = (str(SCENARIOS / name) for name in names)
     # A hundredth of everything: a hundred transfers at a time, each with the same share.
     hundred = [
         "link.path.rate=100 Mbit/s",
         "link.path.queue.limit=400 packets",
         "flow.page.arrivals.rate=36.0",
     ]
+    names = ("bulk", "thousand", "ten-thousand", "two-tcps", "two-subflows")
+    bulk, thousand, transfers, tcps, subflows = (str(SCENARIOS / f"{name}.toml") for name in names)
     slow = ["link.path.rate=100 Mbit/s", "link.path.queue.limit=50 packets", "duration=100 s"]
     with tempfile.TemporaryDirectory() as scratch:
         runs = medians(
@@ -215,6 +215,13 @@ def measure() -> list[Figure]:
                 "thousand-folder": [f"folder={scratch}/thousand", thousand],
                 "hundred-transfers": ["null", transfers, *hundred],
                 "ten-thousand-transfers": ["null", transfers],
+                "tcps": ["null", tcps],
+                "subflows": ["null", subflows],
+                "subflows-papers": [
+                    "null",
+                    subflows,
+                    "flow.both.multipath.scheduler=lowest-rtt",
+                ],
             }
         )
     one, slow_run, many = runs["bulk"], runs["slow"], runs["thousand"]
@@ -225,6 +232,10 @@ def measure() -> list[Figure]:
     peak = runs["thousand-folder"].peak_mb
     few, most = runs["hundred-transfers"], runs["ten-thousand-transfers"]
     transfer_ratio = most.ns_per_packet / few.ns_per_packet
+    multipath, papers = (
+        runs[name].ns_per_packet / runs["tcps"].ns_per_packet
+        for name in ("subflows", "subflows-papers")
+    )
     figures = [
         Figure("CUBIC, 1 Gbit/s, 20 ms: a data packet and its ACKs", one.ns_per_packet, "ns", 300),
         Figure("a second of 100 Mbit/s", slow_ms, "ms", 3),
@@ -238,6 +249,8 @@ def measure() -> list[Figure]:
         Figure("10,000 transfers at a time: a data packet", most.ns_per_packet, "ns"),
         Figure("10,000 transfers to 100, a data packet", transfer_ratio, "x"),
         Figure("10,000 transfers at a time, 50,400 in all: memory", most.peak_mb, "MB"),
+        Figure("Multipath TCP to two TCPs, a data packet", multipath, "x", 2.5),
+        Figure("Multipath TCP, lowest RTT, to two TCPs", papers, "x", 2.5),
     ]
     return figures + measure_congestion_controls(bulk)
 

@@ -10,6 +10,7 @@ use fadeout_core::{
     EventQueue, LinkId, NullProbe, Packet, PacketId, PacketPool, Segment, Span, Time,
 };
 use fadeout_link::{Link, LinkConfig, LossConfig, RateConfig, Trace};
+use fadeout_radio::rlc::{Entity, RlcConfig, Sdu, TransportBlock};
 use fadeout_scenario::Source;
 use fadeout_sim::World;
 use fadeout_transport::tcp::{Outbox, TcpConfig, TcpEndpoint};
@@ -237,8 +238,67 @@ fn world(mut world: World<NullProbe>) -> World<NullProbe> {
     world
 }
 
+/// SDUs in a transport block.
+const SDUS: u32 = 50;
+
+/// Both ends of a bearer in acknowledged mode, and what passes between them.
+struct Bearer {
+    ends: [Entity; 2],
+    block: TransportBlock,
+    delivered: Vec<Sdu>,
+    now: Time,
+    count: u32,
+}
+
+impl Bearer {
+    /// A slot: SDUs enter, a block goes over, a STATUS PDU comes back when one is due.
+    #[inline]
+    fn carry(&mut self) {
+        let [sender, receiver] = &mut self.ends;
+        self.now += Span::from_micros(125);
+        for _ in 0..SDUS {
+            let sdu = Sdu {
+                size: 1503,
+                count: self.count,
+                entered_at: self.now,
+                ..Sdu::default()
+            };
+            self.count += 1;
+            sender.push_sdu(sdu).expect("the buffer is empty");
+        }
+        self.block.clear();
+        sender.pull(self.now, SDUS * 1509, &mut self.block);
+        receiver.on_block(self.now, &self.block, &mut self.delivered);
+        self.block.clear();
+        receiver.pull(self.now, 100, &mut self.block);
+        sender.on_block(self.now, &self.block, &mut self.delivered);
+        assert_eq!(self.delivered.len(), SDUS as usize);
+        self.delivered.clear();
+    }
+}
+
+fn acknowledged() -> Bearer {
+    let end = || Entity::new(&RlcConfig::NR_AM).expect("allowed parameters");
+    let mut bearer = Bearer {
+        ends: [end(), end()],
+        block: TransportBlock::new(),
+        delivered: Vec::new(),
+        now: Time::ZERO,
+        count: 0,
+    };
+    (0..256).for_each(|_| bearer.carry());
+    bearer
+}
+
+#[library_benchmark]
+#[bench::block_of_50(acknowledged())]
+fn rlc(mut bearer: Bearer) -> Bearer {
+    (0..STEPS).for_each(|_| bearer.carry());
+    bearer
+}
+
 library_benchmark_group!(
     name = hot_paths,
-    benchmarks = [event, endpoint, link, world]
+    benchmarks = [event, endpoint, link, rlc, world]
 );
 main!(library_benchmark_groups = hot_paths);

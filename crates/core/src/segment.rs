@@ -136,6 +136,13 @@ pub enum MptcpOption {
     },
     /// Data sequence signal.
     Dss(Dss),
+    /// ADD_ADDR: the path of this number can be joined; or the echo that says it was heard.
+    AddAddress {
+        /// Number of the path.
+        path: u8,
+        /// Whether it is the echo.
+        is_echo: bool,
+    },
     /// REMOVE_ADDR: the path of this number is gone.
     RemoveAddress {
         /// Number of the path.
@@ -185,6 +192,8 @@ impl MptcpOption {
             MptcpOption::Join { .. } => 12 + 4 * u32::from(is_reply),
             MptcpOption::Dss(dss) if dss.data_len > 0 => MptcpOption::MAPPING_LEN,
             MptcpOption::Dss(_) => MptcpOption::DATA_ACK_LEN,
+            MptcpOption::AddAddress { is_echo: false, .. } => 16,
+            MptcpOption::AddAddress { is_echo: true, .. } => 8,
             MptcpOption::RemoveAddress { .. } | MptcpOption::Priority { .. } => 4,
             MptcpOption::FastClose => 12,
         }

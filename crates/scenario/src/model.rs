@@ -395,6 +395,8 @@ pub struct FlowPath {
     pub backup: bool,
     /// When that turns to the other, in order of time.
     pub backup_changes: Vec<Time>,
+    /// Whether the opening end joins it only once the other announces it.
+    pub announced: bool,
     /// When it comes up.
     pub from: Time,
     /// When it goes away for good; never without it.

@@ -81,6 +81,7 @@ impl Scenario {
             let mut table = json!({
                 "links": links.collect::<Vec<_>>(),
                 "backup": path.backup,
+                "announced": path.announced,
                 "from": time(path.from),
             });
             if let Some(until) = path.until {

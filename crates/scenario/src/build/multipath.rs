@@ -89,6 +89,9 @@ impl Builder<'_, '_> {
         }
         Some(FlowPath {
             hops,
+            announced: fields
+                .and_then(|fields| fields.flag("announced"))
+                .unwrap_or(false),
             backup_changes,
             backup: fields
                 .and_then(|fields| fields.flag("backup"))

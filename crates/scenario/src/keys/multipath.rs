@@ -82,6 +82,13 @@ static PATH: &[Key] = &[
         Optional,
         "Times at which `backup` turns to the other value, in order; the peer is told by MP_PRIO.",
     ),
+    key(
+        "announced",
+        Shape::Bool,
+        Default("false"),
+        "Whether the opening end joins it only once the other end announces it, by ADD_ADDR on \
+         another path; without it both ends know it.",
+    ),
     key("from", TIME, Default("\"0 s\""), "When the path comes up."),
     key(
         "until",

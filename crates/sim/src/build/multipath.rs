@@ -92,11 +92,16 @@ pub(super) fn add(
                 PathConfig {
                     backup: path.backup,
                     backup_changes: path.backup_changes.clone(),
+                    announced: path.announced,
                     from: path.from,
                     until: path.until.unwrap_or(Time::NEVER),
                 }
             } else {
-                PathConfig::default()
+                PathConfig {
+                    announced: path.announced,
+                    from: path.from,
+                    ..PathConfig::default()
+                }
             };
             subflows.push(Subflow {
                 flow: path_flow(first_flow, number),

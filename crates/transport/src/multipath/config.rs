@@ -40,6 +40,8 @@ pub struct PathConfig {
     pub backup: bool,
     /// When that turns to the other, in order of time; the peer is told by MP_PRIO.
     pub backup_changes: Vec<Time>,
+    /// Whether the opening end joins it only once the other end announces it (ADD_ADDR).
+    pub announced: bool,
     /// When it comes up; the first path's connection opens when the application says so.
     pub from: Time,
     /// When it goes away for good.
@@ -51,6 +53,7 @@ impl Default for PathConfig {
         PathConfig {
             backup: false,
             backup_changes: Vec::new(),
+            announced: false,
             from: Time::ZERO,
             until: Time::NEVER,
         }

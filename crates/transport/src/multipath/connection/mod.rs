@@ -74,6 +74,8 @@ pub struct MultipathConnection {
     scratch: Outbox,
     /// A path whose removal the peer has yet to be told.
     to_remove: Option<PathId>,
+    /// A path whose existence the peer has yet to be told.
+    to_announce: Option<PathId>,
 }
 
 /// One path of a new connection.
@@ -148,6 +150,7 @@ impl MultipathConnection {
             is_aborting: false,
             scratch: Outbox::default(),
             to_remove: None,
+            to_announce: None,
         }
     }
 
@@ -216,6 +219,9 @@ impl MultipathConnection {
         });
         self.follow_handshake(now, index, segment, out);
         self.on_heard(now, index);
+        if let MptcpOption::AddAddress { path, is_echo } = segment.mptcp {
+            self.on_announcement(now, index, usize::from(path), is_echo, out);
+        }
         if segment.len == 0 && matches!(segment.mptcp, MptcpOption::Dss(dss) if dss.data_fin) {
             self.acknowledge(now, index, out);
         }
@@ -257,6 +263,7 @@ impl MultipathConnection {
             path.tcp
                 .wake_at()
                 .min(path.join_at)
+                .min(path.announce_at)
                 .min(goes_at)
                 .min(changes_at)
         });

@@ -84,6 +84,10 @@ pub(super) struct Path {
     /// Data below was retransmitted opportunistically on this path.
     pub(super) opportunistic_up_to: u64,
     pub(super) penalised_at: Time,
+    /// When to announce it; again until the echo.
+    pub(super) announce_at: Time,
+    /// The peer announced it and has yet to hear so.
+    pub(super) owes_echo: bool,
     /// Number of the next of the configured changes of priority.
     pub(super) next_change: usize,
     /// The peer has yet to be told of the last.
@@ -123,6 +127,8 @@ impl Path {
             cursor: 0,
             opportunistic_up_to: 0,
             penalised_at: Time::ZERO,
+            announce_at: Time::NEVER,
+            owes_echo: false,
             next_change: 0,
             tells_priority: false,
             waiting: VecDeque::new(),

@@ -45,6 +45,9 @@ impl MultipathConnection {
             }
         }
         self.change_priority(now, index, out);
+        if self.paths[index].announce_at <= now {
+            self.announce(now, index, out);
+        }
         let stage = self.paths[index].stage;
         let is_over = self.paths[index].config.until <= now;
         if is_over && !self.is_closing && !matches!(stage, Stage::Gone | Stage::Idle) {
@@ -72,6 +75,45 @@ impl MultipathConnection {
         }
     }
 
+    /// Tells the opening end of a path, and again each timeout until it has heard (RFC 8684 section
+    /// 3.4.1).
+    fn announce(&mut self, now: Time, index: usize, out: &mut PathOutbox) {
+        let usable = self.paths.iter().filter(|path| path.stage == Stage::Usable);
+        let wait = usable.map(|path| path.view().rto).max();
+        let is_needless = self.is_closing || self.paths[index].stage != Stage::Opening;
+        self.paths[index].announce_at = match wait {
+            Some(wait) if !is_needless => now.saturating_add(wait),
+            _ => Time::NEVER,
+        };
+        if !is_needless {
+            self.to_announce = Some(PathId(index as u8));
+            self.acknowledge_on_best(now, out);
+        }
+    }
+
+    /// The peer announced path `path`, or heard our announcement.
+    pub(super) fn on_announcement(
+        &mut self,
+        now: Time,
+        index: usize,
+        path: usize,
+        is_echo: bool,
+        out: &mut PathOutbox,
+    ) {
+        let Some(announced) = self.paths.get_mut(path) else {
+            return;
+        };
+        if is_echo {
+            announced.announce_at = Time::NEVER;
+            return;
+        }
+        if self.is_opener && announced.stage == Stage::Idle && announced.join_at.is_never() {
+            announced.join_at = now + self.config.join_delay;
+        }
+        announced.owes_echo = true;
+        self.acknowledge(now, index, out);
+    }
+
     /// The peer ended the whole connection (RFC 8684 section 3.5).
     pub(super) fn on_fast_close(&mut self, out: &mut PathOutbox) {
         for index in 0..self.paths.len() {
@@ -93,6 +135,7 @@ impl MultipathConnection {
             }
             self.paths[index].stage = Stage::Gone;
             self.paths[index].join_at = Time::NEVER;
+            self.paths[index].announce_at = Time::NEVER;
             self.paths[index].tcp.vanish();
         }
     }
@@ -182,7 +225,15 @@ impl MultipathConnection {
                     self.paths[0].stage = Stage::Usable;
                     let earliest = now + self.config.join_delay;
                     for path in &mut self.paths[1..] {
-                        path.join_at = earliest.max(path.config.from);
+                        if !path.config.announced {
+                            path.join_at = earliest.max(path.config.from);
+                        }
+                    }
+                } else {
+                    for path in &mut self.paths[1..] {
+                        if path.config.announced {
+                            path.announce_at = now.max(path.config.from);
+                        }
                     }
                 }
             }
@@ -229,6 +280,7 @@ impl MultipathConnection {
         self.is_closing = true;
         for index in 0..self.paths.len() {
             self.paths[index].join_at = Time::NEVER;
+            self.paths[index].announce_at = Time::NEVER;
             if !matches!(self.paths[index].stage, Stage::Gone | Stage::Idle) {
                 self.command(now, index, AppCommand::Close, out, probe);
             }

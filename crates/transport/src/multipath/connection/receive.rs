@@ -46,7 +46,7 @@ impl MultipathConnection {
             MptcpOption::Join { backup } => self.paths[index].config.backup |= backup,
             MptcpOption::Priority { backup } => self.paths[index].config.backup = backup,
             MptcpOption::FastClose => self.on_fast_close(out),
-            MptcpOption::None => {}
+            MptcpOption::AddAddress { .. } | MptcpOption::None => {}
         }
     }
 
@@ -148,6 +148,25 @@ impl MultipathConnection {
             self.paths[index].tells_priority = false;
             segment.mptcp = MptcpOption::Priority {
                 backup: self.paths[index].config.backup,
+            };
+            return;
+        }
+        if segment.len == 0
+            && let Some(path) = self.paths.iter_mut().find(|path| path.owes_echo)
+        {
+            path.owes_echo = false;
+            segment.mptcp = MptcpOption::AddAddress {
+                path: path.id.0,
+                is_echo: true,
+            };
+            return;
+        }
+        if segment.len == 0
+            && let Some(new) = self.to_announce.take()
+        {
+            segment.mptcp = MptcpOption::AddAddress {
+                path: new.0,
+                is_echo: false,
             };
             return;
         }

@@ -95,7 +95,10 @@ impl Net {
     fn new(config: &MultipathConfig, pipes: &[Pipe], seed: u64) -> Net {
         let mut receiver_pipes = pipes.to_vec();
         for pipe in &mut receiver_pipes {
-            pipe.config = PathConfig::default();
+            pipe.config = PathConfig {
+                announced: pipe.config.announced,
+                ..PathConfig::default()
+            };
         }
         Net {
             now: Time::ZERO,
@@ -399,6 +402,34 @@ fn a_path_becomes_a_backup_and_regular_again_while_running() {
 }
 
 #[test]
+fn an_announced_path_is_joined_when_its_announcement_arrives_even_a_repeated_one() {
+    let mut lossy = pipe(500, 10);
+    lossy.blocked = vec![(ms(25), ms(400))];
+    for (first, joins_after) in [(pipe(500, 10), ms(20)), (lossy, ms(400))] {
+        let mut announced = pipe(500, 10);
+        announced.config.announced = true;
+        let mut net = Net::new(&config("linux"), &[first, announced], 1);
+        net.command(1, AppCommand::Listen);
+        net.command(0, AppCommand::Connect);
+        net.command(0, AppCommand::WriteForever);
+        net.run(ms(3_000));
+        let join = net.sent.iter().find(|sent| sent.2 == PathId(1));
+        let join = join.expect("the path is joined");
+        assert!(join.1 == 0 && join.0 > joins_after, "{join:?}");
+        assert!(net.carried(1) > 500_000);
+        let echo = MptcpOption::AddAddress {
+            path: 1,
+            is_echo: true,
+        };
+        assert!(
+            net.sent
+                .iter()
+                .any(|sent| sent.1 == 0 && sent.3.mptcp == echo)
+        );
+    }
+}
+
+#[test]
 fn an_abort_ends_the_whole_connection_at_the_peer() {
     let mut net = Net::new(&config("linux"), &[pipe(500, 10), pipe(500, 40)], 1);
     net.command(1, AppCommand::Listen);
@@ -552,6 +583,8 @@ prop_compose! {
         blocked in proptest::collection::vec((0_u64..4_000, 1_u64..1_500), 0..3),
         limit in 5_u64..200,
         backup in proptest::bool::weighted(0.2),
+        changes in proptest::collection::btree_set(0_u64..4_000, 0..3),
+        announced in proptest::bool::weighted(0.2),
         from in prop_oneof![2 => Just(0_u64), 1 => 0_u64..3_000],
         life in proptest::option::weighted(0.3, 200_u64..3_000),
     ) -> Pipe {
@@ -563,7 +596,8 @@ prop_compose! {
             limit,
             config: PathConfig {
                 backup,
-                backup_changes: Vec::new(),
+                backup_changes: changes.into_iter().map(ms).collect(),
+                announced,
                 from: ms(from),
                 until: life.map_or(Time::NEVER, |life| ms(from + life)),
             },
@@ -588,6 +622,8 @@ proptest! {
         pipes[0].config.from = Time::ZERO;
         let last = pipes.len() - 1;
         pipes[last].config.until = Time::NEVER;
+        // An announcement may be lost with the path that carries it.
+        pipes[last].config.announced = false;
         let mut config = config(SCHEDULERS[scheduler].name);
         config.tcp.receive_window = ReceiveWindow::Fixed { bytes: window };
         let mut net = Net::new(&config, &pipes, seed);
