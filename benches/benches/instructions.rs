@@ -1,5 +1,6 @@
 //! Instructions of the hot paths, counted by valgrind. Every benchmark does [`STEPS`] steps of
 //! one kind; `tools/bench.py` divides by that number and compares with `benches/baseline.csv`.
+//! The worlds of many flows run for half a second instead, and are divided by their flows.
 
 #![allow(missing_docs, reason = "the macros of gungraun make public items")]
 
@@ -10,9 +11,12 @@ use fadeout_core::{
 };
 use fadeout_link::{Link, LinkConfig, LossConfig, RateConfig, Trace};
 use fadeout_radio::rlc::{Entity, RlcConfig, Sdu, TransportBlock};
+use fadeout_scenario::Source;
+use fadeout_sim::World;
 use fadeout_transport::tcp::{Outbox, TcpConfig, TcpEndpoint};
 use gungraun::prelude::*;
 use std::hint::black_box;
+use std::path::PathBuf;
 
 /// Steps that one benchmark takes.
 const STEPS: usize = 128;
@@ -189,6 +193,51 @@ fn link(mut carrier: Carrier) -> Carrier {
     carrier
 }
 
+/// `flows` transfers under way for three seconds, each with 100 kbit/s of a link over 600 ms, so that
+/// a flow does the same however many there are.
+fn flows(flows: u32) -> World<NullProbe> {
+    let text = format!(
+        r#"
+title = "{flows} transfers at a time"
+duration = "10 s"
+[link.path]
+from = "server"
+to = "client"
+rate = "{rate} kbit/s"
+delay = "300 ms"
+queue.limit = "1 s"
+[flow.file]
+from = "server"
+to = "client"
+application = {{ kind = "transfer", size = "1 MB" }}
+count = {flows}
+start-spacing = "{spacing_us} us"
+congestion-control = "cubic"
+"#,
+        rate = 100 * flows,
+        spacing_us = 1_000_000 / flows,
+    );
+    let source = Source {
+        name: "benchmark".to_owned(),
+        base_dir: PathBuf::from("."),
+    };
+    let scenario = fadeout_scenario::parse(&text, &source, &[], fadeout_sim::catalog())
+        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"));
+    let mut world = World::unobserved(&scenario).expect("the scenario is right");
+    world.run(Time::ZERO + Span::from_millis(3000), u64::MAX);
+    world
+}
+
+#[library_benchmark]
+#[bench::flows_100(flows(100))]
+#[bench::flows_1000(flows(1_000))]
+#[bench::flows_10000(flows(10_000))]
+fn world(mut world: World<NullProbe>) -> World<NullProbe> {
+    let end = world.now() + Span::from_millis(500);
+    black_box(world.run(end, u64::MAX));
+    world
+}
+
 /// SDUs in a transport block.
 const SDUS: u32 = 50;
 
@@ -248,5 +297,8 @@ fn rlc(mut bearer: Bearer) -> Bearer {
     bearer
 }
 
-library_benchmark_group!(name = hot_paths, benchmarks = [event, endpoint, link, rlc]);
+library_benchmark_group!(
+    name = hot_paths,
+    benchmarks = [event, endpoint, link, rlc, world]
+);
 main!(library_benchmark_groups = hot_paths);
