@@ -117,8 +117,8 @@ impl Entity {
     pub fn drop_head(&mut self, now: Time) -> Option<Sdu> {
         let sdu = self.machine.buffer_mut().drop_head();
         match &mut self.machine {
-            Machine::NrAm(tx, _) => tx.on_dropped(now),
-            Machine::LteAm(tx, _) => tx.on_dropped(now),
+            Machine::NrAm(tx, _) => tx.ensure_answer(now),
+            Machine::LteAm(tx, _) => tx.ensure_answer(now),
             Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => {}
         }
         sdu
@@ -208,7 +208,7 @@ impl Entity {
             Machine::NrAm(tx, rx) => {
                 for pdu in pdus {
                     if pdu.kind == PduKind::Status {
-                        tx.on_status(pdu, block.nacks_of(pdu));
+                        tx.on_status(now, pdu, block.nacks_of(pdu));
                     } else {
                         rx.on_pdu(now, pdu, &block.parts_of(pdu)[0], delivered);
                     }
@@ -222,7 +222,7 @@ impl Entity {
             Machine::LteAm(tx, rx) => {
                 for pdu in pdus {
                     if pdu.kind == PduKind::Status {
-                        tx.on_status(pdu, block.nacks_of(pdu));
+                        tx.on_status(now, pdu, block.nacks_of(pdu));
                     } else {
                         rx.on_pdu(now, pdu, block.parts_of(pdu), delivered);
                     }

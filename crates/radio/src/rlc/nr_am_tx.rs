@@ -48,10 +48,14 @@ impl NrAmTx {
         self.unacked.window_left() == 0 && !self.is_segmenting
     }
 
-    /// SDUs were dropped at the head. If they were the last ones, the PDU that went before them
-    /// did not poll: wait for an answer as if it had.
-    pub(super) fn on_dropped(&mut self, now: Time) {
-        if self.is_drained() && !self.unacked.is_empty() {
+    /// Runs t-PollRetransmit when nothing else would bring an answer: nothing waits to be sent and
+    /// something is not acknowledged. Two holes of the standard: the SDUs behind the last PDU were
+    /// dropped, so it did not poll; or a STATUS PDU older than the poll stopped the timer, because
+    /// POLL_SN of a stalled window stays the same, and the answer was lost.
+    pub(super) fn ensure_answer(&mut self, now: Time) {
+        let nothing_goes =
+            self.is_drained() || (self.unacked.pending_pieces == 0 && self.is_stalled());
+        if nothing_goes && !self.unacked.is_empty() {
             self.poll.expect_answer(now, self.unacked.highest());
         }
     }
@@ -123,7 +127,7 @@ impl NrAmTx {
             self.emit(now, self.unacked.highest(), part, block);
         }
         if !dropped.is_empty() {
-            self.on_dropped(now);
+            self.ensure_answer(now);
         }
     }
 
@@ -176,9 +180,10 @@ impl NrAmTx {
     }
 
     /// A STATUS PDU arrived.
-    pub(super) fn on_status(&mut self, pdu: &Pdu, nacks: &[Nack]) {
+    pub(super) fn on_status(&mut self, now: Time, pdu: &Pdu, nacks: &[Nack]) {
         if let Some(ack) = self.unacked.on_status(pdu, nacks) {
             self.poll.on_status(ack);
+            self.ensure_answer(now);
         }
     }
 

@@ -31,6 +31,16 @@ pub(super) struct Reception<'a> {
     pub(super) end: u64,
 }
 
+impl Reception<'_> {
+    /// The first number from `number` on that is missing, or the end of the report.
+    fn first_missing(&self, mut number: u64) -> u64 {
+        while number < self.end && self.window[number] == Received::All {
+            number += 1;
+        }
+        number
+    }
+}
+
 impl StatusFormat {
     pub(super) fn new(generation: Generation, sn_bits: u8, subheader: MacSubheader) -> Self {
         let (header, nack, segment) = match (generation, sn_bits) {
@@ -87,7 +97,7 @@ impl StatusFormat {
         }
         let first = block.nacks.len();
         let mut bits = self.header;
-        let mut ack_sn = reception.space.on_air(reception.end);
+        let mut ack = reception.end;
         self.for_each_nack(reception, |nack| {
             let more = self.bits(nack);
             let fits = bits + more <= room;
@@ -95,20 +105,19 @@ impl StatusFormat {
                 bits += more;
                 block.nacks.push(*nack);
             } else {
-                ack_sn = nack.sn;
+                ack = reception.space.extend(nack.sn, reception.window.first());
+                if block.nacks[first..].last().is_some_and(|n| n.sn == nack.sn) {
+                    // Some of its gaps are named, so ACK_SN is the next that is missing.
+                    ack = reception.first_missing(ack + 1);
+                }
             }
             fits
         });
-        // What ACK_SN names is not reported: neither are those of its gaps that did fit.
-        while let Some(nack) = block.nacks[first..].last().filter(|n| n.sn == ack_sn) {
-            bits -= self.bits(nack);
-            block.nacks.pop();
-        }
         let size = bits.div_ceil(8);
         block.bytes += size + self.subheader.size(size);
         block.pdus.push(Pdu {
             kind: PduKind::Status,
-            sn: ack_sn,
+            sn: reception.space.on_air(ack),
             size,
             first: first as u32,
             count: (block.nacks.len() - first) as u32,

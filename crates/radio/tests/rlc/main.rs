@@ -5,3 +5,4 @@ mod acknowledged;
 mod model;
 mod random;
 mod rig;
+mod unacknowledged;

@@ -583,6 +583,8 @@ prop_compose! {
         blocked in proptest::collection::vec((0_u64..4_000, 1_u64..1_500), 0..3),
         limit in 5_u64..200,
         backup in proptest::bool::weighted(0.2),
+        changes in proptest::collection::btree_set(0_u64..4_000, 0..3),
+        announced in proptest::bool::weighted(0.2),
         from in prop_oneof![2 => Just(0_u64), 1 => 0_u64..3_000],
         life in proptest::option::weighted(0.3, 200_u64..3_000),
     ) -> Pipe {
@@ -594,8 +596,8 @@ prop_compose! {
             limit,
             config: PathConfig {
                 backup,
-                backup_changes: Vec::new(),
-                announced: false,
+                backup_changes: changes.into_iter().map(ms).collect(),
+                announced,
                 from: ms(from),
                 until: life.map_or(Time::NEVER, |life| ms(from + life)),
             },
@@ -620,6 +622,8 @@ proptest! {
         pipes[0].config.from = Time::ZERO;
         let last = pipes.len() - 1;
         pipes[last].config.until = Time::NEVER;
+        // An announcement may be lost with the path that carries it.
+        pipes[last].config.announced = false;
         let mut config = config(SCHEDULERS[scheduler].name);
         config.tcp.receive_window = ReceiveWindow::Fixed { bytes: window };
         let mut net = Net::new(&config, &pipes, seed);
