@@ -4,7 +4,7 @@
 
 #![allow(missing_docs, reason = "the macros of gungraun make public items")]
 
-use fadeout_benches::{Arrival, Pair, path};
+use fadeout_benches::{Arrival, Pair, RadioLoad, path};
 use fadeout_core::random::Stream;
 use fadeout_core::{
     EventQueue, LinkId, NullProbe, Packet, PacketId, PacketPool, Segment, Span, Time,
@@ -297,8 +297,25 @@ fn rlc(mut bearer: Bearer) -> Bearer {
     bearer
 }
 
+/// Well after every buffer and HARQ process has been used.
+fn loaded(mut load: RadioLoad) -> RadioLoad {
+    load.run_for(200_000_000);
+    load
+}
+
+// A step is a slot of 125 us at 630 Mbit/s, with six or seven packets down and three up, or a
+// hundredth of a subframe of ten cells.
+#[library_benchmark]
+#[bench::mmwave_1_ue(loaded(RadioLoad::mmwave(1)), 125_000)]
+#[bench::mmwave_10_ues(loaded(RadioLoad::mmwave(10)), 125_000)]
+#[bench::lte_1000_ues(loaded(RadioLoad::lte()), 10_000)]
+fn radio(mut load: RadioLoad, step_nanos: u64) -> RadioLoad {
+    load.run_for(STEPS as u64 * step_nanos);
+    load
+}
+
 library_benchmark_group!(
     name = hot_paths,
-    benchmarks = [event, endpoint, link, rlc, world]
+    benchmarks = [event, endpoint, link, radio, rlc, world]
 );
 main!(library_benchmark_groups = hot_paths);

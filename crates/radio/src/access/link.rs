@@ -124,7 +124,7 @@ impl RadioAccess {
     }
 
     /// Looks at the gains of a UE's paths that are due.
-    fn refresh_paths<M: Motion, P: Probe>(&mut self, ue: UeId, env: &mut Env<'_, M, P>) {
+    pub(super) fn refresh_paths<M: Motion, P: Probe>(&mut self, ue: UeId, env: &mut Env<'_, M, P>) {
         let state = &mut self.ues[ue.index()];
         let Link::Paths(paths) = &mut state.link else {
             return;

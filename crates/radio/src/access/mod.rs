@@ -28,6 +28,8 @@ mod link;
 mod track;
 mod ue;
 mod uplink;
+mod uplink_request;
+mod uplink_scheme;
 
 pub use config::{
     Adaptation, AirInterface, BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, HarqConfig,

@@ -1,127 +1,13 @@
-//! The uplink: how a UE asks, what it is granted, and what it sends.
+//! The uplink: what UEs are granted, and what they send.
 
-use super::AirInterface;
 use super::cell::Granted;
 use super::ue::NO_SLOT;
-use super::{Adaptation, Env, Event, RadioAccess, Shape};
+use super::{AirInterface, Env, Event, RadioAccess, Shape};
 use crate::mac::request::BufferStatus;
 use crate::mac::scheduler::{Candidate, MacScheduler, SlotView};
-use fadeout_core::{CellId, Direction, Motion, Probe, Time, UeId};
+use fadeout_core::{CellId, Direction, Motion, Probe, UeId};
 
 impl RadioAccess {
-    /// Something waits at a UE. If it has no other way to tell, it asks.
-    pub(super) fn on_uplink_data(&mut self, now: Time, ue: UeId) {
-        let state = &self.ues[ue.index()];
-        let access = &state.access;
-        let is_known = access.is_requested || access.outstanding > 0 || access.reported > 0;
-        let Some(id) = state.cell else { return };
-        if is_known || self.backlog(now, ue, Direction::Uplink) == 0 {
-            return;
-        }
-        if !self.use_configured_grant(now, id, ue) {
-            self.request(now, id, ue);
-        }
-    }
-
-    /// Sends a scheduling request at the next opportunity.
-    fn request(&mut self, now: Time, id: CellId, ue: UeId) {
-        let cell = &self.cells[id.index()];
-        let config = &cell.config.requests;
-        let unserved_until = self.ues[ue.index()].unserved_until;
-        let access = &mut self.ues[ue.index()].access;
-        let prohibited_until = match access.requested_at {
-            Time::ZERO => Time::ZERO,
-            latest => latest.saturating_add(config.prohibit),
-        };
-        let earliest = now.max(prohibited_until).max(unserved_until);
-        let earliest = cell.frame.slot_from(earliest);
-        let mut slot = config.opportunity_from(earliest, access.offset);
-        // In TDD an opportunity counts only in a slot with uplink symbols.
-        let least = cell.config.timing.feedback_symbols.clamp(1, 2);
-        for _ in 0..cell.frame_period() {
-            if cell.frame.format(slot).uplink >= least {
-                break;
-            }
-            slot = config.opportunity_from(slot + 1, access.offset);
-        }
-        self.counters.requests += 1;
-        access.is_requested = true;
-        access.is_asked = true;
-        access.requested_at = cell.frame.start_of(slot);
-        access.repeat_at = access.requested_at.saturating_add(config.repeat_after);
-        let from = cell.config.timing.grant_slot(&cell.frame, slot);
-        self.activate(now, ue, Direction::Uplink, from);
-        self.arm_repeat(ue);
-    }
-
-    /// Takes the next occasion of the configured grant, if there is one.
-    fn use_configured_grant(&mut self, now: Time, id: CellId, ue: UeId) -> bool {
-        let cell = &self.cells[id.index()];
-        let Some(grant) = cell.config.configured_grant else {
-            return false;
-        };
-        let state = &mut self.ues[ue.index()];
-        if !state.access.has_occasions {
-            return false;
-        }
-        let Some(process) = state.up.harq.free(u64::MAX) else {
-            return false;
-        };
-        let (period, occasion) = (u64::from(grant.period), u64::from(state.access.occasion));
-        let earliest = cell.frame.slot_from(now.max(state.unserved_until));
-        let earliest = earliest.max(cell.first_slot);
-        let phase = (earliest + period - occasion) % period;
-        let slot = earliest + (period - phase) % period;
-        let symbols = cell.uplink_symbols(slot);
-        let resources = &cell.up.resources;
-        let units = grant.units.min(resources.units(symbols));
-        let scheme = match cell.config.adaptation {
-            Adaptation::Reports(_) => grant.scheme as u8,
-            _ => self.uplink_fixed_scheme(id),
-        };
-        let bytes = self.cells[id.index()]
-            .up
-            .resources
-            .bytes(symbols, usize::from(scheme), units);
-        if bytes == 0 {
-            return false;
-        }
-        let shape = Shape {
-            scheme,
-            symbols,
-            units,
-            bytes,
-        };
-        self.grant(id, ue, process, shape, slot, 0);
-        true
-    }
-
-    fn arm_repeat(&mut self, ue: UeId) {
-        let access = &mut self.ues[ue.index()].access;
-        if let Some(generation) = access.repeat.arm(access.repeat_at) {
-            let event = Event::Repeat(ue, generation);
-            self.events.schedule(access.repeat_at, event);
-        }
-    }
-
-    /// A UE that has data and was not granted anything for long asks again.
-    pub(super) fn on_repeat(&mut self, now: Time, ue: UeId) {
-        let state = &mut self.ues[ue.index()];
-        if state.access.repeat_at > now {
-            self.arm_repeat(ue);
-            return;
-        }
-        let Some(id) = state.cell else { return };
-        if state.access.outstanding > 0 {
-            return;
-        }
-        state.access.is_requested = false;
-        state.access.reported = 0;
-        if self.backlog(now, ue, Direction::Uplink) > 0 {
-            self.request(now, id, ue);
-        }
-    }
-
     /// Gives away the uplink slots that are granted in `slot`, which begins now.
     pub(super) fn schedule_uplink<M: Motion, P: Probe>(
         &mut self,
@@ -291,7 +177,15 @@ impl RadioAccess {
     }
 
     /// Books a new block for a slot to come.
-    fn grant(&mut self, id: CellId, ue: UeId, process: u8, shape: Shape, slot: u64, cqi: u8) {
+    pub(super) fn grant(
+        &mut self,
+        id: CellId,
+        ue: UeId,
+        process: u8,
+        shape: Shape,
+        slot: u64,
+        cqi: u8,
+    ) {
         let first_at = self.cells[id.index()].frame.start_of(slot);
         let state = &mut self.ues[ue.index()];
         let access = &mut state.access;
@@ -338,6 +232,7 @@ impl RadioAccess {
             self.ues[ue.index()].access.known = 0;
             return;
         }
+        self.refresh_paths(ue, env);
         let power = self.uplink_block_power(id, ue, shape);
         let cell = &mut self.cells[id.index()];
         let timing = &cell.config.timing;
@@ -435,88 +330,6 @@ impl RadioAccess {
         if let Some(from) = from {
             self.activate(env.now, ue, Direction::Uplink, from);
         }
-    }
-}
-
-/// What the base station may grant a UE in one slot.
-pub(super) struct UplinkChoice {
-    pub scheme: u8,
-    pub cqi: u8,
-    pub units: u32,
-    /// Bytes on all units.
-    pub rate: f64,
-}
-
-impl RadioAccess {
-    fn uplink_fixed_scheme(&self, id: CellId) -> u8 {
-        let resources = &self.cells[id.index()].up.resources;
-        let fixed = resources
-            .adaptation()
-            .and_then(|adaptation| adaptation.scheme(0, 0.0));
-        fixed.map_or(0, |mcs| resources.position(&mcs) as u8)
-    }
-
-    /// Scheme and units for a UE that wants `wanted` bytes of at most `units` units; none out of
-    /// range.
-    fn uplink_scheme<M: Motion, P: Probe>(
-        &mut self,
-        id: CellId,
-        ue: UeId,
-        slot: u64,
-        (symbols, units, wanted): (u8, u32, u64),
-        env: &mut Env<'_, M, P>,
-    ) -> Option<UplinkChoice> {
-        let cell = &self.cells[id.index()];
-        let Adaptation::Reports(reports) = cell.config.adaptation else {
-            let scheme = self.uplink_fixed_scheme(id);
-            let resources = &self.cells[id.index()].up.resources;
-            let number = usize::from(scheme);
-            return Some(UplinkChoice {
-                scheme,
-                cqi: 0,
-                units: resources.units_for(symbols, number, wanted, units),
-                rate: f64::from(resources.bytes(symbols, number, resources.units(symbols))),
-            });
-        };
-        let start = cell.frame.start_of(slot);
-        let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
-        if self.ues[ue.index()].up.report.measured_at != measured_at {
-            let measured_slot = cell.frame.slot_at(measured_at);
-            let sinr_db = self.uplink_report_db(ue, measured_slot, env);
-            let report = &mut self.ues[ue.index()].up.report;
-            report.measured_at = measured_at;
-            report.sinr_db = sinr_db;
-        }
-        // Power is spread over what is granted: fewer units may do with more power in each.
-        let most = self.affordable_units(id, ue, symbols, units);
-        let mut choice = self.uplink_choice(id, ue, (symbols, most, wanted))?;
-        if choice.units < most {
-            choice = self.uplink_choice(id, ue, (symbols, choice.units, wanted))?;
-        }
-        Some(choice)
-    }
-
-    /// The choice if the UE's power were spread over `units`.
-    fn uplink_choice(
-        &self,
-        id: CellId,
-        ue: UeId,
-        (symbols, units, wanted): (u8, u32, u64),
-    ) -> Option<UplinkChoice> {
-        let cell = &self.cells[id.index()];
-        let resources = &cell.up.resources;
-        let adaptation = resources.adaptation()?;
-        let half = &self.ues[ue.index()].up;
-        let sinr_db = half.report.sinr_db + self.uplink_spread_db(id, ue, symbols, units);
-        let cqi = adaptation.cqi(sinr_db);
-        let mcs = adaptation.scheme(cqi, half.outer_loop.offset_db())?;
-        let scheme = resources.position(&mcs);
-        Some(UplinkChoice {
-            scheme: scheme as u8,
-            cqi,
-            units: resources.units_for(symbols, scheme, wanted, units),
-            rate: f64::from(resources.bytes(symbols, scheme, resources.units(symbols))),
-        })
     }
 }
 

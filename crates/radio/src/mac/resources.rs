@@ -19,6 +19,7 @@ const LTE_UPLINK_ELEMENTS: LteElements = LteElements { per_block: 144 };
 /// One direction of a cell: its units, its schemes, and the sizes of its transport blocks.
 #[derive(Debug, Clone)]
 pub struct Resources {
+    direction: Direction,
     sharing: Sharing,
     air: AirInterface,
     resource_blocks: u32,
@@ -65,6 +66,7 @@ impl Resources {
             Sharing::Time => u32::from(slot_symbols),
         };
         let mut resources = Resources {
+            direction,
             sharing: cell.sharing,
             air: cell.air,
             resource_blocks: cell.resource_blocks,
@@ -218,7 +220,7 @@ impl Resources {
         let mcs = &self.schemes[scheme];
         match self.air {
             AirInterface::Lte { tti } => {
-                let index = lte::schemes(direction_of(self.elements))[scheme].tbs_index;
+                let index = lte::schemes(self.direction)[scheme].tbs_index;
                 let bits = lte_allocation(occupied, self.layers, tti).transport_block(index);
                 // Special subframes of TDD carry their share.
                 bits * u32::from(occupied.symbols) / u32::from(self.slot_symbols)
@@ -241,15 +243,6 @@ impl Resources {
         self.elements
             .of(&lte_allocation(occupied, self.layers, tti))
             * share
-    }
-}
-
-// The two directions have different tables, and different elements.
-fn direction_of(elements: LteElements) -> Direction {
-    if elements == LTE_UPLINK_ELEMENTS {
-        Direction::Uplink
-    } else {
-        Direction::Downlink
     }
 }
 
