@@ -7,7 +7,7 @@ use fadeout_core::{Decibel, Direction, Hertz, NodeId, Point, Rate, Span, Time, U
 use fadeout_radio::access::{
     Adaptation, BearerConfig, CellConfig, FixedSinr, RadioConfig, Serving, UeConfig,
 };
-use fadeout_radio::mac::RequestConfig;
+use fadeout_radio::mac::{DrxConfig, RequestConfig};
 use fadeout_radio::phy::harq::FixedErrors;
 use fadeout_radio::rlc::RlcConfig;
 
@@ -101,6 +101,35 @@ fn lte_uplink_takes_half_a_period_and_ten_and_a_half_intervals() {
             );
         }
     }
+}
+
+#[test]
+fn a_sleeping_ue_delays_the_downlink_by_its_cycle() {
+    let tti = Span::from_millis(1);
+    let base = lte(tti, 5, 0.0);
+    let drx = DrxConfig {
+        cycle: tti * 20,
+        on_duration: tti * 4,
+        inactivity: tti * 2,
+    };
+    let cell = CellConfig {
+        drx: Some(drx),
+        ..base.cells[0].clone()
+    };
+    let config = RadioConfig {
+        cells: vec![cell],
+        ..base
+    };
+    // 64 TTIs between packets and phases over ten: all phases of a cycle of 20 alike.
+    let mean = mean_delay(config, tti, Direction::Downlink, 4000);
+    // Slots begin at 0, 1, 2 and 3 of 20 while it listens. From a phase above 3, 17 in 20, it is
+    // 8.5 to the next one on average; else half an interval. Processing, sending and decoding
+    // take 3.5.
+    let expected = 3.5 + (17.0 * 8.5 + 3.0 * 0.5) / 20.0;
+    assert!(
+        (mean / expected - 1.0).abs() < 0.01,
+        "{mean} beside {expected}"
+    );
 }
 
 #[test]

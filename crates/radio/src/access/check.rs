@@ -127,6 +127,16 @@ fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
             "1 kbit/s or more",
         )?;
     }
+    if let Some(drx) = cell.drx {
+        let on = drx.on_duration;
+        let is_valid = !on.is_zero() && on <= drx.cycle;
+        ensure(
+            "DRX on-duration",
+            &on,
+            is_valid,
+            "above zero, and at most the cycle",
+        )?;
+    }
     let is_flexible = matches!(cell.duplex, Duplex::Flexible { .. });
     ensure(
         "duplex",

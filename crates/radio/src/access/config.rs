@@ -3,7 +3,7 @@
 //! Ids are positions: [`CellId`] indexes [`RadioConfig::cells`], [`UeId`](fadeout_core::UeId)
 //! [`RadioConfig::ues`], [`BearerId`](fadeout_core::BearerId) [`RadioConfig::bearers`].
 
-use crate::mac::{RequestConfig, SchedulerKind};
+use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
 use crate::pdcp::PdcpConfig;
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
@@ -66,6 +66,8 @@ pub struct CellConfig {
     pub requests: RequestConfig,
     /// Resources that each UE may use without asking, when it has data.
     pub configured_grant: Option<ConfiguredGrant>,
+    /// Discontinuous reception of its UEs; they always listen without it.
+    pub drx: Option<DrxConfig>,
     /// Transmitted power of UEs.
     pub uplink_power: UplinkPower,
     /// Age at which a UE's path is looked at again where it is used: path loss, shadowing, blockage
@@ -255,6 +257,7 @@ impl CellConfig {
             timing: Timing::lte(tti),
             requests: RequestConfig::every(10),
             configured_grant: None,
+            drx: None,
             uplink_power: UplinkPower::OpenLoop {
                 p0: Dbm(-84.0),
                 alpha: 0.8,

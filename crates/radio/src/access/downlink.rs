@@ -164,8 +164,13 @@ impl RadioAccess {
     }
 
     fn may_send_new(&self, ue: UeId, slot: u64) -> bool {
-        let half = &self.ues[ue.index()].down;
-        half.last_slot != slot && half.harq.free(slot).is_some()
+        let state = &self.ues[ue.index()];
+        let half = &state.down;
+        half.last_slot != slot
+            && half.harq.free(slot).is_some()
+            && state
+                .cell
+                .is_some_and(|id| state.listens_from(&self.cells[id.index()], slot) == slot)
     }
 
     /// Sets when a UE may next have something, given its backlog before this slot.
@@ -185,7 +190,9 @@ impl RadioAccess {
             .iter()
             .filter_map(|bearer| self.bearers[bearer.index()].inlet.front());
         let inlet = inlets.map(|&(at, _)| frame.slot_from(at)).min();
+        let listens_from = state.listens_from(&self.cells[id.index()], slot + 1);
         let half = &mut state.down;
+        let inlet = inlet.map(|inlet| inlet.max(listens_from));
         let mut ready = half.harq.waiting_from().into_iter().chain(inlet).min();
         half.is_stalled = false;
         if is_out_of_range {
@@ -193,7 +200,10 @@ impl RadioAccess {
             ready = Some(slot + slots.max(1));
         } else if backlog > 0 {
             match half.harq.free_from() {
-                Some(from) => ready = Some(ready.map_or(from, |ready| ready.min(from))),
+                Some(from) => {
+                    let from = from.max(listens_from);
+                    ready = Some(ready.map_or(from, |ready| ready.min(from)));
+                }
                 None => half.is_stalled = true,
             }
         }
@@ -277,8 +287,9 @@ impl RadioAccess {
         let started = half.harq.start(process, shape, env.now);
         started.content = Some(content);
         started.cqi = cqi;
-        let down = &mut self.cells[id.index()].down;
-        down.scheduler.on_served(room.slot, ue, shape.bytes);
+        let cell = &mut self.cells[id.index()];
+        cell.down.scheduler.on_served(room.slot, ue, shape.bytes);
+        self.ues[ue.index()].stay_awake(&cell.config, env.now);
         self.send_downlink(id, ue, process, room, env);
         // The buffer may be empty now, and the next process be busy.
         let backlog = self.backlog(env.now, ue, Direction::Downlink);

@@ -1,12 +1,13 @@
 //! A UE's radio interface as its cell and itself know it.
 
+use super::cell::Cell;
 use super::harq::Harq;
 use super::link::Link;
 use super::{CellConfig, UeConfig};
 use crate::phy::link_adaptation::OuterLoop;
 use fadeout_core::math::from_db;
 use fadeout_core::random::Stream;
-use fadeout_core::{BearerId, CellId, Direction, Time, Wake};
+use fadeout_core::{BearerId, CellId, Direction, Span, Time, Wake};
 
 /// No slot: something has to happen first.
 pub(super) const NO_SLOT: u64 = u64::MAX;
@@ -50,6 +51,10 @@ pub(super) struct Ue {
     pub access: UplinkAccess,
     /// Its bearers, most urgent first.
     pub bearers: Vec<BearerId>,
+    /// From a multiple of the DRX cycle to its on-duration.
+    pub drx_offset: Span,
+    /// Until when it listens because of its latest new data.
+    pub awake_until: Time,
     /// Until when it is without service, after a radio link failure.
     pub unserved_until: Time,
 }
@@ -132,6 +137,8 @@ impl Ue {
             up: UeHalf::new(0, draws("radio.uplink")),
             access: UplinkAccess::default(),
             bearers: Vec::new(),
+            drx_offset: Span::ZERO,
+            awake_until: Time::ZERO,
             unserved_until: Time::ZERO,
         }
     }
@@ -144,8 +151,29 @@ impl Ue {
         let mut offsets = Stream::new(seed, "radio.request", index as u64);
         let drawn = offsets.below(u64::from(cell.requests.period)) as u32;
         self.access.offset = cell.requests.offset.unwrap_or(drawn);
+        if let Some(drx) = &cell.drx {
+            let mut draws = Stream::new(seed, "radio.drx", index as u64);
+            self.drx_offset = Span::from_nanos(draws.below(drx.cycle.as_nanos()));
+        }
         if let Some(grant) = cell.configured_grant {
             self.access.occasion = index as u32 % grant.period;
+        }
+    }
+
+    /// The first slot from `slot` on in which the UE listens for new data.
+    pub(super) fn listens_from(&self, cell: &Cell, slot: u64) -> u64 {
+        let Some(drx) = &cell.config.drx else {
+            return slot;
+        };
+        let start = cell.frame.start_of(slot);
+        let awake = drx.awake_from(start, self.drx_offset, self.awake_until);
+        cell.frame.slot_from(awake)
+    }
+
+    /// New data in either direction: the UE listens on for a while.
+    pub(super) fn stay_awake(&mut self, cell: &CellConfig, now: Time) {
+        if let Some(drx) = &cell.drx {
+            self.awake_until = now.saturating_add(drx.inactivity);
         }
     }
 

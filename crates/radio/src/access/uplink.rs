@@ -186,8 +186,10 @@ impl RadioAccess {
         slot: u64,
         cqi: u8,
     ) {
-        let first_at = self.cells[id.index()].frame.start_of(slot);
+        let cell = &self.cells[id.index()];
+        let first_at = cell.frame.start_of(slot);
         let state = &mut self.ues[ue.index()];
+        state.stay_awake(&cell.config, first_at);
         let access = &mut state.access;
         access.is_asked = false;
         access.outstanding += 1;

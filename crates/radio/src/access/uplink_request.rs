@@ -45,6 +45,8 @@ impl RadioAccess {
         access.requested_at = cell.frame.start_of(slot);
         access.repeat_at = access.requested_at.saturating_add(config.repeat_after);
         let from = cell.config.timing.grant_slot(&cell.frame, slot);
+        let asked_at = access.requested_at;
+        self.ues[ue.index()].stay_awake(&cell.config, asked_at);
         self.activate(now, ue, Direction::Uplink, from);
         self.arm_repeat(ue);
     }
