@@ -226,6 +226,38 @@ fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then() {
 }
 
 #[test]
+fn the_same_seed_gives_the_same_channel_whatever_the_traffic() {
+    let sinr_of_slots = |packets: u32| {
+        let config = RadioConfig {
+            cells: vec![CellConfig::lte(Point::default(), Hertz(2e9), 100)],
+            ues: vec![UeConfig::new(NodeId(0))],
+            bearers: vec![BearerConfig::lte(UeId(0))],
+        };
+        let mut rig = Rig::with_places(config, 5, vec![Point::new(300.0, 40.0, 1.5)]);
+        for _ in 0..500 {
+            for number in 0..packets {
+                rig.put(0, Direction::Downlink, 1500, number);
+            }
+            rig.run_for(Span::from_millis(1));
+        }
+        let down = rig.rows.blocks.iter();
+        let down = down.filter(|row| row.direction == Direction::Downlink);
+        down.map(|row| (row.time_s, row.sinr_db))
+            .collect::<Vec<_>>()
+    };
+    let (few, many) = (sinr_of_slots(1), sinr_of_slots(4));
+    assert!(few.len() > 300);
+    let in_both = few.iter().filter(|block| {
+        let same_slot = many.iter().find(|other| other.0 == block.0);
+        same_slot.is_some_and(|other| {
+            assert_eq!(other.1, block.1, "at {}", block.0);
+            true
+        })
+    });
+    assert!(in_both.count() > 300);
+}
+
+#[test]
 fn bad_values_are_errors_that_say_what_was_expected() {
     let ue = UeConfig::new(NodeId(0));
     let lte = || CellConfig::lte(Point::default(), Hertz(2e9), 100);
