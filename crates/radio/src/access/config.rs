@@ -7,6 +7,7 @@ use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
 use crate::pdcp::PdcpConfig;
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
+use crate::phy::effective_sinr::SinrRange;
 use crate::phy::frame::Duplex;
 use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
@@ -70,6 +71,8 @@ pub struct CellConfig {
     pub drx: Option<DrxConfig>,
     /// Transmitted power of UEs.
     pub uplink_power: UplinkPower,
+    /// What receivers make of an SINR at best and at worst; a given SINR is taken as it is.
+    pub sinr_range: SinrRange,
     /// Age at which a UE's path is looked at again where it is used: path loss, shadowing, blockage
     /// and beams; fading is always that of the slot.
     pub gain_period: Span,
@@ -262,6 +265,7 @@ impl CellConfig {
                 p0: Dbm(-84.0),
                 alpha: 0.8,
             },
+            sinr_range: SinrRange::default(),
             gain_period: Span::from_millis(1),
             recheck_after: Span::from_millis(40),
             reestablish_after: Span::from_millis(200),

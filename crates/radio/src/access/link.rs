@@ -188,7 +188,7 @@ impl RadioAccess {
                 disturbance_mw += cell.levels.power_mw * path.gain * share * overlap;
             }
         }
-        to_db(signal_mw / disturbance_mw)
+        to_db(serving.config.sinr_range.clip(signal_mw / disturbance_mw))
     }
 
     /// SINR in dB of an uplink transmission in `slot` with `block_power_dbm` in each resource
@@ -228,7 +228,12 @@ impl RadioAccess {
             Purpose::Report => cell.uplink_interference.mean(slot),
         };
         let disturbance_mw = cell.levels.block_noise_mw + interference_mw;
-        block_power_dbm + to_db(gain / disturbance_mw)
+        if purpose == Purpose::Report {
+            // Of all power in one resource block: what is sent has less in each.
+            return block_power_dbm + to_db(gain / disturbance_mw);
+        }
+        let sinr = from_db(block_power_dbm) * gain / disturbance_mw;
+        to_db(cell.config.sinr_range.clip(sinr))
     }
 
     /// Power in dBm that a UE puts into each resource block of a transmission.
@@ -364,8 +369,9 @@ mod tests {
         let mut access = two_cells();
         let alone = sinr_at(&mut access, 700.0, 0);
         assert_eq!(access.serving_cell(UeId(0)), Some(CellId(1)));
-        // Free space: 46 dBm - 88.01 dB over 300 m; noise over 9 MHz with 9 dB: -95.46 dBm.
-        assert!((alone - (46.0 - 88.01 + 95.46)).abs() < 0.01, "{alone}");
+        // Free space: 46 dBm - 88.01 dB over 300 m; noise over 9 MHz with 9 dB: -95.46 dBm. That is
+        // 53 dB, which no receiver makes use of.
+        assert_eq!(alone, 30.0);
         access.cells[0].downlink_shares.add(500, 0.5);
         let disturbed = sinr_at(&mut access, 700.0, 500);
         // Far above noise: 20 log10(700 / 300) and 3 dB for half the band.
@@ -376,8 +382,18 @@ mod tests {
     #[test]
     fn at_the_cells_own_place_the_signal_is_finite() {
         let mut access = two_cells();
-        let sinr = sinr_at(&mut access, 0.0, 0);
-        assert!(sinr.is_finite() && sinr > 90.0, "{sinr}");
+        assert_eq!(sinr_at(&mut access, 0.0, 0), 30.0);
+        let gain_db = access.ues[0].link.gain_db();
+        // One metre of free space at 2 GHz.
+        assert!((gain_db + 38.47).abs() < 0.01, "{gain_db}");
+    }
+
+    #[test]
+    fn far_away_the_noise_decides() {
+        let mut access = two_cells();
+        let sinr = sinr_at(&mut access, -200_000.0, 0);
+        // 46 dBm - 144.49 dB of free space over 200 km + 95.46 dBm.
+        assert!((sinr - (46.0 - 144.49 + 95.46)).abs() < 0.01, "{sinr}");
     }
 
     #[test]
