@@ -95,10 +95,15 @@ impl Kinematics {
     }
 }
 
-/// Says where nodes are. Asked with times that never go back for the same node.
+/// Says where nodes are and what stands between them.
 pub trait Motion {
-    /// Place and velocity of `node` at `time`.
+    /// Place and velocity of `node` at `time`. Times never go back for the same node.
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics;
+
+    /// Whether nothing that stands still cuts the straight line between two places.
+    fn is_clear(&self, _from: Point, _to: Point) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -35,3 +35,15 @@ id!(
     /// A fixed sequence of links that packets of one direction of a flow follow.
     RouteId
 );
+id!(
+    /// A cell: one carrier of one base station.
+    CellId
+);
+id!(
+    /// A UE's radio interface; a node with two interfaces is two UEs to the radio access.
+    UeId
+);
+id!(
+    /// A radio bearer of a UE, both directions.
+    BearerId
+);

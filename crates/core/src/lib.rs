@@ -15,6 +15,7 @@ pub mod math;
 mod packet;
 mod pool;
 mod probe;
+mod radio_rows;
 pub mod random;
 pub mod registry;
 mod ring;
@@ -29,11 +30,14 @@ pub use distribution::{Distribution, DistributionKind};
 pub use event_queue::EventQueue;
 pub use fingerprint::Fingerprint;
 pub use geometry::{Kinematics, Motion, Point, Vector};
-pub use ids::{EndpointId, FlowId, LinkId, NodeId, RouteId};
+pub use ids::{BearerId, CellId, EndpointId, FlowId, LinkId, NodeId, RouteId, UeId};
 pub use link_info::LinkInfo;
 pub use packet::{Ecn, Packet};
 pub use pool::{PacketId, PacketPool};
 pub use probe::{NullProbe, Probe};
+pub use radio_rows::{
+    BearerRow, Direction, RadioDelayRow, RadioDropCause, RadioDropRow, TransportBlockRow,
+};
 pub use ring::Ring;
 pub use rows::{
     BlockageRow, CongestionRow, DropCause, DropRow, FlowEventRow, QueueRow, RetransmitCause,

@@ -6,6 +6,14 @@ use crate::Packet;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketId(u32);
 
+impl PacketId {
+    /// The slot's index, dense from zero: for tables beside the pool.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Recycled storage for every packet between two hosts. Grows to the largest number ever in
 /// flight, then allocates nothing.
 #[derive(Debug, Default)]

@@ -1,8 +1,9 @@
 //! What a run lets one see.
 
 use crate::{
-    BlockageRow, CongestionRow, DropRow, FlowEventRow, FlowId, LinkId, Packet, QueueRow,
-    RetransmitRow, Time, TimeoutRow,
+    BearerId, BearerRow, BlockageRow, CellId, CongestionRow, DropRow, FlowEventRow, FlowId, LinkId,
+    Packet, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, Time, TimeoutRow,
+    TransportBlockRow,
 };
 
 /// Receives what happens in a run. Every method defaults to nothing, and the engine is compiled
@@ -45,6 +46,33 @@ pub trait Probe {
     /// A host handed a packet to its first link.
     #[inline]
     fn sent(&mut self, _now: Time, _packet: &Packet) {}
+    /// Whether rows of the transport blocks of `cell` are wanted.
+    #[inline]
+    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
+        false
+    }
+    /// A transport block was received, well or not.
+    #[inline]
+    fn transport_block(&mut self, _row: TransportBlockRow) {}
+    /// Whether rows of `bearer` are wanted at `now`; asked when a transport block is filled.
+    #[inline]
+    fn wants_bearer(&self, _now: Time, _bearer: BearerId) -> bool {
+        false
+    }
+    /// What waits in a bearer.
+    #[inline]
+    fn bearer(&mut self, _row: BearerRow) {}
+    /// Whether the parts of the delay of each packet of `bearer` are wanted.
+    #[inline]
+    fn wants_radio_delay(&self, _bearer: BearerId) -> bool {
+        false
+    }
+    /// A packet left a bearer at the far end.
+    #[inline]
+    fn radio_delay(&mut self, _row: RadioDelayRow) {}
+    /// A bearer lost a packet.
+    #[inline]
+    fn radio_dropped(&mut self, _row: RadioDropRow) {}
     /// A packet reached its host.
     #[inline]
     fn received(&mut self, _now: Time, _packet: &Packet) {}

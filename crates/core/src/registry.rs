@@ -63,6 +63,71 @@ pub enum ParameterKind {
     Choice(&'static [&'static str]),
 }
 
+/// A number within `min..=max`, in `unit`.
+pub const fn number(
+    name: &'static str,
+    (min, max, unit): (f64, f64, &'static str),
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Number { min, max, unit },
+        default,
+        doc,
+    }
+}
+
+/// A whole number within `min..=max`, in `unit`.
+pub const fn integer(
+    name: &'static str,
+    (min, max, unit): (u64, u64, &'static str),
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Integer { min, max, unit },
+        default,
+        doc,
+    }
+}
+
+/// A parameter that is true or false.
+pub const fn flag(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Bool,
+        default,
+        doc,
+    }
+}
+
+/// A length of time.
+pub const fn span(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Span,
+        default,
+        doc,
+    }
+}
+
+/// One of `names`.
+pub const fn choice(
+    name: &'static str,
+    names: &'static [&'static str],
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Choice(names),
+        default,
+        doc,
+    }
+}
+
 /// A parameter's value after the scenario was checked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {

@@ -199,3 +199,5 @@ named! {
         Aqm = "aqm",
     }
 }
+
+pub(crate) use named;

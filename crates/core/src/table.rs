@@ -22,6 +22,12 @@ pub enum ColumnKind {
     Link,
     /// A node: its index when written, its name in results files.
     Node,
+    /// A cell: its index when written, its name in results files.
+    Cell,
+    /// A UE's radio interface: its index when written, its name in results files.
+    Ue,
+    /// A radio bearer: its index when written, its name in results files.
+    Bearer,
 }
 
 /// One column's definition.
@@ -52,7 +58,7 @@ pub struct Table {
 pub trait ColumnSink {
     /// A [`ColumnKind::F64`] value.
     fn f64(&mut self, column: usize, value: f64);
-    /// A [`ColumnKind::U32`] value, or the index of a flow, link or node.
+    /// A [`ColumnKind::U32`] value, or the index of what a column names.
     fn u32(&mut self, column: usize, value: u32);
     /// A [`ColumnKind::U64`] value.
     fn u64(&mut self, column: usize, value: u64);
@@ -101,6 +107,9 @@ cell! {
     crate::FlowId => Flow, u32, |v| v.0;
     crate::LinkId => Link, u32, |v| v.0;
     crate::NodeId => Node, u32, |v| v.0;
+    crate::CellId => Cell, u32, |v| v.0;
+    crate::UeId => Ue, u32, |v| v.0;
+    crate::BearerId => Bearer, u32, |v| v.0;
 }
 
 /// Declares a row struct and its table.

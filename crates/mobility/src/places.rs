@@ -1,12 +1,14 @@
 //! The tracks of all nodes.
 
-use crate::Track;
+use crate::{Obstacle, Track};
 use fadeout_core::{Kinematics, Motion, NodeId, Point, Time};
 
-/// Where every node is: a track each, and the origin for those without one.
+/// Where every node is: a track each, and the origin for those without one; and the buildings
+/// between them.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     tracks: Vec<Option<Track>>,
+    buildings: Vec<Obstacle>,
 }
 
 impl Places {
@@ -17,6 +19,11 @@ impl Places {
         }
         self.tracks[node.index()] = Some(track);
     }
+
+    /// Adds a building.
+    pub fn build(&mut self, building: Obstacle) {
+        self.buildings.push(building);
+    }
 }
 
 impl Motion for Places {
@@ -26,11 +33,30 @@ impl Motion for Places {
             _ => Kinematics::at_rest(Point::default()),
         }
     }
+
+    fn is_clear(&self, from: Point, to: Point) -> bool {
+        let mut buildings = self.buildings.iter();
+        buildings.all(|building| building.crossing(from, to).is_none())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Rectangle;
+
+    #[test]
+    fn a_building_cuts_the_lines_that_cross_it() {
+        let mut places = Places::default();
+        let footprint = Rectangle {
+            low: (80.0, -10.0),
+            high: (90.0, 10.0),
+        };
+        places.build(Obstacle::building(footprint, 10.0));
+        let mast = Point::new(0.0, 0.0, 3.0);
+        assert!(!places.is_clear(mast, Point::new(100.0, 0.0, 1.0)));
+        assert!(places.is_clear(mast, Point::new(100.0, 40.0, 1.0)));
+    }
 
     #[test]
     fn a_node_without_a_track_is_at_the_origin() {

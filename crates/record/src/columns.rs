@@ -15,6 +15,9 @@ pub(crate) struct Names {
     pub(crate) flows: Arc<StringArray>,
     pub(crate) links: Arc<StringArray>,
     pub(crate) nodes: Arc<StringArray>,
+    pub(crate) cells: Arc<StringArray>,
+    pub(crate) ues: Arc<StringArray>,
+    pub(crate) bearers: Arc<StringArray>,
 }
 
 /// The arrow schema of a table: unit and doc go with each column, the table's doc with the whole.
@@ -25,7 +28,13 @@ pub(crate) fn schema_of(table: &Table) -> SchemaRef {
             ColumnKind::U32 => DataType::UInt32,
             ColumnKind::U64 => DataType::UInt64,
             ColumnKind::Bool => DataType::Boolean,
-            ColumnKind::Name | ColumnKind::Flow | ColumnKind::Link | ColumnKind::Node => {
+            ColumnKind::Name
+            | ColumnKind::Flow
+            | ColumnKind::Link
+            | ColumnKind::Node
+            | ColumnKind::Cell
+            | ColumnKind::Ue
+            | ColumnKind::Bearer => {
                 DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
             }
         };
@@ -129,9 +138,13 @@ impl Columns {
             ColumnKind::U32 => Values::U32(Vec::with_capacity(room)),
             ColumnKind::U64 => Values::U64(Vec::with_capacity(room)),
             ColumnKind::Bool => Values::Bool(Vec::with_capacity(room)),
-            ColumnKind::Name | ColumnKind::Flow | ColumnKind::Link | ColumnKind::Node => {
-                Values::Keys(Vec::with_capacity(room))
-            }
+            ColumnKind::Name
+            | ColumnKind::Flow
+            | ColumnKind::Link
+            | ColumnKind::Node
+            | ColumnKind::Cell
+            | ColumnKind::Ue
+            | ColumnKind::Bearer => Values::Keys(Vec::with_capacity(room)),
         };
         let mut columns: Vec<Values> = R::TABLE.columns.iter().map(|c| empty(c.kind)).collect();
         let mut transposer = Transposer {
@@ -164,6 +177,9 @@ impl Columns {
                             ColumnKind::Flow => Arc::clone(&names.flows),
                             ColumnKind::Link => Arc::clone(&names.links),
                             ColumnKind::Node => Arc::clone(&names.nodes),
+                            ColumnKind::Cell => Arc::clone(&names.cells),
+                            ColumnKind::Ue => Arc::clone(&names.ues),
+                            ColumnKind::Bearer => Arc::clone(&names.bearers),
                             _ => Arc::new(StringArray::from(dictionaries.0[index].clone())),
                         };
                         let keys = Int32Array::from(keys);

@@ -59,6 +59,12 @@ pub struct RecorderConfig {
     pub links: Vec<String>,
     /// Names of the nodes.
     pub nodes: Vec<String>,
+    /// Names of the cells.
+    pub cells: Vec<String>,
+    /// Names of the UEs' radio interfaces.
+    pub ues: Vec<String>,
+    /// Names of the radio bearers.
+    pub bearers: Vec<String>,
     /// The endpoints; needed only when something is captured.
     pub endpoints: Vec<EndpointInfo>,
     /// Congestion rows of each flow.
@@ -77,6 +83,14 @@ pub struct RecorderConfig {
     pub flow_events: bool,
     /// Whether blockages are recorded.
     pub blockages: bool,
+    /// Whether every transport block is recorded.
+    pub transport_blocks: bool,
+    /// Rows of each radio bearer.
+    pub bearer_samples: Sampling,
+    /// Whether the parts of the radio delay of every packet are recorded.
+    pub radio_delay: bool,
+    /// Whether packets that bearers lose are recorded.
+    pub radio_drops: bool,
     /// Hosts whose packets are captured, a file each.
     pub capture: Vec<NodeId>,
     /// Bytes kept of a captured packet; zero keeps it whole. The headers need at most 80.
@@ -91,6 +105,9 @@ impl Default for RecorderConfig {
             flows: Vec::new(),
             links: Vec::new(),
             nodes: Vec::new(),
+            cells: Vec::new(),
+            ues: Vec::new(),
+            bearers: Vec::new(),
             endpoints: Vec::new(),
             congestion: Sampling::Every(Span::from_millis(10)),
             queues: Sampling::Every(Span::from_millis(10)),
@@ -100,6 +117,10 @@ impl Default for RecorderConfig {
             timeouts: true,
             flow_events: true,
             blockages: true,
+            transport_blocks: false,
+            bearer_samples: Sampling::Off,
+            radio_delay: false,
+            radio_drops: false,
             capture: Vec::new(),
             snaplen: 96,
         }
@@ -118,6 +139,10 @@ impl RecorderConfig {
             timeouts: false,
             flow_events: false,
             blockages: false,
+            transport_blocks: false,
+            bearer_samples: Sampling::Off,
+            radio_delay: false,
+            radio_drops: false,
             capture: Vec::new(),
             ..self.clone()
         }

@@ -10,8 +10,9 @@ use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo, Sampli
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BlockageRow, CongestionRow, DropRow, FlowEventRow, FlowId, LinkId, Packet, Probe, QueueRow,
-    RetransmitRow, ThroughputRow, Time, TimeoutRow,
+    BearerId, BearerRow, BlockageRow, CellId, CongestionRow, DropRow, FlowEventRow, FlowId, LinkId,
+    Packet, Probe, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, ThroughputRow, Time,
+    TimeoutRow, TransportBlockRow,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,6 +27,10 @@ pub const TABLES: &[Table] = &[
     TimeoutRow::TABLE,
     FlowEventRow::TABLE,
     BlockageRow::TABLE,
+    TransportBlockRow::TABLE,
+    BearerRow::TABLE,
+    RadioDelayRow::TABLE,
+    RadioDropRow::TABLE,
 ];
 
 /// Keeps the rows of a run in memory, or writes them into its folder as the run goes.
@@ -43,9 +48,14 @@ pub struct Recorder {
     timeouts: Option<TableWriter<TimeoutRow>>,
     flow_events: Option<TableWriter<FlowEventRow>>,
     blockages: Option<TableWriter<BlockageRow>>,
+    transport_blocks: Option<TableWriter<TransportBlockRow>>,
+    bearers: Option<TableWriter<BearerRow>>,
+    radio_delay: Option<TableWriter<RadioDelayRow>>,
+    radio_drops: Option<TableWriter<RadioDropRow>>,
     captures: Option<Captures>,
     congestion_due: Sampler,
     queue_due: Sampler,
+    bearer_due: Sampler,
     bins: Option<Throughput>,
     error: Option<RecordError>,
     folder: Option<RunFolder>,
@@ -89,6 +99,9 @@ impl Recorder {
                 )),
                 links: Arc::new(StringArray::from_iter_values(&config.links)),
                 nodes: Arc::new(StringArray::from_iter_values(&config.nodes)),
+                cells: Arc::new(StringArray::from_iter_values(&config.cells)),
+                ues: Arc::new(StringArray::from_iter_values(&config.ues)),
+                bearers: Arc::new(StringArray::from_iter_values(&config.bearers)),
             },
             folder: folder.as_ref(),
         };
@@ -102,9 +115,14 @@ impl Recorder {
             timeouts: opener.open(config.timeouts)?,
             flow_events: opener.open(config.flow_events)?,
             blockages: opener.open(config.blockages)?,
+            transport_blocks: opener.open(config.transport_blocks)?,
+            bearers: opener.open(config.bearer_samples != Sampling::Off)?,
+            radio_delay: opener.open(config.radio_delay)?,
+            radio_drops: opener.open(config.radio_drops)?,
             captures: Captures::open(config, folder.as_ref())?,
             congestion_due: Sampler::new(config.congestion, config.flows.len()),
             queue_due: Sampler::new(config.queues, config.links.len()),
+            bearer_due: Sampler::new(config.bearer_samples, config.bearers.len()),
             bins: bins.map(|width| Throughput::new(width, &config.flows)),
             error: None,
             folder,
@@ -136,6 +154,10 @@ impl Recorder {
         closing.table(self.timeouts.take());
         closing.table(self.flow_events.take());
         closing.table(self.blockages.take());
+        closing.table(self.transport_blocks.take());
+        closing.table(self.bearers.take());
+        closing.table(self.radio_delay.take());
+        closing.table(self.radio_drops.take());
         closing.captures(self.captures.take());
 
         let manifest = pretty(&Manifest {
@@ -316,6 +338,39 @@ impl Probe for Recorder {
     }
     fn blockage(&mut self, row: BlockageRow) {
         if let Some(table) = &mut self.blockages {
+            push(table, &mut self.error, row);
+        }
+    }
+    #[inline]
+    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
+        self.transport_blocks.is_some()
+    }
+    fn transport_block(&mut self, row: TransportBlockRow) {
+        if let Some(table) = &mut self.transport_blocks {
+            push(table, &mut self.error, row);
+        }
+    }
+    #[inline]
+    fn wants_bearer(&self, now: Time, bearer: BearerId) -> bool {
+        self.bearers.is_some() && self.bearer_due.is_due(now, bearer.index())
+    }
+    fn bearer(&mut self, row: BearerRow) {
+        if let Some(table) = &mut self.bearers {
+            self.bearer_due.on_sample(row.time_s, row.bearer.index());
+            push(table, &mut self.error, row);
+        }
+    }
+    #[inline]
+    fn wants_radio_delay(&self, _bearer: BearerId) -> bool {
+        self.radio_delay.is_some()
+    }
+    fn radio_delay(&mut self, row: RadioDelayRow) {
+        if let Some(table) = &mut self.radio_delay {
+            push(table, &mut self.error, row);
+        }
+    }
+    fn radio_dropped(&mut self, row: RadioDropRow) {
+        if let Some(table) = &mut self.radio_drops {
             push(table, &mut self.error, row);
         }
     }

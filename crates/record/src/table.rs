@@ -188,6 +188,9 @@ mod tests {
         let names = Names {
             links: Arc::clone(&flows),
             nodes: Arc::clone(&flows),
+            cells: Arc::clone(&flows),
+            ues: Arc::clone(&flows),
+            bearers: Arc::clone(&flows),
             flows,
         };
         // Whether the header already fails depends on what the writer buffers.

@@ -53,6 +53,10 @@ fn config() -> RecorderConfig {
         flows: vec![flow("first"), flow("second")],
         links: vec!["radio.down".into(), "radio.up".into()],
         nodes: vec!["ue".into()],
+        transport_blocks: true,
+        bearer_samples: Sampling::All,
+        radio_delay: true,
+        radio_drops: true,
         ..RecorderConfig::default()
     }
 }

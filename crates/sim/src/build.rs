@@ -9,7 +9,7 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{Decibel, EndpointId, FlowId, LinkId, Rate, RouteId, Span, Time, Wake};
 use fadeout_link as link;
 use fadeout_radio::phy::mcs::McsTable;
-use fadeout_radio::phy::rate::{LinkAdaptation, NrMcs};
+use fadeout_radio::phy::rate::{NrMcs, RateModel};
 use fadeout_radio::{self as radio, LinkBudget};
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_traffic::Application;
@@ -122,7 +122,7 @@ fn add_flow(
     let sender = EndpointId(parts.hosts.len() as u32);
     let receiver = EndpointId(sender.0 + 1);
     if let Some(described) = &flow.multipath {
-        multipath::add(scenario, flow, described, first_path, parts)?;
+        multipath::add(scenario, flow, described, first_path, parts, choose)?;
         return push_flow(scenario, flow, sender, receiver, parts);
     }
     let unknown = |kind, name: &str| BuildError::Unknown {
@@ -378,7 +378,7 @@ fn budget(described: &scenario::Radio) -> LinkBudget {
         noise_figure: described.noise_figure,
         layers: described.layers,
         overhead: described.overhead,
-        adaptation: LinkAdaptation::NrMcs(NrMcs {
+        adaptation: RateModel::NrMcs(NrMcs {
             table: match described.mcs_table {
                 scenario::McsTable::Qam64 => McsTable::Qam64,
                 scenario::McsTable::Qam256 => McsTable::Qam256,
@@ -594,7 +594,8 @@ pub fn build<P: fadeout_core::Probe>(
 }
 
 /// Builds a world whose flows may run a congestion control of the user's own: `choose` is asked
-/// for each end of each flow, and what the scenario names holds where it answers `None`.
+/// for each end of each flow, on a multipath flow without coupling for each end of each path, and
+/// what the scenario names holds where it answers `None`.
 ///
 /// # Errors
 /// As [`BuildError`] says.

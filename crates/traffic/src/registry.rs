@@ -1,7 +1,9 @@
 //! The names of the applications.
 
 use crate::download::Defaults;
-use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::registry::{
+    Entry, Parameter, ParameterKind, Parameters, choice, integer, number, span,
+};
 use fadeout_core::{Distribution, DistributionKind, Span};
 
 /// Size of a transfer whose scenario gives none.
@@ -18,34 +20,11 @@ pub(crate) const WEB: Defaults = Defaults {
 };
 
 const fn bytes(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Integer {
-            min: 1,
-            max: 1 << 50,
-            unit: "bytes",
-        },
-        default,
-        doc,
-    }
-}
-
-const fn time(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Span,
-        default,
-        doc,
-    }
+    integer(name, (1, 1 << 50, "bytes"), default, doc)
 }
 
 const fn kind(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Choice(DistributionKind::NAMES),
-        default,
-        doc,
-    }
+    choice(name, DistributionKind::NAMES, default, doc)
 }
 
 const fn shape(name: &'static str) -> Parameter {
@@ -107,22 +86,17 @@ pub static APPLICATIONS: &[Entry] = &[
         &["iperf", "greedy"],
         "Always has data to send, until the run ends.",
         &[
-            Parameter {
-                name: "greeting",
-                kind: ParameterKind::Integer {
-                    min: 0,
-                    max: 65_535,
-                    unit: "bytes",
-                },
-                default: "0 B",
-                doc: "A first small write that stands alone; iperf3's cookie takes 37 bytes.",
-            },
-            Parameter {
-                name: "pause",
-                kind: ParameterKind::Span,
-                default: "0 s",
-                doc: "From opening the connection to the rest of the data, with a greeting.",
-            },
+            integer(
+                "greeting",
+                (0, 65_535, "bytes"),
+                "0 B",
+                "A first small write that stands alone; iperf3's cookie takes 37 bytes.",
+            ),
+            span(
+                "pause",
+                "0 s",
+                "From opening the connection to the rest of the data, with a greeting.",
+            ),
         ],
     ),
     application(
@@ -160,29 +134,20 @@ pub static APPLICATIONS: &[Entry] = &[
         &["bursts"],
         "Sends at a constant rate for a while, pauses, and so on.",
         &[
-            Parameter {
-                name: "rate",
-                kind: ParameterKind::Number {
-                    min: 1.0,
-                    max: 1e13,
-                    unit: "bit/s",
-                },
-                default: "1 Mbit/s",
-                doc: "Rate while on.",
-            },
+            number("rate", (1.0, 1e13, "bit/s"), "1 Mbit/s", "Rate while on."),
             bytes(
                 "chunk",
                 "1448 B",
                 "What is written at a time: a full segment.",
             ),
-            time("on", "1 s", "Mean length of an on time."),
+            span("on", "1 s", "Mean length of an on time."),
             kind(
                 "on-distribution",
                 "exponential",
                 "Distribution of on times.",
             ),
             shape("on-shape"),
-            time("off", "1 s", "Mean length of a pause."),
+            span("off", "1 s", "Mean length of a pause."),
             kind("off-distribution", "exponential", "Distribution of pauses."),
             shape("off-shape"),
         ],
@@ -192,21 +157,12 @@ pub static APPLICATIONS: &[Entry] = &[
         &["dialogue", "rpc"],
         "The receiver asks, waits for the answer, thinks, and asks again on the same connection.",
         &[
-            Parameter {
-                name: "requests",
-                kind: ParameterKind::Integer {
-                    min: 0,
-                    max: 1 << 40,
-                    unit: "",
-                },
-                default: "0",
-                doc: "How many; 0 for no end.",
-            },
+            integer("requests", (0, 1 << 40, ""), "0", "How many; 0 for no end."),
             bytes("request-size", "400 B", "Size of a request."),
             bytes("size", "100 kB", "Mean size of an answer."),
             kind("size-distribution", "constant", "Distribution of answers."),
             shape("size-shape"),
-            time(
+            span(
                 "think",
                 "1 s",
                 "Mean time between an answer and the next request.",

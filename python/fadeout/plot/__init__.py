@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Plots"]
 
-NAMES = ("congestion", "throughput", "rtt", "queue", "overview")
+NAMES = ("congestion", "throughput", "rtt", "queue", "completions", "overview")
 """The figures."""
 
 
@@ -47,6 +47,10 @@ class Plots:
         """Packets queued at each link, with drops marked."""
         return self._draw([panels.QUEUE], None)
 
+    def completions(self) -> Figure:
+        """Share of each group's flows that completed within a time."""
+        return self._draw([panels.COMPLETIONS], None)
+
     def overview(
         self, window: str | float = "100 ms", *, flows: Sequence[str] | None = None
     ) -> Figure:
@@ -58,11 +62,14 @@ class Plots:
     def available(self) -> list[str]:
         """The figures that this run recorded enough for."""
         needs = {"throughput": "throughput", "queue": "queues"}
-        return [
-            name
-            for name in NAMES
-            if name == "overview" or self._results.has_table(needs.get(name, "congestion"))
-        ]
+
+        def is_available(name: str) -> bool:
+            if name == "completions":
+                # The distribution of a single time says nothing.
+                return len(self._results.completions) > 1
+            return name == "overview" or self._results.has_table(needs.get(name, "congestion"))
+
+        return [name for name in NAMES if is_available(name)]
 
     def save(
         self,

@@ -4,7 +4,7 @@ use super::Outcome;
 use super::fifo::{Fifo, Queued};
 use crate::LinkError;
 use crate::error::in_range;
-use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::registry::{Entry, Parameter, Parameters, flag, integer, span};
 use fadeout_core::{Span, Time};
 
 const TARGET: Span = Span::from_millis(5);
@@ -42,35 +42,28 @@ impl CoDelConfig {
     }
 }
 
-pub(super) const TARGET_PARAMETER: Parameter = Parameter {
-    name: "target",
-    kind: ParameterKind::Span,
-    default: "5 ms",
-    doc: "Delay that a standing queue may have: 5 to 10 % of the interval (RFC 8289 section 4.3).",
-};
-pub(super) const INTERVAL_PARAMETER: Parameter = Parameter {
-    name: "interval",
-    kind: ParameterKind::Span,
-    default: "100 ms",
-    doc: "How long the delay must stay above the target before the first drop: about the longest \
-          usual round trip (RFC 8289 section 4.2).",
-};
-pub(super) const MTU_PARAMETER: Parameter = Parameter {
-    name: "mtu",
-    kind: ParameterKind::Integer {
-        min: 64,
-        max: 65_535,
-        unit: "bytes",
-    },
-    default: "1514",
-    doc: "No drop while no more than this waits behind the head (RFC 8289 section 5.5).",
-};
-pub(super) const ECN_PARAMETER: Parameter = Parameter {
-    name: "ecn",
-    kind: ParameterKind::Bool,
-    default: "true",
-    doc: "Whether ECN-capable packets are marked where others are dropped (RFC 3168).",
-};
+pub(super) const TARGET_PARAMETER: Parameter = span(
+    "target",
+    "5 ms",
+    "Delay that a standing queue may have: 5 to 10 % of the interval (RFC 8289 section 4.3).",
+);
+pub(super) const INTERVAL_PARAMETER: Parameter = span(
+    "interval",
+    "100 ms",
+    "How long the delay must stay above the target before the first drop: about the longest usual \
+     round trip (RFC 8289 section 4.2).",
+);
+pub(super) const MTU_PARAMETER: Parameter = integer(
+    "mtu",
+    (64, 65_535, "bytes"),
+    "1514",
+    "No drop while no more than this waits behind the head (RFC 8289 section 5.5).",
+);
+pub(super) const ECN_PARAMETER: Parameter = flag(
+    "ecn",
+    "true",
+    "Whether ECN-capable packets are marked where others are dropped (RFC 3168).",
+);
 
 pub(super) const ENTRY: Entry = Entry {
     name: "codel",

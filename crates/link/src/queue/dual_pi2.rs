@@ -7,7 +7,7 @@ use super::fifo::{Fifo, Queued};
 use super::pie::{SHORTEST_UPDATE, next_on_grid};
 use crate::LinkError;
 use crate::error::in_range;
-use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::registry::{Entry, Parameters, choice, number, span};
 use fadeout_core::{Ecn, Span, Time};
 
 const TARGET: Span = Span::from_millis(15);
@@ -80,15 +80,6 @@ impl DualPi2Config {
 
 const SCHEDULERS: &[&str] = &["weighted-round-robin", "time-shifted"];
 
-const fn span(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Span,
-        default,
-        doc,
-    }
-}
-
 pub(super) const ENTRY: Entry = Entry {
     name: "dualpi2",
     aliases: &["dual-pi2"],
@@ -109,16 +100,12 @@ pub(super) const ENTRY: Entry = Entry {
              0.3 / RTT, and with the target the update interval T = min(target, RTT / 3) \
              (RFC 9332 appendix A.1).",
         ),
-        Parameter {
-            name: "coupling",
-            kind: ParameterKind::Number {
-                min: 0.1,
-                max: 100.0,
-                unit: "",
-            },
-            default: "2",
-            doc: "Coupling factor k (RFC 9332 sections 2.1 and 4.2).",
-        },
+        number(
+            "coupling",
+            (0.1, 100.0, ""),
+            "2",
+            "Coupling factor k (RFC 9332 sections 2.1 and 4.2).",
+        ),
         span(
             "l4s-min-threshold",
             "800 us",
@@ -131,23 +118,19 @@ pub(super) const ENTRY: Entry = Entry {
             "From there to the delay at which every packet is marked; 0 for a step (RFC 9332 \
              appendix A.1).",
         ),
-        Parameter {
-            name: "scheduler",
-            kind: ParameterKind::Choice(SCHEDULERS),
-            default: "weighted-round-robin",
-            doc: "Which queue is served when both wait (RFC 9332 section 4.2.2 allows either).",
-        },
-        Parameter {
-            name: "classic-share",
-            kind: ParameterKind::Number {
-                min: 0.0,
-                max: 1.0,
-                unit: "",
-            },
-            default: "0.1",
-            doc: "Share of the bytes that the round robin leaves the classic queue while both \
+        choice(
+            "scheduler",
+            SCHEDULERS,
+            "weighted-round-robin",
+            "Which queue is served when both wait (RFC 9332 section 4.2.2 allows either).",
+        ),
+        number(
+            "classic-share",
+            (0.0, 1.0, ""),
+            "0.1",
+            "Share of the bytes that the round robin leaves the classic queue while both \
                   wait; the RFC asks for a small one and Linux has a tenth.",
-        },
+        ),
         span(
             "shift",
             "30 ms",

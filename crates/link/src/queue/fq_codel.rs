@@ -10,7 +10,7 @@ use super::fifo::Queued;
 use crate::LinkError;
 use crate::error::in_range;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::registry::{Entry, Parameters, integer};
 use fadeout_core::{PacketId, Time};
 
 const FLOWS: u32 = 1024;
@@ -54,26 +54,18 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "A queue for each flow under CoDel, served in turns that put sparse flows first.",
     citation: "RFC 8290",
     parameters: &[
-        Parameter {
-            name: "flows",
-            kind: ParameterKind::Integer {
-                min: 1,
-                max: 65_535,
-                unit: "queues",
-            },
-            default: "1024",
-            doc: "Queues that flows are hashed to (RFC 8290 section 5.2.3).",
-        },
-        Parameter {
-            name: "quantum",
-            kind: ParameterKind::Integer {
-                min: 256,
-                max: 1_000_000,
-                unit: "bytes",
-            },
-            default: "1514",
-            doc: "Bytes that a queue may send in its turn (RFC 8290 section 5.2.4).",
-        },
+        integer(
+            "flows",
+            (1, 65_535, "queues"),
+            "1024",
+            "Queues that flows are hashed to (RFC 8290 section 5.2.3).",
+        ),
+        integer(
+            "quantum",
+            (256, 1_000_000, "bytes"),
+            "1514",
+            "Bytes that a queue may send in its turn (RFC 8290 section 5.2.4).",
+        ),
         TARGET_PARAMETER,
         INTERVAL_PARAMETER,
         MTU_PARAMETER,

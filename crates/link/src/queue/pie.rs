@@ -7,7 +7,7 @@ use super::fifo::{Fifo, Queued};
 use crate::LinkError;
 use crate::error::in_range;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::registry::{Entry, Parameter, Parameters, flag, integer, number, span};
 use fadeout_core::{Span, Time};
 
 const TARGET: Span = Span::from_millis(15);
@@ -78,26 +78,8 @@ impl PieConfig {
     }
 }
 
-const fn span(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Span,
-        default,
-        doc,
-    }
-}
-
 const fn gain(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Number {
-            min: 0.0,
-            max: 1000.0,
-            unit: "1/s",
-        },
-        default,
-        doc,
-    }
+    number(name, (0.0, 1000.0, "1/s"), default, doc)
 }
 
 pub(super) const ENTRY: Entry = Entry {
@@ -132,36 +114,27 @@ pub(super) const ENTRY: Entry = Entry {
             "1.25",
             "Gain on the change of the delay (RFC 8033 section 4.2).",
         ),
-        Parameter {
-            name: "mean-packet",
-            kind: ParameterKind::Integer {
-                min: 64,
-                max: 65_535,
-                unit: "bytes",
-            },
-            default: "1024",
-            doc: "A queue of at most two packets of this size is left alone (RFC 8033 section \
+        integer(
+            "mean-packet",
+            (64, 65_535, "bytes"),
+            "1024",
+            "A queue of at most two packets of this size is left alone (RFC 8033 section \
                   4.1; the size is that of RFC 8034).",
-        },
-        Parameter {
-            name: "derandomize",
-            kind: ParameterKind::Bool,
-            default: "false",
-            doc: "Whether drops are kept from coming in clusters and from staying out for long \
-                  (RFC 8033 section 5.4, optional).",
-        },
+        ),
+        flag(
+            "derandomize",
+            "false",
+            "Whether drops are kept from coming in clusters and from staying out for long (RFC \
+             8033 section 5.4, optional).",
+        ),
         ECN_PARAMETER,
-        Parameter {
-            name: "mark-limit",
-            kind: ParameterKind::Number {
-                min: 0.0,
-                max: 1.0,
-                unit: "",
-            },
-            default: "0.1",
-            doc: "Probability above which ECN-capable packets are dropped as well (mark_ecnth, \
+        number(
+            "mark-limit",
+            (0.0, 1.0, ""),
+            "0.1",
+            "Probability above which ECN-capable packets are dropped as well (mark_ecnth, \
                   RFC 8033 section 5.1).",
-        },
+        ),
     ],
 };
 

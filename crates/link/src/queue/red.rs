@@ -9,7 +9,7 @@ use super::pie::next_on_grid;
 use crate::LinkError;
 use crate::error::in_range;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::registry::{Entry, Parameter, Parameters, flag, integer, number};
 use fadeout_core::{Bytes, Rate, Span, Time, math};
 
 const MIN_THRESHOLD: f64 = 5.0;
@@ -66,29 +66,11 @@ impl RedConfig {
 }
 
 const fn packets(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Number {
-            min: 0.0,
-            max: 1e6,
-            unit: "packets",
-        },
-        default,
-        doc,
-    }
+    number(name, (0.0, 1e6, "packets"), default, doc)
 }
 
 const fn share(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Number {
-            min: 0.0,
-            max: 1.0,
-            unit: "",
-        },
-        default,
-        doc,
-    }
+    number(name, (0.0, 1.0, ""), default, doc)
 }
 
 pub(super) const ENTRY: Entry = Entry {
@@ -119,31 +101,25 @@ pub(super) const ENTRY: Entry = Entry {
             "0.1",
             "Probability at the maximum threshold; 0.02 in 1993, 0.1 recommended since 1997.",
         ),
-        Parameter {
-            name: "gentle",
-            kind: ParameterKind::Bool,
-            default: "true",
-            doc: "Whether the probability rises on to one at twice the maximum threshold, instead \
-                  of jumping there (Floyd 2000).",
-        },
-        Parameter {
-            name: "adaptive",
-            kind: ParameterKind::Bool,
-            default: "false",
-            doc: "Whether the maximum probability follows the load, twice a second \
-                  (Floyd, Gummadi, Shenker 2001).",
-        },
-        Parameter {
-            name: "mean-packet",
-            kind: ParameterKind::Integer {
-                min: 64,
-                max: 65_535,
-                unit: "bytes",
-            },
-            default: "1000",
-            doc: "A typical packet: the average falls by one weight for each that an idle link \
+        flag(
+            "gentle",
+            "true",
+            "Whether the probability rises on to one at twice the maximum threshold, instead of \
+             jumping there (Floyd 2000).",
+        ),
+        flag(
+            "adaptive",
+            "false",
+            "Whether the maximum probability follows the load, twice a second (Floyd, Gummadi, \
+             Shenker 2001).",
+        ),
+        integer(
+            "mean-packet",
+            (64, 65_535, "bytes"),
+            "1000",
+            "A typical packet: the average falls by one weight for each that an idle link \
                   could have sent at its mean rate.",
-        },
+        ),
         ECN_PARAMETER,
     ],
 };

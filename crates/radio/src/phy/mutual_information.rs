@@ -6,6 +6,7 @@
 //! at most 0.0002, 0.0023, 0.0020 and 0.0073 bit for 2, 4, 6 and 8 bits per symbol.
 
 use fadeout_core::math::{exp, pow};
+use std::sync::LazyLock;
 
 /// A modulation of NR (TS 38.211 clause 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,6 +101,97 @@ impl Modulation {
     }
 }
 
+/// Capacity and dispersion of one symbol.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Information {
+    /// Bit per symbol.
+    pub capacity: f64,
+    /// Bit^2 per symbol.
+    pub dispersion: f64,
+}
+
+// The tables have this many points in every doubling of the SNR. It makes the interpolated
+// capacity exact within 6e-5 bit, which is less than 0.001 dB.
+const POINTS_LOG2: u32 = 6;
+// From 2^-10 (-30.1 dB) to 2^14 (42.1 dB).
+const LEAST_EXPONENT: i32 = -10;
+const OCTAVES: usize = 24;
+const POINTS: usize = OCTAVES << POINTS_LOG2;
+const LEAST_SNR: f64 = 1.0 / 1024.0;
+
+type Points = Vec<Information>;
+
+static TABLES: LazyLock<[Points; 4]> = LazyLock::new(|| {
+    [
+        points(Modulation::Qpsk),
+        points(Modulation::Qam16),
+        points(Modulation::Qam64),
+        points(Modulation::Qam256),
+    ]
+});
+
+fn points(modulation: Modulation) -> Points {
+    let point = |index| {
+        let snr = snr_of(index);
+        Information {
+            capacity: modulation.capacity(snr),
+            dispersion: modulation.dispersion(snr),
+        }
+    };
+    (0..=POINTS).map(point).collect()
+}
+
+// The SNR of a point: its index holds the exponent and the leading bits of the mantissa.
+fn snr_of(index: usize) -> f64 {
+    let lowest = u64::from((1023 + LEAST_EXPONENT) as u32) << 52;
+    f64::from_bits(lowest + ((index as u64) << (52 - POINTS_LOG2)))
+}
+
+impl Modulation {
+    /// [`capacity`](Self::capacity) and [`dispersion`](Self::dispersion) at a linear SNR from a
+    /// table, for the hot path: exact at 64 points a doubling of the SNR, a straight line between
+    /// them, constant above 42 dB.
+    pub fn information(self, snr: f64) -> Information {
+        let points = &TABLES[self.bits() as usize / 2 - 1];
+        if snr.is_nan() || snr < LEAST_SNR {
+            // Capacity and dispersion are proportional to a small SNR.
+            let share = snr.max(0.0) / LEAST_SNR;
+            return Information {
+                capacity: points[0].capacity * share,
+                dispersion: points[0].dispersion * share,
+            };
+        }
+        let from_least = snr.to_bits() - LEAST_SNR.to_bits();
+        let index = (from_least >> (52 - POINTS_LOG2)) as usize;
+        if index >= POINTS {
+            return points[POINTS];
+        }
+        const REST: u64 = (1 << (52 - POINTS_LOG2)) - 1;
+        let share = (from_least & REST) as f64 * (1.0 / (REST + 1) as f64);
+        let (low, high) = (points[index], points[index + 1]);
+        Information {
+            capacity: low.capacity + share * (high.capacity - low.capacity),
+            dispersion: low.dispersion + share * (high.dispersion - low.dispersion),
+        }
+    }
+
+    /// The linear SNR at which a symbol carries `capacity` bit, by the same table: the inverse of
+    /// [`information`](Self::information), from zero to 42 dB.
+    pub fn snr_of_capacity(self, capacity: f64) -> f64 {
+        let points = &TABLES[self.bits() as usize / 2 - 1];
+        let above = points.partition_point(|point| point.capacity < capacity);
+        if above == 0 {
+            return LEAST_SNR * (capacity / points[0].capacity).max(0.0);
+        }
+        if above > POINTS {
+            return snr_of(POINTS);
+        }
+        let (low, high) = (points[above - 1].capacity, points[above].capacity);
+        let (from, to) = (snr_of(above - 1), snr_of(above));
+        from + (to - from) * ((capacity - low) / (high - low))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +210,41 @@ mod tests {
             // The reference values have five digits.
             assert!((c / capacity - 1.0).abs() < 1e-4, "{modulation:?}: C {c}");
             assert!((v / dispersion - 1.0).abs() < 1e-4, "{modulation:?}: V {v}");
+        }
+    }
+
+    #[test]
+    fn the_table_agrees_with_the_fits_it_is_made_of() {
+        for bits in [2, 4, 6, 8] {
+            let modulation = Modulation::from_bits(bits).expect("a modulation");
+            for step in -3000..4500 {
+                let snr = from_db(f64::from(step) / 100.0 + 0.003);
+                let found = modulation.information(snr);
+                // A straight line leaves a curve by h^2/8 of its second derivative, at most about
+                // 2/snr^2 bit, with h = snr/64; the dispersion bends up to eight times as much.
+                let capacity = (found.capacity - modulation.capacity(snr)).abs();
+                let dispersion = (found.dispersion - modulation.dispersion(snr)).abs();
+                assert!(capacity < 6e-5, "{bits} at {snr}: {capacity}");
+                assert!(dispersion < 5e-4, "{bits} at {snr}: {dispersion}");
+            }
+        }
+    }
+
+    #[test]
+    fn capacity_and_its_inverse_meet() {
+        for bits in [2, 4, 6, 8] {
+            let modulation = Modulation::from_bits(bits).expect("a modulation");
+            for tenth in -400..100 {
+                let snr = from_db(f64::from(tenth) / 10.0);
+                let back = modulation.snr_of_capacity(modulation.information(snr).capacity);
+                assert!((back / snr - 1.0).abs() < 1e-9, "{bits} at {snr}: {back}");
+            }
+            assert_eq!(modulation.snr_of_capacity(0.0), 0.0);
+            assert_eq!(modulation.snr_of_capacity(-1.0), 0.0);
+            assert!(modulation.snr_of_capacity(9.0) > 1.6e4);
+        }
+        for snr in [f64::NAN, -1.0, 0.0] {
+            assert_eq!(Modulation::Qpsk.information(snr).capacity, 0.0);
         }
     }
 

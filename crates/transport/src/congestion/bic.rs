@@ -9,11 +9,11 @@
 
 use super::linux::{AckCounter, Jiffies, TimeoutWatch, slow_start, whole};
 use super::registry::Algorithm;
-use super::settings::{HZ, Settings, flag, integer, number};
+use super::settings::{HZ, Settings};
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window};
 use fadeout_core::Time;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, flag, integer, number};
 
 /// The share of the distance to `W_max` that one round trip covers (B in the kernel).
 const SHARE: u32 = 4;

@@ -14,10 +14,10 @@
 
 use super::linux::slow_start;
 use super::registry::Algorithm;
-use super::settings::{Settings, flag, integer, number};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, flag, integer, number};
 use fadeout_core::{Span, Time, math};
 
 const GAMMA_MIN: f64 = 5.0;

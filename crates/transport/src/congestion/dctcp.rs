@@ -9,10 +9,10 @@
 
 use super::linux::{AckCounter, half, whole};
 use super::registry::Algorithm;
-use super::settings::{Settings, choice, integer, number};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, EcnFeedback, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, choice, integer, number};
 
 /// One, in the kernel's alpha.
 const ALPHA_ONE: u32 = 1024;

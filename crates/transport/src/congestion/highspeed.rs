@@ -7,11 +7,11 @@
 
 use super::linux::{AckCounter, slow_start, whole};
 use super::registry::Algorithm;
-use super::settings::{Settings, choice};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::math;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, choice};
 use std::sync::LazyLock;
 
 const LOW_WINDOW: f64 = 38.0;

@@ -13,10 +13,10 @@
 
 use super::linux::slow_start;
 use super::registry::Algorithm;
-use super::settings::{Settings, flag, number, span};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, RecoveryState, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, flag, number, span};
 use fadeout_core::{Span, Time};
 
 /// Round-trip time at which the increase is not scaled, and the scale's bounds.

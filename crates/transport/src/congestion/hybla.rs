@@ -9,11 +9,11 @@
 //! scaled initial window, and the paper's pacing and bandwidth estimate.
 
 use super::registry::Algorithm;
-use super::settings::{Settings, integer, span};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::math;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, integer, span};
 use fadeout_core::{Span, Time};
 
 /// Beyond this the growth of slow start has no meaning; the kernel's bound too.

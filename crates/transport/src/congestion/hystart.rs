@@ -10,10 +10,10 @@
 //! Source: Ha and Rhee, "Taming the elephants", Computer Networks 55 (2011), as in
 //! net/ipv4/tcp_cubic.c of Linux 6.12.
 
-use super::settings::{Settings, choice, number, span};
+use super::settings::Settings;
 use super::{AckSample, Window};
 use fadeout_core::Time;
-use fadeout_core::registry::Parameter;
+use fadeout_core::registry::{Parameter, choice, number, span};
 
 const SAMPLES: u32 = 8;
 const DELAY_MIN_US: u64 = 4_000;

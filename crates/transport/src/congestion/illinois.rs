@@ -10,10 +10,10 @@
 
 use super::linux::{TimeoutWatch, slow_start, whole};
 use super::registry::Algorithm;
-use super::settings::{Settings, integer};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, integer};
 
 const ALPHA_SHIFT: u32 = 7;
 const ALPHA_BASE: u64 = 1 << ALPHA_SHIFT;

@@ -8,10 +8,10 @@
 //! The inflation and deflation of the window during fast recovery (RFC 6582) is the stack's.
 
 use super::registry::Algorithm;
-use super::settings::{Settings, choice, number};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameter};
+use fadeout_core::registry::{Entry, Parameter, choice, number};
 
 /// The window of RFC 5681 and RFC 6582.
 #[derive(Debug, Clone)]

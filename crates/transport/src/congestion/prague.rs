@@ -15,13 +15,13 @@
 //! marks in the classic way.
 
 use super::registry::Algorithm;
-use super::settings::{Settings, integer, number, span};
+use super::settings::Settings;
 use super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, EcnFeedback, RecoveryState,
     Window,
 };
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, integer, number, span};
 use fadeout_core::{Rate, Span, Time};
 
 const MIN_WINDOW: f64 = 2.0;

@@ -8,10 +8,10 @@
 
 use super::linux::{AckCounter, half, whole};
 use super::registry::Algorithm;
-use super::settings::{Settings, number};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, number};
 
 /// Linux's Reno.
 #[derive(Debug, Clone)]

@@ -19,10 +19,10 @@
 
 use super::cubic::Cubic;
 use super::registry::Algorithm;
-use super::settings::{Settings, number};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameters};
+use fadeout_core::registry::{Entry, Parameters, number};
 use fadeout_core::{LinkInfo, Span, Time};
 
 /// RTW-TCP.

@@ -6,10 +6,10 @@
 
 use super::linux::{AckCounter, slow_start, whole};
 use super::registry::Algorithm;
-use super::settings::{Settings, integer};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, integer};
 
 /// Scalable TCP.
 #[derive(Debug, Clone)]

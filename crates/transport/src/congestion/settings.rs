@@ -1,6 +1,6 @@
 //! Reading an algorithm's parameters, with the defaults of its registry entry.
 
-use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters, integer};
 use fadeout_core::{Span, Time};
 
 /// The parameters a scenario gave for one entry; what it left out has the entry's default.
@@ -89,79 +89,6 @@ pub(super) fn parse_span(text: &str) -> Option<Span> {
         _ => return None,
     };
     Some(Span::from_secs_f64(number.parse::<f64>().ok()? * scale))
-}
-
-/// A number in `min..=max`.
-pub(super) const fn number(
-    name: &'static str,
-    (min, max, unit): (f64, f64, &'static str),
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Number { min, max, unit },
-        default,
-        doc,
-    }
-}
-
-/// A whole number in `min..=max`.
-pub(super) const fn integer(
-    name: &'static str,
-    (min, max, unit): (u64, u64, &'static str),
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Integer { min, max, unit },
-        default,
-        doc,
-    }
-}
-
-/// A flag.
-pub(super) const fn flag(
-    name: &'static str,
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Bool,
-        default,
-        doc,
-    }
-}
-
-/// A length of time.
-pub(super) const fn span(
-    name: &'static str,
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Span,
-        default,
-        doc,
-    }
-}
-
-/// One of `names`.
-pub(super) const fn choice(
-    name: &'static str,
-    names: &'static [&'static str],
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Choice(names),
-        default,
-        doc,
-    }
 }
 
 /// The kernel's timer frequency, for the algorithms that measure time in jiffies.

@@ -11,10 +11,10 @@
 use super::linux::{AckCounter, half, slow_start, whole};
 use super::registry::Algorithm;
 use super::rounds::RoundRtt;
-use super::settings::{Settings, integer};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, RecoveryState, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, integer};
 use fadeout_core::{Span, Time};
 
 /// Veno.

@@ -13,10 +13,10 @@
 
 use super::linux::{AckCounter, Jiffies, half};
 use super::registry::Algorithm;
-use super::settings::{HZ, Settings, choice, span};
+use super::settings::{HZ, Settings};
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, choice, span};
 use fadeout_core::{Span, Time};
 
 /// Westwood and Westwood+.

@@ -11,10 +11,10 @@
 
 use super::cubic::Cubic;
 use super::registry::Algorithm;
-use super::settings::{Settings, number};
+use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameters};
+use fadeout_core::registry::{Entry, Parameters, number};
 use fadeout_core::{LinkInfo, Rate, Span, Time};
 
 const MIN_WINDOW: f64 = 2.0;

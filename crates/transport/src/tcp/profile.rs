@@ -4,7 +4,7 @@ use super::config::{
     AckRule, EcnMode, LossRecovery, LossResponse, OutageResponse, Pacing, ReceiveWindow,
     ResilienceConfig, RtoRule, TcpConfig,
 };
-use fadeout_core::registry::{Entry, Parameter, ParameterKind, Parameters};
+use fadeout_core::registry::{Entry, Parameter, Parameters, choice, flag, integer, number, span};
 use fadeout_core::{Rate, Span};
 
 const MINIMUM_RTO_MAX: &str = "Smallest retransmission timeout. With rto-rule = \"linux\" it \
@@ -37,33 +37,25 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     integer(
         "initial-window",
-        1,
-        10_000,
-        "segments",
+        (1, 10_000, "segments"),
         "by profile: 10 (RFC 6928) or 3",
         "IW.",
     ),
     integer(
         "initial-ssthresh",
-        2,
-        100_000_000,
-        "segments",
+        (2, 100_000_000, "segments"),
         "unlimited",
         "First slow-start threshold.",
     ),
     integer(
         "duplicate-threshold",
-        1,
-        300,
-        "segments",
+        (1, 300, "segments"),
         "3",
         "DupThresh (RFC 5681, RFC 6675).",
     ),
     integer(
         "mss",
-        88,
-        65_000,
-        "bytes",
+        (88, 65_000, "bytes"),
         "1460",
         "MSS option; timestamps take 12 bytes of it.",
     ),
@@ -108,17 +100,13 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     integer(
         "receive-window",
-        1_000,
-        1 << 30,
-        "bytes",
+        (1_000, 1 << 30, "bytes"),
         "autotuned",
         "A fixed receive window.",
     ),
     integer(
         "maximum-receive-window",
-        65_535,
-        1 << 30,
-        "bytes",
+        (65_535, 1 << 30, "bytes"),
         "by profile: 3 MiB (half of tcp_rmem[2])",
         "Limit of autotuning.",
     ),
@@ -146,17 +134,13 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     number(
         "dcr-delay",
-        0.0,
-        100.0,
-        "round-trip times",
+        (0.0, 100.0, "round-trip times"),
         "1",
         "TCP-DCR: how long the response waits, in smoothed round-trip times; the paper's choice.",
     ),
     integer(
         "casablanca-period",
-        2,
-        1_000,
-        "segments",
+        (2, 1_000, "segments"),
         "5",
         "TCP-Casablanca: one segment of this many is expendable. The paper leaves the pattern \
          open; with fewer than one in ten a queue finds none to drop.",
@@ -182,9 +166,7 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     number(
         "freeze-lead",
-        0.0,
-        100.0,
-        "round-trip times",
+        (0.0, 100.0, "round-trip times"),
         "1",
         "Freeze-TCP: how long before an outage the window closes; the paper finds one round trip \
          best.",
@@ -203,73 +185,11 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     integer(
         "maximum-retries",
-        1,
-        100,
-        "timeouts",
+        (1, 100, "timeouts"),
         "15",
         "Timeouts in a row before giving up (tcp_retries2).",
     ),
 ];
-
-const fn span(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Span,
-        default,
-        doc,
-    }
-}
-const fn flag(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Bool,
-        default,
-        doc,
-    }
-}
-const fn choice(
-    name: &'static str,
-    choices: &'static [&'static str],
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Choice(choices),
-        default,
-        doc,
-    }
-}
-const fn number(
-    name: &'static str,
-    min: f64,
-    max: f64,
-    unit: &'static str,
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Number { min, max, unit },
-        default,
-        doc,
-    }
-}
-const fn integer(
-    name: &'static str,
-    min: u64,
-    max: u64,
-    unit: &'static str,
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Integer { min, max, unit },
-        default,
-        doc,
-    }
-}
 
 const fn profile(
     name: &'static str,

@@ -3,9 +3,11 @@
 //! [`v1`] is the kernel's.
 
 mod max_filter;
+mod probe_rtt;
 mod round;
 pub(super) mod v1;
 pub(super) mod v3;
 
 use max_filter::MaxFilter;
+use probe_rtt::ProbeRttTimer;
 use round::Round;

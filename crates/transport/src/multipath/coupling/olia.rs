@@ -6,15 +6,15 @@
 //! distance between losses but small. A loss halves.
 
 use super::{PathState, View};
-use fadeout_core::registry::{Parameter, ParameterKind, Parameters};
+use fadeout_core::registry::{Parameter, Parameters, choice};
 
-pub(super) static PARAMETERS: &[Parameter] = &[Parameter {
-    name: "best-path",
-    kind: ParameterKind::Choice(&["draft", "kernel"]),
-    default: "draft",
-    doc: "What makes a path the best, l being the data between losses: l^2 / rtt (the paper and \
+pub(super) static PARAMETERS: &[Parameter] = &[choice(
+    "best-path",
+    &["draft", "kernel"],
+    "draft",
+    "What makes a path the best, l being the data between losses: l^2 / rtt (the paper and \
           the draft) or l / rtt^2 (the Linux module).",
-}];
+)];
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Olia {

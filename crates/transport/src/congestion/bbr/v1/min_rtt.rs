@@ -16,7 +16,7 @@ impl BbrV1 {
         if has_expired && !self.is_restarting && self.mode != Mode::ProbeRtt {
             self.save_window(window.cwnd);
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt_done_at = None;
+            self.probe_rtt_timer.start();
         }
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(window, ack);
@@ -30,24 +30,21 @@ impl BbrV1 {
     fn probe_rtt(&mut self, window: &mut Window, ack: &AckSample) {
         // Low rates of this phase say nothing about the path.
         self.limited_until = ack.delivered + u64::from(ack.in_flight);
-        if self.probe_rtt_done_at.is_none() {
-            if f64::from(ack.in_flight) <= MIN_WINDOW {
-                self.probe_rtt_done_at = Some(ack.now.saturating_add(self.probe_rtt_duration));
-                self.has_probe_rtt_round_passed = false;
-                self.round.restart(ack.delivered);
-            }
-        } else {
-            self.has_probe_rtt_round_passed |= self.round.is_start;
-            if self.has_probe_rtt_round_passed {
-                self.check_probe_rtt_done(window, ack.now);
-            }
+        let duration = self.probe_rtt_duration;
+        let timer = &mut self.probe_rtt_timer;
+        if timer.on_ack(ack, &mut self.round, MIN_WINDOW, duration) {
+            self.leave_probe_rtt(window, ack.now);
         }
     }
 
+    /// After an idle period no ACK ends PROBE_RTT.
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
-        if self.probe_rtt_done_at.is_none_or(|done_at| now <= done_at) {
-            return;
+        if self.probe_rtt_timer.is_over(now) {
+            self.leave_probe_rtt(window, now);
         }
+    }
+
+    fn leave_probe_rtt(&mut self, window: &mut Window, now: Time) {
         self.min_rtt_at = now;
         window.cwnd = window.cwnd.max(self.prior_cwnd);
         if self.is_pipe_full {

@@ -17,14 +17,14 @@ mod policer;
 mod sizes;
 
 use super::super::registry::Algorithm;
-use super::super::settings::{Settings, integer, number, span};
+use super::super::settings::Settings;
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
-use super::{MaxFilter, Round};
+use super::{MaxFilter, ProbeRttTimer, Round};
 use aggregation::Aggregation;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, integer, number, span};
 use fadeout_core::{Rate, Span, Time};
 use policer::Policer;
 
@@ -74,8 +74,7 @@ pub struct BbrV1 {
     has_seen_rtt: bool,
     mss: f64,
 
-    probe_rtt_done_at: Option<Time>,
-    has_probe_rtt_round_passed: bool,
+    probe_rtt_timer: ProbeRttTimer,
     /// Samples of segments sent up to this count of deliveries are the application's rate.
     limited_until: u64,
     is_restarting: bool,
@@ -148,8 +147,7 @@ impl Algorithm for BbrV1 {
             pacing_rate: 0.0,
             has_seen_rtt: false,
             mss: 1448.0,
-            probe_rtt_done_at: None,
-            has_probe_rtt_round_passed: false,
+            probe_rtt_timer: ProbeRttTimer::default(),
             limited_until: 0,
             is_restarting: false,
             state: RecoveryState::Open,

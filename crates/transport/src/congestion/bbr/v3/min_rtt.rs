@@ -27,7 +27,7 @@ impl BbrV3 {
         if self.state != State::ProbeRtt && self.has_probe_rtt_expired && !self.is_restarting {
             self.save_window(window.cwnd);
             self.state = State::ProbeRtt;
-            self.probe_rtt_done_at = None;
+            self.probe_rtt_timer.start();
             self.probe.stop();
             self.round.restart(ack.delivered);
         }
@@ -42,25 +42,22 @@ impl BbrV3 {
     fn probe_rtt(&mut self, window: &mut Window, ack: &AckSample) {
         // Low rates of this phase say nothing about the path.
         self.limited_until = ack.delivered + u64::from(ack.in_flight);
-        if self.probe_rtt_done_at.is_none() {
-            if f64::from(ack.in_flight) <= self.probe_rtt_window() {
-                let duration = self.constants.probe_rtt_duration;
-                self.probe_rtt_done_at = Some(ack.now.saturating_add(duration));
-                self.has_probe_rtt_round_passed = false;
-                self.round.restart(ack.delivered);
-            }
-        } else {
-            self.has_probe_rtt_round_passed |= self.round.is_start;
-            if self.has_probe_rtt_round_passed {
-                self.check_probe_rtt_done(window, ack.now);
-            }
+        let duration = self.constants.probe_rtt_duration;
+        let small = self.probe_rtt_window();
+        let timer = &mut self.probe_rtt_timer;
+        if timer.on_ack(ack, &mut self.round, small, duration) {
+            self.leave_probe_rtt(window, ack.now);
         }
     }
 
+    /// After an idle period no ACK ends PROBE_RTT.
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
-        if self.probe_rtt_done_at.is_none_or(|done_at| now <= done_at) {
-            return;
+        if self.probe_rtt_timer.is_over(now) {
+            self.leave_probe_rtt(window, now);
         }
+    }
+
+    fn leave_probe_rtt(&mut self, window: &mut Window, now: Time) {
         self.probe_rtt_min_at = now;
         window.cwnd = window.cwnd.max(self.prior_cwnd);
         self.bounds.lift_short_term();

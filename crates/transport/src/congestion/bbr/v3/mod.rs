@@ -20,13 +20,13 @@ mod probe_bw;
 mod sizes;
 
 use super::super::registry::Algorithm;
-use super::super::settings::{Settings, number, span};
+use super::super::settings::Settings;
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
-use super::{MaxFilter, Round};
+use super::{MaxFilter, ProbeRttTimer, Round};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, number, span};
 use fadeout_core::{Rate, Span, Time};
 use model::{Bounds, Signals};
 use probe_bw::Probe;
@@ -93,8 +93,7 @@ pub struct BbrV3 {
     probe_rtt_min: Option<Span>,
     probe_rtt_min_at: Time,
     has_probe_rtt_expired: bool,
-    probe_rtt_done_at: Option<Time>,
-    has_probe_rtt_round_passed: bool,
+    probe_rtt_timer: ProbeRttTimer,
     /// Samples of segments sent up to this count of deliveries are the application's rate.
     limited_until: u64,
     is_restarting: bool,
@@ -230,8 +229,7 @@ impl Algorithm for BbrV3 {
             probe_rtt_min: None,
             probe_rtt_min_at: Time::ZERO,
             has_probe_rtt_expired: false,
-            probe_rtt_done_at: None,
-            has_probe_rtt_round_passed: false,
+            probe_rtt_timer: ProbeRttTimer::default(),
             limited_until: 0,
             is_restarting: false,
             extra: MaxFilter::new(9),

@@ -1,0 +1,46 @@
+//! How long PROBE_RTT lasts.
+
+use super::super::AckSample;
+use super::round::Round;
+use fadeout_core::{Span, Time};
+
+/// Times the stay in PROBE_RTT: from when the flight is small, a fixed time and then to the end of
+/// a round (draft-ietf-ccwg-bbr section 5.3.4; Linux `bbr_update_min_rtt`).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ProbeRttTimer {
+    done_at: Option<Time>,
+    has_round_passed: bool,
+}
+
+impl ProbeRttTimer {
+    /// PROBE_RTT begins; the flight is still large.
+    pub(super) fn start(&mut self) {
+        *self = ProbeRttTimer::default();
+    }
+
+    /// Takes an ACK in PROBE_RTT, and says whether it ends the stay. The time of `duration` runs
+    /// from when no more than `window` segments are in flight.
+    pub(super) fn on_ack(
+        &mut self,
+        ack: &AckSample,
+        round: &mut Round,
+        window: f64,
+        duration: Span,
+    ) -> bool {
+        if self.done_at.is_none() {
+            if f64::from(ack.in_flight) <= window {
+                self.done_at = Some(ack.now.saturating_add(duration));
+                self.has_round_passed = false;
+                round.restart(ack.delivered);
+            }
+            return false;
+        }
+        self.has_round_passed |= round.is_start;
+        self.has_round_passed && self.is_over(ack.now)
+    }
+
+    /// Whether the time has passed, for a sender that was idle since.
+    pub(super) fn is_over(&self, now: Time) -> bool {
+        self.done_at.is_some_and(|done_at| now > done_at)
+    }
+}
