@@ -106,8 +106,12 @@ impl Array {
             let beams = elements * self.oversampling;
             codebook_sine(nearest_beam(s, beams), beams)
         };
-        let gain = row_gain(self.columns, SPACING, across, steer(beam_across, self.columns))
-            * row_gain(self.rows, SPACING, up, steer(beam_up, self.rows));
+        let gain = row_gain(
+            self.columns,
+            SPACING,
+            across,
+            steer(beam_across, self.columns),
+        ) * row_gain(self.rows, SPACING, up, steer(beam_up, self.rows));
         self.element.gain_dbi(toward) + to_db(gain.max(NULL_FLOOR))
     }
 }

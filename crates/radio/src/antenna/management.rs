@@ -75,13 +75,33 @@ impl BeamManagement {
             1e-4..=10.0,
             "s",
         )?;
-        ConfigError::within("beam switching delay", self.switching_delay.as_secs_f64(), 0.0..=10.0, "s")?;
-        ConfigError::within("rotation", self.rotation_deg_per_s, -2000.0..=2000.0, "degrees/s")?;
+        ConfigError::within(
+            "beam switching delay",
+            self.switching_delay.as_secs_f64(),
+            0.0..=10.0,
+            "s",
+        )?;
+        ConfigError::within(
+            "rotation",
+            self.rotation_deg_per_s,
+            -2000.0..=2000.0,
+            "degrees/s",
+        )?;
         let Some(failure) = &self.failure else {
             return Ok(());
         };
-        ConfigError::within("beam failure threshold", failure.threshold_db, 0.0..=100.0, "dB")?;
-        ConfigError::within("beam failure count", f64::from(failure.count), 1.0..=10.0, "instances")?;
+        ConfigError::within(
+            "beam failure threshold",
+            failure.threshold_db,
+            0.0..=100.0,
+            "dB",
+        )?;
+        ConfigError::within(
+            "beam failure count",
+            f64::from(failure.count),
+            1.0..=10.0,
+            "instances",
+        )?;
         ConfigError::within(
             "beam recovery delay",
             failure.recovery_delay.as_secs_f64(),
@@ -220,7 +240,11 @@ impl FailureMonitor {
             State::Direct(count) => self.state = State::Direct(count + 1),
             State::Reflected => {
                 // Tracking finds the direct path the better one again.
-                if self.config.reflection_loss_db.is_none_or(|reflected| loss_db < reflected) {
+                if self
+                    .config
+                    .reflection_loss_db
+                    .is_none_or(|reflected| loss_db < reflected)
+                {
                     self.state = State::Direct(0);
                 }
             }
@@ -269,7 +293,13 @@ mod tests {
         };
         let mut monitor = FailureMonitor::new(&management).unwrap();
         // Blocked from 105 ms to 500 ms; measurements at 120, 140 and 160 ms fail.
-        let loss = |time: Time| if (at(105)..at(500)).contains(&time) { 30.0 } else { 0.0 };
+        let loss = |time: Time| {
+            if (at(105)..at(500)).contains(&time) {
+                30.0
+            } else {
+                0.0
+            }
+        };
         let mut seen = Vec::new();
         for ms in 0..600 {
             monitor.advance(at(ms), loss);
@@ -286,7 +316,13 @@ mod tests {
     #[test]
     fn the_state_does_not_depend_on_how_often_it_is_asked() {
         let management = BeamManagement::default();
-        let loss = |time: Time| if time.as_millis() % 300 < 130 { 25.0 } else { 0.0 };
+        let loss = |time: Time| {
+            if time.as_millis() % 300 < 130 {
+                25.0
+            } else {
+                0.0
+            }
+        };
         let mut often = FailureMonitor::new(&management).unwrap();
         let mut seldom = FailureMonitor::new(&management).unwrap();
         for ms in 0..20_000 {

@@ -92,7 +92,12 @@ impl Antenna {
         let gain = |gain_dbi| ConfigError::within("antenna gain", gain_dbi, -50.0..=60.0, "dBi");
         let element = |element: &Element| {
             gain(element.peak_dbi)?;
-            ConfigError::within("front-to-back ratio", element.front_to_back_db, 0.0..=60.0, "dB")?;
+            ConfigError::within(
+                "front-to-back ratio",
+                element.front_to_back_db,
+                0.0..=60.0,
+                "dB",
+            )?;
             width(element.hpbw_deg)
         };
         match self {
@@ -105,7 +110,12 @@ impl Antenna {
             }
             Antenna::Beam(beam) => {
                 gain(beam.peak.0)?;
-                ConfigError::within("side lobe below the peak", beam.side_lobe.0, 0.0..=100.0, "dB")?;
+                ConfigError::within(
+                    "side lobe below the peak",
+                    beam.side_lobe.0,
+                    0.0..=100.0,
+                    "dB",
+                )?;
                 width(beam.azimuth_deg)?;
                 width(beam.elevation_deg)
             }
@@ -139,10 +149,9 @@ impl Antenna {
                 let off = toward.relative_to(beam);
                 shape.gain(off.azimuth_deg, off.elevation_deg).0
             }
-            Antenna::Array { array, boresight } => array.gain_dbi(
-                toward.relative_to(*boresight),
-                beam.relative_to(*boresight),
-            ),
+            Antenna::Array { array, boresight } => {
+                array.gain_dbi(toward.relative_to(*boresight), beam.relative_to(*boresight))
+            }
         }
     }
 }

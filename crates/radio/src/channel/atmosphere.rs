@@ -36,33 +36,37 @@ pub struct Rain {
     pub alpha_horizontal: f64,
 }
 
-/// One polarisation's regression: the bells (a, b, c) and the line (m, c).
-struct Regression {
-    bells: &'static [(f64, f64, f64)],
-    line: (f64, f64),
-}
+const RAIN: &str = include_str!("../../../../data/rain_p838.csv");
 
-impl Regression {
-    fn at(&self, log_ghz: f64) -> f64 {
-        let bells = self.bells.iter().map(|(a, b, c)| {
-            let offset = (log_ghz - b) / c;
-            a * exp(-offset * offset)
-        });
-        bells.sum::<f64>() + self.line.0 * log_ghz + self.line.1
-    }
+/// The regression of one coefficient at a carrier: bells and a line over the logarithm of the
+/// frequency.
+fn regression(quantity: &str, log_ghz: f64) -> f64 {
+    let term = |line: &str| -> Option<f64> {
+        let mut fields = line.split(',');
+        if fields.next()? != quantity {
+            return None;
+        }
+        let is_line = fields.next()? == "line";
+        let mut number = || fields.next()?.parse::<f64>().ok();
+        let (a, b) = (number()?, number()?);
+        if is_line {
+            return Some(a * log_ghz + b);
+        }
+        let offset = (log_ghz - b) / number()?;
+        Some(a * exp(-offset * offset))
+    };
+    RAIN.lines().filter_map(term).sum()
 }
-
-RAIN_TABLES
 
 impl Rain {
     /// The coefficients at a carrier in GHz, 1 to 1000 (equations 2 and 3, Tables 1 to 4).
     pub fn at(carrier_ghz: f64) -> Rain {
         let log = log10(carrier_ghz);
         Rain {
-            k_vertical: pow(10.0, K_VERTICAL.at(log)),
-            alpha_vertical: ALPHA_VERTICAL.at(log),
-            k_horizontal: pow(10.0, K_HORIZONTAL.at(log)),
-            alpha_horizontal: ALPHA_HORIZONTAL.at(log),
+            k_vertical: pow(10.0, regression("k_v", log)),
+            alpha_vertical: regression("alpha_v", log),
+            k_horizontal: pow(10.0, regression("k_h", log)),
+            alpha_horizontal: regression("alpha_h", log),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Everything a carrier's channel is made of, as plain values.
 
-use super::blockage::Blockage;
+use super::blockage::{Blockage, MAX_BLOCKAGES};
 use super::fading::{Fading, MAX_SUB_BANDS};
 use super::path_loss::PathLoss;
 use super::penetration::Penetration;
@@ -65,7 +65,7 @@ pub struct ChannelConfig {
     /// Speed of what moves around the UE, m/s: it makes the channel of a UE that stands still
     /// change. 3 km/h is the speed that TR 38.901 Table 7.8-1 gives every UE.
     pub environment_speed: f64,
-    /// Blockages; their losses add.
+    /// Blockages, four at most; their losses add.
     pub blockages: Vec<Blockage>,
     /// The base station's antenna.
     pub base_antenna: Antenna,
@@ -184,7 +184,18 @@ impl ChannelConfig {
                 Fading::None | Fading::Rayleigh => {}
             }
         }
-        ConfigError::within("speed of the environment", self.environment_speed, 0.0..=300.0, "m/s")?;
+        ConfigError::within(
+            "speed of the environment",
+            self.environment_speed,
+            0.0..=300.0,
+            "m/s",
+        )?;
+        ConfigError::within(
+            "number of blockages",
+            self.blockages.len() as f64,
+            0.0..=MAX_BLOCKAGES as f64,
+            "",
+        )?;
         for blockage in &self.blockages {
             blockage.check()?;
         }

@@ -62,10 +62,10 @@ impl Field {
     pub(crate) fn at(&self, x: f64, y: f64, t: f64) -> f64 {
         let mut sums = [0.0_f32; LANES];
         for n in (0..WAVES).step_by(LANES) {
-            for lane in 0..LANES {
+            for (lane, sum) in sums.iter_mut().enumerate() {
                 let k = n + lane;
                 let turns = self.x[k] * x + self.y[k] * y + self.t[k] * t + self.phase[k];
-                sums[lane] += cos_sin(wrap(turns) as f32).0;
+                *sum += cos_sin(wrap(turns) as f32).0;
             }
         }
         f64::from(sums.iter().sum::<f32>()) * (2.0 / WAVES as f64).sqrt()
@@ -136,11 +136,21 @@ mod tests {
 
     #[test]
     fn correlation_falls_exponentially_with_distance_and_with_time() {
-        for (dx, dt) in [(0.0, 0.0), (5.0, 0.0), (13.0, 0.0), (40.0, 0.0), (0.0, 1.0), (5.0, 2.0)] {
+        for (dx, dt) in [
+            (0.0, 0.0),
+            (5.0, 0.0),
+            (13.0, 0.0),
+            (40.0, 0.0),
+            (0.0, 1.0),
+            (5.0, 2.0),
+        ] {
             let expected = exp(-dx / 13.0 - dt / 2.0);
             let (found, variance) = moments(dx, dt);
             // Four standard errors of a product of normals at 4000 draws: 4 * sqrt(2 / 4000).
-            assert!((found - expected).abs() < 0.09, "{dx} {dt}: {found} {expected}");
+            assert!(
+                (found - expected).abs() < 0.09,
+                "{dx} {dt}: {found} {expected}"
+            );
             assert!((variance - 1.0).abs() < 0.09, "{variance}");
         }
     }

@@ -19,12 +19,18 @@ pub enum Penetration {
 
 /// Loss of the low-loss outer wall in dB at a carrier in GHz (Table 7.4.3-2).
 pub fn low_loss_wall_db(carrier_ghz: f64) -> f64 {
-    wall_db((0.3, 2.0 + 0.2 * carrier_ghz), (0.7, 5.0 + 4.0 * carrier_ghz))
+    wall_db(
+        (0.3, 2.0 + 0.2 * carrier_ghz),
+        (0.7, 5.0 + 4.0 * carrier_ghz),
+    )
 }
 
 /// Loss of the high-loss outer wall in dB.
 pub fn high_loss_wall_db(carrier_ghz: f64) -> f64 {
-    wall_db((0.7, 23.0 + 0.3 * carrier_ghz), (0.3, 5.0 + 4.0 * carrier_ghz))
+    wall_db(
+        (0.7, 23.0 + 0.3 * carrier_ghz),
+        (0.3, 5.0 + 4.0 * carrier_ghz),
+    )
 }
 
 /// A wall of two materials, each with its share and loss in dB (equation 7.4-2).
@@ -37,7 +43,9 @@ impl Penetration {
     /// distances up to 25 m) and spread (4.4 or 6.5 dB); in a car 9 dB with a spread of 5 dB.
     pub fn draw_db(self, carrier_ghz: f64, stream: &mut Stream) -> f64 {
         let mut indoors = |wall: f64, sigma: f64| {
-            let inside = stream.uniform_in(0.0, 25.0).min(stream.uniform_in(0.0, 25.0));
+            let inside = stream
+                .uniform_in(0.0, 25.0)
+                .min(stream.uniform_in(0.0, 25.0));
             wall + 0.5 * inside + sigma * stream.normal()
         };
         match self {

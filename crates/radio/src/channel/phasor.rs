@@ -45,7 +45,10 @@ mod tests {
             let turns = f64::from(step) * 1e-4 + 1e5;
             let (cosine, sine) = cos_sin(wrap(turns) as f32);
             // A few roundings of single precision, 6e-8 each, of terms of up to pi / 2.
-            assert!((f64::from(cosine) - cos(TAU * turns)).abs() < 5e-7, "{turns}");
+            assert!(
+                (f64::from(cosine) - cos(TAU * turns)).abs() < 5e-7,
+                "{turns}"
+            );
             assert!((f64::from(sine) - sin(TAU * turns)).abs() < 5e-7, "{turns}");
         }
     }

@@ -1,4 +1,5 @@
-//! Persons or vehicles that cross the path, with the diffraction of TR 38.901 model B.
+//! Persons or vehicles that cross the path, with the diffraction of TR 38.901 model B. Only a path in
+//! line of sight has something to cross.
 
 use super::View;
 use crate::channel::ConfigError;
@@ -52,7 +53,12 @@ impl Crossing {
         ConfigError::within("nearest distance of a blocker", near, 0.01..=1e5, "m")?;
         ConfigError::within("farthest distance of a blocker", far, near..=1e5, "m")?;
         if let Some(gap) = self.mean_gap {
-            ConfigError::within("mean time between blockers", gap.as_secs_f64(), 1e-3..=1e6, "s")?;
+            ConfigError::within(
+                "mean time between blockers",
+                gap.as_secs_f64(),
+                1e-3..=1e6,
+                "s",
+            )?;
         }
         if let Some(pair) = self.at.windows(2).find(|pair| pair[1] < pair[0]) {
             return Err(ConfigError::new(
@@ -129,9 +135,10 @@ impl Process {
             }
             self.next = self.following();
         }
-        self.present.retain(|pass| pass.at.saturating_add(reach) > view.now);
+        self.present
+            .retain(|pass| pass.at.saturating_add(reach) > view.now);
         let ground_m = view.ground_m();
-        if self.present.is_empty() || ground_m < 2.0 * MIN_GAP_M {
+        if !view.has_direct_path || self.present.is_empty() || ground_m < 2.0 * MIN_GAP_M {
             return 0.0;
         }
         let path = Path {
@@ -177,6 +184,7 @@ mod tests {
                 now: Time::ZERO + Span::from_millis(ms),
                 base: Point::new(0.0, 0.0, 1.5),
                 ue: Point::new(20.0, 0.0, 1.5),
+                has_direct_path: true,
                 wavelength_m: 3.0e8 / 28e9,
             })
         };

@@ -162,7 +162,10 @@ impl Process {
         self.present.retain(|visit| visit.until > now);
         let own = self.model.arrivals_per_metre(view.base.z, view.ue.z)
             * view.ground_m().min(self.model.max_ground_m);
-        let is_blocked = self.present.iter().any(|visit| visit.mark * self.rate < own);
+        let is_blocked = self
+            .present
+            .iter()
+            .any(|visit| visit.mark * self.rate < own);
         if is_blocked { self.model.loss_db } else { 0.0 }
     }
 }
@@ -184,6 +187,7 @@ mod tests {
                 now: Time::ZERO + Span::from_millis(50) * n,
                 base,
                 ue,
+                has_direct_path: true,
                 wavelength_m: 0.01,
             };
             blocked += u32::from(process.loss_db(&view) > 0.0);

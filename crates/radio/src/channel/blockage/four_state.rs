@@ -40,7 +40,12 @@ impl FourState {
     }
 
     fn rates(&self) -> [f64; 4] {
-        [self.decay_rate, self.shadow_rate, self.rise_rate, self.clear_rate]
+        [
+            self.decay_rate,
+            self.shadow_rate,
+            self.rise_rate,
+            self.clear_rate,
+        ]
     }
 
     /// Mean time of a cycle in seconds.
@@ -59,7 +64,12 @@ impl FourState {
             ConfigError::within("rate of a four-state blockage", rate, 1e-6..=1e4, "1/s")?;
         }
         ConfigError::within("depth of a shadow", self.depth_db, 0.0..=100.0, "dB")?;
-        ConfigError::within("spread of a shadow's depth", self.depth_sigma_db, 0.0..=20.0, "dB")
+        ConfigError::within(
+            "spread of a shadow's depth",
+            self.depth_sigma_db,
+            0.0..=20.0,
+            "dB",
+        )
     }
 
     pub(crate) fn start(&self, mut stream: Stream) -> Process {

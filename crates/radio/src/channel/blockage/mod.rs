@@ -41,6 +41,9 @@ pub enum Blockage {
     Crossing(Crossing),
 }
 
+/// Blockages of one link at most.
+pub const MAX_BLOCKAGES: usize = 4;
+
 /// The blockage models a scenario may name.
 pub const BLOCKAGE_MODELS: &[Entry] = &[
     entry("periodic", "At regular times, of a given loss.", "-"),
@@ -89,6 +92,8 @@ pub(crate) struct View {
     pub(crate) now: Time,
     pub(crate) base: Point,
     pub(crate) ue: Point,
+    /// Whether the path is in line of sight; nothing crosses one that is not.
+    pub(crate) has_direct_path: bool,
     pub(crate) wavelength_m: f64,
 }
 

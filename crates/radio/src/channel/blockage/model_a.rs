@@ -128,9 +128,19 @@ fn difference(a: f64, b: f64) -> f64 {
 
 impl ModelA {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        ConfigError::within("number of blockers", f64::from(self.blockers), 0.0..=64.0, "blockers")?;
+        ConfigError::within(
+            "number of blockers",
+            f64::from(self.blockers),
+            0.0..=64.0,
+            "blockers",
+        )?;
         ConfigError::within("speed of blockers", self.speed, 0.0..=100.0, "m/s")?;
-        ConfigError::within("heading", self.heading_deg.unwrap_or(0.0), -360.0..=360.0, "degrees")
+        ConfigError::within(
+            "heading",
+            self.heading_deg.unwrap_or(0.0),
+            -360.0..=360.0,
+            "degrees",
+        )
     }
 
     pub(crate) fn start(&self, mut stream: Stream) -> Process {
@@ -149,7 +159,10 @@ impl ModelA {
                     distance_m,
                 };
                 let duration = correlation_m / self.speed;
-                (blocker, Field::changing(&mut stream, correlation_m, duration))
+                (
+                    blocker,
+                    Field::changing(&mut stream, correlation_m, duration),
+                )
             })
             .collect();
         Process {
@@ -179,7 +192,9 @@ impl Process {
         }
         let azimuth_deg = atan2(way.y, way.x).to_degrees() - self.heading_deg;
         let zenith_deg = acos((way.z / length).clamp(-1.0, 1.0)).to_degrees();
-        let own = self.own_body.map_or(0.0, |body| body.loss_db(azimuth_deg, zenith_deg));
+        let own = self
+            .own_body
+            .map_or(0.0, |body| body.loss_db(azimuth_deg, zenith_deg));
         let others: f64 = self
             .blockers
             .iter()
@@ -230,6 +245,7 @@ mod tests {
                 now: Time::ZERO + Span::from_secs(n),
                 base: Point::new(100.0, 0.0, 1.5),
                 ue: Point::new(0.0, 0.0, 1.5),
+                has_direct_path: true,
                 wavelength_m: 0.01,
             };
             met += u32::from(process.loss_db(&view) != 0.0);

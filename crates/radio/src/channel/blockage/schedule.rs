@@ -107,7 +107,11 @@ pub(crate) struct ScriptedProcess {
 
 impl ScriptedProcess {
     pub(crate) fn loss_db(&mut self, now: Time) -> f64 {
-        while self.intervals.get(self.next).is_some_and(|interval| interval.until <= now) {
+        while self
+            .intervals
+            .get(self.next)
+            .is_some_and(|interval| interval.until <= now)
+        {
             self.next += 1;
         }
         self.intervals
@@ -143,7 +147,10 @@ impl Default for TwoState {
 impl TwoState {
     /// Share of time blocked.
     pub fn blocked_share(&self) -> f64 {
-        let (blocked, clear) = (self.mean_blocked.as_secs_f64(), self.mean_clear.as_secs_f64());
+        let (blocked, clear) = (
+            self.mean_blocked.as_secs_f64(),
+            self.mean_clear.as_secs_f64(),
+        );
         blocked / (blocked + clear)
     }
 
@@ -226,7 +233,11 @@ mod tests {
             loss_db,
         };
         let scripted = Scripted {
-            intervals: Arc::new([interval(1, 2, 10.0), interval(2, 3, 20.0), interval(5, 6, 30.0)]),
+            intervals: Arc::new([
+                interval(1, 2, 10.0),
+                interval(2, 3, 20.0),
+                interval(5, 6, 30.0),
+            ]),
         };
         scripted.check().unwrap();
         let mut process = scripted.start();

@@ -173,7 +173,13 @@ impl Plan {
             Plan::Flat(..) => (1, FLAT_WAVES),
             Plan::Wideband(comb) => (comb.taps(), TAP_WAVES),
         };
-        Some(Rays::new(stream, taps, waves, wavelength_m, environment_doppler_hz))
+        Some(Rays::new(
+            stream,
+            taps,
+            waves,
+            wavelength_m,
+            environment_doppler_hz,
+        ))
     }
 
     /// Power gain of each sub-band, mean 1. The direct path has travelled `direct_turns`

@@ -79,27 +79,22 @@ impl Rays {
         }
     }
 
-    /// Number of processes.
-    pub(crate) fn taps(&self) -> usize {
-        self.groups.len() / self.groups_a_tap
-    }
-
     /// Real and imaginary part of process `tap`.
     #[inline]
     pub(crate) fn at(&self, tap: usize, place: Place) -> (f32, f32) {
         let (mut real, mut imaginary) = ([0.0_f32; LANES], [0.0_f32; LANES]);
         for group in &self.groups[tap * self.groups_a_tap..(tap + 1) * self.groups_a_tap] {
             let mut turns = [0.0_f32; LANES];
-            for lane in 0..LANES {
-                turns[lane] = wrap(
+            for (lane, turns) in turns.iter_mut().enumerate() {
+                *turns = wrap(
                     group.x[lane] * place.x
                         + group.y[lane] * place.y
                         + group.t[lane] * place.t
                         + group.phase[lane],
                 ) as f32;
             }
-            for lane in 0..LANES {
-                let (cosine, sine) = cos_sin(turns[lane]);
+            for (lane, turns) in turns.into_iter().enumerate() {
+                let (cosine, sine) = cos_sin(turns);
                 real[lane] += cosine;
                 imaginary[lane] += sine;
             }

@@ -9,7 +9,11 @@ use fadeout_core::math::{exp, log10};
 /// carriers decides; distance at least 35 m.
 pub fn macro_db(ends: &Ends) -> f64 {
     let ends = ends.at_least(35.0);
-    let at_one_km = if ends.carrier_ghz < 1.45 { 120.9 } else { 128.1 };
+    let at_one_km = if ends.carrier_ghz < 1.45 {
+        120.9
+    } else {
+        128.1
+    };
     at_one_km + 37.6 * log10(ends.slant_m / 1000.0)
 }
 

@@ -145,40 +145,42 @@ pub struct StateProbabilities {
 impl PathLoss {
     /// The model called `name` in [`PATH_LOSS_MODELS`]; `None` when there is none.
     pub fn from_name(name: &str, parameters: &Parameters) -> Option<PathLoss> {
-        Some(match fadeout_core::registry::find(PATH_LOSS_MODELS, name)?.name {
-            "free-space" => PathLoss::FreeSpace,
-            "close-in" => {
-                let default = CloseIn::default();
-                PathLoss::CloseIn(CloseIn {
-                    los_exponent: parameters.number("los_exponent", default.los_exponent),
-                    nlos_exponent: parameters.number("nlos_exponent", default.nlos_exponent),
-                    los_sigma_db: parameters.number("los_sigma_db", default.los_sigma_db),
-                    nlos_sigma_db: parameters.number("nlos_sigma_db", default.nlos_sigma_db),
-                })
-            }
-            "uma" => PathLoss::UrbanMacro,
-            "umi" => PathLoss::UrbanMicro,
-            "rma" => {
-                let default = tr38901::Rural::default();
-                PathLoss::RuralMacro(tr38901::Rural {
-                    building_height_m: parameters
-                        .number("building_height_m", default.building_height_m),
-                    street_width_m: parameters.number("street_width_m", default.street_width_m),
-                })
-            }
-            "inh-mixed" => PathLoss::IndoorMixed,
-            "inh-open" => PathLoss::IndoorOpen,
-            "lte-macro" => PathLoss::LteMacro,
-            "hetnet-macro" => PathLoss::HetnetMacro,
-            "hetnet-pico" => PathLoss::HetnetPico,
-            "3d-uma" => PathLoss::UrbanMacro3d,
-            "3d-umi" => PathLoss::UrbanMicro3d,
-            "nyu-28" => PathLoss::Nyu28,
-            "nyu-73" => PathLoss::Nyu73,
-            "v2x-urban" => PathLoss::VehicleUrban,
-            "v2x-highway" => PathLoss::VehicleHighway,
-            other => unreachable!("`{other}` is listed but not built"),
-        })
+        Some(
+            match fadeout_core::registry::find(PATH_LOSS_MODELS, name)?.name {
+                "free-space" => PathLoss::FreeSpace,
+                "close-in" => {
+                    let default = CloseIn::default();
+                    PathLoss::CloseIn(CloseIn {
+                        los_exponent: parameters.number("los_exponent", default.los_exponent),
+                        nlos_exponent: parameters.number("nlos_exponent", default.nlos_exponent),
+                        los_sigma_db: parameters.number("los_sigma_db", default.los_sigma_db),
+                        nlos_sigma_db: parameters.number("nlos_sigma_db", default.nlos_sigma_db),
+                    })
+                }
+                "uma" => PathLoss::UrbanMacro,
+                "umi" => PathLoss::UrbanMicro,
+                "rma" => {
+                    let default = tr38901::Rural::default();
+                    PathLoss::RuralMacro(tr38901::Rural {
+                        building_height_m: parameters
+                            .number("building_height_m", default.building_height_m),
+                        street_width_m: parameters.number("street_width_m", default.street_width_m),
+                    })
+                }
+                "inh-mixed" => PathLoss::IndoorMixed,
+                "inh-open" => PathLoss::IndoorOpen,
+                "lte-macro" => PathLoss::LteMacro,
+                "hetnet-macro" => PathLoss::HetnetMacro,
+                "hetnet-pico" => PathLoss::HetnetPico,
+                "3d-uma" => PathLoss::UrbanMacro3d,
+                "3d-umi" => PathLoss::UrbanMicro3d,
+                "nyu-28" => PathLoss::Nyu28,
+                "nyu-73" => PathLoss::Nyu73,
+                "v2x-urban" => PathLoss::VehicleUrban,
+                "v2x-highway" => PathLoss::VehicleHighway,
+                other => unreachable!("`{other}` is listed but not built"),
+            },
+        )
     }
 
     /// Median loss in dB, without shadowing. Ends that are closer than the model's shortest

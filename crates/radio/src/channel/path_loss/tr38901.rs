@@ -175,8 +175,13 @@ impl Rural {
         let (base, ue) = Rural::heights(ends);
         let log_base = log10(base);
         let ratio = self.building_height_m / base;
-        roofs_db(ends, (base, log_base), self.street_width_m, self.building_height_m, ratio)
-            - ue_term(11.75 * ue)
+        roofs_db(
+            ends,
+            (base, log_base),
+            self.street_width_m,
+            self.building_height_m,
+            ratio,
+        ) - ue_term(11.75 * ue)
     }
 }
 

@@ -44,7 +44,11 @@ impl LogNormal {
 
 /// Law of the extra loss in dB of a blocking vehicle of the given height; `None` when both
 /// antennas are above it. Distance in metres, heights in metres.
-pub fn blocking_vehicle(distance_m: f64, heights_m: (f64, f64), vehicle_m: f64) -> Option<LogNormal> {
+pub fn blocking_vehicle(
+    distance_m: f64,
+    heights_m: (f64, f64),
+    vehicle_m: f64,
+) -> Option<LogNormal> {
     let (low, high) = (heights_m.0.min(heights_m.1), heights_m.0.max(heights_m.1));
     let distant = (15.0 * log10(distance_m.max(1.0)) - 41.0).max(0.0);
     if low > vehicle_m {
