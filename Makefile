@@ -120,8 +120,10 @@ docs: build $(VENV)/.tools check-docs ## Build the documentation
 	@echo "documentation: docs/_build/html/index.html"
 
 .PHONY: study-docs
-study-docs: demo ## Put the blockage study's report and figures into the docs
-	$(BIN)/python tools/study_docs.py out/study-blockage
+study-docs: demo ## Run the studies and put their reports and figures into the docs
+	$(call say,study of congestion controls)
+	$(BIN)/fadeout study congestion-controls --out out/study-congestion-controls --force
+	$(BIN)/python tools/study_docs.py blockage congestion-controls
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew

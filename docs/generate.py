@@ -6,7 +6,7 @@ from typing import Any
 
 from fadeout import _native
 from fadeout.results import table_docs
-from fadeout.validate import linux
+from fadeout.validate import linux, linux_multipath
 
 
 def write_all(folder: Path) -> None:
@@ -77,7 +77,13 @@ def validation_page(folder: Path) -> str:
         "## Every run",
         markdown(list(linux.COLUMNS), [comparison.cells() for comparison in comparisons]),
     ]
+    multipath = linux_multipath.compare_all()
+    parts += [
+        "## Multipath TCP",
+        markdown(list(linux_multipath.COLUMNS), [comparison.cells() for comparison in multipath]),
+    ]
     misses = [f"- {miss}" for comparison in comparisons for miss in comparison.misses()]
+    misses += [f"- {miss}" for comparison in multipath for miss in comparison.misses()]
     if misses:
         parts += ["Outside the tolerance (✗):", "\n".join(misses)]
     parts += ["## The window over the kernel's"]

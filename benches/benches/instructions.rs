@@ -1,17 +1,22 @@
 //! Instructions of the hot paths, counted by valgrind. Every benchmark does [`STEPS`] steps of
 //! one kind; `tools/bench.py` divides by that number and compares with `benches/baseline.csv`.
+//! The worlds of many flows run for half a second instead, and are divided by their flows.
 
 #![allow(missing_docs, reason = "the macros of gungraun make public items")]
 
-use fadeout_benches::{Arrival, Pair, path};
+use fadeout_benches::{Arrival, Pair, RadioLoad, path};
 use fadeout_core::random::Stream;
 use fadeout_core::{
     EventQueue, LinkId, NullProbe, Packet, PacketId, PacketPool, Segment, Span, Time,
 };
 use fadeout_link::{Link, LinkConfig, LossConfig, RateConfig, Trace};
+use fadeout_radio::rlc::{Entity, RlcConfig, Sdu, TransportBlock};
+use fadeout_scenario::Source;
+use fadeout_sim::World;
 use fadeout_transport::tcp::{Outbox, TcpConfig, TcpEndpoint};
 use gungraun::prelude::*;
 use std::hint::black_box;
+use std::path::PathBuf;
 
 /// Steps that one benchmark takes.
 const STEPS: usize = 128;
@@ -188,5 +193,129 @@ fn link(mut carrier: Carrier) -> Carrier {
     carrier
 }
 
-library_benchmark_group!(name = hot_paths, benchmarks = [event, endpoint, link]);
+/// `flows` transfers under way for three seconds, each with 100 kbit/s of a link over 600 ms, so that
+/// a flow does the same however many there are.
+fn flows(flows: u32) -> World<NullProbe> {
+    let text = format!(
+        r#"
+title = "{flows} transfers at a time"
+duration = "10 s"
+[link.path]
+from = "server"
+to = "client"
+rate = "{rate} kbit/s"
+delay = "300 ms"
+queue.limit = "1 s"
+[flow.file]
+from = "server"
+to = "client"
+application = {{ kind = "transfer", size = "1 MB" }}
+count = {flows}
+start-spacing = "{spacing_us} us"
+congestion-control = "cubic"
+"#,
+        rate = 100 * flows,
+        spacing_us = 1_000_000 / flows,
+    );
+    let source = Source {
+        name: "benchmark".to_owned(),
+        base_dir: PathBuf::from("."),
+    };
+    let scenario = fadeout_scenario::parse(&text, &source, &[], fadeout_sim::catalog())
+        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"));
+    let mut world = World::unobserved(&scenario).expect("the scenario is right");
+    world.run(Time::ZERO + Span::from_millis(3000), u64::MAX);
+    world
+}
+
+#[library_benchmark]
+#[bench::flows_100(flows(100))]
+#[bench::flows_1000(flows(1_000))]
+#[bench::flows_10000(flows(10_000))]
+fn world(mut world: World<NullProbe>) -> World<NullProbe> {
+    let end = world.now() + Span::from_millis(500);
+    black_box(world.run(end, u64::MAX));
+    world
+}
+
+/// SDUs in a transport block.
+const SDUS: u32 = 50;
+
+/// Both ends of a bearer in acknowledged mode, and what passes between them.
+struct Bearer {
+    ends: [Entity; 2],
+    block: TransportBlock,
+    delivered: Vec<Sdu>,
+    now: Time,
+    count: u32,
+}
+
+impl Bearer {
+    /// A slot: SDUs enter, a block goes over, a STATUS PDU comes back when one is due.
+    #[inline]
+    fn carry(&mut self) {
+        let [sender, receiver] = &mut self.ends;
+        self.now += Span::from_micros(125);
+        for _ in 0..SDUS {
+            let sdu = Sdu {
+                size: 1503,
+                count: self.count,
+                entered_at: self.now,
+                ..Sdu::default()
+            };
+            self.count += 1;
+            sender.push_sdu(sdu).expect("the buffer is empty");
+        }
+        self.block.clear();
+        sender.pull(self.now, SDUS * 1509, &mut self.block);
+        receiver.on_block(self.now, &self.block, &mut self.delivered);
+        self.block.clear();
+        receiver.pull(self.now, 100, &mut self.block);
+        sender.on_block(self.now, &self.block, &mut self.delivered);
+        assert_eq!(self.delivered.len(), SDUS as usize);
+        self.delivered.clear();
+    }
+}
+
+fn acknowledged() -> Bearer {
+    let end = || Entity::new(&RlcConfig::NR_AM).expect("allowed parameters");
+    let mut bearer = Bearer {
+        ends: [end(), end()],
+        block: TransportBlock::new(),
+        delivered: Vec::new(),
+        now: Time::ZERO,
+        count: 0,
+    };
+    (0..256).for_each(|_| bearer.carry());
+    bearer
+}
+
+#[library_benchmark]
+#[bench::block_of_50(acknowledged())]
+fn rlc(mut bearer: Bearer) -> Bearer {
+    (0..STEPS).for_each(|_| bearer.carry());
+    bearer
+}
+
+/// Well after every buffer and HARQ process has been used.
+fn loaded(mut load: RadioLoad) -> RadioLoad {
+    load.run_for(200_000_000);
+    load
+}
+
+// A step is a slot of 125 us at 630 Mbit/s, with six or seven packets down and three up, or a
+// hundredth of a subframe of ten cells.
+#[library_benchmark]
+#[bench::mmwave_1_ue(loaded(RadioLoad::mmwave(1)), 125_000)]
+#[bench::mmwave_10_ues(loaded(RadioLoad::mmwave(10)), 125_000)]
+#[bench::lte_1000_ues(loaded(RadioLoad::lte()), 10_000)]
+fn radio(mut load: RadioLoad, step_nanos: u64) -> RadioLoad {
+    load.run_for(STEPS as u64 * step_nanos);
+    load
+}
+
+library_benchmark_group!(
+    name = hot_paths,
+    benchmarks = [event, endpoint, link, radio, rlc, world]
+);
 main!(library_benchmark_groups = hot_paths);

@@ -1,5 +1,8 @@
-//! What the benchmarks share: a connection over a pair of links, stopped in the middle.
+//! What the benchmarks share: a connection over a pair of links, stopped in the middle, and a
+//! radio access under load.
 
 mod pair;
+mod radio;
 
 pub use pair::{Arrival, Pair, path};
+pub use radio::RadioLoad;

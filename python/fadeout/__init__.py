@@ -14,9 +14,12 @@
 from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
 from fadeout._run import check, run
 from fadeout._version import __version__
+from fadeout.congestion import CongestionControl, CongestionControlError
 from fadeout.results import Results
 
 __all__ = [
+    "CongestionControl",
+    "CongestionControlError",
     "EngineBug",
     "FadeoutError",
     "ResultError",

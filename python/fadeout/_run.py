@@ -5,11 +5,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fadeout import _native, _toml
+from fadeout import _native, _toml, congestion
 from fadeout.results import Results
 
 Source = str | PathLike[str] | Mapping[str, Any]
 Overrides = Mapping[str, Any] | Sequence[str]
+CongestionControls = Mapping[str, Callable[..., Any]]
 Progress = Callable[[dict[str, Any]], bool | None]
 
 
@@ -31,6 +32,7 @@ def run(
     out: str | PathLike[str] | None = None,
     force: bool = False,
     progress: Progress | None = None,
+    congestion_controls: CongestionControls | None = None,
 ) -> Results:
     """Run a scenario and return its results.
 
@@ -43,10 +45,14 @@ def run(
         force: replace the run that `out` already holds.
         progress: called about ten times a second with `time_s`, `duration_s`, `events`,
             `packets` and `wall_s`; when it returns False the run ends there, whole but short.
+        congestion_controls: classes of your own by the name that the scenario's flows use:
+            `{"mine": Mine}`. See `fadeout.CongestionControl`.
 
     Raises:
         ScenarioError: the scenario is wrong; `.errors` has each mistake with file, line, column,
-            what was expected and what was probably meant.
+            what was expected and what was probably meant. Or a class of `congestion_controls` is.
+        CongestionControlError: a method of such a class raised; its exception is the cause, and
+            `.results` has what was recorded until then.
         ResultError: the results cannot be written, or `out` exists and `force` is not set.
         OSError: the scenario cannot be read.
     """
@@ -60,14 +66,30 @@ def run(
         out=None if out is None else str(Path(out)),
         force=force,
         progress=progress,
+        congestion_controls=congestion.makers(congestion_controls),
     )
-    return Results.from_outcome(outcome)
+    results = Results.from_outcome(outcome)
+    if outcome["raised"] is not None:
+        message, error = outcome["raised"]
+        raise congestion.CongestionControlError(message, results) from error
+    return results
 
 
-def check(source: Source, *, set: Overrides | None = None) -> None:  # noqa: A002
+def check(
+    source: Source,
+    *,
+    set: Overrides | None = None,  # noqa: A002
+    congestion_controls: CongestionControls | None = None,
+) -> None:
     """Check a scenario without running it; raises ScenarioError with every mistake found."""
     text, name, base_dir = read_source(source)
-    _native.check(text, source_name=name, base_dir=base_dir, overrides=override_list(set))
+    _native.check(
+        text,
+        source_name=name,
+        base_dir=base_dir,
+        overrides=override_list(set),
+        congestion_controls=congestion.makers(congestion_controls),
+    )
 
 
 def read_source(source: Source) -> ScenarioText:

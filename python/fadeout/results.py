@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 import polars.selectors
 
-from fadeout import _names, _native
+from fadeout import _names, _native, completions
 
 if TYPE_CHECKING:
     from fadeout.plot import Plots
@@ -98,6 +98,16 @@ class Results:
     def links(self) -> pl.DataFrame:
         """One row a direction of a link: packets sent, delivered and dropped."""
         return _frame(self._summary["links"])
+
+    @cached_property
+    def completions(self) -> pl.DataFrame:
+        """One row a completed flow: start, first byte, completion time, size, mean rate."""
+        return completions.completions(self.flows)
+
+    @cached_property
+    def completion_times(self) -> pl.DataFrame:
+        """One row a group of flows: how many completed, and percentiles of their times."""
+        return completions.completion_times(self.flows)
 
     @property
     def congestion(self) -> pl.DataFrame:

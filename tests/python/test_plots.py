@@ -15,7 +15,7 @@ def results() -> fadeout.Results:
     return fadeout.run(SCENARIO)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "completions"])
 def test_every_figure_has_labels_with_units_and_the_blockages(results, name, tmp_path: Path):
     figure = getattr(results.plot, name)()
     assert isinstance(figure, Figure)
@@ -35,6 +35,11 @@ def test_only_what_was_recorded_is_drawn(tmp_path: Path):
     assert len(results.plot.overview().axes) == 3
     with pytest.raises(fadeout.ResultError, match="probe"):
         results.plot.queue()
+
+
+def test_a_run_without_flows_is_drawn(tmp_path: Path):
+    results = fadeout.run(SCENARIO.partition("[flow.")[0])
+    assert results.plot.save(tmp_path)
 
 
 def test_many_flows_are_drawn_and_a_wrong_name_suggests():

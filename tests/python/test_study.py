@@ -58,8 +58,9 @@ def test_the_scenario_states_what_the_paper_states():
 
 
 def test_a_study_that_exists_is_listed_and_has_its_files():
+    assert list(studies()) == ["blockage", "congestion-controls"]
     for study in studies().values():
-        for name in ("scenario.toml", "published.toml", "README.md"):
+        for name in ("scenario.toml", "README.md"):
             assert (study.folder / name).is_file(), name
         fadeout.check(study.folder / "scenario.toml")
 
@@ -80,3 +81,43 @@ def test_the_blockage_study_answers_its_questions(cli: CliRunner):
     refused = cli.invoke(app, command)
     assert refused.exit_code == 1
     assert "--force" in refused.stderr
+
+
+def test_ctrl_c_keeps_the_runs_that_were_done():
+    seen: list[int] = []
+
+    def stop_after_three(done: int, total: int) -> None:
+        seen.append(total)
+        if done == 3:
+            raise KeyboardInterrupt
+
+    batch = Batch(STUDY.folder / "scenario.toml", workers=1, progress=stop_after_three)
+    jobs = [Job(("duration=1 s",), seed=seed) for seed in range(1, 30)]
+    found = batch.collect(jobs, lambda results: results.fingerprint)
+    assert not batch.is_whole
+    assert set(seen) == {len(jobs)}
+    assert len(found) == len(jobs)
+    assert all(found[:3])
+    assert found[-1] is None
+    whole = Batch(STUDY.folder / "scenario.toml", workers=1).run(jobs[:3])
+    assert found[:3] == [results.fingerprint for results in whole]
+
+
+def test_ctrl_c_before_the_first_run_is_done_remains_an_interrupt():
+    def stop(_done: int, _total: int) -> None:
+        raise KeyboardInterrupt
+
+    batch = Batch(STUDY.folder / "scenario.toml", workers=1, progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        batch.collect([Job(("duration=1 s",))], lambda results: results)
+
+
+def test_a_job_may_leave_out_a_table_within_a_table():
+    folder = studies()["congestion-controls"].folder
+    batch = Batch(folder / "scenario.toml")
+    common = ("duration=1 s",)
+    both, alone = batch.run(
+        [Job(common, without=("blockage",)), Job(common, without=("blockage", "flow.cubic"))]
+    )
+    assert list(both.flows["flow"]) == ["tested", "cubic"]
+    assert list(alone.flows["flow"]) == ["tested"]

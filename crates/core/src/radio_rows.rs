@@ -53,8 +53,8 @@ table! {
         rlc_retransmission_bytes: u64, "bytes";
         /// RLC status reports that wait at the sending side.
         rlc_status_bytes: u64, "bytes";
-        /// Packets that PDCP holds at the receiving side until those before them arrive.
-        pdcp_held_packets: u32, "packets";
+        /// Packets that have entered and not left it, and some that left before an older one.
+        packets: u32, "packets";
     }
 }
 

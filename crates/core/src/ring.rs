@@ -1,7 +1,11 @@
 //! A first-in-first-out ring whose items keep their number while they stay in.
 
+/// Slots that the first item makes room for.
+const SMALLEST: usize = 16;
+
 /// A growable ring buffer addressed by absolute number: the n-th item ever pushed is number n
-/// until it leaves at the front. Grows to the next power of two, never shrinks.
+/// until it leaves at the front. Takes no memory before the first item, grows to the next power of
+/// two, and shrinks only when [`Ring::release`] is called.
 #[derive(Debug, Clone)]
 pub struct Ring<T> {
     slots: Vec<T>,
@@ -19,7 +23,7 @@ impl<T: Copy + Default> Ring<T> {
     /// An empty ring.
     pub fn new() -> Self {
         Ring {
-            slots: vec![T::default(); 16],
+            slots: Vec::new(),
             first: 0,
             end: 0,
         }
@@ -97,10 +101,21 @@ impl<T: Copy + Default> Ring<T> {
         self.first <= number && number < self.end
     }
 
+    /// Gives back the memory of a ring that is empty; numbers go on from where they were.
+    pub fn release(&mut self) {
+        if self.is_empty() {
+            self.slots = Vec::new();
+        }
+    }
+
+    /// Apart from [`Ring::push`], which is on every packet's way and hardly ever needs it.
+    #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
-        let mut slots = vec![T::default(); self.slots.len() * 2];
+        let size = (self.slots.len() * 2).max(SMALLEST);
+        let mut slots = vec![T::default(); size];
         for number in self.first..self.end {
-            slots[number as usize & (self.slots.len() * 2 - 1)] = self.slots[self.slot(number)];
+            slots[number as usize & (size - 1)] = self.slots[self.slot(number)];
         }
         self.slots = slots;
     }
@@ -143,5 +158,23 @@ mod tests {
         assert!((7..100).all(|n| ring[n] == n));
         assert_eq!((ring.len(), ring.first(), ring.end()), (93, 7, 100));
         assert_eq!(ring.pop_back(), Some(99));
+    }
+
+    #[test]
+    fn an_empty_ring_gives_its_memory_back_and_goes_on_counting() {
+        let mut ring = Ring::new();
+        assert_eq!(ring.slots.capacity(), 0);
+        (0..100_u64).for_each(|n| {
+            ring.push(n);
+        });
+        ring.release();
+        assert_eq!(ring[50], 50, "what is inside stays");
+        while ring.pop().is_some() {}
+        ring.release();
+        assert_eq!(ring.slots.capacity(), 0);
+        assert_eq!((ring.front(), ring.back()), (None, None));
+        assert_eq!(ring.pop(), None);
+        assert_eq!(ring.push(7), 100);
+        assert_eq!(ring[100], 7);
     }
 }

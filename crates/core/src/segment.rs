@@ -136,11 +136,25 @@ pub enum MptcpOption {
     },
     /// Data sequence signal.
     Dss(Dss),
+    /// ADD_ADDR: the path of this number can be joined; or the echo that says it was heard.
+    AddAddress {
+        /// Number of the path.
+        path: u8,
+        /// Whether it is the echo.
+        is_echo: bool,
+    },
     /// REMOVE_ADDR: the path of this number is gone.
     RemoveAddress {
         /// Number of the path.
         path: u8,
     },
+    /// MP_PRIO: the subflow that carries it is for use when no other works, or like any other.
+    Priority {
+        /// Which of the two (the B flag).
+        backup: bool,
+    },
+    /// MP_FASTCLOSE, on resets: the whole connection ends.
+    FastClose,
 }
 
 /// A data sequence signal (RFC 8684 section 3.3).
@@ -165,7 +179,7 @@ impl MptcpOption {
     pub const DATA_ACK_LEN: u32 = 12;
 
     /// Bytes of the option in a segment with these flags, padded to words (RFC 8684 sections 3.1
-    /// to 3.4).
+    /// to 3.5).
     #[inline]
     pub fn len(self, flags: Flags) -> u32 {
         let is_syn = flags.has(Flags::SYN);
@@ -178,7 +192,10 @@ impl MptcpOption {
             MptcpOption::Join { .. } => 12 + 4 * u32::from(is_reply),
             MptcpOption::Dss(dss) if dss.data_len > 0 => MptcpOption::MAPPING_LEN,
             MptcpOption::Dss(_) => MptcpOption::DATA_ACK_LEN,
-            MptcpOption::RemoveAddress { .. } => 4,
+            MptcpOption::AddAddress { is_echo: false, .. } => 16,
+            MptcpOption::AddAddress { is_echo: true, .. } => 8,
+            MptcpOption::RemoveAddress { .. } | MptcpOption::Priority { .. } => 4,
+            MptcpOption::FastClose => 12,
         }
     }
 

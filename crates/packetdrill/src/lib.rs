@@ -13,6 +13,7 @@ mod host;
 mod packet;
 mod parse;
 mod problem;
+mod readiness;
 mod report;
 mod runner;
 mod script;

@@ -5,6 +5,7 @@ use crate::evaluate::{Scope, Value};
 use crate::host::{Host, START, Sent};
 use crate::packet::Seen;
 use crate::problem::Problem;
+use crate::readiness;
 use crate::script::{Action, Call, Event, PacketSpec, Script, When};
 use crate::sockets::{Returned, Sockets};
 use crate::state;
@@ -18,6 +19,8 @@ const PATIENCE: Span = Span::from_secs(600);
 /// A call that has not returned.
 struct Blocked {
     call: Call,
+    /// When it gives up waiting.
+    due: Time,
     line: usize,
     until: Time,
 }
@@ -160,16 +163,29 @@ impl<'a> Runner<'a> {
 
     /// Lets the clock run to `to`.
     fn advance(&mut self, to: Time) -> Result<(), Problem> {
-        while self.host.step(to) {
+        while self.step(to)? {}
+        Ok(())
+    }
+
+    /// Lets the clock run to the next thing that happens, the end of a blocked call's patience
+    /// included, but not beyond `limit`. Returns whether something happened.
+    fn step(&mut self, limit: Time) -> Result<bool, Problem> {
+        let due = self.blocked.as_ref().map_or(Time::NEVER, |one| one.due);
+        let is_due = due <= limit && self.host.wake_at() > due;
+        let happened = self.host.step(if is_due { due } else { limit });
+        if happened || is_due {
             self.poll_blocked()?;
         }
-        Ok(())
+        Ok(happened || is_due)
     }
 
     // Calls.
 
     fn call(&mut self, line: usize, call: &Call, until: Option<Time>) -> Result<(), Problem> {
-        let returned = self.sockets.perform(&mut self.host, call, line)?;
+        let now = self.host.now;
+        let due = readiness::timeout(call).map_or(Time::NEVER, |span| now.saturating_add(span));
+        let is_due = now >= due;
+        let returned = self.sockets.perform(&mut self.host, call, line, is_due)?;
         if returned == Returned::Blocked {
             let Some(until) = until else {
                 let message = format!("`{}` would block for ever", call.name);
@@ -178,6 +194,7 @@ impl<'a> Runner<'a> {
             };
             self.blocked = Some(Blocked {
                 call: call.clone(),
+                due,
                 line,
                 until,
             });
@@ -192,12 +209,17 @@ impl<'a> Runner<'a> {
         let Some(blocked) = self.blocked.take() else {
             return Ok(());
         };
-        let Blocked { call, line, until } = blocked;
-        let returned = self.sockets.perform(&mut self.host, &call, line)?;
+        let is_due = self.host.now >= blocked.due;
+        let returned = self
+            .sockets
+            .perform(&mut self.host, &blocked.call, blocked.line, is_due)?;
         if returned == Returned::Blocked {
-            self.blocked = Some(Blocked { call, line, until });
+            self.blocked = Some(blocked);
             return Ok(());
         }
+        let Blocked {
+            call, line, until, ..
+        } = blocked;
         check_return(line, &call, returned)?;
         self.checks += 1;
         let now = self.host.now;
@@ -211,12 +233,11 @@ impl<'a> Runner<'a> {
 
     /// Waits for a blocked call: the next one has to wait for it.
     fn finish_blocked(&mut self, line: usize) -> Result<(), Problem> {
-        while let Some(blocked) = &self.blocked {
-            let limit = blocked.until + self.host.settings.tolerance;
-            if self.host.step(limit) {
-                self.poll_blocked()?;
+        while let Some(until) = self.blocked.as_ref().map(|blocked| blocked.until) {
+            if self.step(until + self.host.settings.tolerance)? {
                 continue;
             }
+            let Some(blocked) = &self.blocked else { break };
             let text = format!("`{}` still blocks at line {line}", blocked.call.name);
             let problem = Problem::failed(blocked.line, text);
             return Err(problem.between(expected_return(&blocked.call), "it blocks"));
@@ -323,9 +344,7 @@ impl<'a> Runner<'a> {
     ) -> Result<(), Problem> {
         let tolerance = self.tolerance(event);
         let latest = to + tolerance;
-        while self.host.wire.is_empty() && self.host.step(latest) {
-            self.poll_blocked()?;
-        }
+        while self.host.wire.is_empty() && self.step(latest)? {}
         let Some(sent) = self.next_sent(spec) else {
             let text = format!("no segment left until {}", seconds(latest));
             return Err(Problem::failed(event.line, text).between(&spec.text, "nothing"));

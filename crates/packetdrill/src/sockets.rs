@@ -2,6 +2,7 @@
 
 use crate::host::{Connection, Host};
 use crate::problem::Problem;
+use crate::readiness::{self, Epolls, Events, Ready};
 use crate::script::Call;
 use crate::settings;
 use fadeout_core::Bytes;
@@ -43,6 +44,7 @@ enum Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Sockets {
     open: BTreeMap<i64, Socket>,
+    epolls: Epolls,
     written: u64,
     /// Lines and texts of what has no effect.
     pub(crate) warnings: Vec<(usize, String)>,
@@ -96,21 +98,32 @@ impl Sockets {
         Some((&listening.config, &listening.congestion))
     }
 
-    /// Performs `call`.
+    /// Performs `call`; `is_due` says that its time to wait, if it has one, is over.
     pub(crate) fn perform(
         &mut self,
         host: &mut Host,
         call: &Call,
         line: usize,
+        is_due: bool,
     ) -> Result<Returned, Problem> {
         let request = Request { line, call };
-        if call.name == "socket" {
-            return self.socket(host, &request);
+        match call.name.as_str() {
+            "socket" => return self.socket(host, &request),
+            "epoll_create" | "epoll_create1" => {
+                let fd = self.free_descriptor(&request);
+                self.epolls.open(fd);
+                return Ok(Returned::Number(fd));
+            }
+            "epoll_ctl" | "epoll_wait" | "poll" => return self.wait(host, &request, is_due),
+            _ => {}
         }
         if let Some(what) = refused(&call.name) {
             return Err(Problem::unsupported(line, what));
         }
         let fd = request.number(0)?;
+        if call.name == "close" && self.epolls.close(fd) {
+            return Ok(Returned::Number(0));
+        }
         let Some(socket) = self.open.get(&fd) else {
             return Ok(Returned::Error("EBADF"));
         };
@@ -170,14 +183,41 @@ impl Sockets {
 
     /// Gives a socket the number that the script has for it, or the lowest that is free.
     fn insert(&mut self, request: &Request<'_>, socket: Socket) -> Returned {
-        let wanted = request
-            .call
-            .returns
-            .filter(|fd| *fd >= 0 && !self.open.contains_key(fd));
-        let fd =
-            wanted.unwrap_or_else(|| (3..).find(|fd| !self.open.contains_key(fd)).unwrap_or(3));
+        let fd = self.free_descriptor(request);
         self.open.insert(fd, socket);
         Returned::Number(fd)
+    }
+
+    fn free_descriptor(&self, request: &Request<'_>) -> i64 {
+        let is_free = |fd: &i64| *fd >= 0 && !self.is_open(*fd);
+        let wanted = request.call.returns.filter(is_free);
+        wanted.unwrap_or_else(|| (3..).find(is_free).unwrap_or(3))
+    }
+
+    fn is_open(&self, fd: i64) -> bool {
+        self.open.contains_key(&fd) || self.epolls.has(fd)
+    }
+
+    /// A call about the readiness of sockets.
+    fn wait(
+        &mut self,
+        host: &Host,
+        request: &Request<'_>,
+        is_due: bool,
+    ) -> Result<Returned, Problem> {
+        let Request { line, call } = *request;
+        let Sockets { open, epolls, .. } = self;
+        let ready = |fd: i64| open.get(&fd).map(|socket| readiness_of(host, socket));
+        let answer = match call.name.as_str() {
+            "epoll_ctl" => epolls.control(line, call, |fd| open.contains_key(&fd)),
+            "epoll_wait" => epolls.wait(line, call, is_due, ready),
+            _ => readiness::poll(line, call, is_due, ready),
+        };
+        Ok(match answer? {
+            Some(Ok(number)) => Returned::Number(number),
+            Some(Err(error)) => Returned::Error(error),
+            None => Returned::Blocked,
+        })
     }
 
     fn accept(&mut self, host: &mut Host, request: &Request<'_>, fd: i64) -> Returned {
@@ -315,6 +355,12 @@ impl Sockets {
         if !connection.is_established {
             return Ok(wait(&socket));
         }
+        let wanted = request.call.returns;
+        let is_short = wanted.is_some_and(|wanted| (0..bytes as i64).contains(&wanted));
+        let is_refused = request.call.errno.as_deref() == Some("EAGAIN");
+        if is_short || is_refused {
+            return Err(request.unsupported("a send buffer that fills up"));
+        }
         self.written += bytes;
         if self.written > MOST_WRITTEN {
             let message = format!("a script writes at most {MOST_WRITTEN} bytes in all");
@@ -330,6 +376,7 @@ impl Sockets {
         let Some(socket) = self.open.remove(&fd) else {
             return;
         };
+        self.epolls.close(fd);
         let Some(connection) = &mut host.connection else {
             return;
         };
@@ -530,6 +577,44 @@ fn wait(socket: &Socket) -> Returned {
     }
 }
 
+/// What a socket is ready for. Its send buffer has no end, so a connection can always be written to.
+fn readiness_of(host: &Host, socket: &Socket) -> Ready {
+    let idle = |events| Ready { events, arrived: 0 };
+    let connection = match (socket.kind, &host.connection) {
+        (Kind::Listening, _) if host.may_accept => return idle(Events::IN),
+        (Kind::Listening, _) => return idle(Events::NONE),
+        (Kind::Connected, Some(connection)) => connection,
+        _ => return idle(Events::OUT.with(Events::HANG_UP)),
+    };
+    let state = connection.endpoint.state();
+    let is_broken = connection.error.is_some() || state == ConnectionState::Closed;
+    let may_send = matches!(
+        state,
+        ConnectionState::Established | ConnectionState::CloseWait
+    );
+    let mut events = Events::NONE;
+    if !connection.is_established && !is_broken {
+        return idle(events);
+    }
+    if connection.unread > 0 {
+        events = events.with(Events::IN);
+    }
+    if connection.peer_closed || is_broken {
+        events = events.with(Events::IN).with(Events::PEER_HANG_UP);
+    }
+    if (connection.peer_closed && !may_send) || is_broken {
+        events = events.with(Events::HANG_UP);
+    }
+    if connection.error.is_some() {
+        events = events.with(Events::ERROR);
+    }
+    Ready {
+        // Also after the end of sending: a write fails at once.
+        events: events.with(Events::OUT),
+        arrived: connection.read + connection.unread,
+    }
+}
+
 fn connected<'a>(host: &'a mut Host, socket: &Socket) -> Option<&'a mut Connection> {
     host.connection
         .as_mut()
@@ -576,8 +661,9 @@ fn ioctl(host: &mut Host, request: &Request<'_>) -> Result<Returned, Problem> {
 fn refused(name: &str) -> Option<&'static str> {
     Some(match name {
         "sendmmsg" | "recvmmsg" => "mmsg calls are not supported",
-        "epoll_create" | "epoll_create1" | "epoll_ctl" | "epoll_wait" => "epoll is not supported",
-        "poll" | "ppoll" | "select" => "poll is not supported",
+        "epoll_pwait" => "epoll_pwait is not supported",
+        "ppoll" => "ppoll is not supported",
+        "select" | "pselect" => "select is not supported",
         "sendfile" => "sendfile is not supported",
         "splice" | "pipe" => "splice is not supported",
         "mmap" | "munmap" => "zero-copy receive is not supported",

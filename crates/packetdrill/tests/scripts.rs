@@ -23,3 +23,45 @@ fn every_script_passes() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A connection that the peer opened, as descriptor 4.
+const OPENED: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 65535 <mss 1000,sackOK,nop,nop,nop,wscale 7>
++0 > S. 0:0(0) ack 1 <...>
++.1 < . 1:1(0) ack 1 win 512
++0 accept(3, ..., ...) = 4
+";
+
+#[test]
+fn what_a_full_send_buffer_would_do_is_refused_by_name() {
+    for call in [
+        "write(4, ..., 59000) = 58000",
+        "write(4, ..., 59000) = -1 EAGAIN (Resource temporarily unavailable)",
+    ] {
+        let report = run(&format!("{OPENED}+0 {call}\n"), "full");
+        assert_eq!(report.outcome, Outcome::Unsupported, "{}", report.render());
+        assert!(
+            report.render().contains("send buffer"),
+            "{}",
+            report.render()
+        );
+    }
+}
+
+#[test]
+fn events_that_differ_fail_with_both() {
+    for call in [
+        "poll([{fd=4, events=POLLIN|POLLOUT, revents=POLLIN|POLLOUT}], 1, 0) = 1",
+        "poll([{fd=4, events=POLLIN, revents=0}], 1, 0) = 1",
+        "poll([{fd=4, events=POLLOUT, revents=POLLOUT}], 1, 0) = 0",
+    ] {
+        let report = run(&format!("{OPENED}+0 {call}\n"), "events");
+        assert_eq!(report.outcome, Outcome::Failed, "{}", report.render());
+    }
+    let call = "poll([{fd=4, events=POLLMSG, revents=0}], 1, 0) = 0";
+    let report = run(&format!("{OPENED}+0 {call}\n"), "events");
+    assert_eq!(report.outcome, Outcome::Unsupported);
+    assert!(report.render().contains("POLLMSG"), "{}", report.render());
+}

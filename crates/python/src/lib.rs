@@ -3,6 +3,7 @@
 //! Every long call releases Python's lock. A panic of the engine becomes an `EngineBug`.
 
 mod catalog;
+mod congestion;
 mod errors;
 mod guard;
 mod packetdrill;
@@ -18,6 +19,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::catalog::{build_info, catalog, schema, tables};
+    #[pymodule_export]
+    use crate::congestion::{PyAck, PyEvent, PyLinkInfo, PyRateSample, PySent, PyWindow};
     #[pymodule_export]
     use crate::errors::{EngineBug, FadeoutError, ResultError, ScenarioError};
     #[pymodule_export]

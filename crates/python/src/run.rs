@@ -1,22 +1,25 @@
 //! Checking and running scenarios.
 
+use crate::congestion::{OwnControls, Raised};
 use crate::errors::{EngineBug, ScenarioError, result_error, scenario_error};
 use crate::guard::guarded;
 use crate::progress::{Answer, Reporter};
+use fadeout_core::NullProbe;
 use fadeout_record::{Destination, RecordError, RunFolder};
-use fadeout_scenario::{Override, Scenario, ScenarioErrors, Source};
-use fadeout_sim::{BuildError, Control, Outcome, Progress, RunError, Simulation, World};
+use fadeout_scenario::{Override, OwnNames, Scenario, ScenarioErrors, Source};
+use fadeout_sim::{BuildError, Control, Outcome, Progress, RunError, Simulation};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt};
 use std::path::PathBuf;
 
 /// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
 /// whether the run is complete, and either the folder it was written to or the tables as Arrow
-/// IPC streams and the captures as pcapng files.
+/// IPC streams and the captures as pcapng files. `raised` is `None`, or what a congestion control
+/// of the user's own raised: a message and the exception.
 #[pyfunction]
 #[pyo3(signature = (
     text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
-    out = None, force = false, progress = None, tables = true
+    out = None, force = false, progress = None, tables = true, congestion_controls = None
 ))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn run<'py>(
@@ -30,6 +33,7 @@ pub(crate) fn run<'py>(
     force: bool,
     progress: Option<Py<PyAny>>,
     tables: bool,
+    congestion_controls: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     // As an override a seed out of range is a mistake like any other.
     overrides.extend(seed.map(|seed| format!("seed={seed}")));
@@ -40,8 +44,9 @@ pub(crate) fn run<'py>(
         tables,
     };
     let mut reporter = Reporter::new(progress);
-    let outcome = py
-        .detach(|| guarded(|| simulate(&request, &mut reporter)))
+    let mut own = OwnControls::new(congestion_controls)?;
+    let (outcome, raised) = py
+        .detach(|| guarded(|| simulate(&request, &mut own, &mut reporter)))
         .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", request.replay()))))
         .map_err(|failure| failure.raise(py, source_name))?;
 
@@ -65,6 +70,8 @@ pub(crate) fn run<'py>(
     result.set_item("complete", is_complete)?;
     result.set_item("tables", streams)?;
     result.set_item("captures", captures)?;
+    let raised = raised.map(|raised| (raised.message, raised.error.into_value(py)));
+    result.set_item("raised", raised)?;
     result.set_item(
         "out",
         recorded
@@ -76,19 +83,26 @@ pub(crate) fn run<'py>(
 
 /// Checks the scenario `text`; raises `ScenarioError` with every mistake.
 #[pyfunction]
-#[pyo3(signature = (text, *, source_name = "<string>", base_dir = None, overrides = Vec::new()))]
+#[pyo3(signature = (
+    text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), congestion_controls = None
+))]
 pub(crate) fn check(
     py: Python<'_>,
     text: &str,
     source_name: &str,
     base_dir: Option<PathBuf>,
     overrides: Vec<String>,
+    congestion_controls: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<()> {
     let reading = Reading::new(text, source_name, base_dir, overrides);
+    let mut own = OwnControls::new(congestion_controls)?;
     let checked = py.detach(|| {
         guarded(|| -> Result<(), Failure> {
             // What only a layer can see is found by building it.
-            World::unobserved(&reading.scenario()?).map_err(RunError::Build)?;
+            let scenario = reading.scenario(&own)?;
+            let built = fadeout_sim::build_with(&scenario, NullProbe, &mut |flow| own.choose(flow));
+            own.refusal()?;
+            built.map_err(RunError::Build)?;
             Ok(())
         })
     });
@@ -124,13 +138,22 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn scenario(&self) -> Result<Scenario, ScenarioErrors> {
-        fadeout_scenario::parse(
+    /// The scenario, in which flows may name the user's `own` congestion controls. Warns of one
+    /// that no flow names.
+    fn scenario(&self, own: &OwnControls) -> Result<Scenario, Failure> {
+        let names = own.names();
+        let scenario = fadeout_scenario::parse_with(
             self.text,
             &self.source,
             &self.overrides,
             fadeout_sim::catalog(),
-        )
+            OwnNames {
+                kind: "congestion-control",
+                names: &names,
+            },
+        )?;
+        own.warn_of_unused(&scenario.flows)?;
+        Ok(scenario)
     }
 }
 
@@ -149,6 +172,11 @@ enum Failure {
     Bug(String),
 }
 
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Failure::Raised(error)
+    }
+}
 impl From<ScenarioErrors> for Failure {
     fn from(errors: ScenarioErrors) -> Self {
         Failure::Scenario(errors)
@@ -200,9 +228,18 @@ impl Request<'_> {
     }
 }
 
-fn simulate(request: &Request<'_>, reporter: &mut Reporter) -> Result<Outcome, Failure> {
-    let scenario = request.reading.scenario()?;
-    let simulation = Simulation::new(scenario, request.destination()?)?;
+/// Runs the scenario; beside the outcome stands what a method of a user's class raised, which
+/// ended the run.
+fn simulate(
+    request: &Request<'_>,
+    own: &mut OwnControls,
+    reporter: &mut Reporter,
+) -> Result<(Outcome, Option<Raised>), Failure> {
+    let scenario = request.reading.scenario(own)?;
+    let destination = request.destination()?;
+    let built = Simulation::with(scenario, destination, &mut |flow| own.choose(flow));
+    own.refusal()?;
+    let simulation = built?;
 
     let mut raised = None;
     let control = |progress: Progress| match reporter.report(&progress) {
@@ -214,6 +251,13 @@ fn simulate(request: &Request<'_>, reporter: &mut Reporter) -> Result<Outcome, F
         }
     };
     // An interrupted run is written too: what was computed is not lost.
-    let outcome = simulation.run(control)?;
-    raised.map_or(Ok(outcome), |error| Err(Failure::Raised(error)))
+    let outcome = simulation.run_unless(|| own.has_raised(), control)?;
+    if let Some(error) = raised {
+        return Err(Failure::Raised(error));
+    }
+    match own.take_raised() {
+        // KeyboardInterrupt and its like are no failure of the class: they pass as they are.
+        Some(raised) if !raised.is_exception() => Err(Failure::Raised(raised.error)),
+        raised => Ok((outcome, raised)),
+    }
 }

@@ -3,7 +3,7 @@
 use crate::antenna::beam::{Beam, DEFAULT_EFFICIENCY};
 use crate::channel::blockage_model_b::{Path, Screen, screen_loss};
 use crate::channel::{noise, path_loss, wavelength};
-use crate::phy::rate::{AttenuatedShannon, LinkAdaptation, NrMcs};
+use crate::phy::rate::{AttenuatedShannon, NrMcs, RateModel, ShannonGap};
 use fadeout_core::math::{hypot, to_db};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
@@ -44,7 +44,7 @@ pub struct LinkBudget {
     /// the downlink of frequency range 2).
     pub overhead: f64,
     /// How SNR becomes spectral efficiency.
-    pub adaptation: LinkAdaptation,
+    pub adaptation: RateModel,
 }
 
 impl Default for LinkBudget {
@@ -74,7 +74,7 @@ impl Default for LinkBudget {
             noise_figure: Decibel(10.0),
             layers: 1,
             overhead: 0.18,
-            adaptation: LinkAdaptation::default(),
+            adaptation: RateModel::default(),
         }
     }
 }
@@ -258,7 +258,7 @@ impl LinkBudget {
         within("transmit power", power, power.is_finite(), "a power in dBm")?;
         within("noise figure", figure, figure.is_finite(), "a ratio in dB")?;
         match self.adaptation {
-            LinkAdaptation::NrMcs(NrMcs {
+            RateModel::NrMcs(NrMcs {
                 target_error,
                 block_bits,
                 gap,
@@ -280,7 +280,7 @@ impl LinkBudget {
                     "a ratio in dB",
                 )
             }
-            LinkAdaptation::AttenuatedShannon(AttenuatedShannon { share, cap, .. }) => {
+            RateModel::AttenuatedShannon(AttenuatedShannon { share, cap, .. }) => {
                 within(
                     "share of Shannon's bound",
                     share,
@@ -289,6 +289,12 @@ impl LinkBudget {
                 )?;
                 positive("greatest spectral efficiency", cap)
             }
+            RateModel::ShannonGap(ShannonGap { bit_error_rate }) => within(
+                "bit error rate",
+                bit_error_rate,
+                0.0 < bit_error_rate && bit_error_rate < 0.2,
+                "a share above 0 and below 0.2",
+            ),
         }
     }
 }
@@ -405,7 +411,7 @@ mod tests {
                 .to_string()
                 .starts_with("blocker distance to receiver is 100; expected")
         );
-        let adaptation = LinkAdaptation::NrMcs(NrMcs {
+        let adaptation = RateModel::NrMcs(NrMcs {
             target_error: 0.0,
             ..NrMcs::default()
         });

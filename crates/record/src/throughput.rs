@@ -10,28 +10,40 @@ pub(crate) struct Throughput {
     begin: Time,
     end: Time,
     flows: Vec<FlowBin>,
+    /// Flows that may have a row in this bin: with many flows that come and go, those that have
+    /// not begun and those that are over cost nothing.
+    open: Vec<FlowId>,
+    /// Flows that have not begun, the next at the end.
+    waiting: Vec<FlowId>,
 }
 
 #[derive(Debug)]
 struct FlowBin {
     start: Time,
     done: bool,
+    is_open: bool,
     bytes: u64,
 }
 
 impl Throughput {
     /// Bins of `width`, which is not zero.
     pub(crate) fn new(width: Span, flows: &[FlowInfo]) -> Self {
-        let flows = flows.iter().map(|f| FlowBin {
+        let bins = flows.iter().map(|f| FlowBin {
             start: f.start,
             done: false,
+            is_open: false,
             bytes: 0,
         });
+        let ids = 0..u32::try_from(flows.len()).expect("a flow's id is 32 bits");
+        let mut waiting: Vec<FlowId> = ids.map(FlowId).collect();
+        waiting.sort_by_key(|flow| std::cmp::Reverse(flows[flow.index()].start));
         Throughput {
             width,
             begin: Time::ZERO,
             end: Time::ZERO.saturating_add(width),
-            flows: flows.collect(),
+            flows: bins.collect(),
+            open: Vec::new(),
+            waiting,
         }
     }
 
@@ -44,7 +56,12 @@ impl Throughput {
     /// Counts `bytes` that arrived.
     #[inline]
     pub(crate) fn add(&mut self, flow: FlowId, bytes: u64) {
-        self.flows[flow.index()].bytes += bytes;
+        let bin = &mut self.flows[flow.index()];
+        bin.bytes += bytes;
+        if !bin.is_open {
+            bin.is_open = true;
+            self.open.push(flow);
+        }
     }
 
     /// Notes that nothing more will arrive: the flow's bins end with this one.
@@ -71,11 +88,21 @@ impl Throughput {
 
     fn close(&mut self, end: Time, emit: &mut impl FnMut(ThroughputRow)) {
         let seconds = end.since(self.begin).as_secs_f64();
-        for (index, flow) in self.flows.iter_mut().enumerate() {
-            let bytes = std::mem::take(&mut flow.bytes);
-            if flow.start >= end && bytes == 0 {
-                continue;
+        while let Some(&flow) = self.waiting.last()
+            && self.flows[flow.index()].start < end
+        {
+            self.waiting.pop();
+            let bin = &mut self.flows[flow.index()];
+            if !bin.is_open {
+                bin.is_open = true;
+                self.open.push(flow);
             }
+        }
+        // Those that stayed are in order already, so this is one pass where few were added.
+        self.open.sort_unstable();
+        self.open.retain(|&id| {
+            let flow = &mut self.flows[id.index()];
+            let bytes = std::mem::take(&mut flow.bytes);
             // A run that is stopped at the very start of a bin has a bin of no width.
             let rate_mbps = if seconds > 0.0 {
                 bytes as f64 * 8.0 / 1e6 / seconds
@@ -83,15 +110,17 @@ impl Throughput {
                 0.0
             };
             if bytes > 0 || !flow.done {
-                let flow = FlowId(u32::try_from(index).expect("a flow's id is 32 bits"));
                 emit(ThroughputRow {
                     time_s: end,
-                    flow,
+                    flow: id,
                     bytes,
                     rate_mbps,
                 });
             }
-        }
+            // One that gets bytes ahead of its start waits for that again.
+            flow.is_open = !flow.done && flow.start < end;
+            flow.is_open
+        });
     }
 }
 
@@ -140,6 +169,31 @@ mod tests {
         bins.on_done(FlowId(0));
         bins.finish(at(400), &mut |row| rows.push(row));
         assert_eq!(brief(&rows), [(100, 0, 5), (300, 1, 0), (400, 1, 0)]);
+    }
+
+    #[test]
+    fn rows_come_in_the_order_of_flows_whatever_that_of_starts_and_late_bytes_count() {
+        let mut bins = Throughput::new(Span::from_millis(100), &[flow(210), flow(0), flow(110)]);
+        let mut rows = Vec::new();
+        bins.add(FlowId(1), 5);
+        bins.on_done(FlowId(1));
+        bins.roll(at(200), &mut |row| rows.push(row));
+        assert_eq!(
+            bins.open,
+            [FlowId(2)],
+            "what is over is not looked at again"
+        );
+        bins.add(FlowId(2), 3);
+        bins.add(FlowId(1), 2);
+        bins.finish(at(300), &mut |row| rows.push(row));
+        let expected = [
+            (100, 1, 5),
+            (200, 2, 0),
+            (300, 0, 0),
+            (300, 1, 2),
+            (300, 2, 3),
+        ];
+        assert_eq!(brief(&rows), expected);
     }
 
     #[test]

@@ -57,6 +57,31 @@ pub fn parse(
     overrides: &[Override],
     catalog: &Catalog,
 ) -> Result<Scenario, ScenarioErrors> {
+    parse_with(text, source, overrides, catalog, OwnNames::default())
+}
+
+/// Names outside the catalog that a scenario may use: things of the user's own, with parameters of
+/// any name.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OwnNames<'a> {
+    /// What they name: a kind of the catalog.
+    pub kind: &'a str,
+    /// The names; none of them may stand in the catalog.
+    pub names: &'a [&'a str],
+}
+
+/// Like [`parse`], with names of the user's `own`. Their parameters are not checked: numbers, flags
+/// and texts pass as they stand.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with(
+    text: &str,
+    source: &Source,
+    overrides: &[Override],
+    catalog: &Catalog,
+    own: OwnNames<'_>,
+) -> Result<Scenario, ScenarioErrors> {
     let mut texts = vec![(source.name.as_str(), text)];
     texts.extend(overrides.iter().map(|one| ("--set", one.text.as_str())));
     let mut mistakes = Mistakes::default();
@@ -74,7 +99,7 @@ pub fn parse(
             return Err(mistakes.locate(&texts));
         }
     };
-    let mut reader = read::Reader::new(catalog);
+    let mut reader = read::Reader::new(catalog, own);
     for (index, one) in overrides.iter().enumerate() {
         overrides::apply(
             &mut document,

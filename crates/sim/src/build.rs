@@ -119,7 +119,7 @@ fn add_flow(
     let sender = EndpointId(parts.hosts.len() as u32);
     let receiver = EndpointId(sender.0 + 1);
     if let Some(described) = &flow.multipath {
-        multipath::add(scenario, flow, described, first_path, parts)?;
+        multipath::add(scenario, flow, described, first_path, parts, choose)?;
         return push_flow(scenario, flow, sender, receiver, parts);
     }
     let unknown = |kind, name: &str| BuildError::Unknown {
@@ -273,7 +273,8 @@ pub fn build<P: fadeout_core::Probe>(
 }
 
 /// Builds a world whose flows may run a congestion control of the user's own: `choose` is asked
-/// for each end of each flow, and what the scenario names holds where it answers `None`.
+/// for each end of each flow, on a multipath flow without coupling for each end of each path, and
+/// what the scenario names holds where it answers `None`.
 ///
 /// # Errors
 /// As [`BuildError`] says.

@@ -17,5 +17,8 @@ pub use run::{Control, Outcome, Progress, RunError, Simulation};
 pub use summary::summary;
 pub use world::World;
 
+/// What a congestion control of the user's own is made of.
+pub use fadeout_transport::congestion;
+
 /// Version of fadeout.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -100,13 +100,27 @@ impl Simulation {
     ///
     /// # Errors
     /// [`RunError::Record`] when results could not be written.
-    pub fn run(
+    pub fn run(self, control: impl FnMut(Progress) -> Control) -> Result<Outcome, RunError> {
+        self.run_unless(|| false, control)
+    }
+
+    /// Like [`Simulation::run`]; stops as well right after the event in which `is_halted` became
+    /// true, for a congestion control of the user's own that failed.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub fn run_unless(
         mut self,
+        is_halted: impl Fn() -> bool,
         mut control: impl FnMut(Progress) -> Control,
     ) -> Result<Outcome, RunError> {
         let end = end_of(&self.scenario);
         let mut is_complete = true;
-        while self.world.run(end, EVENTS_BETWEEN_LOOKS) {
+        while self.world.run_unless(end, EVENTS_BETWEEN_LOOKS, &is_halted) {
+            if is_halted() {
+                is_complete = false;
+                break;
+            }
             let progress = Progress {
                 now: self.world.now(),
                 duration: self.scenario.duration,

@@ -190,6 +190,17 @@ impl<P: Probe> World<P> {
     /// Processes at most `limit` events up to and including `until`. Returns false when nothing
     /// is left to do before then.
     pub fn run(&mut self, until: Time, limit: u64) -> bool {
+        self.run_unless(until, limit, || false)
+    }
+
+    /// Like [`World::run`], and returns true at once after an event that made `is_halted` true.
+    #[inline]
+    pub(crate) fn run_unless(
+        &mut self,
+        until: Time,
+        limit: u64,
+        is_halted: impl Fn() -> bool,
+    ) -> bool {
         for _ in 0..limit {
             match self.events.next_at() {
                 Some(at) if at <= until => {}
@@ -203,6 +214,9 @@ impl<P: Probe> World<P> {
             self.now = at;
             self.processed += 1;
             self.handle(event);
+            if is_halted() {
+                break;
+            }
         }
         true
     }

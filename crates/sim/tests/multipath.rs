@@ -48,33 +48,48 @@ fn goodput(flow: &Value) -> f64 {
     flow["goodput_mbps"].as_f64().expect("a number")
 }
 
+/// Received Mbit/s of a bulk transfer as the recordings have it: jiffies of 10 ms, and buffers up to
+/// 64 MiB.
+fn recorded(paths: [Path; 2], blockage: &str) -> f64 {
+    let text = two_paths(paths)
+        + &multipath(", maximum-send-buffer = \"64 MiB\"")
+            .replace("33554432 }", "33554432, timer-tick = \"10 ms\" }")
+        + "congestion-control = { name = \"cubic\", hz = 100 }\n"
+        + blockage;
+    goodput(&flow(&text, 40))
+}
+
 #[test]
 fn received_rates_are_near_the_kernels() {
-    // Linux 6.12, upstream Multipath TCP, CUBIC on each subflow, 40 s. The tolerance of the
-    // blocked run: the kernel queues data on a subflow ahead of its window, which a blockage
-    // then holds up; here data is bound when it leaves, and the other path never waits for it.
+    // Linux 6.12, upstream Multipath TCP, CUBIC on each subflow, 40 s. What remains is less than a
+    // segment's worth of every hundredth.
     const UNEQUAL: [Path; 2] = [(50, 10, 300), (10, 30, 100)];
-    let blockage = "[blockage.car]\nlink = \"a\"\ndirection = \"forward\"\n\
-        schedule = { period = \"5 s\", duration = \"1 s\", phase = \"3.8 s\" }\n\
-        effect = \"dropped-on-arrival\"\n";
-    for (name, paths, blockage, kernel_mbps, tolerance) in [
-        ("equal", [(20, 25, 200); 2], "", 37.37, 0.02),
-        ("unequal", UNEQUAL, "", 56.27, 0.02),
-        ("blocked", UNEQUAL, blockage, 42.70, 0.07),
-    ] {
-        let text = two_paths(paths) + &multipath("") + blockage;
-        let ours = goodput(&flow(&text, 40));
+    for (paths, kernel_mbps) in [([(20, 25, 200); 2], 37.37), (UNEQUAL, 56.27)] {
+        let ours = recorded(paths, "");
         let error = ours / kernel_mbps - 1.0;
-        assert!(error.abs() < tolerance, "{name}: {ours} Mbit/s, {error:+}");
+        assert!(error.abs() < 0.005, "{ours} Mbit/s, {error:+}");
     }
+    // Blocked for 1 s in every 5. When the recording's clock began is not known, and whether a
+    // blockage costs the sender two timeouts or three hangs on it by milliseconds: 44 Mbit/s where
+    // it is always two, 38 where it is mostly three. The mean over what the clock may have been.
+    let rates = [3.845, 3.745, 3.645, 3.545].map(|phase| {
+        let blockage = format!(
+            "[blockage.car]\nlink = \"a\"\ndirection = \"forward\"\n\
+             schedule = {{ period = \"5 s\", duration = \"1 s\", phase = \"{phase} s\" }}\n\
+             effect = \"dropped-on-arrival\"\n"
+        );
+        recorded(UNEQUAL, &blockage)
+    });
+    let mean = rates.iter().sum::<f64>() / 4.0;
+    assert!((mean / 42.70 - 1.0).abs() < 0.08, "{rates:?}");
 }
 
 #[test]
 fn every_scheduler_and_coupling_fills_two_separate_paths() {
     // wVegas holds a few segments on each and needs its time to find the rate.
     for rest in [
-        ", scheduler = \"linger\"",
-        ", scheduler = \"min-rtt\"",
+        ", scheduler = \"linux\"",
+        ", scheduler = \"lowest-rtt\"",
         ", scheduler = \"round-robin\"",
         ", scheduler = \"blest\"",
         ", scheduler = \"ecf\"",
@@ -110,8 +125,8 @@ fn coupled_cubic_takes_no_more_than_a_flow_at_a_shared_bottleneck() {
     let coupled = shared(&format!(
         "multipath = {{ {paths}, coupling = \"coupled-cubic\" }}\n"
     ));
-    // Losses fall at random, so the two flows lose for themselves; the estimate of their rate
-    // from a single interval between losses is the tolerance's reason.
+    // Losses fall at random, so the two flows lose for themselves; how far their numbers scatter in
+    // a minute is the tolerance's reason.
     assert!(uncoupled > 1.6 * single, "{uncoupled} against {single}");
     assert!(
         (0.6..1.35).contains(&(coupled / single)),
@@ -123,8 +138,10 @@ fn coupled_cubic_takes_no_more_than_a_flow_at_a_shared_bottleneck() {
 fn a_capture_decodes_as_multipath_tcp() {
     let text = format!(
         "duration = \"3 s\"\n{}[flow.mp]\nfrom = \"server\"\nto = \"client\"\n\
-         application = {{ kind = \"transfer\", size = 300000 }}\n\
-         multipath = {{ paths = [[\"to-a\", \"a\"], [\"to-b\", \"b\"]] }}\n\
+         application = {{ kind = \"transfer\", size = 600000 }}\n\
+         multipath = {{ paths = [[\"to-a\", \"a\"], {{ links = [\"to-b\", \"b\"], \
+         announced = true, backup-changes = [\"230 ms\", \"240 ms\"] }}, {{ links = [\"to-b\", \"b\"], \
+         until = \"200 ms\" }}] }}\n\
          [probe]\ncapture = [\"server\"]\ncapture-snap = \"1600 B\"\n",
         two_paths([(20, 25, 200); 2])
     );
@@ -173,8 +190,8 @@ fn a_capture_decodes_as_multipath_tcp() {
             assert!(mapped == payload || mapped == payload + 1, "{row:?}");
         }
     }
-    // 0: MP_CAPABLE, 1: MP_JOIN, 2: DSS.
-    for subtype in ["0", "1", "2"] {
+    // 0: MP_CAPABLE, 1: MP_JOIN, 2: DSS, 3: ADD_ADDR, 4: REMOVE_ADDR, 5: MP_PRIO.
+    for subtype in ["0", "1", "2", "3", "4", "5"] {
         assert!(
             rows.iter().any(|row| row[0] == subtype),
             "subtype {subtype}"

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import fadeout
+from fadeout.cli.congestion import CongestionControls, load_classes
 from fadeout.cli.console import out
 from fadeout.cli.errors import MISTAKE, print_scenario_error, reports_errors
 from fadeout.cli.options import Overrides, examples
@@ -25,15 +26,17 @@ def register(app: typer.Typer) -> None:
 def check(
     scenarios: Annotated[list[Path], typer.Argument(help="Scenario files.")],
     overrides: Overrides = None,
+    congestion_controls: CongestionControls = None,
 ) -> None:
     """Check scenarios without running them.
 
     Every mistake is shown with file, line and column, what was expected, and the nearest name.
     """
+    classes = load_classes(congestion_controls)
     is_wrong = False
     for scenario in scenarios:
         try:
-            fadeout.check(scenario, set=overrides or [])
+            fadeout.check(scenario, set=overrides or [], congestion_controls=classes)
         except fadeout.ScenarioError as error:
             is_wrong = True
             print_scenario_error(error)

@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+import polars as pl
 import typer
 
 import fadeout
+from fadeout.cli.congestion import CongestionControls, load_classes, print_cause
 from fadeout.cli.console import err, new_table, out, print_table
 from fadeout.cli.errors import INTERRUPTED, reports_errors
 from fadeout.cli.options import Force, Overrides, examples, unused_folder
@@ -24,6 +26,7 @@ def register(app: typer.Typer) -> None:
             "fadeout run scenarios/blockage.toml",
             "fadeout run scenarios/blockage.toml --seed 7 --set flow.congestion-control=newreno "
             "--out out/newreno",
+            "fadeout run my.toml --congestion-control mine=my_control.py:Mine",
             note="Read the results in Python with fadeout.Results.open('out/newreno').",
         ),
     )(reports_errors(run))
@@ -33,6 +36,7 @@ def run(
     scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
     seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
     overrides: Overrides = None,
+    congestion_controls: CongestionControls = None,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -47,6 +51,7 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Run a scenario; write its tables and figures; print a summary."""
+    classes = load_classes(congestion_controls)
     if folder is None:
         name = scenario.stem if seed is None else f"{scenario.stem}-seed{seed}"
         folder = unused_folder(Path("out") / name)
@@ -56,9 +61,20 @@ def run(
             draw(state)
             return may_go_on(state)
 
-        results = fadeout.run(
-            scenario, seed=seed, set=overrides or [], out=folder, force=force, progress=progress
-        )
+        try:
+            results = fadeout.run(
+                scenario,
+                seed=seed,
+                set=overrides or [],
+                out=folder,
+                force=force,
+                progress=progress,
+                congestion_controls=classes,
+            )
+        except fadeout.CongestionControlError as error:
+            print_cause(error)
+            err().print(f"what was recorded until then: {folder}", markup=False, highlight=False)
+            raise
     drawn = results.plot.save(folder / "figures") if figures else []
     if not quiet:
         print_summary(results)
@@ -93,6 +109,9 @@ def print_summary(results: Results) -> None:
             cells.append(number(flow["flow_completion_time_s"], 1, ".3f"))
         table.add_row(*cells)
     print_table(table)
+    times = results.completion_times
+    if (times["completed"] > 1).any():
+        print_completion_times(times)
     links = results.links
     lossy = links.filter(links["dropped_packets"] > 0)
     if len(lossy):
@@ -104,6 +123,17 @@ def print_summary(results: Results) -> None:
     hidden = max(0, len(flows) - MOST_ROWS) + max(0, len(lossy) - MOST_ROWS)
     if hidden:
         out().print(f"{hidden} more rows are in summary.json", highlight=False)
+
+
+def print_completion_times(times: pl.DataFrame) -> None:
+    """Print how long groups of flows took."""
+    lengths = [name for name in times.columns if name.endswith("_s")]
+    columns = ["completed", *(f"{name.removesuffix('_s')} s" for name in lengths)]
+    table = new_table("completion times of", *columns, numbers=columns)
+    for row in times.head(MOST_ROWS).iter_rows(named=True):
+        cells = [number(row[name], 1, ".3f") for name in lengths]
+        table.add_row(row["group"], f"{row['completed']:,} of {row['flows']:,}", *cells)
+    print_table(table)
 
 
 def number(value: float | None, scale: float, form: str) -> str:

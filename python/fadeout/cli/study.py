@@ -1,4 +1,4 @@
-"""`fadeout study`: repeat a published study."""
+"""`fadeout study`: run a study."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from fadeout import _names
-from fadeout.cli.console import new_table, out, print_table
-from fadeout.cli.errors import reports_errors
+from fadeout.cli.console import err, new_table, out, print_table
+from fadeout.cli.errors import INTERRUPTED, reports_errors
 from fadeout.cli.options import Force, Jobs, examples, unused_folder
 from fadeout.cli.progress import count_progress
-from fadeout.study import Options, run_study, studies
+from fadeout.study import Options, Report, run_study, studies
 
 
 def register(app: typer.Typer) -> None:
@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
         "study",
         epilog=examples(
             "fadeout study blockage",
-            "fadeout study blockage --quick",
+            "fadeout study congestion-controls --quick",
             note="Studies: fadeout list studies.",
         ),
     )(reports_errors(study))
@@ -39,7 +39,7 @@ def study(
     jobs: Jobs = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
-    """Repeat a published study: its table beside ours, figures, and a report.
+    """Run a study: its tables, figures, and a report.
 
     The results are the same for any number of jobs.
     """
@@ -55,8 +55,15 @@ def study(
             force=force,
             progress=progress,
         )
-    if quiet:
-        return
+    if not quiet:
+        print_report(report, folder)
+    if not report.is_whole:
+        err().print("stopped early; the report is of the runs that were done")
+        raise typer.Exit(INTERRUPTED)
+
+
+def print_report(report: Report, folder: Path) -> None:
+    """Print the main tables, and where everything is."""
     for section in report.sections:
         if section.is_headline and section.table is not None:
             table = new_table(*section.table.columns, title=section.title)

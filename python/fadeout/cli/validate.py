@@ -10,7 +10,7 @@ from fadeout.cli.console import new_table, out, print_table
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Jobs, examples, unused_folder
 from fadeout.cli.progress import count_progress
-from fadeout.validate import REFERENCES, linux
+from fadeout.validate import REFERENCES, linux, linux_multipath
 
 
 def register(app: typer.Typer) -> None:
@@ -37,12 +37,19 @@ def validate(
         )
     with count_progress(f"validate {reference}") as progress:
         comparisons = linux.compare_all(jobs=jobs, progress=progress)
+        multipath = linux_multipath.compare_all(jobs=jobs, progress=progress)
     columns = linux.COLUMNS
     table = new_table(*columns, numbers=columns[1:])
     for comparison in comparisons:
         table.add_row(*comparison.cells())
     print_table(table)
+    columns = linux_multipath.COLUMNS
+    table = new_table(*columns, numbers=columns[1:])
+    for comparison in multipath:
+        table.add_row(*comparison.cells())
+    print_table(table)
     missed = [miss for comparison in comparisons for miss in comparison.misses()]
+    missed += [miss for comparison in multipath for miss in comparison.misses()]
     for miss in missed:
         out().print(f"missed: {miss}", markup=False, highlight=False)
     if figures:
@@ -51,4 +58,6 @@ def validate(
         out().print(f"figures: {folder}", markup=False, highlight=False)
     if missed:
         raise typer.Exit(1)
-    out().print(f"all {len(comparisons)} runs lie within the tolerances", highlight=False)
+    out().print(
+        f"all {len(comparisons) + len(multipath)} runs lie within the tolerances", highlight=False
+    )

@@ -24,6 +24,7 @@ NAMES = (
     "throughput",
     "rtt",
     "queue",
+    "completions",
     "sinr",
     "buffer",
     "delay",
@@ -68,6 +69,10 @@ class Plots:
         """Where the delay of packets on radio bearers comes from, its parts stacked."""
         return self._draw(list(radio.DELAY), None)
 
+    def completions(self) -> Figure:
+        """Share of each group's flows that completed within a time."""
+        return self._draw([panels.COMPLETIONS], None)
+
     def overview(
         self, window: str | float = "100 ms", *, flows: Sequence[str] | None = None
     ) -> Figure:
@@ -85,11 +90,14 @@ class Plots:
             "buffer": "bearers",
             "delay": "radio_delay",
         }
-        return [
-            name
-            for name in NAMES
-            if name == "overview" or self._results.has_table(needs.get(name, "congestion"))
-        ]
+
+        def is_available(name: str) -> bool:
+            if name == "completions":
+                # The distribution of a single time says nothing.
+                return len(self._results.completions) > 1
+            return name == "overview" or self._results.has_table(needs.get(name, "congestion"))
+
+        return [name for name in NAMES if is_available(name)]
 
     def save(
         self,

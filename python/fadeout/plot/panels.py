@@ -35,7 +35,9 @@ class Canvas:
 
     def flow_names(self) -> list[str]:
         """The flows to draw: those asked for, or as many as can be told apart."""
-        known = self.results.flows["flow"].to_list()
+        flows = self.results.flows
+        # Without flows there are no columns of theirs either.
+        known = [] if flows.is_empty() else flows["flow"].to_list()
         if self.flows is None:
             return known[:MOST_LINES]
         for name in self.flows:
@@ -200,9 +202,34 @@ def _queue(canvas: Canvas) -> None:
     canvas.finish("Queue (packets)", columns=3)
 
 
+def _completions(canvas: Canvas) -> None:
+    """Share of each group's flows that completed within a time."""
+    done = canvas.results.completions
+    if not len(done):
+        raise ResultError("no flow completed: completion times need flows of a size, such as `web`")
+    groups = canvas.results.completion_times.head(MOST_LINES)
+    for number, row in enumerate(groups.iter_rows(named=True)):
+        times = done.filter(pl.col("group") == row["group"])["completion_time_s"].sort().to_list()
+        # Of all flows of the group: where some did not complete, the line ends below one.
+        shares = [(rank + 1) / row["flows"] for rank in range(len(times))]
+        canvas.ax.plot(
+            [times[0], *times],
+            [0, *shares],
+            drawstyle="steps-post",
+            color=PALETTE[number % len(PALETTE)],
+            label=row["group"],
+        )
+    canvas.ax.set_ylabel("Completed (share of flows)")
+    canvas.ax.set_xlabel("Completion time (s)")
+    canvas.ax.set_ylim(0, 1)
+    canvas.ax.set_xlim(left=0)
+    legend_above(canvas.ax, 4)
+
+
 CONGESTION = Panel(_congestion, "congestion")
 RTT = Panel(_rtt, "congestion")
 QUEUE = Panel(_queue, "queues")
+COMPLETIONS = Panel(_completions, "completions")
 
 
 def shade_blockages(ax: Axes, results: "Results", *, label: bool = True) -> None:

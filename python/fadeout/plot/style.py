@@ -56,6 +56,17 @@ def new_figure(
         yield figure, list(grid[:, 0])
 
 
+@contextmanager
+def new_grid(
+    rows: int, columns: int, *, size: tuple[float, float], share_y: bool = False
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """A figure of `size` inches with a grid of axes, row by row; the style holds inside."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        grid = figure.subplots(rows, columns, sharey=share_y, squeeze=False)
+        yield figure, list(grid.flat)
+
+
 def legend_above(ax: Axes, columns: int = 4) -> None:
     """Put the legend above the axes, where it hides no data."""
     if ax.get_legend_handles_labels()[0]:

@@ -1,7 +1,8 @@
-"""Studies: published experiments repeated, each with its numbers beside ours.
+"""Studies: questions that many runs of one scenario answer, with a report.
 
-A study is a package in `fadeout.studies` with a `STUDY`, the published numbers
-(`published.toml`), the scenario (`scenario.toml`) and the assumptions (`README.md`).
+A study is a package in `fadeout.studies` with a `STUDY`, the scenario (`scenario.toml`), the
+assumptions (`README.md`) and, when it repeats an experiment, the published numbers
+(`published.toml`).
 """
 
 import importlib
@@ -47,13 +48,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Study:
-    """A published experiment that can be repeated."""
+    """A question, and the runs that answer it."""
 
     name: str
     summary: str
     """The question it answers, in one sentence."""
     folder: Path
-    """Where its scenario and published numbers lie."""
+    """Where its scenario lies, and the published numbers if there are any."""
     run: Callable[[Batch, Options], Report]
 
 
@@ -78,7 +79,11 @@ def run_study(
     force: bool = False,
     progress: CountCallback | None = None,
 ) -> Report:
-    """Run `study` and write its report, tables and figures to `folder`."""
+    """Run `study` and write its report, tables and figures to `folder`.
+
+    Where the study can do with fewer runs, Ctrl-C ends the runs and the report is of what was
+    done; its `is_whole` is False then.
+    """
     with new_folder(folder, force=force) as partial:
         batch = Batch(study.folder / "scenario.toml", workers=options.jobs, progress=progress)
         report = study.run(batch, options)

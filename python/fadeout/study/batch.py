@@ -1,15 +1,16 @@
 """Many runs of one scenario, on every processor, with results that do not depend on how many."""
 
+import copy
 import json
 import os
 import tomllib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, TypeVar
 
 from fadeout import _native, _toml
 from fadeout._run import read_source, run
@@ -18,8 +19,13 @@ from fadeout.results import Results
 CountCallback = Callable[[int, int], None]
 """Called with how many runs are done, of how many."""
 
-Call = Callable[[Callable[[dict[str, Any]], bool]], Results]
-"""A run; its argument says, each time it is called, whether to go on."""
+MayGoOn = Callable[[dict[str, Any]], bool]
+"""Says of a run, given how far it is, whether it is to go on."""
+
+Call = Callable[[MayGoOn], Results]
+"""A run."""
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class Job:
 
     overrides: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    """Top-level tables of the scenario that are left out."""
+    """Tables of the scenario that are left out, as `blockage` or `flow.cubic`."""
     seed: int = 1
     with_tables: bool = False
     """Whether the tables over time are kept; without them a run costs less memory."""
@@ -54,6 +60,8 @@ class Batch:
         self._progress = progress
         self._done = 0
         self._total = 0
+        self.is_whole = True
+        """Whether every run came to its end."""
 
     def expect(self, runs: int) -> None:
         """Say how many runs there will be, so that progress knows how far it is."""
@@ -61,22 +69,49 @@ class Batch:
 
     def run(self, jobs: Sequence[Job]) -> list[Results]:
         """The results of `jobs`, in their order."""
-        self._total = max(self._total, self._done + len(jobs))
+        calls = [self._call(job) for job in jobs]
+        return _run_all(calls, workers=self._workers, progress=self._counter(len(jobs)))
+
+    def collect(self, jobs: Sequence[Job], read: Callable[[Results], Item]) -> list[Item | None]:
+        """What `read` makes of each of `jobs`, in their order; the results are not kept.
+
+        Ctrl-C ends the batch: what was not done is None, and `is_whole` is False from then on. It
+        remains a `KeyboardInterrupt` when nothing was done.
+        """
+
+        def reading(call: Call) -> Callable[[MayGoOn], Item | None]:
+            def read_call(may_go_on: MayGoOn) -> Item | None:
+                results = call(may_go_on)
+                return read(results) if results.is_complete else None
+
+            return read_call
+
+        done: list[Item | None] = []
+        calls = [reading(self._call(job)) for job in jobs]
+        try:
+            _run_all(calls, workers=self._workers, progress=self._counter(len(jobs)), finished=done)
+        except KeyboardInterrupt:
+            self.is_whole = False
+            if all(item is None for item in done):
+                raise
+        return done
+
+    def _counter(self, more: int) -> CountCallback:
+        """Count `more` runs beyond those done."""
         before = self._done
+        self._total = max(self._total, before + more)
 
         def count(done: int, _total: int) -> None:
             self._done = before + done
             if self._progress is not None:
                 self._progress(self._done, self._total)
 
-        calls = [self._call(job) for job in jobs]
-        return _run_all(calls, workers=self._workers, progress=count)
+        return count
 
     def _call(self, job: Job) -> Call:
         text = self._source.text
         if job.without:
-            kept = {key: item for key, item in self._document.items() if key not in job.without}
-            text = _toml.dumps(kept)
+            text = _toml.dumps(_without(self._document, job.without))
 
         def call(may_go_on: Callable[[dict[str, Any]], bool]) -> Results:
             outcome = _native.run(
@@ -106,9 +141,16 @@ def run_texts(
 
 
 def _run_all(
-    calls: Sequence[Call], *, workers: int | None, progress: CountCallback | None
-) -> list[Results]:
-    """Run `calls` in threads: the native module releases Python's lock while it simulates."""
+    calls: Sequence[Callable[[MayGoOn], Item]],
+    *,
+    workers: int | None,
+    progress: CountCallback | None,
+    finished: list[Any] | None = None,
+) -> list[Item]:
+    """Run `calls` in threads: the native module releases Python's lock while it simulates.
+
+    `finished` gets what each call returned, None where it did not, also when this raises.
+    """
     stop = Event()
     report = progress or (lambda _done, _total: None)
     report(0, len(calls))
@@ -124,7 +166,28 @@ def _run_all(
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+        finally:
+            if finished is not None:
+                finished += [_result(future) for future in futures]
     return results
+
+
+def _result(future: Future[Item]) -> Item | None:
+    if future.cancelled() or not future.done() or future.exception() is not None:
+        return None
+    return future.result()
+
+
+def _without(document: dict[str, Any], tables: Sequence[str]) -> dict[str, Any]:
+    """A copy of `document` without the tables of these dotted names."""
+    kept = copy.deepcopy(document)
+    for name in tables:
+        *parents, last = name.split(".")
+        table = kept
+        for parent in parents:
+            table = table[parent]
+        del table[last]
+    return kept
 
 
 def overrides(values: dict[str, Any]) -> tuple[str, ...]:

@@ -1,12 +1,12 @@
 """The report of a study: Markdown for people, CSV and JSON for programs, figures for papers."""
 
-import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout._version import describe_build
@@ -52,9 +52,13 @@ class Report:
     sections: list[Section]
     facts: dict[str, Any]
     """What it takes to repeat it: seeds, durations, the scenario."""
+    records: dict[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
+    """Tables for programs alone, by name."""
+    is_whole: bool = True
+    """Whether every run of the study was done; otherwise it was stopped."""
 
     def write(self, folder: Path) -> None:
-        """Write `report.md`, `results.json`, `tables/` and `figures/`."""
+        """Write `report.md`, `results.json`, `tables/` (CSV and Parquet) and `figures/`."""
         parts = [f"# {self.title}", self.introduction]
         results: dict[str, Any] = {"build": describe_build(), **self.facts}
         (folder / "tables").mkdir()
@@ -64,13 +68,15 @@ class Report:
             if section.table is not None:
                 parts.append(section.table.markdown())
                 results[section.name] = list(section.table.data)
-                write_csv(folder / "tables" / f"{section.name}.csv", section.table.data)
+                write_table(folder / "tables", section.name, section.table.data)
             for number, (caption, figure) in enumerate(section.figures.items(), start=1):
                 stem = section.name if number == 1 else f"{section.name}-{number}"
                 figure.savefig(folder / "figures" / f"{stem}.png")
                 figure.savefig(folder / "figures" / f"{stem}.pdf", metadata={"CreationDate": None})
                 parts.append(f"![{caption}](figures/{stem}.png)\n\n*{caption}*")
             parts.append(section.conclusion)
+        for name, rows in self.records.items():
+            write_table(folder / "tables", name, rows)
         facts = "\n".join(
             f"- {key.replace('_', ' ')}: {value}" for key, value in self.facts.items()
         )
@@ -81,9 +87,8 @@ class Report:
         (folder / "results.json").write_text(document, encoding="utf-8")
 
 
-def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write `rows` with the keys of the first as the header."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+def write_table(folder: Path, name: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Write `rows`, which have the same keys, as CSV and as Parquet."""
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    frame.write_csv(folder / f"{name}.csv")
+    frame.write_parquet(folder / f"{name}.parquet")

@@ -57,7 +57,7 @@ impl Segmentation {
             }
             ChannelCode::Turbo => (24, 6144, 1.0 / 3.0),
         };
-        let bits = payload + crc;
+        let bits = payload.saturating_add(crc);
         let blocks = if bits <= largest {
             1
         } else {

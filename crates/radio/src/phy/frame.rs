@@ -120,6 +120,9 @@ impl TddPattern {
     }
 }
 
+/// HARQ processes of LTE FDD in each direction (TS 36.213 clauses 7 and 8).
+pub const LTE_FDD_PROCESSES: u8 = 8;
+
 /// HARQ processes of LTE's TDD configurations 0 to 6: downlink (TS 36.213 Table 7-1) and uplink
 /// (Table 8-1).
 pub const LTE_TDD_PROCESSES: [(u8, u8); 7] =
@@ -166,8 +169,7 @@ impl Frame {
             divides,
             "a divisor of 1 ms, such as 1, 0.5 or 0.1",
         )?;
-        let symbols = (14 * nanos / 1_000_000).max(1) as u8;
-        Frame::new(tti, symbols, duplex)
+        Frame::new(tti, lte_symbols(tti), duplex)
     }
 
     fn new(slot: Span, symbols: u8, duplex: Duplex) -> Result<Frame, PhyError> {
@@ -273,6 +275,11 @@ impl Frame {
             .find(|&slot| is_wanted(self.format(slot)))
             .unwrap_or(slot)
     }
+}
+
+/// Symbols of one transmission time interval of LTE.
+pub(super) fn lte_symbols(tti: Span) -> u8 {
+    (14 * tti.as_nanos() / 1_000_000).clamp(1, 14) as u8
 }
 
 #[cfg(test)]

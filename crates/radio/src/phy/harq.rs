@@ -245,7 +245,7 @@ impl TransportCode {
     }
 
     /// The SINR in dB at which [`error_rate`](Self::error_rate) is `target`, within 1e-6 dB;
-    /// `target` in (0, 1).
+    /// `target` in (0, 1). 60 dB where no signal is enough: more bits than the symbols carry.
     pub fn sinr_for(&self, target: f64) -> f64 {
         let (mut low, mut high) = (-40.0, 60.0);
         while high - low > 1e-6 {
@@ -373,6 +373,23 @@ mod tests {
             assert_eq!(soft.error_rate(), 0.0);
             assert_eq!(soft.conditional_error_rate(), 0.0);
         }
+    }
+
+    #[test]
+    fn a_block_without_room_always_fails() {
+        let without_room = TransportCode {
+            symbols: 0.0,
+            ..code(616.0, 1)
+        };
+        for combining in [Combining::None, Combining::Chase, Combining::default()] {
+            assert_eq!(
+                after(&without_room, combining, &[20.0; 3]).error_rate(),
+                1.0
+            );
+        }
+        assert_eq!(without_room.error_rate(20.0), 1.0);
+        let over_full = code(1100.0, 1);
+        assert!((over_full.sinr_for(0.1) - 60.0).abs() < 1e-6);
     }
 
     #[test]

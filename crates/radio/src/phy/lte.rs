@@ -3,7 +3,7 @@
 
 use super::mcs::Mcs;
 use super::mutual_information::Modulation;
-use fadeout_core::Span;
+use fadeout_core::{Direction, Span};
 use std::sync::LazyLock;
 
 /// Most resource blocks of the table of sizes.
@@ -24,15 +24,6 @@ static SIZES: LazyLock<Vec<[u32; 27]>> = LazyLock::new(|| {
     table.lines().filter_map(row).collect()
 });
 
-/// The direction of a transmission, which has its own table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// PDSCH (TS 36.213 Table 7.1.7.1-1).
-    Downlink,
-    /// PUSCH (TS 36.213 Table 8.6.1-1).
-    Uplink,
-}
-
 /// A modulation and coding scheme of LTE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LteMcs {
@@ -44,7 +35,8 @@ pub struct LteMcs {
     pub tbs_index: u32,
 }
 
-/// The schemes for first transmissions, by index.
+/// The schemes for first transmissions, by index: TS 36.213 Table 7.1.7.1-1 for the downlink, Table
+/// 8.6.1-1 for the uplink.
 pub fn schemes(direction: Direction) -> &'static [LteMcs] {
     static DOWNLINK: LazyLock<Vec<LteMcs>> = LazyLock::new(|| read(1));
     static UPLINK: LazyLock<Vec<LteMcs>> = LazyLock::new(|| read(3));
@@ -123,7 +115,8 @@ impl LteElements {
     /// Resource elements of an allocation, all layers together.
     pub fn of(self, allocation: &LteAllocation) -> f64 {
         let share = allocation.tti.as_secs_f64() / 1e-3;
-        f64::from(self.per_block * allocation.resource_blocks * allocation.layers) * share
+        let blocks = f64::from(allocation.resource_blocks) * f64::from(allocation.layers);
+        f64::from(self.per_block) * blocks * share
     }
 }
 

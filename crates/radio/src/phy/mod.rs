@@ -1,12 +1,14 @@
 //! The physical layer as the layers above see it: from SINR to blocks that arrive or do not.
 //!
-//! Frames and slots: [`numerology`], [`frame`]. What a block carries: [`mcs`], [`cqi`],
-//! [`tbs`], [`lte`], [`code_block`]. Whether it arrives: [`mutual_information`], [`bler`],
-//! [`harq`]. Choice of the scheme: [`link_adaptation`], and [`rate`] for links without blocks.
+//! Frames, slots and delays: [`numerology`], [`frame`], [`timing`]. What a block carries: [`mcs`],
+//! [`cqi`], [`tbs`], [`lte`], [`overhead`], [`code_block`]. Whether it arrives:
+//! [`mutual_information`], [`effective_sinr`], [`bler`], [`harq`]. Choice of the scheme:
+//! [`link_adaptation`]; [`rate`] for links without blocks. Uplink [`power`].
 
 pub mod bler;
 pub mod code_block;
 pub mod cqi;
+pub mod effective_sinr;
 mod error;
 pub mod frame;
 pub mod harq;
@@ -15,7 +17,10 @@ pub mod lte;
 pub mod mcs;
 pub mod mutual_information;
 pub mod numerology;
+pub mod overhead;
+pub mod power;
 pub mod rate;
 pub mod tbs;
+pub mod timing;
 
 pub use error::PhyError;

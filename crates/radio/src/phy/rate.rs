@@ -1,32 +1,35 @@
-//! Link adaptation: the spectral efficiency that a link runs at for its SNR.
+//! The spectral efficiency that a link runs at for its SNR, where blocks are not simulated.
 
 use super::bler::{self, CodeBlock, base_graph};
 use super::mcs::McsTable;
 use fadeout_core::Decibel;
-use fadeout_core::math::{from_db, log2};
+use fadeout_core::math::{from_db, ln, log2};
 
 /// How SNR becomes spectral efficiency.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LinkAdaptation {
+pub enum RateModel {
     /// The NR scheme of greatest efficiency whose block error rate is within the target.
     NrMcs(NrMcs),
     /// A share of Shannon's bound.
     AttenuatedShannon(AttenuatedShannon),
+    /// Shannon's bound at a distance set by the bit error rate.
+    ShannonGap(ShannonGap),
 }
 
-impl Default for LinkAdaptation {
+impl Default for RateModel {
     fn default() -> Self {
-        LinkAdaptation::NrMcs(NrMcs::default())
+        RateModel::NrMcs(NrMcs::default())
     }
 }
 
-impl LinkAdaptation {
+impl RateModel {
     /// Spectral efficiency in bit per resource element at this SNR; zero means outage. Retries of
     /// failed blocks are not subtracted: they take at most the target's share.
     pub fn efficiency(&self, snr: Decibel) -> f64 {
         match self {
-            LinkAdaptation::NrMcs(nr) => nr.efficiency(snr),
-            LinkAdaptation::AttenuatedShannon(shannon) => shannon.efficiency(snr),
+            RateModel::NrMcs(nr) => nr.efficiency(snr),
+            RateModel::AttenuatedShannon(shannon) => shannon.efficiency(snr),
+            RateModel::ShannonGap(gap) => gap.efficiency(snr),
         }
     }
 }
@@ -115,6 +118,22 @@ impl AttenuatedShannon {
     }
 }
 
+/// `log2(1 + snr / gap)` with the gap `-ln(5 ber) / 1.5` of uncoded QAM at a bit error rate
+/// (X. Qiu, K. Chawla, "On the performance of adaptive modulation in cellular systems", IEEE
+/// Trans. Commun. 47, 1999).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShannonGap {
+    /// Bit error rate, in (0, 0.2).
+    pub bit_error_rate: f64,
+}
+
+impl ShannonGap {
+    fn efficiency(&self, snr: Decibel) -> f64 {
+        let gap = -ln(5.0 * self.bit_error_rate) / 1.5;
+        log2(1.0 + from_db(snr.0) / gap)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,7 +141,7 @@ mod tests {
 
     #[test]
     fn attenuated_shannon_matches_its_reference_value() {
-        let shannon = LinkAdaptation::AttenuatedShannon(AttenuatedShannon::DOWNLINK);
+        let shannon = RateModel::AttenuatedShannon(AttenuatedShannon::DOWNLINK);
         assert!((shannon.efficiency(Decibel(10.0)) - 2.07566).abs() < 1e-5);
         assert_eq!(shannon.efficiency(Decibel(22.5)), 4.4);
         assert_eq!(shannon.efficiency(Decibel(-10.1)), 0.0);
@@ -163,7 +182,7 @@ mod tests {
 
     #[test]
     fn efficiency_never_falls_with_snr_and_reaches_from_outage_to_the_best_scheme() {
-        let nr = LinkAdaptation::default();
+        let nr = RateModel::default();
         let efficiencies: Vec<f64> = (-200..400)
             .map(|tenth| nr.efficiency(Decibel(f64::from(tenth) / 10.0)))
             .collect();

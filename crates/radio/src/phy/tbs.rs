@@ -35,7 +35,7 @@ impl Allocation {
         elements
             .saturating_sub(self.dmrs + self.overhead)
             .min(MOST_ELEMENTS)
-            * self.resource_blocks
+            .saturating_mul(self.resource_blocks)
     }
 }
 
@@ -65,7 +65,7 @@ pub fn nr_transport_block(
         return sizes.get(index).copied().unwrap_or(3824);
     }
     let over = info - 24.0;
-    let step = f64::from(1_u32 << ((over as u64).ilog2() - 5));
+    let step = (1_u64 << ((over as u64).ilog2() - 5)) as f64;
     // Ties round up.
     let rounded = (over / step + 0.5).floor() * step;
     let quantised = rounded.max(3840.0) as u64;

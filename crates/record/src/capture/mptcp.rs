@@ -2,8 +2,8 @@
 //! that follow from the endpoints' ids: the simulation has none.
 
 use super::headers::scrambled;
-use crate::EndpointInfo;
-use fadeout_core::{EndpointId, Flags, MptcpOption, Segment};
+use crate::{EndpointInfo, address_of};
+use fadeout_core::{EndpointId, Flags, MptcpOption, NodeId, Segment};
 use sha2::{Digest, Sha256};
 
 /// Option kind of Multipath TCP.
@@ -19,6 +19,7 @@ pub(super) struct Identity {
     initial_data_seq: u64,
     nonce: [u8; 4],
     path: u8,
+    node: NodeId,
 }
 
 impl Identity {
@@ -38,11 +39,17 @@ impl Identity {
             initial_data_seq: u64::from_be_bytes(last),
             nonce: nonce.to_be_bytes(),
             path: subflow.path,
+            node: endpoint.node,
         })
     }
 
     /// The HMAC with which this end proves itself to `peer` (RFC 8684 section 3.2).
     fn proof(&self, peer: &Identity) -> [u8; 32] {
+        self.authenticated(peer, &[self.nonce, peer.nonce].concat())
+    }
+
+    /// The HMAC of `message` under both keys, this end's first.
+    fn authenticated(&self, peer: &Identity, message: &[u8]) -> [u8; 32] {
         let mut inner = [0x36; BLOCK];
         let mut outer = [0x5c; BLOCK];
         for (index, byte) in self.key.iter().chain(&peer.key).enumerate() {
@@ -51,8 +58,7 @@ impl Identity {
         }
         let hash = Sha256::new()
             .chain_update(inner)
-            .chain_update(self.nonce)
-            .chain_update(peer.nonce)
+            .chain_update(message)
             .finalize();
         Sha256::new()
             .chain_update(outer)
@@ -115,7 +121,24 @@ pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value
                 value.put(&dss.data_len.to_be_bytes());
             }
         }
+        MptcpOption::AddAddress { path, is_echo } => {
+            let announcer = if is_echo { peer } else { own };
+            let address = address_of(announcer.node, path).octets();
+            value.put(&[0x30 | u8::from(is_echo), path]);
+            value.put(&address);
+            if !is_echo {
+                // Address id, address, and no port (RFC 8684 section 3.4.1): the last 64 bits.
+                let mut message = [path, 0, 0, 0, 0, 0, 0];
+                message[1..5].copy_from_slice(&address);
+                value.put(&own.authenticated(peer, &message)[24..]);
+            }
+        }
         MptcpOption::RemoveAddress { path } => value.put(&[0x40, path]),
+        MptcpOption::Priority { backup } => value.put(&[0x50 | u8::from(backup)]),
+        MptcpOption::FastClose => {
+            value.put(&[0x70, 0x00]);
+            value.put(&peer.key);
+        }
     }
     value
 }
@@ -149,6 +172,7 @@ mod tests {
             initial_data_seq: 0,
             nonce: [nonce; 4],
             path: 0,
+            node: NodeId(0),
         };
         // Python: hmac.new(b"\x01" * 8 + b"\x02" * 8, b"\x03" * 4 + b"\x04" * 4, "sha256").
         let proof = end(1, 3).proof(&end(2, 4));

@@ -53,6 +53,7 @@ impl Builder<'_, '_> {
             join_delay: fields.span("join-delay")?,
             opportunistic_retransmission: fields.flag("opportunistic-retransmission"),
             penalisation: fields.flag("penalisation"),
+            maximum_send_buffer: fields.bytes("maximum-send-buffer")?,
         })
     }
 
@@ -75,8 +76,23 @@ impl Builder<'_, '_> {
             let message = "the path goes away before it comes up";
             self.mistake(fields?.place_of("until"), message, "a time after `from`");
         }
+        let mut backup_changes = Vec::new();
+        if let Some(fields) = fields {
+            for item in fields.list("backup-changes") {
+                let at = item.time()?;
+                if backup_changes.last().is_some_and(|&before| at <= before) {
+                    let message = "a change of `backup` that is not after the one before it";
+                    self.mistake(item.place, message, "times in order");
+                }
+                backup_changes.push(at);
+            }
+        }
         Some(FlowPath {
             hops,
+            announced: fields
+                .and_then(|fields| fields.flag("announced"))
+                .unwrap_or(false),
+            backup_changes,
             backup: fields
                 .and_then(|fields| fields.flag("backup"))
                 .unwrap_or(false),

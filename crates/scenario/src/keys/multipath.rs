@@ -45,14 +45,21 @@ pub(super) static MULTIPATH: &[Key] = &[
         Shape::Bool,
         Optional,
         "Whether the head of the line is sent again on a faster path when the receive window is \
-         full; on without it, but for the scheduler `linger`.",
+         full; on without it, but for the scheduler `linux`.",
     ),
     key(
         "penalisation",
         Shape::Bool,
         Optional,
         "Whether the window of the slower path is then halved; on without it, but for the \
-         scheduler `linger`.",
+         scheduler `linux`.",
+    ),
+    key(
+        "maximum-send-buffer",
+        SIZE,
+        Default("\"4 MiB\""),
+        "Most memory that a path's send buffer grows to under the scheduler `linux` (tcp_wmem[2]); \
+         a full segment takes 4352 bytes of it in sizing.",
     ),
 ];
 
@@ -68,6 +75,19 @@ static PATH: &[Key] = &[
         Shape::Bool,
         Default("false"),
         "Whether it is used only while no regular path works.",
+    ),
+    key(
+        "backup-changes",
+        Shape::List(&TIME),
+        Optional,
+        "Times at which `backup` turns to the other value, in order; the peer is told by MP_PRIO.",
+    ),
+    key(
+        "announced",
+        Shape::Bool,
+        Default("false"),
+        "Whether the opening end joins it only once the other end announces it, by ADD_ADDR on \
+         another path; without it both ends know it.",
     ),
     key("from", TIME, Default("\"0 s\""), "When the path comes up."),
     key(

@@ -392,6 +392,8 @@ pub struct Multipath {
     pub opportunistic_retransmission: Option<bool>,
     /// Whether the slower path's window is then halved; without it the scheduler's stack decides.
     pub penalisation: Option<bool>,
+    /// Most that a path's send buffer grows to under the scheduler `linux`.
+    pub maximum_send_buffer: Bytes,
 }
 
 /// One path of a multipath connection.
@@ -401,6 +403,10 @@ pub struct FlowPath {
     pub hops: Vec<Hop>,
     /// For use only while no regular path works.
     pub backup: bool,
+    /// When that turns to the other, in order of time.
+    pub backup_changes: Vec<Time>,
+    /// Whether the opening end joins it only once the other announces it.
+    pub announced: bool,
     /// When it comes up.
     pub from: Time,
     /// When it goes away for good; never without it.

@@ -11,6 +11,11 @@ use crate::tree::{Entry, Node, Place, Table, Value, shortened};
 use fadeout_core::registry::{self, Parameters};
 
 impl Reader<'_> {
+    /// Whether `name` is one of the user's own.
+    pub(super) fn is_own(&self, kind: &str, name: &str) -> bool {
+        self.own.kind == kind && self.own.names.contains(&name)
+    }
+
     pub(super) fn lookup(
         &mut self,
         place: Place,
@@ -23,11 +28,13 @@ impl Reader<'_> {
         if found.is_none() && self.mistakes.is_full() {
             self.mistakes.push(Mistake::new(place, message));
         } else if found.is_none() {
+            let own = self.own.names.iter().copied();
+            let own = own.filter(|_| self.own.kind == kind);
             let names = entries
                 .iter()
                 .flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()));
-            let suggestion = nearest(name, names);
-            let canonical = alternatives(entries.iter().map(|entry| entry.name));
+            let suggestion = nearest(name, names.chain(own.clone()));
+            let canonical = alternatives(own.chain(entries.iter().map(|entry| entry.name)));
             self.mistakes.push(
                 Mistake::new(place, message)
                     .suggest(suggestion)
@@ -55,8 +62,14 @@ impl Reader<'_> {
             let expected = format!("the name of {}", with_article(kind));
             return self.expected(&entry.node, expected, None);
         };
-        let found = self.lookup(entry.node.place, kind, name)?;
         let given = table.0.iter().filter(|given| given.key != tag);
+        if self.is_own(kind, name) {
+            return Some(Named {
+                name: name.clone(),
+                parameters: self.free_parameters(given),
+            });
+        }
+        let found = self.lookup(entry.node.place, kind, name)?;
         let parameters = self.parameters(given, found);
         Some(Named {
             name: found.name.to_owned(),
@@ -77,6 +90,27 @@ impl Reader<'_> {
             content: Content::Parameters(parameters),
             place: entry.key_place,
         })
+    }
+
+    /// Parameters that nothing describes: of any name, and of any plain value.
+    fn free_parameters<'a>(&mut self, given: impl Iterator<Item = &'a Entry>) -> Parameters {
+        let mut parameters = Parameters::default();
+        for entry in given {
+            let value = match &entry.node.value {
+                Value::Integer(_) | Value::Float(_) => {
+                    registry::Value::Number(number(&entry.node.value))
+                }
+                Value::Bool(flag) => registry::Value::Bool(*flag),
+                Value::Text(text) => registry::Value::Choice(text.clone()),
+                _ => {
+                    let expected = "a number, a text, true or false".to_owned();
+                    let _: Option<()> = self.expected(&entry.node, expected, None);
+                    continue;
+                }
+            };
+            parameters.0.push((entry.key.clone(), value));
+        }
+        parameters
     }
 
     fn parameters<'a>(

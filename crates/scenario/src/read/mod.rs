@@ -4,6 +4,7 @@
 mod catalog;
 mod refusal;
 
+use crate::OwnNames;
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::MAX_ELEMENTS;
 use crate::model::Named;
@@ -68,13 +69,15 @@ impl Fields {
 #[derive(Debug)]
 pub(crate) struct Reader<'c> {
     pub(crate) catalog: &'c Catalog,
+    own: OwnNames<'c>,
     pub(crate) mistakes: Mistakes,
 }
 
 impl<'c> Reader<'c> {
-    pub(crate) fn new(catalog: &'c Catalog) -> Reader<'c> {
+    pub(crate) fn new(catalog: &'c Catalog, own: OwnNames<'c>) -> Reader<'c> {
         Reader {
             catalog,
+            own,
             mistakes: Mistakes::default(),
         }
     }
@@ -235,7 +238,11 @@ impl<'c> Reader<'c> {
             }
             (Shape::Map(keys), Value::Table(table)) => Content::Map(self.map(table, keys)),
             (Shape::Named { kind, .. }, Value::Text(name)) => {
-                let name = self.lookup(node.place, kind, name)?.name.to_owned();
+                let name = if self.is_own(kind, name) {
+                    name.clone()
+                } else {
+                    self.lookup(node.place, kind, name)?.name.to_owned()
+                };
                 Content::Named(Named {
                     name,
                     parameters: Parameters::default(),

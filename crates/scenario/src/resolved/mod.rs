@@ -100,10 +100,15 @@ impl Scenario {
             let mut table = json!({
                 "links": links.collect::<Vec<_>>(),
                 "backup": path.backup,
+                "announced": path.announced,
                 "from": time(path.from),
             });
             if let Some(until) = path.until {
                 table["until"] = time(until);
+            }
+            if !path.backup_changes.is_empty() {
+                let times = path.backup_changes.iter().map(|at| time(*at));
+                table["backup-changes"] = times.collect();
             }
             table
         });
@@ -112,6 +117,7 @@ impl Scenario {
             "scheduler": named(&multipath.scheduler, "name"),
             "coupling": named(&multipath.coupling, "name"),
             "join-delay": span(multipath.join_delay),
+            "maximum-send-buffer": size(multipath.maximum_send_buffer),
         });
         for (key, flag) in [
             (

@@ -159,8 +159,8 @@ pub(crate) static CATALOG: Catalog = Catalog {
             name: "scheduler",
             plural: "schedulers",
             entries: &[
-                entry("linger", &["default"], &[]),
-                entry("min-rtt", &[], &[]),
+                entry("linux", &["default"], &[]),
+                entry("lowest-rtt", &[], &[]),
             ],
         },
         Kind {

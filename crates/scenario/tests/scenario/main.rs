@@ -5,6 +5,7 @@ mod errors;
 mod examples;
 mod hostile;
 mod overrides;
+mod own;
 mod radio;
 mod schema;
 

@@ -5,7 +5,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::{Decibel, LinkId, Rate, Span, Time};
 use fadeout_link as link;
 use fadeout_radio::phy::mcs::McsTable;
-use fadeout_radio::phy::rate::{LinkAdaptation, NrMcs};
+use fadeout_radio::phy::rate::{NrMcs, RateModel};
 use fadeout_radio::{self as radio, LinkBudget};
 use fadeout_scenario::{self as scenario, Scenario};
 
@@ -123,7 +123,7 @@ fn budget(described: &scenario::Radio) -> LinkBudget {
         noise_figure: described.noise_figure,
         layers: described.layers,
         overhead: described.overhead,
-        adaptation: LinkAdaptation::NrMcs(NrMcs {
+        adaptation: RateModel::NrMcs(NrMcs {
             table: match described.mcs_table {
                 scenario::McsTable::Qam64 => McsTable::Qam64,
                 scenario::McsTable::Qam256 => McsTable::Qam256,

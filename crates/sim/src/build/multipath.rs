@@ -1,6 +1,6 @@
 //! Multipath TCP connections: two hosts a path, one connection an end.
 
-use super::{BuildError, default_congestion_control, route_over};
+use super::{BuildError, ChooseCongestion, default_congestion_control, route_over};
 use crate::world::{End, Host, Multi, Parts};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -55,6 +55,7 @@ pub(super) fn add(
     described: &scenario::Multipath,
     first_flow: FlowId,
     parts: &mut Parts,
+    choose: ChooseCongestion<'_>,
 ) -> Result<(), BuildError> {
     let id = FlowId(parts.flows.len() as u32);
     let unknown = |kind, name: &str| BuildError::Unknown {
@@ -72,6 +73,7 @@ pub(super) fn add(
         tcp,
         scheduler,
         join_delay: described.join_delay,
+        maximum_send_buffer: described.maximum_send_buffer,
         opportunistic_retransmission: described.opportunistic_retransmission.unwrap_or(is_papers),
         penalisation: described.penalisation.unwrap_or(is_papers),
     };
@@ -81,16 +83,25 @@ pub(super) fn add(
         let mut subflows = Vec::new();
         for (number, path) in described.paths.iter().enumerate() {
             let endpoint = EndpointId(first_host + 2 * number as u32 + side);
-            let congestion = congestion(scenario, flow, described, &config, endpoint)?;
+            let congestion = match coupled(described).or_else(|| choose(flow)) {
+                Some(congestion) => congestion,
+                None => congestion(scenario, flow, &config, endpoint)?,
+            };
             // The receiving end learns from the sender what comes and goes.
             let path = if side == 0 {
                 PathConfig {
                     backup: path.backup,
+                    backup_changes: path.backup_changes.clone(),
+                    announced: path.announced,
                     from: path.from,
                     until: path.until.unwrap_or(Time::NEVER),
                 }
             } else {
-                PathConfig::default()
+                PathConfig {
+                    announced: path.announced,
+                    from: path.from,
+                    ..PathConfig::default()
+                }
             };
             subflows.push(Subflow {
                 flow: path_flow(first_flow, number),
@@ -129,17 +140,17 @@ pub(super) fn add(
     Ok(())
 }
 
+fn coupled(described: &scenario::Multipath) -> Option<Congestion> {
+    let coupling = &described.coupling;
+    Coupled::new(&coupling.name, &coupling.parameters).map(Congestion::Coupled)
+}
+
 fn congestion(
     scenario: &Scenario,
     flow: &scenario::Flow,
-    described: &scenario::Multipath,
     config: &MultipathConfig,
     endpoint: EndpointId,
 ) -> Result<Congestion, BuildError> {
-    let coupling = &described.coupling;
-    if let Some(coupled) = Coupled::new(&coupling.name, &coupling.parameters) {
-        return Ok(Congestion::Coupled(coupled));
-    }
     let none = Parameters::default();
     let (name, given) = match &flow.congestion_control {
         Some(named) => (named.name.as_str(), &named.parameters),

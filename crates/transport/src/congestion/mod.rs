@@ -218,6 +218,21 @@ impl CongestionEvent {
     }
 }
 
+/// A segment with data that left, new or again.
+#[derive(Debug, Clone, Copy)]
+pub struct SentSample {
+    /// When it left.
+    pub now: Time,
+    /// Its first sequence number.
+    pub seq: u64,
+    /// Its payload in bytes.
+    pub len: u32,
+    /// Segments in flight, this one included.
+    pub in_flight: u32,
+    /// Whether it was sent before.
+    pub is_retransmission: bool,
+}
+
 /// How the peer reports congestion marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EcnFeedback {
@@ -260,6 +275,9 @@ pub trait CongestionControl {
 
     /// Sending starts again after everything was acknowledged, `idle` after the last send.
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, _idle: Span) {}
+
+    /// A segment with data left. Only a [`Custom`] algorithm is told: no built-in one looks.
+    fn on_sent(&mut self, _window: &mut Window, _sent: &SentSample) {}
 
     /// The ECN feedback that the algorithm is made for; naming it switches that on. One that is
     /// made for accurate feedback also sends ECT(1) when it gets it (RFC 9331 section 4.1).

@@ -2,7 +2,7 @@
 
 use super::scheduler::Scheduler;
 use crate::tcp::{ReceiveWindow, TcpConfig};
-use fadeout_core::{Span, Time};
+use fadeout_core::{Bytes, Span, Time};
 
 /// Constants of a connection.
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ pub struct MultipathConfig {
     pub opportunistic_retransmission: bool,
     /// Whether the slower path's window is then halved.
     pub penalisation: bool,
+    /// Most that a subflow's send buffer grows to under Linux's scheduler (`tcp_wmem[2]`).
+    pub maximum_send_buffer: Bytes,
 }
 
 impl MultipathConfig {
@@ -32,10 +34,14 @@ impl MultipathConfig {
 }
 
 /// One path of a connection.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PathConfig {
     /// For use only while no regular path works (RFC 8684 section 3.3.8).
     pub backup: bool,
+    /// When that turns to the other, in order of time; the peer is told by MP_PRIO.
+    pub backup_changes: Vec<Time>,
+    /// Whether the opening end joins it only once the other end announces it (ADD_ADDR).
+    pub announced: bool,
     /// When it comes up; the first path's connection opens when the application says so.
     pub from: Time,
     /// When it goes away for good.
@@ -46,6 +52,8 @@ impl Default for PathConfig {
     fn default() -> Self {
         PathConfig {
             backup: false,
+            backup_changes: Vec::new(),
+            announced: false,
             from: Time::ZERO,
             until: Time::NEVER,
         }

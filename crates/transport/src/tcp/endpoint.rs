@@ -679,6 +679,8 @@ impl TcpEndpoint {
         };
         if next != self.state && matches!(next, S::TimeWait | S::Closed) {
             out.events.push(AppEvent::Closed);
+            // Of thousands of flows most are over: they keep their statistics alone.
+            self.sender.release();
         }
         self.state = next;
     }

@@ -127,6 +127,10 @@ impl Scoreboard {
     pub(super) fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
+    /// Gives back the memory of a queue that stays empty from now on.
+    pub(super) fn release(&mut self) {
+        self.ring.release();
+    }
     /// Number of the oldest segment.
     #[inline]
     pub(super) fn first(&self) -> u64 {

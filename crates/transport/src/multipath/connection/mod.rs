@@ -2,11 +2,13 @@
 //!
 //! - [`path`]: one path and its mappings
 //! - [`send`]: which data goes where, reinjection, opportunistic retransmission
+//! - [`queue`]: data that waits on a path ahead of its window, as in Linux
 //! - [`receive`]: mappings and DATA_ACKs that arrive, the shared receive buffer
 //! - [`paths`]: paths that come, go, fail and return
 
 mod path;
 mod paths;
+mod queue;
 mod receive;
 mod send;
 #[cfg(test)]
@@ -24,6 +26,7 @@ use crate::tcp::receiver::window::AdvertisedWindow;
 use crate::tcp::{AppCommand, AppEvent, Outbox, TcpEndpoint};
 use fadeout_core::{Ecn, FlowId, MptcpOption, Probe, Segment, Time};
 use path::{Path, Stage};
+use queue::SendQueues;
 
 /// Data that the application writes without end.
 const ENDLESS: u64 = u64::MAX / 4;
@@ -46,6 +49,8 @@ pub struct MultipathConnection {
     /// First data sequence number beyond the peer's window.
     window_end: u64,
     reinjection: Reinjection,
+    /// Where data waits ahead of the subflows' windows.
+    queues: Option<SendQueues>,
     fin_queued: bool,
     fin_sent: bool,
     /// When data that is not acknowledged is looked at again.
@@ -63,10 +68,14 @@ pub struct MultipathConnection {
     is_established: bool,
     is_closing: bool,
     is_closed: bool,
+    /// Resets carry MP_FASTCLOSE.
+    is_aborting: bool,
     /// Outputs of a subflow, before they become the connection's.
     scratch: Outbox,
     /// A path whose removal the peer has yet to be told.
     to_remove: Option<PathId>,
+    /// A path whose existence the peer has yet to be told.
+    to_announce: Option<PathId>,
 }
 
 /// One path of a new connection.
@@ -104,6 +113,14 @@ impl MultipathConnection {
             (1..=MAX_PATHS).contains(&paths.len()),
             "a connection has one to {MAX_PATHS} paths"
         );
+        // Over one path nothing waits: it is TCP.
+        let queues = (config.scheduler.is_upstream() && paths.len() > 1).then_some(SendQueues {
+            maximum: config.maximum_send_buffer.0,
+            taken: 1,
+            bound: 1,
+            unbound: 1,
+            is_waiting: false,
+        });
         let mut inbound = Reassembly::default();
         inbound.begin(1);
         MultipathConnection {
@@ -117,6 +134,7 @@ impl MultipathConnection {
             data_end: 1,
             window_end: 1,
             reinjection: Reinjection::default(),
+            queues,
             fin_queued: false,
             fin_sent: false,
             data_timer_at: Time::NEVER,
@@ -129,8 +147,10 @@ impl MultipathConnection {
             is_established: false,
             is_closing: false,
             is_closed: false,
+            is_aborting: false,
             scratch: Outbox::default(),
             to_remove: None,
+            to_announce: None,
         }
     }
 
@@ -166,6 +186,8 @@ impl MultipathConnection {
             // A connection of several paths reads all or nothing.
             AppCommand::Read(_) => {}
             AppCommand::Abort => {
+                // RFC 8684 section 3.5, option R: resets on every subflow.
+                self.is_aborting = true;
                 for index in 0..self.paths.len() {
                     self.command(now, index, AppCommand::Abort, out, probe);
                 }
@@ -188,11 +210,18 @@ impl MultipathConnection {
         if self.paths[index].stage == Stage::Gone {
             return;
         }
-        self.take_option(index, segment);
+        self.take_option(index, segment, out);
+        if self.paths[index].stage == Stage::Gone {
+            return;
+        }
         self.step(now, index, out, probe, |tcp, scratch, probe| {
             tcp.on_segment(now, segment, ecn, scratch, probe);
         });
         self.follow_handshake(now, index, segment, out);
+        self.on_heard(now, index);
+        if let MptcpOption::AddAddress { path, is_echo } = segment.mptcp {
+            self.on_announcement(now, index, usize::from(path), is_echo, out);
+        }
         if segment.len == 0 && matches!(segment.mptcp, MptcpOption::Dss(dss) if dss.data_fin) {
             self.acknowledge(now, index, out);
         }
@@ -226,7 +255,17 @@ impl MultipathConnection {
             } else {
                 path.config.until
             };
-            path.tcp.wake_at().min(path.join_at).min(goes_at)
+            let changes_at = if goes_at.is_never() && self.is_closing {
+                Time::NEVER
+            } else {
+                path.changes_at()
+            };
+            path.tcp
+                .wake_at()
+                .min(path.join_at)
+                .min(path.announce_at)
+                .min(goes_at)
+                .min(changes_at)
         });
         paths.min().unwrap_or(Time::NEVER).min(self.data_timer_at)
     }

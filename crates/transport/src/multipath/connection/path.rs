@@ -25,6 +25,15 @@ impl Mapping {
     }
 }
 
+/// A range of data sequence numbers that waits on a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// It was bound to a path before.
+    pub(super) is_again: bool,
+}
+
 /// How far the path is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -75,6 +84,30 @@ pub(super) struct Path {
     /// Data below was retransmitted opportunistically on this path.
     pub(super) opportunistic_up_to: u64,
     pub(super) penalised_at: Time,
+    /// When to announce it; again until the echo.
+    pub(super) announce_at: Time,
+    /// The peer announced it and has yet to hear so.
+    pub(super) owes_echo: bool,
+    /// Number of the next of the configured changes of priority.
+    pub(super) next_change: usize,
+    /// The peer has yet to be told of the last.
+    pub(super) tells_priority: bool,
+    /// Data bound to the path that has not left.
+    pub(super) waiting: VecDeque<Waiting>,
+    /// Bytes of it.
+    pub(super) waiting_bytes: u64,
+    /// Memory for what waits or is not acknowledged, bytes.
+    pub(super) send_buffer: u64,
+    /// Average pacing rate, bits per second.
+    pub(super) pace: u64,
+    /// When the last segment arrived on it.
+    pub(super) heard_at: Time,
+    /// That, when the connection's timer first expired.
+    pub(super) heard_then: Time,
+    /// Expiries of the connection's timer since, with nothing heard.
+    pub(super) silent_expiries: u32,
+    /// Left out until it is heard.
+    pub(super) is_stale: bool,
     pub(super) statistics: PathStatistics,
 }
 
@@ -94,8 +127,29 @@ impl Path {
             cursor: 0,
             opportunistic_up_to: 0,
             penalised_at: Time::ZERO,
+            announce_at: Time::NEVER,
+            owes_echo: false,
+            next_change: 0,
+            tells_priority: false,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            send_buffer: 0,
+            pace: 0,
+            heard_at: Time::ZERO,
+            heard_then: Time::ZERO,
+            silent_expiries: 0,
+            is_stale: false,
             statistics: PathStatistics::default(),
         }
+    }
+
+    /// When its priority changes next.
+    pub(super) fn changes_at(&self) -> Time {
+        let changes = &self.config.backup_changes;
+        changes
+            .get(self.next_change)
+            .copied()
+            .unwrap_or(Time::NEVER)
     }
 
     pub(super) fn view(&self) -> SubflowView {

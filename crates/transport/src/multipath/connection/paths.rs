@@ -7,10 +7,8 @@ use crate::multipath::reinjection::Stranded;
 use crate::tcp::{AppCommand, AppEvent, ConnectionState};
 use fadeout_core::{Flags, MptcpOption, Probe, Segment, Time};
 
-/// Timeouts in a row after which Linux calls a subflow stale (`net.mptcp.stale_loss_cnt`).
-pub(super) const STALE_TIMEOUTS: u32 = 4;
-/// Most data that the connection's timer sends again at once, bytes (Linux retransmits one
-/// fragment of the write queue at a time, at most this large).
+/// Most data that the connection's timer sends again at once, bytes: about what a stack gives a
+/// subflow in one piece.
 const DATA_TIMER_BYTES: u64 = 65_428;
 
 impl MultipathConnection {
@@ -46,6 +44,10 @@ impl MultipathConnection {
                 self.open(now, index, out, probe);
             }
         }
+        self.change_priority(now, index, out);
+        if self.paths[index].announce_at <= now {
+            self.announce(now, index, out);
+        }
         let stage = self.paths[index].stage;
         let is_over = self.paths[index].config.until <= now;
         if is_over && !self.is_closing && !matches!(stage, Stage::Gone | Stage::Idle) {
@@ -57,12 +59,83 @@ impl MultipathConnection {
         }
     }
 
+    /// A path whose priority changes now becomes a backup, or a regular path again, and the peer is
+    /// told (RFC 8684 section 3.3.8).
+    fn change_priority(&mut self, now: Time, index: usize, out: &mut PathOutbox) {
+        let path = &mut self.paths[index];
+        let was = path.config.backup;
+        while path.changes_at() <= now {
+            path.next_change += 1;
+            path.config.backup = !path.config.backup;
+        }
+        // Before the path joins its MP_JOIN says it.
+        if path.config.backup != was && path.stage == Stage::Usable {
+            path.tells_priority = true;
+            self.acknowledge(now, index, out);
+        }
+    }
+
+    /// Tells the opening end of a path, and again each timeout until it has heard (RFC 8684 section
+    /// 3.4.1).
+    fn announce(&mut self, now: Time, index: usize, out: &mut PathOutbox) {
+        let usable = self.paths.iter().filter(|path| path.stage == Stage::Usable);
+        let wait = usable.map(|path| path.view().rto).max();
+        let is_needless = self.is_closing || self.paths[index].stage != Stage::Opening;
+        self.paths[index].announce_at = match wait {
+            Some(wait) if !is_needless => now.saturating_add(wait),
+            _ => Time::NEVER,
+        };
+        if !is_needless {
+            self.to_announce = Some(PathId(index as u8));
+            self.acknowledge_on_best(now, out);
+        }
+    }
+
+    /// The peer announced path `path`, or heard our announcement.
+    pub(super) fn on_announcement(
+        &mut self,
+        now: Time,
+        index: usize,
+        path: usize,
+        is_echo: bool,
+        out: &mut PathOutbox,
+    ) {
+        let Some(announced) = self.paths.get_mut(path) else {
+            return;
+        };
+        if is_echo {
+            announced.announce_at = Time::NEVER;
+            return;
+        }
+        if self.is_opener && announced.stage == Stage::Idle && announced.join_at.is_never() {
+            announced.join_at = now + self.config.join_delay;
+        }
+        announced.owes_echo = true;
+        self.acknowledge(now, index, out);
+    }
+
+    /// The peer ended the whole connection (RFC 8684 section 3.5).
+    pub(super) fn on_fast_close(&mut self, out: &mut PathOutbox) {
+        for index in 0..self.paths.len() {
+            self.lose_path(index);
+        }
+        self.data_timer_at = Time::NEVER;
+        self.report(AppEvent::Aborted, out);
+    }
+
     /// A path is of no use any more: others carry what it had not delivered.
     pub(super) fn lose_path(&mut self, index: usize) {
         if self.paths[index].stage != Stage::Gone {
-            self.strand(index);
+            if self.queues.is_some() {
+                self.paths[index].waiting.clear();
+                self.paths[index].waiting_bytes = 0;
+                self.bind_anew();
+            } else {
+                self.strand(index);
+            }
             self.paths[index].stage = Stage::Gone;
             self.paths[index].join_at = Time::NEVER;
+            self.paths[index].announce_at = Time::NEVER;
             self.paths[index].tcp.vanish();
         }
     }
@@ -84,15 +157,13 @@ impl MultipathConnection {
 
     /// Notes timeouts of a subflow and its return.
     pub(super) fn follow_timeouts(&mut self, index: usize) {
+        if self.queues.is_some() {
+            return;
+        }
         let view = self.paths[index].view();
-        let patience = if self.config.scheduler.is_upstream() {
-            STALE_TIMEOUTS
-        } else {
-            1
-        };
         let path = &mut self.paths[index];
         let was = std::mem::replace(&mut path.timeouts_in_a_row, view.timeouts_in_a_row);
-        if view.timeouts_in_a_row > was && view.timeouts_in_a_row >= patience && !path.is_stranded {
+        if view.timeouts_in_a_row > was && !path.is_stranded {
             self.strand(index);
         } else if view.timeouts_in_a_row == 0 && path.is_stranded && path.stage != Stage::Gone {
             path.is_stranded = false;
@@ -154,7 +225,15 @@ impl MultipathConnection {
                     self.paths[0].stage = Stage::Usable;
                     let earliest = now + self.config.join_delay;
                     for path in &mut self.paths[1..] {
-                        path.join_at = earliest.max(path.config.from);
+                        if !path.config.announced {
+                            path.join_at = earliest.max(path.config.from);
+                        }
+                    }
+                } else {
+                    for path in &mut self.paths[1..] {
+                        if path.config.announced {
+                            path.announce_at = now.max(path.config.from);
+                        }
                     }
                 }
             }
@@ -201,6 +280,7 @@ impl MultipathConnection {
         self.is_closing = true;
         for index in 0..self.paths.len() {
             self.paths[index].join_at = Time::NEVER;
+            self.paths[index].announce_at = Time::NEVER;
             if !matches!(self.paths[index].stage, Stage::Gone | Stage::Idle) {
                 self.command(now, index, AppCommand::Close, out, probe);
             }
@@ -208,7 +288,7 @@ impl MultipathConnection {
     }
 
     /// Data stayed unacknowledged for a timeout: says DATA_FIN again, or sends the head of the
-    /// line on a path that has nothing to do (Linux `__mptcp_retrans`).
+    /// line on a path that has nothing to do.
     pub(super) fn on_data_timer(&mut self, now: Time, out: &mut PathOutbox) {
         self.data_timer_at = Time::NEVER;
         if self.data_una != self.data_una_then {
@@ -216,6 +296,10 @@ impl MultipathConnection {
         }
         if self.fin_sent && self.data_una == self.data_end {
             self.acknowledge_on_best(now, out);
+            return;
+        }
+        if self.queues.is_some() {
+            self.on_queues_timer();
             return;
         }
         let is_idle = |path: &super::Path| {

@@ -11,7 +11,7 @@ const GROWS_FROM: u32 = 128;
 
 impl MultipathConnection {
     /// Takes the multipath option of a segment, before the subflow sees it.
-    pub(super) fn take_option(&mut self, index: usize, segment: &Segment) {
+    pub(super) fn take_option(&mut self, index: usize, segment: &Segment, out: &mut PathOutbox) {
         match segment.mptcp {
             MptcpOption::Dss(dss) => {
                 if dss.data_ack > self.data_una && dss.data_ack <= self.data_nxt + 1 {
@@ -44,7 +44,9 @@ impl MultipathConnection {
                 self.window_end = self.window_end.max(self.data_una + segment.window);
             }
             MptcpOption::Join { backup } => self.paths[index].config.backup |= backup,
-            MptcpOption::None => {}
+            MptcpOption::Priority { backup } => self.paths[index].config.backup = backup,
+            MptcpOption::FastClose => self.on_fast_close(out),
+            MptcpOption::AddAddress { .. } | MptcpOption::None => {}
         }
     }
 
@@ -133,9 +135,39 @@ impl MultipathConnection {
         }
         let held = self.inbound.buffered() + self.unread;
         segment.window = self.window.advertise(next, held);
+        if segment.flags.has(Flags::RST) && self.is_aborting {
+            segment.mptcp = MptcpOption::FastClose;
+            return;
+        }
         if segment.len == 0 && self.is_opener && !self.paths[index].has_confirmed {
             self.paths[index].has_confirmed = true;
             segment.mptcp = handshake;
+            return;
+        }
+        if segment.len == 0 && self.paths[index].tells_priority {
+            self.paths[index].tells_priority = false;
+            segment.mptcp = MptcpOption::Priority {
+                backup: self.paths[index].config.backup,
+            };
+            return;
+        }
+        if segment.len == 0
+            && let Some(path) = self.paths.iter_mut().find(|path| path.owes_echo)
+        {
+            path.owes_echo = false;
+            segment.mptcp = MptcpOption::AddAddress {
+                path: path.id.0,
+                is_echo: true,
+            };
+            return;
+        }
+        if segment.len == 0
+            && let Some(new) = self.to_announce.take()
+        {
+            segment.mptcp = MptcpOption::AddAddress {
+                path: new.0,
+                is_echo: false,
+            };
             return;
         }
         if segment.len == 0

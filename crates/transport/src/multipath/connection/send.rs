@@ -3,7 +3,6 @@
 use super::path::{Mapping, Stage};
 use super::{MultipathConnection, PathOutbox};
 use crate::congestion::RecoveryState;
-use crate::multipath::connection::paths::STALE_TIMEOUTS;
 use crate::multipath::scheduler::fastest;
 use crate::multipath::{Choice, Demand, MAX_PATHS, PathId, PathScheduler, PathView};
 use crate::tcp::{Outbox, Outgoing, TcpEndpoint};
@@ -25,6 +24,11 @@ enum Source {
     Nothing,
     /// Not sent before.
     New,
+    /// Waited on the path.
+    Waiting {
+        /// It was bound to a path before.
+        is_again: bool,
+    },
     /// Stranded on another path: this number of the reinjection queue.
     Stranded(usize),
     /// A copy, by a redundant scheduler.
@@ -53,26 +57,78 @@ impl MultipathConnection {
         if self.is_coupled {
             self.share_state(index);
         }
-        let run = match self.next_run(now, Some(index), 0) {
-            Some((path, run)) if path == index => run,
-            _ => NOTHING,
+        let run = if self.queues.is_some() {
+            self.waiting_run(index)
+        } else {
+            match self.next_run(now, Some(index), 0) {
+                Some((path, run)) if path == index => run,
+                _ => NOTHING,
+            }
         };
         self.act(now, index, run, out, probe, act);
     }
 
     /// Sends on every path as long as windows and scheduler allow.
     pub(super) fn send(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
-        let mut refused = 0_u8;
-        while let Some((index, run)) = self.next_run(now, None, refused) {
-            let act = |tcp: &mut TcpEndpoint, scratch: &mut Outbox, probe: &mut _| {
-                tcp.push(now, scratch, probe);
-            };
-            if self.act(now, index, run, out, probe, act) == 0 {
-                refused |= 1 << index;
+        if self.queues.is_some() {
+            self.send_waiting(now, out, probe);
+        } else {
+            let mut refused = 0_u8;
+            while let Some((index, run)) = self.next_run(now, None, refused) {
+                if self.push(now, index, run, out, probe) == 0 {
+                    refused |= 1 << index;
+                }
             }
         }
         self.send_data_fin(now, out);
         self.arm_data_timer(now);
+    }
+
+    /// Fills the send queues, and sends what waits as far as the subflows' windows allow.
+    fn send_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
+        if self.is_closing {
+            return;
+        }
+        self.fill_queues();
+        for index in 0..self.paths.len() {
+            loop {
+                let path = &self.paths[index];
+                let has_room = path.view().in_flight < path.tcp.window().cwnd as u32;
+                let run = self.waiting_run(index);
+                if !has_room || run.bytes == 0 || self.push(now, index, run, out, probe) == 0 {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// What waits first on path `index`.
+    fn waiting_run(&self, index: usize) -> Run {
+        let path = &self.paths[index];
+        match path.waiting.front() {
+            Some(data) if path.stage == Stage::Usable => Run {
+                start: data.start,
+                bytes: data.end - data.start,
+                source: Source::Waiting {
+                    is_again: data.is_again,
+                },
+            },
+            _ => NOTHING,
+        }
+    }
+
+    /// Lets a subflow send from `run`; returns how much of it left.
+    fn push(
+        &mut self,
+        now: Time,
+        index: usize,
+        run: Run,
+        out: &mut PathOutbox,
+        probe: &mut impl Probe,
+    ) -> u64 {
+        self.act(now, index, run, out, probe, |tcp, scratch, probe| {
+            tcp.push(now, scratch, probe);
+        })
     }
 
     /// Lets a subflow act with `run` on offer; returns how much of it left.
@@ -87,7 +143,11 @@ impl MultipathConnection {
     ) -> u64 {
         let mut scratch = std::mem::take(&mut self.scratch);
         let unsent = self.data_end - self.data_nxt;
-        let holds_back = unsent > run.bytes || run.source != Source::New && unsent > 0;
+        let holds_back = match run.source {
+            Source::Waiting { .. } => self.paths[index].waiting_bytes > run.bytes,
+            Source::New => unsent > run.bytes,
+            _ => self.queues.is_none() && unsent > 0,
+        };
         let tcp = &mut self.paths[index].tcp;
         tcp.offer(run.bytes, holds_back);
         let before = tcp.subflow_view().snd_nxt;
@@ -131,6 +191,16 @@ impl MultipathConnection {
                 statistics.sent_bytes += sent;
                 self.data_nxt += sent;
                 self.paths[index].cursor = self.data_nxt;
+                return;
+            }
+            Source::Waiting { is_again } => {
+                if is_again {
+                    statistics.reinjected_bytes += sent;
+                } else {
+                    statistics.sent_bytes += sent;
+                }
+                self.data_nxt = self.data_nxt.max(run.start + sent);
+                self.paths[index].leave(sent);
                 return;
             }
             Source::Stranded(range) if sent > 0 => self.reinjection.on_sent(range, sent),
@@ -297,11 +367,7 @@ impl MultipathConnection {
             if !subflow.may_send && expecting != Some(index) {
                 continue;
             }
-            let works = if self.config.scheduler.is_upstream() {
-                subflow.timeouts_in_a_row < STALE_TIMEOUTS
-            } else {
-                subflow.recovery_state != RecoveryState::Loss
-            };
+            let works = subflow.recovery_state != RecoveryState::Loss;
             let rank = match (works, path.config.backup) {
                 (true, false) => 0,
                 (true, true) => 1,
@@ -392,8 +458,12 @@ impl MultipathConnection {
         } else if self.data_timer_at.is_never() || self.data_una != self.data_una_then {
             let usable = self.paths.iter().filter(|path| path.stage == Stage::Usable);
             let longest = usable.map(|path| path.view().rto).max();
+            let wait = match self.queues {
+                Some(_) => longest.map(|_| self.queues_timer(now)),
+                None => longest,
+            };
             self.data_una_then = self.data_una;
-            self.data_timer_at = longest.map_or(Time::NEVER, |rto| now.saturating_add(rto));
+            self.data_timer_at = wait.map_or(Time::NEVER, |wait| now.saturating_add(wait));
         }
     }
 

@@ -48,6 +48,7 @@ fn config(scheduler: &str) -> MultipathConfig {
         },
         scheduler,
         join_delay: Span::ZERO,
+        maximum_send_buffer: Bytes(4 << 20),
         opportunistic_retransmission: is_papers,
         penalisation: is_papers,
     }
@@ -61,7 +62,7 @@ fn connection(config: &MultipathConfig, pipes: &[Pipe]) -> MultipathConnection {
     let subflows = pipes.iter().map(|pipe| Subflow {
         flow: FlowId(0),
         congestion: reno(),
-        config: pipe.config,
+        config: pipe.config.clone(),
     });
     MultipathConnection::new(config.clone(), subflows)
 }
@@ -94,7 +95,10 @@ impl Net {
     fn new(config: &MultipathConfig, pipes: &[Pipe], seed: u64) -> Net {
         let mut receiver_pipes = pipes.to_vec();
         for pipe in &mut receiver_pipes {
-            pipe.config = PathConfig::default();
+            pipe.config = PathConfig {
+                announced: pipe.config.announced,
+                ..PathConfig::default()
+            };
         }
         Net {
             now: Time::ZERO,
@@ -265,7 +269,7 @@ fn a_transfer_arrives_whole_over_two_paths_and_closes() {
 
 #[test]
 fn two_paths_carry_their_sum() {
-    let mut wide = config("min-rtt");
+    let mut wide = config("lowest-rtt");
     wide.tcp.receive_window = ReceiveWindow::Fixed { bytes: 4 << 20 };
     let mut net = Net::new(&wide, &[pipe(1000, 20), pipe(2000, 20)], 1);
     net.command(1, AppCommand::Listen);
@@ -279,7 +283,7 @@ fn two_paths_carry_their_sum() {
 
 #[test]
 fn a_join_carries_no_data_before_its_fourth_packet() {
-    let mut net = Net::new(&config("min-rtt"), &[pipe(100, 10), pipe(100, 20)], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[pipe(100, 10), pipe(100, 20)], 1);
     net.transfer(2_000_000);
     net.run(ms(2_000));
     let on_join = |end: usize| {
@@ -300,7 +304,7 @@ fn a_join_carries_no_data_before_its_fourth_packet() {
 
 #[test]
 fn a_path_that_dies_for_good_loses_nothing() {
-    for scheduler in ["linger", "min-rtt"] {
+    for scheduler in ["linux", "lowest-rtt"] {
         let mut dies = pipe(500, 10);
         dies.blocked = vec![(ms(300), Time::NEVER)];
         let mut net = Net::new(&config(scheduler), &[dies, pipe(1000, 25)], 1);
@@ -315,7 +319,7 @@ fn a_path_that_dies_for_good_loses_nothing() {
 fn a_path_that_returns_is_used_again() {
     let mut returns = pipe(500, 10);
     returns.blocked = vec![(ms(500), ms(1500))];
-    let mut net = Net::new(&config("min-rtt"), &[returns, pipe(2000, 25)], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[returns, pipe(2000, 25)], 1);
     net.command(1, AppCommand::Listen);
     net.command(0, AppCommand::Connect);
     net.command(0, AppCommand::WriteForever);
@@ -331,7 +335,7 @@ fn a_path_taken_away_while_running_hands_its_data_over() {
     leaves.config.until = ms(700);
     let mut comes = pipe(500, 10);
     comes.config.from = ms(1_000);
-    let mut net = Net::new(&config("min-rtt"), &[leaves, pipe(1000, 25), comes], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[leaves, pipe(1000, 25), comes], 1);
     net.transfer(6_000_000);
     net.run(ms(900));
     let left = net.carried(0);
@@ -352,7 +356,7 @@ fn a_backup_carries_data_only_while_no_regular_path_works() {
     regular.blocked = vec![(ms(2_000), ms(4_000))];
     let mut backup = pipe(500, 10);
     backup.config.backup = true;
-    let mut net = Net::new(&config("min-rtt"), &[regular, backup], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[regular, backup], 1);
     net.command(1, AppCommand::Listen);
     net.command(0, AppCommand::Connect);
     net.command(0, AppCommand::WriteForever);
@@ -366,8 +370,85 @@ fn a_backup_carries_data_only_while_no_regular_path_works() {
 }
 
 #[test]
+fn a_path_becomes_a_backup_and_regular_again_while_running() {
+    for scheduler in ["linux", "lowest-rtt"] {
+        let mut changing = pipe(500, 10);
+        changing.config.backup_changes = vec![ms(2_000), ms(4_000)];
+        let mut net = Net::new(&config(scheduler), &[pipe(500, 10), changing], 1);
+        net.command(1, AppCommand::Listen);
+        net.command(0, AppCommand::Connect);
+        net.command(0, AppCommand::WriteForever);
+        net.run(ms(1_990));
+        let before = net.carried(1);
+        assert!(before > 1_000_000, "{scheduler}: {before}");
+        // What waits on the path already goes out still.
+        net.run(ms(2_500));
+        let while_draining = net.carried(1);
+        net.run(ms(4_000));
+        assert_eq!(net.carried(1), while_draining, "{scheduler}");
+        net.run(ms(6_000));
+        assert!(net.carried(1) > while_draining + 1_000_000, "{scheduler}");
+        let told: Vec<bool> = net
+            .sent
+            .iter()
+            .filter_map(|sent| match sent.3.mptcp {
+                MptcpOption::Priority { backup } => Some(backup),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, [true, false], "{scheduler}");
+        assert!(!net.ends[1].paths[1].config.backup, "{scheduler}");
+    }
+}
+
+#[test]
+fn an_announced_path_is_joined_when_its_announcement_arrives_even_a_repeated_one() {
+    let mut lossy = pipe(500, 10);
+    lossy.blocked = vec![(ms(25), ms(400))];
+    for (first, joins_after) in [(pipe(500, 10), ms(20)), (lossy, ms(400))] {
+        let mut announced = pipe(500, 10);
+        announced.config.announced = true;
+        let mut net = Net::new(&config("linux"), &[first, announced], 1);
+        net.command(1, AppCommand::Listen);
+        net.command(0, AppCommand::Connect);
+        net.command(0, AppCommand::WriteForever);
+        net.run(ms(3_000));
+        let join = net.sent.iter().find(|sent| sent.2 == PathId(1));
+        let join = join.expect("the path is joined");
+        assert!(join.1 == 0 && join.0 > joins_after, "{join:?}");
+        assert!(net.carried(1) > 500_000);
+        let echo = MptcpOption::AddAddress {
+            path: 1,
+            is_echo: true,
+        };
+        assert!(
+            net.sent
+                .iter()
+                .any(|sent| sent.1 == 0 && sent.3.mptcp == echo)
+        );
+    }
+}
+
+#[test]
+fn an_abort_ends_the_whole_connection_at_the_peer() {
+    let mut net = Net::new(&config("linux"), &[pipe(500, 10), pipe(500, 40)], 1);
+    net.command(1, AppCommand::Listen);
+    net.command(0, AppCommand::Connect);
+    net.command(0, AppCommand::WriteForever);
+    net.run(ms(1_000));
+    net.command(0, AppCommand::Abort);
+    let closes = |sent: &&(Time, usize, PathId, Segment)| sent.3.mptcp == MptcpOption::FastClose;
+    assert_eq!(net.sent.iter().filter(closes).count(), 2);
+    net.run(ms(1_200));
+    assert!(net.has(1, AppEvent::Aborted));
+    net.run(ms(5_000));
+    let after = net.sent.iter().filter(|sent| sent.0 > ms(1_200));
+    assert_eq!(after.count(), 0);
+}
+
+#[test]
 fn an_application_that_does_not_read_stops_the_sender_and_starts_it_again() {
-    let mut net = Net::new(&config("min-rtt"), &[pipe(500, 10), pipe(500, 20)], 1);
+    let mut net = Net::new(&config("lowest-rtt"), &[pipe(500, 10), pipe(500, 20)], 1);
     net.command(1, AppCommand::PauseReading);
     net.transfer(2_000_000);
     net.run(ms(5_000));
@@ -380,7 +461,7 @@ fn an_application_that_does_not_read_stops_the_sender_and_starts_it_again() {
 
 #[test]
 fn a_slow_path_that_holds_the_window_is_penalised_and_bypassed() {
-    let mut tight = config("min-rtt");
+    let mut tight = config("lowest-rtt");
     tight.tcp.receive_window = ReceiveWindow::Fixed { bytes: 60_000 };
     let mut fast = pipe(1_000, 5);
     fast.limit = 15;
@@ -403,7 +484,7 @@ fn a_slow_path_that_holds_the_window_is_penalised_and_bypassed() {
 #[test]
 fn over_one_path_it_is_tcp() {
     // 24 bytes more of option space make the segments equally long.
-    let mut multi = config("linger");
+    let mut multi = config("linux");
     // Without timestamps both have room for as many SACK blocks as a drop-tail queue makes.
     multi.tcp.timestamps = false;
     let mut path = pipe(1000, 20);
@@ -502,6 +583,8 @@ prop_compose! {
         blocked in proptest::collection::vec((0_u64..4_000, 1_u64..1_500), 0..3),
         limit in 5_u64..200,
         backup in proptest::bool::weighted(0.2),
+        changes in proptest::collection::btree_set(0_u64..4_000, 0..3),
+        announced in proptest::bool::weighted(0.2),
         from in prop_oneof![2 => Just(0_u64), 1 => 0_u64..3_000],
         life in proptest::option::weighted(0.3, 200_u64..3_000),
     ) -> Pipe {
@@ -513,6 +596,8 @@ prop_compose! {
             limit,
             config: PathConfig {
                 backup,
+                backup_changes: changes.into_iter().map(ms).collect(),
+                announced,
                 from: ms(from),
                 until: life.map_or(Time::NEVER, |life| ms(from + life)),
             },
@@ -537,6 +622,8 @@ proptest! {
         pipes[0].config.from = Time::ZERO;
         let last = pipes.len() - 1;
         pipes[last].config.until = Time::NEVER;
+        // An announcement may be lost with the path that carries it.
+        pipes[last].config.announced = false;
         let mut config = config(SCHEDULERS[scheduler].name);
         config.tcp.receive_window = ReceiveWindow::Fixed { bytes: window };
         let mut net = Net::new(&config, &pipes, seed);

@@ -2,14 +2,19 @@
 //! in docs/models/coupled-cubic.md; in short:
 //!
 //! By RFC 9438 section 5, a CUBIC flow whose constant is `f^4 C` gets `f` times the rate of one
-//! with `C` at the same loss, and a Reno-friendly one whose slope is `f^2 alpha` too. With `X_i`
-//! the rate that CUBIC alone would get on path i, from its distance between losses,
-//! `f_i = X_max X_i / sum X_k^2` makes the rates `f_i X_i` add up to `X_max` and favour the paths
-//! with the least congestion as LIA does (rates as the square of what each path would give).
+//! with `C` at the same loss, and a Reno-friendly one whose slope is `f^2 alpha` too. Windows that
+//! grow alike for each segment acknowledged settle as one over the loss, as LIA's do; then the
+//! windows themselves say what CUBIC alone would get on each path, and the growth is the one that
+//! makes the sum the largest of these.
+//!
+//! The first form of the proposal, `estimate = "losses"`, takes that from the distances between
+//! losses instead: with `X_i` the rate that CUBIC alone would get on path i,
+//! `f_i = X_max X_i / sum X_k^2`.
 
 use super::{PathState, View};
 use crate::congestion::linux::slow_start;
 use crate::congestion::{AckSample, Window};
+use fadeout_core::registry::{Parameter, ParameterKind, Parameters};
 use fadeout_core::{Time, math};
 
 /// RFC 9438 section 5: growth constant, segments per s^3.
@@ -18,12 +23,35 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 /// RFC 9438 section 4.3: slope that makes the average window Reno's.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// A scale that has changed by this ratio begins a new epoch.
-const NEW_EPOCH: f64 = 1.25;
+/// A constant that has changed by this ratio begins a new epoch: a rate by a quarter.
+const NEW_EPOCH: f64 = 2.44;
+
+pub(super) static PARAMETERS: &[Parameter] = &[Parameter {
+    name: "estimate",
+    kind: ParameterKind::Choice(&["windows", "losses"]),
+    default: "windows",
+    doc: "What says how much CUBIC alone would get on each path: the windows, as in LIA, or the \
+          distances between losses.",
+}];
+
+/// How much less than CUBIC alone a path grows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Scale {
+    /// Of the cubic's constant.
+    constant: f64,
+    /// Of the slope in the Reno-friendly region.
+    slope: f64,
+}
+
+const ALONE: Scale = Scale {
+    constant: 1.0,
+    slope: 1.0,
+};
 
 #[derive(Debug, Clone)]
 pub(super) struct CoupledCubic {
-    scale: f64,
+    counts_losses: bool,
+    scale: Scale,
     scaled_at: Time,
     /// Window at the last loss, and its largest before (fast convergence).
     w_max: f64,
@@ -37,18 +65,7 @@ struct Epoch {
     origin: f64,
     /// What Reno's slope, scaled, would have reached.
     friendly: f64,
-    scale: f64,
-}
-
-impl Default for CoupledCubic {
-    fn default() -> Self {
-        CoupledCubic {
-            scale: 1.0,
-            scaled_at: Time::ZERO,
-            w_max: 0.0,
-            epoch: None,
-        }
-    }
+    scale: Scale,
 }
 
 /// The rate that CUBIC alone would get on a path, segments per second: the larger of its own
@@ -61,22 +78,61 @@ fn alone(path: &PathState) -> f64 {
     cubic.max(reno) / path.srtt_s
 }
 
-/// The share of its own rate that the path which looks should take.
-fn scale(view: &View) -> f64 {
+/// By the distances between losses: the share of its own rate that the path which looks should
+/// take, to the powers that its constants need.
+fn by_losses(view: &View) -> Scale {
     let own = view.own();
     if own.srtt_s <= 0.0 {
-        return 1.0;
+        return ALONE;
     }
     let largest = view.measured().map(alone).fold(0.0, f64::max);
     let squares: f64 = view.measured().map(alone).map(|rate| rate * rate).sum();
-    largest * alone(&own) / squares
+    let share = largest * alone(&own) / squares;
+    Scale {
+        constant: math::pow(share, 4.0),
+        slope: share * share,
+    }
+}
+
+/// By the windows: what each segment acknowledged should add in the mean, over what it would add if
+/// the path were alone. Never more than that.
+fn by_windows(view: &View) -> Scale {
+    let own = view.own();
+    let total = view.total_rate();
+    if own.srtt_s <= 0.0 || own.cwnd <= 0.0 || total <= 0.0 {
+        return ALONE;
+    }
+    let cubic = |path: &PathState| path.cwnd / math::cbrt(path.srtt_s);
+    let reno = |path: &PathState| path.cwnd / (path.srtt_s * path.srtt_s);
+    let largest = |of: fn(&PathState) -> f64| view.measured().map(of).fold(0.0, f64::max);
+    let part = own.rate() / total;
+    let growth = largest(cubic) / cubic(&own) * math::pow(part, 4.0 / 3.0);
+    let slope = largest(reno) / reno(&own) * part * part;
+    Scale {
+        constant: growth.min(1.0) * growth.min(1.0) * growth.min(1.0),
+        slope: slope.min(1.0),
+    }
 }
 
 impl CoupledCubic {
+    pub(super) fn new(parameters: &Parameters) -> CoupledCubic {
+        CoupledCubic {
+            counts_losses: parameters.choice("estimate", "windows") == "losses",
+            scale: ALONE,
+            scaled_at: Time::ZERO,
+            w_max: 0.0,
+            epoch: None,
+        }
+    }
+
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View) {
         if ack.now.since(self.scaled_at) >= ack.srtt {
             self.scaled_at = ack.now;
-            self.scale = scale(view);
+            self.scale = if self.counts_losses {
+                by_losses(view)
+            } else {
+                by_windows(view)
+            };
         }
         if !ack.is_growth_due() {
             return;
@@ -93,25 +149,25 @@ impl CoupledCubic {
     fn avoid(&mut self, window: &mut Window, ack: &AckSample, acked: f64) {
         let scale = self.scale;
         let is_stale = |epoch: &Epoch| {
-            let ratio = scale / epoch.scale;
+            let ratio = scale.constant / epoch.scale.constant;
             !(1.0 / NEW_EPOCH..=NEW_EPOCH).contains(&ratio)
         };
         if self.epoch.as_ref().is_none_or(is_stale) {
             self.epoch = Some(self.begin(window.cwnd, ack.now));
         }
         let Some(epoch) = &mut self.epoch else { return };
-        let constant = C * math::pow(epoch.scale, 4.0);
+        let constant = C * epoch.scale.constant;
         let t = ack.now.since(epoch.began_at).as_secs_f64() + ack.srtt.as_secs_f64();
         let offset = t - epoch.k_s;
         let cubic = constant * offset * offset * offset + epoch.origin;
-        epoch.friendly += ALPHA * epoch.scale * epoch.scale * acked / window.cwnd;
+        epoch.friendly += ALPHA * epoch.scale.slope * acked / window.cwnd;
         let target = cubic.clamp(window.cwnd, 1.5 * window.cwnd);
         let grown = window.cwnd + (target - window.cwnd) / window.cwnd * acked;
         window.cwnd = grown.max(epoch.friendly);
     }
 
     fn begin(&self, cwnd: f64, now: Time) -> Epoch {
-        let constant = C * math::pow(self.scale, 4.0);
+        let constant = C * self.scale.constant;
         let (k_s, origin) = if cwnd < self.w_max {
             (math::cbrt((self.w_max - cwnd) / constant), self.w_max)
         } else {
@@ -145,26 +201,66 @@ mod tests {
 
     #[test]
     fn alone_it_is_cubic() {
-        near(scale(&view(0, &[(10.0, 50.0, 1000.0)])), 1.0);
+        let alone = view(0, &[(10.0, 50.0, 1000.0)]);
+        near(by_losses(&alone).constant, 1.0);
+        assert_eq!(by_windows(&alone), ALONE);
     }
 
     #[test]
     fn equal_paths_take_a_part_each() {
         let three = [(10.0, 50.0, 1000.0); 3];
-        near(scale(&view(1, &three)), 1.0 / 3.0);
+        for scale in [by_losses(&view(1, &three)), by_windows(&view(1, &three))] {
+            near(scale.constant, 1.0 / 81.0);
+            near(scale.slope, 1.0 / 9.0);
+        }
     }
 
     #[test]
-    fn the_scaled_rates_add_up_to_the_best_paths() {
+    fn by_losses_the_scaled_rates_add_up_to_the_best_paths() {
         let paths = [
             (10.0, 50.0, 1000.0),
             (40.0, 20.0, 300.0),
             (5.0, 90.0, 9000.0),
         ];
         let views = [view(0, &paths), view(1, &paths), view(2, &paths)];
-        let sum: f64 = views.iter().map(|v| scale(v) * alone(&v.own())).sum();
+        let share = |view: &View| by_losses(view).slope.sqrt();
+        let sum: f64 = views.iter().map(|v| share(v) * alone(&v.own())).sum();
         let best = views.iter().map(|v| alone(&v.own())).fold(0.0, f64::max);
         near(sum / best, 1.0);
-        assert!(views.iter().all(|v| scale(v) <= 1.0));
+        assert!(views.iter().all(|v| share(v) <= 1.0));
+    }
+
+    #[test]
+    fn by_windows_the_rates_settle_on_the_best_paths_alone() {
+        // Where mean growth and mean decrease are equal, each segment acknowledged adds
+        // (1 - beta) p w. CUBIC adds (C (1 - beta)^2)^(1/3) rtt w^(-1/3) of its own, and the scale
+        // of that is the cube root of the constant's.
+        let paths = [(0.0001, 0.05), (0.0004, 0.08)];
+        let mut windows = [100.0, 100.0];
+        let own = |window: f64, rtt_s: f64| {
+            math::cbrt(C * (1.0 - BETA) * (1.0 - BETA)) * rtt_s / math::cbrt(window)
+        };
+        for _ in 0..100_000 {
+            let states = [
+                (windows[0], paths[0].1 * 1e3, 1.0),
+                (windows[1], paths[1].1 * 1e3, 1.0),
+            ];
+            for index in [0, 1] {
+                let (loss, rtt_s) = paths[index];
+                let scale = math::cbrt(by_windows(&view(index, &states)).constant);
+                let window = windows[index];
+                let drift = scale * own(window, rtt_s) - (1.0 - BETA) * loss * window;
+                windows[index] += drift * window / rtt_s * 1e-2;
+            }
+        }
+        near(windows[0] / windows[1], 4.0);
+        // Alone: (1 - beta) p w = own(w).
+        let alone = |(loss, rtt_s): (f64, f64)| {
+            let base = math::cbrt(C * (1.0 - BETA) * (1.0 - BETA)) * rtt_s / ((1.0 - BETA) * loss);
+            math::pow(base, 0.75) / rtt_s
+        };
+        let total = windows[0] / paths[0].1 + windows[1] / paths[1].1;
+        let best = alone(paths[0]).max(alone(paths[1]));
+        assert!((total / best - 1.0).abs() < 1e-3, "{total} against {best}");
     }
 }

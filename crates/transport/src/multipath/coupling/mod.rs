@@ -6,6 +6,8 @@
 
 mod balia;
 mod coupled_cubic;
+#[cfg(test)]
+mod fixed_points;
 mod lia;
 mod olia;
 mod wvegas;
@@ -121,7 +123,7 @@ pub static COUPLINGS: &[Entry] = &[
         &[],
         "CUBIC on each path, scaled so that the sum is CUBIC's on the best path",
         "This project: docs, models, coupled CUBIC; RFC 9438",
-        &[],
+        coupled_cubic::PARAMETERS,
     ),
 ];
 
@@ -156,7 +158,7 @@ impl Coupled {
             "olia" => Law::Olia(olia::Olia::new(parameters)),
             "balia" => Law::Balia,
             "wvegas" => Law::WVegas(wvegas::WVegas::default()),
-            "coupled-cubic" => Law::Cubic(coupled_cubic::CoupledCubic::default()),
+            "coupled-cubic" => Law::Cubic(coupled_cubic::CoupledCubic::new(parameters)),
             _ => return None,
         };
         Some(Coupled {

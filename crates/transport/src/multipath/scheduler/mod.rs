@@ -2,7 +2,7 @@
 
 mod blest;
 mod ecf;
-mod linger;
+pub(super) mod linux;
 mod min_rtt;
 mod redundant;
 mod round_robin;
@@ -111,14 +111,14 @@ const fn entry(
 /// The schedulers that a scenario can name.
 pub static SCHEDULERS: &[Entry] = &[
     entry(
-        "linger",
-        &["default", "linux"],
-        "The path that drains what it has in flight soonest, up to 64 kB at a time",
-        "Linux net/mptcp/protocol.c (the default since 5.10)",
+        "linux",
+        &["default", "linger"],
+        "What Linux does: data waits on the path whose send queue drains soonest",
+        "Linux 6.12 net/mptcp/protocol.c (its only scheduler since 5.10)",
     ),
     entry(
-        "min-rtt",
-        &["lowest-rtt", "lowrtt"],
+        "lowest-rtt",
+        &["min-rtt", "lowrtt"],
         "The lowest smoothed round-trip time that has room",
         "Raiciu et al., NSDI 2012; Paasch et al., CSWS 2014",
     ),
@@ -152,7 +152,7 @@ pub static SCHEDULERS: &[Entry] = &[
 #[derive(Debug, Clone)]
 pub enum Scheduler {
     /// Linux's since 5.10.
-    Linger(linger::Linger),
+    Linux(linux::Linux),
     /// Lowest round-trip time.
     MinRtt(min_rtt::MinRtt),
     /// In turn.
@@ -169,8 +169,8 @@ impl Scheduler {
     /// The scheduler called `name` or by an alias; `None` when there is none.
     pub fn new(name: &str, _parameters: &Parameters) -> Option<Scheduler> {
         Some(match find(SCHEDULERS, name)?.name {
-            "linger" => Scheduler::Linger(linger::Linger),
-            "min-rtt" => Scheduler::MinRtt(min_rtt::MinRtt),
+            "linux" => Scheduler::Linux(linux::Linux),
+            "lowest-rtt" => Scheduler::MinRtt(min_rtt::MinRtt),
             "round-robin" => Scheduler::RoundRobin(round_robin::RoundRobin::default()),
             "redundant" => Scheduler::Redundant(redundant::Redundant),
             "blest" => Scheduler::Blest(blest::Blest::default()),
@@ -183,17 +183,18 @@ impl Scheduler {
         matches!(self, Scheduler::Redundant(_))
     }
 
-    /// Whether the stack is today's Linux, which reinjects when data stalls; the one of the
-    /// papers reinjects at a subflow's timeout, and retransmits opportunistically.
+    /// Whether the stack is today's Linux, which binds data to paths ahead of their windows; the
+    /// one of the papers binds it when it leaves, reinjects at a subflow's timeout and retransmits
+    /// opportunistically.
     pub fn is_upstream(&self) -> bool {
-        matches!(self, Scheduler::Linger(_))
+        matches!(self, Scheduler::Linux(_))
     }
 }
 
 impl PathScheduler for Scheduler {
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice {
         match self {
-            Scheduler::Linger(scheduler) => scheduler.choose(demand, paths),
+            Scheduler::Linux(scheduler) => scheduler.choose(demand, paths),
             Scheduler::MinRtt(scheduler) => scheduler.choose(demand, paths),
             Scheduler::RoundRobin(scheduler) => scheduler.choose(demand, paths),
             Scheduler::Redundant(scheduler) => scheduler.choose(demand, paths),

@@ -336,6 +336,10 @@ impl Sender {
             .on_sample(now, rtt, latest, self.snd_una, self.snd_nxt);
     }
 
+    /// Gives back memory once the connection is over; the statistics stay.
+    pub(super) fn release(&mut self) {
+        self.board.release();
+    }
     /// Whether everything written, and the FIN if there is one, was acknowledged.
     pub(super) fn is_drained(&self) -> bool {
         self.board.is_empty() && self.snd_nxt >= self.write_end && self.fin_sent == self.fin_queued

@@ -3,7 +3,7 @@
 
 use super::recovery::Repair;
 use super::{Sender, Step, TimerKind};
-use crate::congestion::{CongestionControl, RecoveryState};
+use crate::congestion::{Congestion, CongestionControl, Custom, RecoveryState, SentSample};
 use crate::tcp::config::{LossRecovery, Pacing};
 use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::{SentSegment, Tags};
@@ -482,5 +482,18 @@ impl Sender {
         self.statistics.sent_segments += 1;
         self.last_sent_at = cx.now;
         cx.out.segments.push(Outgoing { segment, ecn });
+        let in_flight = self.in_flight();
+        if let Congestion::Custom(Custom(own)) = &mut self.congestion
+            && segment.len > 0
+        {
+            let sent = SentSample {
+                now: cx.now,
+                seq: segment.seq,
+                len: segment.len,
+                in_flight,
+                is_retransmission: sent.tags.has(Tags::EVER_RETRANSMITTED),
+            };
+            own.on_sent(&mut self.window, &sent);
+        }
     }
 }

@@ -1,0 +1,319 @@
+//! Congestion controls of the user's own, written in Python.
+//!
+//! The Python package makes the instances and checks them; here they become the engine's. Python's
+//! lock is held during a call alone. The first exception is kept, and nothing is called after it:
+//! the run is to stop there.
+
+mod views;
+
+pub(crate) use views::{PyAck, PyEvent, PyLinkInfo, PyRateSample, PySent, PyWindow};
+
+use fadeout_core::{LinkInfo, Rate, Span, Time};
+use fadeout_scenario::Flow;
+use fadeout_sim::congestion::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, Custom, EcnFeedback, SentSample,
+    Window,
+};
+use pyo3::exceptions::{PyException, PyUserWarning};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An exception of a user's method.
+#[derive(Debug)]
+pub(crate) struct Raised {
+    /// Who raised it, and when.
+    pub(crate) message: String,
+    pub(crate) error: PyErr,
+}
+
+impl Raised {
+    /// Whether it is an `Exception`, and not one that asks the program to end.
+    pub(crate) fn is_exception(&self) -> bool {
+        Python::attach(|py| self.error.is_instance_of::<PyException>(py))
+    }
+}
+
+/// Where the first exception of any instance is kept.
+#[derive(Debug, Default)]
+struct Failure {
+    has_raised: AtomicBool,
+    raised: Mutex<Option<Raised>>,
+}
+
+impl Failure {
+    #[inline]
+    fn has_raised(&self) -> bool {
+        // Set and read by the thread that simulates.
+        self.has_raised.load(Ordering::Relaxed)
+    }
+
+    /// The exception, once.
+    fn take(&self) -> Option<Raised> {
+        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        raised.take()
+    }
+
+    fn keep(&self, raised: Raised) {
+        let mut kept = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get_or_insert(raised);
+        self.has_raised.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The user's congestion controls by name. Each is a callable of the package's that takes the
+/// scenario's parameters and returns the methods of a new instance.
+#[derive(Debug, Default)]
+pub(crate) struct OwnControls {
+    makers: Vec<(String, Py<PyAny>)>,
+    failure: Arc<Failure>,
+    /// Why an instance could not be made.
+    refused: Option<PyErr>,
+}
+
+impl OwnControls {
+    pub(crate) fn new(given: Option<&Bound<'_, PyDict>>) -> PyResult<OwnControls> {
+        let mut makers = Vec::new();
+        for (name, maker) in given.into_iter().flatten() {
+            makers.push((name.extract()?, maker.unbind()));
+        }
+        Ok(OwnControls {
+            makers,
+            ..OwnControls::default()
+        })
+    }
+
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.makers.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Warns of each name that none of `flows` uses.
+    pub(crate) fn warn_of_unused(&self, flows: &[Flow]) -> PyResult<()> {
+        let is_used = |name: &str| {
+            let mut named = flows
+                .iter()
+                .filter_map(|flow| flow.congestion_control.as_ref());
+            named.any(|named| named.name == name)
+        };
+        for name in self.names().into_iter().filter(|name| !is_used(name)) {
+            let message = format!(
+                "no flow uses the congestion control '{name}'; \
+                 expected a flow with congestion-control = \"{name}\""
+            );
+            let message = CString::new(message)?;
+            // Two levels up: whoever called `fadeout.run`.
+            Python::attach(|py| PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 2))?;
+        }
+        Ok(())
+    }
+
+    /// Why an instance could not be made, if one could not.
+    pub(crate) fn refusal(&mut self) -> PyResult<()> {
+        self.refused.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether a method has raised, so that the run is to stop.
+    #[inline]
+    pub(crate) fn has_raised(&self) -> bool {
+        self.failure.has_raised()
+    }
+
+    /// What a method raised.
+    pub(crate) fn take_raised(&self) -> Option<Raised> {
+        self.failure.take()
+    }
+
+    /// A new instance for an end of `flow`; `None` where the flow runs a built-in one, and where
+    /// the instance could not be made.
+    pub(crate) fn choose(&mut self, flow: &Flow) -> Option<Congestion> {
+        let named = flow.congestion_control.as_ref()?;
+        let (_, maker) = self.makers.iter().find(|(name, _)| *name == named.name)?;
+        if self.refused.is_some() {
+            return None;
+        }
+        let made = Python::attach(|py| {
+            let parameters = views::parameters(py, &named.parameters)?;
+            let methods = maker.bind(py).call1((parameters,))?.cast_into::<PyDict>()?;
+            Adapter::new(&methods, flow.name.clone(), Arc::clone(&self.failure))
+        });
+        match made {
+            Ok(adapter) => Some(Congestion::Custom(Custom(Box::new(adapter)))),
+            Err(error) => {
+                self.refused = Some(error);
+                None
+            }
+        }
+    }
+}
+
+/// A method of the user's class.
+#[derive(Debug, Clone, Copy)]
+enum Method {
+    Ack,
+    Congestion,
+    Established,
+    Recovered,
+    Spurious,
+    IdleRestart,
+    LinkInfo,
+    Sent,
+}
+
+impl Method {
+    /// The methods in the order of their declaration.
+    const NAMES: [&'static str; 8] = [
+        "on_ack",
+        "on_congestion",
+        "on_established",
+        "on_recovered",
+        "on_spurious",
+        "on_idle_restart",
+        "on_link_info",
+        "on_sent",
+    ];
+}
+
+/// An instance of a user's class.
+#[derive(Debug)]
+struct Adapter {
+    /// By [`Method`]; `None` where the class leaves it to the default.
+    methods: [Option<Py<PyAny>>; Method::NAMES.len()],
+    class: String,
+    flow: String,
+    /// The window as Python sees it, one object for the life of the sender.
+    shown: Py<PyWindow>,
+    controls_window: bool,
+    ecn: EcnFeedback,
+    pacing_rate: Option<Rate>,
+    failure: Arc<Failure>,
+}
+
+impl Adapter {
+    fn new(given: &Bound<'_, PyDict>, flow: String, failure: Arc<Failure>) -> PyResult<Adapter> {
+        let mut methods = [const { None }; Method::NAMES.len()];
+        for (method, name) in methods.iter_mut().zip(Method::NAMES) {
+            *method = given.get_item(name)?.map(Bound::unbind);
+        }
+        let required = |name: &str| given.as_any().get_item(name);
+        let ecn: String = required("ecn")?.extract()?;
+        Ok(Adapter {
+            methods,
+            class: required("class")?.extract()?,
+            flow,
+            shown: Py::new(given.py(), PyWindow::default())?,
+            controls_window: required("controls_window")?.extract()?,
+            ecn: match ecn.as_str() {
+                "classic" => EcnFeedback::Classic,
+                "dctcp" => EcnFeedback::Dctcp,
+                "accurate" => EcnFeedback::Accurate,
+                _ => EcnFeedback::None,
+            },
+            pacing_rate: None,
+            failure,
+        })
+    }
+
+    /// The method, when there is something to call.
+    #[inline]
+    fn method(&self, method: Method) -> Option<&Py<PyAny>> {
+        let called = self.methods[method as usize].as_ref()?;
+        (!self.failure.has_raised()).then_some(called)
+    }
+
+    /// Calls `method` with the window and `about`, what it is about.
+    fn call<A>(&mut self, method: Method, window: &mut Window, now: Time, about: A)
+    where
+        A: for<'py> IntoPyObject<'py>,
+    {
+        let Some(called) = self.method(method) else {
+            return;
+        };
+        let outcome = Python::attach(|py| {
+            let shown = self.shown.bind(py);
+            shown.try_borrow_mut()?.show(window, now, self.pacing_rate);
+            called.call1(py, (shown, about))?;
+            let seen = shown.try_borrow()?;
+            window.cwnd = seen.cwnd;
+            window.ssthresh = seen.ssthresh;
+            Ok(seen.pacing_rate)
+        });
+        match outcome {
+            Ok(rate) => self.pacing_rate = rate,
+            Err(error) => self.fail(method, now, error),
+        }
+    }
+
+    #[cold]
+    fn fail(&self, method: Method, now: Time, error: PyErr) {
+        let (kind, what) = Python::attach(|py| {
+            let kind = error.get_type(py).qualname();
+            let kind = kind.map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
+            // What an exception says of itself may raise in turn.
+            let what = error.value(py).str().map(|what| what.to_string());
+            (kind, what.unwrap_or_default())
+        });
+        let colon = if what.is_empty() { "" } else { ": " };
+        let message = format!(
+            "flow \"{}\": {}.{} raised {kind} at {:.6} s{colon}{what}",
+            self.flow,
+            self.class,
+            Method::NAMES[method as usize],
+            now.as_secs_f64(),
+        );
+        self.failure.keep(Raised { message, error });
+    }
+}
+
+impl CongestionControl for Adapter {
+    fn on_established(&mut self, window: &mut Window, now: Time, srtt: Option<Span>) {
+        let srtt = srtt.map(Span::as_secs_f64);
+        self.call(Method::Established, window, now, srtt);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.call(Method::Ack, window, ack.now, PyAck(*ack));
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        self.call(Method::Congestion, window, event.now, PyEvent(*event));
+    }
+
+    fn on_recovered(&mut self, window: &mut Window, now: Time) {
+        self.call(Method::Recovered, window, now, now.as_secs_f64());
+    }
+
+    fn on_spurious(&mut self, window: &mut Window, prior: &Window, now: Time) {
+        if self.method(Method::Spurious).is_some() {
+            let prior = PyWindow::of(prior, now);
+            return self.call(Method::Spurious, window, now, prior);
+        }
+        window.cwnd = window.cwnd.max(prior.cwnd);
+        window.ssthresh = window.ssthresh.max(prior.ssthresh);
+    }
+
+    fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
+        self.call(Method::IdleRestart, window, now, idle.as_secs_f64());
+    }
+
+    fn on_sent(&mut self, window: &mut Window, sent: &SentSample) {
+        self.call(Method::Sent, window, sent.now, PySent(*sent));
+    }
+
+    fn needs_ecn(&self) -> EcnFeedback {
+        self.ecn
+    }
+
+    fn on_link_info(&mut self, window: &mut Window, now: Time, info: &LinkInfo) {
+        self.call(Method::LinkInfo, window, now, PyLinkInfo(*info));
+    }
+
+    fn controls_window(&self) -> bool {
+        self.controls_window
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing_rate
+    }
+}

@@ -1,0 +1,54 @@
+//! Discontinuous reception (TS 36.321 and TS 38.321 clause 5.7): when a UE listens.
+
+use fadeout_core::{Span, Time};
+
+/// A long DRX cycle. Between its times of listening nothing new can be sent to a UE;
+/// retransmissions can, as their timers keep it awake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrxConfig {
+    /// drx-LongCycle: from one on-duration to the next. Each UE has its own offset, drawn from its
+    /// random stream.
+    pub cycle: Span,
+    /// drx-onDurationTimer: how long it listens in each cycle.
+    pub on_duration: Span,
+    /// drx-InactivityTimer: how long it listens on after new data in either direction.
+    pub inactivity: Span,
+}
+
+impl DrxConfig {
+    /// The first instant from `at` on at which a UE listens whose on-durations start at `offset`
+    /// after each multiple of the cycle, and which listens until `awake_until` anyway.
+    pub fn awake_from(&self, at: Time, offset: Span, awake_until: Time) -> Time {
+        if at < awake_until {
+            return at;
+        }
+        let cycle = self.cycle.as_nanos();
+        let phase = (at.as_nanos() + cycle - offset.as_nanos() % cycle) % cycle;
+        if phase < self.on_duration.as_nanos() {
+            at
+        } else {
+            at.saturating_add(Span::from_nanos(cycle - phase))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ue_listens_in_its_on_duration_and_after_data() {
+        let drx = DrxConfig {
+            cycle: Span::from_millis(40),
+            on_duration: Span::from_millis(4),
+            inactivity: Span::from_millis(10),
+        };
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let offset = Span::from_millis(7);
+        for (asked, awake) in [(0, 7), (7, 7), (10, 10), (11, 47), (46, 47), (50, 50)] {
+            let found = drx.awake_from(at(asked), offset, Time::ZERO);
+            assert_eq!(found, at(awake), "{asked} ms");
+        }
+        assert_eq!(drx.awake_from(at(20), offset, at(21)), at(20));
+    }
+}

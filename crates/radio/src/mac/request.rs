@@ -1,0 +1,177 @@
+//! How a UE asks for the uplink: scheduling requests and buffer status reports.
+
+use fadeout_core::Span;
+use std::sync::LazyLock;
+
+/// When UEs may send scheduling requests, and what follows one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestConfig {
+    /// Slots between two opportunities (SR periodicity).
+    pub period: u32,
+    /// Slot of the first opportunity, below the period; without it each UE draws its own from
+    /// its random stream, uniformly.
+    pub offset: Option<u32>,
+    /// Least time between two requests of a UE (sr-ProhibitTimer).
+    pub prohibit: Span,
+    /// Time without a grant after which a UE with data asks again (retxBSR-Timer).
+    pub repeat_after: Span,
+    /// Bytes that the first grant after a request has room for, as the base station does not know
+    /// yet what waits.
+    pub first_grant: u32,
+}
+
+impl RequestConfig {
+    /// Requests every `period` slots at a random offset; first grants of 256 bytes, which carry a
+    /// few TCP acknowledgments; asked again after 100 ms.
+    pub const fn every(period: u32) -> RequestConfig {
+        RequestConfig {
+            period,
+            offset: None,
+            prohibit: Span::ZERO,
+            repeat_after: Span::from_millis(100),
+            first_grant: 256,
+        }
+    }
+
+    /// The first opportunity from `slot` on, for a UE with offset `offset`.
+    pub fn opportunity_from(&self, slot: u64, offset: u32) -> u64 {
+        let (period, offset) = (u64::from(self.period), u64::from(offset));
+        let phase = (slot + period - offset % period) % period;
+        if phase == 0 {
+            slot
+        } else {
+            slot + period - phase
+        }
+    }
+}
+
+/// SR periodicities in slots: of LTE in subframes (TS 36.213 Table 10.1.5-1) and of NR at each
+/// spacing (TS 38.331, SchedulingRequestResourceConfig; the periods below a slot aside).
+const LTE_PERIODS: &[u32] = &[1, 2, 5, 10, 20, 40, 80];
+const NR_PERIODS: [&[u32]; 4] = [
+    &[1, 2, 4, 5, 8, 10, 16, 20, 40, 80],
+    &[1, 2, 4, 8, 10, 16, 20, 40, 80, 160],
+    &[1, 2, 4, 8, 16, 20, 40, 80, 160, 320],
+    &[1, 2, 4, 8, 16, 40, 80, 160, 320, 640],
+];
+
+/// The SR periodicities in slots that LTE (`None`) and NR's numerology `mu` have.
+pub fn request_periods(mu: Option<u8>) -> &'static [u32] {
+    match mu {
+        None => LTE_PERIODS,
+        Some(mu) => NR_PERIODS[usize::from(mu.min(3))],
+    }
+}
+
+/// The format of buffer status reports: what they add to a transport block, and in which steps
+/// they count.
+///
+/// One report covers all logical channels of the UE. LTE's short report has the steps of TS
+/// 36.321 Table 6.1.3.1-1, whose formula is theirs within one byte. NR reports use the long
+/// format's 8-bit steps, here the exponential series between the ends of TS 38.321 Table
+/// 6.1.3.1-2, from which the table's own entries differ by less than a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BufferStatus {
+    /// 6 bits: up to 150 kB.
+    Lte,
+    /// 8 bits: up to 81 MB.
+    Nr,
+}
+
+static LTE_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(62, 150_000.0));
+static NR_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(254, 81_338_368.0));
+
+// Upper ends of the ranges: 10 bytes to `last` in `count` equal ratios.
+fn steps(count: u32, last: f64) -> Vec<u32> {
+    let ratio = last / 10.0;
+    let at = |n: u32| {
+        let exponent = f64::from(n) / f64::from(count - 1);
+        // A hair less, lest rounding of the power puts an exact value one byte higher.
+        (10.0 * fadeout_core::math::pow(ratio, exponent) - 1e-6).ceil() as u32
+    };
+    (0..count).map(at).collect()
+}
+
+impl BufferStatus {
+    /// Bytes of a report in a transport block, subheader included: TS 36.321 clause 6.1.3.1 short
+    /// BSR, TS 38.321 clause 6.1.3.1 long BSR of one group.
+    pub const fn size(self) -> u32 {
+        match self {
+            BufferStatus::Lte => 2,
+            BufferStatus::Nr => 4,
+        }
+    }
+
+    /// What the base station takes `bytes` for: the upper end of its range. Above the last step,
+    /// the last step and half as much again.
+    pub fn reported(self, bytes: u64) -> u64 {
+        if bytes == 0 {
+            return 0;
+        }
+        let steps = match self {
+            BufferStatus::Lte => &*LTE_STEPS,
+            BufferStatus::Nr => &*NR_STEPS,
+        };
+        let last = u64::from(steps[steps.len() - 1]);
+        if bytes > last {
+            return last + last / 2;
+        }
+        u64::from(steps[steps.partition_point(|&step| u64::from(step) < bytes)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lte_reports_have_the_steps_of_the_table() {
+        // Every fifth entry of TS 36.321 Table 6.1.3.1-1.
+        let table = [
+            (1, 10),
+            (6, 22),
+            (11, 49),
+            (16, 107),
+            (21, 234),
+            (26, 515),
+            (31, 1132),
+            (36, 2490),
+            (41, 5476),
+            (46, 12_043),
+            (51, 26_487),
+            (56, 58_255),
+            (61, 128_125),
+            (62, 150_000),
+        ];
+        for (index, bytes) in table {
+            assert_eq!(LTE_STEPS[index - 1], bytes, "index {index}");
+        }
+    }
+
+    #[test]
+    fn a_report_never_understates_and_overstates_by_less_than_a_step() {
+        for status in [BufferStatus::Lte, BufferStatus::Nr] {
+            assert_eq!(status.reported(0), 0);
+            for bytes in (1..150_000).step_by(7) {
+                let reported = status.reported(bytes);
+                let step = if status == BufferStatus::Lte {
+                    1.171
+                } else {
+                    1.066
+                };
+                assert!(reported >= bytes && reported as f64 <= bytes as f64 * step + 10.0);
+            }
+        }
+        assert_eq!(BufferStatus::Lte.reported(1_000_000), 225_000);
+    }
+
+    #[test]
+    fn opportunities_come_once_a_period_at_the_offset() {
+        let config = RequestConfig::every(5);
+        let found: Vec<u64> = (0..12)
+            .map(|slot| config.opportunity_from(slot, 3))
+            .collect();
+        assert_eq!(found, [3, 3, 3, 3, 8, 8, 8, 8, 8, 13, 13, 13]);
+        assert_eq!(RequestConfig::every(1).opportunity_from(17, 0), 17);
+    }
+}

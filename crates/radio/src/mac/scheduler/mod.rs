@@ -1,0 +1,179 @@
+//! Schedulers: each reads a view of a slot and writes grants.
+//!
+//! A slot has *units*: resource block groups where UEs share the band in frequency, symbols where
+//! an analog beam serves one UE at a time. Channel quality is known for the whole band, so a
+//! scheduler says how many units a UE gets and not which. Retransmissions have been served
+//! before: the view holds what is left.
+
+mod best_first;
+mod round_robin;
+
+use fadeout_core::UeId;
+use fadeout_core::registry::Entry;
+
+pub use best_first::{MaxCi, ProportionalFair};
+pub use round_robin::RoundRobin;
+
+/// Every scheduler that a scenario can name.
+pub static SCHEDULERS: &[Entry] = &[
+    round_robin::ENTRY,
+    best_first::PROPORTIONAL_FAIR,
+    best_first::MAX_CI,
+];
+
+/// A UE with data and a free HARQ process.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// The UE.
+    pub ue: UeId,
+    /// Units that would empty its buffer; at least one.
+    pub wanted: u32,
+    /// Bytes that it could send on all units of a slot.
+    pub rate: f64,
+}
+
+/// What a scheduler knows of a slot.
+#[derive(Debug, Clone, Copy)]
+pub struct SlotView<'a> {
+    /// Number of the slot.
+    pub slot: u64,
+    /// Units to share.
+    pub units: u32,
+    /// Least units of a grant: fewer carry nothing.
+    pub least: u32,
+    /// Most UEs that may be served.
+    pub most_ues: u32,
+    /// Who wants some; each UE once.
+    pub candidates: &'a [Candidate],
+}
+
+/// A share of a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Index into [`SlotView::candidates`].
+    pub candidate: usize,
+    /// Units.
+    pub units: u32,
+}
+
+/// Shares a slot among UEs.
+pub trait MacScheduler {
+    /// Writes shares to `shares`: each candidate at most once, together at most
+    /// [`SlotView::units`], each at least [`SlotView::least`].
+    fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>);
+    /// A UE was sent, or granted, `bytes` of new data in a slot.
+    fn on_served(&mut self, _slot: u64, _ue: UeId, _bytes: u32) {}
+}
+
+/// A scheduler and its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum SchedulerKind {
+    /// Equal shares in turn.
+    #[default]
+    RoundRobin,
+    /// Rate relative to past throughput.
+    ProportionalFair {
+        /// Averaging time of the throughput, in slots (t_c).
+        averaging_slots: f64,
+    },
+    /// The best channel first.
+    MaxCi,
+}
+
+impl SchedulerKind {
+    /// Proportional fair with t_c of 100 slots.
+    pub const PROPORTIONAL_FAIR: SchedulerKind = SchedulerKind::ProportionalFair {
+        averaging_slots: 100.0,
+    };
+}
+
+/// A built-in scheduler.
+#[derive(Debug, Clone)]
+pub enum Scheduler {
+    /// [`RoundRobin`].
+    RoundRobin(RoundRobin),
+    /// [`ProportionalFair`].
+    ProportionalFair(ProportionalFair),
+    /// [`MaxCi`].
+    MaxCi(MaxCi),
+}
+
+impl Scheduler {
+    /// A scheduler for UEs with ids below `ues`.
+    pub fn new(kind: SchedulerKind, ues: usize) -> Scheduler {
+        match kind {
+            SchedulerKind::RoundRobin => Scheduler::RoundRobin(RoundRobin::default()),
+            SchedulerKind::ProportionalFair { averaging_slots } => {
+                Scheduler::ProportionalFair(ProportionalFair::new(averaging_slots, ues))
+            }
+            SchedulerKind::MaxCi => Scheduler::MaxCi(MaxCi::default()),
+        }
+    }
+}
+
+impl MacScheduler for Scheduler {
+    fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>) {
+        match self {
+            Scheduler::RoundRobin(scheduler) => scheduler.allocate(view, shares),
+            Scheduler::ProportionalFair(scheduler) => scheduler.allocate(view, shares),
+            Scheduler::MaxCi(scheduler) => scheduler.allocate(view, shares),
+        }
+    }
+    fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32) {
+        if let Scheduler::ProportionalFair(scheduler) = self {
+            scheduler.on_served(slot, ue, bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::random::Stream;
+
+    #[test]
+    fn no_scheduler_gives_more_than_there_is_or_twice_to_one() {
+        let kinds = [
+            SchedulerKind::RoundRobin,
+            SchedulerKind::PROPORTIONAL_FAIR,
+            SchedulerKind::MaxCi,
+        ];
+        let mut random = Stream::new(1, "schedulers", 0);
+        for kind in kinds {
+            let mut scheduler = Scheduler::new(kind, 40);
+            for slot in 0..5_000 {
+                let mut candidates: Vec<Candidate> = (0..40)
+                    .map(|ue| Candidate {
+                        ue: UeId(ue),
+                        wanted: 1 + random.below(30) as u32,
+                        rate: random.exponential(1000.0),
+                    })
+                    .collect();
+                candidates.retain(|_| random.chance(0.2));
+                let view = SlotView {
+                    slot,
+                    units: random.below(28) as u32,
+                    least: 1 + random.below(3) as u32,
+                    most_ues: 1 + random.below(10) as u32,
+                    candidates: &candidates,
+                };
+                let mut shares = Vec::new();
+                scheduler.allocate(&view, &mut shares);
+                let given: u32 = shares.iter().map(|share| share.units).sum();
+                assert!(given <= view.units);
+                assert!(shares.len() <= view.most_ues as usize);
+                for (n, share) in shares.iter().enumerate() {
+                    assert!(share.units >= view.least);
+                    let earlier = &shares[..n];
+                    assert!(earlier.iter().all(|s| s.candidate != share.candidate));
+                    scheduler.on_served(slot, candidates[share.candidate].ue, 10);
+                }
+                let demand: u32 = candidates.iter().map(|c| c.wanted.max(view.least)).sum();
+                let may_serve_all = candidates.len() <= view.most_ues as usize;
+                if may_serve_all && demand <= view.units {
+                    assert_eq!(shares.len(), candidates.len(), "{kind:?}: all fit");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Round robin: equal shares in turn.
+
+use super::{MacScheduler, Share, SlotView};
+use fadeout_core::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "round-robin",
+    aliases: &["rr"],
+    family: "channel-blind",
+    summary: "Equal shares of the slot in turn, whatever the channel; what one UE does not need \
+              goes to the others",
+    citation: "S. Sesia, I. Toufik, M. Baker, LTE: The UMTS Long Term Evolution, 2nd ed., \
+               section 12.3",
+    parameters: &[],
+};
+
+/// Equal shares in turn. In a slot with fewer units than UEs those next in turn, by id, get the
+/// least grant each; otherwise all get the same, and the remainder goes round.
+#[derive(Debug, Clone, Default)]
+pub struct RoundRobin {
+    next: u32,
+    order: Vec<u32>,
+}
+
+impl MacScheduler for RoundRobin {
+    fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>) {
+        shares.clear();
+        let candidates = view.candidates;
+        let most = (view.units / view.least.max(1)).min(view.most_ues) as usize;
+        let served = candidates.len().min(most);
+        if served == 0 {
+            return;
+        }
+        let next = self.next;
+        let turn = |&index: &u32| candidates[index as usize].ue.0.wrapping_sub(next);
+        self.order.clear();
+        self.order.extend(0..candidates.len() as u32);
+        if candidates.len() > 1 {
+            self.order.sort_unstable_by_key(turn);
+        }
+        // An equal share each, less what one does not need.
+        let (each, extra) = (view.units / served as u32, view.units % served as u32);
+        let mut left = view.units;
+        for (n, &index) in self.order[..served].iter().enumerate() {
+            let share = each + u32::from((n as u32) < extra);
+            let units = share.min(candidates[index as usize].wanted).max(view.least);
+            left -= units;
+            shares.push(Share {
+                candidate: index as usize,
+                units,
+            });
+        }
+        // What is left over to those who want more, in turn.
+        for share in shares.iter_mut() {
+            let more = candidates[share.candidate]
+                .wanted
+                .saturating_sub(share.units)
+                .min(left);
+            share.units += more;
+            left -= more;
+        }
+        // All served: the remainder's turn moves on by one. Otherwise the first not served is next.
+        let last = if served == candidates.len() {
+            0
+        } else {
+            served - 1
+        };
+        self.next = candidates[self.order[last] as usize].ue.0.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mac::scheduler::Candidate;
+    use fadeout_core::UeId;
+
+    fn shares_of(ues: u32, units: u32, slots: u64) -> Vec<u64> {
+        let candidates: Vec<Candidate> = (0..ues)
+            .map(|ue| Candidate {
+                ue: UeId(ue),
+                wanted: 1000,
+                rate: f64::from(ue),
+            })
+            .collect();
+        let mut scheduler = RoundRobin::default();
+        let mut total = vec![0; ues as usize];
+        let mut shares = Vec::new();
+        for slot in 0..slots {
+            let view = SlotView {
+                slot,
+                units,
+                least: 1,
+                most_ues: 100,
+                candidates: &candidates,
+            };
+            scheduler.allocate(&view, &mut shares);
+            for share in &shares {
+                total[share.candidate] += u64::from(share.units);
+            }
+        }
+        total
+    }
+
+    #[test]
+    fn shares_are_equal_whether_units_or_ues_are_more() {
+        for (ues, units) in [(2, 17), (3, 25), (7, 13), (40, 25), (25, 25)] {
+            // A multiple of every cycle: all shares are exactly equal.
+            let total = shares_of(ues, units, 4200);
+            assert!(total.iter().all(|&units| units == total[0]), "{total:?}");
+            let given: u64 = total.iter().sum();
+            assert_eq!(given, 4200 * u64::from(units));
+        }
+    }
+
+    #[test]
+    fn what_one_does_not_need_goes_to_the_others() {
+        let candidate = |ue, wanted| Candidate {
+            ue: UeId(ue),
+            wanted,
+            rate: 1.0,
+        };
+        let candidates = [candidate(0, 2), candidate(1, 100), candidate(2, 9)];
+        let view = SlotView {
+            slot: 0,
+            units: 24,
+            least: 1,
+            most_ues: 8,
+            candidates: &candidates,
+        };
+        let mut shares = Vec::new();
+        RoundRobin::default().allocate(&view, &mut shares);
+        let units: Vec<u32> = shares.iter().map(|share| share.units).collect();
+        assert_eq!(units, [2, 14, 8]);
+    }
+}

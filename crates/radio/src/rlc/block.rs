@@ -1,0 +1,195 @@
+//! The RLC content of a transport block, in recycled storage.
+
+use super::SduPart;
+use std::ops::Range;
+
+/// What kind of RLC PDU.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum PduKind {
+    /// TMD PDU: an SDU without header.
+    #[default]
+    Tmd,
+    /// NR UMD PDU with a complete SDU and no SN.
+    UmdComplete,
+    /// UMD PDU with SN: a segment (NR), or parts of one or more SDUs (LTE).
+    Umd,
+    /// AMD PDU.
+    Amd,
+    /// LTE AMD PDU segment: some bytes of the data field of an AMD PDU that was too large to be
+    /// retransmitted whole.
+    AmdSegment,
+    /// STATUS PDU.
+    Status,
+}
+
+/// An RLC PDU. Its parts or NACKs lie in the [`TransportBlock`].
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Pdu {
+    /// Kind.
+    pub kind: PduKind,
+    /// Poll bit (AMD PDUs).
+    pub is_polling: bool,
+    /// LSF of an AMD PDU segment: it reaches the end of the data field.
+    pub is_last_segment: bool,
+    /// SN, or ACK_SN of a STATUS PDU; as many bits as the SN field has.
+    pub sn: u32,
+    /// SO of an AMD PDU segment: its first byte in the data field of the AMD PDU.
+    pub segment_offset: u32,
+    /// Bytes, RLC header included, MAC subheader excluded.
+    pub size: u32,
+    /// Index of its first part or NACK in the block.
+    pub first: u32,
+    /// Number of parts or NACKs.
+    pub count: u32,
+}
+
+impl Pdu {
+    #[inline]
+    fn range(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// One NACK of a STATUS PDU.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Nack {
+    /// NACK_SN.
+    pub sn: u32,
+    /// SNs that are missing from `sn` on: the NACK range field (NR), 1 without it.
+    pub range: u16,
+    /// SOstart and SOend where only some bytes are missing. SOend is the last missing byte;
+    /// [`Nack::TO_THE_END`] when the missing bytes reach the end.
+    pub segment: Option<(u32, u32)>,
+}
+
+impl Nack {
+    /// SOend of a NACK that reaches to the end, which the receiver does not know (TS 38.322
+    /// clause 6.2.3.17 and TS 36.322 clause 6.2.2.18: all ones).
+    pub const TO_THE_END: u32 = u32::MAX;
+}
+
+/// The RLC PDUs that one transport block carries for one bearer, or for several whose PDUs follow
+/// each other. Cleared and used again, never dropped.
+#[derive(Clone, Default, Debug)]
+pub struct TransportBlock {
+    /// PDUs in the order of the block.
+    pub pdus: Vec<Pdu>,
+    /// Parts of SDUs that the PDUs refer to.
+    pub parts: Vec<SduPart>,
+    /// NACKs that the STATUS PDUs refer to.
+    pub nacks: Vec<Nack>,
+    /// Bytes of the PDUs with their headers and MAC subheaders.
+    pub bytes: u32,
+}
+
+impl TransportBlock {
+    /// An empty block.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Empties the block and keeps its storage.
+    pub fn clear(&mut self) {
+        self.pdus.clear();
+        self.parts.clear();
+        self.nacks.clear();
+        self.bytes = 0;
+    }
+    /// Whether nothing is inside.
+    pub fn is_empty(&self) -> bool {
+        self.pdus.is_empty()
+    }
+    /// The parts of a PDU.
+    #[inline]
+    pub fn parts_of(&self, pdu: &Pdu) -> &[SduPart] {
+        &self.parts[pdu.range()]
+    }
+    /// The parts of a PDU; none of a STATUS PDU.
+    #[inline]
+    pub fn data_parts(&self, pdu: &Pdu) -> &[SduPart] {
+        match pdu.kind {
+            PduKind::Status => &[],
+            _ => self.parts_of(pdu),
+        }
+    }
+    /// The NACKs of a STATUS PDU.
+    #[inline]
+    pub fn nacks_of(&self, pdu: &Pdu) -> &[Nack] {
+        &self.nacks[pdu.range()]
+    }
+    /// Adds a PDU with one part. `overhead` is the MAC subheader.
+    #[inline]
+    pub(super) fn push(&mut self, mut pdu: Pdu, part: SduPart, overhead: u32) {
+        pdu.first = self.parts.len() as u32;
+        pdu.count = 1;
+        self.parts.push(part);
+        self.bytes += pdu.size + overhead;
+        self.pdus.push(pdu);
+    }
+}
+
+/// Bytes that wait at a transmitter, headers and MAC subheaders included. A grant of
+/// [`Backlog::total`] bytes empties it, unless the window stalls.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Backlog {
+    /// A STATUS PDU.
+    pub status: u64,
+    /// Retransmissions.
+    pub retransmission: u64,
+    /// SDUs, or the rest of one, that were not sent yet.
+    pub new: u64,
+}
+
+impl Backlog {
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.status + self.retransmission + self.new
+    }
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.total() == 0
+    }
+}
+
+/// The MAC subheader in front of every RLC PDU, which takes its bytes from the same grant.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum MacSubheader {
+    /// None, or counted elsewhere.
+    None,
+    /// NR: 2 bytes, 3 for PDUs of 256 bytes and more (TS 38.321 clause 6.1.2).
+    #[default]
+    Nr,
+    /// LTE: 2 bytes, 3 for PDUs of 128 bytes and more (TS 36.321 clause 6.2.1). The last
+    /// subheader of a block has no length and would need 1.
+    Lte,
+}
+
+impl MacSubheader {
+    #[inline]
+    fn long_from(self) -> Option<u32> {
+        match self {
+            MacSubheader::None => None,
+            MacSubheader::Nr => Some(256),
+            MacSubheader::Lte => Some(128),
+        }
+    }
+    /// Bytes in front of a PDU of `pdu` bytes.
+    #[inline]
+    pub fn size(self, pdu: u32) -> u32 {
+        self.long_from()
+            .map_or(0, |long| 2 + u32::from(pdu >= long))
+    }
+    /// The largest PDU that fits into `room` bytes together with its subheader.
+    #[inline]
+    pub fn largest_pdu(self, room: u32) -> u32 {
+        let Some(long) = self.long_from() else {
+            return room;
+        };
+        let short = room.saturating_sub(2);
+        if short < long {
+            short
+        } else {
+            // One byte is lost where only the short form would fit.
+            (room - 3).max(long - 1)
+        }
+    }
+}

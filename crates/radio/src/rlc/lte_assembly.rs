@@ -1,0 +1,125 @@
+//! How LTE fills the data field of a PDU: SDUs are concatenated and the last one segmented (TS
+//! 36.322 clause 6.2.1).
+
+use super::buffer::{HeadDrop, TxBuffer};
+use super::{Sdu, SduPart};
+use fadeout_core::Time;
+
+/// Most bytes of a data field that a 15-bit SO reaches (TS 36.322 clause 6.2.2.7).
+pub(super) const LONGEST_DATA_FIELD: u32 = 32_767;
+
+/// Length of the LI fields: one for every part but the last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LengthIndicators {
+    /// Bits of an LI with its E bit.
+    bits: u32,
+    /// Longest part that an LI can count; a longer one must be the last.
+    longest: u32,
+}
+
+impl LengthIndicators {
+    /// LI fields of 11 bits.
+    pub(super) const SHORT: LengthIndicators = LengthIndicators {
+        bits: 12,
+        longest: 2047,
+    };
+    /// LI fields of 15 bits, which come with the 16-bit SN.
+    pub(super) const LONG: LengthIndicators = LengthIndicators {
+        bits: 16,
+        longest: 32_767,
+    };
+
+    /// Bytes of the fields in a PDU of `parts` parts.
+    #[inline]
+    pub(super) fn size(self, parts: u32) -> u32 {
+        (parts.saturating_sub(1) * self.bits).div_ceil(8)
+    }
+}
+
+/// The SDUs to send, the one being segmented in front.
+#[derive(Clone, Debug)]
+pub(super) struct Assembly {
+    pub(super) buffer: TxBuffer,
+    pub(super) indicators: LengthIndicators,
+    /// Fixed part of the header.
+    pub(super) header: u32,
+    /// The SDU being segmented and its bytes sent.
+    segmenting: Option<(Sdu, u32)>,
+}
+
+impl Assembly {
+    pub(super) fn new(buffer: TxBuffer, indicators: LengthIndicators, header: u32) -> Assembly {
+        Assembly {
+            buffer,
+            indicators,
+            header,
+            segmenting: None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.segmenting.is_none() && self.buffer.is_empty()
+    }
+
+    /// Bytes that wait, with headers as if each SDU had its own.
+    pub(super) fn backlog(&self, subheader: u32) -> u64 {
+        let each = u64::from(self.header + 2 + subheader);
+        let rest = self
+            .segmenting
+            .map_or(0, |(sdu, sent)| u64::from(sdu.size - sent) + each);
+        rest + self.buffer.bytes() + self.buffer.len() * each
+    }
+
+    /// Fills a PDU of at most `room` bytes, header included. Appends the parts and returns their
+    /// number and bytes; nothing when not even one byte fits.
+    pub(super) fn fill(
+        &mut self,
+        now: Time,
+        room: u32,
+        parts: &mut Vec<SduPart>,
+        aqm: &mut impl HeadDrop,
+        dropped: &mut Vec<Sdu>,
+    ) -> (u32, u32) {
+        let (mut count, mut bytes) = (0, 0_u32);
+        loop {
+            let header = self.header + self.indicators.size(count + 1);
+            let left = room
+                .saturating_sub(header + bytes)
+                .min(LONGEST_DATA_FIELD - bytes);
+            if left == 0 {
+                break;
+            }
+            let (sdu, offset) = match self.segmenting {
+                Some(rest) => rest,
+                None => match self.buffer.next(now, aqm, dropped) {
+                    Some(_) => (self.buffer.pop().expect("the head was just seen"), 0),
+                    None => break,
+                },
+            };
+            let part = SduPart {
+                sdu,
+                offset,
+                len: left.min(sdu.size - offset),
+            };
+            parts.push(part);
+            count += 1;
+            bytes += part.len;
+            self.segmenting = (!part.is_last()).then(|| (sdu, part.end()));
+            if part.len > self.indicators.longest {
+                break;
+            }
+        }
+        (count, bytes)
+    }
+
+    pub(super) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
+        out.extend(self.segmenting.take().map(|(sdu, _)| sdu));
+        self.buffer.flush(out)
+    }
+
+    /// The SDU being segmented.
+    pub(super) fn segmenting(&self) -> Option<&Sdu> {
+        self.segmenting.as_ref().map(|(sdu, _)| sdu)
+    }
+}

@@ -1,0 +1,44 @@
+//! Radio link control of NR (TS 38.322) and LTE (TS 36.322): transparent, unacknowledged and
+//! acknowledged mode.
+//!
+//! ```text
+//! push_sdu ─► buffer ─► pull(grant) ─► TransportBlock ─► HARQ ─► on_block ─► SDUs
+//!                          ▲                                        │
+//!                          └────────── STATUS PDUs ◄────────────────┘
+//! ```
+//!
+//! An [`Entity`] has both directions of one end of a bearer. It learns of the other end only what
+//! the [`TransportBlock`]s carry. Sequence numbers on the air have the standard's length; inside
+//! they never wrap.
+
+pub(crate) mod allowed;
+mod block;
+mod buffer;
+mod config;
+mod entity;
+mod lte_am_rx;
+mod lte_am_tx;
+mod lte_assembly;
+mod lte_order;
+mod lte_um;
+mod nr_am_rx;
+mod nr_am_tx;
+mod nr_um;
+mod pieces;
+mod poll;
+mod report;
+mod sdu;
+mod sequence;
+mod status;
+mod tm;
+mod unacked;
+
+pub use block::{Backlog, MacSubheader, Nack, Pdu, PduKind, TransportBlock};
+pub use buffer::{DropTail, HeadDrop};
+pub use config::{
+    AmConfig, DEFAULT_BUFFER, Generation, Mode, NAMED, NamedConfig, ParameterError, RlcConfig,
+    UmConfig,
+};
+pub use entity::Entity;
+pub use sdu::{Sdu, SduPart};
+pub(crate) use sequence::{START, SnSpace, Window};

@@ -1,0 +1,150 @@
+//! Sequence numbers: on the air they wrap, inside they do not.
+
+/// The first number. A multiple of every modulus, so the first SN on the air is 0, and large
+/// enough that a window below it does not underflow.
+pub(crate) const START: u64 = 1 << 24;
+
+/// A field of `bits` bits and the window that goes with it, half of its numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SnSpace {
+    mask: u64,
+    pub(crate) window: u64,
+}
+
+impl SnSpace {
+    pub(crate) fn new(bits: u8) -> SnSpace {
+        SnSpace {
+            mask: (1 << bits) - 1,
+            window: 1 << (bits - 1),
+        }
+    }
+    /// The SN field of `number`.
+    #[inline]
+    pub(crate) fn on_air(&self, number: u64) -> u32 {
+        (number & self.mask) as u32
+    }
+    /// The number at or above `base` whose SN field is `sn`.
+    #[inline]
+    pub(crate) fn extend(&self, sn: u32, base: u64) -> u64 {
+        base + (u64::from(sn).wrapping_sub(base) & self.mask)
+    }
+}
+
+/// Items numbered `first .. end` in a ring of a power of two of slots, as many as were ever in
+/// use at once.
+#[derive(Clone, Debug)]
+pub(crate) struct Window<T> {
+    slots: Vec<T>,
+    first: u64,
+    end: u64,
+}
+
+impl<T: Copy + Default> Window<T> {
+    pub(crate) fn new(start: u64) -> Self {
+        Window {
+            slots: vec![T::default(); 16],
+            first: start,
+            end: start,
+        }
+    }
+    #[inline]
+    fn slot(&self, number: u64) -> usize {
+        number as usize & (self.slots.len() - 1)
+    }
+    #[inline]
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+    #[inline]
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first == self.end
+    }
+    #[inline]
+    pub(crate) fn contains(&self, number: u64) -> bool {
+        self.first <= number && number < self.end
+    }
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) {
+        if self.end - self.first == self.slots.len() as u64 {
+            self.grow();
+        }
+        let slot = self.slot(self.end);
+        self.slots[slot] = item;
+        self.end += 1;
+    }
+    /// Makes `end` the end, with default items where there were none.
+    #[inline]
+    pub(crate) fn extend_to(&mut self, end: u64) {
+        while self.end < end {
+            self.push(T::default());
+        }
+    }
+    /// Drops the items below `first`, which may lie beyond the end.
+    #[inline]
+    pub(crate) fn advance_to(&mut self, first: u64) {
+        debug_assert!(first >= self.first, "a window never moves back");
+        self.first = first;
+        self.end = self.end.max(first);
+    }
+    #[cold]
+    fn grow(&mut self) {
+        let mask = self.slots.len() * 2 - 1;
+        let mut slots = vec![T::default(); self.slots.len() * 2];
+        for number in self.first..self.end {
+            slots[number as usize & mask] = self.slots[self.slot(number)];
+        }
+        self.slots = slots;
+    }
+}
+
+impl<T: Copy + Default> std::ops::Index<u64> for Window<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, number: u64) -> &T {
+        debug_assert!(self.contains(number), "{number} is outside the window");
+        &self.slots[self.slot(number)]
+    }
+}
+
+impl<T: Copy + Default> std::ops::IndexMut<u64> for Window<T> {
+    #[inline]
+    fn index_mut(&mut self, number: u64) -> &mut T {
+        debug_assert!(self.contains(number), "{number} is outside the window");
+        let slot = self.slot(number);
+        &mut self.slots[slot]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_found_again_from_its_field() {
+        let space = SnSpace::new(12);
+        for number in [START, START + 4095, START + 4096, START + 70_000] {
+            let sn = space.on_air(number);
+            assert!(sn < 4096);
+            assert_eq!(space.extend(sn, number - 4095), number);
+            assert_eq!(space.extend(sn, number), number);
+        }
+        assert_eq!(space.extend(0, START + 4000), START + 4096);
+    }
+
+    #[test]
+    fn a_window_keeps_its_items_across_growth() {
+        let mut window = Window::new(START);
+        window.extend_to(START + 100);
+        window[START + 99] = 7;
+        window.advance_to(START + 90);
+        window.extend_to(START + 200);
+        assert_eq!(window[START + 99], 7);
+        assert_eq!(window[START + 150], 0);
+        window.advance_to(START + 300);
+        assert_eq!((window.first(), window.end()), (START + 300, START + 300));
+    }
+}

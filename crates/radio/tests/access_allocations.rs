@@ -1,0 +1,86 @@
+//! The steady state allocates nothing.
+
+mod common;
+
+use common::AtRest;
+use fadeout_core::{
+    BearerId, CellId, Decibel, Direction, Hertz, NodeId, NullProbe, Packet, PacketId, PacketPool,
+    Point, Segment, Span, Time, UeId,
+};
+use fadeout_radio::access::{
+    BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, Serving, UeConfig,
+};
+use fadeout_testkit::{CountingAllocator, allocations};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// Feeds every bearer at a constant rate in both directions; returns the allocations of the last
+/// of `seconds` seconds.
+fn allocations_of_last_second(config: RadioConfig, seconds: u64) -> u64 {
+    let bearers = config.bearers.len() as u32;
+    let mut access = RadioAccess::new(config, 1).unwrap_or_else(|error| panic!("{error}"));
+    let mut pool = PacketPool::new();
+    let mut out: Vec<PacketId> = Vec::new();
+    let mut motion = AtRest(Vec::new());
+    let segment = |len| Segment {
+        len,
+        ..Segment::default()
+    };
+    let step = Span::from_micros(100);
+    let mut now = Time::ZERO;
+    let mut before = 0;
+    let mut carried = 0;
+    for tick in 0..seconds * 10_000 {
+        if tick == (seconds - 1) * 10_000 {
+            before = allocations();
+        }
+        for bearer in 0..bearers {
+            // 12 packets of 1500 bytes in each millisecond, and half as many answers.
+            for (direction, len, modulus) in
+                [(Direction::Downlink, 1460, 1), (Direction::Uplink, 12, 2)]
+            {
+                if tick % modulus == 0 {
+                    let packet = pool.insert(Packet {
+                        segment: segment(len),
+                        ..Packet::default()
+                    });
+                    let id = BearerId(bearer);
+                    access.on_packet(now, id, direction, packet, &mut pool, &mut NullProbe);
+                }
+            }
+        }
+        now += step;
+        while access.wake_at() <= now {
+            let at = access.wake_at();
+            access.on_wake(at, &mut motion, &mut pool, &mut out, &mut NullProbe);
+            for packet in out.drain(..) {
+                carried += u64::from(pool.take(packet).segment.len > 100);
+            }
+        }
+    }
+    // Of 10,000 a second and bearer, less what errors hold up at the end.
+    let offered = seconds * 10_000 * u64::from(bearers);
+    assert!(carried + 4000 > offered, "{carried} of {offered}");
+    allocations() - before
+}
+
+#[test]
+fn the_steady_state_of_a_busy_cell_allocates_nothing() {
+    let ues = 3;
+    let config = RadioConfig {
+        cells: vec![CellConfig::nr(Point::default(), Hertz(28e9), 3, 264).expect("a cell")],
+        ues: (0..ues)
+            .map(|ue| UeConfig {
+                serving: Serving::Cell(CellId(0)),
+                fixed_sinr: Some(FixedSinr {
+                    downlink: Decibel(18.0),
+                    uplink: Decibel(18.0),
+                }),
+                ..UeConfig::new(NodeId(ue))
+            })
+            .collect(),
+        bearers: (0..ues).map(|ue| BearerConfig::nr(UeId(ue))).collect(),
+    };
+    assert_eq!(allocations_of_last_second(config, 5), 0);
+}

@@ -1,0 +1,184 @@
+//! What the stack carries, against the arithmetic of transport block sizes.
+
+mod common;
+
+use common::Rig;
+use fadeout_core::{CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
+use fadeout_radio::access::{
+    Adaptation, BearerConfig, CellConfig, FixedSinr, RadioConfig, Serving, UeConfig,
+};
+use fadeout_radio::mac::SchedulerKind;
+use fadeout_radio::phy::mcs::McsTable;
+use fadeout_radio::rlc::RlcConfig;
+
+fn ue(sinr_db: f64) -> UeConfig {
+    UeConfig {
+        serving: Serving::Cell(CellId(0)),
+        fixed_sinr: Some(FixedSinr {
+            downlink: Decibel(sinr_db),
+            uplink: Decibel(sinr_db),
+        }),
+        ..UeConfig::new(NodeId(0))
+    }
+}
+
+fn with_ues(cell: CellConfig, ues: u32, sinr_db: f64) -> RadioConfig {
+    RadioConfig {
+        cells: vec![cell],
+        ues: (0..ues).map(|_| ue(sinr_db)).collect(),
+        bearers: (0..ues)
+            .map(|ue| BearerConfig {
+                rlc: RlcConfig::NR_UM,
+                ..BearerConfig::nr(UeId(ue))
+            })
+            .collect(),
+    }
+}
+
+/// Bytes that each bearer delivers in a second when it always has something to send.
+fn goodput(config: RadioConfig, direction: Direction, size: u32) -> Vec<u64> {
+    let bearers = config.bearers.len() as u32;
+    let mut rig = Rig::new(config, 3);
+    rig.rows.is_off = true;
+    let mut delivered = vec![0; bearers as usize];
+    let mut inside = vec![0_u32; bearers as usize];
+    let step = Span::from_micros(500);
+    let warm_up = Time::ZERO + Span::from_millis(200);
+    let end = warm_up + Span::from_secs(1);
+    while rig.now < end {
+        for bearer in 0..bearers {
+            // Full buffer: a megabyte and a half always waits.
+            while inside[bearer as usize] < 1_500_000 / size {
+                rig.put(bearer, direction, size, bearer);
+                inside[bearer as usize] += 1;
+            }
+        }
+        rig.run_for(step);
+        for arrival in rig.arrivals.drain(..) {
+            inside[arrival.number as usize] -= 1;
+            if arrival.at > warm_up {
+                delivered[arrival.number as usize] += u64::from(size);
+            }
+        }
+    }
+    delivered
+}
+
+#[test]
+fn one_ue_at_a_fixed_sinr_gets_the_block_sizes_less_headers() {
+    let scheme = |index| Adaptation::FixedScheme {
+        index,
+        table: McsTable::Qam64,
+    };
+    let fr1 = CellConfig {
+        adaptation: scheme(20),
+        ..CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell")
+    };
+    let fr2 = CellConfig {
+        adaptation: scheme(15),
+        ..CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
+    };
+    // A PDU of a whole packet has 3 bytes of PDCP, 1 of RLC and 3 of MAC.
+    let size = 1500;
+    let whole = 1507.0;
+    // NR, 106 blocks at 30 kHz: 13 symbols less the DM-RS, MCS 20; the same by
+    // nr_transport_block: checked in its own tests.
+    for (cell, direction, block_bytes, slots) in [
+        (fr1.clone(), Direction::Downlink, block(106, 13, 20), 2000.0),
+        (fr1, Direction::Uplink, block(106, 12, 20), 2000.0),
+        (fr2.clone(), Direction::Downlink, block(66, 11, 15), 8000.0),
+        (fr2, Direction::Uplink, block(66, 11, 15), 8000.0),
+    ] {
+        let status = if direction == Direction::Uplink {
+            4.0
+        } else {
+            0.0
+        };
+        // Each block ends with a segment and the next begins with one: 1 byte of RLC header
+        // becomes 2 and 4 (SO), and there is one more MAC subheader.
+        let more = 1.0 + 3.0 + 3.0;
+        let room = f64::from(block_bytes) - status - more;
+        let expected = slots * room * f64::from(size) / whole;
+        let found = goodput(with_ues(cell, 1, 30.0), direction, size)[0] as f64;
+        assert!(
+            (found / expected - 1.0).abs() < 0.005,
+            "{direction:?}: {found} beside {expected}"
+        );
+    }
+}
+
+fn block(resource_blocks: u32, symbols: u8, scheme: usize) -> u32 {
+    use fadeout_radio::phy::tbs::{Allocation, nr_transport_block};
+    let mcs = McsTable::Qam64.rows()[scheme];
+    let allocation = Allocation {
+        resource_blocks,
+        symbols,
+        dmrs: 12,
+        overhead: 0,
+    };
+    let elements = allocation.resource_elements();
+    nr_transport_block(elements, mcs.modulation, mcs.code_rate, 1, 1.0) / 8
+}
+
+#[test]
+fn lte_carries_the_tables_sizes() {
+    let cell = CellConfig {
+        adaptation: Adaptation::FixedScheme {
+            index: 20,
+            table: McsTable::Qam64,
+        },
+        ..CellConfig::lte(Point::default(), Hertz(2e9), 100)
+    };
+    // I_TBS 18 with 100 blocks: 39232 bits.
+    let expected = 1000.0 * (39_232.0 / 8.0 - 7.0) * 1500.0 / 1507.0;
+    let found = goodput(with_ues(cell, 1, 30.0), Direction::Downlink, 1500)[0] as f64;
+    assert!(
+        (found / expected - 1.0).abs() < 0.005,
+        "{found} beside {expected}"
+    );
+}
+
+#[test]
+fn round_robin_gives_equal_ues_equal_shares() {
+    for direction in [Direction::Downlink, Direction::Uplink] {
+        for carrier in [3.5e9, 28e9] {
+            let mu = if carrier > 6e9 { 3 } else { 1 };
+            let cell = CellConfig {
+                downlink_scheduler: SchedulerKind::RoundRobin,
+                uplink_scheduler: SchedulerKind::RoundRobin,
+                ..CellConfig::nr(Point::default(), Hertz(carrier), mu, 66).expect("a cell")
+            };
+            let found = goodput(with_ues(cell, 3, 12.0), direction, 1000);
+            let mean = found.iter().sum::<u64>() as f64 / 3.0;
+            for share in &found {
+                // Blocks are of different sizes by the remainder of the units: 1 %.
+                assert!(
+                    (*share as f64 / mean - 1.0).abs() < 0.01,
+                    "{direction:?} {found:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn ten_percent_errors_cost_ten_percent_and_lose_nothing() {
+    let clean = CellConfig {
+        adaptation: Adaptation::FixedScheme {
+            index: 15,
+            table: McsTable::Qam64,
+        },
+        ..CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
+    };
+    let lossy = CellConfig {
+        fixed_errors: Some(fadeout_radio::phy::harq::FixedErrors {
+            first: 0.1,
+            retransmission: 0.0,
+        }),
+        ..clean.clone()
+    };
+    let rate = |cell| goodput(with_ues(cell, 1, 30.0), Direction::Downlink, 1500)[0] as f64;
+    let ratio = rate(lossy) / rate(clean);
+    // Every tenth slot repeats: 1 / 1.1. 8800 draws: a standard error of 0.3 %.
+    assert!((ratio - 1.0 / 1.1).abs() < 0.01, "{ratio}");
+}

@@ -1,0 +1,134 @@
+//! A radio access alone, with packets put in by hand.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test file uses its part of the rig"
+)]
+
+use fadeout_core::{
+    BearerId, BearerRow, CellId, Direction, FlowId, Kinematics, Motion, NodeId, Packet, PacketId,
+    PacketPool, Point, Probe, RadioDelayRow, RadioDropRow, Segment, Span, Time, TransportBlockRow,
+};
+use fadeout_radio::access::{RadioAccess, RadioConfig};
+
+/// Nodes at rest; node n is at the n-th place.
+pub struct AtRest(pub Vec<Point>);
+
+impl Motion for AtRest {
+    fn at(&mut self, node: NodeId, _time: Time) -> Kinematics {
+        Kinematics::at_rest(self.0.get(node.index()).copied().unwrap_or_default())
+    }
+}
+
+/// Keeps every row.
+#[derive(Default)]
+pub struct Rows {
+    pub blocks: Vec<TransportBlockRow>,
+    pub delays: Vec<RadioDelayRow>,
+    pub drops: Vec<RadioDropRow>,
+    pub is_off: bool,
+}
+
+impl Probe for Rows {
+    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
+        !self.is_off
+    }
+    fn transport_block(&mut self, row: TransportBlockRow) {
+        self.blocks.push(row);
+    }
+    fn wants_bearer(&self, _now: Time, _bearer: BearerId) -> bool {
+        false
+    }
+    fn bearer(&mut self, _row: BearerRow) {}
+    fn wants_radio_delay(&self, _bearer: BearerId) -> bool {
+        !self.is_off
+    }
+    fn radio_delay(&mut self, row: RadioDelayRow) {
+        self.delays.push(row);
+    }
+    fn radio_dropped(&mut self, row: RadioDropRow) {
+        self.drops.push(row);
+    }
+}
+
+/// A packet that left a bearer at its far end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Arrival {
+    pub at: Time,
+    /// The number it was put in with.
+    pub number: u32,
+}
+
+pub struct Rig {
+    pub access: RadioAccess,
+    pub pool: PacketPool,
+    pub motion: AtRest,
+    pub rows: Rows,
+    pub now: Time,
+    pub arrivals: Vec<Arrival>,
+    out: Vec<PacketId>,
+}
+
+impl Rig {
+    pub fn new(config: RadioConfig, seed: u64) -> Rig {
+        Rig::with_places(config, seed, Vec::new())
+    }
+
+    pub fn with_places(config: RadioConfig, seed: u64, places: Vec<Point>) -> Rig {
+        Rig {
+            access: RadioAccess::new(config, seed).unwrap_or_else(|error| panic!("{error}")),
+            pool: PacketPool::new(),
+            motion: AtRest(places),
+            rows: Rows::default(),
+            now: Time::ZERO,
+            arrivals: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    /// A packet of `size` bytes in all enters now; it carries `number` as its flow.
+    pub fn put(&mut self, bearer: u32, direction: Direction, size: u32, number: u32) {
+        let segment = Segment {
+            len: size - Segment::default().wire_len(),
+            ..Segment::default()
+        };
+        let packet = self.pool.insert(Packet {
+            flow: FlowId(number),
+            segment,
+            ..Packet::default()
+        });
+        assert_eq!(self.pool[packet].size().0, u64::from(size));
+        let (pool, rows) = (&mut self.pool, &mut self.rows);
+        let bearer = BearerId(bearer);
+        self.access
+            .on_packet(self.now, bearer, direction, packet, pool, rows);
+    }
+
+    /// Lets everything happen until `end`.
+    pub fn run_until(&mut self, end: Time) {
+        loop {
+            let at = self.access.wake_at();
+            if at > end {
+                break;
+            }
+            assert!(at >= self.now, "time never goes back");
+            self.now = at;
+            self.access.on_wake(
+                at,
+                &mut self.motion,
+                &mut self.pool,
+                &mut self.out,
+                &mut self.rows,
+            );
+            for packet in self.out.drain(..) {
+                let number = self.pool.take(packet).flow.0;
+                self.arrivals.push(Arrival { at, number });
+            }
+        }
+        self.now = end;
+    }
+
+    pub fn run_for(&mut self, span: Span) {
+        self.run_until(self.now + span);
+    }
+}

@@ -1,0 +1,99 @@
+//! Congestion controls of the user's own, in a whole run.
+
+use fadeout_record::Destination;
+use fadeout_scenario::Source;
+use fadeout_sim::congestion::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, Custom, SentSample, Window,
+};
+use fadeout_sim::{Control, Simulation, catalog};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+const SCENARIO: &str = r#"
+duration = "10 s"
+[link.one]
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "10 ms"
+[link.two]
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "10 ms"
+[flow.own]
+from = "a"
+to = "b"
+"#;
+
+const PATHS: &str = "multipath = { paths = [[\"one\"], [\"two\"]], coupling = \"uncoupled\" }";
+
+/// A window of ten segments that gives up after a second.
+struct GivesUp {
+    has_given_up: Arc<AtomicBool>,
+    sent: Arc<AtomicU64>,
+}
+
+impl CongestionControl for GivesUp {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        window.cwnd = 10.0;
+        if ack.now.as_millis() >= 1000 {
+            self.has_given_up.store(true, Ordering::Relaxed);
+        }
+    }
+    fn on_congestion(&mut self, _: &mut Window, _: &CongestionEvent) {}
+    fn on_sent(&mut self, _: &mut Window, _: &SentSample) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Senders made, segments they sent, and the run.
+fn run(more: &str) -> (u64, u64, fadeout_sim::Outcome) {
+    let source = Source {
+        name: "test".to_owned(),
+        base_dir: ".".into(),
+    };
+    let text = format!("{SCENARIO}{more}");
+    let scenario =
+        fadeout_scenario::parse(&text, &source, &[], catalog()).expect("a valid scenario");
+    let has_given_up = Arc::new(AtomicBool::new(false));
+    let sent = Arc::new(AtomicU64::new(0));
+    let mut made = 0;
+    let simulation = Simulation::with(scenario, Destination::Memory, &mut |_| {
+        made += 1;
+        let own = GivesUp {
+            has_given_up: Arc::clone(&has_given_up),
+            sent: Arc::clone(&sent),
+        };
+        Some(Congestion::Custom(Custom(Box::new(own))))
+    });
+    let outcome = simulation
+        .expect("a simulation")
+        .run_unless(
+            || has_given_up.load(Ordering::Relaxed),
+            |_| Control::Continue,
+        )
+        .expect("an outcome");
+    (made, sent.load(Ordering::Relaxed), outcome)
+}
+
+#[test]
+fn a_run_stops_after_the_event_in_which_it_is_halted() {
+    let (made, sent, outcome) = run("");
+    assert_eq!(made, 2);
+    assert!(!outcome.is_complete);
+    let summary: serde_json::Value =
+        serde_json::from_str(&outcome.recorded.summary).expect("a summary");
+    let duration_s = summary["duration_s"].as_f64().expect("a duration");
+    // A window of ten segments turns around in about 21 ms.
+    assert!((1.0..1.05).contains(&duration_s), "{duration_s}");
+    assert_eq!(summary["flows"][0]["sent_segments"].as_u64(), Some(sent));
+}
+
+#[test]
+fn each_end_of_each_path_has_a_control_of_its_own() {
+    let (made, sent, outcome) = run(PATHS);
+    assert_eq!(made, 4);
+    assert!(!outcome.is_complete);
+    assert!(sent > 0);
+}

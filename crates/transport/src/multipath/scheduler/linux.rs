@@ -1,0 +1,93 @@
+//! Linux's own scheduler, the only one it has had since 5.10 (net/mptcp/protocol.c,
+//! `mptcp_subflow_get_send`): the path whose send queue drains soonest at its pacing rate, in
+//! bursts of about 64 kB.
+//!
+//! What it chooses is where data waits, not where it leaves: see `connection::queue`. Over a
+//! single path nothing waits.
+
+use super::{Choice, Demand, PathScheduler, PathView};
+
+/// Most bytes that are bound to a path at once (`MPTCP_SEND_BURST_SIZE`).
+pub(in crate::multipath) const BURST: u64 = 65_428;
+
+/// Shortest linger time first.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Linux;
+
+/// A path with a send queue.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::multipath) struct Queue {
+    /// Bytes sent and not acknowledged, or waiting.
+    pub(in crate::multipath) bytes: u64,
+    /// Average pacing rate, bits per second; zero before the first choice.
+    pub(in crate::multipath) pace: u64,
+}
+
+impl Queue {
+    /// When it would be empty, in units of 2^-32 s.
+    fn linger(&self) -> u128 {
+        (u128::from(self.bytes) << 35) / u128::from(self.pace.max(1))
+    }
+
+    /// The average after a choice: the present rate, weighted with the burst, and the old average,
+    /// weighted with what is queued.
+    pub(in crate::multipath) fn averaged(&self, rate: u64, burst: u64) -> u64 {
+        let sum =
+            u128::from(self.pace) * u128::from(self.bytes) + u128::from(rate) * u128::from(burst);
+        (sum / u128::from(self.bytes + burst).max(1)) as u64
+    }
+}
+
+/// Which of `queues` drains soonest, by its key; the earlier one of equals.
+pub(in crate::multipath) fn soonest_drained(
+    queues: impl Iterator<Item = (usize, Queue)>,
+) -> Option<usize> {
+    queues
+        .min_by_key(|(index, queue)| (queue.linger(), *index))
+        .map(|(index, _)| index)
+}
+
+impl PathScheduler for Linux {
+    fn choose(&mut self, _demand: &Demand, paths: &[PathView]) -> Choice {
+        match paths.iter().find(|path| path.has_room) {
+            Some(path) => Choice::Path {
+                path: path.id,
+                bytes: u64::MAX,
+            },
+            None => Choice::Wait,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_that_drains_first_is_next() {
+        let fast = Queue {
+            bytes: 500_000,
+            pace: 80_000_000,
+        };
+        let slow = Queue {
+            bytes: 100_000,
+            pace: 8_000_000,
+        };
+        // 50 ms against 100 ms.
+        let both = [(0, slow), (1, fast)];
+        assert_eq!(soonest_drained(both.into_iter()), Some(1));
+        assert_eq!(soonest_drained([(0, fast), (1, fast)].into_iter()), Some(0));
+        assert_eq!(soonest_drained(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn the_average_rate_follows_in_proportion_to_the_burst() {
+        let queue = Queue {
+            bytes: 3_000,
+            pace: 10_000_000,
+        };
+        assert_eq!(queue.averaged(20_000_000, 1_000), 12_500_000);
+        let empty = Queue { bytes: 0, pace: 7 };
+        assert_eq!(empty.averaged(20_000_000, 1_000), 20_000_000);
+    }
+}

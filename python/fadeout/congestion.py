@@ -1,0 +1,269 @@
+"""A congestion control of your own, as a class.
+
+    from fadeout import CongestionControl, run
+
+    class Aimd(CongestionControl):
+        def __init__(self, increase=1.0, decrease=0.5):
+            self.increase, self.decrease = increase, decrease
+
+        def on_ack(self, window, ack):
+            if ack.is_growth_due:
+                slow = window.in_slow_start
+                share = 1 if slow else self.increase / window.cwnd
+                window.cwnd += share * ack.delivered_now
+
+        def on_congestion(self, window, event):
+            flight = min(event.flight_size, window.cwnd)
+            window.ssthresh = max(flight * self.decrease, 2)
+
+    run("my.toml", congestion_controls={"aimd": Aimd})
+
+A flow with `congestion-control = "aimd"` then runs it, with an instance of its own at each end of
+each flow or path. `congestion-control = { name = "aimd", increase = 2 }` calls `Aimd(increase=2)`.
+"""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from fadeout import _names, _native
+from fadeout._native import (
+    Ack,
+    CongestionEvent,
+    FadeoutError,
+    LinkInfo,
+    RateSample,
+    ScenarioError,
+    Sent,
+    Window,
+)
+
+if TYPE_CHECKING:
+    from fadeout.results import Results
+
+__all__ = [
+    "Ack",
+    "CongestionControl",
+    "CongestionControlError",
+    "CongestionEvent",
+    "LinkInfo",
+    "RateSample",
+    "Sent",
+    "Window",
+]
+
+
+class CongestionControl:
+    """Base of a congestion control. Inheriting is optional; the methods' names are what counts.
+
+    The stack measures round-trip times and delivery rates, detects losses, recovers, paces and
+    undoes. The class decides how large `window.cwnd` should be, and `window.ssthresh`. Windows and
+    counts are in segments. A method that is not overridden costs nothing.
+    """
+
+    controls_window: bool = False
+    """Whether `on_ack` sets `cwnd` in every state. The stack then does not reduce it by itself in
+    recovery, which suits algorithms with a model of the path, as BBR."""
+
+    ecn: str = "none"
+    """Feedback on congestion marks that it needs, switched on by naming it: "none", "classic"
+    (RFC 3168), "dctcp" (RFC 8257) or "accurate" (RFC 9768)."""
+
+    def on_ack(self, window: Window, ack: Ack) -> None:
+        """Take an ACK that acknowledges something new. Required.
+
+        It comes after recovery has run, in every state; `ack.is_growth_due` says whether an
+        algorithm that probes for bandwidth may raise `window.cwnd` now.
+        """
+        raise NotImplementedError
+
+    def on_congestion(self, window: Window, event: CongestionEvent) -> None:
+        """Set `window.ssthresh` to the window to go down to. Required; called once an episode.
+
+        The stack brings `cwnd` there, or to one segment after a timeout.
+        """
+        raise NotImplementedError
+
+    def on_established(self, window: Window, srtt_s: float | None) -> None:
+        """Begin: the handshake is complete, and took `srtt_s` if that was measured."""
+
+    def on_recovered(self, window: Window, time_s: float) -> None:
+        """Recovery ended, and was not undone; `cwnd` already is what the stack made it."""
+
+    def on_spurious(self, window: Window, prior: Window) -> None:
+        """Undo a reduction that was a mistake; `prior` is the window before it.
+
+        Without it neither `cwnd` nor `ssthresh` stays below what it was, as in Linux.
+        """
+        window.cwnd = max(window.cwnd, prior.cwnd)
+        window.ssthresh = max(window.ssthresh, prior.ssthresh)
+
+    def on_idle_restart(self, window: Window, idle_s: float) -> None:
+        """Send again with nothing in flight, `idle_s` after the last segment left."""
+
+    def on_link_info(self, window: Window, info: LinkInfo) -> None:
+        """Take what a link on the path tells of itself, on a flow with `link-info`."""
+
+    def on_sent(self, window: Window, sent: Sent) -> None:
+        """A segment with data left, new or again."""
+
+
+class CongestionControlError(FadeoutError):
+    """A method of a congestion control of your own raised, which ended the run.
+
+    Its own exception, with the traceback, is `__cause__`. `results` has what was recorded until
+    then.
+    """
+
+    def __init__(self, message: str, results: "Results") -> None:
+        super().__init__(message)
+        self.results = results
+
+
+REQUIRED = ("on_ack", "on_congestion")
+OPTIONAL = (
+    "on_established",
+    "on_recovered",
+    "on_spurious",
+    "on_idle_restart",
+    "on_link_info",
+    "on_sent",
+)
+FEEDBACK = ("none", "classic", "dctcp", "accurate")
+
+Maker = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def makers(given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
+    """What makes the instances of each class, after the names and the classes were checked."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"`congestion_controls` takes a dict of classes by name, not {type(given).__name__}"
+        )
+    taken = _built_in()
+    for name, cls in given.items():
+        if not isinstance(name, str) or not name:
+            raise ScenarioError(f"congestion control {name!r}: expected a name, a text")
+        if name in taken:
+            raise ScenarioError(
+                f"congestion control '{name}': there is a built-in one of that name; "
+                f"expected another name, such as 'my-{name}'"
+            )
+        if not callable(cls):
+            raise ScenarioError(
+                f"congestion control '{name}': expected a class, found {type(cls).__name__}"
+            )
+    return {name: _maker(name, cls) for name, cls in given.items()}
+
+
+def _maker(name: str, cls: Callable[..., Any]) -> Maker:
+    def make(parameters: dict[str, Any]) -> dict[str, Any]:
+        label = getattr(cls, "__qualname__", repr(cls))
+        keywords = {key.replace("-", "_"): value for key, value in parameters.items()}
+        try:
+            inspect.signature(cls).bind(**keywords)
+        except ValueError:
+            pass  # Written in C: what it takes is not known.
+        except TypeError as error:
+            raise ScenarioError(_wrong_parameters(name, label, cls, keywords, error)) from None
+        try:
+            instance = cls(**keywords)
+        except Exception as error:
+            raise ScenarioError(
+                f"congestion control '{name}': {label}({_listed(keywords)}) raised "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        label = type(instance).__qualname__
+        _check_methods(name, label, instance)
+        return _methods(name, label, instance)
+
+    return make
+
+
+def _methods(name: str, label: str, instance: Any) -> dict[str, Any]:  # noqa: ANN401 - any class
+    """The methods to call, and what the class says of itself."""
+    ecn = getattr(instance, "ecn", "none")
+    if ecn not in FEEDBACK:
+        raise ScenarioError(
+            f"congestion control '{name}': {label}.ecn is {ecn!r}; "
+            f"expected one of {', '.join(FEEDBACK)}"
+        )
+    methods: dict[str, Any] = {
+        "class": label,
+        "ecn": ecn,
+        "controls_window": bool(getattr(instance, "controls_window", False)),
+    }
+    for method in (*REQUIRED, *OPTIONAL):
+        if _has(instance, method):
+            methods[method] = getattr(instance, method)
+    return methods
+
+
+def _has(instance: Any, method: str) -> bool:  # noqa: ANN401 - any class
+    """Whether the instance has a method of its own, not the base class's."""
+    own = getattr(instance, method, None)
+    return own is not None and getattr(own, "__func__", own) is not vars(CongestionControl)[method]
+
+
+def _check_methods(name: str, label: str, instance: Any) -> None:  # noqa: ANN401 - any class
+    """Refuse an instance that lacks a method, or has one that cannot be called as it will be."""
+    missing = [method for method in REQUIRED if not _has(instance, method)]
+    if missing:
+        near = _near_miss(type(instance), missing[0])
+        raise ScenarioError(
+            f"congestion control '{name}': {label} has no method {' and no '.join(missing)}{near}; "
+            "expected on_ack(self, window, ack) and on_congestion(self, window, event)"
+        )
+    for method in (*REQUIRED, *OPTIONAL):
+        if not _has(instance, method):
+            continue
+        function = getattr(instance, method)
+        if not callable(function):
+            raise ScenarioError(f"congestion control '{name}': {label}.{method} is no method")
+        try:
+            inspect.signature(function).bind(None, None)
+        except ValueError:
+            continue  # Written in C: what it takes is not known.
+        except TypeError as error:
+            about = list(inspect.signature(getattr(CongestionControl, method)).parameters)[2]
+            raise ScenarioError(
+                f"congestion control '{name}': {label}.{method} cannot be called: {error}; "
+                f"expected {method}(self, window, {about})"
+            ) from None
+
+
+def _near_miss(cls: type, method: str) -> str:
+    message = _names.unknown("method", method, [name for name in dir(cls) if name[0] != "_"])
+    _, found, near = message.partition("did you mean ")
+    return f" (is {near.rstrip('?')} meant for it?)" if found else ""
+
+
+def _wrong_parameters(
+    name: str,
+    label: str,
+    cls: Callable[..., Any],
+    keywords: dict[str, Any],
+    error: TypeError,
+) -> str:
+    known = list(inspect.signature(cls).parameters)
+    takes = f"takes {', '.join(known)}" if known else "takes no parameters"
+    return (
+        f"congestion control '{name}': {label}({_listed(keywords)}) cannot be made: {error}; "
+        f"{label} {takes}"
+    )
+
+
+def _listed(keywords: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in keywords.items())
+
+
+def _built_in() -> set[str]:
+    names: set[str] = set()
+    for kind in json.loads(_native.catalog())["kinds"]:
+        if kind["name"] == "congestion-control":
+            for entry in kind["entries"]:
+                names.update((entry["name"], *entry["aliases"]))
+    return names

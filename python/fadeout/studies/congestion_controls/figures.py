@@ -1,0 +1,141 @@
+"""Figures of the study of congestion controls."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fadeout.plot.labels import Label, place_labels
+from fadeout.plot.style import COLUMN_INCHES, PALETTE, new_grid
+from fadeout.studies.congestion_controls.setups import Link
+
+if TYPE_CHECKING:
+    from fadeout.studies.congestion_controls.study import Row
+
+MARKERS = ("o", "s", "^", "D", "P", "X", "v", "p")
+"""A family each, with the colour of the same place in the palette."""
+
+COLUMNS = 2
+PAD = 0.12
+"""Of the range of the points, on each side."""
+
+
+def throughput_and_delay(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
+    """A panel a link, with a named point for each congestion control; the last place is the key."""
+    looks = looks_of(tables)
+    rows = -(-(len(tables) + 1) // COLUMNS)
+    size = (2.05 * COLUMN_INCHES, 2.6 * rows)
+    with new_grid(rows, COLUMNS, size=size) as (figure, panels):
+        for ax, (link, found) in zip(panels, tables.items(), strict=False):
+            draw_points(ax, found, looks)
+            ax.set_title(link.title, loc="left")
+        for ax in panels[len(tables) :]:
+            ax.set_axis_off()
+        handles = [
+            Line2D([], [], linestyle="none", marker=marker, color=color, label=family)
+            for family, (marker, color) in looks.items()
+        ]
+        panels[len(tables)].legend(handles=handles, loc="center left", title="Family", fontsize=8)
+        for ax in panels[: len(tables) : COLUMNS]:
+            ax.set_ylabel("Goodput (Mbit/s)")
+        for ax in panels[max(0, len(tables) - COLUMNS) : len(tables)]:
+            ax.set_xlabel("95th percentile of the RTT (ms)")
+        # The labels need the final places of the points.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for ax, found in zip(panels, tables.values(), strict=False):
+            place_labels(
+                figure,
+                ax,
+                [
+                    Label(
+                        row.rtt_p95_ms.mean,
+                        row.goodput_mbps.mean,
+                        row.entrant.name,
+                        looks[row.entrant.family][1],
+                    )
+                    for row in found
+                ],
+            )
+    return figure
+
+
+def looks_of(tables: Mapping[Link, Sequence["Row"]]) -> dict[str, tuple[str, str]]:
+    """Marker and colour of each family."""
+    families = dict.fromkeys(row.entrant.family for rows in tables.values() for row in rows)
+    return {
+        family: (MARKERS[index % len(MARKERS)], PALETTE[index % len(PALETTE)])
+        for index, family in enumerate(families)
+    }
+
+
+def draw_points(ax: Axes, rows: Sequence["Row"], looks: Mapping[str, tuple[str, str]]) -> None:
+    """The points with their intervals, and limits that leave room for names."""
+    for row in rows:
+        marker, color = looks[row.entrant.family]
+        x, y = row.rtt_p95_ms, row.goodput_mbps
+        ax.errorbar(
+            x.mean,
+            y.mean,
+            xerr=np.nan_to_num(x.half_width),
+            yerr=np.nan_to_num(y.half_width),
+            color=color,
+            marker=marker,
+            markersize=3.6,
+            markeredgecolor="white",
+            markeredgewidth=0.3,
+            elinewidth=0.5,
+            ecolor=(color, 0.35),
+            zorder=3,
+        )
+    delays = np.array([row.rtt_p95_ms.mean for row in rows])
+    rates = np.array([row.goodput_mbps.mean for row in rows])
+    ratio = max(delays.max() / delays.min(), 1.05)
+    ax.set_xscale("log")
+    ax.set_xlim(delays.min() / ratio**PAD, delays.max() * ratio**PAD)
+    span = max(rates.max() - rates.min(), 0.5)
+    ax.set_ylim(rates.min() - PAD * span, rates.max() + PAD * span)
+    plain_ticks(ax)
+
+
+def plain_ticks(ax: Axes) -> None:
+    """Ticks of the delay as plain numbers, few enough to read."""
+    low, high = ax.get_xlim()
+    steps = (1, 1.5, 2, 3, 5, 7) if high / low > 2.5 else tuple(np.arange(1, 10, 0.5))
+    if high / low < 1.3:
+        steps = tuple(np.arange(1, 10, 0.1))
+    ticks = [step * scale for scale in (10, 100, 1000) for step in steps]
+    shown = [tick for tick in ticks if low <= tick <= high]
+    ax.set_xticks(shown, [f"{tick:g}" for tick in shown])
+    ax.minorticks_off()
+
+
+def shares(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
+    """What each flow has beside CUBIC, a column a link."""
+    looks = looks_of(tables)
+    names = list(dict.fromkeys(row.entrant.name for rows in tables.values() for row in rows))
+    size = (2.05 * COLUMN_INCHES, 0.155 * len(names) + 0.8)
+    with new_grid(1, len(tables), size=size, share_y=True) as (figure, panels):
+        for ax, (link, found) in zip(panels, tables.items(), strict=True):
+            ax.axvline(50, color="black", linewidth=0.6)
+            for row in found:
+                marker, color = looks[row.entrant.family]
+                ax.errorbar(
+                    row.share_pct.mean,
+                    names.index(row.entrant.name),
+                    xerr=np.nan_to_num(row.share_pct.half_width),
+                    color=color,
+                    marker=marker,
+                    markersize=3.6,
+                    elinewidth=0.6,
+                )
+            ax.set_xlim(0, 100)
+            ax.set_xticks([0, 50, 100])
+            ax.set_title(link.name, loc="left")
+        panels[0].set_yticks(range(len(names)), names)
+        panels[0].set_ylim(len(names) - 0.5, -0.5)
+        figure.supxlabel("Share of the goodput of both (%)", fontsize=8)
+    return figure
