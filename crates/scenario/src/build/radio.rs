@@ -19,7 +19,7 @@ impl Builder<'_, '_> {
             tx_power: fields.dbm("tx-power")?,
             noise_figure: fields.decibel("noise-figure")?,
             antenna: fields.named("antenna")?,
-            channel: fields.named("channel")?,
+            channel: channel(fields.fields("channel")?)?,
             scheduler: fields.named("scheduler")?,
             uplink_scheduler: fields.named("uplink-scheduler")?,
         })
@@ -100,10 +100,27 @@ impl Builder<'_, '_> {
             movement: self.movement(fields)?,
             tx_power: fields.dbm("tx-power")?,
             noise_figure: fields.decibel("noise-figure")?,
-            antenna: fields.named("antenna")?,
+            sinr: self.given_sinr(fields)?,
             rlc: fields.named("rlc")?,
             pdcp: fields.named("pdcp")?,
         })
+    }
+
+    /// A given SINR, when there is one; both directions have it or none.
+    fn given_sinr(&mut self, fields: &Fields) -> Option<Option<(Decibel, Decibel)>> {
+        match (
+            fields.decibel("downlink-sinr"),
+            fields.decibel("uplink-sinr"),
+        ) {
+            (Some(downlink), Some(uplink)) => Some(Some((downlink, uplink))),
+            (None, None) => Some(None),
+            _ => {
+                let message = "a given SINR of one direction alone";
+                let expected = "both `downlink-sinr` and `uplink-sinr`, or neither";
+                self.mistake(fields.place, message, expected);
+                None
+            }
+        }
     }
 
     /// The node of a cell or UE, which it declares: its own name unless `node` says another.
@@ -219,6 +236,30 @@ impl Builder<'_, '_> {
             height: fields.meters("height")?,
         })
     }
+}
+
+fn channel(fields: &Fields) -> Option<Channel> {
+    Some(Channel {
+        path_loss: fields.named("path-loss")?,
+        line_of_sight: match fields.text("line-of-sight")? {
+            "clear" => LineOfSight::Clear,
+            "obstructed" => LineOfSight::Obstructed,
+            "geometry" => LineOfSight::Geometry,
+            _ => LineOfSight::Drawn,
+        },
+        shadowing: fields.flag("shadowing")?,
+        fading: fields.text("fading").map(str::to_owned),
+        k_factor: fields.decibel("k-factor")?,
+        delay_spread: fields.span("delay-spread")?,
+        sub_bands: fields.integer("sub-bands")? as u32,
+        environment_speed: fields.quantity("environment-speed")?,
+        blockage: fields.named("blockage"),
+        ue_antenna: fields.named("ue-antenna")?,
+        beam_tracking: fields.span("beam-tracking"),
+        beam_switching_delay: fields.span("beam-switching-delay")?,
+        oxygen: fields.flag("oxygen")?,
+        rain: fields.number("rain")?,
+    })
 }
 
 fn place(position: &Item, height: Meters) -> Option<Point> {

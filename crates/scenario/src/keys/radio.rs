@@ -8,6 +8,7 @@ const HEIGHT: Shape = Shape::Quantity(Dimension::Length, Range::closed(0.0, 1e4)
 const POWER: Shape = Shape::Quantity(Dimension::Power, Range::closed(-50.0, 80.0));
 const NOISE_FIGURE: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
 const FREQUENCY: Shape = Shape::Quantity(Dimension::Frequency, Range::closed(1e5, 3e11));
+const SINR: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 100.0));
 const SPEED: Shape = Shape::Quantity(Dimension::Speed, Range::closed(0.0, 1000.0));
 
 /// Most UEs, after `count` is expanded.
@@ -85,15 +86,119 @@ pub(super) static CELL: &[Key] = &[
     antenna("Antenna of the base station."),
     key(
         "channel",
-        Shape::Named {
-            kind: "channel",
-            tag: "model",
-        },
+        Shape::Table(CHANNEL),
         Required,
-        "Path loss, line of sight, shadowing, fading and blockage between the cell and its UEs.",
+        "What happens to the signal between the cell and its UEs.",
     ),
     scheduler("scheduler", "Which UE the downlink serves next."),
     scheduler("uplink-scheduler", "Which UE the uplink serves next."),
+];
+
+/// The keys of a cell's channel.
+static CHANNEL: &[Key] = &[
+    key(
+        "path-loss",
+        Shape::Named {
+            kind: "path-loss",
+            tag: "model",
+        },
+        Required,
+        "Path loss, with its own probabilities of line of sight and its own shadowing.",
+    ),
+    key(
+        "line-of-sight",
+        Shape::Choice(&[
+            (
+                "drawn",
+                "By the model's probabilities, alike at neighbouring places.",
+            ),
+            ("clear", "Always in sight."),
+            ("obstructed", "Never in sight."),
+            ("geometry", "Cut by the file's buildings."),
+        ]),
+        Default("\"drawn\""),
+        "How it is decided whether a UE is in line of sight.",
+    ),
+    key(
+        "shadowing",
+        Shape::Bool,
+        Default("true"),
+        "Whether the loss varies around its median, with the model's deviation and correlation.",
+    ),
+    key(
+        "fading",
+        Shape::NameOf("fading"),
+        Optional,
+        "Small-scale fading in line of sight and out of it; without it Rician and Rayleigh.",
+    ),
+    key(
+        "k-factor",
+        Shape::Quantity(Dimension::Ratio, Range::closed(-60.0, 60.0)),
+        Default("\"9 dB\""),
+        "Power of the direct path over that of all others, for Rician fading (mean of UMi in \
+         TR 38.901 Table 7.5-6).",
+    ),
+    key(
+        "delay-spread",
+        Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e5)),
+        Default("\"100 ns\""),
+        "RMS delay spread of tapped delay lines (nominal of TR 38.901 Table 7.7.3-1).",
+    ),
+    key(
+        "sub-bands",
+        Shape::Integer { min: 1, max: 64 },
+        Default("16"),
+        "Sub-bands in which wideband fading is sampled.",
+    ),
+    key(
+        "environment-speed",
+        SPEED,
+        Default("\"3 km/h\""),
+        "Speed of what moves around a UE; it makes the channel of a UE that stands still change.",
+    ),
+    key(
+        "blockage",
+        Shape::Named {
+            kind: "blockage-model",
+            tag: "model",
+        },
+        Optional,
+        "What stands in the way at times; nothing without it.",
+    ),
+    key(
+        "ue-antenna",
+        Shape::Named {
+            kind: "antenna",
+            tag: "kind",
+        },
+        FirstOfKind,
+        "Antenna of the UEs on this carrier.",
+    ),
+    key(
+        "beam-tracking",
+        POSITIVE_TIME,
+        Optional,
+        "From one beam measurement to the next, with recovery from beam failure; without it \
+         steered beams always point right.",
+    ),
+    key(
+        "beam-switching-delay",
+        TIME,
+        Default("\"5 ms\""),
+        "From a beam measurement to the use of the new beam.",
+    ),
+    key(
+        "oxygen",
+        Shape::Bool,
+        Default("true"),
+        "Whether oxygen absorbs, which it does from 52 to 68 GHz (TR 38.901 clause 7.6.1).",
+    ),
+    key(
+        "rain",
+        Shape::Number(Range::closed(0.0, 500.0)),
+        Default("0"),
+        "Rain in millimetres an hour (ITU-R P.838-3); 25 is heavy.",
+    ),
 ];
 
 /// The keys of a radio interface.
@@ -172,7 +277,13 @@ pub(super) static UE: &[Key] = &[
         Default("\"9 dB\""),
         "Noise figure of its receiver (TR 36.942).",
     ),
-    antenna("Its antenna."),
+    key(
+        "downlink-sinr",
+        SINR,
+        Optional,
+        "A given SINR of the downlink, with `uplink-sinr`, instead of what the channel makes.",
+    ),
+    key("uplink-sinr", SINR, Optional, "A given SINR of the uplink."),
     key(
         "rlc",
         Shape::Named {

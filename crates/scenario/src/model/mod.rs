@@ -5,7 +5,9 @@
 
 mod radio;
 
-pub use radio::{Building, Cell, Movement, MovementFormat, MovementTrace, Ue, Waypoint};
+pub use radio::{
+    Building, Cell, Channel, LineOfSight, Movement, MovementFormat, MovementTrace, Ue, Waypoint,
+};
 
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};

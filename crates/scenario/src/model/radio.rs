@@ -25,12 +25,59 @@ pub struct Cell {
     pub noise_figure: Decibel,
     /// Its antenna; of the catalog's kind "antenna".
     pub antenna: Named,
-    /// The channel to its UEs; of the catalog's kind "channel".
-    pub channel: Named,
+    /// The channel to its UEs.
+    pub channel: Channel,
     /// Who is sent to next; of the catalog's kind "mac-scheduler".
     pub scheduler: Named,
     /// Who may send next; of the catalog's kind "mac-scheduler".
     pub uplink_scheduler: Named,
+}
+
+/// What happens to the signal between a cell and its UEs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Channel {
+    /// Path loss; of the catalog's kind "path-loss".
+    pub path_loss: Named,
+    /// How line of sight is decided.
+    pub line_of_sight: LineOfSight,
+    /// Whether there is shadowing.
+    pub shadowing: bool,
+    /// Small-scale fading, of the catalog's kind "fading"; without it Rician in line of sight and
+    /// Rayleigh out of it.
+    pub fading: Option<String>,
+    /// K factor of Rician fading.
+    pub k_factor: Decibel,
+    /// RMS delay spread of tapped delay lines.
+    pub delay_spread: Span,
+    /// Sub-bands of wideband fading.
+    pub sub_bands: u32,
+    /// Speed of what moves around a UE, in metres per second.
+    pub environment_speed: f64,
+    /// Blockage, of the catalog's kind "blockage-model".
+    pub blockage: Option<Named>,
+    /// Antenna of the UEs; of the catalog's kind "antenna".
+    pub ue_antenna: Named,
+    /// Period of beam measurements; without it beams always point right.
+    pub beam_tracking: Option<Span>,
+    /// From a beam measurement to its use.
+    pub beam_switching_delay: Span,
+    /// Whether oxygen absorbs.
+    pub oxygen: bool,
+    /// Rain in millimetres an hour.
+    pub rain: f64,
+}
+
+/// How it is decided whether a UE is in line of sight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineOfSight {
+    /// By the path-loss model's probabilities.
+    Drawn,
+    /// Always.
+    Clear,
+    /// Never.
+    Obstructed,
+    /// By the buildings.
+    Geometry,
 }
 
 /// A radio interface of a node with its bearer.
@@ -51,8 +98,8 @@ pub struct Ue {
     pub tx_power: Dbm,
     /// Noise figure of its receiver.
     pub noise_figure: Decibel,
-    /// Its antenna; of the catalog's kind "antenna".
-    pub antenna: Named,
+    /// A given SINR instead of the channel's: downlink and uplink.
+    pub sinr: Option<(Decibel, Decibel)>,
     /// RLC mode of its bearer with its timers and buffer; of the catalog's kind "rlc".
     pub rlc: Named,
     /// PDCP of its bearer; of the catalog's kind "pdcp".

@@ -14,10 +14,41 @@ pub(super) fn cell<'a>(cell: &Cell, name: impl Fn(NodeId) -> &'a str) -> Value {
         "tx-power": power(cell.tx_power),
         "noise-figure": ratio(cell.noise_figure),
         "antenna": named(&cell.antenna, "kind"),
-        "channel": named(&cell.channel, "model"),
+        "channel": channel(&cell.channel),
         "scheduler": named(&cell.scheduler, "name"),
         "uplink-scheduler": named(&cell.uplink_scheduler, "name"),
     })
+}
+
+fn channel(channel: &Channel) -> Value {
+    let mut table = json!({
+        "path-loss": named(&channel.path_loss, "model"),
+        "line-of-sight": match channel.line_of_sight {
+            LineOfSight::Drawn => "drawn",
+            LineOfSight::Clear => "clear",
+            LineOfSight::Obstructed => "obstructed",
+            LineOfSight::Geometry => "geometry",
+        },
+        "shadowing": channel.shadowing,
+        "k-factor": ratio(channel.k_factor),
+        "delay-spread": span(channel.delay_spread),
+        "sub-bands": channel.sub_bands,
+        "environment-speed": Dimension::Speed.format(channel.environment_speed),
+        "ue-antenna": named(&channel.ue_antenna, "kind"),
+        "beam-switching-delay": span(channel.beam_switching_delay),
+        "oxygen": channel.oxygen,
+        "rain": channel.rain,
+    });
+    if let Some(fading) = &channel.fading {
+        table["fading"] = json!(fading);
+    }
+    if let Some(blockage) = &channel.blockage {
+        table["blockage"] = named(blockage, "model");
+    }
+    if let Some(tracking) = channel.beam_tracking {
+        table["beam-tracking"] = span(tracking);
+    }
+    table
 }
 
 pub(super) fn ue<'a>(ue: &Ue, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) -> Value {
@@ -27,10 +58,13 @@ pub(super) fn ue<'a>(ue: &Ue, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) 
         "height": length(Meters(ue.position.z)),
         "tx-power": power(ue.tx_power),
         "noise-figure": ratio(ue.noise_figure),
-        "antenna": named(&ue.antenna, "kind"),
         "rlc": named(&ue.rlc, "mode"),
         "pdcp": named(&ue.pdcp, "name"),
     });
+    if let Some((downlink, uplink)) = ue.sinr {
+        table["downlink-sinr"] = ratio(downlink);
+        table["uplink-sinr"] = ratio(uplink);
+    }
     if let Some(cell) = ue.cell {
         table["cell"] = json!(cells[cell].name);
     }

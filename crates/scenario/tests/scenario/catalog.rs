@@ -69,16 +69,26 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
-            name: "channel",
-            plural: "channels",
+            name: "path-loss",
+            plural: "path-losses",
             entries: &[
                 entry(
                     "umi",
                     &[],
-                    &[parameter("shadowing", ParameterKind::Bool, "true")],
+                    &[parameter("street", ParameterKind::Bool, "true")],
                 ),
                 entry("rma", &[], &[]),
             ],
+        },
+        Kind {
+            name: "fading",
+            plural: "fadings",
+            entries: &[entry("none", &[], &[]), entry("rayleigh", &[], &[])],
+        },
+        Kind {
+            name: "blockage-model",
+            plural: "blockage-models",
+            entries: &[entry("crowd", &[], &[])],
         },
         Kind {
             name: "antenna",

@@ -14,7 +14,7 @@ delay = "1 ms"
 [cell.macro]
 carrier = "2 GHz"
 bandwidth = "20 MHz"
-channel = "umi"
+channel = { path-loss = "umi" }
 "#;
 
 fn only(text: &str) -> String {
