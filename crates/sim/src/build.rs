@@ -2,6 +2,7 @@
 
 mod link;
 pub(crate) mod multipath;
+mod radio;
 
 use crate::notices::Notices;
 use crate::world::{End, Flow, Host, Parts};
@@ -29,6 +30,22 @@ pub enum BuildError {
     Blockage {
         /// Its name.
         blockage: String,
+        /// What is wrong, and what was expected.
+        reason: String,
+    },
+    /// A cell's parameters do not make one.
+    #[error("cell \"{cell}\": {reason}")]
+    Cell {
+        /// Its name.
+        cell: String,
+        /// What is wrong, and what was expected.
+        reason: String,
+    },
+    /// A UE's parameters do not make one.
+    #[error("UE \"{ue}\": {reason}")]
+    Ue {
+        /// Its name.
+        ue: String,
         /// What is wrong, and what was expected.
         reason: String,
     },
@@ -86,7 +103,12 @@ pub(crate) fn parts(
     scenario: &Scenario,
     choose: ChooseCongestion<'_>,
 ) -> Result<Parts, BuildError> {
-    let mut parts = Parts::default();
+    let radio = radio::build(scenario)?;
+    let mut parts = Parts {
+        serving: radio::serving(radio.as_ref(), scenario),
+        radio,
+        ..Parts::default()
+    };
     for index in 0..scenario.links.len() {
         for is_reverse in [false, true] {
             let id = link_id(index, is_reverse);
@@ -236,7 +258,7 @@ fn route(
         (flow.from, flow.to)
     };
     let hops = scenario
-        .route(from, to)
+        .route(from, to, &parts.serving)
         .ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
     route_over(flow, &hops, parts)
 }
