@@ -1,9 +1,25 @@
 //! What happens to the signal between two antennas.
+//!
+//! [`Environment`] holds what the links of a carrier share, [`LinkChannel`] is one UE's link to
+//! one cell, and [`ChannelConfig`] says what both are made of. The models are in the submodules
+//! and can be used alone.
 
+pub mod atmosphere;
+pub mod blockage;
 pub mod blockage_model_b;
+mod config;
+pub mod fading;
+mod field;
 pub mod knife_edge;
+mod link;
 pub mod noise;
 pub mod path_loss;
+pub mod penetration;
+mod phasor;
+pub mod shadowing;
+
+pub use config::{ChannelConfig, ConfigError, LineOfSight, Shadowing};
+pub use link::{Environment, LargeScale, LinkChannel, LinkEnds, LinkKey, OUTAGE_LOSS_DB, State};
 
 use fadeout_core::{Hertz, Meters};
 

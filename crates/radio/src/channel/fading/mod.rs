@@ -1,0 +1,232 @@
+//! Small-scale fading: the power gain of a link around its local mean, as a closed function of
+//! place and time.
+//!
+//! Nothing here has a state that a query would advance. The gain at an instant is the same however
+//! often and in whatever order it is asked, so that one congestion control sees the channel that
+//! another saw.
+
+pub(crate) mod rays;
+pub mod statistics;
+pub(crate) mod tdl;
+
+pub use tdl::{Tap, TdlProfile};
+
+use super::phasor::{cos_sin, wrap};
+use fadeout_core::math::from_db;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Entry;
+use fadeout_core::{Hertz, Span};
+use rays::{Place, Rays};
+use tdl::Comb;
+
+/// Sub-bands at most.
+pub const MAX_SUB_BANDS: usize = 64;
+
+/// How a link fades in one condition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fading {
+    /// Not at all.
+    None,
+    /// Many scattered paths and no dominant one, the same over the whole band.
+    Rayleigh,
+    /// A direct path beside the scattered ones, the same over the whole band.
+    Rician {
+        /// Power of the direct path over that of all others, dB.
+        k_db: f64,
+    },
+    /// A tapped delay line: the gain differs over the band.
+    Tdl {
+        /// The profile.
+        profile: TdlProfile,
+        /// RMS delay spread that scales profiles A to E (TR 38.901 Table 7.7.3-1: 10 ns very
+        /// short, 30 short, 100 nominal, 300 long, 1000 very long). Profiles with delays of
+        /// their own ignore it.
+        delay_spread: Span,
+    },
+}
+
+/// The fading models a scenario may name.
+pub const FADING_MODELS: &[Entry] = &[
+    entry("none", "No small-scale fading.", "-"),
+    entry(
+        "rayleigh",
+        "Scattered paths without a dominant one, flat over the band.",
+        "Clarke 1968; sum of sinusoids after Zheng and Xiao, IEEE TCOM 51(6), 2003",
+    ),
+    entry(
+        "rician",
+        "A direct path among scattered ones, flat over the band.",
+        "Rice 1944; K factors: TR 38.901 Table 7.5-6",
+    ),
+    entry(
+        "tdl-a",
+        "Tapped delay line without line of sight.",
+        "TR 38.901 Table 7.7.2-1",
+    ),
+    entry(
+        "tdl-b",
+        "Tapped delay line without line of sight.",
+        "TR 38.901 Table 7.7.2-2",
+    ),
+    entry(
+        "tdl-c",
+        "Tapped delay line without line of sight.",
+        "TR 38.901 Table 7.7.2-3",
+    ),
+    entry(
+        "tdl-d",
+        "Tapped delay line with line of sight, K = 13.3 dB.",
+        "TR 38.901 Table 7.7.2-4",
+    ),
+    entry(
+        "tdl-e",
+        "Tapped delay line with line of sight, K = 22 dB.",
+        "TR 38.901 Table 7.7.2-5",
+    ),
+    entry(
+        "tdl-a30",
+        "Conformance profile of 30 ns.",
+        "TS 38.101-4 Annex B.2.1",
+    ),
+    entry(
+        "tdl-b100",
+        "Conformance profile of 100 ns.",
+        "TS 38.101-4 Annex B.2.1",
+    ),
+    entry(
+        "tdl-c300",
+        "Conformance profile of 300 ns.",
+        "TS 38.101-4 Annex B.2.1",
+    ),
+];
+
+const fn entry(name: &'static str, summary: &'static str, citation: &'static str) -> Entry {
+    Entry {
+        name,
+        aliases: &[],
+        family: "fading",
+        summary,
+        citation,
+        parameters: &[],
+    }
+}
+
+impl Fading {
+    /// The model called `name` in [`FADING_MODELS`]; `None` when there is none.
+    pub fn from_name(name: &str, k_db: f64, delay_spread: Span) -> Option<Fading> {
+        let tdl = |profile| Fading::Tdl {
+            profile,
+            delay_spread,
+        };
+        Some(match name {
+            "none" => Fading::None,
+            "rayleigh" => Fading::Rayleigh,
+            "rician" => Fading::Rician { k_db },
+            "tdl-a" => tdl(TdlProfile::A),
+            "tdl-b" => tdl(TdlProfile::B),
+            "tdl-c" => tdl(TdlProfile::C),
+            "tdl-d" => tdl(TdlProfile::D),
+            "tdl-e" => tdl(TdlProfile::E),
+            "tdl-a30" => tdl(TdlProfile::A30),
+            "tdl-b100" => tdl(TdlProfile::B100),
+            "tdl-c300" => tdl(TdlProfile::C300),
+            _ => return None,
+        })
+    }
+}
+
+/// What the links of one carrier share about their fading in one condition.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    None,
+    /// Amplitudes of the direct path and of the scattered ones.
+    Flat(f32, f32),
+    Wideband(Comb),
+}
+
+impl Plan {
+    pub(crate) fn new(fading: Fading, bandwidth: Hertz, sub_bands: usize) -> Plan {
+        match fading {
+            Fading::None => Plan::None,
+            Fading::Rayleigh => Plan::Flat(0.0, 1.0),
+            Fading::Rician { k_db } => {
+                let k = from_db(k_db);
+                let (direct, scattered) = ((k / (k + 1.0)).sqrt(), (1.0 / (k + 1.0)).sqrt());
+                Plan::Flat(direct as f32, scattered as f32)
+            }
+            Fading::Tdl {
+                profile,
+                delay_spread,
+            } => Plan::Wideband(Comb::new(profile, delay_spread, bandwidth, sub_bands)),
+        }
+    }
+
+    /// Draws the waves of one link; `None` when it does not fade.
+    pub(crate) fn rays(
+        &self,
+        stream: &mut Stream,
+        wavelength_m: f64,
+        environment_doppler_hz: f64,
+    ) -> Option<Rays> {
+        let (taps, waves) = match self {
+            Plan::None => return None,
+            Plan::Flat(..) => (1, FLAT_WAVES),
+            Plan::Wideband(comb) => (comb.taps(), TAP_WAVES),
+        };
+        Some(Rays::new(
+            stream,
+            taps,
+            waves,
+            wavelength_m,
+            environment_doppler_hz,
+        ))
+    }
+
+    /// Power gain of each sub-band, mean 1. The direct path has travelled `direct_turns`
+    /// wavelengths.
+    pub(crate) fn gains(&self, rays: &Rays, place: Place, direct_turns: f64, out: &mut [f32]) {
+        match self {
+            Plan::None => out.fill(1.0),
+            Plan::Flat(..) => out.fill(self.flat(rays, place, direct_turns) as f32),
+            Plan::Wideband(comb) => {
+                comb.gains(rays, place, cos_sin(wrap(-direct_turns) as f32), out);
+            }
+        }
+    }
+
+    /// Power gain over the whole band: the mean of the sub-bands.
+    pub(crate) fn flat_or_mean(
+        &self,
+        rays: &Rays,
+        place: Place,
+        direct_turns: f64,
+        sub_bands: usize,
+    ) -> f64 {
+        if let Plan::Wideband(comb) = self {
+            let mut gains = [0.0; MAX_SUB_BANDS];
+            let gains = &mut gains[..sub_bands];
+            comb.gains(rays, place, cos_sin(wrap(-direct_turns) as f32), gains);
+            return f64::from(gains.iter().sum::<f32>()) / sub_bands as f64;
+        }
+        self.flat(rays, place, direct_turns)
+    }
+
+    #[inline]
+    fn flat(&self, rays: &Rays, place: Place, direct_turns: f64) -> f64 {
+        let &Plan::Flat(direct, scattered) = self else {
+            return 1.0;
+        };
+        let (real, imaginary) = rays.at(0, place);
+        let (cosine, sine) = cos_sin(wrap(-direct_turns) as f32);
+        let real = direct * cosine + scattered * real;
+        let imaginary = direct * sine + scattered * imaginary;
+        f64::from(real * real + imaginary * imaginary)
+    }
+}
+
+/// Waves of a flat channel. With 16 the distribution of the gain is within 1 % of the exponential
+/// down to fades of 20 dB.
+const FLAT_WAVES: usize = 16;
+
+/// Waves of one tap: the taps add up to many more.
+const TAP_WAVES: usize = 8;

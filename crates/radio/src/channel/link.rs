@@ -1,0 +1,505 @@
+//! One UE's link to one cell: everything between the two antennas' ports.
+
+use super::blockage::{Blockage, MAX_BLOCKAGES, Process, View};
+use super::fading::Plan;
+use super::fading::rays::{Place, Rays};
+use super::path_loss::{Condition, Ends, PathLoss, tr38901};
+use super::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
+use super::{ChannelConfig, ConfigError, LineOfSight, atmosphere, wavelength};
+use crate::antenna::Direction;
+use crate::antenna::management::FailureMonitor;
+use fadeout_core::random::Stream;
+use fadeout_core::{Kinematics, Point, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Loss in dB of a link in outage or without a beam: nothing is received.
+pub const OUTAGE_LOSS_DB: f64 = 500.0;
+
+/// What the links of one carrier share: the configuration and the maps of its sites.
+#[derive(Debug)]
+pub struct Environment {
+    shared: Arc<Shared>,
+    common: Arc<CommonMap>,
+    sites: BTreeMap<u32, Arc<SiteMap>>,
+    seed: u64,
+}
+
+#[derive(Debug)]
+struct Shared {
+    config: ChannelConfig,
+    /// Loss by oxygen and rain, dB/m.
+    absorption_db_per_m: f64,
+    wavelength_m: f64,
+    environment_doppler_hz: f64,
+    /// Fading in LOS and in NLOS.
+    plans: [Plan; 2],
+}
+
+/// Which link: its numbers choose the maps and the random streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkKey {
+    /// The site: cells of one site share maps.
+    pub site: u32,
+    /// The cell.
+    pub cell: u32,
+    /// The UE.
+    pub ue: u32,
+}
+
+/// Where the two ends of a link are, and what the caller knows about them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkEnds {
+    /// The base station's antenna.
+    pub base: Kinematics,
+    /// The UE's antenna.
+    pub ue: Kinematics,
+    /// Whether the direct path is clear, by the caller's geometry. It overrides the
+    /// configuration's rule.
+    pub is_los: Option<bool>,
+    /// Where the base station's beam points when it does not serve this UE.
+    pub base_beam_at: Option<Point>,
+    /// Where the UE's beam points when this base station does not serve it.
+    pub ue_beam_at: Option<Point>,
+}
+
+impl LinkEnds {
+    /// Two ends about which nothing else is known.
+    pub fn new(base: Kinematics, ue: Kinematics) -> LinkEnds {
+        LinkEnds {
+            base,
+            ue,
+            is_los: None,
+            base_beam_at: None,
+            ue_beam_at: None,
+        }
+    }
+
+    /// The ends `earlier` seconds before, had they moved as they do now.
+    fn before(&self, earlier: f64) -> (Point, Point) {
+        (
+            self.base.position + self.base.velocity * -earlier,
+            self.ue.position + self.ue.velocity * -earlier,
+        )
+    }
+}
+
+/// The state of the direct path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Line of sight.
+    Los,
+    /// No line of sight.
+    Nlos,
+    /// Nothing is received (NYU models).
+    Outage,
+}
+
+/// The parts of a large-scale gain, in dB; losses are positive.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LargeScale {
+    /// State of the direct path.
+    pub state: State,
+    /// Median path loss.
+    pub path_loss_db: f64,
+    /// Shadowing; negative where the place is better than the median.
+    pub shadowing_db: f64,
+    /// Oxygen, rain and walls.
+    pub absorption_db: f64,
+    /// Blockage, or the reflected path that beam recovery found instead.
+    pub blockage_db: f64,
+    /// Gain of the base station's antenna toward the UE.
+    pub base_gain_dbi: f64,
+    /// Gain of the UE's antenna toward the base station.
+    pub ue_gain_dbi: f64,
+    /// Whether the beams are being found again, and nothing is received.
+    pub is_recovering: bool,
+    /// The sum: received by transmitted power.
+    pub gain_db: f64,
+}
+
+impl LargeScale {
+    /// Before anything is known: nothing is received.
+    const UNKNOWN: LargeScale = LargeScale {
+        state: State::Outage,
+        path_loss_db: OUTAGE_LOSS_DB,
+        shadowing_db: 0.0,
+        absorption_db: 0.0,
+        blockage_db: 0.0,
+        base_gain_dbi: 0.0,
+        ue_gain_dbi: 0.0,
+        is_recovering: false,
+        gain_db: -OUTAGE_LOSS_DB,
+    };
+}
+
+impl Environment {
+    /// The environment of a carrier.
+    ///
+    /// # Errors
+    /// When a value of the configuration is out of its range.
+    pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
+        config.check()?;
+        let carrier_ghz = config.carrier.0 / 1e9;
+        let own = config.shadowing.and_then(|shadowing| shadowing.distance_m);
+        let distance =
+            |condition| own.unwrap_or_else(|| config.path_loss.shadowing_distance_m(condition));
+        let scales = MapScales {
+            shadowing_m: [distance(Condition::Los), distance(Condition::Nlos)],
+            state_m: config.path_loss.state_distance_m(),
+            between_sites: config
+                .shadowing
+                .map_or(0.0, |shadowing| shadowing.between_sites),
+        };
+        let oxygen = if config.has_oxygen {
+            atmosphere::oxygen_db_per_km(carrier_ghz)
+        } else {
+            0.0
+        };
+        let rain =
+            atmosphere::Rain::at(carrier_ghz.max(1.0)).slanted_db_per_km(config.rain_mm_per_h);
+        let wavelength_m = wavelength(config.carrier).0;
+        let plan = |fading| Plan::new(fading, config.bandwidth, config.sub_bands);
+        Ok(Environment {
+            common: Arc::new(CommonMap::new(scales, seed)),
+            sites: BTreeMap::new(),
+            seed,
+            shared: Arc::new(Shared {
+                absorption_db_per_m: (oxygen + rain) / 1000.0,
+                wavelength_m,
+                environment_doppler_hz: config.environment_speed / wavelength_m,
+                plans: [plan(config.los_fading), plan(config.nlos_fading)],
+                config,
+            }),
+        })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &ChannelConfig {
+        &self.shared.config
+    }
+
+    /// The link between a UE and a cell. A pure function of configuration, seed and key.
+    pub fn link(&mut self, key: LinkKey) -> LinkChannel {
+        let map = self.sites.entry(key.site).or_insert_with(|| {
+            Arc::new(SiteMap::new(&self.common, self.seed, u64::from(key.site)))
+        });
+        let config = &self.shared.config;
+        let entity = u64::from(key.cell) << 32 | u64::from(key.ue);
+        let ue = u64::from(key.ue);
+        let blockages = config.blockages.iter().enumerate().map(|(n, blockage)| {
+            // Angular regions surround the UE: they are the same for all its cells.
+            let entity = match blockage {
+                Blockage::ModelA(_) => ue,
+                _ => entity,
+            };
+            blockage.start(Stream::new(self.seed, BLOCKAGE_DOMAINS[n], entity))
+        });
+        let carrier_ghz = config.carrier.0 / 1e9;
+        let mut walls = Stream::new(self.seed, "radio.penetration", ue);
+        let mut environment_height = Stream::new(self.seed, "radio.environment_height", entity);
+        LinkChannel {
+            maps: MapReader::new(Arc::clone(map)),
+            blockages: blockages.collect(),
+            monitor: config.beams.as_ref().and_then(FailureMonitor::new),
+            walls_db: config.penetration.draw_db(carrier_ghz, &mut walls),
+            environment_height: environment_height.uniform(),
+            rays: [None, None],
+            entity,
+            seed: self.seed,
+            asked: None,
+            anchor: Anchor::default(),
+            large_scale: LargeScale::UNKNOWN,
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+/// A stream for each blockage of a link.
+const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
+    "radio.blockage.0",
+    "radio.blockage.1",
+    "radio.blockage.2",
+    "radio.blockage.3",
+];
+
+/// One UE's link to one cell.
+///
+/// Ask [`large_scale_db`](LinkChannel::large_scale_db) at times that do not go back, then
+/// [`fading`](LinkChannel::fading) at any time near. The answers depend on times and places alone,
+/// not on how many questions came before: ask at instants that do not depend on traffic (report
+/// instants, a fixed grid) and every congestion control meets the same channel.
+#[derive(Debug)]
+pub struct LinkChannel {
+    shared: Arc<Shared>,
+    maps: MapReader,
+    blockages: Vec<Process>,
+    monitor: Option<FailureMonitor>,
+    /// Loss of the walls around the UE, dB.
+    walls_db: f64,
+    /// Uniform number that decides UMa's environment height.
+    environment_height: f64,
+    /// Waves in LOS and NLOS, drawn when the condition first occurs.
+    rays: [Option<Rays>; 2],
+    entity: u64,
+    seed: u64,
+    asked: Option<(Time, LinkEnds)>,
+    anchor: Anchor,
+    large_scale: LargeScale,
+}
+
+/// Where the UE was when it was last asked about, relative to the base station, and how it moved.
+#[derive(Debug, Clone, Copy, Default)]
+struct Anchor {
+    at: Time,
+    position: fadeout_core::Vector,
+    velocity: fadeout_core::Vector,
+}
+
+impl Anchor {
+    /// The relative position at a time, before or after.
+    #[inline]
+    fn at(&self, t: Time) -> fadeout_core::Vector {
+        let elapsed = if t >= self.at {
+            t.since(self.at).as_secs_f64()
+        } else {
+            -self.at.since(t).as_secs_f64()
+        };
+        let way = self.velocity * elapsed;
+        fadeout_core::Vector::new(
+            self.position.x + way.x,
+            self.position.y + way.y,
+            self.position.z + way.z,
+        )
+    }
+}
+
+impl LinkChannel {
+    /// Received by transmitted power in dB, with antennas and without fading. Asked again for the
+    /// same time and ends it costs nothing.
+    pub fn large_scale_db(&mut self, now: Time, ends: &LinkEnds) -> f64 {
+        if self.asked == Some((now, *ends)) {
+            return self.large_scale.gain_db;
+        }
+        self.asked = Some((now, *ends));
+        let (base, ue) = (ends.base, ends.ue);
+        self.anchor = Anchor {
+            at: now,
+            position: ue.position - base.position,
+            velocity: fadeout_core::Vector::new(
+                ue.velocity.x - base.velocity.x,
+                ue.velocity.y - base.velocity.y,
+                ue.velocity.z - base.velocity.z,
+            ),
+        };
+        self.large_scale = self.look(now, ends);
+        self.draw_rays();
+        self.large_scale.gain_db
+    }
+
+    /// The parts of the last large-scale gain.
+    pub fn large_scale(&self) -> &LargeScale {
+        &self.large_scale
+    }
+
+    /// Fading power gain of each sub-band at `t`, linear, mean 1 over places. `out` has as many
+    /// entries as the configuration has sub-bands; of a flat channel all are the same. Before the
+    /// first [`large_scale_db`](LinkChannel::large_scale_db) there is no fading.
+    pub fn fading(&self, t: Time, out: &mut [f32]) {
+        let Some((plan, rays)) = self.faded() else {
+            out.fill(1.0);
+            return;
+        };
+        let (place, direct_turns) = self.place(t);
+        plan.gains(rays, place, direct_turns, out);
+    }
+
+    /// Fading power gain at `t` of the band as a whole: of a wideband channel the mean over the
+    /// sub-bands.
+    pub fn fading_flat(&self, t: Time) -> f64 {
+        let Some((plan, rays)) = self.faded() else {
+            return 1.0;
+        };
+        let (place, direct_turns) = self.place(t);
+        let sub_bands = self.shared.config.sub_bands;
+        plan.flat_or_mean(rays, place, direct_turns, sub_bands)
+    }
+
+    fn faded(&self) -> Option<(&Plan, &Rays)> {
+        let n = plan_of(self.large_scale.state);
+        Some((&self.shared.plans[n], self.rays[n].as_ref()?))
+    }
+
+    #[inline]
+    fn place(&self, t: Time) -> (Place, f64) {
+        let position = self.anchor.at(t);
+        let place = Place {
+            x: position.x,
+            y: position.y,
+            t: t.as_secs_f64(),
+        };
+        (place, position.length() / self.shared.wavelength_m)
+    }
+
+    fn draw_rays(&mut self) {
+        let n = plan_of(self.large_scale.state);
+        if self.rays[n].is_none() {
+            let mut stream = Stream::new(self.seed, FADING_DOMAINS[n], self.entity);
+            self.rays[n] = self.shared.plans[n].rays(
+                &mut stream,
+                self.shared.wavelength_m,
+                self.shared.environment_doppler_hz,
+            );
+        }
+    }
+
+    fn look(&mut self, now: Time, ends: &LinkEnds) -> LargeScale {
+        let shared = Arc::clone(&self.shared);
+        let config = &shared.config;
+        let geometry = self.geometry(ends);
+        let place = (ends.ue.position.x, ends.ue.position.y);
+        let state = self.state(&geometry, ends, place);
+        let condition = match state {
+            State::Los => Condition::Los,
+            State::Nlos | State::Outage => Condition::Nlos,
+        };
+        let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
+            let own = config.path_loss.shadowing_sigma_db(&geometry, condition);
+            shadowing.sigma_db.unwrap_or(own) * self.maps.shadowing(condition, place)
+        });
+        let (base_gain_dbi, ue_gain_dbi) = self.antenna_gains(now, ends, 0.0);
+        let mut look = LargeScale {
+            state,
+            path_loss_db: config.path_loss.loss_db(&geometry, condition),
+            shadowing_db,
+            absorption_db: shared.absorption_db_per_m * geometry.slant_m + self.walls_db,
+            base_gain_dbi,
+            ue_gain_dbi,
+            ..LargeScale::UNKNOWN
+        };
+        self.look_at_beams(now, ends, state);
+        look.blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, state);
+        if let Some(monitor) = &self.monitor {
+            look.is_recovering = monitor.is_recovering();
+            look.blockage_db = monitor.reflection_db().unwrap_or(look.blockage_db);
+        }
+        if state == State::Outage || look.is_recovering {
+            look.gain_db = -OUTAGE_LOSS_DB;
+        } else {
+            let loss =
+                look.path_loss_db + look.shadowing_db + look.absorption_db + look.blockage_db;
+            let gain = look.base_gain_dbi + look.ue_gain_dbi - loss;
+            look.gain_db = gain.clamp(-OUTAGE_LOSS_DB, -config.minimum_loss_db);
+        }
+        look
+    }
+
+    fn geometry(&self, ends: &LinkEnds) -> Ends {
+        let config = &self.shared.config;
+        let mut geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
+        if matches!(
+            config.path_loss,
+            PathLoss::UrbanMacro | PathLoss::UrbanMacro3d
+        ) {
+            geometry.environment_height_m = tr38901::uma_environment_height_m(
+                geometry.ground_m,
+                geometry.ue_height_m,
+                self.environment_height,
+            );
+        }
+        geometry
+    }
+
+    fn state(&mut self, geometry: &Ends, ends: &LinkEnds, place: (f64, f64)) -> State {
+        let by_sight = |is_los| if is_los { State::Los } else { State::Nlos };
+        if let Some(is_los) = ends.is_los {
+            return by_sight(is_los);
+        }
+        match self.shared.config.line_of_sight {
+            LineOfSight::Given(is_los) => by_sight(is_los),
+            LineOfSight::Geometry => State::Los,
+            LineOfSight::Drawn => {
+                let probabilities = self.shared.config.path_loss.state_probabilities(geometry);
+                let uniform = self.maps.state(place);
+                if uniform < probabilities.los {
+                    State::Los
+                } else if uniform < 1.0 - probabilities.outage {
+                    State::Nlos
+                } else {
+                    State::Outage
+                }
+            }
+        }
+    }
+
+    /// Makes up the measurements of the beams until `now`.
+    fn look_at_beams(&mut self, now: Time, ends: &LinkEnds, state: State) {
+        let Some(mut monitor) = self.monitor.take() else {
+            return;
+        };
+        monitor.advance(now, |at| {
+            let earlier = now.since(at).as_secs_f64();
+            let (base, ue) = ends.before(earlier);
+            self.blockage_db(at, base, ue, state) + self.misalignment_db(at, ends, earlier)
+        });
+        self.monitor = Some(monitor);
+    }
+
+    fn blockage_db(&mut self, now: Time, base: Point, ue: Point, state: State) -> f64 {
+        let view = View {
+            now,
+            base,
+            ue,
+            has_direct_path: state == State::Los,
+            wavelength_m: self.shared.wavelength_m,
+        };
+        self.blockages
+            .iter_mut()
+            .map(|process| process.loss_db(&view))
+            .sum()
+    }
+
+    /// What stale beams lose against fresh ones.
+    fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
+        let (base, ue) = self.antenna_gains(at, ends, earlier);
+        let config = &self.shared.config;
+        let (from, to) = ends.before(earlier);
+        let (down, up) = (Direction::between(from, to), Direction::between(to, from));
+        config.base_antenna.gain_dbi(down, down) - base + config.ue_antenna.gain_dbi(up, up) - ue
+    }
+
+    /// Gains of both antennas at a time that is `earlier` seconds before the ends' own.
+    fn antenna_gains(&self, at: Time, ends: &LinkEnds, earlier: f64) -> (f64, f64) {
+        let config = &self.shared.config;
+        let (base, ue) = ends.before(earlier);
+        let (down, up) = (Direction::between(base, ue), Direction::between(ue, base));
+        let (mut base_beam, mut ue_beam) = (down, up);
+        if let Some(beams) = &config.beams
+            && (config.base_antenna.is_steered() || config.ue_antenna.is_steered())
+        {
+            let age = at.since(beams.measured_at(at)).as_secs_f64();
+            let (base, ue) = ends.before(earlier + age);
+            (base_beam, ue_beam) = (Direction::between(base, ue), Direction::between(ue, base));
+            ue_beam.azimuth_deg += beams.rotation_deg_per_s * age;
+        }
+        if let Some(target) = ends.base_beam_at {
+            base_beam = Direction::between(base, target);
+        }
+        if let Some(target) = ends.ue_beam_at {
+            ue_beam = Direction::between(ue, target);
+        }
+        (
+            config.base_antenna.gain_dbi(down, base_beam),
+            config.ue_antenna.gain_dbi(up, ue_beam),
+        )
+    }
+}
+
+const FADING_DOMAINS: [&str; 2] = ["radio.fading.los", "radio.fading.nlos"];
+
+fn plan_of(state: State) -> usize {
+    match state {
+        State::Los => 0,
+        State::Nlos | State::Outage => 1,
+    }
+}
