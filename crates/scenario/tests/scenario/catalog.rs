@@ -26,6 +26,12 @@ const fn parameter(name: &'static str, kind: ParameterKind, default: &'static st
     }
 }
 
+/// A number of a wide range.
+const fn number(name: &'static str, unit: &'static str) -> Parameter {
+    let (min, max) = (-1e9, 1e9);
+    parameter(name, ParameterKind::Number { min, max, unit }, "0")
+}
+
 pub(crate) static CATALOG: Catalog = Catalog {
     kinds: &[
         Kind {
@@ -65,7 +71,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
                         "1",
                     )],
                 ),
-                entry("lte", &[], &[]),
+                entry("lte", &[], &[number("sr-period", "slots")]),
             ],
         },
         Kind {
@@ -78,6 +84,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
                     &[parameter("street", ParameterKind::Bool, "true")],
                 ),
                 entry("rma", &[], &[]),
+                entry("uma", &[], &[]),
             ],
         },
         Kind {
@@ -93,7 +100,18 @@ pub(crate) static CATALOG: Catalog = Catalog {
         Kind {
             name: "antenna",
             plural: "antennas",
-            entries: &[entry("isotropic", &[], &[]), entry("array", &[], &[])],
+            entries: &[
+                entry("isotropic", &[], &[number("gain", "dBi")]),
+                entry(
+                    "array",
+                    &[],
+                    &[
+                        number("rows", ""),
+                        number("columns", ""),
+                        number("azimuth", "deg"),
+                    ],
+                ),
+            ],
         },
         Kind {
             name: "mac-scheduler",
@@ -110,7 +128,10 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 entry(
                     "am",
                     &[],
-                    &[parameter("t-reassembly", ParameterKind::Span, "35 ms")],
+                    &[
+                        parameter("t-reassembly", ParameterKind::Span, "35 ms"),
+                        number("buffer", "bytes"),
+                    ],
                 ),
                 entry("um", &[], &[]),
             ],
