@@ -2,7 +2,7 @@
 
 use fadeout_core::math::{j0, to_db};
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time, Vector};
-use fadeout_radio::antenna::{Antenna, Array, BeamManagement, Direction};
+use fadeout_radio::antenna::{Angles, Antenna, Array, BeamManagement};
 use fadeout_radio::channel::blockage::{
     BLOCKAGE_MODELS, Blockage, Crossing, Crowd, FourState, ModelA, Periodic, Scripted, TwoState,
 };
@@ -273,7 +273,7 @@ fn everything() -> ChannelConfig {
             columns,
             ..Array::default()
         },
-        boresight: Direction {
+        boresight: Angles {
             azimuth_deg: 45.0,
             elevation_deg: 0.0,
         },
@@ -382,7 +382,7 @@ fn a_stale_beam_costs_more_the_faster_the_ue_passes() {
                 oversampling: 0,
                 ..Array::default()
             },
-            boresight: Direction {
+            boresight: Angles {
                 azimuth_deg: 90.0,
                 elevation_deg: 0.0,
             },

@@ -5,7 +5,7 @@ use fadeout_core::{Decibel, Hertz, Meters, Point, Span};
 use fadeout_radio::antenna::beam::Beam;
 use fadeout_radio::antenna::management::{exhaustive_search, pair_sweep, staleness_seconds};
 use fadeout_radio::antenna::shapes::{ReferenceAntenna, cone_gain, sector_gain};
-use fadeout_radio::antenna::{Array, BeamFailure, BeamManagement, Direction, Element, array};
+use fadeout_radio::antenna::{Angles, Array, BeamFailure, BeamManagement, Element, array};
 use fadeout_radio::channel::blockage::{Crowd, FourState, NonSelfBlocker, TwoState};
 use fadeout_radio::channel::blockage_model_b::{Path, Screen, screen_loss};
 use fadeout_radio::channel::fading::{TdlProfile, statistics};
@@ -295,7 +295,7 @@ fn antennas(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
     let sine = |degrees: f64| sin(degrees * PI / 180.0);
     Some(match (quantity, inputs) {
         ("element_azimuth_zenith", &[azimuth_deg, zenith_deg]) => {
-            let direction = Direction {
+            let direction = Angles {
                 azimuth_deg,
                 elevation_deg: 90.0 - zenith_deg,
             };
