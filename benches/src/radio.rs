@@ -1,17 +1,21 @@
 //! A radio access alone under load, at a constant rate in both directions.
 
 use fadeout_core::{
-    BearerId, CellId, Decibel, Direction, Hertz, Kinematics, Motion, NodeId, NullProbe, Packet,
-    PacketId, PacketPool, Point, Segment, Time, UeId,
+    BearerId, CellId, Dbm, Direction, Hertz, Kinematics, Motion, NodeId, NullProbe, Packet,
+    PacketId, PacketPool, Point, Segment, Span, Time, UeId,
 };
 use fadeout_radio::access::{
-    BearerConfig, CellConfig, Counters, FixedSinr, RadioAccess, RadioConfig, Serving, UeConfig,
+    BearerConfig, CellConfig, Counters, RadioAccess, RadioConfig, Serving, UeConfig,
 };
+
+use fadeout_radio::antenna::Antenna;
+use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 
 /// A radio access, what feeds it and what it has carried.
 #[derive(Debug)]
 pub struct RadioLoad {
     access: RadioAccess,
+    motion: AtRest,
     pool: PacketPool,
     out: Vec<PacketId>,
     bearers: u64,
@@ -22,37 +26,56 @@ pub struct RadioLoad {
     delivered: u64,
 }
 
-struct AtRest;
+/// UEs around sites that are so far apart.
+#[derive(Debug, Clone, Copy)]
+struct AtRest {
+    sites_apart_m: f64,
+}
 
 impl Motion for AtRest {
     fn at(&mut self, node: NodeId, _time: Time) -> Kinematics {
         let n = f64::from(node.0);
-        Kinematics::at_rest(Point::new(30.0 + n % 37.0, 10.0 + n % 29.0, 1.5))
+        Kinematics::at_rest(Point::new(
+            30.0 + n % 37.0 + self.sites_apart_m * (n % 10.0),
+            10.0 + n % 29.0,
+            1.5,
+        ))
     }
 }
 
 fn ue(node: u32, cell: u32) -> UeConfig {
     UeConfig {
         serving: Serving::Cell(CellId(cell)),
-        fixed_sinr: Some(FixedSinr {
-            downlink: Decibel(8.0),
-            uplink: Decibel(8.0),
-        }),
+        power: Dbm(30.0),
         ..UeConfig::new(NodeId(node))
     }
 }
 
+/// Line of sight and Rician fading: about 20 dB at the places of the UEs.
+fn street() -> ChannelConfig {
+    ChannelConfig {
+        line_of_sight: LineOfSight::Given(true),
+        base_antenna: Antenna::Isotropic { gain_dbi: 10.0 },
+        ..ChannelConfig::default()
+    }
+}
+
 impl RadioLoad {
-    /// UEs in a cell of 1 GHz at 28 GHz and 120 kHz; 630 Mbit/s in all.
+    /// UEs in a cell of 1 GHz at 28 GHz and 120 kHz; 630 Mbit/s in all. The channel is looked at
+    /// in every slot.
     pub fn mmwave(ues: u32) -> RadioLoad {
         let site = Point::new(0.0, 0.0, 10.0);
-        let cell = CellConfig::nr(site, Hertz(28e9), 3, 694).expect("a numerology");
+        let cell = CellConfig {
+            channel: street(),
+            gain_period: Span::from_micros(125),
+            ..CellConfig::nr(site, Hertz(28e9), 3, 694).expect("a numerology")
+        };
         let config = RadioConfig {
             cells: vec![cell],
             ues: (0..ues).map(|node| ue(node, 0)).collect(),
             bearers: (0..ues).map(|ue| BearerConfig::nr(UeId(ue))).collect(),
         };
-        RadioLoad::new(config, 630_000_000)
+        RadioLoad::new(config, 630_000_000, 0.0)
     }
 
     /// A thousand UEs in ten cells of 20 MHz, 14.4 Mbit/s in each cell.
@@ -65,14 +88,15 @@ impl RadioLoad {
             ues: (0..1000).map(|node| ue(node, node % 10)).collect(),
             bearers: (0..1000).map(|ue| BearerConfig::lte(UeId(ue))).collect(),
         };
-        RadioLoad::new(config, 144_000_000)
+        RadioLoad::new(config, 144_000_000, 500.0)
     }
 
     /// Packets of 1500 bytes down at `bits_per_second`, and an acknowledgment up for every other.
-    fn new(config: RadioConfig, bits_per_second: u64) -> RadioLoad {
+    fn new(config: RadioConfig, bits_per_second: u64, sites_apart_m: f64) -> RadioLoad {
         RadioLoad {
             bearers: config.bearers.len() as u64,
             access: RadioAccess::new(config, 1).expect("the configuration is valid"),
+            motion: AtRest { sites_apart_m },
             pool: PacketPool::new(),
             out: Vec::new(),
             gap_nanos: 12_000_000_000_000 / bits_per_second,
@@ -91,7 +115,7 @@ impl RadioLoad {
                 let due = self.access.wake_at();
                 self.access.on_wake(
                     due,
-                    &mut AtRest,
+                    &mut self.motion,
                     &mut self.pool,
                     &mut self.out,
                     &mut NullProbe,

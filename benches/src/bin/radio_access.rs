@@ -45,5 +45,7 @@ fn measure(mut load: RadioLoad, seconds: u32) -> serde_json::Value {
         "blocks": blocks,
         "nanoseconds_per_block": elapsed * 1e9 / blocks as f64,
         "requests": counters.requests,
+        "lost_blocks": counters.lost_blocks,
+        "link_failures": counters.link_failures,
     })
 }

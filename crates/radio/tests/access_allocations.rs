@@ -73,7 +73,8 @@ fn the_steady_state_of_a_busy_cell_allocates_nothing() {
         ues: (0..ues)
             .map(|ue| UeConfig {
                 serving: Serving::Cell(CellId(0)),
-                fixed_sinr: Some(FixedSinr {
+                // One is near the base station, over its channel.
+                fixed_sinr: (ue > 0).then_some(FixedSinr {
                     downlink: Decibel(18.0),
                     uplink: Decibel(18.0),
                 }),

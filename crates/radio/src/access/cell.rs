@@ -7,7 +7,7 @@ use crate::mac::scheduler::Scheduler;
 use crate::phy::frame::{Duplex, Frame};
 use crate::phy::numerology::{CyclicPrefix, Numerology};
 use fadeout_core::math::from_db;
-use fadeout_core::{Decibel, Direction, Hertz, Time, UeId, Wake};
+use fadeout_core::{Decibel, Direction, Hertz, Point, Time, UeId, Wake};
 use std::collections::VecDeque;
 
 /// One direction of a cell.
@@ -59,6 +59,8 @@ pub(super) struct Cell {
     /// Power in mW that UEs of other cells put into a resource block here, averaged over the band.
     pub uplink_interference: History,
     pub levels: Levels,
+    /// Where its beam pointed when it was last looked at.
+    pub beam_at: Option<Point>,
 }
 
 impl Cell {
@@ -101,6 +103,7 @@ impl Cell {
             first_slot: 0,
             phases,
             uplink_used: vec![(u64::MAX, 0); 256],
+            beam_at: None,
             blocked_units: 0,
             occasions: vec![0; occasions as usize],
             downlink_shares: History::new(),
@@ -390,7 +393,6 @@ impl Levels {
 mod tests {
     use super::*;
     use crate::phy::frame::{SpecialSlot, TddPattern};
-    use fadeout_core::{Hertz, Point};
 
     fn cell(duplex: Duplex) -> Cell {
         let config = CellConfig {

@@ -127,6 +127,13 @@ fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
             "1 kbit/s or more",
         )?;
     }
+    let gain_period = cell.gain_period;
+    ensure(
+        "gain period",
+        &gain_period,
+        !gain_period.is_zero(),
+        "more than zero",
+    )?;
     if let Some(drx) = cell.drx {
         let on = drx.on_duration;
         let is_valid = !on.is_zero() && on <= drx.cycle;

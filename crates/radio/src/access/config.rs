@@ -3,11 +3,13 @@
 //! Ids are positions: [`CellId`] indexes [`RadioConfig::cells`], [`UeId`](fadeout_core::UeId)
 //! [`RadioConfig::ues`], [`BearerId`](fadeout_core::BearerId) [`RadioConfig::bearers`].
 
+use crate::channel::ChannelConfig;
+use crate::channel::path_loss::PathLoss;
 use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
 use crate::pdcp::PdcpConfig;
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
-use crate::phy::effective_sinr::SinrRange;
+use crate::phy::effective_sinr::{EffectiveSinr, SinrRange};
 use crate::phy::frame::Duplex;
 use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
@@ -71,6 +73,11 @@ pub struct CellConfig {
     pub drx: Option<DrxConfig>,
     /// Transmitted power of UEs.
     pub uplink_power: UplinkPower,
+    /// The channel to its UEs. Carrier and bandwidth are the cell's, whatever they are here. Cells
+    /// at one site share its maps of shadowing.
+    pub channel: ChannelConfig,
+    /// How the SINRs of sub-bands become one, where the fading differs over the band.
+    pub effective_sinr: EffectiveSinr,
     /// What receivers make of an SINR at best and at worst; a given SINR is taken as it is.
     pub sinr_range: SinrRange,
     /// Age at which a UE's path is looked at again where it is used: path loss, shadowing, blockage
@@ -238,7 +245,8 @@ pub struct BearerConfig {
 
 impl CellConfig {
     /// An LTE FDD cell as of TR 36.814: 46 dBm, noise figure 5 dB, 8 HARQ processes and at most 4
-    /// transmissions, SR every 10 ms, reports every 5 ms that are 6 ms old at their first use.
+    /// transmissions, SR every 10 ms, reports every 5 ms that are 6 ms old at their first use; an
+    /// urban macro channel.
     pub fn lte(site: Point, carrier: Hertz, resource_blocks: u32) -> CellConfig {
         let tti = Span::from_millis(1);
         CellConfig {
@@ -265,6 +273,11 @@ impl CellConfig {
                 p0: Dbm(-84.0),
                 alpha: 0.8,
             },
+            channel: ChannelConfig {
+                path_loss: PathLoss::UrbanMacro,
+                ..ChannelConfig::default()
+            },
+            effective_sinr: EffectiveSinr::default(),
             sinr_range: SinrRange::default(),
             gain_period: Span::from_millis(1),
             recheck_after: Span::from_millis(40),
@@ -284,7 +297,7 @@ impl CellConfig {
 
     /// An NR cell: 16 HARQ processes, SR every 8 slots, reports every 10 slots that are 4 slots
     /// old. Above 6 GHz (frequency range 2): 40 dBm, one UE at a time, slots that the scheduler
-    /// divides; below: 46 dBm, FDD.
+    /// divides; below: 46 dBm, FDD. The channel is a street canyon's.
     ///
     /// # Errors
     /// There is no such numerology for data.
@@ -329,6 +342,7 @@ impl CellConfig {
             timing: Timing::nr(numerology, &NrTimingConfig::default())?,
             requests: RequestConfig::every(8),
             uplink_power,
+            channel: ChannelConfig::default(),
             ..CellConfig::lte(site, carrier, resource_blocks)
         })
     }

@@ -344,10 +344,11 @@ impl RadioAccess {
         let Some(id) = self.ues[ue.index()].cell else {
             return;
         };
-        let slot = self.ues[ue.index()].down.harq.process(process).slot;
+        let block = self.ues[ue.index()].down.harq.process(process);
+        let sent = (block.slot, usize::from(block.shape.scheme));
         let sinr_db = match self.cells[id.index()].config.fixed_errors {
             Some(_) if !env.probe.wants_transport_blocks(id) => 0.0,
-            _ => self.downlink_sinr_db(ue, slot, env),
+            _ => self.downlink_sinr_db(ue, sent, env),
         };
         let outcome = self.judge(id, ue, process, Direction::Downlink, sinr_db, env);
         let Some(outcome) = outcome else { return };

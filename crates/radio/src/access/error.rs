@@ -1,5 +1,6 @@
 //! What can be wrong with a radio access.
 
+use crate::channel::ConfigError;
 use crate::phy::PhyError;
 use crate::rlc::ParameterError;
 
@@ -13,6 +14,14 @@ pub enum RadioError {
         cell: usize,
         /// What is wrong.
         error: PhyError,
+    },
+    /// The channel of a cell.
+    #[error("cell {cell}: {error}")]
+    Channel {
+        /// Position of the cell.
+        cell: usize,
+        /// What is wrong.
+        error: ConfigError,
     },
     /// A value of a cell out of its range.
     #[error("cell {cell}: {what} is {value}; expected {expected}")]

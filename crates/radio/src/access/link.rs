@@ -6,11 +6,16 @@
 //! the slot, at their paths' slow gain; reports average it over time.
 
 use super::cell::Cell;
-use super::{CellConfig, Env, FixedSinr, RadioAccess, Shape, Sharing, UeConfig, UplinkPower};
-use crate::channel::path_loss::free_space;
+use super::{
+    CellConfig, Env, FixedSinr, RadioAccess, RadioError, Serving, Shape, Sharing, UeConfig,
+    UplinkPower,
+};
+use crate::channel::fading::{Fading, MAX_SUB_BANDS};
+use crate::channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey};
+use crate::phy::mcs::Mcs;
 use crate::phy::power::OpenLoopPower;
 use fadeout_core::math::{from_db, to_db};
-use fadeout_core::{CellId, Decibel, Meters, Motion, Point, Probe, Span, Time, UeId};
+use fadeout_core::{CellId, Decibel, Hertz, Kinematics, Motion, Point, Probe, Span, Time, UeId};
 
 /// What a UE's SINR comes from.
 #[derive(Debug)]
@@ -25,6 +30,7 @@ pub(super) enum Link {
 #[derive(Debug)]
 pub(super) struct Path {
     cell: CellId,
+    channel: LinkChannel,
     /// Received by transmitted power without fading, in dB and linear.
     gain_db: f64,
     gain: f64,
@@ -34,22 +40,69 @@ pub(super) struct Path {
 
 /// How often the gains of paths that only interfere are looked at.
 const INTERFERING_PERIOD: Span = Span::from_millis(100);
-/// Antennas are never closer than this: at a cell's own coordinates the loss stays finite.
-const LEAST_DISTANCE_M: f64 = 1.0;
+
+/// The channels of a carrier, for all cells that describe it alike.
+#[derive(Debug, Default)]
+pub(super) struct Environments(Vec<(ChannelConfig, Environment)>);
+
+impl Environments {
+    fn of(&mut self, index: usize, cell: &Cell, seed: u64) -> Result<&mut Environment, RadioError> {
+        let config = ChannelConfig {
+            carrier: cell.config.carrier,
+            bandwidth: Hertz(cell.levels.bandwidth_hz),
+            ..cell.config.channel.clone()
+        };
+        let known = self.0.iter().position(|(known, _)| *known == config);
+        let position = match known {
+            Some(position) => position,
+            None => {
+                let error = |error| RadioError::Channel { cell: index, error };
+                let environment = Environment::new(config.clone(), seed).map_err(error)?;
+                self.0.push((config, environment));
+                self.0.len() - 1
+            }
+        };
+        Ok(&mut self.0[position].1)
+    }
+}
 
 impl Link {
     /// The link of UE number `index`.
-    pub(super) fn new(cells: &[Cell], ue: &UeConfig) -> Link {
+    pub(super) fn new(
+        cells: &[Cell],
+        index: usize,
+        ue: &UeConfig,
+        environments: &mut Environments,
+        seed: u64,
+    ) -> Result<Link, RadioError> {
         if let Some(sinr) = ue.fixed_sinr {
-            return Link::Fixed(sinr);
+            return Ok(Link::Fixed(sinr));
         }
-        let path = |index: usize| Path {
-            cell: CellId(index as u32),
-            gain_db: f64::NEG_INFINITY,
-            gain: 0.0,
-            due_at: Time::ZERO,
-        };
-        Link::Paths((0..cells.len()).map(path).collect())
+        let carrier_of = |cell: &Cell| cell.config.carrier;
+        let mut paths = Vec::new();
+        for (number, cell) in cells.iter().enumerate() {
+            // A UE that knows its cell has no use for other carriers.
+            if let Serving::Cell(serving) = ue.serving
+                && carrier_of(&cells[serving.index()]) != carrier_of(cell)
+            {
+                continue;
+            }
+            let same_site = |other: &Cell| other.config.site == cell.config.site;
+            let site = cells.iter().position(same_site).unwrap_or(number);
+            let key = LinkKey {
+                site: site as u32,
+                cell: number as u32,
+                ue: index as u32,
+            };
+            paths.push(Path {
+                cell: CellId(number as u32),
+                channel: environments.of(number, cell, seed)?.link(key),
+                gain_db: f64::NEG_INFINITY,
+                gain: 0.0,
+                due_at: Time::ZERO,
+            });
+        }
+        Ok(Link::Paths(paths))
     }
 
     /// The UE is served by `serving`: only cells on its carrier matter from now on.
@@ -71,28 +124,51 @@ impl Link {
 }
 
 impl Path {
-    /// Looks at the slow gain if it is due.
-    fn refresh(&mut self, now: Time, cell: &Cell, place: impl FnOnce() -> Point, every: Span) {
-        if now < self.due_at {
-            return;
+    /// Looks at the slow gain as of `at`.
+    fn look<M: Motion>(&mut self, at: Time, ends: &Ends, cell: &Cell, motion: &mut M) {
+        let site = cell.config.site;
+        let mut link_ends = LinkEnds::new(Kinematics::at_rest(site), ends.ue);
+        if cell.config.channel.line_of_sight == LineOfSight::Geometry {
+            link_ends.is_los = Some(motion.is_clear(site, ends.ue.position));
         }
-        self.due_at = now.saturating_add(every);
-        let CellConfig { site, carrier, .. } = cell.config;
-        let distance = site.distance_to(place()).max(LEAST_DISTANCE_M);
-        self.gain_db = -free_space(Meters(distance), carrier).0;
+        // Beams of a path that only disturbs point at others.
+        if let Some(serving) = ends.serving_site {
+            link_ends.ue_beam_at = Some(serving);
+            link_ends.base_beam_at = cell.beam_at;
+        }
+        self.gain_db = self.channel.large_scale_db(at, &link_ends);
         self.gain = from_db(self.gain_db);
     }
 
-    /// Power gain of the fading at `at`, mean 1.
-    fn fading(&self, _at: Time) -> f64 {
-        1.0
+    /// The linear SINR that counts for a block of scheme `scheme` when it is `mean` without
+    /// fading.
+    fn faded(&self, cell: &CellConfig, at: Time, scheme: Option<&Mcs>, mean: f64) -> f64 {
+        let is_wideband = matches!(cell.channel.los_fading, Fading::Tdl { .. })
+            || matches!(cell.channel.nlos_fading, Fading::Tdl { .. });
+        match scheme {
+            Some(scheme) if is_wideband => {
+                let mut gains = [0.0; MAX_SUB_BANDS];
+                let gains = &mut gains[..cell.channel.sub_bands];
+                self.channel.fading(at, gains);
+                cell.effective_sinr.effective(scheme, mean, gains)
+            }
+            _ => mean * self.channel.fading_flat(at),
+        }
     }
+}
+
+/// Where the UE is, and the cell that serves it if that is another one.
+#[derive(Debug, Clone, Copy)]
+struct Ends {
+    ue: Kinematics,
+    serving_site: Option<Point>,
 }
 
 /// Whether a SINR is of a transmission or for a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    Transmission,
+    /// With the scheme of this number.
+    Transmission(usize),
     Report,
 }
 
@@ -105,14 +181,17 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) -> CellId {
         let state = &mut self.ues[ue.index()];
-        let place = env.motion.at(state.config.node, env.now).position;
+        let ends = Ends {
+            ue: env.motion.at(state.config.node, env.now),
+            serving_site: None,
+        };
         let mut best = (CellId(0), f64::NEG_INFINITY);
         for (index, cell) in self.cells.iter().enumerate() {
             let value = match &mut state.link {
-                Link::Fixed(_) => -cell.config.site.distance_to(place),
+                Link::Fixed(_) => -cell.config.site.distance_to(ends.ue.position),
                 Link::Paths(paths) => {
                     let path = &mut paths[index];
-                    path.refresh(env.now, cell, || place, Span::ZERO);
+                    path.look(env.now, &ends, cell, env.motion);
                     cell.config.power.0 + path.gain_db
                 }
             };
@@ -123,35 +202,51 @@ impl RadioAccess {
         best.0
     }
 
-    /// Looks at the gains of a UE's paths that are due.
+    /// Looks at the gains of a UE's paths that are due. They are looked at on a grid of instants,
+    /// so that the channel does not depend on when it is used.
     pub(super) fn refresh_paths<M: Motion, P: Probe>(&mut self, ue: UeId, env: &mut Env<'_, M, P>) {
         let state = &mut self.ues[ue.index()];
         let Link::Paths(paths) = &mut state.link else {
             return;
         };
-        let node = state.config.node;
-        let mut every = self.cells[paths[0].cell.index()].config.gain_period;
-        for path in paths {
-            let cell = &self.cells[path.cell.index()];
-            path.refresh(
-                env.now,
-                cell,
-                || env.motion.at(node, env.now).position,
-                every,
-            );
-            every = INTERFERING_PERIOD;
+        if env.now < paths[0].due_at {
+            return;
         }
+        let serving = paths[0].cell;
+        let CellConfig {
+            gain_period, site, ..
+        } = self.cells[serving.index()].config;
+        let nanos = env.now.as_nanos();
+        let at = Time::from_nanos(nanos - nanos % gain_period.as_nanos());
+        let mut ends = Ends {
+            ue: env.motion.at(state.config.node, at),
+            serving_site: None,
+        };
+        for path in paths {
+            if env.now >= path.due_at {
+                let is_serving = path.cell == serving;
+                let period = if is_serving {
+                    gain_period
+                } else {
+                    INTERFERING_PERIOD
+                };
+                path.look(at, &ends, &self.cells[path.cell.index()], env.motion);
+                path.due_at = at.saturating_add(period);
+            }
+            ends.serving_site = Some(site);
+        }
+        self.cells[serving.index()].beam_at = Some(ends.ue.position);
     }
 
-    /// SINR in dB of a downlink transmission in `slot`.
+    /// SINR in dB of a downlink transmission in a slot with a scheme.
     pub(super) fn downlink_sinr_db<M: Motion, P: Probe>(
         &mut self,
         ue: UeId,
-        slot: u64,
+        (slot, scheme): (u64, usize),
         env: &mut Env<'_, M, P>,
     ) -> f64 {
         self.refresh_paths(ue, env);
-        self.downlink_sinr(ue, slot, Purpose::Transmission)
+        self.downlink_sinr(ue, slot, Purpose::Transmission(scheme))
     }
 
     /// SINR in dB that the UE reports for `slot`.
@@ -173,13 +268,13 @@ impl RadioAccess {
         };
         let serving = &self.cells[paths[0].cell.index()];
         let at = serving.frame.start_of(slot);
-        let signal_mw = serving.levels.power_mw * paths[0].gain * paths[0].fading(at);
+        let signal_mw = serving.levels.power_mw * paths[0].gain;
         let mut disturbance_mw = serving.levels.thermal_mw * state.noise_factor;
         for path in &paths[1..] {
             let cell = &self.cells[path.cell.index()];
             let slot = cell.frame.slot_at(at);
             let share = match purpose {
-                Purpose::Transmission => cell.downlink_shares.at(slot),
+                Purpose::Transmission(_) => cell.downlink_shares.at(slot),
                 Purpose::Report => cell.downlink_shares.mean(slot),
             };
             if share > 0.0 {
@@ -188,20 +283,26 @@ impl RadioAccess {
                 disturbance_mw += cell.levels.power_mw * path.gain * share * overlap;
             }
         }
-        to_db(serving.config.sinr_range.clip(signal_mw / disturbance_mw))
+        let scheme = match purpose {
+            Purpose::Transmission(scheme) => Some(serving.down.resources.scheme(scheme)),
+            Purpose::Report => None,
+        };
+        let mean = signal_mw / disturbance_mw;
+        let sinr = paths[0].faded(&serving.config, at, scheme, mean);
+        to_db(serving.config.sinr_range.clip(sinr))
     }
 
-    /// SINR in dB of an uplink transmission in `slot` with `block_power_dbm` in each resource
-    /// block.
+    /// SINR in dB of an uplink transmission in a slot with a scheme and `block_power_dbm` in each
+    /// resource block.
     pub(super) fn uplink_sinr_db<M: Motion, P: Probe>(
         &mut self,
         ue: UeId,
-        slot: u64,
+        (slot, scheme): (u64, usize),
         block_power_dbm: f64,
         env: &mut Env<'_, M, P>,
     ) -> f64 {
         self.refresh_paths(ue, env);
-        self.uplink_sinr(ue, slot, block_power_dbm, Purpose::Transmission)
+        self.uplink_sinr(ue, slot, block_power_dbm, Purpose::Transmission(scheme))
     }
 
     /// SINR in dB that the base station measures in `slot`, of one resource block at full power.
@@ -222,18 +323,22 @@ impl RadioAccess {
             Link::Paths(paths) => paths,
         };
         let cell = &self.cells[paths[0].cell.index()];
-        let gain = paths[0].gain * paths[0].fading(cell.frame.start_of(slot));
-        let interference_mw = match purpose {
-            Purpose::Transmission => cell.uplink_interference.at(slot),
-            Purpose::Report => cell.uplink_interference.mean(slot),
+        let at = cell.frame.start_of(slot);
+        let (interference_mw, scheme) = match purpose {
+            Purpose::Transmission(scheme) => {
+                let scheme = cell.up.resources.scheme(scheme);
+                (cell.uplink_interference.at(slot), Some(scheme))
+            }
+            Purpose::Report => (cell.uplink_interference.mean(slot), None),
         };
         let disturbance_mw = cell.levels.block_noise_mw + interference_mw;
-        if purpose == Purpose::Report {
+        let mean = from_db(block_power_dbm) * paths[0].gain / disturbance_mw;
+        let sinr = paths[0].faded(&cell.config, at, scheme, mean);
+        match purpose {
+            Purpose::Transmission(_) => to_db(cell.config.sinr_range.clip(sinr)),
             // Of all power in one resource block: what is sent has less in each.
-            return block_power_dbm + to_db(gain / disturbance_mw);
+            Purpose::Report => to_db(sinr),
         }
-        let sinr = from_db(block_power_dbm) * gain / disturbance_mw;
-        to_db(cell.config.sinr_range.clip(sinr))
     }
 
     /// Power in dBm that a UE puts into each resource block of a transmission.
@@ -327,7 +432,8 @@ impl RadioAccess {
 mod tests {
     use super::super::RadioConfig;
     use super::*;
-    use fadeout_core::{Hertz, Kinematics, NodeId, NullProbe, PacketPool};
+    use crate::channel::path_loss::PathLoss;
+    use fadeout_core::{NodeId, NullProbe, PacketPool};
 
     struct At(f64);
 
@@ -339,7 +445,16 @@ mod tests {
 
     fn two_cells() -> RadioAccess {
         let site = |x| Point::new(x, 0.0, 0.0);
-        let cell = |x| CellConfig::lte(site(x), Hertz(2e9), 50);
+        let cell = |x| CellConfig {
+            channel: ChannelConfig {
+                path_loss: PathLoss::FreeSpace,
+                shadowing: None,
+                los_fading: Fading::None,
+                nlos_fading: Fading::None,
+                ..ChannelConfig::default()
+            },
+            ..CellConfig::lte(site(x), Hertz(2e9), 50)
+        };
         let config = RadioConfig {
             cells: vec![cell(0.0), cell(1000.0)],
             ues: vec![UeConfig::new(NodeId(0))],
@@ -361,7 +476,7 @@ mod tests {
         if access.ues[0].cell.is_none() {
             access.on_attach(UeId(0), &mut env);
         }
-        access.downlink_sinr_db(UeId(0), slot, &mut env)
+        access.downlink_sinr_db(UeId(0), (slot, 0), &mut env)
     }
 
     #[test]

@@ -45,7 +45,7 @@ use content::{ContentId, Contents};
 use fadeout_core::{
     BearerId, CellId, Direction, EventQueue, Motion, PacketId, PacketPool, Probe, Time, UeId,
 };
-use link::Link;
+use link::{Environments, Link};
 use track::Tracks;
 use ue::{NO_SLOT, Ue};
 
@@ -152,8 +152,9 @@ impl RadioAccess {
             counters: Counters::default(),
             cells,
         };
+        let mut environments = Environments::default();
         for (index, ue) in config.ues.into_iter().enumerate() {
-            let link = Link::new(&access.cells, &ue);
+            let link = Link::new(&access.cells, index, &ue, &mut environments, seed)?;
             access.ues.push(Ue::new(index, ue, link, seed));
             match ue.serving {
                 Serving::Cell(cell) => access.attach(UeId(index as u32), cell),

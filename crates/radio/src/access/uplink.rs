@@ -300,10 +300,11 @@ impl RadioAccess {
             return;
         };
         let block = self.ues[ue.index()].up.harq.process(process);
-        let (slot, power) = (block.slot, block.block_power_dbm);
+        let sent = (block.slot, usize::from(block.shape.scheme));
+        let power = block.block_power_dbm;
         let sinr_db = match self.cells[id.index()].config.fixed_errors {
             Some(_) if !env.probe.wants_transport_blocks(id) => 0.0,
-            _ => self.uplink_sinr_db(ue, slot, power, env),
+            _ => self.uplink_sinr_db(ue, sent, power, env),
         };
         let outcome = self.judge(id, ue, process, Direction::Uplink, sinr_db, env);
         let Some(outcome) = outcome else { return };
