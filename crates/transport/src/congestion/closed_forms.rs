@@ -92,3 +92,29 @@ fn highspeed_follows_the_response_function_of_rfc_3649() {
         );
     }
 }
+
+#[test]
+fn bbr_keeps_no_more_than_two_products_and_its_bursts_in_flight() {
+    // 20 Mbit/s, a frame of 1514 bytes each 0.6056 ms, 50 ms: 83.6 segments. The filters may
+    // overrate bandwidth by what a segment's rounding makes of a round's count, 2 %. BBRv1 adds
+    // three bursts of two segments, rounds up to an even number and adds two more when it probes
+    // (Linux `bbr_quantization_budget`); BBRv3 probes with 2.25 products
+    // (draft-ietf-ccwg-bbr section 5.6.1).
+    let product = 50.6056 / 0.6056;
+    for (name, gain, extra) in [("bbr", 2.0, 10.0), ("bbr3", 2.25, 2.0)] {
+        let pipe = Pipe {
+            limit: 1_000,
+            ..Pipe::clean_20m()
+        };
+        let stream = Stream::new(1, "congestion", 0);
+        let mut control = Congestion::new(name, &Parameters::default(), stream)
+            .expect("the algorithm is registered");
+        let report = pipe.run(&mut control, Span::from_secs(60));
+        let bound = gain * product * 1.02 + extra;
+        let most = f64::from(report.late_in_flight);
+        assert!(most <= bound, "{name}: {most} of {bound}");
+        // It does probe above one product.
+        assert!(most > 1.1 * product, "{name}: {most}");
+        assert!(report.received_mbps > 18.0, "{name}: {report:?}");
+    }
+}

@@ -10,6 +10,7 @@
 mod bbr;
 mod bic;
 mod compound;
+mod copa;
 mod cubic;
 mod dctcp;
 mod highspeed;

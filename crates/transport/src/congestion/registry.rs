@@ -83,6 +83,7 @@ congestion_controls! {
     Yeah(super::yeah::Yeah),
     Compound(super::compound::Compound),
     Vegas(super::vegas::Vegas),
+    Copa(super::copa::Copa),
     Veno(super::veno::Veno),
     Westwood(super::westwood::Westwood),
     Dctcp(super::dctcp::Dctcp),

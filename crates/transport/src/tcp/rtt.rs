@@ -1,6 +1,7 @@
 //! Round-trip time estimation and the retransmission timeout.
 
 use super::config::{RtoRule, TcpConfig};
+use crate::min_filter::MinFilter;
 use fadeout_core::{Span, Time};
 
 /// Smoothed round-trip time, its variation, and the timeout that follows (RFC 6298).
@@ -27,7 +28,7 @@ pub(super) struct RttEstimator {
     rto: Span,
     backoff: u32,
     latest: Span,
-    min: MinFilter,
+    min: MinFilter<Span>,
 }
 
 impl RttEstimator {
@@ -50,7 +51,7 @@ impl RttEstimator {
             rto,
             backoff: 0,
             latest: Span::ZERO,
-            min: MinFilter::default(),
+            min: MinFilter::new(Span::MAX),
         }
     }
 
@@ -58,7 +59,7 @@ impl RttEstimator {
     /// the round trip of the segment acknowledged last.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Span, latest: Span, una: u64, nxt: u64) {
         self.latest = latest;
-        self.min.update(now, latest);
+        self.min.update(now, latest, MIN_RTT_WINDOW);
         match self.rule {
             RtoRule::Linux => self.update_linux(rtt.as_micros().max(1), una, nxt),
             RtoRule::Rfc6298 | RtoRule::Fixed => self.update_rfc(rtt.as_micros().max(1)),
@@ -186,54 +187,8 @@ fn round_up(span: Span, tick: Span) -> Span {
     Span::from_nanos(span.as_nanos().next_multiple_of(tick.as_nanos()))
 }
 
-/// Windowed minimum over five minutes (Linux `tcp_min_rtt_wlen`), by the three-sample estimate
-/// of Kathleen Nichols that Linux uses too.
-#[derive(Debug, Clone, Copy)]
-struct MinFilter {
-    best: [(Time, Span); 3],
-}
-
-impl Default for MinFilter {
-    fn default() -> Self {
-        MinFilter {
-            best: [(Time::ZERO, Span::MAX); 3],
-        }
-    }
-}
-
+/// How long the smallest round-trip time holds (Linux `tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Span = Span::from_secs(300);
-
-impl MinFilter {
-    fn value(&self) -> Span {
-        self.best[0].1
-    }
-
-    fn update(&mut self, now: Time, value: Span) {
-        let sample = (now, value);
-        if value <= self.best[0].1 || now.since(self.best[2].0) > MIN_RTT_WINDOW {
-            self.best = [sample; 3];
-            return;
-        }
-        if value <= self.best[1].1 {
-            self.best[1] = sample;
-            self.best[2] = sample;
-        } else if value <= self.best[2].1 {
-            self.best[2] = sample;
-        }
-        let age = now.since(self.best[0].0);
-        if age > MIN_RTT_WINDOW {
-            self.best = [self.best[1], self.best[2], sample];
-            if now.since(self.best[0].0) > MIN_RTT_WINDOW {
-                self.best = [self.best[1], sample, sample];
-            }
-        } else if self.best[1].0 == self.best[0].0 && age > MIN_RTT_WINDOW / 4 {
-            self.best[1] = sample;
-            self.best[2] = sample;
-        } else if self.best[2].0 == self.best[1].0 && age > MIN_RTT_WINDOW / 2 {
-            self.best[2] = sample;
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -319,10 +274,14 @@ mod tests {
 
     #[test]
     fn the_minimum_forgets_after_five_minutes() {
-        let mut min = MinFilter::default();
-        min.update(Time::ZERO, Span::from_millis(10));
+        let mut min = MinFilter::new(Span::MAX);
+        min.update(Time::ZERO, Span::from_millis(10), MIN_RTT_WINDOW);
         for second in 1..310 {
-            min.update(Time::ZERO + Span::from_secs(second), Span::from_millis(20));
+            min.update(
+                Time::ZERO + Span::from_secs(second),
+                Span::from_millis(20),
+                MIN_RTT_WINDOW,
+            );
         }
         assert_eq!(min.value(), Span::from_millis(20));
     }

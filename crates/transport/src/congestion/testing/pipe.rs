@@ -29,6 +29,8 @@ pub(in super::super) struct Report {
     pub received_mbps: f64,
     pub mean_rtt_ms: f64,
     pub max_cwnd: f64,
+    /// Most segments in flight in the second half.
+    pub late_in_flight: u32,
     pub lost: u64,
 }
 
@@ -133,13 +135,17 @@ impl Pipe {
 
 impl<C: CongestionControl> Sender<'_, C> {
     fn run(&mut self, end: Time) -> Report {
-        let (mut rtt_sum, mut max_cwnd) = (0.0, 0.0_f64);
+        let (mut rtt_sum, mut max_cwnd, mut late_in_flight) = (0.0, 0.0_f64, 0);
+        let half = end.as_secs_f64() / 2.0;
         self.control
             .on_established(&mut self.window, Time::ZERO, Some(self.pipe.one_way * 2));
         self.srtt = self.pipe.one_way * 2;
         let mut now = Time::ZERO;
         while now < end {
             self.send(now);
+            if now.as_secs_f64() > half {
+                late_in_flight = late_in_flight.max(self.in_flight);
+            }
             let may_send = self.in_flight < self.window.cwnd as u32;
             let ack_at = self.acks.front().map_or(Time::NEVER, |ack| ack.0);
             let next = if may_send {
@@ -165,6 +171,7 @@ impl<C: CongestionControl> Sender<'_, C> {
             received_mbps: self.delivered as f64 * f64::from(MSS * 8) / 1e6 / seconds,
             mean_rtt_ms: rtt_sum * 1e3 / self.delivered.max(1) as f64,
             max_cwnd,
+            late_in_flight,
             lost: self.lost,
         }
     }

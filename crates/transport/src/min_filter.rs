@@ -1,0 +1,78 @@
+//! The smallest value of a sliding time.
+
+use fadeout_core::{Span, Time};
+
+/// A windowed minimum by the three-sample estimate of Kathleen Nichols that Linux uses too
+/// (lib/win_minmax.c). The minimum of [`std::cmp::Reverse`] is a maximum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MinFilter<T> {
+    best: [(Time, T); 3],
+}
+
+impl<T: Copy + Ord> MinFilter<T> {
+    /// With `first` in it, which any value should be below.
+    pub(crate) fn new(first: T) -> Self {
+        MinFilter {
+            best: [(Time::ZERO, first); 3],
+        }
+    }
+
+    pub(crate) fn value(&self) -> T {
+        self.best[0].1
+    }
+
+    /// Takes `value`; those of more than `window` ago leave.
+    pub(crate) fn update(&mut self, now: Time, value: T, window: Span) {
+        let sample = (now, value);
+        if value <= self.best[0].1 || now.since(self.best[2].0) > window {
+            self.best = [sample; 3];
+            return;
+        }
+        if value <= self.best[1].1 {
+            self.best[1] = sample;
+            self.best[2] = sample;
+        } else if value <= self.best[2].1 {
+            self.best[2] = sample;
+        }
+        let age = now.since(self.best[0].0);
+        if age > window {
+            self.best = [self.best[1], self.best[2], sample];
+            if now.since(self.best[0].0) > window {
+                self.best = [self.best[1], sample, sample];
+            }
+        } else if self.best[1].0 == self.best[0].0 && age > window / 4 {
+            self.best[1] = sample;
+            self.best[2] = sample;
+        } else if self.best[2].0 == self.best[1].0 && age > window / 2 {
+            self.best[2] = sample;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cmp::Reverse;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn a_value_leaves_with_its_window() {
+        let mut filter = MinFilter::new(u32::MAX);
+        for (ms, value, smallest) in [(1, 5, 5), (2, 9, 5), (3, 3, 3), (10, 8, 3), (14, 7, 7)] {
+            filter.update(at(ms), value, Span::from_millis(10));
+            assert_eq!(filter.value(), smallest, "at {ms} ms");
+        }
+    }
+
+    #[test]
+    fn reversed_values_give_the_largest() {
+        let mut filter = MinFilter::new(Reverse(0));
+        for (ms, value, largest) in [(1, 5, 5), (2, 3, 5), (3, 9, 9), (14, 4, 4)] {
+            filter.update(at(ms), Reverse(value), Span::from_millis(10));
+            assert_eq!(filter.value().0, largest, "at {ms} ms");
+        }
+    }
+}
