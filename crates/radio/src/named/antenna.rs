@@ -4,7 +4,7 @@ use super::entry;
 use crate::antenna::array::Array;
 use crate::antenna::beam::{Beam, DEFAULT_EFFICIENCY};
 use crate::antenna::element::{Element, LteSector};
-use crate::antenna::{Antenna, Direction};
+use crate::antenna::{Angles, Antenna};
 use fadeout_core::Decibel;
 use fadeout_core::registry::{Entry, Parameter, Parameters, integer, number};
 
@@ -102,7 +102,7 @@ pub static ANTENNAS: &[Entry] = &[
 
 /// The antenna called `name`.
 pub fn antenna(name: &str, parameters: &Parameters) -> Option<Antenna> {
-    let boresight = Direction {
+    let boresight = Angles {
         azimuth_deg: parameters.number("azimuth", 0.0),
         elevation_deg: parameters.number("elevation", 0.0),
     };
