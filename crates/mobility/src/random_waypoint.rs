@@ -56,6 +56,11 @@ impl RandomWaypoint {
         })
     }
 
+    /// Moves everything up by `height` metres.
+    pub(crate) fn raise(&mut self, height: f64) {
+        self.height += height;
+    }
+
     /// Mean speed of those who walk, in metres per second.
     pub fn mean_speed(&self) -> f64 {
         let (low, high) = self.speeds;

@@ -163,6 +163,17 @@ impl Track {
         }
     }
 
+    /// The same movement `height` metres higher.
+    pub fn raised(mut self, height: f64) -> Track {
+        self.current.start.z += height;
+        match &mut self.rest {
+            Rest::None => {}
+            Rest::Listed(legs, _) => legs.iter_mut().for_each(|leg| leg.start.z += height),
+            Rest::Random(model) => model.raise(height),
+        }
+        self
+    }
+
     /// Place and velocity at `time`. Times never go back.
     pub fn at(&mut self, time: Time) -> Kinematics {
         while time >= self.current.until {

@@ -17,6 +17,7 @@ pub mod antenna;
 pub mod channel;
 mod link_budget;
 pub mod mac;
+pub mod named;
 pub mod pdcp;
 pub mod phy;
 pub mod rlc;

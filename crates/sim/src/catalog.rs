@@ -34,6 +34,51 @@ static CATALOG: Catalog = Catalog {
             plural: "queue-disciplines",
             entries: fadeout_link::QUEUE_DISCIPLINES,
         },
+        Kind {
+            name: "radio",
+            plural: "radios",
+            entries: fadeout_radio::named::RADIOS,
+        },
+        Kind {
+            name: "path-loss",
+            plural: "path-losses",
+            entries: fadeout_radio::channel::path_loss::PATH_LOSS_MODELS,
+        },
+        Kind {
+            name: "fading",
+            plural: "fadings",
+            entries: fadeout_radio::channel::fading::FADING_MODELS,
+        },
+        Kind {
+            name: "blockage-model",
+            plural: "blockage-models",
+            entries: fadeout_radio::named::BLOCKAGES,
+        },
+        Kind {
+            name: "antenna",
+            plural: "antennas",
+            entries: fadeout_radio::named::ANTENNAS,
+        },
+        Kind {
+            name: "mac-scheduler",
+            plural: "mac-schedulers",
+            entries: fadeout_radio::mac::scheduler::SCHEDULERS,
+        },
+        Kind {
+            name: "rlc",
+            plural: "rlc-modes",
+            entries: fadeout_radio::named::RLC_MODES,
+        },
+        Kind {
+            name: "pdcp",
+            plural: "pdcps",
+            entries: fadeout_radio::named::PDCPS,
+        },
+        Kind {
+            name: "mobility",
+            plural: "mobility-models",
+            entries: fadeout_mobility::MOBILITY_MODELS,
+        },
     ],
 };
 

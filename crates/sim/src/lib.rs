@@ -7,6 +7,7 @@
 mod build;
 mod catalog;
 mod notices;
+mod radio;
 mod run;
 mod summary;
 mod world;

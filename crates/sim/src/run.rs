@@ -179,7 +179,11 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
         .links
         .iter()
         .flat_map(|link| [direction_name(link, false), direction_name(link, true)])
+        .chain(scenario.ues.iter().flat_map(|ue| {
+            ["downlink", "uplink"].map(|direction| format!("{}/{direction}", ue.name))
+        }))
         .collect();
+    let ues = || scenario.ues.iter().map(|ue| ue.name.clone()).collect();
     let info = |name, start| FlowInfo { name, start };
     let whole = scenario
         .flows
@@ -209,7 +213,22 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
         blockages: probe.blockages,
         capture: probe.capture.clone(),
         snaplen: u32::try_from(probe.capture_snap.0).unwrap_or(u32::MAX),
-        ..RecorderConfig::default()
+        cells: scenario
+            .cells
+            .iter()
+            .map(|cell| cell.name.clone())
+            .collect(),
+        ues: ues(),
+        // Each UE has one bearer, and its name.
+        bearers: ues(),
+        transport_blocks: probe.transport_blocks,
+        bearer_samples: if scenario.ues.is_empty() {
+            Sampling::Off
+        } else {
+            sampling(probe.bearers)
+        },
+        radio_delay: probe.radio_delay,
+        radio_drops: probe.drops && !scenario.ues.is_empty(),
     }
 }
 

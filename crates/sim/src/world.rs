@@ -1,6 +1,7 @@
 //! The event loop: who is woken next, and where a packet goes when it leaves.
 
 use crate::notices::Notices;
+use crate::radio::{Radio, bearer_of};
 use fadeout_core::Bytes;
 use fadeout_core::{
     EndpointId, EventQueue, Fingerprint, FlowId, LinkId, Packet, PacketId, PacketPool, Probe,
@@ -30,6 +31,9 @@ enum Event {
     },
     Link {
         link: LinkId,
+        generation: u32,
+    },
+    Radio {
         generation: u32,
     },
     Endpoint {
@@ -112,6 +116,7 @@ pub struct World<P> {
     events: EventQueue<Event>,
     processed: u64,
     links: Vec<Hop>,
+    radio: Option<Box<Radio>>,
     hosts: Vec<Host>,
     connections: Vec<Multi>,
     flows: Vec<Flow>,
@@ -132,6 +137,9 @@ pub struct World<P> {
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) links: Vec<Link>,
+    pub(crate) radio: Option<Radio>,
+    /// The cell that serves each UE.
+    pub(crate) serving: Vec<usize>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) connections: Vec<Multi>,
     pub(crate) flows: Vec<Flow>,
@@ -171,6 +179,7 @@ impl<P: Probe> World<P> {
                     wake: Wake::default(),
                 })
                 .collect(),
+            radio: parts.radio.map(Box::new),
             hosts: parts.hosts,
             connections: parts.connections,
             flows: parts.flows,
@@ -226,6 +235,13 @@ impl<P: Probe> World<P> {
             Event::Link { link, generation } => {
                 if self.links[link.index()].wake.fire(generation) {
                     self.wake_link(link);
+                }
+            }
+            Event::Radio { generation } => {
+                if let Some(radio) = &mut self.radio
+                    && radio.wake.fire(generation)
+                {
+                    self.wake_radio();
                 }
             }
             Event::Endpoint {
@@ -373,10 +389,48 @@ impl<P: Probe> World<P> {
     }
 
     fn enter_link(&mut self, link: LinkId, packet: PacketId) {
-        let hop = &mut self.links[link.index()];
+        let Some(hop) = self.links.get_mut(link.index()) else {
+            return self.enter_bearer(link, packet);
+        };
         hop.link
             .on_packet(self.now, packet, &mut self.pool, &mut self.probe);
         self.arm_link(link);
+    }
+
+    fn enter_bearer(&mut self, hop: LinkId, packet: PacketId) {
+        let (bearer, direction) = bearer_of(hop, self.links.len());
+        let radio = self.radio.as_mut().expect("a bearer is of a radio access");
+        let (pool, probe) = (&mut self.pool, &mut self.probe);
+        radio
+            .access
+            .on_packet(self.now, bearer, direction, packet, pool, probe);
+        self.arm_radio();
+    }
+
+    fn wake_radio(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        if let Some(radio) = &mut self.radio {
+            let Radio { access, places, .. } = &mut **radio;
+            let (pool, probe) = (&mut self.pool, &mut self.probe);
+            access.on_wake(self.now, places, pool, &mut arrivals, probe);
+        }
+        for packet in arrivals.drain(..) {
+            self.forward(packet);
+        }
+        self.arrivals = arrivals;
+        self.arm_radio();
+    }
+
+    #[inline]
+    fn arm_radio(&mut self) {
+        if let Some(radio) = &mut self.radio {
+            let at = radio.access.wake_at();
+            if !at.is_never()
+                && let Some(generation) = radio.wake.arm(at)
+            {
+                self.events.schedule(at, Event::Radio { generation });
+            }
+        }
     }
 
     #[inline]

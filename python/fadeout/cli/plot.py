@@ -23,7 +23,10 @@ def plot(
     run: Annotated[Path, typer.Argument(help="Folder of a run.")],
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Figures: congestion, throughput, rtt, queue, overview. Default: all."),
+        typer.Argument(
+            help="Figures: congestion, throughput, rtt, queue, sinr, buffer, delay, overview. "
+            "Default: all that the run recorded enough for."
+        ),
     ] = None,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write to. Default: RUN/figures.")

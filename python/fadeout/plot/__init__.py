@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from matplotlib.figure import Figure
 
 from fadeout import _names
-from fadeout.plot import panels
+from fadeout.plot import panels, radio
 from fadeout.plot.style import COLUMN_INCHES, new_figure
 
 if TYPE_CHECKING:
@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Plots"]
 
-NAMES = ("congestion", "throughput", "rtt", "queue", "completions", "overview")
+NAMES = (
+    "congestion",
+    "throughput",
+    "rtt",
+    "queue",
+    "completions",
+    "sinr",
+    "buffer",
+    "delay",
+    "overview",
+)
 """The figures."""
 
 
@@ -47,6 +57,18 @@ class Plots:
         """Packets queued at each link, with drops marked."""
         return self._draw([panels.QUEUE], None)
 
+    def sinr(self) -> Figure:
+        """Signal to interference and noise of each UE, as its transport blocks saw it."""
+        return self._draw([radio.SINR], None)
+
+    def buffer(self) -> Figure:
+        """Bytes that wait in the RLC of each bearer."""
+        return self._draw([radio.BUFFER], None)
+
+    def delay(self) -> Figure:
+        """Where the delay of packets on radio bearers comes from, its parts stacked."""
+        return self._draw(list(radio.DELAY), None)
+
     def completions(self) -> Figure:
         """Share of each group's flows that completed within a time."""
         return self._draw([panels.COMPLETIONS], None)
@@ -61,7 +83,13 @@ class Plots:
 
     def available(self) -> list[str]:
         """The figures that this run recorded enough for."""
-        needs = {"throughput": "throughput", "queue": "queues"}
+        needs = {
+            "throughput": "throughput",
+            "queue": "queues",
+            "sinr": "transport_blocks",
+            "buffer": "bearers",
+            "delay": "radio_delay",
+        }
 
         def is_available(name: str) -> bool:
             if name == "completions":

@@ -1,7 +1,7 @@
 //! Uniform arrays and their codebooks of beams.
 
 use super::element::Element;
-use super::pattern::Direction;
+use super::pattern::Angles;
 use fadeout_core::math::{asin, cos, sin, to_db};
 use std::f64::consts::PI;
 
@@ -96,7 +96,7 @@ impl Array {
 
     /// Gain in dBi in a direction while the beam is the codebook's best for `beam`; both relative
     /// to broadside.
-    pub fn gain_dbi(&self, toward: Direction, beam: Direction) -> f64 {
+    pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
         let (across, up) = cosines(toward);
         let (beam_across, beam_up) = cosines(beam);
         let steer = |s: f64, elements: u32| {
@@ -120,8 +120,8 @@ impl Array {
 /// amplitude.
 const NULL_FLOOR: f64 = 1e-4;
 
-/// Direction cosines along the columns and along the rows.
-fn cosines(direction: Direction) -> (f64, f64) {
+/// Angles cosines along the columns and along the rows.
+fn cosines(direction: Angles) -> (f64, f64) {
     let elevation = direction.elevation_deg.to_radians();
     let azimuth = direction.azimuth_deg.to_radians();
     (cos(elevation) * sin(azimuth), sin(elevation))
@@ -146,7 +146,7 @@ mod tests {
             };
             let mut found = 0.0_f64;
             for step in -600..=600 {
-                let direction = Direction {
+                let direction = Angles {
                     azimuth_deg: f64::from(step) * 0.1,
                     elevation_deg: 0.0,
                 };

@@ -1,6 +1,6 @@
 //! Patterns of single elements and of sector antennas.
 
-use super::pattern::Direction;
+use super::pattern::Angles;
 
 /// The element of TR 38.901 Table 7.3-1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +35,7 @@ impl Element {
     }
 
     /// Gain in dBi in a direction relative to boresight.
-    pub fn gain_dbi(&self, direction: Direction) -> f64 {
+    pub fn gain_dbi(&self, direction: Angles) -> f64 {
         let limit = self.front_to_back_db;
         let cut = |angle_deg: f64| {
             let ratio = angle_deg / self.hpbw_deg;
@@ -80,7 +80,7 @@ impl Default for LteSector {
 
 impl LteSector {
     /// Gain in dBi in a direction relative to boresight.
-    pub fn gain_dbi(&self, direction: Direction) -> f64 {
+    pub fn gain_dbi(&self, direction: Angles) -> f64 {
         let across = direction.azimuth_deg / self.azimuth_hpbw_deg;
         let up = (direction.elevation_deg + self.tilt_deg) / self.elevation_hpbw_deg;
         let loss = (12.0 * across * across).min(self.front_to_back_db)
@@ -97,7 +97,7 @@ mod tests {
     fn a_sector_is_strongest_along_its_tilt_and_weakest_behind() {
         let sector = LteSector::default();
         let at = |azimuth_deg, elevation_deg| {
-            sector.gain_dbi(Direction {
+            sector.gain_dbi(Angles {
                 azimuth_deg,
                 elevation_deg,
             })

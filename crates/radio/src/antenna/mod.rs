@@ -10,4 +10,4 @@ pub mod shapes;
 pub use array::Array;
 pub use element::{Element, LteSector};
 pub use management::{BeamFailure, BeamManagement};
-pub use pattern::{Antenna, Direction};
+pub use pattern::{Angles, Antenna};

@@ -9,26 +9,26 @@ use fadeout_core::{Point, Vector};
 
 /// A direction in space.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Direction {
+pub struct Angles {
     /// Counter-clockwise from east, degrees.
     pub azimuth_deg: f64,
     /// Above the horizon, degrees.
     pub elevation_deg: f64,
 }
 
-impl Direction {
+impl Angles {
     /// From one place to another; east when they are the same.
-    pub fn between(from: Point, to: Point) -> Direction {
-        Direction::along(to - from)
+    pub fn between(from: Point, to: Point) -> Angles {
+        Angles::along(to - from)
     }
 
     /// Along a vector; east when it has no length.
-    pub fn along(way: Vector) -> Direction {
+    pub fn along(way: Vector) -> Angles {
         let length = way.length();
         if length == 0.0 {
-            return Direction::default();
+            return Angles::default();
         }
-        Direction {
+        Angles {
             azimuth_deg: atan2(way.y, way.x).to_degrees(),
             elevation_deg: asin((way.z / length).clamp(-1.0, 1.0)).to_degrees(),
         }
@@ -36,9 +36,9 @@ impl Direction {
 
     /// This direction as seen by an antenna that looks along `boresight`: azimuth in [-180, 180)
     /// and elevation relative to it. The tilt is subtracted, not rotated, as TR 36.814 does.
-    pub fn relative_to(self, boresight: Direction) -> Direction {
+    pub fn relative_to(self, boresight: Angles) -> Angles {
         let turns = (self.azimuth_deg - boresight.azimuth_deg) / 360.0;
-        Direction {
+        Angles {
             azimuth_deg: 360.0 * (turns - (turns + 0.5).floor()),
             elevation_deg: self.elevation_deg - boresight.elevation_deg,
         }
@@ -58,14 +58,14 @@ pub enum Antenna {
         /// The pattern.
         element: Element,
         /// Where it looks.
-        boresight: Direction,
+        boresight: Angles,
     },
     /// A sector antenna of the LTE studies.
     Sector {
         /// The pattern.
         sector: LteSector,
         /// Where it looks; the electrical tilt is the pattern's own.
-        boresight: Direction,
+        boresight: Angles,
     },
     /// A beam of a fixed shape that is steered without steps.
     Beam(Beam),
@@ -74,7 +74,7 @@ pub enum Antenna {
         /// The array.
         array: Array,
         /// Where its broadside looks.
-        boresight: Direction,
+        boresight: Angles,
     },
 }
 
@@ -136,7 +136,7 @@ impl Antenna {
     }
 
     /// Gain in dBi toward a direction while a steered antenna's beam is the best one for `beam`.
-    pub fn gain_dbi(&self, toward: Direction, beam: Direction) -> f64 {
+    pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
         match self {
             Antenna::Isotropic { gain_dbi } => *gain_dbi,
             Antenna::Element { element, boresight } => {

@@ -6,7 +6,7 @@ use super::fading::rays::{Place, Rays};
 use super::path_loss::{Condition, Ends, PathLoss, tr38901};
 use super::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
 use super::{ChannelConfig, ConfigError, LineOfSight, atmosphere, wavelength};
-use crate::antenna::Direction;
+use crate::antenna::Angles;
 use crate::antenna::management::FailureMonitor;
 use fadeout_core::random::Stream;
 use fadeout_core::{Kinematics, Point, Time};
@@ -464,7 +464,7 @@ impl LinkChannel {
         let (base, ue) = self.antenna_gains(at, ends, earlier);
         let config = &self.shared.config;
         let (from, to) = ends.before(earlier);
-        let (down, up) = (Direction::between(from, to), Direction::between(to, from));
+        let (down, up) = (Angles::between(from, to), Angles::between(to, from));
         config.base_antenna.gain_dbi(down, down) - base + config.ue_antenna.gain_dbi(up, up) - ue
     }
 
@@ -472,21 +472,21 @@ impl LinkChannel {
     fn antenna_gains(&self, at: Time, ends: &LinkEnds, earlier: f64) -> (f64, f64) {
         let config = &self.shared.config;
         let (base, ue) = ends.before(earlier);
-        let (down, up) = (Direction::between(base, ue), Direction::between(ue, base));
+        let (down, up) = (Angles::between(base, ue), Angles::between(ue, base));
         let (mut base_beam, mut ue_beam) = (down, up);
         if let Some(beams) = &config.beams
             && (config.base_antenna.is_steered() || config.ue_antenna.is_steered())
         {
             let age = at.since(beams.measured_at(at)).as_secs_f64();
             let (base, ue) = ends.before(earlier + age);
-            (base_beam, ue_beam) = (Direction::between(base, ue), Direction::between(ue, base));
+            (base_beam, ue_beam) = (Angles::between(base, ue), Angles::between(ue, base));
             ue_beam.azimuth_deg += beams.rotation_deg_per_s * age;
         }
         if let Some(target) = ends.base_beam_at {
-            base_beam = Direction::between(base, target);
+            base_beam = Angles::between(base, target);
         }
         if let Some(target) = ends.ue_beam_at {
-            ue_beam = Direction::between(ue, target);
+            ue_beam = Angles::between(ue, target);
         }
         (
             config.base_antenna.gain_dbi(down, base_beam),

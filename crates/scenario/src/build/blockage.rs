@@ -170,7 +170,7 @@ impl Builder<'_, '_> {
 }
 
 impl Item {
-    fn meters(&self) -> Option<Meters> {
+    pub(super) fn meters(&self) -> Option<Meters> {
         match self.content {
             Content::Quantity(Dimension::Length, meters) => Some(Meters(meters)),
             _ => None,

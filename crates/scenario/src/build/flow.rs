@@ -8,7 +8,7 @@ use fadeout_core::{Distribution, DistributionKind};
 use std::collections::BTreeSet;
 
 impl Builder<'_, '_> {
-    /// The flows with `count` expanded. Those with mistakes are left out.
+    /// The flows with groups, `count` and `arrivals` expanded. Those with mistakes are left out.
     pub(super) fn flows(
         &mut self,
         named: &[(String, Fields)],
@@ -17,56 +17,107 @@ impl Builder<'_, '_> {
         let mut flows = Vec::new();
         let mut names = BTreeSet::new();
         for (index, (name, fields)) in named.iter().enumerate() {
-            let Some(flow) = self.flow(name, fields, links) else {
+            self.check_repetition(fields);
+            let Some(members) = self.flow_ends(name, fields) else {
                 continue;
             };
-            let count = fields.integer("count");
-            let spacing = fields.span("start-spacing").unwrap_or(Span::ZERO);
-            if count.is_none() && fields.item("start-spacing").is_some() {
-                let message = "a `start-spacing` without a `count`";
-                self.mistake(
-                    fields.place_of("start-spacing"),
-                    message,
-                    "`count` beside it",
-                );
-            }
-            if let Some(arrivals) = fields.fields("arrivals") {
-                if count.is_some() {
-                    let message = "`arrivals` and a `count`";
-                    self.mistake(fields.place_of("arrivals"), message, "one of the two");
-                }
-                let stream = Stream::new(self.seed, "arrivals", index as u64);
-                let room = MAX_FLOWS.saturating_sub(flows.len() as u64);
-                if let Some(arrived) = self.arrivals(&flow, fields, arrivals, room, stream) {
-                    let is_new = arrived.iter().all(|flow| names.insert(flow.name.clone()));
-                    if !is_new {
-                        let message = format!("two flows are called like one of `{name}`");
-                        self.mistake(fields.place, message, "another name");
-                    }
-                    flows.extend(arrived);
-                }
-                continue;
-            }
-            if flows.len() as u64 + count.unwrap_or(1) > MAX_FLOWS {
-                let message = format!("more than {MAX_FLOWS} flows");
-                self.mistake(fields.place_of("count"), message, "fewer flows");
-                return flows;
-            }
-            for index in 0..count.unwrap_or(1) {
-                let mut flow = flow.clone();
-                if count.is_some() {
-                    flow.name = format!("{name}-{index}");
-                    flow.start = flow.start.saturating_add(spacing.saturating_mul(index));
-                }
-                if !names.insert(flow.name.clone()) {
-                    let message = format!("two flows are called `{}`", flow.name);
-                    self.mistake(fields.place, message, "another name");
+            for (member, (name, ends)) in members.iter().enumerate() {
+                let Some(flow) = self.flow(name, fields, links, *ends) else {
                     break;
+                };
+                let room = MAX_FLOWS.saturating_sub(flows.len() as u64);
+                let entity = index as u64 | (member as u64) << 32;
+                let Some(repeated) = self.repeated(flow, fields, room, entity) else {
+                    break;
+                };
+                let is_new = repeated.iter().all(|flow| names.insert(flow.name.clone()));
+                if !is_new {
+                    let message = match &repeated[..] {
+                        [one] => format!("two flows are called `{}`", one.name),
+                        _ => format!("two flows are called like one of `{name}`"),
+                    };
+                    self.mistake(fields.place, message, "another name");
                 }
-                flows.push(flow);
+                flows.extend(repeated);
             }
         }
         flows
+    }
+
+    fn check_repetition(&mut self, fields: &Fields) {
+        let has_count = fields.item("count").is_some();
+        if !has_count && fields.item("start-spacing").is_some() {
+            let message = "a `start-spacing` without a `count`";
+            let place = fields.place_of("start-spacing");
+            self.mistake(place, message, "`count` beside it");
+        }
+        if has_count && fields.item("arrivals").is_some() {
+            let message = "`arrivals` and a `count`";
+            self.mistake(fields.place_of("arrivals"), message, "one of the two");
+        }
+    }
+
+    /// Name and ends of the flow, or of one for each UE of the group that it names.
+    fn flow_ends(
+        &mut self,
+        name: &str,
+        fields: &Fields,
+    ) -> Option<Vec<(String, (NodeId, NodeId))>> {
+        let group = |key| self.groups.get(fields.text(key)?).cloned();
+        let (senders, receivers) = (group("from"), group("to"));
+        if senders.is_some() && receivers.is_some() {
+            let message = "a group of UEs at both ends";
+            self.mistake(fields.place_of("to"), message, "a single node at one end");
+            return None;
+        }
+        let mut end = |key, group: &Option<Vec<NodeId>>| match group {
+            // Whichever; each flow takes its own member.
+            Some(members) => members.first().copied(),
+            None => fields.item(key).and_then(|item| self.node(item)),
+        };
+        let (from, to) = (end("from", &senders), end("to", &receivers));
+        let (from, to) = (from?, to?);
+        let ends: Vec<(NodeId, NodeId)> = match (senders, receivers) {
+            (Some(senders), _) => senders.into_iter().map(|sender| (sender, to)).collect(),
+            (_, Some(receivers)) => receivers.into_iter().map(|end| (from, end)).collect(),
+            _ => return Some(vec![(name.to_owned(), (from, to))]),
+        };
+        let numbered = ends.into_iter().enumerate();
+        Some(
+            numbered
+                .map(|(number, ends)| (format!("{name}-{number}"), ends))
+                .collect(),
+        )
+    }
+
+    /// The flow, or as many like it as `count` or `arrivals` say; at most `room`.
+    fn repeated(
+        &mut self,
+        flow: Flow,
+        fields: &Fields,
+        room: u64,
+        entity: u64,
+    ) -> Option<Vec<Flow>> {
+        if let Some(arrivals) = fields.fields("arrivals") {
+            let stream = Stream::new(self.seed, "arrivals", entity);
+            return self.arrivals(&flow, fields, arrivals, room, stream);
+        }
+        let count = fields.integer("count");
+        if count.unwrap_or(1) > room {
+            let message = format!("more than {MAX_FLOWS} flows");
+            self.mistake(fields.place_of("count"), message, "fewer flows");
+            return None;
+        }
+        let Some(count) = count else {
+            return Some(vec![flow]);
+        };
+        let spacing = fields.span("start-spacing").unwrap_or(Span::ZERO);
+        let numbered = (0..count).map(|index| Flow {
+            name: format!("{}-{index}", flow.name),
+            start: flow.start.saturating_add(spacing.saturating_mul(index)),
+            ..flow.clone()
+        });
+        Some(numbered.collect())
     }
 
     /// The flows of a Poisson process, each like `flow` with a size of its own; at most `room`.
@@ -120,10 +171,13 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn flow(&mut self, name: &str, fields: &Fields, links: &BTreeMap<&str, usize>) -> Option<Flow> {
-        let from = fields.item("from").and_then(|item| self.node(item));
-        let to = fields.item("to").and_then(|item| self.node(item));
-        let (from, to) = (from?, to?);
+    fn flow(
+        &mut self,
+        name: &str,
+        fields: &Fields,
+        links: &BTreeMap<&str, usize>,
+        (from, to): (NodeId, NodeId),
+    ) -> Option<Flow> {
         if from == to {
             let message = format!("`{name}` starts and ends at the same node");
             self.mistake(fields.place_of("to"), message, "two different nodes");

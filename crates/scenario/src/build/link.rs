@@ -39,7 +39,7 @@ impl Builder<'_, '_> {
     }
 
     /// The node at one end; a link declares the nodes it names.
-    fn end(&mut self, fields: &Fields, key: &str) -> Option<NodeId> {
+    pub(super) fn end(&mut self, fields: &Fields, key: &str) -> Option<NodeId> {
         let name = fields.text(key)?;
         if !is_name(name) {
             let message = format!("`{}` is not a name", shortened(name));
@@ -155,29 +155,34 @@ impl Builder<'_, '_> {
 
     fn trace(&mut self, fields: &Fields) -> Option<RateModel> {
         let path = fields.text("trace")?;
-        let bytes = match self.traces.get(path) {
-            Some(bytes) => bytes.clone(),
-            None => {
-                let full = self.base_dir.join(path);
-                let bytes: Arc<[u8]> = match read_bounded(&full) {
-                    Ok(bytes) => bytes.into(),
-                    Err(error) => {
-                        let shown = full.display();
-                        let message = format!("cannot read the trace file `{shown}`: {error}");
-                        let expected = "a mahimahi trace, relative to the scenario file";
-                        self.mistake(fields.place_of("trace"), message, expected);
-                        return None;
-                    }
-                };
-                self.traces.insert(path.to_owned(), bytes.clone());
-                bytes
-            }
-        };
+        let expected = "a mahimahi trace, relative to the scenario file";
+        let bytes = self.file(path, fields.place_of("trace"), expected)?;
         Some(RateModel::Trace(Trace {
             path: path.to_owned(),
             bytes,
             repeat: fields.flag("repeat")?,
         }))
+    }
+
+    /// The bytes of the trace file that `place` names, read once.
+    pub(super) fn file(&mut self, path: &str, place: Place, expected: &str) -> Option<Arc<[u8]>> {
+        if let Some(bytes) = self.files.get(path) {
+            return Some(bytes.clone());
+        }
+        let full = self.base_dir.join(path);
+        match read_bounded(&full) {
+            Ok(bytes) => {
+                let bytes: Arc<[u8]> = bytes.into();
+                self.files.insert(path.to_owned(), bytes.clone());
+                Some(bytes)
+            }
+            Err(error) => {
+                let shown = full.display();
+                let message = format!("cannot read the trace file `{shown}`: {error}");
+                self.mistake(place, message, expected);
+                None
+            }
+        }
     }
 
     fn radio(&mut self, fields: &Fields) -> Option<RateModel> {

@@ -5,6 +5,7 @@ mod blockage;
 mod flow;
 mod link;
 mod multipath;
+mod radio;
 
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
@@ -31,7 +32,8 @@ pub(crate) fn scenario(
         seed: 0,
         nodes: Nodes::default(),
         link_ends: BTreeMap::new(),
-        traces: BTreeMap::new(),
+        groups: BTreeMap::new(),
+        files: BTreeMap::new(),
     };
     builder.scenario(&file)
 }
@@ -46,8 +48,10 @@ struct Builder<'r, 'c> {
     nodes: Nodes,
     /// Index and ends of the links that could be built, by name.
     link_ends: BTreeMap<String, (usize, (NodeId, NodeId))>,
+    /// Nodes of the UEs that a `count` made, by the name that made them.
+    groups: BTreeMap<String, Vec<NodeId>>,
     /// Trace files read so far, by path.
-    traces: BTreeMap<String, std::sync::Arc<[u8]>>,
+    files: BTreeMap<String, std::sync::Arc<[u8]>>,
 }
 
 impl Builder<'_, '_> {
@@ -61,6 +65,22 @@ impl Builder<'_, '_> {
             .map("link")
             .iter()
             .map(|(name, fields)| self.link(name, fields))
+            .collect();
+        let cells: Vec<Option<Cell>> = file
+            .map("cell")
+            .iter()
+            .map(|(name, fields)| self.cell(name, fields))
+            .collect();
+        let bases: Vec<(String, NodeId)> = cells
+            .iter()
+            .flatten()
+            .map(|cell| (cell.name.clone(), cell.node))
+            .collect();
+        let ues = self.ues(file.map("ue"), &bases);
+        let buildings: Vec<Option<Building>> = file
+            .map("building")
+            .iter()
+            .map(|(name, fields)| self.building(name, fields))
             .collect();
         let indices: BTreeMap<&str, usize> = file
             .map("link")
@@ -79,6 +99,7 @@ impl Builder<'_, '_> {
                 self.link_ends.insert(link.name.clone(), ends);
             }
         }
+        self.add_bearer_ends(links.len(), &ues, &bases, file);
         let flows = self.flows(file.map("flow"), &indices);
         let probe = file.fields("probe").and_then(|fields| self.probe(fields));
         let scenario = Scenario {
@@ -87,6 +108,9 @@ impl Builder<'_, '_> {
             seed: file.integer("seed")?,
             nodes: std::mem::take(&mut self.nodes).list,
             links: links.into_iter().collect::<Option<_>>()?,
+            cells: cells.into_iter().collect::<Option<_>>()?,
+            ues,
+            buildings: buildings.into_iter().collect::<Option<_>>()?,
             blockages: blockages.into_iter().collect::<Option<_>>()?,
             flows,
             probe: probe?,
@@ -111,6 +135,9 @@ impl Builder<'_, '_> {
             timeouts: fields.flag("timeouts")?,
             flow_events: fields.flag("flow-events")?,
             blockages: fields.flag("blockages")?,
+            transport_blocks: fields.flag("transport-blocks")?,
+            bearers: fields.sampling("bearers")?,
+            radio_delay: fields.flag("radio-delay")?,
             capture,
             capture_snap: fields.bytes("capture-snap")?,
         })

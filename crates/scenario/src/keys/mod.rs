@@ -3,6 +3,7 @@
 mod blockage;
 mod link;
 mod multipath;
+mod radio;
 
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape, Variant};
@@ -11,6 +12,8 @@ use blockage::BLOCKAGE;
 use link::LINK;
 pub(crate) use multipath::MAX_PATHS;
 use multipath::MULTIPATH;
+pub(crate) use radio::MAX_UES;
+use radio::{BUILDING, CELL, UE};
 
 const fn key(name: &'static str, shape: Shape, presence: Presence, doc: &'static str) -> Key {
     Key {
@@ -77,6 +80,24 @@ pub(crate) static SCENARIO: &[Key] = &[
     ),
     key("link", Shape::Map(LINK), Optional, "Links by name."),
     key(
+        "cell",
+        Shape::Map(CELL),
+        Optional,
+        "Cells of base stations by name.",
+    ),
+    key(
+        "ue",
+        Shape::Map(UE),
+        Optional,
+        "Radio interfaces by name, each with a bearer to the cell that serves it.",
+    ),
+    key(
+        "building",
+        Shape::Map(BUILDING),
+        Optional,
+        "Buildings by name; they cut lines of sight where a channel takes them from geometry.",
+    ),
+    key(
         "blockage",
         Shape::Map(BLOCKAGE),
         Optional,
@@ -104,7 +125,8 @@ static FLOW: &[Key] = &[
         "from",
         Shape::Reference,
         Required,
-        "Node that sends the data.",
+        "Node that sends the data. A UE with a `count` makes a flow for each of its nodes, called \
+         NAME-0, NAME-1, ….",
     ),
     key(
         "to",
@@ -301,6 +323,24 @@ static PROBE: &[Key] = &[
         Shape::Bool,
         Default("true"),
         "Begin and end of each blockage.",
+    ),
+    key(
+        "transport-blocks",
+        Shape::Bool,
+        Default("false"),
+        "Each transport block of a radio interface: SINR, CQI, MCS, size, HARQ round and fate.",
+    ),
+    key(
+        "bearers",
+        Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-packet"), Shape::False]),
+        Default("\"10 ms\""),
+        "RLC and PDCP buffers of each bearer: at most once in this long, or at every packet.",
+    ),
+    key(
+        "radio-delay",
+        Shape::Bool,
+        Default("false"),
+        "Each packet's delay on a bearer, split into its parts.",
     ),
     key(
         "capture",

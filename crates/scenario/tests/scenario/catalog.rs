@@ -26,6 +26,12 @@ const fn parameter(name: &'static str, kind: ParameterKind, default: &'static st
     }
 }
 
+/// A number of a wide range.
+const fn number(name: &'static str, unit: &'static str) -> Parameter {
+    let (min, max) = (-1e9, 1e9);
+    parameter(name, ParameterKind::Number { min, max, unit }, "0")
+}
+
 pub(crate) static CATALOG: Catalog = Catalog {
     kinds: &[
         Kind {
@@ -46,6 +52,113 @@ pub(crate) static CATALOG: Catalog = Catalog {
                     )],
                 ),
                 entry("newreno", &["new-reno"], &[]),
+            ],
+        },
+        Kind {
+            name: "radio",
+            plural: "radios",
+            entries: &[
+                entry(
+                    "nr",
+                    &[],
+                    &[parameter(
+                        "numerology",
+                        ParameterKind::Integer {
+                            min: 0,
+                            max: 5,
+                            unit: "",
+                        },
+                        "1",
+                    )],
+                ),
+                entry("lte", &[], &[number("sr-period", "slots")]),
+            ],
+        },
+        Kind {
+            name: "path-loss",
+            plural: "path-losses",
+            entries: &[
+                entry(
+                    "umi",
+                    &[],
+                    &[parameter("street", ParameterKind::Bool, "true")],
+                ),
+                entry("rma", &[], &[]),
+                entry("uma", &[], &[]),
+            ],
+        },
+        Kind {
+            name: "fading",
+            plural: "fadings",
+            entries: &[entry("none", &[], &[]), entry("rayleigh", &[], &[])],
+        },
+        Kind {
+            name: "blockage-model",
+            plural: "blockage-models",
+            entries: &[entry("crowd", &[], &[])],
+        },
+        Kind {
+            name: "antenna",
+            plural: "antennas",
+            entries: &[
+                entry("isotropic", &[], &[number("gain", "dBi")]),
+                entry(
+                    "array",
+                    &[],
+                    &[
+                        number("rows", ""),
+                        number("columns", ""),
+                        number("azimuth", "deg"),
+                    ],
+                ),
+            ],
+        },
+        Kind {
+            name: "mac-scheduler",
+            plural: "mac-schedulers",
+            entries: &[
+                entry("proportional-fair", &["pf"], &[]),
+                entry("round-robin", &[], &[]),
+            ],
+        },
+        Kind {
+            name: "rlc",
+            plural: "rlc-modes",
+            entries: &[
+                entry(
+                    "am",
+                    &[],
+                    &[
+                        parameter("t-reassembly", ParameterKind::Span, "35 ms"),
+                        number("buffer", "bytes"),
+                    ],
+                ),
+                entry("um", &[], &[]),
+            ],
+        },
+        Kind {
+            name: "pdcp",
+            plural: "pdcps",
+            entries: &[entry("nr", &[], &[])],
+        },
+        Kind {
+            name: "mobility",
+            plural: "mobility-models",
+            entries: &[
+                entry("static", &[], &[]),
+                entry(
+                    "line",
+                    &[],
+                    &[parameter(
+                        "x-speed",
+                        ParameterKind::Number {
+                            min: -100.0,
+                            max: 100.0,
+                            unit: "m/s",
+                        },
+                        "0",
+                    )],
+                ),
             ],
         },
         Kind {

@@ -204,7 +204,7 @@ fn a_route_takes_the_fewest_links_in_either_direction() {
     let scenario = accepted(EVERYTHING);
     let (server, client) = (scenario.node("server"), scenario.node("client"));
     let (server, client) = (server.expect("node"), client.expect("node"));
-    let forward = scenario.route(server, client).expect("a route");
+    let forward = scenario.route(server, client, &[]).expect("a route");
     assert_eq!(
         forward,
         vec![
@@ -218,7 +218,7 @@ fn a_route_takes_the_fewest_links_in_either_direction() {
             }
         ]
     );
-    let back = scenario.route(client, server).expect("a route");
+    let back = scenario.route(client, server, &[]).expect("a route");
     assert_eq!(
         back,
         vec![

@@ -6,6 +6,7 @@ mod examples;
 mod hostile;
 mod overrides;
 mod own;
+mod radio;
 mod schema;
 
 use fadeout_scenario::{Override, Scenario, ScenarioError, ScenarioErrors, Source, parse};

@@ -116,6 +116,20 @@ pub(crate) enum Process {
 }
 
 impl Blockage {
+    /// The model called `name` in [`BLOCKAGE_MODELS`], with its defaults; `None` when there is none.
+    pub fn from_name(name: &str) -> Option<Blockage> {
+        Some(match name {
+            "periodic" => Blockage::Periodic(Periodic::default()),
+            "scripted" => Blockage::Scripted(Scripted::default()),
+            "two-state" => Blockage::TwoState(TwoState::default()),
+            "four-state" => Blockage::FourState(FourState::default()),
+            "crowd" => Blockage::Crowd(Crowd::default()),
+            "model-a" => Blockage::ModelA(ModelA::default()),
+            "crossing" => Blockage::Crossing(Crossing::default()),
+            _ => return None,
+        })
+    }
+
     /// # Errors
     /// When a parameter is out of its range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {

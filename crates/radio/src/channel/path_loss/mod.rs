@@ -151,10 +151,10 @@ impl PathLoss {
                 "close-in" => {
                     let default = CloseIn::default();
                     PathLoss::CloseIn(CloseIn {
-                        los_exponent: parameters.number("los_exponent", default.los_exponent),
-                        nlos_exponent: parameters.number("nlos_exponent", default.nlos_exponent),
-                        los_sigma_db: parameters.number("los_sigma_db", default.los_sigma_db),
-                        nlos_sigma_db: parameters.number("nlos_sigma_db", default.nlos_sigma_db),
+                        los_exponent: parameters.number("los-exponent", default.los_exponent),
+                        nlos_exponent: parameters.number("nlos-exponent", default.nlos_exponent),
+                        los_sigma_db: parameters.number("los-sigma", default.los_sigma_db),
+                        nlos_sigma_db: parameters.number("nlos-sigma", default.nlos_sigma_db),
                     })
                 }
                 "uma" => PathLoss::UrbanMacro,
@@ -163,8 +163,8 @@ impl PathLoss {
                     let default = tr38901::Rural::default();
                     PathLoss::RuralMacro(tr38901::Rural {
                         building_height_m: parameters
-                            .number("building_height_m", default.building_height_m),
-                        street_width_m: parameters.number("street_width_m", default.street_width_m),
+                            .number("building-height", default.building_height_m),
+                        street_width_m: parameters.number("street-width", default.street_width_m),
                     })
                 }
                 "inh-mixed" => PathLoss::IndoorMixed,

@@ -44,28 +44,28 @@ pub const PATH_LOSS_MODELS: &[Entry] = &[
     Entry {
         parameters: &[
             number(
-                "los_exponent",
+                "los-exponent",
                 (1.0, 6.0),
                 "",
                 "1.98",
                 "Path-loss exponent in LOS: a street canyon's.",
             ),
             number(
-                "nlos_exponent",
+                "nlos-exponent",
                 (1.0, 6.0),
                 "",
                 "3.19",
                 "Path-loss exponent in NLOS: a street canyon's.",
             ),
             number(
-                "los_sigma_db",
+                "los-sigma",
                 (0.0, 20.0),
                 "dB",
                 "3.1",
                 "Standard deviation of the shadowing in LOS.",
             ),
             number(
-                "nlos_sigma_db",
+                "nlos-sigma",
                 (0.0, 20.0),
                 "dB",
                 "8.2",
@@ -94,14 +94,14 @@ pub const PATH_LOSS_MODELS: &[Entry] = &[
     Entry {
         parameters: &[
             number(
-                "building_height_m",
+                "building-height",
                 (5.0, 50.0),
                 "m",
                 "5",
                 "Average height of buildings.",
             ),
             number(
-                "street_width_m",
+                "street-width",
                 (5.0, 50.0),
                 "m",
                 "20",

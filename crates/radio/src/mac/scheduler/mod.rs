@@ -9,15 +9,15 @@ mod best_first;
 mod round_robin;
 
 use fadeout_core::UeId;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, Parameters};
 
 pub use best_first::{MaxCi, ProportionalFair};
 pub use round_robin::RoundRobin;
 
 /// Every scheduler that a scenario can name.
 pub static SCHEDULERS: &[Entry] = &[
-    round_robin::ENTRY,
     best_first::PROPORTIONAL_FAIR,
+    round_robin::ENTRY,
     best_first::MAX_CI,
 ];
 
@@ -85,6 +85,18 @@ impl SchedulerKind {
     pub const PROPORTIONAL_FAIR: SchedulerKind = SchedulerKind::ProportionalFair {
         averaging_slots: 100.0,
     };
+
+    /// The scheduler called `name` in [`SCHEDULERS`]; `None` when there is none.
+    pub fn from_name(name: &str, parameters: &Parameters) -> Option<SchedulerKind> {
+        Some(match name {
+            "round-robin" => SchedulerKind::RoundRobin,
+            "proportional-fair" => SchedulerKind::ProportionalFair {
+                averaging_slots: parameters.number("averaging-slots", 100.0),
+            },
+            "max-ci" => SchedulerKind::MaxCi,
+            _ => return None,
+        })
+    }
 }
 
 /// A built-in scheduler.

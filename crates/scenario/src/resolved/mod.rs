@@ -1,6 +1,8 @@
 //! A resolved scenario written out again, in the format it was read from: as JSON for a run's
 //! manifest, and JSON as TOML, so that a scenario can also come from a program.
 
+mod radio;
+
 use crate::model::*;
 use crate::quantity::Dimension;
 use fadeout_core::registry::{Parameters, Value as Given};
@@ -23,6 +25,12 @@ impl Scenario {
             table["reverse"] = direction(&link.reverse);
             (link.name.clone(), table)
         });
+        let cells = self.cells.iter();
+        let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
+        let ues = self.ues.iter();
+        let ues = ues.map(|ue| (ue.name.clone(), radio::ue(ue, &self.cells, name)));
+        let buildings = self.buildings.iter();
+        let buildings = buildings.map(|one| (one.name.clone(), radio::building(one)));
         let blockages = self.blockages.iter().map(|blockage| {
             (
                 blockage.name.clone(),
@@ -64,6 +72,9 @@ impl Scenario {
         for (key, table) in [
             ("node", nodes.collect::<Map<_, _>>()),
             ("link", links.collect()),
+            ("cell", cells.collect()),
+            ("ue", ues.collect()),
+            ("building", buildings.collect()),
             ("blockage", blockages.collect()),
             ("flow", flows.collect()),
         ] {
@@ -75,9 +86,17 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// The link or radio interface that a hop crosses.
+    fn hop_name(&self, hop: &Hop) -> &str {
+        match self.links.get(hop.link) {
+            Some(link) => &link.name,
+            None => &self.ues[hop.link - self.links.len()].name,
+        }
+    }
+
     fn multipath(&self, multipath: &Multipath) -> Value {
         let paths = multipath.paths.iter().map(|path| {
-            let links = path.hops.iter().map(|hop| &self.links[hop.link].name);
+            let links = path.hops.iter().map(|hop| self.hop_name(hop));
             let mut table = json!({
                 "links": links.collect::<Vec<_>>(),
                 "backup": path.backup,
@@ -281,6 +300,9 @@ fn probe<'a>(probe: &ProbeSettings, name: impl Fn(NodeId) -> &'a str) -> Value {
         "timeouts": probe.timeouts,
         "flow-events": probe.flow_events,
         "blockages": probe.blockages,
+        "transport-blocks": probe.transport_blocks,
+        "bearers": sampling(probe.bearers, "every-packet"),
+        "radio-delay": probe.radio_delay,
         "capture": if capture.is_empty() { json!(false) } else { json!(capture) },
         "capture-snap": size(probe.capture_snap),
     })

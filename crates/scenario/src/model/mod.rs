@@ -3,6 +3,12 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
+mod radio;
+
+pub use radio::{
+    Building, Cell, Channel, LineOfSight, Movement, MovementFormat, MovementTrace, Ue, Waypoint,
+};
+
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};
 use std::sync::Arc;
@@ -20,6 +26,12 @@ pub struct Scenario {
     pub nodes: Vec<Node>,
     /// Links, in the order of the file.
     pub links: Vec<Link>,
+    /// Cells, in the order of the file.
+    pub cells: Vec<Cell>,
+    /// Radio interfaces, in the order of the file, `count` already expanded.
+    pub ues: Vec<Ue>,
+    /// Buildings, in the order of the file.
+    pub buildings: Vec<Building>,
     /// Blockages, in the order of the file.
     pub blockages: Vec<Blockage>,
     /// Flows, in the order of the file, `count` already expanded.
@@ -431,6 +443,12 @@ pub struct ProbeSettings {
     pub flow_events: bool,
     /// Begin and end of each blockage.
     pub blockages: bool,
+    /// Each transport block of each UE.
+    pub transport_blocks: bool,
+    /// Buffers of each bearer.
+    pub bearers: Sampling,
+    /// Where each packet's delay on a bearer comes from.
+    pub radio_delay: bool,
     /// Nodes whose packets are written to a capture file.
     pub capture: Vec<NodeId>,
     /// Bytes kept of each captured packet.
@@ -451,7 +469,8 @@ pub enum Sampling {
 /// One step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
-    /// The link, an index into [`Scenario::links`].
+    /// The link, an index into [`Scenario::links`]; beyond them the radio interfaces count on, in
+    /// the order of [`Scenario::ues`], forward from the base station to the UE.
     pub link: usize,
     /// Whether it is crossed from its `to` to its `from`.
     pub is_reverse: bool,
@@ -468,19 +487,23 @@ impl Scenario {
 
     /// The route with the fewest links; of two alike, the one whose links come first in the file.
     ///
-    /// `None` when nothing connects the nodes; a checked scenario has a route for every flow.
-    pub fn route(&self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
+    /// `serving` has the cell of each UE. `None` when nothing connects the nodes; a checked
+    /// scenario has a route for every flow.
+    pub fn route(&self, from: NodeId, to: NodeId, serving: &[usize]) -> Option<Vec<Hop>> {
         let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); self.nodes.len()];
-        for (index, link) in self.links.iter().enumerate() {
-            leaving[link.from.index()].push((
-                link.to,
+        let links = self.links.iter().map(|link| (link.from, link.to));
+        let bearers = self.ues.iter().zip(serving);
+        let bearers = bearers.map(|(ue, &cell)| (self.cells[cell].node, ue.node));
+        for (index, (start, end)) in links.chain(bearers).enumerate() {
+            leaving[start.index()].push((
+                end,
                 Hop {
                     link: index,
                     is_reverse: false,
                 },
             ));
-            leaving[link.to.index()].push((
-                link.from,
+            leaving[end.index()].push((
+                start,
                 Hop {
                     link: index,
                     is_reverse: true,

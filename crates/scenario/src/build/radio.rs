@@ -1,0 +1,279 @@
+//! Cells, user equipment and buildings.
+
+use super::*;
+use crate::keys::MAX_UES;
+use fadeout_core::Point;
+use fadeout_core::math;
+use fadeout_core::random::Stream;
+
+impl Builder<'_, '_> {
+    pub(super) fn cell(&mut self, name: &str, fields: &Fields) -> Option<Cell> {
+        let node = self.own_node(name, fields);
+        Some(Cell {
+            name: name.to_owned(),
+            node: node?,
+            position: place(fields.item("position")?, fields.meters("height")?)?,
+            radio: fields.named("radio")?,
+            carrier: fields.hertz("carrier")?,
+            bandwidth: fields.hertz("bandwidth")?,
+            tx_power: fields.dbm("tx-power")?,
+            noise_figure: fields.decibel("noise-figure")?,
+            antenna: fields.named("antenna")?,
+            channel: channel(fields.fields("channel")?)?,
+            scheduler: fields.named("scheduler")?,
+            uplink_scheduler: fields.named("uplink-scheduler")?,
+        })
+    }
+
+    /// The UEs with `count` expanded. Those with mistakes are left out.
+    pub(super) fn ues(
+        &mut self,
+        named: &[(String, Fields)],
+        cells: &[(String, NodeId)],
+    ) -> Vec<Ue> {
+        let mut ues: Vec<Ue> = Vec::new();
+        // The first interface of each node.
+        let mut firsts: BTreeMap<NodeId, usize> = BTreeMap::new();
+        for (index, (name, fields)) in named.iter().enumerate() {
+            if cells.is_empty() {
+                let expected = "a table [cell.NAME]";
+                self.mistake(fields.place, "a UE, but no cell", expected);
+                continue;
+            }
+            let count = fields.integer("count");
+            if count.is_some() && fields.item("node").is_some() {
+                let message = "a `node` and a `count`";
+                self.mistake(fields.place_of("node"), message, "one of the two");
+            }
+            if ues.len() as u64 + count.unwrap_or(1) > MAX_UES {
+                let message = format!("more than {MAX_UES} UEs");
+                self.mistake(fields.place_of("count"), message, "fewer UEs");
+                return ues;
+            }
+            let mut places = Stream::new(self.seed, "ue.place", index as u64);
+            let mut members = Vec::new();
+            for number in 0..count.unwrap_or(1) {
+                let own = match count {
+                    Some(_) => format!("{name}-{number}"),
+                    None => name.clone(),
+                };
+                let Some(mut ue) = self.ue(&own, fields, cells) else {
+                    break;
+                };
+                if let Some(Meters(radius)) = fields.meters("spread") {
+                    ue.position = spread(ue.position, radius, &mut places);
+                }
+                let first = *firsts.entry(ue.node).or_insert(ues.len());
+                if let Some(first) = ues.get(first) {
+                    self.check_shared_node(fields, &ue, first);
+                }
+                members.push(ue.node);
+                ues.push(ue);
+            }
+            if count.is_some() {
+                self.groups.insert(name.clone(), members);
+            }
+        }
+        ues
+    }
+
+    fn ue(&mut self, name: &str, fields: &Fields, cells: &[(String, NodeId)]) -> Option<Ue> {
+        let node = self.own_node(name, fields)?;
+        let cell = match fields.item("cell") {
+            None => None,
+            Some(item) => Some(self.cell_index(item, cells)?),
+        };
+        let serving = cell.map_or(0..cells.len(), |cell| cell..cell + 1);
+        for (_, base) in &cells[serving] {
+            if *base == node {
+                let message = format!("`{name}` is at the node of its own base station");
+                self.mistake(fields.place, message, "a node of its own");
+                return None;
+            }
+            self.nodes.connect(*base, node);
+        }
+        Some(Ue {
+            name: name.to_owned(),
+            node,
+            cell,
+            position: place(fields.item("position")?, fields.meters("height")?)?,
+            movement: self.movement(fields)?,
+            tx_power: fields.dbm("tx-power")?,
+            noise_figure: fields.decibel("noise-figure")?,
+            sinr: self.given_sinr(fields)?,
+            rlc: fields.named("rlc")?,
+            pdcp: fields.named("pdcp")?,
+        })
+    }
+
+    /// A given SINR, when there is one; both directions have it or none.
+    fn given_sinr(&mut self, fields: &Fields) -> Option<Option<(Decibel, Decibel)>> {
+        match (
+            fields.decibel("downlink-sinr"),
+            fields.decibel("uplink-sinr"),
+        ) {
+            (Some(downlink), Some(uplink)) => Some(Some((downlink, uplink))),
+            (None, None) => Some(None),
+            _ => {
+                let message = "a given SINR of one direction alone";
+                let expected = "both `downlink-sinr` and `uplink-sinr`, or neither";
+                self.mistake(fields.place, message, expected);
+                None
+            }
+        }
+    }
+
+    /// The node of a cell or UE, which it declares: its own name unless `node` says another.
+    fn own_node(&mut self, name: &str, fields: &Fields) -> Option<NodeId> {
+        match fields.item("node") {
+            None => Some(self.nodes.add(name)),
+            Some(_) => self.end(fields, "node"),
+        }
+    }
+
+    fn cell_index(&mut self, item: &Item, cells: &[(String, NodeId)]) -> Option<usize> {
+        let Content::Text(name) = &item.content else {
+            return None;
+        };
+        let index = cells.iter().position(|(known, _)| known == name);
+        if index.is_none() {
+            let names = cells.iter().map(|(name, _)| name.as_str());
+            refer_to_nothing(&mut self.reader.mistakes, item, "cell", names);
+        }
+        index
+    }
+
+    /// Interfaces of one node are at one place.
+    fn check_shared_node(&mut self, fields: &Fields, ue: &Ue, other: &Ue) {
+        if other.position != ue.position || other.movement != ue.movement {
+            let message = format!(
+                "`{}` and `{}` are interfaces of one node, but start or move differently",
+                other.name, ue.name
+            );
+            let expected = "the same position, height and movement";
+            self.mistake(fields.place, message, expected);
+        }
+    }
+
+    /// Lets multipath flows name radio interfaces as they name links.
+    pub(super) fn add_bearer_ends(
+        &mut self,
+        links: usize,
+        ues: &[Ue],
+        cells: &[(String, NodeId)],
+        file: &Fields,
+    ) {
+        for (index, ue) in ues.iter().enumerate() {
+            let bases = ue.cell.map_or(cells, |cell| &cells[cell..cell + 1]);
+            let Some(((_, base), others)) = bases.split_first() else {
+                continue;
+            };
+            let ends = (links + index, (*base, ue.node));
+            let is_settled = others.iter().all(|(_, other)| other == base);
+            if is_settled && self.link_ends.insert(ue.name.clone(), ends).is_some() {
+                let message = format!("a link and a UE are called `{}`", ue.name);
+                self.mistake(file.place_of("ue"), message, "different names");
+            }
+        }
+    }
+
+    fn movement(&mut self, fields: &Fields) -> Option<Movement> {
+        let waypoints = fields.item("waypoints");
+        let trace = fields.fields("trace");
+        if waypoints.is_some() && trace.is_some() {
+            let message = "`waypoints` and a `trace`";
+            self.mistake(fields.place_of("trace"), message, "one of the two");
+        }
+        if let Some(trace) = trace {
+            return self.movement_trace(trace).map(Movement::Trace);
+        }
+        if waypoints.is_none() {
+            return fields.named("mobility").map(Movement::Model);
+        }
+        let list = fields.list("waypoints").iter().map(|item| {
+            let Content::Fields(waypoint) = &item.content else {
+                return None;
+            };
+            let (x, y) = waypoint.item("position")?.pair()?;
+            Some(Waypoint {
+                place: (x.meters()?, y.meters()?),
+                speed: waypoint.quantity("speed")?,
+                pause: waypoint.span("pause")?,
+            })
+        });
+        list.collect::<Option<_>>().map(Movement::Waypoints)
+    }
+
+    fn movement_trace(&mut self, fields: &Fields) -> Option<MovementTrace> {
+        let path = fields.text("file")?;
+        let expected = "a movement trace, relative to the scenario file";
+        let bytes = self.file(path, fields.place_of("file"), expected)?;
+        Some(MovementTrace {
+            path: path.to_owned(),
+            bytes,
+            format: match fields.text("format")? {
+                "ns-2" => MovementFormat::Ns2,
+                _ => MovementFormat::SumoFcd,
+            },
+            id: fields.text("id")?.to_owned(),
+        })
+    }
+
+    pub(super) fn building(&mut self, name: &str, fields: &Fields) -> Option<Building> {
+        let (x, y) = fields.item("corner")?.pair()?;
+        let (Meters(x0), Meters(y0)) = (x.meters()?, y.meters()?);
+        let (x, y) = fields.item("opposite")?.pair()?;
+        let (Meters(x1), Meters(y1)) = (x.meters()?, y.meters()?);
+        if x0 == x1 || y0 == y1 {
+            let message = "a building without extent";
+            let expected = "corners that differ in both coordinates";
+            self.mistake(fields.place_of("opposite"), message, expected);
+        }
+        Some(Building {
+            name: name.to_owned(),
+            low: (x0.min(x1), y0.min(y1)),
+            high: (x0.max(x1), y0.max(y1)),
+            height: fields.meters("height")?,
+        })
+    }
+}
+
+fn channel(fields: &Fields) -> Option<Channel> {
+    Some(Channel {
+        path_loss: fields.named("path-loss")?,
+        line_of_sight: match fields.text("line-of-sight")? {
+            "clear" => LineOfSight::Clear,
+            "obstructed" => LineOfSight::Obstructed,
+            "geometry" => LineOfSight::Geometry,
+            _ => LineOfSight::Drawn,
+        },
+        shadowing: fields.flag("shadowing")?,
+        fading: fields.text("fading").map(str::to_owned),
+        k_factor: fields.decibel("k-factor")?,
+        delay_spread: fields.span("delay-spread")?,
+        sub_bands: fields.integer("sub-bands")? as u32,
+        environment_speed: fields.quantity("environment-speed")?,
+        blockage: fields.named("blockage"),
+        ue_antenna: fields.named("ue-antenna")?,
+        beam_tracking: fields.span("beam-tracking"),
+        beam_switching_delay: fields.span("beam-switching-delay")?,
+        oxygen: fields.flag("oxygen")?,
+        rain: fields.number("rain")?,
+    })
+}
+
+fn place(position: &Item, height: Meters) -> Option<Point> {
+    let (x, y) = position.pair()?;
+    Some(Point::new(x.meters()?.0, y.meters()?.0, height.0))
+}
+
+/// A place drawn uniformly from the disc of `radius` metres around `center`.
+fn spread(center: Point, radius: f64, random: &mut Stream) -> Point {
+    let distance = radius * random.uniform().sqrt();
+    let angle = 2.0 * std::f64::consts::PI * random.uniform();
+    Point {
+        x: center.x + distance * math::cos(angle),
+        y: center.y + distance * math::sin(angle),
+        ..center
+    }
+}

@@ -1,0 +1,103 @@
+//! Cells and UEs: what is accepted, what is refused.
+
+use super::*;
+use fadeout_core::{NodeId, Point};
+use fadeout_scenario::{Hop, Movement};
+
+/// A server, a base station and a cell; tests add UEs.
+const CELL: &str = r#"duration = "10 s"
+[link.core]
+from = "server"
+to = "macro"
+rate = "10 Gbit/s"
+delay = "1 ms"
+[cell.macro]
+carrier = "2 GHz"
+bandwidth = "20 MHz"
+channel = { path-loss = "umi" }
+"#;
+
+fn only(text: &str) -> String {
+    let errors = refused(text);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors[0].message.clone()
+}
+
+#[test]
+fn a_bearer_is_a_hop_between_base_station_and_ue() {
+    let text = format!("{CELL}[ue.phone]\n[flow.bulk]\nfrom = \"server\"\nto = \"phone\"\n");
+    let scenario = accepted(&text);
+    let node = |name| scenario.node(name).expect("a node");
+    let route = scenario.route(node("phone"), node("server"), &[0]);
+    let hop = |link| Hop {
+        link,
+        is_reverse: true,
+    };
+    assert_eq!(route, Some(vec![hop(1), hop(0)]));
+    assert_eq!(scenario.ues[0].cell, None);
+    assert_eq!(scenario.ues[0].position, Point::new(0.0, 0.0, 1.5));
+}
+
+#[test]
+fn a_count_of_ues_makes_nodes_and_flows_for_each() {
+    let text = format!(
+        "{CELL}[ue.phone]\ncount = 3\nspread = \"100 m\"\n\
+         [flow.up]\nfrom = \"phone\"\nto = \"server\"\n"
+    );
+    let scenario = accepted(&text);
+    let ues: Vec<&str> = scenario.ues.iter().map(|ue| ue.name.as_str()).collect();
+    assert_eq!(ues, ["phone-0", "phone-1", "phone-2"]);
+    let flows: Vec<(&str, NodeId)> = scenario
+        .flows
+        .iter()
+        .map(|flow| (flow.name.as_str(), flow.from))
+        .collect();
+    for (number, (name, from)) in flows.into_iter().enumerate() {
+        assert_eq!(name, format!("up-{number}"));
+        assert_eq!(from, scenario.ues[number].node);
+    }
+    let center = Point::new(0.0, 0.0, 1.5);
+    for ue in &scenario.ues {
+        assert!(ue.position.distance_to(center) <= 100.0);
+        assert!(ue.position != scenario.ues[0].position || ue.name == "phone-0");
+        assert!(matches!(&ue.movement, Movement::Model(model) if model.name == "static"));
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    for (rest, message) in [
+        ("[ue.phone]\ncell = \"marco\"", "no cell is called `marco`"),
+        (
+            "[ue.phone]\nnode = \"macro\"",
+            "`phone` is at the node of its own base station",
+        ),
+        (
+            "[ue.phone]\nnode = \"mine\"\ncount = 2",
+            "a `node` and a `count`",
+        ),
+        (
+            "[ue.a]\nnode = \"phone\"\n[ue.b]\nnode = \"phone\"\nheight = \"2 m\"",
+            "`a` and `b` are interfaces of one node, but start or move differently",
+        ),
+        ("[ue.core]", "a link and a UE are called `core`"),
+        (
+            "[building.mall]\ncorner = [\"0 m\", \"0 m\"]\nopposite = [\"0 m\", \"5 m\"]\n\
+             height = \"5 m\"",
+            "a building without extent",
+        ),
+        (
+            "[ue.phone]\ntrace = { file = \"trace.down\", format = \"ns-2\", id = \"0\" }\n\
+             waypoints = [{ position = [\"0 m\", \"0 m\"], speed = \"1 m/s\" }]",
+            "`waypoints` and a `trace`",
+        ),
+        (
+            "[ue.a]\ncount = 2\n[ue.b]\ncount = 2\n[flow.x]\nfrom = \"a\"\nto = \"b\"",
+            "a group of UEs at both ends",
+        ),
+    ] {
+        assert_eq!(only(&format!("{CELL}{rest}\n")), message);
+    }
+    let lonely = "duration = \"1 s\"\n[ue.phone]\n";
+    assert_eq!(only(lonely), "a UE, but no cell");
+}

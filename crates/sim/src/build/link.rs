@@ -1,0 +1,328 @@
+//! Links: their rates, queues, losses and blockages.
+
+use super::{BuildError, direction_name};
+use fadeout_core::random::Stream;
+use fadeout_core::{Decibel, LinkId, Rate, Span, Time};
+use fadeout_link as link;
+use fadeout_radio::phy::mcs::McsTable;
+use fadeout_radio::phy::rate::{NrMcs, RateModel};
+use fadeout_radio::{self as radio, LinkBudget};
+use fadeout_scenario::{self as scenario, Scenario};
+
+pub(super) fn build_link(
+    scenario: &Scenario,
+    index: usize,
+    is_reverse: bool,
+    id: LinkId,
+) -> Result<link::Link, BuildError> {
+    let described = &scenario.links[index];
+    let direction = if is_reverse {
+        &described.reverse
+    } else {
+        &described.forward
+    };
+    let refuse = |reason: String| BuildError::Link {
+        link: direction_name(described, is_reverse),
+        reason,
+    };
+    let (rate, mean) = rate(&direction.rate).map_err(&refuse)?;
+    let config = link::LinkConfig {
+        rate,
+        delay: direction.delay,
+        jitter: direction.jitter,
+        framing: direction.framing,
+        queue: queue(&direction.queue, mean).map_err(&refuse)?,
+        loss: loss(direction.loss),
+        blockage: blockage(scenario, index, is_reverse)?,
+    };
+    link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
+}
+
+/// The rate process and its long-term mean.
+fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rate), String> {
+    use scenario::RateModel as M;
+    Ok(match model {
+        M::Constant(rate) => (link::RateConfig::Constant(*rate), *rate),
+        M::Steps {
+            steps,
+            repeat_every,
+        } => {
+            let mean = mean_of_steps(steps, *repeat_every);
+            let steps = steps
+                .iter()
+                .map(|&(at, rate)| link::RateStep {
+                    at: at.since(Time::ZERO),
+                    rate,
+                })
+                .collect();
+            (
+                link::RateConfig::Steps {
+                    steps,
+                    repeat_every: *repeat_every,
+                },
+                mean,
+            )
+        }
+        M::OnOff { rate, off } => {
+            let schedule = schedule(off);
+            (
+                link::RateConfig::OnOff {
+                    on: *rate,
+                    off: Rate::ZERO,
+                    schedule,
+                },
+                *rate,
+            )
+        }
+        M::Trace(trace) => {
+            let parsed = link::Trace::parse(&trace.bytes)
+                .map_err(|error| format!("{}: {error}", trace.path))?;
+            let mean = parsed.mean_rate();
+            (link::RateConfig::Trace(parsed), mean)
+        }
+        M::Radio(described) => {
+            let rate = radio_rate(described, Decibel(0.0))?;
+            (link::RateConfig::Constant(rate), rate)
+        }
+    })
+}
+
+fn mean_of_steps(steps: &[(Time, Rate)], repeat_every: Option<Span>) -> Rate {
+    let Some(period) = repeat_every else {
+        return steps
+            .iter()
+            .map(|&(_, rate)| rate)
+            .max()
+            .unwrap_or(Rate::ZERO);
+    };
+    let ends = steps
+        .iter()
+        .skip(1)
+        .map(|&(at, _)| at)
+        .chain([Time::ZERO + period]);
+    let bits: f64 = steps
+        .iter()
+        .zip(ends)
+        .map(|(&(at, rate), end)| rate.as_bits_per_sec() as f64 * end.since(at).as_secs_f64())
+        .sum();
+    Rate::from_bits_per_sec((bits / period.as_secs_f64()) as u64)
+}
+
+fn budget(described: &scenario::Radio) -> LinkBudget {
+    LinkBudget {
+        carrier: described.carrier,
+        bandwidth: described.bandwidth,
+        tx_power: described.tx_power,
+        tx_hpbw_deg: described.tx_beamwidth_deg,
+        rx_hpbw_deg: described.rx_beamwidth_deg,
+        distance: described.distance,
+        tx_height: described.tx_height,
+        rx_height: described.rx_height,
+        elevation_hpbw_deg: described.elevation_beamwidth_deg,
+        antenna_efficiency: described.antenna_efficiency,
+        noise_figure: described.noise_figure,
+        layers: described.layers,
+        overhead: described.overhead,
+        adaptation: RateModel::NrMcs(NrMcs {
+            table: match described.mcs_table {
+                scenario::McsTable::Qam64 => McsTable::Qam64,
+                scenario::McsTable::Qam256 => McsTable::Qam256,
+                scenario::McsTable::Qam64LowSe => McsTable::Qam64LowSe,
+            },
+            gap: described.implementation_loss,
+            ..NrMcs::default()
+        }),
+    }
+}
+
+/// Rate of a radio link behind an additional loss.
+fn radio_rate(described: &scenario::Radio, loss: Decibel) -> Result<Rate, String> {
+    let state = budget(described)
+        .attenuated(loss)
+        .map_err(|error| error.to_string())?;
+    if loss.0 == 0.0 && state.rate.is_zero() {
+        return Err(format!(
+            "the link budget gives an SNR of {:.1} dB, too little for any data; \
+             expected more power, a shorter distance or narrower beams",
+            state.snr.0
+        ));
+    }
+    Ok(capped(state.rate, described))
+}
+
+fn capped(rate: Rate, described: &scenario::Radio) -> Rate {
+    described.max_rate.map_or(rate, |most| rate.min(most))
+}
+
+fn queue(queue: &scenario::Queue, rate: Rate) -> Result<link::QueueConfig, String> {
+    let limit = match queue.limit {
+        scenario::QueueLimit::Packets(packets) => Some(link::Limit::Packets(
+            u32::try_from(packets).unwrap_or(u32::MAX),
+        )),
+        scenario::QueueLimit::Bytes(bytes) => Some(link::Limit::Bytes(bytes)),
+        scenario::QueueLimit::Time(_) if rate.is_unlimited() => None,
+        scenario::QueueLimit::Time(span) => {
+            let bytes = rate.as_bytes_per_sec_f64() * span.as_secs_f64();
+            // At least one full packet fits, or nothing would ever pass.
+            Some(link::Limit::Bytes(fadeout_core::Bytes(
+                (bytes as u64).max(1500),
+            )))
+        }
+    };
+    let scenario::Named { name, parameters } = &queue.discipline;
+    let discipline = link::QueueDiscipline::new(name, parameters, rate)
+        .ok_or_else(|| format!("there is no queue discipline \"{name}\""))?;
+    Ok(link::QueueConfig {
+        limit,
+        counts_delay_line: queue.counts_delay_line,
+        discipline,
+    })
+}
+
+fn loss(loss: scenario::Loss) -> link::LossConfig {
+    match loss {
+        scenario::Loss::None => link::LossConfig::None,
+        scenario::Loss::Independent { probability } => {
+            link::LossConfig::Independent { probability }
+        }
+        scenario::Loss::GilbertElliott {
+            to_bad,
+            to_good,
+            loss_good,
+            loss_bad,
+        } => link::LossConfig::GilbertElliott(link::GilbertElliott {
+            good_to_bad: to_bad,
+            bad_to_good: to_good,
+            loss_good,
+            loss_bad,
+        }),
+    }
+}
+
+fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
+    match schedule {
+        scenario::Schedule::Periodic {
+            period,
+            duration,
+            phase,
+        } => link::Schedule::Periodic {
+            period: *period,
+            duration: *duration,
+            phase: match phase {
+                scenario::Phase::Fixed(at) => link::Phase::Fixed(*at),
+                scenario::Phase::Random => link::Phase::Random,
+            },
+        },
+        scenario::Schedule::Scripted(intervals) => link::Schedule::Scripted(intervals.clone()),
+        scenario::Schedule::Exponential {
+            mean_clear,
+            mean_blocked,
+        } => link::Schedule::Exponential {
+            mean_gap: *mean_clear,
+            mean_length: *mean_blocked,
+        },
+    }
+}
+
+/// The blockages of one direction of a link, drawn up to the end of the run.
+fn blockage(
+    scenario: &Scenario,
+    link: usize,
+    is_reverse: bool,
+) -> Result<Option<link::BlockageConfig>, BuildError> {
+    let mut effect = None;
+    let mut intervals = Vec::new();
+    for (index, blockage) in scenario.blockages.iter().enumerate() {
+        let hits = if is_reverse {
+            blockage.direction.has_reverse()
+        } else {
+            blockage.direction.has_forward()
+        };
+        if blockage.link != link || !hits {
+            continue;
+        }
+        let refuse = |reason: String| BuildError::Blockage {
+            blockage: blockage.name.clone(),
+            reason,
+        };
+        let mapped = map_effect(blockage.effect);
+        if effect.is_some_and(|known| known != mapped) {
+            return Err(refuse(
+                "another blockage of this link has a different effect; expected the same".into(),
+            ));
+        }
+        effect = Some(mapped);
+        // Both directions of a blockage share its stream: it hits them at the same times.
+        let stream = |name| Stream::new(scenario.seed, name, index as u64);
+        let until = Time::ZERO.saturating_add(scenario.duration);
+        let times =
+            link::schedule::intervals(&schedule(&blockage.schedule), until, stream("blockage"))
+                .map_err(|error| refuse(error.to_string()))?;
+        let mut draws = stream("blockage.distance");
+        for (start, end) in times {
+            let (rate, loss_db) =
+                depth(&scenario.links[link], blockage, is_reverse, &mut draws).map_err(&refuse)?;
+            intervals.push(link::BlockageInterval {
+                start,
+                end,
+                rate,
+                loss_db,
+            });
+        }
+    }
+    Ok(effect.map(|effect| link::BlockageConfig { effect, intervals }))
+}
+
+fn map_effect(effect: scenario::BlockageEffect) -> link::BlockageEffect {
+    match effect {
+        scenario::BlockageEffect::Held { limit } => link::BlockageEffect::Held {
+            limit: limit.map(|limit| match limit {
+                scenario::HoldLimit::Packets(packets) => {
+                    link::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
+                }
+                scenario::HoldLimit::Bytes(bytes) => link::Limit::Bytes(bytes),
+            }),
+        },
+        scenario::BlockageEffect::Lost => link::BlockageEffect::Lost,
+        scenario::BlockageEffect::DroppedOnArrival => link::BlockageEffect::DroppedOnArrival,
+    }
+}
+
+/// Rate and loss while one blockage lasts.
+fn depth(
+    link: &scenario::Link,
+    blockage: &scenario::Blockage,
+    is_reverse: bool,
+    draws: &mut Stream,
+) -> Result<(Rate, f64), String> {
+    // A budget belongs to the path, so the reverse direction may borrow the forward one's.
+    let own = if is_reverse {
+        &link.reverse
+    } else {
+        &link.forward
+    };
+    match &blockage.depth {
+        scenario::BlockageDepth::Total => Ok((Rate::ZERO, 0.0)),
+        scenario::BlockageDepth::Rate(rate) => Ok((*rate, 0.0)),
+        scenario::BlockageDepth::Loss(loss) => match own.rate.radio() {
+            Some(radio) => Ok((radio_rate(radio, *loss)?, loss.0)),
+            None => Ok((Rate::UNLIMITED, loss.0)),
+        },
+        scenario::BlockageDepth::Geometry(blocker) => {
+            let (near, far) = blocker.distance;
+            let distance = fadeout_core::Meters(draws.uniform_in(near.0, far.0));
+            let Some(described) = own.rate.radio() else {
+                return Ok((Rate::UNLIMITED, 0.0));
+            };
+            let state = budget(described)
+                .blocked(&radio::Blocker {
+                    width: blocker.width,
+                    height: blocker.height,
+                    distance_to_rx: distance,
+                    offset: blocker.offset,
+                })
+                .map_err(|error| error.to_string())?;
+            Ok((capped(state.rate, described), state.blockage_loss.0))
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Cells, UEs and their surroundings.
+
+use super::BuildError;
+use crate::radio::Radio;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Parameters;
+use fadeout_core::{CellId, Point, UeId, Vector};
+use fadeout_mobility as mobility;
+use fadeout_mobility::{Obstacle, Places, RandomWaypoint, Rectangle, Track};
+use fadeout_radio::access::{
+    AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
+    Serving, UeConfig,
+};
+use fadeout_radio::antenna::BeamManagement;
+use fadeout_radio::channel::fading::Fading;
+use fadeout_radio::channel::path_loss::PathLoss;
+use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
+use fadeout_radio::mac::SchedulerKind;
+use fadeout_radio::named;
+use fadeout_radio::rlc::Generation;
+use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
+
+/// The radio access of a scenario; none without cells.
+pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
+    if scenario.cells.is_empty() {
+        return Ok(None);
+    }
+    let mut config = RadioConfig::default();
+    for described in &scenario.cells {
+        let refuse = |reason| BuildError::Cell {
+            cell: described.name.clone(),
+            reason,
+        };
+        config.cells.push(cell(described).map_err(refuse)?);
+    }
+    let mut places = Places::default();
+    for building in &scenario.buildings {
+        let (low, high) = (building.low, building.high);
+        places.build(Obstacle::building(
+            Rectangle { low, high },
+            building.height.0,
+        ));
+    }
+    for (index, described) in scenario.ues.iter().enumerate() {
+        let refuse = |reason| BuildError::Ue {
+            ue: described.name.clone(),
+            reason,
+        };
+        let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
+        let track = track(described, random).map_err(refuse)?;
+        places.put(described.node, track);
+        let serving = described.cell.unwrap_or(0);
+        let generation = match config.cells[serving].air {
+            AirInterface::Lte { .. } => Generation::Lte,
+            AirInterface::Nr { .. } => Generation::Nr,
+        };
+        let (ue, bearer) = ue(described, UeId(index as u32), generation).map_err(refuse)?;
+        config.ues.push(ue);
+        config.bearers.push(bearer);
+    }
+    let access = RadioAccess::new(config, scenario.seed);
+    let access = access.map_err(|error| named_error(scenario, &error))?;
+    Ok(Some(Radio::new(access, places)))
+}
+
+/// The cell that serves each UE.
+pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<usize> {
+    let cell = |ue| radio.and_then(|radio| radio.access.serving_cell(UeId(ue)));
+    (0..scenario.ues.len() as u32)
+        .map(|ue| cell(ue).map_or(0, CellId::index))
+        .collect()
+}
+
+/// The error with the name of what it is about instead of its position.
+fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
+    let text = error.to_string();
+    let reason = text
+        .split_once(": ")
+        .map_or(text.as_str(), |(_, rest)| rest);
+    let reason = reason.to_owned();
+    match error {
+        RadioError::Phy { cell, .. }
+        | RadioError::Channel { cell, .. }
+        | RadioError::Cell { cell, .. } => BuildError::Cell {
+            cell: scenario.cells[*cell].name.clone(),
+            reason,
+        },
+        // Each UE has one bearer, of its own number.
+        RadioError::Ue { ue, .. } | RadioError::Parameter { bearer: ue, .. } => BuildError::Ue {
+            ue: scenario.ues[*ue].name.clone(),
+            reason,
+        },
+        RadioError::NoUe { .. } => unreachable!("bearers are made of UEs: {error}"),
+    }
+}
+
+fn unknown(kind: &str, named: &Named) -> String {
+    format!("there is no {kind} \"{}\"", named.name)
+}
+
+fn cell(described: &scenario::Cell) -> Result<CellConfig, String> {
+    let Named { name, parameters } = &described.radio;
+    let carrier = named::Carrier {
+        site: described.position,
+        carrier: described.carrier,
+        bandwidth: described.bandwidth,
+    };
+    let cell = named::cell(name, parameters, &carrier);
+    let cell = cell.ok_or_else(|| unknown("radio", &described.radio))??;
+    let scheduler = |given: &Named| {
+        SchedulerKind::from_name(&given.name, &given.parameters)
+            .ok_or_else(|| unknown("scheduler", given))
+    };
+    Ok(CellConfig {
+        power: described.tx_power,
+        noise_figure: described.noise_figure,
+        downlink_scheduler: scheduler(&described.scheduler)?,
+        uplink_scheduler: scheduler(&described.uplink_scheduler)?,
+        channel: channel(described)?,
+        ..cell
+    })
+}
+
+fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
+    let described = &cell.channel;
+    let antenna = |given: &Named| {
+        named::antenna(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
+    };
+    let path_loss = &described.path_loss;
+    let fading = |default: &str| {
+        let name = described.fading.as_deref().unwrap_or(default);
+        Fading::from_name(name, described.k_factor.0, described.delay_spread)
+            .ok_or_else(|| format!("there is no fading \"{name}\""))
+    };
+    let blockages = described.blockage.iter().map(|given| {
+        named::blockage(&given.name, &given.parameters)
+            .ok_or_else(|| unknown("blockage model", given))
+    });
+    Ok(ChannelConfig {
+        carrier: cell.carrier,
+        bandwidth: cell.bandwidth,
+        sub_bands: described.sub_bands as usize,
+        path_loss: PathLoss::from_name(&path_loss.name, &path_loss.parameters)
+            .ok_or_else(|| unknown("path loss", path_loss))?,
+        line_of_sight: match described.line_of_sight {
+            scenario::LineOfSight::Drawn => LineOfSight::Drawn,
+            scenario::LineOfSight::Clear => LineOfSight::Given(true),
+            scenario::LineOfSight::Obstructed => LineOfSight::Given(false),
+            scenario::LineOfSight::Geometry => LineOfSight::Geometry,
+        },
+        shadowing: described.shadowing.then(Shadowing::default),
+        los_fading: fading("rician")?,
+        nlos_fading: fading("rayleigh")?,
+        environment_speed: described.environment_speed,
+        blockages: blockages.collect::<Result<_, _>>()?,
+        base_antenna: antenna(&cell.antenna)?,
+        ue_antenna: antenna(&described.ue_antenna)?,
+        beams: described
+            .beam_tracking
+            .map(|tracking_period| BeamManagement {
+                tracking_period,
+                switching_delay: described.beam_switching_delay,
+                ..BeamManagement::default()
+            }),
+        has_oxygen: described.oxygen,
+        rain_mm_per_h: described.rain,
+        ..ChannelConfig::default()
+    })
+}
+
+fn ue(
+    described: &scenario::Ue,
+    id: UeId,
+    generation: Generation,
+) -> Result<(UeConfig, BearerConfig), String> {
+    let ue = UeConfig {
+        serving: match described.cell {
+            Some(cell) => Serving::Cell(CellId(cell as u32)),
+            None => Serving::Strongest,
+        },
+        power: described.tx_power,
+        noise_figure: described.noise_figure,
+        fixed_sinr: described
+            .sinr
+            .map(|(downlink, uplink)| FixedSinr { downlink, uplink }),
+        ..UeConfig::new(described.node)
+    };
+    let (rlc, pdcp) = (&described.rlc, &described.pdcp);
+    let bearer = BearerConfig {
+        rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
+            .ok_or_else(|| unknown("RLC mode", rlc))?,
+        pdcp: named::pdcp(&pdcp.name, &pdcp.parameters, generation)
+            .ok_or_else(|| unknown("PDCP", pdcp))?,
+        ..BearerConfig::nr(id)
+    };
+    Ok((ue, bearer))
+}
+
+fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
+    let start = ue.position;
+    match &ue.movement {
+        Movement::Model(Named { name, parameters }) => model(name, parameters, start, random),
+        Movement::Waypoints(waypoints) => {
+            let waypoints: Vec<mobility::Waypoint> = waypoints
+                .iter()
+                .map(|waypoint| mobility::Waypoint {
+                    place: Point::new(waypoint.place.0.0, waypoint.place.1.0, start.z),
+                    speed: waypoint.speed,
+                    pause: waypoint.pause,
+                })
+                .collect();
+            Track::waypoints(start, &waypoints).map_err(|error| error.to_string())
+        }
+        Movement::Trace(trace) => imported(trace, start.z),
+    }
+}
+
+fn model(
+    name: &str,
+    parameters: &Parameters,
+    start: Point,
+    random: Stream,
+) -> Result<Track, String> {
+    let number = |name| parameters.number(name, 0.0);
+    let or = |name, default| parameters.number(name, default);
+    match name {
+        "static" => Ok(Track::rest(start)),
+        "line" => {
+            let velocity = Vector::new(number("x-speed"), number("y-speed"), 0.0);
+            Ok(Track::line(start, velocity))
+        }
+        "random-waypoint" => {
+            let area = Rectangle {
+                low: (number("x-min"), number("y-min")),
+                high: (or("x-max", 100.0), or("y-max", 100.0)),
+            };
+            let speeds = (or("min-speed", 0.5), or("max-speed", 1.5));
+            let pause = parameters.span("pause", fadeout_core::Span::from_secs(2));
+            let walk = RandomWaypoint::new(area, start.z, speeds, pause, random);
+            walk.map(Track::random_waypoint)
+                .map_err(|error| error.to_string())
+        }
+        other => Err(format!("there is no mobility model \"{other}\"")),
+    }
+}
+
+/// The track of one node of a trace file, at the height of the UE's antenna.
+fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, String> {
+    let text =
+        std::str::from_utf8(&trace.bytes).map_err(|_| format!("{}: it is not text", trace.path))?;
+    let read = match trace.format {
+        scenario::MovementFormat::Ns2 => mobility::import::ns2(text),
+        scenario::MovementFormat::SumoFcd => mobility::import::sumo_fcd(text),
+    };
+    let mut tracks = read.map_err(|error| format!("{}: {error}", trace.path))?;
+    let track = tracks.remove(&trace.id).ok_or_else(|| {
+        let known: Vec<&str> = tracks.keys().take(8).map(String::as_str).collect();
+        format!(
+            "{}: there is no \"{}\"; there is {}",
+            trace.path,
+            trace.id,
+            known.join(", ")
+        )
+    })?;
+    Ok(track.raised(height))
+}

@@ -1,0 +1,90 @@
+"""What is drawn of the radio access: signal, buffers, and where a packet's delay comes from."""
+
+import polars as pl
+
+from fadeout.plot.panels import MOST_LINES, Canvas, Panel, shade_blockages, thin
+from fadeout.plot.style import PALETTE, legend_above
+
+PARTS = (
+    ("queue_s", "queue"),
+    ("sr_wait_s", "SR wait"),
+    ("grant_wait_s", "grant"),
+    ("transmission_s", "transmission"),
+    ("harq_s", "HARQ"),
+    ("rlc_s", "RLC"),
+    ("reordering_s", "reordering"),
+)
+"""The parts of a packet's delay on a bearer, in the order in which it meets them."""
+
+DELAY_BINS = 120
+"""Bins over the run in which delays are averaged."""
+
+
+def _sinr(canvas: Canvas) -> None:
+    """Signal to interference and noise of each UE's transport blocks, downlink."""
+    blocks = canvas.results.table("transport_blocks").filter(pl.col("direction") == "downlink")
+    names = blocks["ue"].cast(pl.String).unique(maintain_order=True).to_list()[:MOST_LINES]
+    for number, name in enumerate(names):
+        rows = thin(blocks.filter(pl.col("ue") == name), "sinr_db")
+        canvas.ax.plot(
+            rows["time_s"],
+            rows["sinr_db"],
+            color=PALETTE[number % len(PALETTE)],
+            linewidth=0.7,
+            label=name,
+        )
+    canvas.ax.set_ylabel("SINR (dB)")
+    canvas.ax.set_xlim(0, canvas.results.duration_s)
+    shade_blockages(canvas.ax, canvas.results, label=canvas.is_first)
+    if canvas.is_last:
+        canvas.ax.set_xlabel("Time (s)")
+    legend_above(canvas.ax)
+
+
+def _buffer(canvas: Canvas) -> None:
+    """Bytes that wait in the RLC of each bearer, downlink."""
+    table = canvas.results.table("bearers").filter(pl.col("direction") == "downlink")
+    waiting = pl.col("rlc_new_bytes") + pl.col("rlc_retransmission_bytes")
+    table = table.with_columns((waiting / 1000).alias("waiting_kb"))
+    names = table["bearer"].cast(pl.String).unique(maintain_order=True).to_list()[:MOST_LINES]
+    for number, name in enumerate(names):
+        rows = thin(table.filter(pl.col("bearer") == name), "waiting_kb")
+        canvas.ax.plot(
+            rows["time_s"],
+            rows["waiting_kb"],
+            color=PALETTE[number % len(PALETTE)],
+            drawstyle="steps-post",
+            label=name,
+        )
+    canvas.finish("RLC buffer (kB)")
+
+
+def delay_parts(direction: str) -> Panel:
+    """A panel of the mean delay of packets over time, its parts stacked."""
+
+    def draw(canvas: Canvas) -> None:
+        table = canvas.results.table("radio_delay").filter(pl.col("direction") == direction)
+        width = canvas.results.duration_s / DELAY_BINS
+        bins = (pl.col("time_s") / width).floor().cast(pl.Int64).clip(0, DELAY_BINS - 1)
+        means = (
+            table.group_by(bins.alias("bin")).agg(pl.col(part).mean() for part, _ in PARTS)
+        ).sort("bin")
+        grid = pl.DataFrame({"bin": range(DELAY_BINS)}, schema={"bin": pl.Int64})
+        means = grid.join(means, on="bin", how="left").fill_null(0.0)
+        seen = [(part, name) for part, name in PARTS if (means[part].max() or 0) > 0]
+        canvas.ax.stackplot(
+            ((means["bin"] + 0.5) * width).to_list(),
+            [(means[part] * 1e3).to_list() for part, _ in seen],
+            labels=[name for _, name in seen],
+            colors=PALETTE,
+            step="mid",
+            linewidth=0,
+        )
+        canvas.finish(f"{direction.capitalize()} delay (ms)")
+
+    return Panel(draw, "radio_delay")
+
+
+SINR = Panel(_sinr, "transport_blocks")
+BUFFER = Panel(_buffer, "bearers")
+DELAY = (delay_parts("downlink"), delay_parts("uplink"))
