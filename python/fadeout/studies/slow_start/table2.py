@@ -98,9 +98,8 @@ def table2(delays: Delays) -> Section:
         conclusion=(
             f"The largest deviation from Appendix A is {abs(float(worst['deviation_pct'])):.2f} % "
             f"({worst['tti_ms']:g} ms, {worst['sr_tti']} TTI, {100 * float(worst['bler']):g} % "
-            f"errors, {QUANTITIES[str(worst['quantity'])]}), where {worst['packets']} packets leave the "
-            f"total a standard error of {1e3 * float(worst['standard_error_ms']):.2g} us. What "
-            "remains without errors is the finite number of phases."
+            f"errors, {QUANTITIES[str(worst['quantity'])]}): {worst['packets']} packets leave the "
+            f"total a standard error of {1e3 * float(worst['standard_error_ms']):.2g} us."
         ),
         is_headline=True,
     )
