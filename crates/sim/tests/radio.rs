@@ -120,6 +120,23 @@ fn the_strongest_cell_serves_a_ue_that_names_none() {
 }
 
 #[test]
+fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
+    let advice = |buffer: &str| {
+        let ue = format!("[ue.phone]\nrlc = {{ mode = \"am\", buffer = \"{buffer}\" }}\n");
+        let text = scenario(LTE, &format!("{ue}{DOWNLOAD}"));
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    // 80 Mbit/s by TS 38.306, 10 ms of links there and back: 100 kB.
+    assert_eq!(advice("200 kB"), Vec::<String>::new());
+    let sentences = advice("10 kB");
+    assert_eq!(sentences.len(), 1);
+    assert!(
+        sentences[0].starts_with("UE \"phone\": the RLC buffer of 10 kB is below the 100 kB"),
+        "{sentences:?}"
+    );
+}
+
+#[test]
 fn hard_places_end_a_run_in_order() {
     // At the antenna itself, under it, and beyond every reach.
     for (position, height) in [("0 m", "10 m"), ("0 m", "1.5 m"), ("900 km", "1.5 m")] {

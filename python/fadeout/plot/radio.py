@@ -75,7 +75,7 @@ def delay_parts(direction: str) -> Panel:
         seen = [
             (part, name, color)
             for (part, name), color in zip(PARTS, PALETTE, strict=False)
-            if (means[part].max() or 0) > 0
+            if (means[part] > 0).any()
         ]
         canvas.ax.stackplot(
             ((means["bin"] + 0.5) * width).to_list(),
