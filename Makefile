@@ -123,7 +123,9 @@ docs: build $(VENV)/.tools check-docs ## Build the documentation
 study-docs: demo ## Run the studies and put their reports and figures into the docs
 	$(call say,study of congestion controls)
 	$(BIN)/fadeout study congestion-controls --out out/study-congestion-controls --force
-	$(BIN)/python tools/study_docs.py blockage congestion-controls
+	$(call say,study of slow start)
+	$(BIN)/fadeout study slow-start --out out/study-slow-start --force
+	$(BIN)/python tools/study_docs.py blockage congestion-controls slow-start
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew
