@@ -111,7 +111,7 @@ impl Link {
             Blockages::new(blockage.map(|b| b.intervals).unwrap_or_default().as_slice())?;
         let transmitter = transmitter(&rate, slowing(&blockages, effect), (id, seed), &blockages)?;
         let stream = Stream::new(seed, "link.aqm", u64::from(id.0));
-        let managed = Discipline::new(discipline, stream)?;
+        let managed = Discipline::new(discipline, limit, stream)?;
         Ok(Link {
             id,
             transmitter,

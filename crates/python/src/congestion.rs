@@ -8,16 +8,16 @@ mod views;
 
 pub(crate) use views::{PyAck, PyEvent, PyLinkInfo, PyRateSample, PySent, PyWindow};
 
+use crate::warning::warn;
 use fadeout_core::{LinkInfo, Rate, Span, Time};
 use fadeout_scenario::Flow;
 use fadeout_sim::congestion::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Custom, EcnFeedback, SentSample,
     Window,
 };
-use pyo3::exceptions::{PyException, PyUserWarning};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -102,9 +102,7 @@ impl OwnControls {
                 "no flow uses the congestion control '{name}'; \
                  expected a flow with congestion-control = \"{name}\""
             );
-            let message = CString::new(message)?;
-            // Two levels up: whoever called `fadeout.run`.
-            Python::attach(|py| PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 2))?;
+            warn(&message)?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ mod guard;
 mod packetdrill;
 mod progress;
 mod run;
+mod warning;
 
 use pyo3::prelude::*;
 

@@ -4,6 +4,7 @@ use crate::congestion::{OwnControls, Raised};
 use crate::errors::{EngineBug, ScenarioError, result_error, scenario_error};
 use crate::guard::guarded;
 use crate::progress::{Answer, Reporter};
+use crate::warning::warn;
 use fadeout_core::NullProbe;
 use fadeout_record::{Destination, RecordError, RunFolder};
 use fadeout_scenario::{Override, OwnNames, Scenario, ScenarioErrors, Source};
@@ -153,6 +154,9 @@ impl<'a> Reading<'a> {
             },
         )?;
         own.warn_of_unused(&scenario.flows)?;
+        for sentence in fadeout_sim::advice(&scenario) {
+            warn(&sentence)?;
+        }
         Ok(scenario)
     }
 }

@@ -4,7 +4,7 @@ use fadeout_core::math::{j0, to_db};
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time, Vector};
 use fadeout_radio::antenna::{Angles, Antenna, Array, BeamManagement};
 use fadeout_radio::channel::blockage::{
-    BLOCKAGE_MODELS, Blockage, Crossing, Crowd, FourState, ModelA, Periodic, Scripted, TwoState,
+    Blockage, Crossing, Crowd, FourState, ModelA, Periodic, TwoState,
 };
 use fadeout_radio::channel::fading::{FADING_MODELS, Fading, TdlProfile, statistics};
 use fadeout_radio::channel::path_loss::{Condition, Ends, PATH_LOSS_MODELS, PathLoss};
@@ -451,12 +451,5 @@ fn every_listed_name_has_a_model() {
     for entry in FADING_MODELS {
         assert!(Fading::from_name(entry.name, 9.0, Span::from_nanos(100)).is_some());
     }
-    for entry in BLOCKAGE_MODELS {
-        assert!(Blockage::from_name(entry.name).is_some(), "{}", entry.name);
-    }
     assert!(Fading::from_name("nakagami", 9.0, Span::ZERO).is_none());
-    assert_eq!(
-        Blockage::from_name("scripted"),
-        Some(Blockage::Scripted(Scripted::default()))
-    );
 }

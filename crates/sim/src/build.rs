@@ -283,6 +283,15 @@ fn route_over(
     Ok(RouteId(parts.routes.len() as u32 - 1))
 }
 
+/// Peak rate of a cell and RLC buffer of a UE in it; `None` where one of them cannot be built.
+pub(crate) fn peak_and_buffer(
+    scenario: &Scenario,
+    ue: usize,
+    cell: usize,
+) -> Option<(fadeout_core::Rate, fadeout_core::Bytes)> {
+    radio::peak_and_buffer(&scenario.cells[cell], &scenario.ues[ue])
+}
+
 /// Builds a world that `probe` looks at.
 ///
 /// # Errors

@@ -4,6 +4,7 @@
 //! scenario, runs it, and leaves tables, a summary and a fingerprint. [`World`] is the loop
 //! inside; it knows where packets go and nothing of what they mean.
 
+mod advice;
 mod build;
 mod catalog;
 mod notices;
@@ -12,6 +13,7 @@ mod run;
 mod summary;
 mod world;
 
+pub use advice::advice;
 pub use build::{BuildError, ChooseCongestion, build, build_with};
 pub use catalog::{catalog, find_entry};
 pub use run::{Control, Outcome, Progress, RunError, Simulation};

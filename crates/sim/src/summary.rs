@@ -1,9 +1,10 @@
-//! `summary.json`: one object a flow and one a direction of a link.
+//! `summary.json`: one object a flow, one a direction of a link, and what the radio access did.
 
 use crate::build::{default_congestion_control, direction_name};
 use crate::world::{Flow, World};
 use fadeout_core::{DropCause, Probe, Time};
 use fadeout_link::LinkStats;
+use fadeout_radio::access::Counters;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::{SenderStatistics, TcpConfig};
@@ -26,7 +27,7 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
         .zip(world.links())
         .map(|(name, link)| link_summary(&name, link.stats(), duration))
         .collect();
-    json!({
+    let mut summary = json!({
         "title": scenario.title,
         "seed": scenario.seed,
         "duration_s": duration,
@@ -35,6 +36,21 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
         "fingerprint": world.fingerprint().to_string(),
         "flows": flows,
         "links": links,
+    });
+    if let Some(counters) = world.radio_counters() {
+        summary["radio"] = radio_summary(&counters);
+    }
+    summary
+}
+
+fn radio_summary(counters: &Counters) -> Value {
+    let pair = |[downlink, uplink]: [u64; 2]| json!({ "downlink": downlink, "uplink": uplink });
+    json!({
+        "slots": counters.slots,
+        "transport_blocks": pair(counters.blocks),
+        "lost_transport_blocks": pair(counters.lost_blocks),
+        "scheduling_requests": counters.requests,
+        "link_failures": counters.link_failures,
     })
 }
 

@@ -8,6 +8,7 @@ use fadeout_core::{
     RouteId, Time, Wake,
 };
 use fadeout_link::Link;
+use fadeout_radio::access::Counters;
 use fadeout_traffic::{Application, Ask, End as Side, Request};
 use fadeout_transport::multipath::{MultipathConnection, PathId, PathOutbox};
 use fadeout_transport::tcp::{AppCommand, AppEvent, Outbox, Outgoing, TcpEndpoint};
@@ -678,6 +679,10 @@ impl<P: Probe> World<P> {
                 Some(&self.connections[*connection as usize].connection)
             }
         }
+    }
+    /// What the radio access has done, where there is one.
+    pub(crate) fn radio_counters(&self) -> Option<Counters> {
+        self.radio.as_ref().map(|radio| radio.access.counters())
     }
     pub(crate) fn flows(&self) -> &[Flow] {
         &self.flows

@@ -33,7 +33,15 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ),
     (
         "benches",
-        &["core", "transport", "link", "record", "scenario", "sim"],
+        &[
+            "core",
+            "transport",
+            "radio",
+            "link",
+            "record",
+            "scenario",
+            "sim",
+        ],
     ),
 ];
 

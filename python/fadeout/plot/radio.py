@@ -71,16 +71,21 @@ def delay_parts(direction: str) -> Panel:
         ).sort("bin")
         grid = pl.DataFrame({"bin": range(DELAY_BINS)}, schema={"bin": pl.Int64})
         means = grid.join(means, on="bin", how="left").fill_null(0.0)
-        seen = [(part, name) for part, name in PARTS if (means[part].max() or 0) > 0]
+        # A part has one colour, whichever others are there.
+        seen = [
+            (part, name, color)
+            for (part, name), color in zip(PARTS, PALETTE, strict=False)
+            if (means[part] > 0).any()
+        ]
         canvas.ax.stackplot(
             ((means["bin"] + 0.5) * width).to_list(),
-            [(means[part] * 1e3).to_list() for part, _ in seen],
-            labels=[name for _, name in seen],
-            colors=PALETTE,
+            [(means[part] * 1e3).to_list() for part, _, _ in seen],
+            labels=[name for _, name, _ in seen],
+            colors=[color for _, _, color in seen],
             step="mid",
             linewidth=0,
         )
-        canvas.finish(f"{direction.capitalize()} delay (ms)")
+        canvas.finish(f"{direction.capitalize()} delay (ms)", columns=3)
 
     return Panel(draw, "radio_delay")
 

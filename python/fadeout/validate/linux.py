@@ -23,6 +23,9 @@ DATA = Path(__file__).parent / "linux_6_12"
 MSS = 1448
 """Payload of a full segment, with timestamps."""
 
+INITIAL_WINDOW = 10
+"""Segments, where a run does not say otherwise."""
+
 ETHERNET_HEADER = 14
 """Bytes of a frame that netem's rate counts besides the IP packet."""
 
@@ -197,6 +200,7 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
                 },
                 "congestion-control": congestion_control(run),
                 "tcp": {
+                    "initial-window": run.get("first_window_segments", INITIAL_WINDOW),
                     "maximum-receive-window": 32 * 1024 * 1024,
                     "timer-tick": f"{1000 // run['hz']} ms",
                 },

@@ -7,7 +7,8 @@ use super::fq_codel::FqCoDel;
 use super::pie::Pie;
 use super::red::Red;
 use super::{
-    CoDelConfig, DualPi2Config, FqCoDelConfig, PieConfig, QUEUE_DISCIPLINES, Queued, RedConfig,
+    CoDelConfig, DualPi2Config, FqCoDelConfig, Limit, PieConfig, QUEUE_DISCIPLINES, Queued,
+    RedConfig,
 };
 use crate::LinkError;
 use fadeout_core::random::Stream;
@@ -112,9 +113,11 @@ macro_rules! each {
 }
 
 impl Discipline {
-    /// The discipline of `config`; `None` for drop-tail, which keeps no packets here.
+    /// The discipline of `config` in a queue with this limit; `None` for drop-tail, which keeps no
+    /// packets here.
     pub(crate) fn new(
         config: QueueDiscipline,
+        limit: Option<Limit>,
         stream: Stream,
     ) -> Result<Option<Discipline>, LinkError> {
         Ok(Some(match config {
@@ -123,7 +126,7 @@ impl Discipline {
             QueueDiscipline::Red(config) => Discipline::Red(Red::new(config, stream)?),
             QueueDiscipline::CoDel(config) => Discipline::CoDel(CoDel::new(config)?),
             QueueDiscipline::FqCoDel(config) => Discipline::FqCoDel(FqCoDel::new(config, stream)?),
-            QueueDiscipline::Pie(config) => Discipline::Pie(Pie::new(config, stream)?),
+            QueueDiscipline::Pie(config) => Discipline::Pie(Pie::new(config, limit, stream)?),
             QueueDiscipline::DualPi2(config) => Discipline::DualPi2(DualPi2::new(config)?),
         }))
     }
@@ -224,7 +227,7 @@ mod tests {
             assert!(default.is_some(), "{}", entry.name);
             assert_eq!(default, stated);
             let stream = Stream::new(1, "link.aqm", 0);
-            let built = Discipline::new(default.unwrap_or_default(), stream);
+            let built = Discipline::new(default.unwrap_or_default(), None, stream);
             assert!(built.is_ok(), "{}", entry.name);
         }
     }

@@ -58,7 +58,7 @@ pub(super) const ENTRY: Entry = Entry {
             "flows",
             (1, 65_535, "queues"),
             "1024",
-            "Queues that flows are hashed to (RFC 8290 section 5.2.3).",
+            "Queues that flows are hashed to (RFC 8290 section 5.2.5).",
         ),
         integer(
             "quantum",

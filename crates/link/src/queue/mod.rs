@@ -77,6 +77,14 @@ impl Limit {
         }
     }
 
+    /// A third of it, at least one packet or byte.
+    pub(crate) fn third(self) -> Limit {
+        match self {
+            Limit::Packets(most) => Limit::Packets((most / 3).max(1)),
+            Limit::Bytes(most) => Limit::Bytes(Bytes((most.0 / 3).max(1))),
+        }
+    }
+
     pub(crate) fn check(self, name: &'static str) -> Result<(), LinkError> {
         match self {
             Limit::Packets(0) | Limit::Bytes(Bytes(0)) => Err(LinkError::ZeroLimit(name)),

@@ -1,9 +1,9 @@
 //! Proportional integral controller, enhanced (RFC 8033): drops arrivals with a probability that
 //! follows the queueing delay and its change.
 
-use super::Outcome;
 use super::codel::ECN_PARAMETER;
 use super::fifo::{Fifo, Queued};
+use super::{Limit, Outcome};
 use crate::LinkError;
 use crate::error::in_range;
 use fadeout_core::random::Stream;
@@ -49,6 +49,9 @@ pub struct PieConfig {
     pub mean_packet: u64,
     /// Whether drops are kept from coming in clusters and from staying out for long.
     pub derandomize: bool,
+    /// Whether it is off until a third of the limit is used, and again when congestion is over.
+    /// Without a limit it is always on.
+    pub switches_off: bool,
     /// Whether ECN-capable packets are marked instead of dropped up to `mark_limit`.
     pub ecn: bool,
     /// Probability above which ECN-capable packets are dropped as well (mark_ecnth).
@@ -72,6 +75,7 @@ impl PieConfig {
             beta: given.number("beta", BETA),
             mean_packet: given.number("mean-packet", MEAN_PACKET) as u64,
             derandomize: given.flag("derandomize", false),
+            switches_off: given.flag("switches-off", false),
             ecn: given.flag("ecn", true),
             mark_limit: given.number("mark-limit", MARK_LIMIT),
         }
@@ -127,6 +131,13 @@ pub(super) const ENTRY: Entry = Entry {
             "Whether drops are kept from coming in clusters and from staying out for long (RFC \
              8033 section 5.4, optional).",
         ),
+        flag(
+            "switches-off",
+            "false",
+            "Whether it is off until a third of the queue's limit is used, and again when the \
+             probability is zero and the delay below half the target (RFC 8033 section 5.3, \
+             optional).",
+        ),
         ECN_PARAMETER,
         number(
             "mark-limit",
@@ -146,6 +157,9 @@ pub(crate) struct Pie {
     control: Control,
     /// Sum of the probability over the packets since the last drop.
     accumulated: f64,
+    /// What wakes it; `None` when it is never off.
+    wakes_above: Option<Limit>,
+    is_active: bool,
     /// Updates happen on this grid; those due are made before the queue next changes.
     update_at: Time,
     stream: Stream,
@@ -160,8 +174,20 @@ struct Control {
 }
 
 impl Control {
+    /// Before any update.
+    fn begin(config: &PieConfig) -> Control {
+        Control {
+            probability: 0.0,
+            old_delay: Span::ZERO,
+            burst_allowance: config.max_burst,
+        }
+    }
+
     /// One update with the delay measured now (RFC 8033 section 4.2, appendix A).
-    fn update(&mut self, config: &PieConfig, delay: Span) {
+    ///
+    /// Returns whether congestion is over: the probability is zero, and the delay below half the
+    /// target twice in a row.
+    fn update(&mut self, config: &PieConfig, delay: Span) -> bool {
         let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
         let change = config.alpha * (now - config.target.as_secs_f64()) + config.beta * (now - old);
         let scale = SCALE
@@ -180,37 +206,42 @@ impl Control {
         self.probability = self.probability.clamp(0.0, 1.0);
         self.burst_allowance = self.burst_allowance.saturating_sub(config.update_every);
         let half = config.target / 2;
-        if self.probability == 0.0 && delay < half && self.old_delay < half {
+        let is_over = self.probability == 0.0 && delay < half && self.old_delay < half;
+        if is_over {
             self.burst_allowance = config.max_burst;
         }
         self.old_delay = delay;
+        is_over
     }
 }
 
 impl Pie {
-    pub(crate) fn new(config: PieConfig, stream: Stream) -> Result<Self, LinkError> {
+    pub(crate) fn new(
+        config: PieConfig,
+        limit: Option<Limit>,
+        stream: Stream,
+    ) -> Result<Self, LinkError> {
         in_range("update-interval", config.update_every, SHORTEST_UPDATE..)?;
         in_range("alpha", config.alpha, 0.0..=1000.0)?;
         in_range("beta", config.beta, 0.0..=1000.0)?;
         in_range("mark-limit", config.mark_limit, 0.0..=1.0)?;
-        let control = Control {
-            probability: 0.0,
-            old_delay: Span::ZERO,
-            burst_allowance: config.max_burst,
-        };
+        let wakes_above = limit.filter(|_| config.switches_off).map(Limit::third);
         Ok(Pie {
             update_at: Time::ZERO + config.update_every,
-            config,
             queue: Fifo::default(),
-            control,
+            control: Control::begin(&config),
+            config,
             accumulated: 0.0,
+            wakes_above,
+            is_active: wakes_above.is_none(),
             stream,
         })
     }
 
     pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
         self.catch_up(arrival.arrived_at);
-        if self.control.burst_allowance.is_zero() && self.is_chosen() {
+        self.wake(arrival.size);
+        if self.is_active && self.control.burst_allowance.is_zero() && self.is_chosen() {
             let may_mark = self.config.ecn && self.control.probability <= self.config.mark_limit;
             if !(may_mark && outcome.mark(arrival.packet)) {
                 return false;
@@ -256,17 +287,33 @@ impl Pie {
         is_chosen
     }
 
+    /// Switches on when the arrival fills a third of the limit (RFC 8033 section 5.3).
+    fn wake(&mut self, size: u32) {
+        let Some(third) = self.wakes_above.filter(|_| !self.is_active) else {
+            return;
+        };
+        if !third.admits(self.queue.packets(), self.queue.bytes(), size) {
+            self.is_active = true;
+            self.control = Control::begin(&self.config);
+        }
+    }
+
     /// Makes the updates due by `now`. Nothing has entered or left since the last one, so the
     /// delay at each is the age that the head had then.
     fn catch_up(&mut self, now: Time) {
+        if !self.is_active {
+            self.update_at = next_on_grid(self.update_at, self.config.update_every, now);
+            return;
+        }
         while self.update_at <= now {
             let delay = self.queue.age(self.update_at);
             let is_settled = self.queue.is_empty()
                 && self.control.probability == 0.0
                 && self.control.old_delay.is_zero();
-            self.control.update(&self.config, delay);
+            let is_over = self.control.update(&self.config, delay);
             self.update_at += self.config.update_every;
-            if is_settled {
+            self.is_active = !(is_over && self.wakes_above.is_some());
+            if is_settled || !self.is_active {
                 self.update_at = next_on_grid(self.update_at, self.config.update_every, now);
             }
         }
@@ -288,7 +335,7 @@ mod tests {
     use fadeout_core::Ecn;
 
     fn pie(config: PieConfig) -> Pie {
-        Pie::new(config, Stream::new(1, "link.aqm", 0)).expect("valid")
+        Pie::new(config, None, Stream::new(1, "link.aqm", 0)).expect("valid")
     }
 
     fn control(probability: f64, old_delay: Span) -> Control {
@@ -350,6 +397,38 @@ mod tests {
             pie.dequeue(ms(n), &mut rig.outcome());
         }
         drops
+    }
+
+    #[test]
+    fn one_that_switches_off_begins_at_a_third_of_the_limit_and_ends_with_the_congestion() {
+        let config = PieConfig {
+            switches_off: true,
+            ..PieConfig::default()
+        };
+        let stream = Stream::new(1, "link.aqm", 0);
+        let mut pie = Pie::new(config, Some(Limit::Packets(300)), stream).expect("valid");
+        let mut rig = Rig::default();
+        // The queue grows by a packet a millisecond: a third of 300 after 100 ms, and from there on
+        // the burst of 150 ms.
+        let drops = overload(&mut pie, &mut rig, Ecn::NotEct, 10_000..10_099);
+        assert!(drops.is_empty() && !pie.is_active);
+        let drops = overload(&mut pie, &mut rig, Ecn::NotEct, 10_099..10_400);
+        let first = *drops.first().expect("drops follow");
+        assert!((10_245..10_275).contains(&first), "{first}");
+        // Without arrivals it empties, the probability sinks to zero, and it is off again.
+        for n in 10_400..14_000 {
+            pie.dequeue(ms(n), &mut rig.outcome());
+        }
+        assert!(!pie.is_active && pie.packets() == 0);
+    }
+
+    #[test]
+    fn without_a_limit_it_never_switches_off() {
+        let pie = pie(PieConfig {
+            switches_off: true,
+            ..PieConfig::default()
+        });
+        assert!(pie.is_active);
     }
 
     #[test]

@@ -14,7 +14,9 @@ use crate::phy::frame::Duplex;
 use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
 use crate::phy::mcs::McsTable;
+use crate::phy::mutual_information::Modulation;
 use crate::phy::numerology::{CyclicPrefix, Numerology};
+use crate::phy::tbs::PeakRate;
 use crate::phy::timing::{NrTimingConfig, Timing};
 use crate::rlc::RlcConfig;
 use fadeout_core::{CellId, Dbm, Decibel, Hertz, NodeId, Point, Rate, Span, UeId};
@@ -345,6 +347,33 @@ impl CellConfig {
             channel: ChannelConfig::default(),
             ..CellConfig::lte(site, carrier, resource_blocks)
         })
+    }
+}
+
+impl CellConfig {
+    /// The downlink rate that no UE exceeds: of the highest scheme on all resource blocks (TS
+    /// 38.306 clause 4.1.2), or what a fixed rate says.
+    pub fn peak_rate(&self) -> Rate {
+        let table = match self.adaptation {
+            Adaptation::FixedRate { downlink, .. } => return downlink,
+            Adaptation::FixedScheme { table, .. } => table,
+            Adaptation::Reports(reported) => reported.mcs_table,
+        };
+        let peak = PeakRate {
+            layers: self.layers,
+            modulation: match table {
+                McsTable::Qam256 => Modulation::Qam256,
+                McsTable::Qam64 | McsTable::Qam64LowSe => Modulation::Qam64,
+            },
+            scaling: 1.0,
+            resource_blocks: self.resource_blocks,
+            mu: match self.air {
+                AirInterface::Lte { .. } => 0,
+                AirInterface::Nr { mu } => mu,
+            },
+            overhead: if self.carrier.0 > 6e9 { 0.18 } else { 0.14 },
+        };
+        Rate::from_bits_per_sec(peak.bits_per_sec() as u64)
     }
 }
 

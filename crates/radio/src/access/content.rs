@@ -16,17 +16,54 @@ pub(super) struct Content {
 }
 
 /// All contents, the last one freed used first while it is in the cache.
+///
+/// All have the room that the fullest one needed: otherwise those that are used seldom would go on
+/// growing for long, one by one.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     contents: Vec<Content>,
     free: Vec<ContentId>,
+    room: Room,
+}
+
+/// Places for PDUs, parts of SDUs and NACKs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Room {
+    pdus: usize,
+    parts: usize,
+    nacks: usize,
+}
+
+impl Room {
+    fn of(block: &TransportBlock) -> Room {
+        Room {
+            pdus: block.pdus.capacity(),
+            parts: block.parts.capacity(),
+            nacks: block.nacks.capacity(),
+        }
+    }
+    fn max(self, other: Room) -> Room {
+        Room {
+            pdus: self.pdus.max(other.pdus),
+            parts: self.parts.max(other.parts),
+            nacks: self.nacks.max(other.nacks),
+        }
+    }
+    /// Gives an empty block at least this room.
+    fn make(self, block: &mut TransportBlock) {
+        block.pdus.reserve(self.pdus);
+        block.parts.reserve(self.parts);
+        block.nacks.reserve(self.nacks);
+    }
 }
 
 impl Contents {
     /// An empty content.
     pub(super) fn claim(&mut self) -> ContentId {
         self.free.pop().unwrap_or_else(|| {
-            self.contents.push(Content::default());
+            let mut content = Content::default();
+            self.room.make(&mut content.block);
+            self.contents.push(content);
             ContentId(self.contents.len() as u32 - 1)
         })
     }
@@ -40,7 +77,25 @@ impl Contents {
         let content = self.content_mut(id);
         content.block.clear();
         content.bearers.clear();
+        let has = Room::of(&content.block);
         self.free.push(id);
+        if has != self.room {
+            self.grow(id, has);
+        }
+    }
+    /// One content has other room than the rest.
+    #[cold]
+    fn grow(&mut self, id: ContentId, has: Room) {
+        let room = self.room.max(has);
+        if room == self.room {
+            room.make(&mut self.contents[id.0 as usize].block);
+            return;
+        }
+        self.room = room;
+        // Those in use follow when they are freed.
+        for id in &self.free {
+            room.make(&mut self.contents[id.0 as usize].block);
+        }
     }
     /// Takes a content out, to be put back.
     pub(super) fn take(&mut self, id: ContentId) -> Content {

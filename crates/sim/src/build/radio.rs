@@ -4,7 +4,7 @@ use super::BuildError;
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{CellId, Point, UeId, Vector};
+use fadeout_core::{Bytes, CellId, Point, Rate, UeId, Vector};
 use fadeout_mobility as mobility;
 use fadeout_mobility::{Obstacle, Places, RandomWaypoint, Rectangle, Track};
 use fadeout_radio::access::{
@@ -49,11 +49,7 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
         let track = track(described, random).map_err(refuse)?;
         places.put(described.node, track);
-        let serving = described.cell.unwrap_or(0);
-        let generation = match config.cells[serving].air {
-            AirInterface::Lte { .. } => Generation::Lte,
-            AirInterface::Nr { .. } => Generation::Nr,
-        };
+        let generation = generation(&config.cells[described.cell.unwrap_or(0)]);
         let (ue, bearer) = ue(described, UeId(index as u32), generation).map_err(refuse)?;
         config.ues.push(ue);
         config.bearers.push(bearer);
@@ -119,6 +115,24 @@ fn cell(described: &scenario::Cell) -> Result<CellConfig, String> {
         channel: channel(described)?,
         ..cell
     })
+}
+
+fn generation(cell: &CellConfig) -> Generation {
+    match cell.air {
+        AirInterface::Lte { .. } => Generation::Lte,
+        AirInterface::Nr { .. } => Generation::Nr,
+    }
+}
+
+/// Peak rate of a cell and RLC buffer of a UE in it.
+pub(super) fn peak_and_buffer(
+    described: &scenario::Cell,
+    ue: &scenario::Ue,
+) -> Option<(Rate, Bytes)> {
+    let cell = cell(described).ok()?;
+    let Named { name, parameters } = &ue.rlc;
+    let rlc = named::rlc(name, parameters, generation(&cell))?;
+    Some((cell.peak_rate(), rlc.buffer))
 }
 
 fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {

@@ -1,15 +1,15 @@
 //! H-TCP: an increase that grows with the time since the last congestion.
 //!
-//! With `D` seconds since the last congestion, a round trip adds `alpha` segments: 1 while
-//! `D <= D_L`, then `1 + 10 (D - D_L) + ((D - D_L) / 2)^2`, scaled by the round-trip time and by
-//! `2 (1 - beta)`. A loss keeps `beta = RTT_min / RTT_max` of the window, between 0.5 and 0.8, or
+//! With `D` seconds since the last congestion ended, a round trip adds `alpha` segments: 1 while
+//! `D <= D_L`, then `1 + 10 (D - D_L) + ((D - D_L) / 2)^2`, scaled by the round-trip time over
+//! 100 ms, no less than 1, all times `2 (1 - beta)`. A loss keeps `beta = RTT_min / RTT_max` of the window, between 0.5 and 0.8, or
 //! half when the throughput before this loss differs by more than a fifth from that before the last.
 //!
-//! Source: Leith and Shorten, "H-TCP: TCP congestion control for high bandwidth-delay product
-//! paths", draft-leith-tcp-htcp-06. The details that the draft leaves open are chosen as the
-//! kernel's module is remembered to have them: the throughput filter of 3/4, the largest
-//! round-trip time that decays by 5 % an epoch and rises by at most 20 ms, and half instead of the
-//! ratio up to 10 ms. Real numbers; not bit-equal to the kernel.
+//! Source: Shorten and Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet
+//! 2004, with the details of net/ipv4/tcp_htcp.c (Linux 6.12): the throughput filter of 3/4 over a
+//! window, anew in the first three round trips of an epoch; the largest round-trip time, which rises by
+//! at most 20 ms at once and loses 5 % of its distance from the smallest with each congestion; half
+//! instead of the ratio up to 10 ms. Real numbers where the kernel has fixed point and jiffies.
 
 use super::linux::slow_start;
 use super::registry::Algorithm;
@@ -52,7 +52,7 @@ pub struct Htcp {
 
 #[derive(Debug, Clone, Copy)]
 struct Epoch {
-    /// The last congestion.
+    /// The end of the last congestion, or its begin while it lasts.
     start: Time,
     rtt_max: Span,
     max_throughput: f64,
@@ -67,7 +67,7 @@ impl Algorithm for Htcp {
         aliases: &["h-tcp"],
         family: "loss-based",
         summary: "Increase that grows with the time since the last loss",
-        citation: "Leith, Shorten, draft-leith-tcp-htcp-06",
+        citation: "Shorten, Leith, PFLDnet 2004; Linux 6.12 net/ipv4/tcp_htcp.c",
         parameters: &[
             span(
                 "delta-l",
@@ -132,7 +132,7 @@ impl CongestionControl for Htcp {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        self.measure(ack);
+        self.measure(window, ack);
         if !ack.is_growth_due() {
             return;
         }
@@ -152,9 +152,12 @@ impl CongestionControl for Htcp {
         let queue = self.epoch.rtt_max.saturating_sub(floor);
         self.epoch.rtt_max = floor + Span::from_nanos(queue.as_nanos() / 20 * 19);
         self.epoch.last_max_throughput = self.epoch.max_throughput;
-        self.epoch.max_throughput = 0.0;
         self.epoch.start = event.now;
         window.ssthresh = (window.cwnd * self.beta).max(2.0);
+    }
+
+    fn on_recovered(&mut self, _window: &mut Window, now: Time) {
+        self.epoch.start = now;
     }
 
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
@@ -176,7 +179,7 @@ impl Htcp {
             let scale = self.rtt_min.as_secs_f64() / REFERENCE_RTT;
             alpha *= scale.clamp(SCALE_MIN, SCALE_MAX);
         }
-        (2.0 * (1.0 - self.beta) * alpha).max(1.0)
+        2.0 * (1.0 - self.beta) * alpha.max(1.0)
     }
 
     /// The fraction of the window that a loss now leaves.
@@ -201,43 +204,52 @@ impl Htcp {
         }
     }
 
-    fn measure(&mut self, ack: &AckSample) {
+    fn measure(&mut self, window: &Window, ack: &AckSample) {
         if let Some(rtt) = ack.rtt {
             self.rtt_min = self.rtt_min.min(rtt);
+            if ack.state == RecoveryState::Open {
+                let largest = self.epoch.rtt_max.max(self.rtt_min);
+                // A longer jump is not this path's queue.
+                self.epoch.rtt_max = if rtt <= largest + LARGEST_RISE {
+                    largest.max(rtt)
+                } else {
+                    largest
+                };
+            }
         }
-        if ack.state != RecoveryState::Open || self.rtt_min == Span::MAX {
+        let is_calm = matches!(ack.state, RecoveryState::Open | RecoveryState::Disorder);
+        if !is_calm || self.rtt_min == Span::MAX {
             self.interval_start = ack.now;
             self.interval_segments = 0.0;
             return;
         }
-        let shortest = self.rtt_min.as_secs_f64();
-        let rounds = ack.now.since(self.epoch.start).as_secs_f64() / shortest;
-        let has_settled = rounds > SETTLING_ROUNDS;
-        if let Some(rtt) = ack.rtt
-            && has_settled
-        {
-            let largest = self.epoch.rtt_max.max(self.rtt_min) + LARGEST_RISE;
-            self.epoch.rtt_max = self.epoch.rtt_max.max(rtt.min(largest));
-        }
         self.interval_segments += f64::from(ack.delivered_now);
         let elapsed = ack.now.since(self.interval_start);
-        if elapsed >= self.rtt_min && !elapsed.is_zero() {
-            let sample = self.interval_segments / elapsed.as_secs_f64();
-            self.throughput = if has_settled {
-                0.75 * self.throughput + 0.25 * sample
-            } else {
-                sample
-            };
-            self.epoch.max_throughput = self.epoch.max_throughput.max(self.throughput);
-            self.interval_start = ack.now;
-            self.interval_segments = 0.0;
+        let has_window_passed =
+            self.interval_segments >= window.cwnd - self.alpha(ack.now).max(1.0);
+        if has_window_passed && elapsed >= self.rtt_min && !elapsed.is_zero() {
+            self.sample_throughput(ack.now, elapsed);
         }
+    }
+
+    fn sample_throughput(&mut self, now: Time, elapsed: Span) {
+        let sample = self.interval_segments / elapsed.as_secs_f64();
+        let in_epoch = now.since(self.epoch.start).as_secs_f64();
+        if in_epoch <= SETTLING_ROUNDS * self.rtt_min.as_secs_f64() {
+            self.throughput = sample;
+            self.epoch.max_throughput = sample;
+        } else {
+            self.throughput = 0.75 * self.throughput + 0.25 * sample;
+            self.epoch.max_throughput = self.epoch.max_throughput.max(self.throughput);
+        }
+        self.interval_start = now;
+        self.interval_segments = 0.0;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{at_ms, build, lose, window};
+    use super::super::testing::{ack_with_rtt, at_ms, build, lose, window};
     use super::*;
     use fadeout_core::registry::Value;
 
@@ -261,6 +273,40 @@ mod tests {
         let mut htcp = unscaled();
         htcp.beta = 0.8;
         assert!((htcp.alpha(at_ms(2_000)) - 4.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_short_path_or_a_young_epoch_adds_no_less_than_the_scaled_one() {
+        // tcp_htcp.c: factor is at least one before 2 (1 - beta).
+        let mut htcp = build::<Htcp>(&[]);
+        htcp.rtt_min = Span::from_millis(20);
+        assert_eq!(htcp.alpha(at_ms(500)), 1.0);
+        htcp.beta = 0.8;
+        assert!((htcp.alpha(at_ms(500)) - 0.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_largest_round_trip_time_follows_rises_of_20_ms_and_forgets_slowly() {
+        let (mut htcp, mut w) = (build::<Htcp>(&[]), window(100.0, 50.0));
+        for (rtt_ms, largest_ms) in [(60.0, 60), (80.0, 80), (101.0, 80), (100.0, 100)] {
+            htcp.on_ack(&mut w, &ack_with_rtt(at_ms(0), 1, rtt_ms));
+            assert_eq!(
+                htcp.epoch.rtt_max,
+                Span::from_millis(largest_ms),
+                "{rtt_ms}"
+            );
+        }
+        // 60 + 0.95 * 40 ms.
+        lose(&mut htcp, &mut w, at_ms(0));
+        assert_eq!(htcp.epoch.rtt_max, Span::from_millis(98));
+    }
+
+    #[test]
+    fn the_time_counts_from_the_end_of_the_recovery() {
+        let (mut htcp, mut w) = (unscaled(), window(100.0, 50.0));
+        lose(&mut htcp, &mut w, at_ms(1_000));
+        htcp.on_recovered(&mut w, at_ms(1_100));
+        assert!((htcp.alpha(at_ms(3_100)) - 11.25).abs() < 1e-12);
     }
 
     #[test]

@@ -1,23 +1,26 @@
 //! Hybla: the rate of a short path on a long one.
 //!
 //! With `rho = max(RTT / RTT0, 1)`, each ACK adds `2^rho - 1` in slow start and `rho^2 / cwnd` in
-//! avoidance, which gives every path the rate growth of one with the round-trip time RTT0. A loss
-//! halves. `rho` is from the smallest smoothed round-trip time.
+//! avoidance, which gives every path the rate growth of one with the round-trip time RTT0. Outside
+//! the Open state it is Reno. A loss halves. `rho` is from the smallest smoothed round-trip time.
 //!
 //! Source: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks",
-//! International Journal of Satellite Communications and Networking 22, 2004. Not modelled: the
-//! scaled initial window, and the paper's pacing and bandwidth estimate.
+//! International Journal of Satellite Communications and Networking 22, 2004; the bounds and Reno
+//! outside the Open state from net/ipv4/tcp_hybla.c (Linux 6.12), in real numbers where the kernel
+//! counts eighths of rho. Not modelled: the initial window of rho segments, and the paper's pacing
+//! and bandwidth estimate.
 
+use super::linux::AckCounter;
 use super::registry::Algorithm;
 use super::settings::Settings;
-use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, RecoveryState, Window};
 use fadeout_core::math;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, integer, span};
 use fadeout_core::{Span, Time};
 
-/// Beyond this the growth of slow start has no meaning; the kernel's bound too.
-const RHO_MAX: f64 = 16.0;
+/// Beyond this exponent the growth of slow start has no meaning; the kernel's bound too.
+const EXPONENT_MAX: f64 = 16.0;
 
 /// Hybla.
 #[derive(Debug, Clone)]
@@ -26,6 +29,7 @@ pub struct Hybla {
     max_window: f64,
     shortest: Span,
     rho: f64,
+    acked: AckCounter,
 }
 
 impl Algorithm for Hybla {
@@ -34,7 +38,8 @@ impl Algorithm for Hybla {
         aliases: &[],
         family: "loss-based",
         summary: "Growth independent of the round-trip time, for satellite paths",
-        citation: "Caini, Firrincieli, Int. J. Satellite Communications and Networking 22, 2004",
+        citation: "Caini, Firrincieli, Int. J. Satellite Communications and Networking 22, 2004; \
+                   Linux 6.12 net/ipv4/tcp_hybla.c",
         parameters: &[
             span(
                 "rtt0",
@@ -56,6 +61,7 @@ impl Algorithm for Hybla {
             max_window: f64::from(settings.integer("max-window")),
             shortest: Span::MAX,
             rho: 1.0,
+            acked: AckCounter::default(),
         }
     }
 }
@@ -70,8 +76,10 @@ impl CongestionControl for Hybla {
         if !ack.is_growth_due() || window.cwnd >= self.max_window {
             return;
         }
-        if window.in_slow_start() {
-            let grown = window.cwnd + math::exp2(self.rho) - 1.0;
+        if ack.state != RecoveryState::Open {
+            self.acked.reno(window, ack);
+        } else if window.in_slow_start() {
+            let grown = window.cwnd + math::exp2(self.rho.min(EXPONENT_MAX)) - 1.0;
             window.cwnd = grown.min(window.ssthresh).min(self.max_window);
         } else {
             window.cwnd += self.rho * self.rho / window.cwnd;
@@ -88,7 +96,7 @@ impl Hybla {
         if !srtt.is_zero() && srtt < self.shortest {
             self.shortest = srtt;
             let ratio = srtt.as_secs_f64() / self.reference.as_secs_f64();
-            self.rho = ratio.clamp(1.0, RHO_MAX);
+            self.rho = ratio.max(1.0);
         }
     }
 }
@@ -97,6 +105,7 @@ impl Hybla {
 mod tests {
     use super::super::testing::{ack, at_ms, build, window};
     use super::*;
+    use fadeout_core::registry::Value;
 
     #[test]
     fn a_longer_path_grows_faster() {
@@ -107,6 +116,42 @@ mod tests {
         w.ssthresh = 5.0;
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
         assert_eq!(w.cwnd, 25.64);
+    }
+
+    #[test]
+    fn the_formulas_hold_for_any_rho() {
+        // 2^rho - 1 in slow start, rho^2 / W in avoidance (as in tcp_hybla.c).
+        for (srtt_ms, slow_start, avoidance) in [
+            (50, 3.0, 4.0 / 20.0),
+            (75, 7.0, 9.0 / 20.0),
+            (500, 65_535.0, 400.0 / 20.0),
+        ] {
+            let sample = AckSample {
+                srtt: Span::from_millis(srtt_ms),
+                ..ack(at_ms(0), 1)
+            };
+            for (ssthresh, growth) in [(f64::INFINITY, slow_start), (5.0, avoidance)] {
+                let mut hybla = build::<Hybla>(&[("max-window", Value::Number(1e6))]);
+                let mut w = window(20.0, ssthresh);
+                hybla.on_ack(&mut w, &sample);
+                assert!(
+                    (w.cwnd - 20.0 - growth).abs() < 1e-9,
+                    "{srtt_ms} ms: {}",
+                    w.cwnd
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn outside_the_open_state_it_is_renos() {
+        let (mut hybla, mut w) = (build::<Hybla>(&[]), window(10.0, f64::INFINITY));
+        let sample = AckSample {
+            state: RecoveryState::Loss,
+            ..ack(at_ms(0), 1)
+        };
+        hybla.on_ack(&mut w, &sample);
+        assert_eq!(w.cwnd, 11.0);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! HyStart: leaving slow start before it overflows the queue.
 //!
-//! A round ends when the data outstanding at its start is acknowledged. Two signs end slow start
+//! A round ends when the data outstanding at its start is acknowledged; the next begins with the next
+//! ACK of slow start. Kernels before 6.14 and 6.12.13 ("tcp_cubic: fix incorrect HyStart round start
+//! detection") looked only at windows from the low one on, so that the first round of interest began
+//! in the middle of one. Two signs end slow start
 //! at the present window (`ssthresh = cwnd`):
 //! - ACK train: ACKs no more than 2 ms apart have gone on for longer than the smallest delay
 //!   (half of it when the sender does not pace), plus an allowance for aggregation;
@@ -28,6 +31,7 @@ pub(super) struct HyStart {
     ack_delta_us: u64,
     watches_train: bool,
     watches_delay: bool,
+    begins_at_low_window: bool,
     has_found: bool,
     round_end: u64,
     round_start_us: u64,
@@ -37,7 +41,7 @@ pub(super) struct HyStart {
 }
 
 /// Its parameters, for the algorithms that use it.
-pub(super) const PARAMETERS: [Parameter; 3] = [
+pub(super) const PARAMETERS: [Parameter; 4] = [
     number(
         "hystart-low-window",
         (0.0, 1e6, "segments"),
@@ -55,6 +59,13 @@ pub(super) const PARAMETERS: [Parameter; 3] = [
         "2 ms",
         "ACKs closer than this belong to one train.",
     ),
+    choice(
+        "hystart-rounds",
+        &["from-start", "from-low-window"],
+        "from-start",
+        "Where HyStart's rounds begin: with slow start (Linux 6.12.13, 6.14 and later), or with the \
+         ACK that finds the low window, in the middle of a round (earlier kernels).",
+    ),
 ];
 
 impl HyStart {
@@ -65,6 +76,7 @@ impl HyStart {
             ack_delta_us: settings.span("hystart-ack-delta").as_micros(),
             watches_train: matches!(detect, "both" | "train"),
             watches_delay: matches!(detect, "both" | "delay"),
+            begins_at_low_window: settings.choice("hystart-rounds") == "from-low-window",
             has_found: false,
             round_end: 0,
             round_start_us: 0,
@@ -85,10 +97,11 @@ impl HyStart {
         if self.has_found {
             return;
         }
-        if ack.snd_una > self.round_end {
+        let is_low = window.cwnd < self.low_window;
+        if ack.snd_una > self.round_end && !(is_low && self.begins_at_low_window) {
             self.start_round(ack.now, ack.snd_nxt);
         }
-        if window.cwnd < self.low_window {
+        if is_low {
             return;
         }
         if self.watches_train && self.is_train_long(ack, smallest_us) {
@@ -151,7 +164,7 @@ mod tests {
     use super::super::testing::{ack, at_ms, window};
     use super::*;
     use crate::congestion::CONGESTION_CONTROLS;
-    use fadeout_core::registry::{Parameters, find};
+    use fadeout_core::registry::{Parameters, Value, find};
 
     fn hystart() -> HyStart {
         let entry = find(CONGESTION_CONTROLS, "cubic").expect("cubic is registered");
@@ -181,6 +194,28 @@ mod tests {
     #[test]
     fn a_small_window_is_left_alone() {
         assert_eq!(after_nine(90_000, 15.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn rounds_begin_with_slow_start_or_as_in_older_kernels_at_the_low_window() {
+        for (rounds, train_starts_ms) in [("from-start", 0), ("from-low-window", 12)] {
+            let entry = find(CONGESTION_CONTROLS, "cubic").expect("cubic is registered");
+            let choice = Value::Choice(rounds.to_string());
+            let given = Parameters(vec![("hystart-rounds".to_string(), choice)]);
+            let mut hystart = HyStart::from_settings(&Settings::new(entry, &given));
+            let mut w = window(10.0, f64::INFINITY);
+            // An ACK every 4 ms, each for two segments; the fourth finds a window of 16.
+            for n in 0..4 {
+                let ack = AckSample {
+                    snd_una: 1 + 2 * n,
+                    snd_nxt: 11 + 4 * n,
+                    ..ack(at_ms(4 * n), 2)
+                };
+                hystart.on_sample(&mut w, &ack, 40_000, 40_000);
+                w.cwnd += 2.0;
+            }
+            assert_eq!(hystart.round_start_us, 1_000 * train_starts_ms, "{rounds}");
+        }
     }
 
     #[test]

@@ -19,7 +19,6 @@ pub use schedule::{Interval, Periodic, Scripted, TwoState};
 
 use super::ConfigError;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
 use fadeout_core::{Point, Time};
 
 /// A blockage process. Several on one link add their losses in dB.
@@ -43,48 +42,6 @@ pub enum Blockage {
 
 /// Blockages of one link at most.
 pub const MAX_BLOCKAGES: usize = 4;
-
-/// The blockage models a scenario may name.
-pub const BLOCKAGE_MODELS: &[Entry] = &[
-    entry("periodic", "At regular times, of a given loss.", "-"),
-    entry("scripted", "At listed times, of given losses.", "-"),
-    entry(
-        "two-state",
-        "Blocked and clear for exponential times.",
-        "continuous-time Markov chain",
-    ),
-    entry(
-        "four-state",
-        "A pedestrian crowd: decay, shadow, rise.",
-        "MacCartney, Rappaport and Rangan, IEEE GLOBECOM 2017; NYUSIM 3 defaults",
-    ),
-    entry(
-        "crowd",
-        "Blockers of a density on the ground, as a Poisson process.",
-        "Jain, Kumar and Panwar, 2018",
-    ),
-    entry(
-        "model-a",
-        "Angular blocking regions, and the user's own body.",
-        "TR 38.901 clause 7.6.4.1",
-    ),
-    entry(
-        "crossing",
-        "Persons or vehicles that cross the path.",
-        "TR 38.901 clause 7.6.4.2 (model B)",
-    ),
-];
-
-const fn entry(name: &'static str, summary: &'static str, citation: &'static str) -> Entry {
-    Entry {
-        name,
-        aliases: &[],
-        family: "blockage",
-        summary,
-        citation,
-        parameters: &[],
-    }
-}
 
 /// What a process may look at.
 #[derive(Debug, Clone, Copy)]
@@ -116,20 +73,6 @@ pub(crate) enum Process {
 }
 
 impl Blockage {
-    /// The model called `name` in [`BLOCKAGE_MODELS`], with its defaults; `None` when there is none.
-    pub fn from_name(name: &str) -> Option<Blockage> {
-        Some(match name {
-            "periodic" => Blockage::Periodic(Periodic::default()),
-            "scripted" => Blockage::Scripted(Scripted::default()),
-            "two-state" => Blockage::TwoState(TwoState::default()),
-            "four-state" => Blockage::FourState(FourState::default()),
-            "crowd" => Blockage::Crowd(Crowd::default()),
-            "model-a" => Blockage::ModelA(ModelA::default()),
-            "crossing" => Blockage::Crossing(Crossing::default()),
-            _ => return None,
-        })
-    }
-
     /// # Errors
     /// When a parameter is out of its range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {

@@ -99,6 +99,7 @@ const PARAMETERS: &[Parameter] = &[
     hystart::PARAMETERS[0],
     hystart::PARAMETERS[1],
     hystart::PARAMETERS[2],
+    hystart::PARAMETERS[3],
     HZ,
 ];
 

@@ -1,0 +1,176 @@
+//! Whole scenarios over cells: from a server through a base station to user equipment and back.
+
+mod common;
+
+use common::{end, parse, run_to, world};
+use fadeout_sim::World;
+use serde_json::Value;
+
+/// A server, a core link and a cell; tests add UEs and flows.
+fn scenario(cell: &str, rest: &str) -> String {
+    format!(
+        "duration = \"2 s\"\n\
+         [link.core]\nfrom = \"server\"\nto = \"base\"\nrate = \"10 Gbit/s\"\ndelay = \"5 ms\"\n\
+         [cell.base]\n{cell}\n{rest}\n"
+    )
+}
+
+const LTE: &str = "radio = \"lte\"\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
+                   channel = { path-loss = \"uma\" }";
+const NR: &str = "radio = \"nr\"\ncarrier = \"28 GHz\"\nbandwidth = \"400 MHz\"\n\
+                  channel = { path-loss = \"umi\" }";
+const DOWNLOAD: &str = "[flow.bulk]\nfrom = \"server\"\nto = \"phone\"\n";
+
+fn summary(text: &str, overrides: &[&str]) -> Value {
+    let scenario = parse(text, ".".into(), overrides);
+    let mut world = world(&scenario);
+    run_to(&mut world, end(&scenario));
+    fadeout_sim::summary(&scenario, &world)
+}
+
+fn refused(text: &str) -> String {
+    let scenario = parse(text, ".".into(), &[]);
+    World::unobserved(&scenario)
+        .err()
+        .unwrap_or_else(|| panic!("accepted:\n{text}"))
+        .to_string()
+}
+
+/// Goodput of the flow of this position in Mbit/s.
+fn goodput(summary: &Value, flow: usize) -> f64 {
+    summary["flows"][flow]["goodput_mbps"]
+        .as_f64()
+        .expect("a rate")
+}
+
+#[test]
+fn a_given_sinr_gives_the_rate_of_its_blocks() {
+    // MCS 28 with 100 resource blocks: 75,376 bit a millisecond (TS 36.213 Table 7.1.7.2.1-1).
+    let cell = "radio = { kind = \"lte\", adaptation = \"fixed-mcs\", mcs = 28 }\n\
+                carrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }";
+    let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n";
+    let text = scenario(cell, &format!("{ue}{DOWNLOAD}"));
+    let rate = goodput(&summary(&text, &["duration=10 s"]), 0);
+    // 1448 of 1500 bytes are payload; RLC, MAC and PDCP headers take about 0.3 %, slow start the
+    // first 0.2 s.
+    let most = 75.376 * 1448.0 / 1500.0;
+    assert!(rate < most && rate > 0.97 * most, "{rate} of {most} Mbit/s");
+}
+
+#[test]
+fn both_generations_and_directions_carry_a_flow() {
+    for cell in [LTE, NR] {
+        for flow in [DOWNLOAD, "[flow.bulk]\nfrom = \"phone\"\nto = \"server\"\n"] {
+            let ue = "[ue.phone]\nposition = [\"50 m\", \"0 m\"]\n";
+            let summary = summary(&scenario(cell, &format!("{ue}{flow}")), &[]);
+            let rate = goodput(&summary, 0);
+            assert!(rate > 1.0, "{cell}\n{flow}{rate} Mbit/s");
+        }
+    }
+}
+
+#[test]
+fn an_idle_crowd_costs_nothing() {
+    let idle = "[ue.crowd]\ncount = 1000\nspread = \"300 m\"\n[ue.phone]\n\
+                position = [\"50 m\", \"0 m\"]\n[flow.one]\nfrom = \"server\"\nto = \"phone\"\n\
+                application = { kind = \"transfer\", size = \"1 kB\" }\n";
+    let summary = summary(&scenario(LTE, idle), &[]);
+    let events = summary["events"].as_u64().expect("a count");
+    assert!(events < 200, "{events} events");
+}
+
+#[test]
+fn a_node_with_two_radio_interfaces_uses_both() {
+    let small = "[cell.small]\nnode = \"base\"\nradio = \"nr\"\ncarrier = \"28 GHz\"\n\
+                 bandwidth = \"100 MHz\"\nchannel = { path-loss = \"umi\", line-of-sight = \"clear\" }\n\
+                 [ue.lte]\nnode = \"phone\"\ncell = \"base\"\nposition = [\"50 m\", \"0 m\"]\n\
+                 [ue.nr]\nnode = \"phone\"\ncell = \"small\"\nposition = [\"50 m\", \"0 m\"]\n";
+    let flow = |paths: &str| {
+        format!(
+            "[flow.bulk]\nfrom = \"server\"\nto = \"phone\"\nmultipath = {{ paths = [{paths}] }}\n"
+        )
+    };
+    let rate = |paths: &str| {
+        goodput(
+            &summary(&scenario(LTE, &format!("{small}{}", flow(paths))), &[]),
+            0,
+        )
+    };
+    let (lte, nr) = (rate("[\"core\", \"lte\"]"), rate("[\"core\", \"nr\"]"));
+    let both = rate("[\"core\", \"lte\"], [\"core\", \"nr\"]");
+    assert!(
+        both > 1.05 * lte.max(nr),
+        "{both} with both, {lte} and {nr} alone"
+    );
+}
+
+#[test]
+fn the_strongest_cell_serves_a_ue_that_names_none() {
+    // The far cell's node has no link to the server: only the near one can carry the flow.
+    let far = "[cell.far]\nposition = [\"5000 m\", \"0 m\"]\nradio = \"lte\"\ncarrier = \"2 GHz\"\n\
+               bandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n\
+               [ue.phone]\nposition = [\"100 m\", \"0 m\"]\n";
+    let summary = summary(&scenario(LTE, &format!("{far}{DOWNLOAD}")), &[]);
+    assert!(goodput(&summary, 0) > 1.0);
+    let away = refused(&scenario(
+        LTE,
+        &format!("{}{DOWNLOAD}", far.replace("100 m", "4900 m")),
+    ));
+    assert_eq!(away, "flow \"bulk\": no links connect its ends");
+}
+
+#[test]
+fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
+    let advice = |buffer: &str| {
+        let ue = format!("[ue.phone]\nrlc = {{ mode = \"am\", buffer = \"{buffer}\" }}\n");
+        let text = scenario(LTE, &format!("{ue}{DOWNLOAD}"));
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    // 80 Mbit/s by TS 38.306, 10 ms of links there and back: 100 kB.
+    assert_eq!(advice("200 kB"), Vec::<String>::new());
+    let sentences = advice("10 kB");
+    assert_eq!(sentences.len(), 1);
+    assert!(
+        sentences[0].starts_with("UE \"phone\": the RLC buffer of 10 kB is below the 100 kB"),
+        "{sentences:?}"
+    );
+}
+
+#[test]
+fn hard_places_end_a_run_in_order() {
+    // At the antenna itself, under it, and beyond every reach.
+    for (position, height) in [("0 m", "10 m"), ("0 m", "1.5 m"), ("900 km", "1.5 m")] {
+        let ue =
+            format!("[ue.phone]\nposition = [\"{position}\", \"0 m\"]\nheight = \"{height}\"\n");
+        for cell in [LTE, NR] {
+            let summary = summary(&scenario(cell, &format!("{ue}{DOWNLOAD}")), &[]);
+            let is_near = position == "0 m";
+            assert_eq!(goodput(&summary, 0) > 1.0, is_near, "{position}");
+            let events = summary["events"].as_u64().expect("a count");
+            assert!(is_near || events < 1000, "{events} events");
+        }
+    }
+}
+
+#[test]
+fn what_no_cell_can_be_is_refused_by_name() {
+    let phone = format!("[ue.phone]\n{DOWNLOAD}");
+    let odd = scenario(&LTE.replace("20 MHz", "17 MHz"), &phone);
+    let error = refused(&odd);
+    assert!(
+        error.starts_with("cell \"base\": no LTE channel of 17 MHz") && error.contains("20 MHz"),
+        "{error}"
+    );
+    let period = "radio = { kind = \"lte\", sr-period = 7 }";
+    let error = refused(&scenario(&LTE.replace("radio = \"lte\"", period), &phone));
+    assert!(
+        error.starts_with("cell \"base\": ") && error.contains('5'),
+        "{error}"
+    );
+    let zero = "[ue.phone]\nrlc = { mode = \"am\", t-reassembly = \"33 ms\" }\n";
+    let error = refused(&scenario(LTE, &format!("{zero}{DOWNLOAD}")));
+    assert_eq!(
+        error,
+        "UE \"phone\": t-Reordering is 33 ms; the nearest allowed value is 35 ms"
+    );
+}

@@ -1,0 +1,56 @@
+"""Table 2: the delay of single packets, in its parts."""
+
+import math
+from dataclasses import dataclass
+
+import polars as pl
+
+from fadeout.plot.radio import PARTS
+from fadeout.results import Results
+from fadeout.studies.slow_start.setups import Setting
+
+GRANT_DECODING_TTI = 1.5
+"""Half of the UE's 3 TTI, which the paper counts as part of the request (Table A.1, step 5)."""
+
+WARM_UP_S = 1.0
+"""The handshake is not counted."""
+
+
+@dataclass(frozen=True)
+class Delay:
+    """Mean delay of single packets in one direction."""
+
+    parts_ms: dict[str, float]
+    total_ms: float
+    error_ms: float
+    """Standard error of the total."""
+    packets: int
+
+    def request_ms(self, setting: Setting) -> float:
+        """The part that the paper calls SR-related."""
+        asked = self.parts_ms["sr_wait_s"] + self.parts_ms["grant_wait_s"]
+        return asked - GRANT_DECODING_TTI * setting.tti_ms
+
+
+def delay(results: Results, direction: str) -> Delay:
+    """The delay of a run's packets in `direction`."""
+    table = results.table("radio_delay").filter(
+        (pl.col("direction") == direction) & (pl.col("time_s") > WARM_UP_S)
+    )
+    columns = [part for part, _ in PARTS]
+    totals = table.select(pl.sum_horizontal(columns).alias("total"))["total"] * 1e3
+    means = table.select(pl.col(columns).mean() * 1e3).row(0, named=True)
+    count = len(totals)
+    deviation = totals.std()
+    assert isinstance(deviation, float), "packets on both sides of the warm-up"
+    return Delay(means, float(sum(means.values())), deviation / math.sqrt(count), count)
+
+
+def downlink_formula_tti(bler: float) -> float:
+    """Appendix A.1, in TTI."""
+    return 1.5 + 1 + 1.5 + 8 * bler
+
+
+def uplink_formula_tti(period: int, bler: float) -> tuple[float, float]:
+    """Table A.1, in TTI: what concerns the request, and the data."""
+    return period / 2 + 1 + 3 + 1 + 1.5, 1.5 + (1 + 8 * bler) + 1.5

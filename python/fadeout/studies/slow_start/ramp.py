@@ -1,0 +1,109 @@
+"""Table 1: when a download reaches the link's rate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fadeout.results import Results
+from fadeout.studies.slow_start.setups import THRESHOLD_MBPS
+
+BIN_MS = 0.1
+"""Bins in which the scenario counts bytes."""
+STEP_MS = 5.0
+"""Granularity of the paper's observations."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How throughput is read off a download: the paper leaves most of it open."""
+
+    name: str
+    window_ms: float = 25.0
+    stamp: float = 0.0
+    """Where in the window its time is: 0 at its start, 1 at its end."""
+    from_opening: bool = False
+    """Whether time zero is the opening of the connection instead of the request."""
+
+
+BASE = Measure("as chosen")
+MEASURES = (
+    BASE,
+    Measure("window stamped at its middle", stamp=0.5),
+    Measure("window stamped at its end", stamp=1.0),
+    Measure("window of 5 ms, stamped at its start", window_ms=5.0),
+    Measure("window of 5 ms, stamped at its end", window_ms=5.0, stamp=1.0),
+    Measure("time from the SYN", from_opening=True),
+)
+
+
+@dataclass(frozen=True)
+class Download:
+    """Bytes that arrived over time, from the opening of the connection."""
+
+    ends_ms: Array
+    total_bytes: Array
+    request_ms: float
+    """When the request was sent."""
+
+    @classmethod
+    def of(cls, results: Results) -> "Download":
+        """The download of a run."""
+        flow = results.flows.row(0, named=True)
+        table = results.throughput
+        return cls(
+            ends_ms=table["time_s"].to_numpy() * 1e3 - flow["start_s"] * 1e3,
+            total_bytes=np.cumsum(table["bytes"].to_numpy()).astype(np.float64),
+            request_ms=(flow["established_s"] - flow["start_s"]) * 1e3,
+        )
+
+    def arrived(self, at_ms: Array) -> Array:
+        """Bytes until each of the times."""
+        # A bin that ends there counts, whatever its last bit.
+        index = np.searchsorted(self.ends_ms, at_ms + BIN_MS / 2) - 1
+        return np.where(index < 0, 0.0, self.total_bytes[np.maximum(index, 0)])
+
+    def steps(self, zero_ms: float, spare_ms: float) -> Array:
+        """The times of observation, less what a window needs beyond them."""
+        return np.arange(0.0, self.ends_ms[-1] - zero_ms - spare_ms, STEP_MS)
+
+    def instantaneous(self, measure: Measure = BASE) -> tuple[Array, Array]:
+        """Times from zero in ms, and throughput over the window at each in Mbit/s."""
+        zero = self._zero_ms(measure)
+        times = self.steps(zero, measure.window_ms)
+        begins = zero + times - measure.stamp * measure.window_ms
+        gained = self.arrived(begins + measure.window_ms) - self.arrived(begins)
+        return times, gained * 8e-3 / measure.window_ms
+
+    def aggregate(self, measure: Measure = BASE) -> tuple[Array, Array]:
+        """Times from zero in ms, and all that arrived until then over the time, in Mbit/s."""
+        zero = self._zero_ms(measure)
+        times = self.steps(zero, 0.0)[1:]
+        return times, self.arrived(zero + times) * 8e-3 / times
+
+    def numbers(self, measure: Measure) -> dict[str, float]:
+        """The four columns of the paper's Table 1; NaN where 90 % is not reached."""
+        zero = self._zero_ms(measure)
+        found: dict[str, float] = {}
+        for name, (times, rates) in (
+            ("ramp", self.instantaneous(measure)),
+            ("upt", self.aggregate(measure)),
+        ):
+            reached = np.flatnonzero(rates >= THRESHOLD_MBPS)
+            at = times[reached[0]] if len(reached) else np.nan
+            found[f"{name}_ms"] = float(at)
+            size = self.arrived(np.array([zero + at]))[0] / 1e3 if len(reached) else np.nan
+            found[f"{name}_kb"] = float(size)
+        return found
+
+    def _zero_ms(self, measure: Measure) -> float:
+        return 0.0 if measure.from_opening else self.request_ms
+
+
+def saturated_mbps(results: Results) -> float:
+    """Rate of a download over the second half of the run, when the ramp is long past."""
+    half = results.duration_s / 2
+    late = results.throughput.filter(results.throughput["time_s"] > half)
+    return float(late["bytes"].sum()) * 8e-6 / half

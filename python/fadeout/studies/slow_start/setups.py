@@ -1,0 +1,103 @@
+"""The paper's settings, its numbers, and what it leaves open."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Values = Mapping[str, str]
+"""Overrides of the scenario."""
+
+PUBLISHED: dict[str, Any] = tomllib.loads(
+    (Path(__file__).parent / "published.toml").read_text(encoding="utf-8")
+)
+SATURATION_MBPS: float = PUBLISHED["setup"]["stated"]["saturation_mbps"]
+THRESHOLD_MBPS: float = SATURATION_MBPS * PUBLISHED["setup"]["stated"]["threshold"]
+
+GOLDEN = 0.6180339887498949
+"""Fraction of the golden section: multiples of it fill the unit interval evenly."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A row of the paper's tables: interval, and period of scheduling requests."""
+
+    tti_ms: float
+    period_tti: int
+
+    @property
+    def name(self) -> str:
+        """As the tables name it."""
+        return f"{self.tti_ms:g} ms, {self.period_tti} TTI"
+
+    def values(self) -> Values:
+        """Its overrides."""
+        return {
+            "cell.cell.radio.tti": f"{self.tti_ms:g} ms",
+            "cell.cell.radio.sr-period": str(self.period_tti),
+        }
+
+    def published(self, table: str) -> dict[str, float]:
+        """Its row of the paper's `table`."""
+        return next(
+            row
+            for row in PUBLISHED[table]
+            if (row["tti_ms"], row["sr_tti"]) == (self.tti_ms, self.period_tti)
+        )
+
+
+SETTINGS = tuple(Setting(row["tti_ms"], row["sr_tti"]) for row in PUBLISHED["table1"])
+
+
+@dataclass(frozen=True)
+class Change:
+    """One assumption changed, everything else as in the scenario."""
+
+    assumption: str
+    value: str
+    values: Values = field(default_factory=dict, hash=False)
+    round_trip_ms: float = 2.0
+    """Of the core network, without the seed's part."""
+
+    @property
+    def bler(self) -> float:
+        """Errors of first transmissions, which decide the rate that saturates at 21 Mbit/s."""
+        return float(self.values.get("cell.cell.radio.bler", "0"))
+
+
+UNCHANGED = Change("as in the scenario", "")
+
+
+def _one(assumption: str, value: str, key: str, given: str) -> Change:
+    return Change(assumption, value, {key: given})
+
+
+RARE_REPORTS = {"ue.phone.rlc.t-status-prohibit": "60 ms"}
+"""The usual t-StatusProhibit of LTE."""
+
+CHANGES = (
+    *(
+        _one("initial window", f"{window} segments", "flow.download.tcp.initial-window", window)
+        for window in ("2", "4", "10")
+    ),
+    *(
+        Change("core round trip", f"{round_trip:g} ms", round_trip_ms=round_trip)
+        for round_trip in (0.0, 1.0, 4.0)
+    ),
+    Change(
+        "core jitter",
+        "1 ms each way",
+        {
+            "link.core.delay": "0.5 ms",
+            "link.core.jitter": "1 ms",
+            "link.core.reverse.jitter": "1 ms",
+        },
+    ),
+    _one("delayed ACKs", "none", "flow.download.tcp.ack-rule", "every-segment"),
+    _one("receive window", "65,535 B", "flow.download.tcp.receive-window", "65535"),
+    _one("errors", "10 %", "cell.cell.radio.bler", "0.1"),
+    _one("RLC", "unacknowledged", "ue.phone.rlc", '{ mode = "um", buffer = "32 MB" }'),
+    Change("RLC status reports", "60 ms apart", RARE_REPORTS),
+    _one("first uplink grant", "64 B", "cell.cell.radio.first-grant", "64"),
+)

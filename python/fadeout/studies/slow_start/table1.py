@@ -1,0 +1,221 @@
+"""Table 1 of the paper beside ours, and what each assumption moves."""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+
+from fadeout.studies.slow_start import figures
+from fadeout.studies.slow_start.ramp import BASE, MEASURES, Download
+from fadeout.studies.slow_start.runs import Numbers
+from fadeout.studies.slow_start.setups import (
+    CHANGES,
+    PUBLISHED,
+    SETTINGS,
+    UNCHANGED,
+    Change,
+    Setting,
+)
+from fadeout.study import Section, Table, estimate
+
+Found = Mapping[tuple[Change, Setting], Sequence[Numbers]]
+
+COLUMNS = {
+    "ramp_ms": "ramp, ms",
+    "ramp_kb": "ramp, kB",
+    "upt_ms": "UPT, ms",
+    "upt_kb": "UPT, kB",
+}
+
+
+def mean(values: Sequence[Numbers], measure: str, column: str) -> float:
+    """The mean over the seeds; NaN when one did not get there."""
+    return statistics.fmean(numbers[measure][column] for numbers in values)
+
+
+def ours(found: Found, setting: Setting, column: str) -> float:
+    """The scenario as it stands, read as chosen."""
+    return mean(found[UNCHANGED, setting], BASE.name, column)
+
+
+def table1(found: Found, downloads: Mapping[Setting, Download], seeds: int) -> Section:
+    """The section."""
+    cells = [
+        {
+            "tti_ms": setting.tti_ms,
+            "sr_tti": setting.period_tti,
+            "column": column,
+            "published": setting.published("table1")[column],
+            "mean": ours(found, setting, column),
+            "ci95": interval(found[UNCHANGED, setting], column),
+            "ratio": ours(found, setting, column) / setting.published("table1")[column],
+        }
+        for setting in SETTINGS
+        for column in COLUMNS
+    ]
+    lines = [cells[i : i + len(COLUMNS)] for i in range(0, len(cells), len(COLUMNS))]
+    wrong = next(row for row in PUBLISHED["table1"] if "upt_kb_consistent" in row)
+    return Section(
+        name="table1",
+        title="Table 1: reaching 90 % of the saturation rate",
+        text=(
+            "*Ramp*: throughput over 25 ms, stamped at the start of the window, is 90 % of "
+            "21 Mbit/s; *UPT*: all that arrived over the time since the request is. Time, and what "
+            f"arrived until then. Each cell has the paper's number, our mean of {seeds} seeds, and "
+            "the ratio of both."
+        ),
+        table=Table(
+            columns=["TTI, SR period", *COLUMNS.values()],
+            rows=[
+                [
+                    setting.name,
+                    *(
+                        f"{cell['published']:g} / {cell['mean']:.4g} / {cell['ratio']:.2f}"
+                        for cell in line
+                    ),
+                ]
+                for setting, line in zip(SETTINGS, lines, strict=True)
+            ],
+            data=cells,
+        ),
+        figures={
+            f"Throughput with a scheduling request every {period} TTI (the paper's Figure "
+            f"{number}): over the 25 ms that follow (above), and since the request (below). "
+            "One run each.": figures.ramps(downloads, period)
+            for number, period in ((1, 5), (2, 1))
+        },
+        conclusion=(
+            f"The paper's {wrong['upt_kb']:g} kB at {wrong['tti_ms']:g} ms, {wrong['sr_tti']} TTI "
+            f"contradict its own {wrong['upt_ms']:g} ms: together they are more than the "
+            f"saturation rate. {wrong['upt_kb_consistent']:g} kB would agree."
+        ),
+        is_headline=True,
+    )
+
+
+def interval(values: Sequence[Numbers], column: str) -> float:
+    """Half of the 95 % interval over the seeds."""
+    return estimate([numbers[BASE.name][column] for numbers in values]).half_width
+
+
+def readings(found: Found) -> Section:
+    """What the choice of the window and of time zero moves."""
+    table = {
+        (measure.name, column): [
+            mean(found[UNCHANGED, setting], measure.name, column) for setting in SETTINGS
+        ]
+        for measure in MEASURES
+        for column in COLUMNS
+    }
+    return Section(
+        name="readings",
+        title="How the throughput is read",
+        text=(
+            "The same runs, read in other ways: ramp in ms and kB, and the time of UPT, which only "
+            "time zero can move."
+        ),
+        table=Table(
+            columns=["reading", *(setting.name for setting in SETTINGS)],
+            rows=[
+                ["paper", *(reading_cell(published_row(setting)) for setting in SETTINGS)],
+                *(
+                    [
+                        measure.name,
+                        *(
+                            reading_cell({c: table[measure.name, c][i] for c in COLUMNS})
+                            for i in range(len(SETTINGS))
+                        ),
+                    ]
+                    for measure in MEASURES
+                ),
+            ],
+            data=[
+                {"reading": name, "column": column}
+                | {setting.name: value for setting, value in zip(SETTINGS, values, strict=True)}
+                for (name, column), values in table.items()
+            ],
+        ),
+    )
+
+
+def published_row(setting: Setting) -> Mapping[str, float]:
+    """The paper's row."""
+    return setting.published("table1")
+
+
+def reading_cell(row: Mapping[str, float]) -> str:
+    """Ramp in ms and kB, UPT in ms."""
+    return f"{row['ramp_ms']:.0f} / {row['ramp_kb']:.0f} / {row['upt_ms']:.0f}"
+
+
+def assumptions(found: Found) -> Section:
+    """What each assumption moves."""
+    rows = []
+    data = []
+    for change in (UNCHANGED, *CHANGES):
+        means = {
+            column: [mean(found[change, s], BASE.name, column) for s in SETTINGS]
+            for column in COLUMNS
+        }
+        factors = {
+            column: geometric_mean(
+                [
+                    value / ours(found, setting, column)
+                    for setting, value in zip(SETTINGS, values, strict=True)
+                ]
+            )
+            for column, values in means.items()
+        }
+        rows.append(
+            [
+                change.assumption,
+                change.value,
+                *(
+                    f"{ramp:.0f} / {number(upt)}"
+                    for ramp, upt in zip(means["ramp_ms"], means["upt_ms"], strict=True)
+                ),
+                f"{factors['ramp_ms']:.2f}" if change.value else "",
+                f"{factors['upt_ms']:.2f}" if change.value else "",
+            ]
+        )
+        data += [
+            {"assumption": change.assumption, "value": change.value, "column": column}
+            | {setting.name: value for setting, value in zip(SETTINGS, values, strict=True)}
+            | {"factor": factors[column]}
+            for column, values in means.items()
+        ]
+    published = [
+        f"{s.published('table1')['ramp_ms']:g} / {s.published('table1')['upt_ms']:g}"
+        for s in SETTINGS
+    ]
+    return Section(
+        name="assumptions",
+        title="What each assumption moves",
+        text=(
+            "Time of the ramp and of UPT in ms when one assumption changes. The last columns are "
+            "the factors on both, geometric means of the six settings; `tables/assumptions.csv` "
+            "has the bytes too."
+        ),
+        table=Table(
+            columns=[
+                "assumption",
+                "changed to",
+                *(s.name for s in SETTINGS),
+                "ramp factor",
+                "UPT factor",
+            ],
+            rows=[["paper", "", *published, "", ""], *rows],
+            data=data,
+        ),
+        is_headline=True,
+    )
+
+
+def number(value: float) -> str:
+    """A time in ms, if there is one."""
+    return "never" if math.isnan(value) else f"{value:.0f}"
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Of those that are positive numbers; a ramp may be there at once, or never come."""
+    known = [value for value in values if value > 0]
+    return statistics.geometric_mean(known) if known else math.nan

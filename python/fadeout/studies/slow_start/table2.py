@@ -1,0 +1,105 @@
+"""Table 2 of the paper beside the simulated stack."""
+
+from collections.abc import Mapping
+
+from fadeout.studies.slow_start import figures
+from fadeout.studies.slow_start.delay import Delay, downlink_formula_tti, uplink_formula_tti
+from fadeout.studies.slow_start.runs import BLERS
+from fadeout.studies.slow_start.setups import SETTINGS, Setting
+from fadeout.study import Section, Table
+
+Delays = Mapping[tuple[Setting, float, str], Delay]
+
+QUANTITIES = {"dl": "DL", "ul_sr": "UL, request", "ul_data": "UL, data", "ul_total": "UL, total"}
+
+
+def compare(delays: Delays) -> list[dict[str, float | str | int]]:
+    """Every cell of the table: printed, by the appendix's formula, and simulated, in ms."""
+    rows = []
+    for setting in SETTINGS:
+        printed = setting.published("table2")
+        for bler in BLERS:
+            suffix = "10" if bler else "free"
+            down, up = (delays[setting, bler, d] for d in ("downlink", "uplink"))
+            request, data = uplink_formula_tti(setting.period_tti, bler)
+            formula = {
+                "dl": downlink_formula_tti(bler),
+                "ul_sr": request,
+                "ul_data": data,
+                "ul_total": request + data,
+            }
+            asked = up.request_ms(setting)
+            ours = {
+                "dl": down.total_ms,
+                "ul_sr": asked,
+                "ul_data": up.total_ms - asked,
+                "ul_total": up.total_ms,
+            }
+            rows += [
+                {
+                    "tti_ms": setting.tti_ms,
+                    "sr_tti": setting.period_tti,
+                    "bler": bler,
+                    "quantity": quantity,
+                    "printed_ms": printed[f"{quantity}_{suffix}"],
+                    "formula_ms": formula[quantity] * setting.tti_ms,
+                    "ours_ms": ours[quantity],
+                    "standard_error_ms": (down if quantity == "dl" else up).error_ms,
+                    "packets": (down if quantity == "dl" else up).packets,
+                    "deviation_pct": 100
+                    * (ours[quantity] / (formula[quantity] * setting.tti_ms) - 1),
+                }
+                for quantity in QUANTITIES
+            ]
+    return rows
+
+
+def table2(delays: Delays) -> Section:
+    """The section."""
+    rows = compare(delays)
+
+    def cells(setting: Setting, bler: float) -> list[str]:
+        mine = [
+            row
+            for row in rows
+            if (row["tti_ms"], row["sr_tti"], row["bler"])
+            == (setting.tti_ms, setting.period_tti, bler)
+        ]
+        return [
+            f"{row['printed_ms']:.4g} / {row['formula_ms']:.4g} / {row['ours_ms']:.4g}"
+            for row in mine
+        ]
+
+    worst = max(rows, key=lambda row: abs(float(row["deviation_pct"])))
+    return Section(
+        name="table2",
+        title="Table 2: delay of the air interface",
+        text=(
+            "Single packets that meet every phase of the frame alike; the mean delay in ms. Each "
+            "cell has the paper's number, its Appendix A evaluated, and ours. The rows with a "
+            "period of 1 TTI are printed without the half interval that Appendix A has for the "
+            "wait for the next opportunity; ours meet the appendix."
+        ),
+        table=Table(
+            columns=["TTI, SR period", "errors", *QUANTITIES.values()],
+            rows=[
+                [setting.name, f"{100 * bler:g} %", *cells(setting, bler)]
+                for setting in SETTINGS
+                for bler in BLERS
+            ],
+            data=rows,
+        ),
+        figures={
+            "Mean delay of single packets with 10 % errors of first transmissions, by its parts: "
+            "uplink above, downlink below, for each interval and period of scheduling requests. "
+            "*Queue* is the base station's processing and the wait for the next interval; beside "
+            "each bar is the total.": figures.parts(delays)
+        },
+        conclusion=(
+            f"The largest deviation from Appendix A is {abs(float(worst['deviation_pct'])):.2f} % "
+            f"({worst['tti_ms']:g} ms, {worst['sr_tti']} TTI, {100 * float(worst['bler']):g} % "
+            f"errors, {QUANTITIES[str(worst['quantity'])]}): {worst['packets']} packets leave the "
+            f"total a standard error of {1e3 * float(worst['standard_error_ms']):.2g} us."
+        ),
+        is_headline=True,
+    )

@@ -1,0 +1,92 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fadeout.cli import app
+from fadeout.studies.slow_start import runs
+from fadeout.studies.slow_start.delay import downlink_formula_tti, uplink_formula_tti
+from fadeout.studies.slow_start.ramp import BIN_MS, Download, Measure
+from fadeout.studies.slow_start.runs import Effort
+from fadeout.studies.slow_start.setups import PUBLISHED, SETTINGS
+
+
+def steady(rate_mbps: float, silent_ms: float, request_ms: float = 0.0) -> Download:
+    """Nothing for a while, then a constant rate."""
+    ends = np.arange(1, 20_001, dtype=np.float64) * BIN_MS
+    total = np.maximum(ends - silent_ms, 0.0) * rate_mbps * 125
+    return Download(ends_ms=ends, total_bytes=total, request_ms=request_ms)
+
+
+def test_the_appendix_gives_the_printed_table_but_for_the_wait_with_a_period_of_one():
+    for setting in SETTINGS:
+        printed = setting.published("table2")
+        for bler, suffix in ((0.0, "free"), (0.1, "10")):
+            down = downlink_formula_tti(bler) * setting.tti_ms
+            assert down == pytest.approx(printed[f"dl_{suffix}"])
+            total = sum(uplink_formula_tti(setting.period_tti, bler)) * setting.tti_ms
+            omitted = 0.5 * setting.tti_ms if setting.period_tti == 1 else 0.0
+            assert total - omitted == pytest.approx(printed[f"ul_total_{suffix}"])
+
+
+def test_a_window_fires_at_its_stamp():
+    # 22.5 of the 25 ms must be busy: of windows every 5 ms, the one that begins after 60 ms.
+    download = steady(21.0, silent_ms=60.0)
+    starts = download.numbers(Measure("start"))
+    ends = download.numbers(Measure("end", stamp=1.0))
+    assert starts["ramp_ms"] == 60.0
+    assert starts["ramp_kb"] == 0.0
+    assert ends["ramp_ms"] == 85.0
+    assert ends["ramp_kb"] == pytest.approx(25 * 21 / 8)
+
+
+def test_the_aggregate_needs_ten_times_the_silence():
+    # 21 (t - 59.8) / t = 18.9 at t = 598 ms; the next look is at 600.
+    found = steady(21.0, silent_ms=59.8).numbers(Measure("start"))
+    assert found["upt_ms"] == 600.0
+    assert found["upt_kb"] == pytest.approx((600 - 59.8) * 21 / 8)
+
+
+def test_time_zero_is_the_request_unless_told():
+    download = steady(21.0, silent_ms=59.8, request_ms=20.0)
+    assert download.numbers(Measure("request"))["upt_ms"] == 400.0
+    assert download.numbers(Measure("opening", from_opening=True))["upt_ms"] == 600.0
+
+
+def test_a_rate_that_is_not_reached_is_no_number():
+    found = steady(18.0, silent_ms=0.0).numbers(Measure("start"))
+    assert all(np.isnan(value) for value in found.values())
+
+
+def test_the_study_meets_the_appendix_and_compares_all_settings(
+    cli: CliRunner, monkeypatch: pytest.MonkeyPatch
+):
+    # 20,000 packets: the mean with 10 % errors has a standard error of 0.4 %.
+    effort = Effort(seeds=2, packets=1_000, packets_with_errors=20_000)
+    monkeypatch.setattr("fadeout.studies.slow_start.study.QUICK", effort)
+    result = cli.invoke(app, ["study", "slow-start", "--quick", "--out", "study"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(Path("study/results.json").read_text())
+    assert len(found["table2"]) == len(SETTINGS) * len(runs.BLERS) * 4
+    assert max(abs(row["deviation_pct"]) for row in found["table2"]) < 1
+    table = {(r["tti_ms"], r["sr_tti"], r["column"]): r["mean"] for r in found["table1"]}
+    for period in (5, 1):
+        ramps = [table[tti, period, "ramp_ms"] for tti in (1.0, 0.5, 0.1)]
+        assert ramps == sorted(ramps, reverse=True)
+        assert len(set(ramps)) == 3
+    # What arrived until 90 %, over the time, is 90 %; it is observed every 5 ms.
+    for setting in SETTINGS:
+        key = (setting.tti_ms, setting.period_tti)
+        rate = table[*key, "upt_kb"] * 8 / table[*key, "upt_ms"]
+        assert rate == pytest.approx(0.9 * 21, rel=0.06)
+    for row in found["saturation"]:
+        assert row["reached_mbps"] == pytest.approx(21, rel=0.005)
+    assert {row["published"] for row in found["claims"]} == {
+        float(value) for value in PUBLISHED["text_claims"].values()
+    }
+    report = Path("study/report.md").read_text()
+    for figure in Path("study/figures").glob("*.png"):
+        assert figure.stat().st_size > 5_000
+        assert f"figures/{figure.name}" in report
