@@ -123,9 +123,11 @@ docs: build $(VENV)/.tools check-docs ## Build the documentation
 study-docs: demo ## Run the studies and put their reports and figures into the docs
 	$(call say,study of congestion controls)
 	$(BIN)/fadeout study congestion-controls --out out/study-congestion-controls --force
+	$(call say,study of retransmissions on the link)
+	$(BIN)/fadeout study link-retransmission --out out/study-link-retransmission --force
 	$(call say,study of slow start)
 	$(BIN)/fadeout study slow-start --out out/study-slow-start --force
-	$(BIN)/python tools/study_docs.py blockage congestion-controls slow-start
+	$(BIN)/python tools/study_docs.py blockage congestion-controls link-retransmission slow-start
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew

@@ -13,7 +13,7 @@ use fadeout_link::{Link, LinkConfig, LossConfig, RateConfig, Trace};
 use fadeout_radio::rlc::{Entity, RlcConfig, Sdu, TransportBlock};
 use fadeout_scenario::Source;
 use fadeout_sim::World;
-use fadeout_transport::tcp::{Outbox, TcpConfig, TcpEndpoint};
+use fadeout_transport::tcp::{Outbox, ReceiveWindow, TcpConfig, TcpEndpoint};
 use gungraun::prelude::*;
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -110,7 +110,12 @@ fn recovering() -> Replay {
 #[bench::ack_steady(steady(0))]
 #[bench::ack_recovery(recovering())]
 #[bench::data(steady(1))]
-fn endpoint(mut replay: Replay) -> Replay {
+fn endpoint(replay: Replay) -> Replay {
+    acknowledge(replay)
+}
+
+#[inline]
+fn acknowledge(mut replay: Replay) -> Replay {
     for Arrival { at, segment, ecn } in &replay.arrivals {
         let out = &mut replay.outbox;
         replay
@@ -120,6 +125,44 @@ fn endpoint(mut replay: Replay) -> Replay {
         out.clear();
     }
     replay
+}
+
+/// In congestion avoidance, with a window of about a bandwidth-delay product that is the limit.
+fn avoiding(control: &str) -> Replay {
+    let mut config = TcpConfig::linux();
+    config.initial_ssthresh = 1_700.0;
+    config.receive_window = ReceiveWindow::Fixed { bytes: 1 << 26 };
+    let mut pair = Pair::with(control, &config, LossConfig::None);
+    pair.run_until(Time::ZERO + Span::from_millis(1000));
+    replay(pair, 0)
+}
+
+// What an ACK costs the endpoint with each congestion control.
+#[library_benchmark]
+#[bench::newreno(avoiding("newreno"))]
+#[bench::reno(avoiding("reno"))]
+#[bench::tahoe(avoiding("tahoe"))]
+#[bench::cubic(avoiding("cubic"))]
+#[bench::bic(avoiding("bic"))]
+#[bench::highspeed(avoiding("highspeed"))]
+#[bench::scalable(avoiding("scalable"))]
+#[bench::htcp(avoiding("htcp"))]
+#[bench::hybla(avoiding("hybla"))]
+#[bench::illinois(avoiding("illinois"))]
+#[bench::yeah(avoiding("yeah"))]
+#[bench::compound(avoiding("compound"))]
+#[bench::vegas(avoiding("vegas"))]
+#[bench::veno(avoiding("veno"))]
+#[bench::westwood(avoiding("westwood"))]
+#[bench::copa(avoiding("copa"))]
+#[bench::dctcp(avoiding("dctcp"))]
+#[bench::prague(avoiding("prague"))]
+#[bench::bbr(avoiding("bbr"))]
+#[bench::bbr3(avoiding("bbr3"))]
+#[bench::x_tcp(avoiding("x-tcp"))]
+#[bench::rtw_tcp(avoiding("rtw-tcp"))]
+fn control(replay: Replay) -> Replay {
+    acknowledge(replay)
 }
 
 struct Carrier {
@@ -316,6 +359,6 @@ fn radio(mut load: RadioLoad, step_nanos: u64) -> RadioLoad {
 
 library_benchmark_group!(
     name = hot_paths,
-    benchmarks = [event, endpoint, link, radio, rlc, world]
+    benchmarks = [event, endpoint, control, link, radio, rlc, world]
 );
 main!(library_benchmark_groups = hot_paths);

@@ -30,7 +30,7 @@ pub fn path() -> LinkConfig {
     }
 }
 
-/// A bulk flow over [`path`]: end 0 sends with CUBIC, end 1 receives.
+/// A bulk flow over [`path`]: end 0 sends, end 1 receives.
 #[derive(Debug)]
 pub struct Pair {
     /// The endpoints.
@@ -45,13 +45,22 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The flow at its first SYN, with both stacks as `config` says and this loss of data.
+    /// The flow at its first SYN, with CUBIC, both stacks as `config` says and this loss of data.
     pub fn new(config: &TcpConfig, loss: LossConfig) -> Pair {
+        Pair::with("cubic", config, loss)
+    }
+
+    /// The same with the congestion control of this name.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    pub fn with(control: &str, config: &TcpConfig, loss: LossConfig) -> Pair {
         let end = |n: u32| {
             let random = Stream::new(1, "congestion", u64::from(n));
-            let cubic = Congestion::new("cubic", &Parameters::default(), random)
-                .expect("CUBIC is in the registry");
-            TcpEndpoint::new(config, FlowId(0), cubic)
+            let control = Congestion::new(control, &Parameters::default(), random)
+                .expect("the registry has the congestion control");
+            TcpEndpoint::new(config, FlowId(0), control)
         };
         let link = |n, loss| {
             let config = LinkConfig { loss, ..path() };

@@ -263,19 +263,24 @@ impl Segment {
     }
     /// Bytes of TCP options, laid out as Linux does: timestamps take 12 bytes with their padding
     /// and SACK blocks 4 + 8 each, but on a SYN the options stand close.
+    #[inline]
     pub fn options_len(&self) -> u32 {
         if self.flags.has(Flags::SYN) {
-            let mss: u32 = if self.mss != 0 { 4 } else { 0 };
-            let scale = if self.window_scale.is_some() { 3 } else { 0 };
-            let sack = if self.sack_permitted { 2 } else { 0 };
-            let timestamps = if self.has_timestamps { 10 } else { 0 };
-            let multipath = self.mptcp.len(self.flags);
-            return (mss + scale + sack + timestamps).next_multiple_of(4) + multipath;
+            return self.syn_options_len();
         }
         let timestamps = if self.has_timestamps { 12 } else { 0 };
         let blocks = self.sack.as_slice().len() as u32;
         let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
         timestamps + sack + self.mptcp.len(self.flags)
+    }
+    #[cold]
+    fn syn_options_len(&self) -> u32 {
+        let mss: u32 = if self.mss != 0 { 4 } else { 0 };
+        let scale = if self.window_scale.is_some() { 3 } else { 0 };
+        let sack = if self.sack_permitted { 2 } else { 0 };
+        let timestamps = if self.has_timestamps { 10 } else { 0 };
+        let multipath = self.mptcp.len(self.flags);
+        (mss + scale + sack + timestamps).next_multiple_of(4) + multipath
     }
     /// Size on the wire as an IPv4 packet: 20 bytes of IP, 20 of TCP, options and payload.
     #[inline]

@@ -90,6 +90,7 @@ impl Fluid {
         &self.pieces
     }
 
+    #[inline]
     fn transmit(&mut self, now: Time, size: u32) -> Transmission {
         if self.free_at <= now {
             self.free_at = now;

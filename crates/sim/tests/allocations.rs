@@ -16,25 +16,26 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// The last flow of the examples starts halfway and is done within a few seconds.
 const WARM_UP: f64 = 0.6;
 
-/// The multipath examples run this long instead. What their paths hold of a shared buffer, and the
-/// holes at the receiver, reach a new maximum now and then, ever more rarely, and a list that
-/// doubles follows: at 200 s `multipath-outage` still does so twice after its warm-up.
-const MULTIPATH: &str = "duration=300 s";
+/// What the paths of a multipath connection hold of its shared buffer, and the holes at its
+/// receiver, reach a new maximum now and then, however long it runs. Growth is amortised: each of
+/// the four lists at either end (mappings, retransmission queue, reassembly, packets under way)
+/// may double once more.
+const MULTIPATH_GROWTH: u64 = 8;
 
 #[test]
 fn the_steady_state_of_every_example_allocates_nothing() {
     for path in examples() {
-        let is_multipath = name(&path).starts_with("multipath");
-        let scenario = read(&path, if is_multipath { &[MULTIPATH] } else { &[] });
+        let scenario = read(&path, &[]);
         let mut world = world(&scenario);
         run_to(&mut world, part(&scenario, WARM_UP));
         let (before, events) = (allocations(), world.events());
         run_to(&mut world, end(&scenario));
         let count = allocations() - before;
         let events = world.events() - events;
-        assert_eq!(
-            count,
-            0,
+        let is_multipath = scenario.flows.iter().any(|flow| flow.multipath.is_some());
+        let most = if is_multipath { MULTIPATH_GROWTH } else { 0 };
+        assert!(
+            count <= most,
             "{} allocates {count} times in {events} events",
             name(&path)
         );

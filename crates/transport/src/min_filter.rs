@@ -17,11 +17,13 @@ impl<T: Copy + Ord> MinFilter<T> {
         }
     }
 
+    #[inline]
     pub(crate) fn value(&self) -> T {
         self.best[0].1
     }
 
     /// Takes `value`; those of more than `window` ago leave.
+    #[inline]
     pub(crate) fn update(&mut self, now: Time, value: T, window: Span) {
         let sample = (now, value);
         if value <= self.best[0].1 || now.since(self.best[2].0) > window {

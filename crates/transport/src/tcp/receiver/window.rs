@@ -16,7 +16,8 @@ const LARGEST_WINDOW: u64 = 65_535 << 14;
 #[derive(Debug)]
 pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
-    is_scaled: bool,
+    /// Window scale shift (RFC 7323 section 2).
+    scale: u8,
     maximum: u64,
     /// Size of the buffer, in payload.
     buffer: u64,
@@ -51,7 +52,7 @@ impl AdvertisedWindow {
         let initial = initial.min(maximum);
         AdvertisedWindow {
             is_autotuned,
-            is_scaled: true,
+            scale: scale_of(if is_autotuned { 2 * maximum } else { maximum }),
             maximum,
             buffer: initial.max(INITIAL_WINDOW.min(maximum)),
             threshold: initial,
@@ -73,22 +74,12 @@ impl AdvertisedWindow {
     /// The smallest scale that can express the largest window; with autotuning the largest
     /// buffer, as Linux counts it: twice the window.
     pub(crate) fn scale(&self) -> u8 {
-        let largest = if self.is_autotuned {
-            2 * self.maximum
-        } else {
-            self.maximum
-        };
-        if !self.is_scaled {
-            return 0;
-        }
-        (0..14)
-            .find(|&scale| 65_535_u64 << scale >= largest)
-            .unwrap_or(14)
+        self.scale
     }
 
     /// The peer knows no window scaling: no more than 16 bits can be said.
     pub(super) fn forgo_scaling(&mut self) {
-        self.is_scaled = false;
+        self.scale = 0;
         self.maximum = self.maximum.min(65_535);
         self.buffer = self.buffer.min(65_535);
         self.threshold = self.threshold.min(65_535);
@@ -108,7 +99,7 @@ impl AdvertisedWindow {
     /// The window that could be offered with `held` bytes in the buffer.
     pub(crate) fn preview(&self, held: u64) -> u64 {
         let free = self.buffer.saturating_sub(held).min(self.threshold);
-        free >> self.scale() << self.scale()
+        free >> self.scale << self.scale
     }
 
     /// The window of a segment that leaves now.
@@ -116,7 +107,7 @@ impl AdvertisedWindow {
         self.right_edge = self.right_edge.max(next + self.preview(held));
         let window = self.right_edge - next;
         // Only multiples of the scale can be said, and never more than was meant.
-        window >> self.scale() << self.scale()
+        window >> self.scale << self.scale
     }
 
     /// A full-sized segment was received in order: offer more of the buffer.
@@ -194,6 +185,13 @@ impl AdvertisedWindow {
             (None, _) => srtt,
         }
     }
+}
+
+/// The smallest window scale that can express `largest` bytes, at most 14.
+fn scale_of(largest: u64) -> u8 {
+    (0..14)
+        .find(|&scale| 65_535_u64 << scale >= largest)
+        .unwrap_or(14)
 }
 
 /// Buffer for `copied` bytes read in a round trip, after `space` in the one before.

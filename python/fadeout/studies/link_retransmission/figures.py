@@ -1,0 +1,114 @@
+"""Figures of the study of retransmissions on the link."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
+from fadeout.studies.link_retransmission.setups import DISTANCES_M, MODES, SIZES_MB, Mode
+
+if TYPE_CHECKING:
+    from fadeout.study import Estimate
+
+COLORS = {mode.name: PALETTE[index] for index, mode in enumerate(MODES)}
+WIDTH = 0.8 / len(MODES)
+
+
+def goodput_and_rtt(found: Mapping[tuple[int, str], Mapping[str, "Estimate"]]) -> Figure:
+    """Goodput above the round-trip time, a group of bars a distance."""
+    with new_figure(height=COLUMN_INCHES, rows=2) as (figure, axes):
+        for ax, name in zip(axes, ("goodput_mbps", "rtt_ms"), strict=True):
+            for number, mode in enumerate(MODES):
+                values = [found[distance, mode.name][name] for distance in DISTANCES_M]
+                ax.bar(
+                    [place - 0.4 + WIDTH * (number + 0.5) for place in range(len(values))],
+                    [value.mean for value in values],
+                    WIDTH * 0.92,
+                    yerr=[
+                        [min(value.half_width, value.mean) for value in values],
+                        [value.half_width for value in values],
+                    ],
+                    error_kw={"linewidth": 0.7, "capsize": 1.5},
+                    color=COLORS[mode.name],
+                    label=mode.name,
+                )
+            ax.grid(visible=False, axis="x")
+            ax.set_ylim(bottom=0)
+        axes[0].set_ylabel("Goodput (Mbit/s)")
+        axes[1].set_ylabel("Mean RTT (ms)")
+        axes[1].set_xticks(range(len(DISTANCES_M)), [f"{d} m" for d in DISTANCES_M])
+        axes[1].set_xlabel("Distance")
+        legend_above(axes[0])
+        figure.align_ylabels()
+    return figure
+
+
+def delay_parts(
+    means: Mapping[tuple[int, str], Mapping[str, float]], parts: Sequence[str]
+) -> Figure:
+    """Stacked parts, a panel a distance."""
+    letters = dict(zip((mode.name for mode in MODES), "NHA", strict=True))
+    size = (2.05 * COLUMN_INCHES, 0.75 * COLUMN_INCHES)
+    with new_grid(1, len(DISTANCES_M), size=size, share_y=True) as (figure, panels):
+        for ax, distance in zip(panels, DISTANCES_M, strict=True):
+            bottom = [0.0] * len(MODES)
+            for index, part in enumerate(parts):
+                heights = [means[distance, mode.name][part] for mode in MODES]
+                ax.bar(
+                    range(len(MODES)),
+                    heights,
+                    0.7,
+                    bottom=bottom,
+                    color=PALETTE[index],
+                    label={"harq": "HARQ", "rlc": "RLC"}.get(part, part),
+                )
+                bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
+            ax.set_xticks(range(len(MODES)), [letters[mode.name] for mode in MODES])
+            ax.set_title(f"{distance} m", loc="left")
+            ax.grid(visible=False, axis="x")
+        panels[0].set_ylabel("Mean delay on the radio (ms)")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(parts))
+    return figure
+
+
+def download_times(medians: Mapping[tuple[int, Mode, int], float]) -> Figure:
+    """Time over size, a panel a distance."""
+    size = (2.05 * COLUMN_INCHES, 0.75 * COLUMN_INCHES)
+    with new_grid(1, len(DISTANCES_M), size=size, share_y=True) as (figure, panels):
+        for ax, distance in zip(panels, DISTANCES_M, strict=True):
+            for mode, marker in zip(MODES, "os^", strict=True):
+                ax.plot(
+                    SIZES_MB,
+                    [medians[distance, mode, size_mb] for size_mb in SIZES_MB],
+                    color=COLORS[mode.name],
+                    marker=marker,
+                    markersize=3,
+                    label=mode.name,
+                )
+            ax.set_xscale("log")
+            ax.set_yscale("log")
+            ax.set_xticks(SIZES_MB, [f"{size_mb}" for size_mb in SIZES_MB])
+            ax.minorticks_off()
+            ax.set_title(f"{distance} m", loc="left")
+        panels[0].set_ylabel("Median download time (s)")
+        figure.supxlabel("File (MB)", fontsize=8)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(MODES))
+    return figure
+
+
+def sinr_over_time(traces: Mapping[str, pl.DataFrame]) -> Figure:
+    """SINR of the walk, a line a link."""
+    with new_figure(height=COLUMN_INCHES * 0.66) as (figure, (ax,)):
+        for index, (name, rows) in enumerate(traces.items()):
+            ax.plot(
+                rows["time_s"], rows["sinr_db"], color=PALETTE[index], linewidth=0.7, label=name
+            )
+        ax.set_xlim(0, 5)
+        ax.set_xlabel("Time (s)")
+        ax.set_ylabel("SINR (dB)")
+        legend_above(ax)
+    return figure

@@ -1,0 +1,66 @@
+"""Which runs: distances, what the link repeats, and what the paper leaves open."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Values = Mapping[str, str]
+"""Overrides of the scenario."""
+
+DISTANCES_M = (50, 75, 100, 150)
+SIZES_MB = (1, 2, 5, 10)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What the link repeats."""
+
+    name: str
+    values: Values = field(default_factory=dict, hash=False)
+
+
+NONE = Mode("none", {"cell.small-cell.radio.harq-transmissions": "1", "ue.phone.rlc.mode": "um"})
+HARQ = Mode("HARQ", {"ue.phone.rlc.mode": "um"})
+BOTH = Mode("HARQ + RLC AM")
+MODES = (NONE, HARQ, BOTH)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One assumption changed, everything else as in the scenario."""
+
+    assumption: str
+    value: str
+    values: Values = field(default_factory=dict)
+
+
+PDCP_AT_ONCE = '{ name = "standard", delivery = "out-of-order" }'
+"""A PDCP that does not hold packets back until older ones have arrived."""
+
+BASE = Change("as in the scenario", "")
+
+CHANGES = (
+    Change(
+        "line of sight",
+        "always",
+        {"cell.small-cell.channel.line-of-sight": "clear"},
+    ),
+    Change(
+        "line of sight",
+        "never",
+        {"cell.small-cell.channel.line-of-sight": "obstructed"},
+    ),
+    Change("path loss", "UMi", {"cell.small-cell.channel.path-loss": "umi"}),
+    Change("transmit power", "20 dBm", {"cell.small-cell.tx-power": "20 dBm"}),
+    Change("core", "10 ms one way", {"link.core.delay": "10 ms"}),
+    Change("buffer", "2 MB", {"ue.phone.rlc.buffer": "2 MB"}),
+    Change("PDCP", "delivers at once", {"ue.phone.pdcp": PDCP_AT_ONCE}),
+    Change("walking", "at rest", {"ue.phone.mobility.y-speed": "0"}),
+    Change("block errors aimed at", "1 %", {"cell.small-cell.radio.target-bler": "0.01"}),
+    Change("fading", "TDL-A, 100 ns", {"cell.small-cell.channel.fading": "tdl-a"}),
+)
+"""What the one-at-a-time table changes."""
+
+
+def place(distance_m: float) -> Values:
+    """A start from which the walk passes the point at `distance_m` on its way."""
+    return {"ue.phone.position": f'["{distance_m:g} m", "-6 m"]'}
