@@ -58,7 +58,8 @@ def test_the_scenario_states_what_the_paper_states():
 
 
 def test_a_study_that_exists_is_listed_and_has_its_files():
-    assert list(studies()) == ["blockage", "congestion-controls", "slow-start"]
+    expected = ["blockage", "congestion-controls", "link-retransmission", "slow-start"]
+    assert list(studies()) == expected
     for study in studies().values():
         for name in ("scenario.toml", "README.md"):
             assert (study.folder / name).is_file(), name
