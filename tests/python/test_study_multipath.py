@@ -1,4 +1,5 @@
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from fadeout.studies.multipath.setups import COUPLINGS, DISTANCES_M, SETUPS, SIN
 from fadeout.studies.multipath.study import Effort, claims_section
 
 
-def found(near: dict[str, float], far: dict[str, float]):
+def found(near: Mapping[str, float], far: Mapping[str, float]):
     """Runs with these goodputs of the single path, LTE, 73 GHz and BALIA over LTE."""
     setups = (SINGLE, Setup("LTE"), Setup("73 GHz"), Setup("LTE", "balia"))
     return {
