@@ -58,7 +58,13 @@ def test_the_scenario_states_what_the_paper_states():
 
 
 def test_a_study_that_exists_is_listed_and_has_its_files():
-    expected = ["blockage", "congestion-controls", "link-retransmission", "slow-start"]
+    expected = [
+        "blockage",
+        "congestion-controls",
+        "link-retransmission",
+        "multipath",
+        "slow-start",
+    ]
     assert list(studies()) == expected
     for study in studies().values():
         for name in ("scenario.toml", "README.md"):
