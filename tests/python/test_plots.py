@@ -15,7 +15,69 @@ def results() -> fadeout.Results:
     return fadeout.run(SCENARIO)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "completions"])
+RADIO = ("sinr", "buffer", "delay")
+"""Figures of runs with a radio access."""
+
+CELL = """
+    duration = "1 s"
+    [link.core]
+    from = "server"
+    to = "base"
+    rate = "1 Gbit/s"
+    delay = "5 ms"
+    [cell.base]
+    radio = "lte"
+    carrier = "2 GHz"
+    bandwidth = "20 MHz"
+    channel = { path-loss = "uma" }
+    [ue.phone]
+    position = ["100 m", "0 m"]
+    [flow.download]
+    from = "server"
+    to = "phone"
+    [probe]
+    transport-blocks = true
+    radio-delay = true
+"""
+
+
+@pytest.fixture(scope="module")
+def radio_results() -> fadeout.Results:
+    return fadeout.run(CELL)
+
+
+@pytest.mark.parametrize("name", RADIO)
+def test_every_figure_of_the_radio_access_has_labels_with_units(radio_results, name):
+    figure = getattr(radio_results.plot, name)()
+    for ax in figure.axes:
+        assert "(" in ax.get_ylabel()
+        assert ax.get_legend() is not None
+    assert "(s)" in figure.axes[-1].get_xlabel()
+    assert name in radio_results.plot.available()
+
+
+@pytest.mark.parametrize("name", RADIO)
+def test_a_figure_of_the_radio_access_needs_one(results, name):
+    assert name not in results.plot.available()
+    with pytest.raises(fadeout.ResultError, match="probe"):
+        getattr(results.plot, name)()
+
+
+def test_the_parts_of_a_delay_add_up_to_what_tcp_sees(radio_results):
+    # The way down and the way up hold all of the round trip but the core's 10 ms.
+    parts = radio_results.table("radio_delay")
+    names = [column for column in parts.columns if column.endswith("_s") and column != "time_s"]
+    delays = parts.with_columns(pl.sum_horizontal(names).alias("delay_s"))
+    means = delays.group_by("direction").agg(pl.col("delay_s").mean())
+    radio_s = means["delay_s"].sum()
+    rtt_s = radio_results.flows["mean_rtt_s"][0]
+    # Means over packets and over samples differ, since some ACKs answer two packets.
+    assert radio_s + 0.010 == pytest.approx(rtt_s, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name != "completions" and name not in RADIO]
+)
 def test_every_figure_has_labels_with_units_and_the_blockages(results, name, tmp_path: Path):
     figure = getattr(results.plot, name)()
     assert isinstance(figure, Figure)

@@ -67,6 +67,7 @@ class Plots:
 
     def delay(self) -> Figure:
         """Where the delay of packets on radio bearers comes from, its parts stacked."""
+        self._results.table("radio_delay")  # Says so when the run did not record it.
         return self._draw(list(radio.DELAY), None)
 
     def completions(self) -> Figure:
