@@ -1,31 +1,10 @@
 //! The movement models that a scenario can name.
 
-use fadeout_core::registry::{Entry, Parameter, ParameterKind};
+use fadeout_core::registry::{Entry, number, span};
 
-const METRE: ParameterKind = ParameterKind::Number {
-    min: -1e6,
-    max: 1e6,
-    unit: "m",
-};
-const SPEED: ParameterKind = ParameterKind::Number {
-    min: 0.0,
-    max: 1000.0,
-    unit: "m/s",
-};
-
-const fn parameter(
-    name: &'static str,
-    kind: ParameterKind,
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind,
-        default,
-        doc,
-    }
-}
+const METRES: (f64, f64, &str) = (-1e6, 1e6, "m");
+const SPEED: (f64, f64, &str) = (0.0, 1000.0, "m/s");
+const SIGNED_SPEED: (f64, f64, &str) = (-1000.0, 1000.0, "m/s");
 
 /// Movement models by name; the first is the default. Waypoints and traces are not here: a
 /// scenario lists them.
@@ -45,8 +24,8 @@ pub static MOBILITY_MODELS: &[Entry] = &[
         summary: "Goes straight on at one speed.",
         citation: "none",
         parameters: &[
-            parameter("x-speed", SIGNED_SPEED, "0", "Speed towards east."),
-            parameter("y-speed", SIGNED_SPEED, "0", "Speed towards north."),
+            number("x-speed", SIGNED_SPEED, "0", "Speed towards east."),
+            number("y-speed", SIGNED_SPEED, "0", "Speed towards north."),
         ],
     },
     Entry {
@@ -58,19 +37,13 @@ pub static MOBILITY_MODELS: &[Entry] = &[
         citation: "W. Navidi, T. Camp, Stationary Distributions for the Random Waypoint Mobility \
                    Model, IEEE TMC 3(1), 2004",
         parameters: &[
-            parameter("x-min", METRE, "0", "Western edge of the area."),
-            parameter("x-max", METRE, "100", "Eastern edge."),
-            parameter("y-min", METRE, "0", "Southern edge."),
-            parameter("y-max", METRE, "100", "Northern edge."),
-            parameter("min-speed", SPEED, "0.5", "Lowest speed; above zero."),
-            parameter("max-speed", SPEED, "1.5", "Highest speed."),
-            parameter("pause", ParameterKind::Span, "2 s", "Pause at each place."),
+            number("x-min", METRES, "0", "Western edge of the area."),
+            number("x-max", METRES, "100", "Eastern edge."),
+            number("y-min", METRES, "0", "Southern edge."),
+            number("y-max", METRES, "100", "Northern edge."),
+            number("min-speed", SPEED, "0.5", "Lowest speed; above zero."),
+            number("max-speed", SPEED, "1.5", "Highest speed."),
+            span("pause", "2 s", "Pause at each place."),
         ],
     },
 ];
-
-const SIGNED_SPEED: ParameterKind = ParameterKind::Number {
-    min: -1000.0,
-    max: 1000.0,
-    unit: "m/s",
-};

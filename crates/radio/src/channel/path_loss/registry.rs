@@ -1,6 +1,6 @@
 //! The path-loss models a scenario may name.
 
-use fadeout_core::registry::{Entry, Parameter, ParameterKind};
+use fadeout_core::registry::{Entry, number};
 
 const fn entry(
     name: &'static str,
@@ -18,21 +18,6 @@ const fn entry(
     }
 }
 
-const fn number(
-    name: &'static str,
-    (min, max): (f64, f64),
-    unit: &'static str,
-    default: &'static str,
-    doc: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Number { min, max, unit },
-        default,
-        doc,
-    }
-}
-
 /// Every path-loss model.
 pub const PATH_LOSS_MODELS: &[Entry] = &[
     entry(
@@ -45,29 +30,25 @@ pub const PATH_LOSS_MODELS: &[Entry] = &[
         parameters: &[
             number(
                 "los-exponent",
-                (1.0, 6.0),
-                "",
+                (1.0, 6.0, ""),
                 "1.98",
                 "Path-loss exponent in LOS: a street canyon's.",
             ),
             number(
                 "nlos-exponent",
-                (1.0, 6.0),
-                "",
+                (1.0, 6.0, ""),
                 "3.19",
                 "Path-loss exponent in NLOS: a street canyon's.",
             ),
             number(
                 "los-sigma",
-                (0.0, 20.0),
-                "dB",
+                (0.0, 20.0, "dB"),
                 "3.1",
                 "Standard deviation of the shadowing in LOS.",
             ),
             number(
                 "nlos-sigma",
-                (0.0, 20.0),
-                "dB",
+                (0.0, 20.0, "dB"),
                 "8.2",
                 "Standard deviation of the shadowing in NLOS.",
             ),
@@ -95,15 +76,13 @@ pub const PATH_LOSS_MODELS: &[Entry] = &[
         parameters: &[
             number(
                 "building-height",
-                (5.0, 50.0),
-                "m",
+                (5.0, 50.0, "m"),
                 "5",
                 "Average height of buildings.",
             ),
             number(
                 "street-width",
-                (5.0, 50.0),
-                "m",
+                (5.0, 50.0, "m"),
                 "20",
                 "Average width of streets.",
             ),

@@ -1,7 +1,7 @@
 //! Schedulers that serve the highest metric first: proportional fair and maximum C/I.
 
 use super::{MacScheduler, Share, SlotView};
-use fadeout_core::registry::{Entry, Parameter, ParameterKind};
+use fadeout_core::registry::{Entry, number};
 use fadeout_core::{UeId, math};
 
 pub(super) const PROPORTIONAL_FAIR: Entry = Entry {
@@ -11,16 +11,12 @@ pub(super) const PROPORTIONAL_FAIR: Entry = Entry {
     summary: "The UE whose rate now is highest relative to its past throughput first",
     citation: "A. Jalali, R. Padovani, R. Pankaj, Data throughput of CDMA-HDR, IEEE VTC Spring \
                2000, section II",
-    parameters: &[Parameter {
-        name: "averaging-slots",
-        kind: ParameterKind::Number {
-            min: 1.0,
-            max: 1e6,
-            unit: "slots",
-        },
-        default: "100",
-        doc: "averaging time t_c of the past throughput",
-    }],
+    parameters: &[number(
+        "averaging-slots",
+        (1.0, 1e6, "slots"),
+        "100",
+        "averaging time t_c of the past throughput",
+    )],
 };
 
 pub(super) const MAX_CI: Entry = Entry {
