@@ -47,19 +47,12 @@ impl RadioAccess {
         }
         // The list is taken out, so that UEs may be looked up beside it. Nothing that happens
         // within a slot adds to it.
-        let mut active = std::mem::take(&mut cell.down.active);
+        let active = std::mem::take(&mut cell.down.active);
         for &ue in &active {
             self.repeat_downlink(id, ue, &mut room, env);
         }
         self.share_downlink(id, &active, &mut room, env);
-        active.retain(|&ue| {
-            let half = &mut self.ues[ue.index()].down;
-            if half.ready == NO_SLOT {
-                half.is_active = false;
-            }
-            half.is_active
-        });
-        self.cells[id.index()].down.active = active;
+        self.put_back_active(id, Direction::Downlink, active);
     }
 
     /// Sends a block of `ue` again if one waits and fits.

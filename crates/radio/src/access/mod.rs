@@ -367,6 +367,16 @@ impl RadioAccess {
         self.need(id, slot);
     }
 
+    /// Puts the list of active UEs back after a slot, without those that have nothing more.
+    fn put_back_active(&mut self, id: CellId, direction: Direction, mut active: Vec<UeId>) {
+        active.retain(|&ue| {
+            let half = self.ues[ue.index()].half_mut(direction);
+            half.is_active &= half.ready != NO_SLOT;
+            half.is_active
+        });
+        self.cells[id.index()].half_mut(direction).active = active;
+    }
+
     /// Arms the timer of one end of a bearer.
     fn arm(&mut self, now: Time, bearer: BearerId, direction: Direction) {
         let end = self.bearers[bearer.index()].sender(direction);

@@ -19,16 +19,9 @@ impl RadioAccess {
             return;
         }
         for target in self.cells[id.index()].targets(slot) {
-            let mut active = std::mem::take(&mut self.cells[id.index()].up.active);
+            let active = std::mem::take(&mut self.cells[id.index()].up.active);
             self.share_uplink(id, slot, target, &active, env);
-            active.retain(|&ue| {
-                let half = &mut self.ues[ue.index()].up;
-                if half.ready == NO_SLOT {
-                    half.is_active = false;
-                }
-                half.is_active
-            });
-            self.cells[id.index()].up.active = active;
+            self.put_back_active(id, Direction::Uplink, active);
         }
     }
 
