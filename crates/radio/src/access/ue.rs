@@ -3,6 +3,7 @@
 use super::cell::Cell;
 use super::harq::Harq;
 use super::link::Link;
+use super::report::Report;
 use super::{CellConfig, UeConfig};
 use crate::phy::link_adaptation::OuterLoop;
 use fadeout_core::math::from_db;
@@ -27,15 +28,6 @@ pub(super) struct UeHalf {
     pub outer_loop: OuterLoop,
     pub report: Report,
     pub draws: Stream,
-}
-
-/// What the scheduler knows of the channel.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Report {
-    pub measured_at: Time,
-    pub cqi: u8,
-    /// SINR behind it, in dB; uplink: of one resource block at full power.
-    pub sinr_db: f64,
 }
 
 #[derive(Debug)]
@@ -98,11 +90,7 @@ impl UeHalf {
             ready: NO_SLOT,
             last_slot: NO_SLOT,
             outer_loop: OuterLoop::default(),
-            report: Report {
-                measured_at: Time::NEVER,
-                cqi: 0,
-                sinr_db: f64::NEG_INFINITY,
-            },
+            report: Report::UNKNOWN,
             draws,
         }
     }
