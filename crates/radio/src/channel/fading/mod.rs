@@ -168,15 +168,14 @@ impl Plan {
         wavelength_m: f64,
         environment_doppler_hz: f64,
     ) -> Option<Rays> {
-        let (taps, waves) = match self {
+        let taps = match self {
             Plan::None => return None,
-            Plan::Flat(..) => (1, FLAT_WAVES),
-            Plan::Wideband(comb) => (comb.taps(), TAP_WAVES),
+            Plan::Flat(..) => 1,
+            Plan::Wideband(comb) => comb.taps(),
         };
         Some(Rays::new(
             stream,
             taps,
-            waves,
             wavelength_m,
             environment_doppler_hz,
         ))
@@ -216,17 +215,10 @@ impl Plan {
         let &Plan::Flat(direct, scattered) = self else {
             return 1.0;
         };
-        let (real, imaginary) = rays.at(0, place);
+        let (real, imaginary) = rays.one(place);
         let (cosine, sine) = cos_sin(wrap(-direct_turns) as f32);
         let real = direct * cosine + scattered * real;
         let imaginary = direct * sine + scattered * imaginary;
         f64::from(real * real + imaginary * imaginary)
     }
 }
-
-/// Waves N of a flat channel. The power of a sum of N waves has a variance of `1 - 1 / N`, and deep
-/// fades are `1 / (2 N)`, 3 %, rarer than Rayleigh's.
-const FLAT_WAVES: usize = 16;
-
-/// Waves of one tap: the taps add up to many more.
-const TAP_WAVES: usize = 8;

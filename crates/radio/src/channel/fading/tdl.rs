@@ -1,6 +1,6 @@
 //! Tapped delay lines of TR 38.901 clause 7.7.2 and TS 38.101-4 Annex B.2.1.
 
-use super::rays::{Place, Rays};
+use super::rays::{MOST_TAPS, Place, Rays};
 use crate::channel::phasor::{LANES, cos_sin, wrap};
 use fadeout_core::math::from_db;
 use fadeout_core::{Hertz, Span};
@@ -81,13 +81,18 @@ impl TdlProfile {
 }
 
 /// A profile laid over a band: what a tap contributes to each sub-band.
+///
+/// Sub-bands lie in pairs around the carrier. A tap's turn `exp(-j 2 pi f tau)` at one of a pair is
+/// the conjugate of that at the other, so both have the same four products, and only the lower half
+/// of the band is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Comb {
     /// Mean amplitude of each fading tap; powers add up to 1 with the direct path's.
     amplitudes: Vec<f32>,
     /// Amplitude of the direct path; it arrives with no delay.
     direct: f32,
-    /// `exp(-j 2 pi f tau)` of each fading tap and group of eight sub-bands.
+    /// Real and imaginary part of a tap's turn in eight sub-bands; of all taps for the lowest
+    /// eight, then the next, up to the carrier.
     turns: Vec<([f32; LANES], [f32; LANES])>,
     sub_bands: usize,
 }
@@ -106,20 +111,12 @@ impl Comb {
         };
         let taps = profile.taps();
         let total: f64 = taps.iter().map(|tap| tap.power).sum();
-        let mut comb = Comb {
-            amplitudes: Vec::new(),
-            direct: 0.0,
-            turns: Vec::new(),
-            sub_bands,
-        };
-        for tap in taps {
-            let amplitude = (tap.power / total).sqrt() as f32;
-            if tap.is_direct {
-                comb.direct = amplitude;
-                continue;
-            }
-            comb.amplitudes.push(amplitude);
-            for first in (0..sub_bands).step_by(LANES) {
+        let amplitude = |tap: &Tap| (tap.power / total).sqrt() as f32;
+        let direct = taps.iter().find(|tap| tap.is_direct);
+        let fading: Vec<&Tap> = taps.iter().filter(|tap| !tap.is_direct).collect();
+        let mut turns = Vec::new();
+        for first in (0..sub_bands.div_ceil(2)).step_by(LANES) {
+            for tap in &fading {
                 let mut group = ([0.0; LANES], [0.0; LANES]);
                 for lane in 0..LANES {
                     let centre = (first + lane) as f64 + 0.5;
@@ -128,10 +125,15 @@ impl Comb {
                     group.0[lane] = cosine;
                     group.1[lane] = sine;
                 }
-                comb.turns.push(group);
+                turns.push(group);
             }
         }
-        comb
+        Comb {
+            amplitudes: fading.into_iter().map(amplitude).collect(),
+            direct: direct.map_or(0.0, amplitude),
+            turns,
+            sub_bands,
+        }
     }
 
     /// Number of taps that fade.
@@ -142,31 +144,67 @@ impl Comb {
     /// Power gain of each sub-band into `out`, whose length is the number of sub-bands.
     pub(crate) fn gains(&self, rays: &Rays, place: Place, direct: (f32, f32), out: &mut [f32]) {
         debug_assert_eq!(out.len(), self.sub_bands);
-        let mut taps = [(0.0_f32, 0.0_f32); MAX_TAPS];
+        let (mut real, mut imaginary) = ([0.0; MOST_TAPS], [0.0; MOST_TAPS]);
+        rays.all(place, &mut real, &mut imaginary);
+        let taps = self.amplitudes.len();
         for (n, amplitude) in self.amplitudes.iter().enumerate() {
-            let (real, imaginary) = rays.at(n, place);
-            taps[n] = (real * amplitude, imaginary * amplitude);
+            real[n] *= amplitude;
+            imaginary[n] *= amplitude;
         }
-        let groups = self.sub_bands.div_ceil(LANES);
-        for group in 0..groups {
-            let mut real = [self.direct * direct.0; LANES];
-            let mut imaginary = [self.direct * direct.1; LANES];
-            for (n, (a, b)) in taps[..self.amplitudes.len()].iter().enumerate() {
-                let (cosines, sines) = &self.turns[n * groups + group];
-                for lane in 0..LANES {
-                    real[lane] += a * cosines[lane] - b * sines[lane];
-                    imaginary[lane] += a * sines[lane] + b * cosines[lane];
-                }
-            }
-            for (lane, gain) in out[group * LANES..].iter_mut().take(LANES).enumerate() {
-                *gain = real[lane] * real[lane] + imaginary[lane] * imaginary[lane];
+        let direct = (self.direct * direct.0, self.direct * direct.1);
+        let half = self.sub_bands.div_ceil(2);
+        for (group, turns) in self.turns.chunks_exact(taps).enumerate() {
+            let sums = Products::sum(&real[..taps], &imaginary[..taps], turns);
+            for lane in 0..LANES.min(half - group * LANES) {
+                let sub_band = group * LANES + lane;
+                let (low, high) = sums.pair(lane, direct);
+                out[sub_band] = low;
+                out[self.sub_bands - 1 - sub_band] = high;
             }
         }
     }
 }
 
-/// More taps than any profile has.
-const MAX_TAPS: usize = 32;
+/// Sums over the taps of what a tap `a + jb` and its turn `c + js` have for products.
+struct Products {
+    ac: [f32; LANES],
+    bs: [f32; LANES],
+    as_: [f32; LANES],
+    bc: [f32; LANES],
+}
+
+impl Products {
+    #[inline]
+    fn sum(real: &[f32], imaginary: &[f32], turns: &[([f32; LANES], [f32; LANES])]) -> Products {
+        let mut ac = [0.0; LANES];
+        let mut bs = [0.0; LANES];
+        let mut as_ = [0.0; LANES];
+        let mut bc = [0.0; LANES];
+        for ((a, b), (cosines, sines)) in real.iter().zip(imaginary).zip(turns) {
+            for lane in 0..LANES {
+                ac[lane] += a * cosines[lane];
+                bs[lane] += b * sines[lane];
+                as_[lane] += a * sines[lane];
+                bc[lane] += b * cosines[lane];
+            }
+        }
+        Products { ac, bs, as_, bc }
+    }
+
+    /// Power gain of a sub-band and of its mirror image, with the direct path.
+    #[inline]
+    fn pair(&self, lane: usize, direct: (f32, f32)) -> (f32, f32) {
+        let power = |real: f32, imaginary: f32| {
+            let (real, imaginary) = (direct.0 + real, direct.1 + imaginary);
+            real * real + imaginary * imaginary
+        };
+        let Products { ac, bs, as_, bc } = self;
+        (
+            power(ac[lane] - bs[lane], bc[lane] + as_[lane]),
+            power(ac[lane] + bs[lane], bc[lane] - as_[lane]),
+        )
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -187,7 +225,7 @@ mod tests {
             let taps = profile.taps();
             assert_eq!(taps.iter().filter(|tap| tap.is_direct).count(), direct);
             assert_eq!(taps.len(), fading + direct, "{profile:?}");
-            assert!(taps.len() <= MAX_TAPS);
+            assert!(fading <= MOST_TAPS);
         }
     }
 }
