@@ -89,11 +89,14 @@ impl TdlProfile {
 pub(crate) struct Comb {
     /// Mean amplitude of each fading tap; powers add up to 1 with the direct path's.
     amplitudes: Vec<f32>,
+    /// Delay of each fading tap: in seconds, or as a multiple of the delay spread.
+    delays: Vec<f64>,
     /// Amplitude of the direct path; it arrives with no delay.
     direct: f32,
     /// Real and imaginary part of a tap's turn in eight sub-bands; of all taps for the lowest
     /// eight, then the next, up to the carrier.
     turns: Vec<([f32; LANES], [f32; LANES])>,
+    bandwidth_hz: f64,
     sub_bands: usize,
 }
 
@@ -104,35 +107,42 @@ impl Comb {
         bandwidth: Hertz,
         sub_bands: usize,
     ) -> Comb {
-        let unit = if profile.has_own_delays() {
-            1e-9
-        } else {
-            delay_spread.as_secs_f64()
-        };
         let taps = profile.taps();
         let total: f64 = taps.iter().map(|tap| tap.power).sum();
         let amplitude = |tap: &Tap| (tap.power / total).sqrt() as f32;
         let direct = taps.iter().find(|tap| tap.is_direct);
-        let fading: Vec<&Tap> = taps.iter().filter(|tap| !tap.is_direct).collect();
-        let mut turns = Vec::new();
-        for first in (0..sub_bands.div_ceil(2)).step_by(LANES) {
-            for tap in &fading {
-                let mut group = ([0.0; LANES], [0.0; LANES]);
-                for lane in 0..LANES {
-                    let centre = (first + lane) as f64 + 0.5;
-                    let offset = bandwidth.0 * (centre / sub_bands as f64 - 0.5);
-                    let (cosine, sine) = cos_sin(wrap(-offset * tap.delay * unit) as f32);
-                    group.0[lane] = cosine;
-                    group.1[lane] = sine;
-                }
-                turns.push(group);
-            }
-        }
-        Comb {
-            amplitudes: fading.into_iter().map(amplitude).collect(),
+        let fading = || taps.iter().filter(|tap| !tap.is_direct);
+        let unit = if profile.has_own_delays() { 1e-9 } else { 1.0 };
+        let groups = sub_bands.div_ceil(2).div_ceil(LANES);
+        let mut comb = Comb {
+            amplitudes: fading().map(amplitude).collect(),
+            delays: fading().map(|tap| tap.delay * unit).collect(),
             direct: direct.map_or(0.0, amplitude),
-            turns,
+            turns: vec![Default::default(); groups * fading().count()],
+            bandwidth_hz: bandwidth.0,
             sub_bands,
+        };
+        let spread = delay_spread.as_secs_f64();
+        comb.stretch(if profile.has_own_delays() {
+            1.0
+        } else {
+            spread
+        });
+        comb
+    }
+
+    /// Lays the taps over the band with their delays times `by`: seconds of delay spread for
+    /// profiles without delays of their own.
+    pub(crate) fn stretch(&mut self, by: f64) {
+        let taps = self.delays.len();
+        for (group, turns) in self.turns.chunks_exact_mut(taps).enumerate() {
+            for (delay, (cosines, sines)) in self.delays.iter().zip(turns) {
+                for lane in 0..LANES {
+                    let centre = (group * LANES + lane) as f64 + 0.5;
+                    let offset = self.bandwidth_hz * (centre / self.sub_bands as f64 - 0.5);
+                    (cosines[lane], sines[lane]) = cos_sin(wrap(-offset * delay * by) as f32);
+                }
+            }
         }
     }
 
@@ -141,9 +151,15 @@ impl Comb {
         self.amplitudes.len()
     }
 
-    /// Power gain of each sub-band into `out`, whose length is the number of sub-bands.
-    pub(crate) fn gains(&self, rays: &Rays, place: Place, direct: (f32, f32), out: &mut [f32]) {
-        debug_assert_eq!(out.len(), self.sub_bands);
+    /// Gives the number of each sub-band and its amplitude, real and imaginary, to `put`.
+    #[inline]
+    pub(crate) fn each(
+        &self,
+        rays: &Rays,
+        place: Place,
+        direct: (f32, f32),
+        mut put: impl FnMut(usize, (f32, f32)),
+    ) {
         let (mut real, mut imaginary) = ([0.0; MOST_TAPS], [0.0; MOST_TAPS]);
         rays.all(place, &mut real, &mut imaginary);
         let taps = self.amplitudes.len();
@@ -158,8 +174,8 @@ impl Comb {
             for lane in 0..LANES.min(half - group * LANES) {
                 let sub_band = group * LANES + lane;
                 let (low, high) = sums.pair(lane, direct);
-                out[sub_band] = low;
-                out[self.sub_bands - 1 - sub_band] = high;
+                put(sub_band, low);
+                put(self.sub_bands - 1 - sub_band, high);
             }
         }
     }
@@ -191,17 +207,14 @@ impl Products {
         Products { ac, bs, as_, bc }
     }
 
-    /// Power gain of a sub-band and of its mirror image, with the direct path.
+    /// Amplitudes of a sub-band and of its mirror image, with the direct path.
     #[inline]
-    fn pair(&self, lane: usize, direct: (f32, f32)) -> (f32, f32) {
-        let power = |real: f32, imaginary: f32| {
-            let (real, imaginary) = (direct.0 + real, direct.1 + imaginary);
-            real * real + imaginary * imaginary
-        };
+    fn pair(&self, lane: usize, direct: (f32, f32)) -> ((f32, f32), (f32, f32)) {
+        let add = |real: f32, imaginary: f32| (direct.0 + real, direct.1 + imaginary);
         let Products { ac, bs, as_, bc } = self;
         (
-            power(ac[lane] - bs[lane], bc[lane] + as_[lane]),
-            power(ac[lane] + bs[lane], bc[lane] - as_[lane]),
+            add(ac[lane] - bs[lane], bc[lane] + as_[lane]),
+            add(ac[lane] + bs[lane], bc[lane] - as_[lane]),
         )
     }
 }
