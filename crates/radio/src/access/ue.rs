@@ -3,7 +3,7 @@
 use super::cell::Cell;
 use super::harq::Harq;
 use super::link::Link;
-use super::{CellConfig, UeConfig};
+use super::{CellConfig, DirectionCounters, UeConfig};
 use crate::phy::link_adaptation::OuterLoop;
 use fadeout_core::math::from_db;
 use fadeout_core::random::Stream;
@@ -27,6 +27,7 @@ pub(super) struct UeHalf {
     pub outer_loop: OuterLoop,
     pub report: Report,
     pub draws: Stream,
+    pub counters: DirectionCounters,
 }
 
 /// What the scheduler knows of the channel.
@@ -104,7 +105,16 @@ impl UeHalf {
                 sinr_db: f64::NEG_INFINITY,
             },
             draws,
+            counters: DirectionCounters::default(),
         }
+    }
+}
+
+impl UeHalf {
+    /// The block of a process goes out.
+    pub(super) fn count_block(&mut self, process: u8) {
+        self.counters.blocks += 1;
+        self.counters.retransmissions += u64::from(self.harq.process(process).round() > 0);
     }
 }
 
