@@ -226,12 +226,9 @@ impl RadioAccess {
         let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
         if self.ues[ue.index()].down.report.measured_at != measured_at {
             let measured_slot = cell.frame.slot_at(measured_at);
-            let sinr_db = self.downlink_report_db(ue, measured_slot, env);
-            let cell = &self.cells[id.index()];
-            let cqi = cell.down.resources.adaptation()?.cqi(sinr_db);
+            let cqi = self.downlink_cqi(id, ue, measured_slot, env)?;
             let report = &mut self.ues[ue.index()].down.report;
             report.measured_at = measured_at;
-            report.sinr_db = sinr_db;
             report.cqi = cqi;
         }
         let half = &self.ues[ue.index()].down;

@@ -26,6 +26,7 @@ mod error;
 mod failure;
 mod harq;
 mod link;
+mod report;
 mod track;
 mod ue;
 mod uplink;

@@ -3,6 +3,7 @@
 use super::cell::Cell;
 use super::harq::Harq;
 use super::link::Link;
+use super::report::Report;
 use super::{CellConfig, DirectionCounters, UeConfig};
 use crate::phy::link_adaptation::OuterLoop;
 use fadeout_core::math::from_db;
@@ -28,15 +29,6 @@ pub(super) struct UeHalf {
     pub report: Report,
     pub draws: Stream,
     pub counters: DirectionCounters,
-}
-
-/// What the scheduler knows of the channel.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Report {
-    pub measured_at: Time,
-    pub cqi: u8,
-    /// SINR behind it, in dB; uplink: of one resource block at full power.
-    pub sinr_db: f64,
 }
 
 #[derive(Debug)]
@@ -99,18 +91,12 @@ impl UeHalf {
             ready: NO_SLOT,
             last_slot: NO_SLOT,
             outer_loop: OuterLoop::default(),
-            report: Report {
-                measured_at: Time::NEVER,
-                cqi: 0,
-                sinr_db: f64::NEG_INFINITY,
-            },
+            report: Report::UNKNOWN,
             draws,
             counters: DirectionCounters::default(),
         }
     }
-}
 
-impl UeHalf {
     /// The block of a process goes out.
     pub(super) fn count_block(&mut self, process: u8) {
         self.counters.blocks += 1;
