@@ -165,6 +165,17 @@ const GAIN_PERIOD: Parameter = span(
     "Age at which path loss, shadowing, blockage and beams are looked at again; fading always is.",
 );
 
+const RECHECK: Parameter = span(
+    "recheck-period",
+    "40 ms",
+    "How often a UE out of range that has data waiting is tried again.",
+);
+const REESTABLISHMENT: Parameter = span(
+    "reestablishment",
+    "200 ms",
+    "Time without service after a radio link failure (RLC's maxRetxThreshold).",
+);
+
 /// The radio technologies.
 pub static RADIOS: &[Entry] = &[
     entry(
@@ -249,6 +260,8 @@ pub static RADIOS: &[Entry] = &[
             DRX_INACTIVITY,
             POWER_CONTROL,
             GAIN_PERIOD,
+            RECHECK,
+            REESTABLISHMENT,
         ],
     ),
     entry(
@@ -311,6 +324,8 @@ pub static RADIOS: &[Entry] = &[
             DRX_INACTIVITY,
             POWER_CONTROL,
             GAIN_PERIOD,
+            RECHECK,
+            REESTABLISHMENT,
         ],
     ),
 ];
@@ -458,6 +473,8 @@ fn apply(parameters: &Parameters, cell: CellConfig, slot: Slots) -> Result<CellC
         _ => cell.uplink_power,
     };
     cell.gain_period = parameters.span("gain-period", cell.gain_period);
+    cell.recheck_after = parameters.span("recheck-period", cell.recheck_after);
+    cell.reestablish_after = parameters.span("reestablishment", cell.reestablish_after);
     Ok(cell)
 }
 
