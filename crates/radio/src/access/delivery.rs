@@ -2,7 +2,7 @@
 
 use super::content::ContentId;
 use super::track::BlockTimes;
-use super::{Env, RadioAccess};
+use super::{DirectionCounters, Env, RadioAccess};
 use crate::rlc::Mode;
 use fadeout_core::{
     BearerId, BearerRow, Direction, Motion, PacketId, PacketPool, Probe, RadioDropCause,
@@ -40,6 +40,7 @@ impl RadioAccess {
                     cause: RadioDropCause::BufferFull,
                 };
                 loss.of(packet, pool, probe);
+                self.count(bearer, direction).dropped_packets += 1;
                 false
             }
         }
@@ -183,6 +184,7 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) {
         let state = &mut self.bearers[bearer.index()];
+        let (mut packets, mut bytes) = (0, 0);
         for sdu in self.scratch.ordered.drain(..) {
             if !state.sender(direction).ledger.leave(sdu.serial) {
                 continue;
@@ -195,12 +197,23 @@ impl RadioAccess {
                     env.probe.radio_delay(row);
                 }
             }
+            packets += 1;
+            bytes += u64::from(env.pool[sdu.packet].segment.wire_len());
             env.out.push(sdu.packet);
         }
         let passed = state.receiver(direction).rx.passed();
         let ledger = &mut state.sender(direction).ledger;
         ledger.pass(passed, &mut self.scratch.lost);
+        let counters = self.count(bearer, direction);
+        counters.delivered_packets += packets;
+        counters.delivered_bytes += bytes;
         self.drop_lost(bearer, direction, RadioDropCause::Reordering, env);
+    }
+
+    /// The counters of a direction of a bearer's UE.
+    fn count(&mut self, bearer: BearerId, direction: Direction) -> &mut DirectionCounters {
+        let ue = self.bearers[bearer.index()].config.ue;
+        &mut self.ues[ue.index()].half_mut(direction).counters
     }
 
     /// Packets in `lost` are dropped.
@@ -217,6 +230,7 @@ impl RadioAccess {
             direction,
             cause,
         };
+        self.count(bearer, direction).dropped_packets += self.scratch.lost.len() as u64;
         for packet in self.scratch.lost.drain(..) {
             loss.of(packet, env.pool, env.probe);
         }

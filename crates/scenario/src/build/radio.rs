@@ -257,6 +257,9 @@ fn channel(fields: &Fields) -> Option<Channel> {
         ue_antenna: fields.named("ue-antenna")?,
         beam_tracking: fields.span("beam-tracking"),
         beam_switching_delay: fields.span("beam-switching-delay")?,
+        beam_failure_threshold: fields.decibel("beam-failure-threshold")?,
+        beam_recovery_delay: fields.span("beam-recovery-delay")?,
+        reflected_path: fields.decibel("reflected-path"),
         oxygen: fields.flag("oxygen")?,
         rain: fields.number("rain")?,
     })

@@ -188,6 +188,26 @@ static CHANNEL: &[Key] = &[
         "From a beam measurement to the use of the new beam.",
     ),
     key(
+        "beam-failure-threshold",
+        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)),
+        Default("\"10 dB\""),
+        "Loss by blockage and misalignment above which a beam measurement has failed; three in a \
+         row are a beam failure.",
+    ),
+    key(
+        "beam-recovery-delay",
+        Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e10)),
+        Default("\"20 ms\""),
+        "From a beam failure to the use of the beam found instead; nothing is received meanwhile.",
+    ),
+    key(
+        "reflected-path",
+        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)),
+        Optional,
+        "Loss, against the clear direct path, of a reflected path that recovery finds; without it \
+         recovery comes back to the direct path.",
+    ),
+    key(
         "oxygen",
         Shape::Bool,
         Default("true"),

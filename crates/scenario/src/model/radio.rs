@@ -61,6 +61,12 @@ pub struct Channel {
     pub beam_tracking: Option<Span>,
     /// From a beam measurement to its use.
     pub beam_switching_delay: Span,
+    /// Loss above which a beam measurement has failed.
+    pub beam_failure_threshold: Decibel,
+    /// From a beam failure to the use of the beam found instead.
+    pub beam_recovery_delay: Span,
+    /// Loss of the reflected path that recovery finds; without it there is none.
+    pub reflected_path: Option<Decibel>,
     /// Whether oxygen absorbs.
     pub oxygen: bool,
     /// Rain in millimetres an hour.

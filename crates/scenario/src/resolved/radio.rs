@@ -36,6 +36,8 @@ fn channel(channel: &Channel) -> Value {
         "environment-speed": Dimension::Speed.format(channel.environment_speed),
         "ue-antenna": named(&channel.ue_antenna, "kind"),
         "beam-switching-delay": span(channel.beam_switching_delay),
+        "beam-failure-threshold": ratio(channel.beam_failure_threshold),
+        "beam-recovery-delay": span(channel.beam_recovery_delay),
         "oxygen": channel.oxygen,
         "rain": channel.rain,
     });
@@ -47,6 +49,9 @@ fn channel(channel: &Channel) -> Value {
     }
     if let Some(tracking) = channel.beam_tracking {
         table["beam-tracking"] = span(tracking);
+    }
+    if let Some(loss) = channel.reflected_path {
+        table["reflected-path"] = ratio(loss);
     }
     table
 }

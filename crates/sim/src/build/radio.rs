@@ -11,7 +11,7 @@ use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
     Serving, UeConfig,
 };
-use fadeout_radio::antenna::BeamManagement;
+use fadeout_radio::antenna::{BeamFailure, BeamManagement};
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
@@ -174,6 +174,12 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .map(|tracking_period| BeamManagement {
                 tracking_period,
                 switching_delay: described.beam_switching_delay,
+                failure: Some(BeamFailure {
+                    threshold_db: described.beam_failure_threshold.0,
+                    recovery_delay: described.beam_recovery_delay,
+                    reflection_loss_db: described.reflected_path.map(|loss| loss.0),
+                    ..BeamFailure::default()
+                }),
                 ..BeamManagement::default()
             }),
         has_oxygen: described.oxygen,
