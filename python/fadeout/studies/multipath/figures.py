@@ -66,6 +66,7 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
                 ax.grid(visible=False, axis="x")
                 ax.set_ylim(bottom=0)
                 ax.set_xticks(range(len(DISTANCES_M)), [f"{d} m" for d in DISTANCES_M])
+                ax.set_xlim(-0.5, len(DISTANCES_M) - 0.5)
             panels[column].set_title(f"28 GHz + {second}", loc="left")
         panels[0].set_ylabel("Goodput over 28 GHz alone")
         panels[len(SECOND)].set_ylabel("Mean RTT (ms)")
@@ -105,12 +106,12 @@ def inside(runs: Mapping[str, "Results"]) -> Figure:
 PANELS: tuple[tuple[int, Setup, str, tuple[float, float]], ...] = (
     (NEAR, LTE, "+ LTE", LTE_AT_50_M),
     (FAR, LTE, "+ LTE", LTE_AT_150_M),
-    (NEAR, BALIA, "+ LTE, BALIA", (0.0, 1.0)),
+    (NEAR, BALIA, "+ LTE by BALIA", (0.0, 1.0)),
     (NEAR, MMWAVE, "+ 73 GHz", MMWAVE_AT_50_M),
 )
 """A panel a claim: where, what, its title, and the paper's range."""
 
-LARGEST = 4.0
+LARGEST = 3.2
 """Gains beyond it are drawn at the edge, with their value."""
 
 
@@ -140,11 +141,12 @@ def sweep(shown: Mapping[Change, Mapping["Point", "Estimate"]]) -> Figure:
                     elinewidth=0.7,
                     capsize=1.2,
                 )
-            ax.set_title(f"{title}, {distance} m", loc="left")
+            ax.set_title(f"{title}\n{distance} m", loc="left")
             ax.set_xlim(0, LARGEST)
+            ax.set_xticks(range(int(LARGEST) + 1))
             ax.grid(visible=True, axis="x")
             ax.grid(visible=False, axis="y")
         panels[0].set_yticks(range(len(changes)), [change.name for change in changes])
         panels[0].set_ylim(len(changes) - 0.4, -0.6)
-        figure.supxlabel("Goodput over 28 GHz alone", fontsize=8)
+        panels[1].set_xlabel("Goodput over 28 GHz alone", loc="left")
     return figure

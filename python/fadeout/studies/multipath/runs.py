@@ -48,7 +48,7 @@ class Effort:
     duration_s: float
 
 
-FULL = Effort(seeds=10, swept_seeds=5, duration_s=6)
+FULL = Effort(seeds=8, swept_seeds=4, duration_s=6)
 QUICK = Effort(seeds=2, swept_seeds=2, duration_s=2)
 
 

@@ -148,7 +148,7 @@ HARQ_ONLY = each("28 73", "ue.ue-{}.rlc.mode", "um")
 CHANGES = (
     *(Change("scheduler", name, {SCHEDULER: name}) for name in
       ("lowest-rtt", "round-robin", "redundant", "blest", "ecf")),
-    Change("scheduler", "lowest-rtt, head of line never sent again, no path penalised",
+    Change("scheduler", "lowest-rtt, no opportunistic reinjection",
            {SCHEDULER: "lowest-rtt", f"{MULTIPATH}.opportunistic-retransmission": "false",
             f"{MULTIPATH}.penalisation": "false"}),
     Change("send buffer", "4 MiB a path (Linux's default)", {SEND_BUFFER: "4 MiB"}),
@@ -176,9 +176,8 @@ CHANGES = (
     Change("direction", "uplink", is_uplink=True),
     Change("movement", "at rest", {"ue.ue-*.mobility.y-speed": "0"}),
     Change("length of a run", "3 s", duration_s=3),
-    Change("length of a run", "12 s", duration_s=12),
-    Change("congestion control, uncoupled", "CUBIC without HyStart", NO_HYSTART),
-    Change("congestion control, uncoupled", "NewReno", {CONGESTION: "newreno"}),
+    Change("uncoupled", "CUBIC without HyStart", NO_HYSTART),
+    Change("uncoupled", "NewReno", {CONGESTION: "newreno"}),
 )  # fmt: skip
 """What the one-at-a-time table changes."""
 
