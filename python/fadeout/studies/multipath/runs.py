@@ -48,7 +48,7 @@ class Effort:
     duration_s: float
 
 
-FULL = Effort(seeds=8, swept_seeds=4, duration_s=6)
+FULL = Effort(seeds=8, swept_seeds=4, duration_s=4)
 QUICK = Effort(seeds=2, swept_seeds=2, duration_s=2)
 
 
@@ -184,6 +184,6 @@ def look_inside(results: Results) -> Numbers:
     return {
         **numbers,
         "first_mbps": first["goodput_mbps"],
-        "first_idle_pct": 100 * is_idle.sum() / max(1, len(is_idle)),
+        "first_idle_pct": 100 * int(is_idle.sum()) / max(1, len(is_idle)),
         "waiting_mb": arrived_mb - numbers["goodput_mbps"] * results.duration_s / 8,
     }
