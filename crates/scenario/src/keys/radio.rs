@@ -322,6 +322,53 @@ pub(super) static UE: &[Key] = &[
         FirstOfKind,
         "PDCP of its bearer.",
     ),
+    key(
+        "drb",
+        Shape::Map(DRB),
+        Optional,
+        "Data radio bearers beside the default one, by name. A flow takes one if its `route` names \
+         UE/NAME.",
+    ),
+];
+
+static DRB: &[Key] = &[
+    key(
+        "rlc",
+        Shape::Named {
+            kind: "rlc",
+            tag: "mode",
+        },
+        FirstOfKind,
+        "RLC mode, with timers and buffer.",
+    ),
+    key(
+        "pdcp",
+        Shape::Named {
+            kind: "pdcp",
+            tag: "name",
+        },
+        FirstOfKind,
+        "Its PDCP.",
+    ),
+    key(
+        "priority",
+        Shape::Integer { min: 1, max: 16 },
+        Default("8"),
+        "Priority of its logical channel: 1 is served first. The default bearer's is 8.",
+    ),
+    key(
+        "prioritised-bit-rate",
+        RATE,
+        Optional,
+        "Rate up to which each channel is served before the rest goes to the higher priorities \
+         (prioritisedBitRate); without it a channel takes all it can in its turn.",
+    ),
+    key(
+        "bucket-size-duration",
+        POSITIVE_TIME,
+        Default("\"100 ms\""),
+        "How long an unused prioritised rate adds up (bucketSizeDuration).",
+    ),
 ];
 
 static WAYPOINT: &[Key] = &[

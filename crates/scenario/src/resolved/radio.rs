@@ -66,6 +66,21 @@ pub(super) fn ue<'a>(ue: &Ue, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) 
         "rlc": named(&ue.rlc, "mode"),
         "pdcp": named(&ue.pdcp, "name"),
     });
+    if !ue.drbs.is_empty() {
+        let drbs = ue.drbs.iter().map(|drb| {
+            let mut table = json!({
+                "rlc": named(&drb.rlc, "mode"),
+                "pdcp": named(&drb.pdcp, "name"),
+                "priority": drb.priority,
+                "bucket-size-duration": span(drb.bucket_size_duration),
+            });
+            if let Some(rate) = drb.prioritised_bit_rate {
+                table["prioritised-bit-rate"] = self::rate(rate);
+            }
+            (drb.name.clone(), table)
+        });
+        table["drb"] = Value::Object(drbs.collect());
+    }
     if let Some((downlink, uplink)) = ue.sinr {
         table["downlink-sinr"] = ratio(downlink);
         table["uplink-sinr"] = ratio(uplink);
