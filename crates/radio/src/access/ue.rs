@@ -4,7 +4,7 @@ use super::cell::Cell;
 use super::harq::Harq;
 use super::link::Link;
 use super::report::Report;
-use super::{CellConfig, UeConfig};
+use super::{CellConfig, DirectionCounters, UeConfig};
 use crate::phy::link_adaptation::OuterLoop;
 use fadeout_core::math::from_db;
 use fadeout_core::random::Stream;
@@ -28,6 +28,7 @@ pub(super) struct UeHalf {
     pub outer_loop: OuterLoop,
     pub report: Report,
     pub draws: Stream,
+    pub counters: DirectionCounters,
 }
 
 #[derive(Debug)]
@@ -92,7 +93,14 @@ impl UeHalf {
             outer_loop: OuterLoop::default(),
             report: Report::UNKNOWN,
             draws,
+            counters: DirectionCounters::default(),
         }
+    }
+
+    /// The block of a process goes out.
+    pub(super) fn count_block(&mut self, process: u8) {
+        self.counters.blocks += 1;
+        self.counters.retransmissions += u64::from(self.harq.process(process).round() > 0);
     }
 }
 
