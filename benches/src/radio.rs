@@ -162,4 +162,18 @@ impl RadioLoad {
     pub fn counters(&self) -> Counters {
         self.access.counters()
     }
+
+    /// Transport blocks sent in both directions and, of those, given up.
+    pub fn blocks(&self) -> (u64, u64) {
+        let (mut sent, mut lost) = (0, 0);
+        // Each UE has one bearer.
+        for ue in 0..self.bearers {
+            for direction in [Direction::Downlink, Direction::Uplink] {
+                let counters = self.access.counters_of(UeId(ue as u32), direction);
+                sent += counters.blocks;
+                lost += counters.lost_blocks;
+            }
+        }
+        (sent, lost)
+    }
 }
