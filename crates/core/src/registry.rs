@@ -182,6 +182,58 @@ impl Parameters {
     }
 }
 
+/// A parameter out of its range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// Name of the parameter.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// The range.
+    pub expected: String,
+}
+
+impl std::fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let OutOfRange {
+            name,
+            value,
+            expected,
+        } = self;
+        write!(f, "{name} is {value}; expected {expected}")
+    }
+}
+
+impl std::error::Error for OutOfRange {}
+
+/// Checks a value against a range.
+///
+/// # Errors
+/// `value` is not within `range`; the error gives the ends of the range.
+pub fn in_range<T: Copy + PartialOrd + std::fmt::Display>(
+    name: &'static str,
+    value: T,
+    range: impl std::ops::RangeBounds<T>,
+) -> Result<(), OutOfRange> {
+    use std::ops::Bound;
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let bound = |bound: Bound<&T>, closed: &str, open: &str| match bound {
+        Bound::Included(end) => Some(format!("{closed} {end}")),
+        Bound::Excluded(end) => Some(format!("{open} {end}")),
+        Bound::Unbounded => None,
+    };
+    let low = bound(range.start_bound(), "at least", "more than");
+    let high = bound(range.end_bound(), "at most", "less than");
+    let expected: Vec<String> = low.into_iter().chain(high).collect();
+    Err(OutOfRange {
+        name,
+        value: value.to_string(),
+        expected: expected.join(" and "),
+    })
+}
+
 /// One sort of thing that a scenario names, with everything it may name.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
