@@ -61,7 +61,13 @@ pub enum ParameterKind {
     Span,
     /// One of the names.
     Choice(&'static [&'static str]),
+    /// The name of an entry of this kind, or a table with the name under [`NAME`] and that
+    /// entry's parameters.
+    Named(&'static str),
 }
+
+/// The key that holds the name where a parameter is a table ([`ParameterKind::Named`]).
+pub const NAME: &str = "name";
 
 /// A number within `min..=max`, in `unit`.
 pub const fn number(
@@ -128,6 +134,21 @@ pub const fn choice(
     }
 }
 
+/// An entry of `kind` with its parameters.
+pub const fn named(
+    name: &'static str,
+    kind: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Named(kind),
+        default,
+        doc,
+    }
+}
+
 /// A parameter's value after the scenario was checked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -139,6 +160,8 @@ pub enum Value {
     Span(crate::Span),
     /// The chosen name.
     Choice(String),
+    /// The name of an entry and its parameters.
+    Named(String, Parameters),
 }
 
 /// The parameters that a scenario gave; the rest keep their defaults.
@@ -178,6 +201,13 @@ impl Parameters {
         match self.find(name) {
             Some(Value::Choice(choice)) => choice,
             _ => default,
+        }
+    }
+    /// The entry given for `name`, by its own name, with its parameters.
+    pub fn named(&self, name: &str) -> Option<(&str, &Parameters)> {
+        match self.find(name) {
+            Some(Value::Named(name, parameters)) => Some((name, parameters)),
+            _ => None,
         }
     }
 }

@@ -49,6 +49,8 @@ fn radio_summary(counters: &Counters) -> Value {
         "slots": counters.slots,
         "transport_blocks": pair(counters.blocks),
         "lost_transport_blocks": pair(counters.lost_blocks),
+        "aqm_dropped_packets": pair(counters.dropped_by_aqm),
+        "marked_packets": pair(counters.marked),
         "scheduling_requests": counters.requests,
         "link_failures": counters.link_failures,
     })
@@ -224,6 +226,7 @@ fn link_summary(name: &str, stats: &LinkStats, duration: f64) -> Value {
         "sent_packets": stats.packets_out,
         "sent_bytes": stats.bytes_out.0,
         "throughput_mbps": rate,
+        "marked_packets": stats.packets_marked,
         "dropped_packets": stats.dropped_total(),
         "dropped_queue_full": dropped(DropCause::QueueFull),
         "dropped_random": dropped(DropCause::Random),

@@ -10,7 +10,8 @@ use fadeout_core::{
 };
 
 impl RadioAccess {
-    /// PDCP and RLC take a packet. False when the buffer was full and it was dropped.
+    /// PDCP and RLC take a packet. False when it was dropped: the buffer was full, or queue
+    /// management chose it. It then takes no COUNT.
     pub(super) fn take_packet(
         &mut self,
         now: Time,
@@ -20,8 +21,22 @@ impl RadioAccess {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) -> bool {
+        let loss = |cause| Loss {
+            now,
+            bearer,
+            direction,
+            cause,
+        };
         let size = pool[packet].segment.wire_len();
-        let end = self.bearers[bearer.index()].sender(direction);
+        let state = &mut self.bearers[bearer.index()];
+        let header = state.config.pdcp.header();
+        let end = state.sender(direction);
+        let marked = &mut self.counters.marked[direction.index()];
+        if end.aqm.is_some() && !end.admits(now, size + header, &mut pool[packet].ecn, marked) {
+            self.counters.dropped_by_aqm[direction.index()] += 1;
+            loss(RadioDropCause::Aqm).of(packet, pool, probe);
+            return false;
+        }
         match end
             .tx
             .on_packet(now, packet, size, &mut end.rlc, &mut end.ledger)
@@ -33,13 +48,7 @@ impl RadioAccess {
                 true
             }
             Err(packet) => {
-                let loss = Loss {
-                    now,
-                    bearer,
-                    direction,
-                    cause: RadioDropCause::BufferFull,
-                };
-                loss.of(packet, pool, probe);
+                loss(RadioDropCause::BufferFull).of(packet, pool, probe);
                 false
             }
         }
@@ -95,7 +104,22 @@ impl RadioAccess {
             } else {
                 limit
             };
-            let used = end.rlc.pull(now, grant, &mut content.block);
+            let marked = &mut self.counters.marked[direction.index()];
+            let marks = (&mut *env.pool, marked);
+            let dropped = &mut self.scratch.dropped;
+            let used = end.pull(now, grant, &mut content.block, marks, dropped);
+            for sdu in dropped.drain(..) {
+                self.counters.dropped_by_aqm[direction.index()] += 1;
+                if end.ledger.leave(sdu.serial) {
+                    let loss = Loss {
+                        now,
+                        bearer,
+                        direction,
+                        cause: RadioDropCause::Aqm,
+                    };
+                    loss.of(sdu.packet, env.pool, env.probe);
+                }
+            }
             if used > 0 {
                 let end = content.block.pdus.len() as u32;
                 content.bearers.push((bearer, end));
@@ -283,6 +307,7 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) {
         let end = self.bearers[bearer.index()].sender(direction);
+        end.catch_up(env.now);
         end.tx
             .on_wake(env.now, &mut end.rlc, &mut self.scratch.sdus);
         for sdu in self.scratch.sdus.drain(..) {

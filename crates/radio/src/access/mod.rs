@@ -74,6 +74,10 @@ pub struct Counters {
     pub blocks: [u64; 2],
     /// Transport blocks given up after their last transmission: downlink and uplink.
     pub lost_blocks: [u64; 2],
+    /// Packets that queue management dropped: downlink and uplink.
+    pub dropped_by_aqm: [u64; 2],
+    /// Packets that queue management marked: downlink and uplink.
+    pub marked: [u64; 2],
     /// Scheduling requests sent.
     pub requests: u64,
     /// Radio link failures: RLC reached maxRetxThreshold.
@@ -124,6 +128,7 @@ struct Scratch {
     shares: Vec<Share>,
     sdus: Vec<Sdu>,
     ordered: Vec<Sdu>,
+    dropped: Vec<Sdu>,
     lost: Vec<PacketId>,
     unconfirmed: Vec<Sdu>,
     contents: Vec<ContentId>,
@@ -169,7 +174,9 @@ impl RadioAccess {
                 bearer: index,
                 error,
             };
-            access.bearers.push(Bearer::new(bearer).map_err(error)?);
+            access
+                .bearers
+                .push(Bearer::new(index, bearer, seed).map_err(error)?);
             let of_ue = &mut access.ues[bearer.ue.index()].bearers;
             of_ue.push(BearerId(index as u32));
             let bearers = &access.bearers;
