@@ -6,8 +6,8 @@ use common::Rig;
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
 use fadeout_radio::access::{
-    BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, HarqConfig, RadioAccess, RadioConfig,
-    Serving, UeConfig,
+    BearerConfig, CellConfig, ConfiguredGrant, DirectionCounters, FixedSinr, HarqConfig,
+    RadioAccess, RadioConfig, Serving, UeConfig,
 };
 use fadeout_radio::mac::{RequestConfig, SchedulerKind};
 use fadeout_radio::pdcp::PdcpConfig;
@@ -222,7 +222,10 @@ fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then() {
     let slots = rig.access.counters().slots;
     // Of 10,000 slots one every 40 ms for each direction, and one for each repeated request.
     assert!((250..=600).contains(&slots), "{slots}");
-    assert_eq!(rig.access.counters().blocks, [0, 0]);
+    for direction in [Direction::Downlink, Direction::Uplink] {
+        let counters = rig.access.counters_of(UeId(0), direction);
+        assert_eq!(counters, DirectionCounters::default());
+    }
 }
 
 #[test]

@@ -175,12 +175,15 @@ fn names(kind: &str, entries: &[Entry]) -> Value {
 /// The name of an entry of a kind, or a table with its parameters.
 fn named_kind(kind: &str, tag: &str, catalog: &Catalog) -> Value {
     let entries = catalog.entries(kind);
-    let tables = entries.iter().map(|entry| named(entry, tag, catalog));
+    let required: &[&str] = if entries.len() > 1 { &[tag] } else { &[] };
+    let tables = entries
+        .iter()
+        .map(|entry| named(entry, tag, required, catalog));
     any_of(std::iter::once(names(kind, entries)).chain(tables))
 }
 
 /// An entry's name in a table with its parameters.
-fn named(entry: &Entry, tag: &str, catalog: &Catalog) -> Value {
+fn named(entry: &Entry, tag: &str, required: &[&str], catalog: &Catalog) -> Value {
     let mut properties: Map<String, Value> = entry
         .parameters
         .iter()
@@ -191,7 +194,7 @@ fn named(entry: &Entry, tag: &str, catalog: &Catalog) -> Value {
         .copied()
         .collect();
     properties.insert(tag.to_owned(), json!({ "enum": names }));
-    let mut object = object(properties, &[tag]);
+    let mut object = object(properties, required);
     object["description"] = json!(entry.summary);
     object
 }

@@ -252,15 +252,23 @@ fn route(
     is_reverse: bool,
     parts: &mut Parts,
 ) -> Result<RouteId, BuildError> {
-    let (from, to) = if is_reverse {
-        (flow.to, flow.from)
-    } else {
-        (flow.from, flow.to)
+    let hops = match (&flow.route, is_reverse) {
+        (Some(given), false) => Some(given.clone()),
+        (Some(given), true) => Some(backward(given)),
+        (None, false) => scenario.route(flow.from, flow.to, &parts.serving),
+        (None, true) => scenario.route(flow.to, flow.from, &parts.serving),
     };
-    let hops = scenario
-        .route(from, to, &parts.serving)
-        .ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
+    let hops = hops.ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
     route_over(flow, &hops, parts)
+}
+
+/// The way back over the same hops.
+fn backward(hops: &[scenario::Hop]) -> Vec<scenario::Hop> {
+    let turned = hops.iter().rev().map(|hop| scenario::Hop {
+        is_reverse: !hop.is_reverse,
+        ..*hop
+    });
+    turned.collect()
 }
 
 fn route_over(

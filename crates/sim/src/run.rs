@@ -2,9 +2,10 @@
 
 use crate::build::multipath::{PathFlows, path_count, path_flow};
 use crate::build::{self, BuildError, ChooseCongestion, direction_name};
+use crate::radio::interface_name;
 use crate::summary::summary;
 use crate::world::World;
-use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
+use fadeout_core::{Direction, EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
 use fadeout_record::{
     Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
     Sampling, SubflowInfo, address_of,
@@ -180,7 +181,7 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
         .iter()
         .flat_map(|link| [direction_name(link, false), direction_name(link, true)])
         .chain(scenario.ues.iter().flat_map(|ue| {
-            ["downlink", "uplink"].map(|direction| format!("{}/{direction}", ue.name))
+            [Direction::Downlink, Direction::Uplink].map(|direction| interface_name(ue, direction))
         }))
         .collect();
     let ues = || scenario.ues.iter().map(|ue| ue.name.clone()).collect();

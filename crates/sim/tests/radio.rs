@@ -97,6 +97,23 @@ fn a_node_with_two_radio_interfaces_uses_both() {
         )
     };
     let (lte, nr) = (rate("[\"core\", \"lte\"]"), rate("[\"core\", \"nr\"]"));
+    // An ordinary flow takes the interface that its route names.
+    let routed = |interface: &str| {
+        let flow = format!(
+            "[flow.bulk]\nfrom = \"server\"\nto = \"phone\"\nroute = [\"core\", \"{interface}\"]\n"
+        );
+        let summary = summary(&scenario(LTE, &format!("{small}{flow}")), &[]);
+        let interfaces = summary["radio"]["interfaces"].as_array().expect("a list");
+        let blocks = |name: &str| {
+            let found = interfaces.iter().find(|one| one["interface"] == name);
+            found
+                .map(|one| one["transport_blocks"].as_u64())
+                .expect("it is there")
+        };
+        ["lte/downlink", "nr/downlink"].map(|name| blocks(name).expect("a number") > 0)
+    };
+    assert_eq!(routed("lte"), [true, false]);
+    assert_eq!(routed("nr"), [false, true]);
     let both = rate("[\"core\", \"lte\"], [\"core\", \"nr\"]");
     assert!(
         both > 1.05 * lte.max(nr),

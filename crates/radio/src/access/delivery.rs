@@ -2,7 +2,7 @@
 
 use super::content::ContentId;
 use super::track::BlockTimes;
-use super::{Env, RadioAccess};
+use super::{DirectionCounters, Env, RadioAccess};
 use crate::rlc::Mode;
 use fadeout_core::{
     BearerId, BearerRow, Direction, Motion, PacketId, PacketPool, Probe, RadioDropCause,
@@ -28,15 +28,11 @@ impl RadioAccess {
             cause,
         };
         let size = pool[packet].segment.wire_len();
-        let state = &mut self.bearers[bearer.index()];
-        let header = state.config.pdcp.header();
-        let end = state.sender(direction);
-        let marked = &mut self.counters.marked[direction.index()];
-        if end.aqm.is_some() && !end.admits(now, size + header, &mut pool[packet].ecn, marked) {
-            self.counters.dropped_by_aqm[direction.index()] += 1;
-            loss(RadioDropCause::Aqm).of(packet, pool, probe);
+        let has_aqm = self.bearers[bearer.index()].sender(direction).aqm.is_some();
+        if has_aqm && !self.admits(&loss(RadioDropCause::Aqm), packet, pool, probe) {
             return false;
         }
+        let end = self.bearers[bearer.index()].sender(direction);
         match end
             .tx
             .on_packet(now, packet, size, &mut end.rlc, &mut end.ledger)
@@ -49,9 +45,33 @@ impl RadioAccess {
             }
             Err(packet) => {
                 loss(RadioDropCause::BufferFull).of(packet, pool, probe);
+                self.count(bearer, direction).dropped_packets += 1;
                 false
             }
         }
+    }
+
+    /// Whether queue management takes a packet, which it may mark. One that it does not is dropped.
+    fn admits(
+        &mut self,
+        loss: &Loss,
+        packet: PacketId,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) -> bool {
+        let state = &mut self.bearers[loss.bearer.index()];
+        let size = pool[packet].segment.wire_len() + state.config.pdcp.header();
+        let end = state.sender(loss.direction);
+        let mut marked = 0;
+        let is_taken = end.admits(loss.now, size, &mut pool[packet].ecn, &mut marked);
+        let counters = self.count(loss.bearer, loss.direction);
+        counters.marked_packets += marked;
+        if !is_taken {
+            counters.aqm_dropped_packets += 1;
+            counters.dropped_packets += 1;
+            loss.of(packet, pool, probe);
+        }
+        is_taken
     }
 
     /// PDCP takes the packets that the base station has processed by now.
@@ -96,6 +116,7 @@ impl RadioAccess {
         let content = self.contents.content_mut(id);
         let now = env.now;
         let mut left = bytes;
+        let (mut marked, mut chosen) = (0, 0);
         let bearers = &self.ues[ue.index()].bearers;
         let mut pull = |bearer: BearerId, limit: u32, only_status: bool| {
             let end = self.bearers[bearer.index()].sender(direction);
@@ -104,13 +125,12 @@ impl RadioAccess {
             } else {
                 limit
             };
-            let marked = &mut self.counters.marked[direction.index()];
-            let marks = (&mut *env.pool, marked);
+            let marks = (&mut *env.pool, &mut marked);
             let dropped = &mut self.scratch.dropped;
             let used = end.pull(now, grant, &mut content.block, marks, dropped);
             for sdu in dropped.drain(..) {
-                self.counters.dropped_by_aqm[direction.index()] += 1;
                 if end.ledger.leave(sdu.serial) {
+                    chosen += 1;
                     let loss = Loss {
                         now,
                         bearer,
@@ -133,6 +153,12 @@ impl RadioAccess {
         }
         for &bearer in bearers {
             left -= pull(bearer, left, false);
+        }
+        if marked + chosen > 0 {
+            let counters = &mut self.ues[ue.index()].half_mut(direction).counters;
+            counters.marked_packets += marked;
+            counters.aqm_dropped_packets += chosen;
+            counters.dropped_packets += chosen;
         }
         if self.contents.content(id).bearers.is_empty() {
             self.contents.free(id);
@@ -207,6 +233,7 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) {
         let state = &mut self.bearers[bearer.index()];
+        let (mut packets, mut bytes) = (0, 0);
         for sdu in self.scratch.ordered.drain(..) {
             if !state.sender(direction).ledger.leave(sdu.serial) {
                 continue;
@@ -219,12 +246,23 @@ impl RadioAccess {
                     env.probe.radio_delay(row);
                 }
             }
+            packets += 1;
+            bytes += u64::from(env.pool[sdu.packet].segment.wire_len());
             env.out.push(sdu.packet);
         }
         let passed = state.receiver(direction).rx.passed();
         let ledger = &mut state.sender(direction).ledger;
         ledger.pass(passed, &mut self.scratch.lost);
+        let counters = self.count(bearer, direction);
+        counters.delivered_packets += packets;
+        counters.delivered_bytes += bytes;
         self.drop_lost(bearer, direction, RadioDropCause::Reordering, env);
+    }
+
+    /// The counters of a direction of a bearer's UE.
+    fn count(&mut self, bearer: BearerId, direction: Direction) -> &mut DirectionCounters {
+        let ue = self.bearers[bearer.index()].config.ue;
+        &mut self.ues[ue.index()].half_mut(direction).counters
     }
 
     /// Packets in `lost` are dropped.
@@ -241,6 +279,7 @@ impl RadioAccess {
             direction,
             cause,
         };
+        self.count(bearer, direction).dropped_packets += self.scratch.lost.len() as u64;
         for packet in self.scratch.lost.drain(..) {
             loss.of(packet, env.pool, env.probe);
         }

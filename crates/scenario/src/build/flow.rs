@@ -186,6 +186,7 @@ impl Builder<'_, '_> {
             let message = format!("no links lead from `{from}` to `{to}`");
             self.mistake(fields.place_of("to"), message, "nodes that links connect");
         }
+        let route = self.flow_route(fields, (from, to))?;
         let multipath = match fields.fields("multipath") {
             Some(multipath) => Some(self.multipath(multipath, fields, (from, to))?),
             None => None,
@@ -194,6 +195,7 @@ impl Builder<'_, '_> {
             name: name.to_owned(),
             from,
             to,
+            route,
             start: fields.item("start")?.time()?,
             application: fields.named("application")?,
             profile: fields.text("profile")?.to_owned(),

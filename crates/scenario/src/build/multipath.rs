@@ -100,45 +100,4 @@ impl Builder<'_, '_> {
             until,
         })
     }
-
-    /// The links as a way from one node to another.
-    fn hops(&mut self, links: &[Item], place: Place, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
-        let mut hops = Vec::with_capacity(links.len());
-        let mut at = from;
-        for item in links {
-            let Content::Text(name) = &item.content else {
-                return None;
-            };
-            let Some((index, ends)) = self.link_ends.get(name.as_str()).copied() else {
-                let names: Vec<String> = self.link_ends.keys().cloned().collect();
-                let names = names.iter().map(String::as_str);
-                refer_to_nothing(&mut self.reader.mistakes, item, "link", names);
-                return None;
-            };
-            let is_reverse = at == ends.1;
-            if !is_reverse && at != ends.0 {
-                let node = self.nodes.list[at.index()].name.clone();
-                let message = format!("link `{}` does not start at `{node}`", shortened(name));
-                self.mistake(
-                    item.place,
-                    message,
-                    &format!("a link that touches `{node}`"),
-                );
-                return None;
-            }
-            at = if is_reverse { ends.0 } else { ends.1 };
-            hops.push(Hop {
-                link: index,
-                is_reverse,
-            });
-        }
-        if at != to {
-            let name = |node: NodeId| self.nodes.list[node.index()].name.clone();
-            let message = format!("the path ends at `{}`", name(at));
-            let expected = format!("a path that ends at `{}`", name(to));
-            self.mistake(place, message, &expected);
-            return None;
-        }
-        Some(hops)
-    }
 }

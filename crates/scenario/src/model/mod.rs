@@ -349,6 +349,8 @@ pub struct Flow {
     pub from: NodeId,
     /// The data receiver.
     pub to: NodeId,
+    /// The way from sender to receiver, when it is given.
+    pub route: Option<Vec<Hop>>,
     /// When it opens.
     pub start: Time,
     /// What it sends; of the catalog's kind "application".

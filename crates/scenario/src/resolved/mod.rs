@@ -45,6 +45,9 @@ impl Scenario {
                 "application": named(&flow.application, "kind"),
                 "profile": flow.profile,
             });
+            if let Some(route) = &flow.route {
+                table["route"] = route.iter().map(|hop| self.hop_name(hop)).collect();
+            }
             if !flow.tcp.0.is_empty() {
                 table["tcp"] = Value::Object(parameters(&flow.tcp));
             }

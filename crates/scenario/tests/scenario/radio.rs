@@ -39,6 +39,23 @@ fn a_bearer_is_a_hop_between_base_station_and_ue() {
 }
 
 #[test]
+fn parameters_need_no_name_where_there_is_one_of_the_kind() {
+    let text = format!("{CELL}[ue.phone]\npdcp = {{}}\n");
+    assert_eq!(accepted(&text).ues[0].pdcp.name, "nr");
+    let text = format!("{CELL}[ue.phone]\nrlc = {{}}\n");
+    assert_eq!(only(&text), "missing key `mode`");
+}
+
+#[test]
+fn a_route_to_a_group_of_ues_is_refused() {
+    let text = format!(
+        "{CELL}[ue.phone]\ncount = 2\n\
+         [flow.up]\nfrom = \"phone\"\nto = \"server\"\nroute = [\"phone-0\", \"core\"]\n"
+    );
+    assert_eq!(only(&text), "a `route` to a group of UEs");
+}
+
+#[test]
 fn a_count_of_ues_makes_nodes_and_flows_for_each() {
     let text = format!(
         "{CELL}[ue.phone]\ncount = 3\nspread = \"100 m\"\n\
