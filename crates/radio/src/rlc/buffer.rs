@@ -10,8 +10,8 @@ pub trait QueueManagement {
     /// Whether it never does anything and need not be asked.
     const IS_PASSIVE: bool = false;
 
-    /// An SDU is about to be sent. Drops heads until one is left that stays; once for each SDU
-    /// that is sent, even if that waits on for a larger grant.
+    /// An SDU is about to be sent. Drops heads until one is left that stays. Asked once for each
+    /// SDU that is sent, even if that waits on for a larger grant, and when a grant finds none.
     fn settle(&mut self, now: Time, queue: &mut SduQueue<'_>);
 }
 
