@@ -49,7 +49,7 @@ pub struct EcnStepConfig {
     pub marks: Marks,
 }
 
-const THRESHOLD: Span = Span::from_millis(5);
+const THRESHOLD: Span = Span::from_millis(10);
 const MARKS: &[&str] = &["ect", "ect-1"];
 
 impl Default for EcnStepConfig {
@@ -85,9 +85,10 @@ pub const ENTRY: Entry = Entry {
     parameters: &[
         span(
             "threshold",
-            "5 ms",
-            "Delay at which marking begins. No source fixes it for a radio, where it has to exceed \
-             the wait for a slot; this is CoDel's target. RFC 9332 has 800 us for links.",
+            "10 ms",
+            "Delay at which marking begins. No source fixes it for a radio; it has to exceed the \
+             bursts that ACKs bunched by scheduling requests set off, and LTE's come every 10 ms \
+             by default. RFC 9332 has 800 us for links.",
         ),
         span(
             "range",
@@ -177,10 +178,10 @@ mod tests {
     fn every_capable_head_above_the_threshold_is_marked_unless_it_is_alone() {
         let config = EcnStepConfig::default();
         // The first owes a whole mark and does not exceed it.
-        assert_eq!(marks(config, 5, 1, Ecn::Ect1), 99);
-        assert_eq!(marks(config, 5, 1, Ecn::Ect0), 99);
-        assert_eq!(marks(config, 4, 1, Ecn::Ect1), 0);
-        assert_eq!(marks(config, 5, 0, Ecn::Ect1), 0);
+        assert_eq!(marks(config, 10, 1, Ecn::Ect1), 99);
+        assert_eq!(marks(config, 10, 1, Ecn::Ect0), 99);
+        assert_eq!(marks(config, 9, 1, Ecn::Ect1), 0);
+        assert_eq!(marks(config, 10, 0, Ecn::Ect1), 0);
         assert_eq!(marks(config, 500, 1, Ecn::NotEct), 0);
     }
 
@@ -190,8 +191,8 @@ mod tests {
             marks: Marks::Ect1,
             ..EcnStepConfig::default()
         };
-        assert_eq!(marks(config, 5, 1, Ecn::Ect1), 99);
-        assert_eq!(marks(config, 5, 1, Ecn::Ect0), 0);
+        assert_eq!(marks(config, 10, 1, Ecn::Ect1), 99);
+        assert_eq!(marks(config, 10, 1, Ecn::Ect0), 0);
     }
 
     #[test]

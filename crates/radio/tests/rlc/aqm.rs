@@ -123,7 +123,7 @@ fn a_mark_is_on_the_packet_inside() {
     }
     let (mut block, mut dropped) = (TransportBlock::new(), Vec::new());
     let mut at_head = aqm.at_head(&mut pool, &mut marked);
-    tx.pull_managed(at_ms(5), 1000, &mut block, &mut at_head, &mut dropped);
+    tx.pull_managed(at_ms(10), 1000, &mut block, &mut at_head, &mut dropped);
     let ecn: Vec<_> = ids.iter().map(|&id| pool[id].ecn).collect();
     // The first owes a whole mark and does not exceed it; the last has nothing behind it.
     assert_eq!(ecn, [Ecn::Ect1, Ecn::Ce, Ecn::NotEct, Ecn::Ce, Ecn::Ect0]);
