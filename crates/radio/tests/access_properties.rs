@@ -6,14 +6,14 @@ use common::Rig;
 use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, RadioDropCause, RadioDropRow, Span,
-    Time, UeId,
+    Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, RadioDropCause, RadioDropRow, Rate,
+    Span, Time, UeId,
 };
 use fadeout_radio::access::{
     BearerConfig, CellConfig, ConfiguredGrant, DirectionCounters, FixedSinr, HarqConfig,
     RadioAccess, RadioConfig, Serving, UeConfig,
 };
-use fadeout_radio::mac::{RequestConfig, SchedulerKind};
+use fadeout_radio::mac::{LogicalChannel, RequestConfig, SchedulerKind};
 use fadeout_radio::pdcp::PdcpConfig;
 use fadeout_radio::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use fadeout_radio::phy::harq::FixedErrors;
@@ -143,7 +143,12 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
                         aqm: aqm(&mut aqms),
                         ..rlc
                     },
-                    priority: random.below(3) as u8,
+                    channel: LogicalChannel {
+                        priority: random.below(3) as u8,
+                        prioritised_bit_rate: (random.below(2) == 0)
+                            .then(|| Rate::from_bits_per_sec(8_000 << random.below(14))),
+                        ..LogicalChannel::default()
+                    },
                     pdcp: PdcpConfig {
                         discard_timer: random.chance(0.3).then(|| Span::from_millis(50)),
                         ..pdcp

@@ -26,7 +26,7 @@ pub struct Carrier {
 }
 
 /// What a cell of every technology takes.
-const SHARED: [Parameter; 25] = [
+const SHARED: [Parameter; 27] = [
     integer(
         "resource-blocks",
         (0, 10_000, ""),
@@ -165,6 +165,16 @@ const SHARED: [Parameter; 25] = [
         "gain-period",
         "1 ms",
         "Age at which path loss, shadowing, blockage and beams are looked at again; fading always is.",
+    ),
+    span(
+        "recheck-period",
+        "40 ms",
+        "How often a UE out of range that has data waiting is tried again.",
+    ),
+    span(
+        "reestablishment",
+        "200 ms",
+        "Time without service after a radio link failure (RLC's maxRetxThreshold).",
     ),
 ];
 
@@ -433,6 +443,8 @@ fn apply(parameters: &Parameters, cell: CellConfig, slot: Slots) -> Result<CellC
         _ => cell.uplink_power,
     };
     cell.gain_period = parameters.span("gain-period", cell.gain_period);
+    cell.recheck_after = parameters.span("recheck-period", cell.recheck_after);
+    cell.reestablish_after = parameters.span("reestablishment", cell.reestablish_after);
     Ok(cell)
 }
 
