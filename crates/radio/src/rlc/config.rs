@@ -297,6 +297,11 @@ fn reassembly(lte: bool) -> &'static str {
 }
 
 impl AmConfig {
+    /// SNs that may be under way without acknowledgement: half of all.
+    pub const fn window(&self) -> u64 {
+        1 << (self.sn_bits - 1)
+    }
+
     /// What an entity needs to make progress.
     fn check_sense(&self) -> Result<(), ParameterError> {
         let poll = self.t_poll_retransmit.as_nanos();

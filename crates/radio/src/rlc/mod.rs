@@ -27,6 +27,7 @@ mod nr_am_tx;
 mod nr_um;
 mod pieces;
 mod poll;
+mod reception;
 mod report;
 mod sdu;
 mod sequence;
