@@ -403,7 +403,9 @@ impl RadioAccess {
             if !env.probe.wants_bearer(env.now, bearer) {
                 continue;
             }
-            let end = &self.bearers[bearer.index()].ends[direction.index()];
+            let ends = &self.bearers[bearer.index()].ends;
+            let end = &ends[direction.index()];
+            let receiver = &ends[direction.opposite().index()];
             let backlog = end.rlc.backlog(env.now);
             env.probe.bearer(BearerRow {
                 time_s: env.now,
@@ -413,6 +415,7 @@ impl RadioAccess {
                 rlc_retransmission_bytes: backlog.retransmission,
                 rlc_status_bytes: backlog.status,
                 packets: end.ledger.len() as u32,
+                pdcp_held_packets: receiver.rx.held(),
             });
         }
     }
