@@ -177,7 +177,6 @@ fn every_generation_mode_and_direction_has_it() {
         let by_aqm = |row: &RadioDropRow| row.cause == RadioDropCause::Aqm;
         assert!(managed.drops.iter().any(by_aqm), "{overrides:?}");
         let rate = managed.goodput_mbps;
-        println!("{overrides:?} {rate} {}", managed.median_ms);
         assert!(rate > 5.0, "{overrides:?}: {rate} Mbit/s");
     }
 }
