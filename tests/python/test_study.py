@@ -79,8 +79,13 @@ def test_the_blockage_study_answers_its_questions(cli: CliRunner):
     assert "12 %" in result.stdout
     found = json.loads(Path("study/results.json").read_text())
     assert [row["published_loss_pct"] for row in found["table"]] == [12.0, 54.0, 72.0]
-    losses = [row["linux_mean_pct"] for row in found["table"]]
-    assert losses == sorted(losses)
+    for level in ("link_nothing_passes", "full_stack_nothing_passes", "full_stack_vehicle"):
+        losses = [row[f"{level}_mean_pct"] for row in found["table"]]
+        assert losses == sorted(losses), level
+    # A full stack through which nothing passes is a link through which nothing passes.
+    for row in found["table"]:
+        link, stack = (row[f"{level}_nothing_passes_mean_pct"] for level in ("link", "full_stack"))
+        assert abs(link - stack) < 10
     report = Path("study/report.md").read_text()
     for figure in Path("study/figures").glob("*.png"):
         assert figure.stat().st_size > 5_000
