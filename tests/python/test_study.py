@@ -82,10 +82,9 @@ def test_the_blockage_study_answers_its_questions(cli: CliRunner):
     for level in ("link_nothing_passes", "full_stack_nothing_passes", "full_stack_vehicle"):
         losses = [row[f"{level}_mean_pct"] for row in found["table"]]
         assert losses == sorted(losses), level
-    # A full stack through which nothing passes is a link through which nothing passes.
-    for row in found["table"]:
-        link, stack = (row[f"{level}_nothing_passes_mean_pct"] for level in ("link", "full_stack"))
-        assert abs(link - stack) < 10
+    # Over both levels a second in five takes about its share; shorter ones depend on the phase.
+    for level in ("link_nothing_passes", "full_stack_nothing_passes"):
+        assert 15 < found["table"][-1][f"{level}_mean_pct"] < 35, level
     report = Path("study/report.md").read_text()
     for figure in Path("study/figures").glob("*.png"):
         assert figure.stat().st_size > 5_000
