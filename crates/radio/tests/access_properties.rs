@@ -4,12 +4,14 @@ mod common;
 
 use common::Rig;
 use fadeout_core::random::Stream;
-use fadeout_core::{Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
+use fadeout_core::{
+    Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, Rate, Span, Time, UeId,
+};
 use fadeout_radio::access::{
     BearerConfig, CellConfig, ConfiguredGrant, DirectionCounters, FixedSinr, HarqConfig,
     RadioAccess, RadioConfig, Serving, UeConfig,
 };
-use fadeout_radio::mac::{RequestConfig, SchedulerKind};
+use fadeout_radio::mac::{LogicalChannel, RequestConfig, SchedulerKind};
 use fadeout_radio::pdcp::PdcpConfig;
 use fadeout_radio::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use fadeout_radio::phy::harq::FixedErrors;
@@ -114,7 +116,12 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
                 };
                 config.bearers.push(BearerConfig {
                     rlc,
-                    priority: random.below(3) as u8,
+                    channel: LogicalChannel {
+                        priority: random.below(3) as u8,
+                        prioritised_bit_rate: (random.below(2) == 0)
+                            .then(|| Rate::from_bits_per_sec(8_000 << random.below(14))),
+                        ..LogicalChannel::default()
+                    },
                     pdcp: PdcpConfig {
                         discard_timer: random.chance(0.3).then(|| Span::from_millis(50)),
                         ..pdcp

@@ -253,10 +253,9 @@ fn route(
     parts: &mut Parts,
 ) -> Result<RouteId, BuildError> {
     let hops = match (&flow.route, is_reverse) {
-        (Some(given), false) => Some(given.clone()),
         (Some(given), true) => Some(backward(given)),
-        (None, false) => scenario.route(flow.from, flow.to, &parts.serving),
         (None, true) => scenario.route(flow.to, flow.from, &parts.serving),
+        (_, false) => scenario.route_of(flow, &parts.serving),
     };
     let hops = hops.ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
     route_over(flow, &hops, parts)
@@ -291,13 +290,13 @@ fn route_over(
     Ok(RouteId(parts.routes.len() as u32 - 1))
 }
 
-/// Peak rate of a cell and RLC buffer of a UE in it; `None` where one of them cannot be built.
+/// Peak rate of a cell and RLC buffer of a bearer in it; `None` where one of them cannot be built.
 pub(crate) fn peak_and_buffer(
     scenario: &Scenario,
-    ue: usize,
+    bearer: &scenario::Bearer<'_>,
     cell: usize,
 ) -> Option<(fadeout_core::Rate, fadeout_core::Bytes)> {
-    radio::peak_and_buffer(&scenario.cells[cell], &scenario.ues[ue])
+    radio::peak_and_buffer(&scenario.cells[cell], bearer)
 }
 
 /// Builds a world that `probe` looks at.

@@ -3,7 +3,6 @@
 use fadeout_core::{BearerId, Direction, LinkId, NullProbe, PacketPool, Time, Wake};
 use fadeout_mobility::Places;
 use fadeout_radio::access::RadioAccess;
-use fadeout_scenario::Ue;
 
 /// The radio access with the places of its nodes. Its bearers are hops: their ids follow those of
 /// the links, the downlink of each before its uplink.
@@ -46,11 +45,11 @@ pub(crate) fn bearer_of(hop: LinkId, links: usize) -> (BearerId, Direction) {
     (BearerId((index / 2) as u32), direction)
 }
 
-/// What a direction of a UE's radio interface is called.
-pub(crate) fn interface_name(ue: &Ue, direction: Direction) -> String {
+/// What a direction of a radio interface or bearer is called.
+pub(crate) fn direction_of(name: &str, direction: Direction) -> String {
     let direction = match direction {
         Direction::Downlink => "downlink",
         Direction::Uplink => "uplink",
     };
-    format!("{}/{direction}", ue.name)
+    format!("{name}/{direction}")
 }

@@ -1,7 +1,7 @@
 //! `summary.json`: one object a flow, one a direction of a link, and what the radio access did.
 
 use crate::build::{default_congestion_control, direction_name};
-use crate::radio::interface_name;
+use crate::radio::direction_of;
 use crate::world::{Flow, World};
 use fadeout_core::{Direction, DropCause, Probe, Time, UeId};
 use fadeout_link::LinkStats;
@@ -56,7 +56,7 @@ fn radio_summary(scenario: &Scenario, access: &RadioAccess, duration: f64) -> Va
             [Direction::Downlink, Direction::Uplink].map(|direction| {
                 let counters = access.counters_of(id, direction);
                 json!({
-                    "interface": interface_name(ue, direction),
+                    "interface": direction_of(&ue.name, direction),
                     "cell": cell.map(|cell| scenario.cells[cell.index()].name.clone()),
                     "delivered_packets": counters.delivered_packets,
                     "delivered_bytes": counters.delivered_bytes,

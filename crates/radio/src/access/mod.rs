@@ -159,7 +159,7 @@ impl RadioAccess {
             let of_ue = &mut access.ues[bearer.ue.index()].bearers;
             of_ue.push(BearerId(index as u32));
             let bearers = &access.bearers;
-            of_ue.sort_by_key(|id| bearers[id.index()].config.priority);
+            of_ue.sort_by_key(|id| bearers[id.index()].config.channel.priority);
         }
         Ok(access)
     }

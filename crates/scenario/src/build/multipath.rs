@@ -1,5 +1,6 @@
 //! Multipath TCP connections.
 
+use super::route::Ends;
 use super::*;
 use crate::keys::MAX_PATHS;
 
@@ -9,12 +10,12 @@ impl Builder<'_, '_> {
         &mut self,
         fields: &Fields,
         flow: &Fields,
-        (from, to): (NodeId, NodeId),
+        ends: &Ends,
     ) -> Option<Multipath> {
         let paths: Vec<Option<FlowPath>> = fields
             .list("paths")
             .iter()
-            .map(|item| self.path(item, from, to))
+            .map(|item| self.path(item, ends))
             .collect();
         let coupling = fields.named("coupling");
         if paths.len() > MAX_PATHS {
@@ -57,7 +58,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn path(&mut self, item: &Item, from: NodeId, to: NodeId) -> Option<FlowPath> {
+    fn path(&mut self, item: &Item, ends: &Ends) -> Option<FlowPath> {
         let (links, place, fields) = match &item.content {
             Content::List(links) => (links.as_slice(), item.place, None),
             Content::Fields(fields) => {
@@ -65,7 +66,7 @@ impl Builder<'_, '_> {
             }
             _ => return None,
         };
-        let hops = self.hops(links, place, from, to)?;
+        let hops = self.hops(links, place, ends)?;
         let time = |key| {
             fields
                 .and_then(|fields| fields.item(key))

@@ -1,7 +1,7 @@
 //! Cells, user equipment and what stands between them.
 
 use super::Named;
-use fadeout_core::{Dbm, Decibel, Hertz, Meters, NodeId, Point, Span};
+use fadeout_core::{Dbm, Decibel, Hertz, Meters, NodeId, Point, Rate, Span};
 use std::sync::Arc;
 
 /// One cell of a base station.
@@ -45,10 +45,10 @@ pub struct Channel {
     /// Small-scale fading, of the catalog's kind "fading"; without it Rician in line of sight and
     /// Rayleigh out of it.
     pub fading: Option<String>,
-    /// K factor of Rician fading.
-    pub k_factor: Decibel,
-    /// RMS delay spread of tapped delay lines.
-    pub delay_spread: Span,
+    /// K factor of Rician fading; none when it is drawn with the place.
+    pub k_factor: Option<Decibel>,
+    /// RMS delay spread of tapped delay lines; none when it is drawn with the place.
+    pub delay_spread: Option<Span>,
     /// Sub-bands of wideband fading.
     pub sub_bands: u32,
     /// Speed of what moves around a UE, in metres per second.
@@ -78,6 +78,8 @@ pub struct Channel {
 pub enum LineOfSight {
     /// By the path-loss model's probabilities.
     Drawn,
+    /// The same, with soft passages.
+    Soft,
     /// Always.
     Clear,
     /// Never.
@@ -110,6 +112,74 @@ pub struct Ue {
     pub rlc: Named,
     /// PDCP of its bearer; of the catalog's kind "pdcp".
     pub pdcp: Named,
+    /// Further bearers, which flows take that name them.
+    pub drbs: Vec<Drb>,
+}
+
+/// A data radio bearer beside a UE's default one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drb {
+    /// Its name in the file; routes name it as UE/NAME.
+    pub name: String,
+    /// RLC mode with its timers and buffer; of the catalog's kind "rlc".
+    pub rlc: Named,
+    /// PDCP; of the catalog's kind "pdcp".
+    pub pdcp: Named,
+    /// Priority of its logical channel, 1 (first) to 16; the default bearer's is 8.
+    pub priority: u8,
+    /// Rate up to which it comes before the rest of channels of a higher priority
+    /// (prioritisedBitRate); without it it takes all it can in its turn.
+    pub prioritised_bit_rate: Option<Rate>,
+    /// How long an unused prioritised rate adds up (bucketSizeDuration).
+    pub bucket_size_duration: Span,
+}
+
+/// A data radio bearer with the UE that has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Bearer<'a> {
+    /// The UE, an index into [`Scenario::ues`](super::Scenario::ues).
+    pub ue: usize,
+    /// The UE itself.
+    pub described: &'a Ue,
+    /// Which of its further bearers; none for the default one.
+    pub drb: Option<&'a Drb>,
+}
+
+impl Bearer<'_> {
+    /// What it is called: as its UE, or UE/NAME.
+    pub fn name(&self) -> String {
+        match self.drb {
+            None => self.described.name.clone(),
+            Some(drb) => format!("{}/{}", self.described.name, drb.name),
+        }
+    }
+    /// Its RLC mode; of the catalog's kind "rlc".
+    pub fn rlc(&self) -> &Named {
+        self.drb.map_or(&self.described.rlc, |drb| &drb.rlc)
+    }
+    /// Its PDCP; of the catalog's kind "pdcp".
+    pub fn pdcp(&self) -> &Named {
+        self.drb.map_or(&self.described.pdcp, |drb| &drb.pdcp)
+    }
+}
+
+/// The bearers of UEs: the default one of each, then the further ones.
+pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
+    let numbered = || ues.iter().enumerate();
+    let defaults = numbered().map(|(ue, described)| Bearer {
+        ue,
+        described,
+        drb: None,
+    });
+    let further = numbered().flat_map(|(ue, described)| {
+        let drbs = described.drbs.iter();
+        drbs.map(move |drb| Bearer {
+            ue,
+            described,
+            drb: Some(drb),
+        })
+    });
+    defaults.chain(further)
 }
 
 /// How a UE moves.

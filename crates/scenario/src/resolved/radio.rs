@@ -25,13 +25,14 @@ fn channel(channel: &Channel) -> Value {
         "path-loss": named(&channel.path_loss, "model"),
         "line-of-sight": match channel.line_of_sight {
             LineOfSight::Drawn => "drawn",
+            LineOfSight::Soft => "soft",
             LineOfSight::Clear => "clear",
             LineOfSight::Obstructed => "obstructed",
             LineOfSight::Geometry => "geometry",
         },
         "shadowing": channel.shadowing,
-        "k-factor": ratio(channel.k_factor),
-        "delay-spread": span(channel.delay_spread),
+        "k-factor": channel.k_factor.map_or_else(|| json!("drawn"), ratio),
+        "delay-spread": channel.delay_spread.map_or_else(|| json!("drawn"), span),
         "sub-bands": channel.sub_bands,
         "environment-speed": Dimension::Speed.format(channel.environment_speed),
         "ue-antenna": named(&channel.ue_antenna, "kind"),
@@ -66,6 +67,21 @@ pub(super) fn ue<'a>(ue: &Ue, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) 
         "rlc": named(&ue.rlc, "mode"),
         "pdcp": named(&ue.pdcp, "name"),
     });
+    if !ue.drbs.is_empty() {
+        let drbs = ue.drbs.iter().map(|drb| {
+            let mut table = json!({
+                "rlc": named(&drb.rlc, "mode"),
+                "pdcp": named(&drb.pdcp, "name"),
+                "priority": drb.priority,
+                "bucket-size-duration": span(drb.bucket_size_duration),
+            });
+            if let Some(rate) = drb.prioritised_bit_rate {
+                table["prioritised-bit-rate"] = self::rate(rate);
+            }
+            (drb.name.clone(), table)
+        });
+        table["drb"] = Value::Object(drbs.collect());
+    }
     if let Some((downlink, uplink)) = ue.sinr {
         table["downlink-sinr"] = ratio(downlink);
         table["uplink-sinr"] = ratio(uplink);

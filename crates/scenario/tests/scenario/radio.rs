@@ -47,12 +47,24 @@ fn parameters_need_no_name_where_there_is_one_of_the_kind() {
 }
 
 #[test]
-fn a_route_to_a_group_of_ues_is_refused() {
+fn a_route_takes_a_bearer_of_each_ue_of_a_group() {
     let text = format!(
-        "{CELL}[ue.phone]\ncount = 2\n\
-         [flow.up]\nfrom = \"phone\"\nto = \"server\"\nroute = [\"phone-0\", \"core\"]\n"
+        "{CELL}[ue.phone]\ncount = 2\n[ue.phone.drb.voice]\nrlc = \"um\"\npriority = 1\n\
+         [flow.up]\nfrom = \"phone\"\nto = \"server\"\nroute = [\"phone/voice\", \"core\"]\n"
     );
-    assert_eq!(only(&text), "a `route` to a group of UEs");
+    let scenario = accepted(&text);
+    let names: Vec<String> = scenario.bearers().map(|bearer| bearer.name()).collect();
+    let expected = ["phone-0", "phone-1", "phone-0/voice", "phone-1/voice"];
+    assert_eq!(names, expected);
+    let first_hop = |flow: usize| scenario.flows[flow].route.as_ref().expect("a route")[0];
+    // One link, two default bearers, then the further ones.
+    assert_eq!((first_hop(0).link, first_hop(1).link), (3, 4));
+    let again = accepted(&fadeout_scenario::toml_from_json(&scenario.to_json()));
+    assert_eq!(again.ues, scenario.ues);
+    assert_eq!(again.flows, scenario.flows);
+    let unknown = text.replace("phone/voice", "phone/vice");
+    let error = &refused(&unknown)[0];
+    assert_eq!(error.message, "no link is called `phone/vice`");
 }
 
 #[test]

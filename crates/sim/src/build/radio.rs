@@ -15,7 +15,7 @@ use fadeout_radio::antenna::{BeamFailure, BeamManagement};
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
-use fadeout_radio::mac::SchedulerKind;
+use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
 use fadeout_radio::rlc::Generation;
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
@@ -41,7 +41,7 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
             building.height.0,
         ));
     }
-    for (index, described) in scenario.ues.iter().enumerate() {
+    for described in &scenario.ues {
         let refuse = |reason| BuildError::Ue {
             ue: described.name.clone(),
             reason,
@@ -49,9 +49,16 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
         let track = track(described, random).map_err(refuse)?;
         places.put(described.node, track);
-        let generation = generation(&config.cells[described.cell.unwrap_or(0)]);
-        let (ue, bearer) = ue(described, UeId(index as u32), generation).map_err(refuse)?;
-        config.ues.push(ue);
+        config.ues.push(ue(described));
+    }
+    for described in scenario.bearers() {
+        let refuse = |reason| BuildError::Ue {
+            ue: described.name(),
+            reason,
+        };
+        let cell = described.described.cell.unwrap_or(0);
+        let generation = generation(&config.cells[cell]);
+        let bearer = bearer(&described, generation).map_err(refuse)?;
         config.bearers.push(bearer);
     }
     let access = RadioAccess::new(config, scenario.seed);
@@ -81,9 +88,15 @@ fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
             cell: scenario.cells[*cell].name.clone(),
             reason,
         },
-        // Each UE has one bearer, of its own number.
-        RadioError::Ue { ue, .. } | RadioError::Parameter { bearer: ue, .. } => BuildError::Ue {
+        RadioError::Ue { ue, .. } => BuildError::Ue {
             ue: scenario.ues[*ue].name.clone(),
+            reason,
+        },
+        RadioError::Parameter { bearer, .. } => BuildError::Ue {
+            ue: scenario
+                .bearers()
+                .nth(*bearer)
+                .map_or_else(String::new, |bearer| bearer.name()),
             reason,
         },
         RadioError::NoUe { .. } => unreachable!("bearers are made of UEs: {error}"),
@@ -124,13 +137,13 @@ fn generation(cell: &CellConfig) -> Generation {
     }
 }
 
-/// Peak rate of a cell and RLC buffer of a UE in it.
+/// Peak rate of a cell and RLC buffer of a bearer in it.
 pub(super) fn peak_and_buffer(
     described: &scenario::Cell,
-    ue: &scenario::Ue,
+    bearer: &scenario::Bearer<'_>,
 ) -> Option<(Rate, Bytes)> {
     let cell = cell(described).ok()?;
-    let Named { name, parameters } = &ue.rlc;
+    let Named { name, parameters } = bearer.rlc();
     let rlc = named::rlc(name, parameters, generation(&cell))?;
     Some((cell.peak_rate(), rlc.buffer))
 }
@@ -143,7 +156,10 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let path_loss = &described.path_loss;
     let fading = |default: &str| {
         let name = described.fading.as_deref().unwrap_or(default);
-        Fading::from_name(name, described.k_factor.0, described.delay_spread)
+        // What is drawn is not read.
+        let k_db = described.k_factor.map_or(0.0, |k| k.0);
+        let delay_spread = described.delay_spread.unwrap_or_default();
+        Fading::from_name(name, k_db, delay_spread)
             .ok_or_else(|| format!("there is no fading \"{name}\""))
     };
     let blockages = described.blockage.iter().map(|given| {
@@ -158,6 +174,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .ok_or_else(|| unknown("path loss", path_loss))?,
         line_of_sight: match described.line_of_sight {
             scenario::LineOfSight::Drawn => LineOfSight::Drawn,
+            scenario::LineOfSight::Soft => LineOfSight::Soft,
             scenario::LineOfSight::Clear => LineOfSight::Given(true),
             scenario::LineOfSight::Obstructed => LineOfSight::Given(false),
             scenario::LineOfSight::Geometry => LineOfSight::Geometry,
@@ -165,6 +182,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         shadowing: described.shadowing.then(Shadowing::default),
         los_fading: fading("rician")?,
         nlos_fading: fading("rayleigh")?,
+        draws_k_factor: described.k_factor.is_none(),
+        draws_delay_spread: described.delay_spread.is_none(),
         environment_speed: described.environment_speed,
         blockages: blockages.collect::<Result<_, _>>()?,
         base_antenna: antenna(&cell.antenna)?,
@@ -188,12 +207,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     })
 }
 
-fn ue(
-    described: &scenario::Ue,
-    id: UeId,
-    generation: Generation,
-) -> Result<(UeConfig, BearerConfig), String> {
-    let ue = UeConfig {
+fn ue(described: &scenario::Ue) -> UeConfig {
+    UeConfig {
         serving: match described.cell {
             Some(cell) => Serving::Cell(CellId(cell as u32)),
             None => Serving::Strongest,
@@ -204,16 +219,36 @@ fn ue(
             .sinr
             .map(|(downlink, uplink)| FixedSinr { downlink, uplink }),
         ..UeConfig::new(described.node)
-    };
-    let (rlc, pdcp) = (&described.rlc, &described.pdcp);
-    let bearer = BearerConfig {
+    }
+}
+
+/// Priority of default bearers: the middle of 1 to 16.
+const DEFAULT_PRIORITY: u8 = 8;
+
+fn bearer(
+    described: &scenario::Bearer<'_>,
+    generation: Generation,
+) -> Result<BearerConfig, String> {
+    let (rlc, pdcp) = (described.rlc(), described.pdcp());
+    let channel = described.drb.map_or(
+        LogicalChannel {
+            priority: DEFAULT_PRIORITY,
+            ..LogicalChannel::default()
+        },
+        |drb| LogicalChannel {
+            priority: drb.priority,
+            prioritised_bit_rate: drb.prioritised_bit_rate,
+            bucket_size_duration: drb.bucket_size_duration,
+        },
+    );
+    Ok(BearerConfig {
+        ue: UeId(described.ue as u32),
+        channel,
         rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
             .ok_or_else(|| unknown("RLC mode", rlc))?,
         pdcp: named::pdcp(&pdcp.name, &pdcp.parameters, generation)
             .ok_or_else(|| unknown("PDCP", pdcp))?,
-        ..BearerConfig::nr(id)
-    };
-    Ok((ue, bearer))
+    })
 }
 
 fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
