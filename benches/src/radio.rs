@@ -5,7 +5,8 @@ use fadeout_core::{
     PacketId, PacketPool, Point, Segment, Span, Time, UeId,
 };
 use fadeout_radio::access::{
-    BearerConfig, CellConfig, Counters, RadioAccess, RadioConfig, Serving, UeConfig,
+    BearerConfig, CellConfig, Counters, DirectionCounters, RadioAccess, RadioConfig, Serving,
+    UeConfig,
 };
 
 use fadeout_radio::antenna::Antenna;
@@ -158,22 +159,20 @@ impl RadioLoad {
         self.delivered * 12_000
     }
 
+    /// Transport blocks sent, and lost, in each direction so far. A UE has one bearer.
+    pub fn blocks(&self) -> ([u64; 2], [u64; 2]) {
+        let sum = |of: fn(DirectionCounters) -> u64| {
+            [Direction::Downlink, Direction::Uplink].map(|direction| {
+                let ues = (0..self.bearers as u32).map(UeId);
+                ues.map(|ue| of(self.access.counters_of(ue, direction)))
+                    .sum()
+            })
+        };
+        (sum(|of| of.blocks), sum(|of| of.lost_blocks))
+    }
+
     /// What the radio access has done so far.
     pub fn counters(&self) -> Counters {
         self.access.counters()
-    }
-
-    /// Transport blocks sent in both directions and, of those, given up.
-    pub fn blocks(&self) -> (u64, u64) {
-        let (mut sent, mut lost) = (0, 0);
-        // Each UE has one bearer.
-        for ue in 0..self.bearers {
-            for direction in [Direction::Downlink, Direction::Uplink] {
-                let counters = self.access.counters_of(UeId(ue as u32), direction);
-                sent += counters.blocks;
-                lost += counters.lost_blocks;
-            }
-        }
-        (sent, lost)
     }
 }
