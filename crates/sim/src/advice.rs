@@ -57,9 +57,7 @@ fn bearers(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<(usize, S
         let delay = links
             .map(|link| link.forward.delay + link.reverse.delay)
             .fold(Span::ZERO, |sum, delay| sum + delay);
-        let ues = hops
-            .iter()
-            .filter_map(|hop| hop.link.checked_sub(scenario.links.len()));
+        let ues = hops.iter().filter_map(|hop| scenario.ue_of(hop.link));
         crossed.extend(ues.map(|ue| (ue, delay)));
     }
     crossed

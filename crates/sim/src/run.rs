@@ -1,7 +1,7 @@
 //! A whole run: build, simulate, record, sum up.
 
 use crate::build::multipath::{PathFlows, path_count, path_flow};
-use crate::build::{self, BuildError, ChooseCongestion, direction_name};
+use crate::build::{self, BuildError, ChooseCongestion, direction_names, radio_names};
 use crate::summary::summary;
 use crate::world::World;
 use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
@@ -175,14 +175,8 @@ impl World<NullProbe> {
 
 fn recorder_config(scenario: &Scenario) -> RecorderConfig {
     let probe = &scenario.probe;
-    let links = scenario
-        .links
-        .iter()
-        .flat_map(|link| [direction_name(link, false), direction_name(link, true)])
-        .chain(scenario.ues.iter().flat_map(|ue| {
-            ["downlink", "uplink"].map(|direction| format!("{}/{direction}", ue.name))
-        }))
-        .collect();
+    let ues = scenario.ues.iter().flat_map(|ue| radio_names(&ue.name));
+    let links = direction_names(scenario).chain(ues).collect();
     let ues = || scenario.ues.iter().map(|ue| ue.name.clone()).collect();
     let info = |name, start| FlowInfo { name, start };
     let whole = scenario

@@ -156,9 +156,9 @@ impl Builder<'_, '_> {
     }
 
     /// Lets multipath flows name radio interfaces as they name links.
-    pub(super) fn add_bearer_ends(
+    pub(super) fn add_ue_ends(
         &mut self,
-        links: usize,
+        first: usize,
         ues: &[Ue],
         cells: &[(String, NodeId)],
         file: &Fields,
@@ -168,10 +168,10 @@ impl Builder<'_, '_> {
             let Some(((_, base), others)) = bases.split_first() else {
                 continue;
             };
-            let ends = (links + index, (*base, ue.node));
+            let ends = (first + index, (*base, ue.node));
             let is_settled = others.iter().all(|(_, other)| other == base);
             if is_settled && self.link_ends.insert(ue.name.clone(), ends).is_some() {
-                let message = format!("a link and a UE are called `{}`", ue.name);
+                let message = format!("a link or bearer and a UE are called `{}`", ue.name);
                 self.mistake(file.place_of("ue"), message, "different names");
             }
         }

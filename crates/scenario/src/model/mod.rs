@@ -3,8 +3,10 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
+mod bearer;
 mod radio;
 
+pub use bearer::{Bearer, BearerDirection};
 pub use radio::{
     Building, Cell, Channel, LineOfSight, Movement, MovementFormat, MovementTrace, Ue, Waypoint,
 };
@@ -26,6 +28,8 @@ pub struct Scenario {
     pub nodes: Vec<Node>,
     /// Links, in the order of the file.
     pub links: Vec<Link>,
+    /// Bearers of 2G and 3G, in the order of the file.
+    pub bearers: Vec<Bearer>,
     /// Cells, in the order of the file.
     pub cells: Vec<Cell>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
@@ -224,7 +228,7 @@ pub enum Loss {
 pub struct Blockage {
     /// Its name in the file.
     pub name: String,
-    /// The link, an index into [`Scenario::links`].
+    /// The link or bearer, counted as in [`Hop::link`].
     pub link: usize,
     /// Which directions it hits.
     pub direction: Directions,
@@ -368,7 +372,7 @@ pub struct Flow {
 /// Cross-layer information: how a link's rate and blockages are told to the ends of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkInfoSettings {
-    /// The link, an index into [`Scenario::links`]; it lies on the flow's path.
+    /// The link or bearer, counted as in [`Hop::link`]; it lies on the flow's path.
     pub link: usize,
     /// From the event to the notice at either end.
     pub delay: Span,
@@ -469,8 +473,9 @@ pub enum Sampling {
 /// One step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
-    /// The link, an index into [`Scenario::links`]; beyond them the radio interfaces count on, in
-    /// the order of [`Scenario::ues`], forward from the base station to the UE.
+    /// The link, an index into [`Scenario::links`]; beyond them [`Scenario::bearers`] count on, then
+    /// the radio interfaces, in the order of [`Scenario::ues`]. Those go forward from the base
+    /// station to the phone.
     pub link: usize,
     /// Whether it is crossed from its `to` to its `from`.
     pub is_reverse: bool,
@@ -485,6 +490,23 @@ impl Scenario {
             .map(|index| NodeId(index as u32))
     }
 
+    /// The radio interface that hop number `link` crosses; `None` for a link and for a bearer of 2G
+    /// or 3G.
+    pub fn ue_of(&self, link: usize) -> Option<usize> {
+        link.checked_sub(self.links.len() + self.bearers.len())
+    }
+
+    /// The name of the link, bearer or radio interface that hop number `link` crosses.
+    pub fn hop_name(&self, link: usize) -> &str {
+        if let Some(ue) = self.ue_of(link) {
+            return &self.ues[ue].name;
+        }
+        match self.links.get(link) {
+            Some(link) => &link.name,
+            None => &self.bearers[link - self.links.len()].name,
+        }
+    }
+
     /// The route with the fewest links; of two alike, the one whose links come first in the file.
     ///
     /// `serving` has the cell of each UE. `None` when nothing connects the nodes; a checked
@@ -492,9 +514,11 @@ impl Scenario {
     pub fn route(&self, from: NodeId, to: NodeId, serving: &[usize]) -> Option<Vec<Hop>> {
         let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); self.nodes.len()];
         let links = self.links.iter().map(|link| (link.from, link.to));
-        let bearers = self.ues.iter().zip(serving);
-        let bearers = bearers.map(|(ue, &cell)| (self.cells[cell].node, ue.node));
-        for (index, (start, end)) in links.chain(bearers).enumerate() {
+        let bearers = self.bearers.iter();
+        let links = links.chain(bearers.map(|bearer| (bearer.from, bearer.to)));
+        let ues = self.ues.iter().zip(serving);
+        let ues = ues.map(|(ue, &cell)| (self.cells[cell].node, ue.node));
+        for (index, (start, end)) in links.chain(ues).enumerate() {
             leaving[start.index()].push((
                 end,
                 Hop {
