@@ -6,6 +6,7 @@ pub(crate) mod multipath;
 mod radio;
 
 use crate::notices::Notices;
+use crate::radio::both_directions_of;
 use crate::world::{End, Flow, Host, Parts};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -109,13 +110,8 @@ pub(crate) fn direction_name(link: &scenario::Link, is_reverse: bool) -> String 
 pub(crate) fn direction_names(scenario: &Scenario) -> impl Iterator<Item = String> {
     let links = scenario.links.iter();
     let links = links.flat_map(|link| [direction_name(link, false), direction_name(link, true)]);
-    let bearers = scenario.bearers.iter();
-    links.chain(bearers.flat_map(|bearer| radio_names(&bearer.name)))
-}
-
-/// Names of the directions of a bearer or radio interface in results.
-pub(crate) fn radio_names(name: &str) -> [String; 2] {
-    ["downlink", "uplink"].map(|direction| format!("{name}/{direction}"))
+    let bearers = scenario.plain_bearers.iter();
+    links.chain(bearers.flat_map(|bearer| both_directions_of(&bearer.name)))
 }
 
 /// Builds the parts of a world.
@@ -141,7 +137,7 @@ pub(crate) fn parts(
                 .push(link::build_link(scenario, index, is_reverse, id)?);
         }
     }
-    for index in 0..scenario.bearers.len() {
+    for index in 0..scenario.plain_bearers.len() {
         let hop = scenario.links.len() + index;
         let ids = [link_id(hop, false), link_id(hop, true)];
         let (directions, states) = bearer::build_bearer(scenario, index, ids)?;
@@ -211,7 +207,7 @@ fn add_flow(
         let Some(crossed) = crossed else {
             return Err(BuildError::ForeignLink {
                 flow: flow.name.clone(),
-                link: scenario.hop_name(settings.link).to_owned(),
+                link: scenario.hop_name(settings.link),
             });
         };
         let end = Time::ZERO.saturating_add(scenario.duration);
@@ -285,15 +281,22 @@ fn route(
     is_reverse: bool,
     parts: &mut Parts,
 ) -> Result<RouteId, BuildError> {
-    let (from, to) = if is_reverse {
-        (flow.to, flow.from)
-    } else {
-        (flow.from, flow.to)
+    let hops = match (&flow.route, is_reverse) {
+        (Some(given), true) => Some(backward(given)),
+        (None, true) => scenario.route(flow.to, flow.from, &parts.serving),
+        (_, false) => scenario.route_of(flow, &parts.serving),
     };
-    let hops = scenario
-        .route(from, to, &parts.serving)
-        .ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
+    let hops = hops.ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
     route_over(flow, &hops, parts)
+}
+
+/// The way back over the same hops.
+fn backward(hops: &[scenario::Hop]) -> Vec<scenario::Hop> {
+    let turned = hops.iter().rev().map(|hop| scenario::Hop {
+        is_reverse: !hop.is_reverse,
+        ..*hop
+    });
+    turned.collect()
 }
 
 fn route_over(
@@ -316,13 +319,13 @@ fn route_over(
     Ok(RouteId(parts.routes.len() as u32 - 1))
 }
 
-/// Peak rate of a cell and RLC buffer of a UE in it; `None` where one of them cannot be built.
+/// Peak rate of a cell and RLC buffer of a bearer in it; `None` where one of them cannot be built.
 pub(crate) fn peak_and_buffer(
     scenario: &Scenario,
-    ue: usize,
+    bearer: &scenario::Bearer<'_>,
     cell: usize,
 ) -> Option<(fadeout_core::Rate, fadeout_core::Bytes)> {
-    radio::peak_and_buffer(&scenario.cells[cell], &scenario.ues[ue])
+    radio::peak_and_buffer(&scenario.cells[cell], bearer)
 }
 
 /// Builds a world that `probe` looks at.

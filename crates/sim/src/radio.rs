@@ -44,3 +44,17 @@ pub(crate) fn bearer_of(hop: LinkId, links: usize) -> (BearerId, Direction) {
     };
     (BearerId((index / 2) as u32), direction)
 }
+
+/// What a direction of a radio interface or bearer is called.
+pub(crate) fn direction_of(name: &str, direction: Direction) -> String {
+    let direction = match direction {
+        Direction::Downlink => "downlink",
+        Direction::Uplink => "uplink",
+    };
+    format!("{name}/{direction}")
+}
+
+/// What both directions of a bearer are called.
+pub(crate) fn both_directions_of(name: &str) -> [String; 2] {
+    [Direction::Downlink, Direction::Uplink].map(|direction| direction_of(name, direction))
+}

@@ -1,7 +1,8 @@
 //! A whole run: build, simulate, record, sum up.
 
 use crate::build::multipath::{PathFlows, path_count, path_flow};
-use crate::build::{self, BuildError, ChooseCongestion, direction_names, radio_names};
+use crate::build::{self, BuildError, ChooseCongestion, direction_names};
+use crate::radio::both_directions_of;
 use crate::summary::summary;
 use crate::world::World;
 use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
@@ -175,9 +176,9 @@ impl World<NullProbe> {
 
 fn recorder_config(scenario: &Scenario) -> RecorderConfig {
     let probe = &scenario.probe;
-    let ues = scenario.ues.iter().flat_map(|ue| radio_names(&ue.name));
-    let links = direction_names(scenario).chain(ues).collect();
-    let ues = || scenario.ues.iter().map(|ue| ue.name.clone()).collect();
+    let bearers = scenario.bearers();
+    let bearers = bearers.flat_map(|bearer| both_directions_of(&bearer.name()));
+    let links = direction_names(scenario).chain(bearers).collect();
     let info = |name, start| FlowInfo { name, start };
     let whole = scenario
         .flows
@@ -212,9 +213,8 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
             .iter()
             .map(|cell| cell.name.clone())
             .collect(),
-        ues: ues(),
-        // Each UE has one bearer, and its name.
-        bearers: ues(),
+        ues: scenario.ues.iter().map(|ue| ue.name.clone()).collect(),
+        bearers: scenario.bearers().map(|bearer| bearer.name()).collect(),
         transport_blocks: probe.transport_blocks,
         bearer_samples: if scenario.ues.is_empty() {
             Sampling::Off

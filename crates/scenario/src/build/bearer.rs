@@ -4,12 +4,12 @@ use super::link::loss_model;
 use super::*;
 
 impl Builder<'_, '_> {
-    pub(super) fn bearer(&mut self, name: &str, fields: &Fields) -> Option<Bearer> {
+    pub(super) fn plain_bearer(&mut self, name: &str, fields: &Fields) -> Option<PlainBearer> {
         let ends = self.ends(name, fields);
-        let downlink = self.bearer_direction(fields.fields("downlink"));
-        let uplink = self.bearer_direction(fields.fields("uplink"));
+        let downlink = self.plain_bearer_direction(fields.fields("downlink"));
+        let uplink = self.plain_bearer_direction(fields.fields("uplink"));
         let (from, to) = ends?;
-        Some(Bearer {
+        Some(PlainBearer {
             name: name.to_owned(),
             from,
             to,
@@ -19,7 +19,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn bearer_direction(&mut self, fields: Option<&Fields>) -> Option<BearerDirection> {
+    fn plain_bearer_direction(&mut self, fields: Option<&Fields>) -> Option<PlainBearerDirection> {
         let fields = fields?;
         let rate = match fields.item("rate") {
             Some(item) => Some(self.rate(item)?),
@@ -34,7 +34,7 @@ impl Builder<'_, '_> {
             Some(loss) => loss_model(loss)?,
             None => Loss::None,
         };
-        Some(BearerDirection {
+        Some(PlainBearerDirection {
             rate,
             limit,
             discipline: queue.named("discipline")?,

@@ -7,6 +7,7 @@ mod flow;
 mod link;
 mod multipath;
 mod radio;
+mod route;
 
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
@@ -67,10 +68,10 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.link(name, fields))
             .collect();
-        let bearers: Vec<Option<Bearer>> = file
+        let bearers: Vec<Option<PlainBearer>> = file
             .map("bearer")
             .iter()
-            .map(|(name, fields)| self.bearer(name, fields))
+            .map(|(name, fields)| self.plain_bearer(name, fields))
             .collect();
         let cells: Vec<Option<Cell>> = file
             .map("cell")
@@ -113,7 +114,7 @@ impl Builder<'_, '_> {
                 self.mistake(file.place_of("bearer"), message, "different names");
             }
         }
-        self.add_ue_ends(links.len() + bearers.len(), &ues, &bases, file);
+        self.add_bearer_ends(links.len() + bearers.len(), &ues, &bases, file);
         let flows = self.flows(file.map("flow"), &indices);
         let probe = file.fields("probe").and_then(|fields| self.probe(fields));
         let scenario = Scenario {
@@ -122,7 +123,7 @@ impl Builder<'_, '_> {
             seed: file.integer("seed")?,
             nodes: std::mem::take(&mut self.nodes).list,
             links: links.into_iter().collect::<Option<_>>()?,
-            bearers: bearers.into_iter().collect::<Option<_>>()?,
+            plain_bearers: bearers.into_iter().collect::<Option<_>>()?,
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
             buildings: buildings.into_iter().collect::<Option<_>>()?,

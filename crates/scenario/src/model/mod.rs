@@ -3,12 +3,14 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
-mod bearer;
+mod plain_bearer;
 mod radio;
 
-pub use bearer::{Bearer, BearerDirection};
+pub use plain_bearer::{PlainBearer, PlainBearerDirection};
+pub(crate) use radio::bearers;
 pub use radio::{
-    Building, Cell, Channel, LineOfSight, Movement, MovementFormat, MovementTrace, Ue, Waypoint,
+    Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace, Ue,
+    Waypoint,
 };
 
 use fadeout_core::registry::Parameters;
@@ -29,7 +31,7 @@ pub struct Scenario {
     /// Links, in the order of the file.
     pub links: Vec<Link>,
     /// Bearers of 2G and 3G, in the order of the file.
-    pub bearers: Vec<Bearer>,
+    pub plain_bearers: Vec<PlainBearer>,
     /// Cells, in the order of the file.
     pub cells: Vec<Cell>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
@@ -353,6 +355,8 @@ pub struct Flow {
     pub from: NodeId,
     /// The data receiver.
     pub to: NodeId,
+    /// The way from sender to receiver, when it is given.
+    pub route: Option<Vec<Hop>>,
     /// When it opens.
     pub start: Time,
     /// What it sends; of the catalog's kind "application".
@@ -473,9 +477,9 @@ pub enum Sampling {
 /// One step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
-    /// The link, an index into [`Scenario::links`]; beyond them [`Scenario::bearers`] count on, then
-    /// the radio interfaces, in the order of [`Scenario::ues`]. Those go forward from the base
-    /// station to the phone.
+    /// The link, an index into [`Scenario::links`]; beyond them [`Scenario::plain_bearers`] count
+    /// on, then the bearers of UEs, in the order of [`Scenario::bearers`]. Those go forward from the
+    /// base station to the phone.
     pub link: usize,
     /// Whether it is crossed from its `to` to its `from`.
     pub is_reverse: bool,
@@ -490,20 +494,34 @@ impl Scenario {
             .map(|index| NodeId(index as u32))
     }
 
-    /// The radio interface that hop number `link` crosses; `None` for a link and for a bearer of 2G
-    /// or 3G.
-    pub fn ue_of(&self, link: usize) -> Option<usize> {
-        link.checked_sub(self.links.len() + self.bearers.len())
+    /// The bearer of a UE that hop number `link` crosses, in the order of
+    /// [`bearers`](Self::bearers); `None` for a link and for a plain bearer.
+    pub fn bearer_of(&self, link: usize) -> Option<usize> {
+        link.checked_sub(self.links.len() + self.plain_bearers.len())
     }
 
-    /// The name of the link, bearer or radio interface that hop number `link` crosses.
-    pub fn hop_name(&self, link: usize) -> &str {
-        if let Some(ue) = self.ue_of(link) {
-            return &self.ues[ue].name;
+    /// The name of the link or bearer that hop number `link` crosses.
+    pub fn hop_name(&self, link: usize) -> String {
+        if let Some(bearer) = self.bearer_of(link) {
+            let bearer = self.bearers().nth(bearer);
+            return bearer.map_or_else(String::new, |bearer| bearer.name());
         }
         match self.links.get(link) {
-            Some(link) => &link.name,
-            None => &self.bearers[link - self.links.len()].name,
+            Some(link) => link.name.clone(),
+            None => self.plain_bearers[link - self.links.len()].name.clone(),
+        }
+    }
+
+    /// The radio bearers: the default one of each UE, then the further ones.
+    pub fn bearers(&self) -> impl Iterator<Item = Bearer<'_>> {
+        radio::bearers(&self.ues)
+    }
+
+    /// The route of a flow of one path there: the one it names, or the one with the fewest links.
+    pub fn route_of(&self, flow: &Flow, serving: &[usize]) -> Option<Vec<Hop>> {
+        match &flow.route {
+            Some(named) => Some(named.clone()),
+            None => self.route(flow.from, flow.to, serving),
         }
     }
 
@@ -514,7 +532,7 @@ impl Scenario {
     pub fn route(&self, from: NodeId, to: NodeId, serving: &[usize]) -> Option<Vec<Hop>> {
         let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); self.nodes.len()];
         let links = self.links.iter().map(|link| (link.from, link.to));
-        let bearers = self.bearers.iter();
+        let bearers = self.plain_bearers.iter();
         let links = links.chain(bearers.map(|bearer| (bearer.from, bearer.to)));
         let ues = self.ues.iter().zip(serving);
         let ues = ues.map(|(ue, &cell)| (self.cells[cell].node, ue.node));

@@ -25,7 +25,7 @@ impl Scenario {
             table["reverse"] = direction(&link.reverse);
             (link.name.clone(), table)
         });
-        let bearers = self.bearers.iter();
+        let bearers = self.plain_bearers.iter();
         let bearers = bearers.map(|one| (one.name.clone(), bearer(one, name)));
         let cells = self.cells.iter();
         let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
@@ -36,7 +36,7 @@ impl Scenario {
         let blockages = self.blockages.iter().map(|blockage| {
             (
                 blockage.name.clone(),
-                self::blockage(blockage, self.hop_name(blockage.link)),
+                self::blockage(blockage, &self.hop_name(blockage.link)),
             )
         });
         let flows = self.flows.iter().map(|flow| {
@@ -47,6 +47,9 @@ impl Scenario {
                 "application": named(&flow.application, "kind"),
                 "profile": flow.profile,
             });
+            if let Some(route) = &flow.route {
+                table["route"] = route.iter().map(|hop| self.hop_name(hop.link)).collect();
+            }
             if !flow.tcp.0.is_empty() {
                 table["tcp"] = Value::Object(parameters(&flow.tcp));
             }
@@ -149,8 +152,8 @@ fn direction(side: &LinkDirection) -> Value {
     table
 }
 
-fn bearer<'a>(bearer: &Bearer, name: impl Fn(NodeId) -> &'a str) -> Value {
-    let direction = |side: &BearerDirection| {
+fn bearer<'a>(bearer: &PlainBearer, name: impl Fn(NodeId) -> &'a str) -> Value {
+    let direction = |side: &PlainBearerDirection| {
         let mut table = json!({
             "queue": { "discipline": named(&side.discipline, "name") },
         });

@@ -23,7 +23,7 @@ fn hop(link: usize, is_reverse: bool) -> Hop {
 }
 
 #[test]
-fn a_bearer_is_a_hop_after_the_links_and_before_the_radio_interfaces() {
+fn a_bearer_is_a_hop_after_the_links_and_before_those_of_ues() {
     let text = format!(
         "{BEARER}[cell.macro]\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
          channel = {{ path-loss = \"umi\" }}\n[ue.lte]\nnode = \"phone\"\n\
@@ -41,14 +41,17 @@ fn a_bearer_is_a_hop_after_the_links_and_before_the_radio_interfaces() {
     assert_eq!(hops, [&lte[..], &third[..]]);
     assert_eq!(scenario.hop_name(2), "third");
     assert_eq!(scenario.hop_name(3), "lte");
-    assert_eq!((scenario.ue_of(2), scenario.ue_of(3)), (None, Some(0)));
+    assert_eq!(
+        (scenario.bearer_of(2), scenario.bearer_of(3)),
+        (None, Some(0))
+    );
 }
 
 #[test]
 fn a_bearer_has_what_the_file_says_of_it_and_the_rest_is_the_technology_s() {
     let scenario = accepted(EVERYTHING);
     let bearer = |name| {
-        let mut bearers = scenario.bearers.iter();
+        let mut bearers = scenario.plain_bearers.iter();
         bearers.find(|one| one.name == name).expect("a bearer")
     };
     let third = bearer("third");

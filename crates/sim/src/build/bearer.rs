@@ -17,7 +17,7 @@ pub(super) fn build_bearer(
     index: usize,
     ids: [LinkId; 2],
 ) -> Result<([Link; 2], Option<RadioStateConfig>), BuildError> {
-    let described = &scenario.bearers[index];
+    let described = &scenario.plain_bearers[index];
     let refuse = |reason: String| BuildError::Bearer {
         bearer: described.name.clone(),
         reason,
@@ -47,14 +47,14 @@ pub(super) fn build_bearer(
     Ok(([downlink, uplink], config.states))
 }
 
-fn is_trace(side: &scenario::BearerDirection) -> bool {
+fn is_trace(side: &scenario::PlainBearerDirection) -> bool {
     matches!(side.rate, Some(scenario::RateModel::Trace(_)))
 }
 
 /// The technology's direction with what the scenario says of it.
 fn specialised(
     technology: LinkConfig,
-    special: &scenario::BearerDirection,
+    special: &scenario::PlainBearerDirection,
 ) -> Result<LinkConfig, String> {
     let (rate, mean) = match &special.rate {
         Some(model) => rate(model)?,

@@ -3,9 +3,10 @@
 use super::{Loss, Named, QueueLimit, RateModel};
 use fadeout_core::NodeId;
 
-/// A radio bearer of plain rate and delay between a base station and a phone.
+/// A radio bearer of plain rate and delay between a base station and a phone, `bearer` in a file.
+/// The bearers of UEs are [`Bearer`](super::Bearer)s.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bearer {
+pub struct PlainBearer {
     /// Its name in the file.
     pub name: String,
     /// The base station, where the downlink starts.
@@ -15,14 +16,14 @@ pub struct Bearer {
     /// Rates, intervals, delays and errors; of the catalog's kind "bearer".
     pub technology: Named,
     /// The direction `from` → `to`.
-    pub downlink: BearerDirection,
+    pub downlink: PlainBearerDirection,
     /// The direction `to` → `from`.
-    pub uplink: BearerDirection,
+    pub uplink: PlainBearerDirection,
 }
 
 /// What is special about one direction of a bearer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BearerDirection {
+pub struct PlainBearerDirection {
     /// How fast it sends; without it as the technology says. Never a link budget.
     pub rate: Option<RateModel>,
     /// How much the queue holds; without it as much as suits the rate.
