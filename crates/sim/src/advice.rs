@@ -1,14 +1,18 @@
 //! What is right in a scenario and still hardly meant.
 
-use crate::build;
+use crate::build::{self, Bounds};
 use fadeout_core::Span;
+use fadeout_radio::rlc::Mode;
 use fadeout_scenario::{Flow, Scenario};
 use std::collections::BTreeSet;
 
-/// A sentence for each thing that ruins results silently: so far, an RLC buffer below the
-/// bandwidth-delay product of the cell's peak rate (TS 38.306 clause 4.1.2) and the delays of the
-/// links of a flow. The radio's own delay is left out, so a buffer that is named is too small
-/// indeed.
+/// A sentence for each thing that ruins results silently:
+///
+/// - An RLC buffer below the bandwidth-delay product of the cell's peak rate (TS 38.306 clause
+///   4.1.2) and the delays of the links of a flow. The radio's own delay is left out, so a buffer
+///   that is named is too small indeed.
+/// - A window of LTE's acknowledged mode that is used up before a status report may follow the
+///   last one.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving: Vec<usize> = scenario.ues.iter().map(|ue| ue.cell.unwrap_or(0)).collect();
     let mut sentences = Vec::new();
@@ -22,26 +26,58 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
                 continue;
             };
             let cell = serving[bearer.ue];
-            let Some((peak, buffer)) = build::peak_and_buffer(scenario, &bearer, cell) else {
+            let Some(bounds) = build::bounds(scenario, &bearer, cell) else {
                 continue;
             };
-            let round_trip = links_delay.as_secs_f64();
-            let product = peak.as_bytes_per_sec_f64() * round_trip;
-            if (buffer.0 as f64) < product {
-                sentences.push(format!(
-                    "UE \"{}\": the RLC buffer of {:.0} kB is below the {:.0} kB that {:.0} Mbit/s \
-                     and a round trip of {:.0} ms ask for; TCP cannot use the peak rate of the \
-                     cell. A larger `rlc.buffer` can",
-                    bearer.name(),
-                    buffer.0 as f64 / 1e3,
-                    product / 1e3,
-                    peak.as_mbps(),
-                    round_trip * 1e3,
-                ));
-            }
+            let found = [small_buffer(&bounds, links_delay), short_window(&bounds)];
+            let name = bearer.name();
+            let found = found.into_iter().flatten();
+            sentences.extend(found.map(|what| format!("UE \"{name}\": {what}")));
         }
     }
     sentences
+}
+
+fn small_buffer(bounds: &Bounds, links_delay: Span) -> Option<String> {
+    let Bounds { peak, rlc, .. } = bounds;
+    let round_trip = links_delay.as_secs_f64();
+    let product = peak.as_bytes_per_sec_f64() * round_trip;
+    let buffer = rlc.buffer.0 as f64;
+    (buffer < product).then(|| {
+        format!(
+            "the RLC buffer of {:.0} kB is below the {:.0} kB that {:.0} Mbit/s and a round trip \
+             of {:.0} ms ask for; TCP cannot use the peak rate of the cell. A larger `rlc.buffer` \
+             can",
+            buffer / 1e3,
+            product / 1e3,
+            peak.as_mbps(),
+            round_trip * 1e3,
+        )
+    })
+}
+
+/// A data field of LTE is at most this long (TS 36.322 clause 6.2.2.7), so a large transport block
+/// takes several PDUs; a smaller one takes one.
+const LONGEST_PDU: f64 = 32_767.0;
+
+fn short_window(bounds: &Bounds) -> Option<String> {
+    let (Some(tti), Mode::Am(am)) = (bounds.tti, bounds.rlc.mode) else {
+        return None;
+    };
+    let block = bounds.peak.as_bytes_per_sec_f64() * tti.as_secs_f64();
+    let pdus = (block / LONGEST_PDU).ceil().max(1.0);
+    let window = am.window() as f64;
+    let lasts = window / pdus * tti.as_secs_f64();
+    let prohibit = am.t_status_prohibit.as_secs_f64();
+    (prohibit >= lasts).then(|| {
+        format!(
+            "RLC's window of {window:.0} PDUs lasts {:.0} ms at the peak rate of the cell, and \
+             t-StatusProhibit lets acknowledgements follow each other after {:.0} ms; RLC stalls. \
+             A shorter `rlc.t-status-prohibit` does not",
+            lasts * 1e3,
+            prohibit * 1e3,
+        )
+    })
 }
 
 /// The bearers that a flow crosses, by number, each with the delay of the links both ways.

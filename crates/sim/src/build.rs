@@ -5,6 +5,8 @@ mod link;
 pub(crate) mod multipath;
 mod radio;
 
+pub(crate) use radio::Bounds;
+
 use crate::notices::Notices;
 use crate::radio::both_directions_of;
 use crate::world::{End, Flow, Host, Parts};
@@ -319,13 +321,13 @@ fn route_over(
     Ok(RouteId(parts.routes.len() as u32 - 1))
 }
 
-/// Peak rate of a cell and RLC buffer of a bearer in it; `None` where one of them cannot be built.
-pub(crate) fn peak_and_buffer(
+/// What bounds the rate of a bearer in a cell; `None` where that cannot be built.
+pub(crate) fn bounds(
     scenario: &Scenario,
     bearer: &scenario::Bearer<'_>,
     cell: usize,
-) -> Option<(fadeout_core::Rate, fadeout_core::Bytes)> {
-    radio::peak_and_buffer(&scenario.cells[cell], bearer)
+) -> Option<Bounds> {
+    radio::bounds(&scenario.cells[cell], bearer)
 }
 
 /// Builds a world that `probe` looks at.

@@ -75,6 +75,11 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_radio::named::RLC_MODES,
         },
         Kind {
+            name: "aqm",
+            plural: "aqms",
+            entries: fadeout_radio::named::AQMS,
+        },
+        Kind {
             name: "pdcp",
             plural: "pdcps",
             entries: fadeout_radio::named::PDCPS,

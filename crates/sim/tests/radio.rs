@@ -238,6 +238,34 @@ fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
 }
 
 #[test]
+fn an_rlc_window_shorter_than_t_status_prohibit_is_named() {
+    let advice = |tti: &str, rlc: &str| {
+        let cell = LTE.replace("\"lte\"", &format!("{{ kind = \"lte\", tti = \"{tti}\" }}"));
+        let ue = format!("[ue.phone]\nrlc = {rlc}\n");
+        let text = scenario(&cell, &format!("{ue}{DOWNLOAD}"));
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    // 512 PDUs, one an interval: 51 ms, and 60 ms from one status report to the next.
+    let sentences = advice("0.1 ms", "\"am\"");
+    assert_eq!(sentences.len(), 1, "{sentences:?}");
+    assert!(
+        sentences[0].starts_with(
+            "UE \"phone\": RLC's window of 512 PDUs lasts 51 ms at the peak rate of the cell, and \
+             t-StatusProhibit lets acknowledgements follow each other after 60 ms"
+        ),
+        "{sentences:?}"
+    );
+    let shorter = "{ mode = \"am\", t-status-prohibit = \"50 ms\" }";
+    for (tti, rlc) in [
+        ("0.1 ms", shorter),
+        ("0.1 ms", "\"um\""),
+        ("1 ms", "\"am\""),
+    ] {
+        assert_eq!(advice(tti, rlc), Vec::<String>::new(), "{tti} {rlc}");
+    }
+}
+
+#[test]
 fn hard_places_end_a_run_in_order() {
     // At the antenna itself, under it, and beyond every reach.
     for (position, height) in [("0 m", "10 m"), ("0 m", "1.5 m"), ("900 km", "1.5 m")] {

@@ -5,7 +5,7 @@ mod radio;
 
 use crate::model::*;
 use crate::quantity::Dimension;
-use fadeout_core::registry::{Parameters, Value as Given};
+use fadeout_core::registry::{NAME, Parameters, Value as Given};
 use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
 use serde_json::{Map, Value, json};
 
@@ -341,8 +341,12 @@ fn probe<'a>(probe: &ProbeSettings, name: impl Fn(NodeId) -> &'a str) -> Value {
 }
 
 fn named(named: &Named, tag: &str) -> Value {
-    let mut table = Map::from_iter([(tag.to_owned(), json!(named.name))]);
-    table.extend(parameters(&named.parameters));
+    table(&named.name, tag, &named.parameters)
+}
+
+fn table(name: &str, tag: &str, given: &Parameters) -> Value {
+    let mut table = Map::from_iter([(tag.to_owned(), json!(name))]);
+    table.extend(parameters(given));
     Value::Object(table)
 }
 
@@ -356,6 +360,7 @@ fn parameters(given: &Parameters) -> Map<String, Value> {
         Given::Bool(flag) => json!(flag),
         Given::Span(given) => span(*given),
         Given::Choice(choice) => json!(choice),
+        Given::Named(name, given) => table(name, NAME, given),
     };
     given
         .0
