@@ -96,9 +96,7 @@ fn bearers(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<(usize, S
         let delay = links
             .map(|link| link.forward.delay + link.reverse.delay)
             .fold(Span::ZERO, |sum, delay| sum + delay);
-        let bearers = hops
-            .iter()
-            .filter_map(|hop| hop.link.checked_sub(scenario.links.len()));
+        let bearers = hops.iter().filter_map(|hop| scenario.bearer_of(hop.link));
         crossed.extend(bearers.map(|bearer| (bearer, delay)));
     }
     crossed
