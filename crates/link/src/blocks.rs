@@ -17,6 +17,7 @@ use crate::rate::{Piece, Pieces};
 use crate::streams::Streams;
 use crate::transmitter::{NEVER, Transmission};
 use fadeout_core::random::Stream;
+use fadeout_core::registry::OutOfRange;
 use fadeout_core::{Span, Time};
 
 /// Most HARQ processes.
@@ -61,10 +62,12 @@ impl Default for BlockConfig {
 
 impl BlockConfig {
     fn check(&self) -> Result<(), LinkError> {
-        let range = |name, value: String, expected: &str| LinkError::OutOfRange {
-            name,
-            value,
-            expected: expected.to_owned(),
+        let range = |name, value: String, expected: &str| {
+            LinkError::OutOfRange(OutOfRange {
+                name,
+                value,
+                expected: expected.to_owned(),
+            })
         };
         if self.interval < INTERVALS.0 || self.interval > INTERVALS.1 {
             let value = self.interval.to_string();

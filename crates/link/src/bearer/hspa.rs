@@ -5,7 +5,7 @@ use super::{
     RADIO_STATES, delay, radio_states, rlc_delay, rlc_error, rows,
 };
 use crate::{BlockConfig, LinkError};
-use fadeout_core::registry::{Entry, Parameter, Parameters, flag, integer, number};
+use fadeout_core::registry::{Entry, OutOfRange, Parameter, Parameters, flag, integer, number};
 use fadeout_core::{Rate, Span};
 
 const CQI_TABLES: &str = include_str!("../../../../data/hsdpa_cqi_tables.csv");
@@ -225,11 +225,8 @@ fn bearer(given: &Parameters, defaults: &Defaults) -> Result<BearerConfig, LinkE
 fn cqi_of(sinr_db: f64) -> Result<u32, LinkError> {
     let cqi = (sinr_db / 1.02 + 16.62).floor().clamp(0.0, 30.0);
     if sinr_db <= -16.0 || cqi < 1.0 {
-        return Err(LinkError::OutOfRange {
-            name: "sinr",
-            value: format!("{sinr_db} dB"),
-            expected: "more than -15.9 dB: below it the CQI is 0, out of range".to_owned(),
-        });
+        let expected = "more than -15.9 dB: below it the CQI is 0, out of range";
+        return Err(refused("sinr", format!("{sinr_db} dB"), expected));
     }
     Ok(cqi as u32)
 }
@@ -238,11 +235,7 @@ fn cqi_of(sinr_db: f64) -> Result<u32, LinkError> {
 fn block_bits(category: u32, cqi: u32) -> Result<u32, LinkError> {
     let number = category.to_string();
     let row = rows(CATEGORIES).find(|row| row[0] == number);
-    let row = row.ok_or_else(|| LinkError::OutOfRange {
-        name: "category",
-        value: number,
-        expected: "5 to 10, 12, 13 or 14".to_owned(),
-    })?;
+    let row = row.ok_or_else(|| refused("category", number, "5 to 10, 12, 13 or 14"))?;
     let (largest, table) = (parse(row[1]), row[2]);
     let header = CQI_TABLES.lines().find(|line| line.starts_with("cqi,"));
     let column = header.and_then(|line| line.split(',').position(|name| name == table));
@@ -258,13 +251,20 @@ fn uplink_bits(category: u32, has_2ms: bool) -> Result<u32, LinkError> {
         .nth(category as usize - 1)
         .expect("a category is 1 to 7");
     match parse(row[if has_2ms { 2 } else { 1 }]) {
-        0 => Err(LinkError::OutOfRange {
-            name: "uplink-category",
-            value: category.to_string(),
-            expected: "2, 4, 6 or 7 with `uplink-2ms`".to_owned(),
-        }),
+        0 => {
+            let expected = "2, 4, 6 or 7 with `uplink-2ms`";
+            Err(refused("uplink-category", category.to_string(), expected))
+        }
         bits => Ok(bits),
     }
+}
+
+fn refused(name: &'static str, value: String, expected: &str) -> LinkError {
+    LinkError::OutOfRange(OutOfRange {
+        name,
+        value,
+        expected: expected.to_owned(),
+    })
 }
 
 fn parse(field: &str) -> u32 {

@@ -212,6 +212,7 @@ mod tests {
                 Value::Number(parameter.default.parse().expect("a number"))
             }
             ParameterKind::Bool => Value::Bool(parameter.default == "true"),
+            ParameterKind::Named(kind) => panic!("no bearer names {kind}"),
             ParameterKind::Choice(names) => {
                 assert!(names.contains(&parameter.default), "{}", parameter.name);
                 Value::Choice(parameter.default.to_owned())
