@@ -3,7 +3,7 @@
 use crate::build::multipath::{PathFlows, path_count, path_flow};
 use crate::build::{self, BuildError, ChooseCongestion, direction_name};
 use crate::summary::summary;
-use crate::world::World;
+use crate::world::{Parts, World};
 use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
 use fadeout_record::{
     Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
@@ -90,7 +90,7 @@ impl Simulation {
         choose: ChooseCongestion<'_>,
     ) -> Result<Simulation, RunError> {
         let parts = build::parts(&scenario, choose)?;
-        let recorder = Recorder::new(&recorder_config(&scenario), destination)?;
+        let recorder = Recorder::new(&recorder_config(&scenario, &parts), destination)?;
         let world = World::new(parts, end_of(&scenario), recorder);
         Ok(Simulation { scenario, world })
     }
@@ -173,7 +173,7 @@ impl World<NullProbe> {
     }
 }
 
-fn recorder_config(scenario: &Scenario) -> RecorderConfig {
+fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
     let probe = &scenario.probe;
     let links = scenario
         .links
@@ -213,6 +213,7 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
         blockages: probe.blockages,
         capture: probe.capture.clone(),
         snaplen: u32::try_from(probe.capture_snap.0).unwrap_or(u32::MAX),
+        radio: build::radio_captures(scenario, parts),
         cells: scenario
             .cells
             .iter()

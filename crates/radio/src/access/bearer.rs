@@ -3,6 +3,7 @@
 use super::BearerConfig;
 use crate::pdcp::{Ledger, Rx, Tx};
 use crate::rlc::{Entity, ParameterError};
+use crate::wire::LogicalChannel;
 use fadeout_core::{Direction, PacketId, Ring, Time, Wake};
 
 /// One end of a bearer.
@@ -37,6 +38,8 @@ impl End {
 #[derive(Debug)]
 pub(super) struct Bearer {
     pub config: BearerConfig,
+    /// Its headers.
+    pub channel: LogicalChannel,
     /// The base station's and the UE's, so that `ends[direction.index()]` sends in a direction.
     pub ends: [End; 2],
     /// Packets that the base station processes before PDCP takes them, and until when.
@@ -44,9 +47,11 @@ pub(super) struct Bearer {
 }
 
 impl Bearer {
-    pub(super) fn new(config: BearerConfig) -> Result<Bearer, ParameterError> {
+    /// The UE's `nth` bearer whose RLC PDUs have this form.
+    pub(super) fn new(config: BearerConfig, nth: u8) -> Result<Bearer, ParameterError> {
         Ok(Bearer {
             config,
+            channel: LogicalChannel::new(&config.rlc, &config.pdcp, nth),
             ends: [End::new(&config)?, End::new(&config)?],
             inlet: Ring::new(),
         })

@@ -15,6 +15,7 @@
 //! [`RadioAccess::on_wake`] gives it back at the other, in order, or drops it and says so.
 
 mod bearer;
+mod capture;
 mod cell;
 mod check;
 mod config;
@@ -39,6 +40,7 @@ pub use error::RadioError;
 
 use crate::mac::scheduler::{Candidate, Share};
 use crate::rlc::Sdu;
+use crate::wire::{Encoder, Form, LogicalChannel};
 use bearer::Bearer;
 use cell::Cell;
 use content::{ContentId, Contents};
@@ -127,6 +129,7 @@ struct Scratch {
     lost: Vec<PacketId>,
     unconfirmed: Vec<Sdu>,
     contents: Vec<ContentId>,
+    encoder: Encoder,
 }
 
 impl RadioAccess {
@@ -169,7 +172,13 @@ impl RadioAccess {
                 bearer: index,
                 error,
             };
-            access.bearers.push(Bearer::new(bearer).map_err(error)?);
+            let alike = access.bearers.iter().filter(|other| {
+                other.config.ue == bearer.ue && other.channel.rlc == Form::of(&bearer.rlc)
+            });
+            let nth = alike.count().min(u8::MAX.into()) as u8;
+            access
+                .bearers
+                .push(Bearer::new(bearer, nth).map_err(error)?);
             let of_ue = &mut access.ues[bearer.ue.index()].bearers;
             of_ue.push(BearerId(index as u32));
             let bearers = &access.bearers;
@@ -186,6 +195,11 @@ impl RadioAccess {
     /// The cell that serves a UE; none before it has looked for one.
     pub fn serving_cell(&self, ue: UeId) -> Option<CellId> {
         self.ues[ue.index()].cell
+    }
+
+    /// The logical channel of each bearer.
+    pub fn channels(&self) -> impl Iterator<Item = &LogicalChannel> {
+        self.bearers.iter().map(|bearer| &bearer.channel)
     }
 
     /// What it has done so far.
@@ -212,7 +226,7 @@ impl RadioAccess {
             Direction::Uplink => {
                 if self.take_packet(now, bearer, direction, packet, pool, probe) {
                     self.arm(now, bearer, direction);
-                    self.on_uplink_data(now, ue);
+                    self.on_uplink_data(now, ue, probe);
                 }
             }
             Direction::Downlink => {
@@ -269,7 +283,7 @@ impl RadioAccess {
                 }
                 Event::Repeat(ue, generation) => {
                     if self.ues[ue.index()].access.repeat.fire(generation) {
-                        self.on_repeat(at, ue);
+                        self.on_repeat(at, ue, env.probe);
                     }
                 }
                 Event::Attach(ue) => self.on_attach(ue, &mut env),
@@ -294,7 +308,7 @@ impl RadioAccess {
         if bearers.iter().any(waits) {
             self.activate(env.now, ue, Direction::Downlink, 0);
         }
-        self.on_uplink_data(env.now, ue);
+        self.on_uplink_data(env.now, ue, env.probe);
     }
 
     /// A slot begins that a cell wanted to look at.
