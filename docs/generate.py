@@ -54,12 +54,10 @@ def catalog_page(kinds: list[dict[str, Any]]) -> str:
         entries = kind["entries"]
         shared = is_shared(entries)
         for entry in entries:
-            also = (
-                f" Also called {', '.join(map(code, entry['aliases']))}."
-                if entry["aliases"]
-                else ""
-            )
-            parts += [f"### {entry['name']}", f"{entry['summary']}{also}\n\n*{entry['citation']}*"]
+            summary = entry["summary"].rstrip(".") + "."
+            if entry["aliases"]:
+                summary += f" Also called {', '.join(map(code, entry['aliases']))}."
+            parts += [f"### {entry['name']}", f"{summary}\n\n*{entry['citation']}*"]
             if entry["parameters"] and not shared:
                 parts.append(parameters(entry["parameters"]))
         if shared:
@@ -112,8 +110,8 @@ def scenario_page(schema: dict[str, Any]) -> str:
         "# Scenario reference",
         "Every key, from the JSON Schema that `fadeout schema` prints. Quantities are strings with "
         'a unit: `"20 ms"`, `"38 GHz"`, `"807 Mbit/s"`, `"1.4 m"`. What `congestion-control`, '
-        "`application`, `discipline` and `tcp` take "
-        "is under [Names and parameters](catalog.md).",
+        "`application`, `discipline`, `tcp`, `radio`, `antenna`, `rlc` and the like take is under "
+        "[Names and parameters](catalog.md).",
     ]
     parts += table_section("", schema, definitions, level=2)
     return "\n\n".join(parts) + "\n"
@@ -137,6 +135,8 @@ def table_section(
         below += nested(here, entry, definitions)
     if rows:
         parts.append(markdown(["key", "value", "default", "meaning"], rows))
+    else:
+        parts.append("No keys.")
     for here, child in below:
         parts += table_section(here, child, definitions, level + 1)
     return parts

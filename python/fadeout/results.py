@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class Results:
     """What a run found.
 
-    `flows` and `links` have a row each; `summary` has one row for the whole run. The tables over
-    time (`congestion`, `throughput`, `queues`, ...) are read when first asked for. `doc(table)`
-    says what a table's columns mean and in which unit.
+    `flows`, `links` and radio `interfaces` have a row each; `summary` has one row for the whole
+    run. The tables over time (`congestion`, `throughput`, `queues`, ...) are read when first asked
+    for. `doc(table)` says what a table's columns mean and in which unit.
     """
 
     def __init__(
@@ -98,6 +98,11 @@ class Results:
     def links(self) -> pl.DataFrame:
         """One row a direction of a link: packets sent, delivered and dropped."""
         return _frame(self._summary["links"])
+
+    @cached_property
+    def interfaces(self) -> pl.DataFrame:
+        """One row a direction of a radio interface: packets, transport blocks, HARQ."""
+        return _frame(self._summary.get("radio", {}).get("interfaces", []))
 
     @cached_property
     def completions(self) -> pl.DataFrame:

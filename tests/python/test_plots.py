@@ -146,3 +146,15 @@ def test_thinning_keeps_peaks_and_troughs():
 def test_intervals_that_touch_are_one():
     frame = pl.DataFrame({"start_s": [3.0, 0.0, 1.0], "end_s": [4.0, 1.0, 2.0]})
     assert merged_intervals(frame) == [(0.0, 2.0), (3.0, 4.0)]
+
+
+def test_each_direction_of_a_radio_interface_has_a_row(radio_results):
+    rows = radio_results.interfaces
+    assert rows["interface"].to_list() == ["phone/downlink", "phone/uplink"]
+    assert rows["cell"].to_list() == ["base", "base"]
+    downlink = rows.row(0, named=True)
+    decoded = radio_results.table("transport_blocks").filter(pl.col("direction") == "downlink")
+    # Blocks on the air at the end have not been decoded.
+    assert 0 <= downlink["transport_blocks"] - len(decoded) <= 8
+    assert downlink["harq_retransmissions"] >= decoded.filter(pl.col("round") > 0).height
+    assert downlink["delivered_bytes"] >= radio_results.flows["delivered_bytes"][0]

@@ -9,7 +9,7 @@ import fadeout
 from fadeout.cli import app
 from fadeout.studies.blockage import STUDY
 from fadeout.studies.blockage.study import PUBLISHED
-from fadeout.study import Batch, Job, estimate, paired_difference, studies
+from fadeout.study import Batch, Job, estimate, paired_difference, paired_ratio, studies
 from fadeout.study.statistics import student_t
 
 
@@ -26,6 +26,22 @@ def test_students_t_meets_its_table():
     # Tables of the t distribution, 97.5 %.
     for degrees, expected in ((1, 12.706), (19, 2.093), (40, 2.021), (60, 2.000), (1000, 1.962)):
         assert student_t(degrees) == pytest.approx(expected, abs=0.0006)
+
+
+def test_what_both_runs_of_a_pair_share_does_not_widen_their_ratio():
+    base = (1000.0, 200.0, 3000.0)
+    exact = paired_ratio([2 * value for value in base], base)
+    assert exact.mean == pytest.approx(2)
+    assert exact.half_width == pytest.approx(0, abs=1e-12)
+    # Residuals 30, -30 and 0 about 1: deviation 30, so t(2) 30 / sqrt(3) over the mean of 1400.
+    found = paired_ratio((1030.0, 170.0, 3000.0), base)
+    assert found.mean == pytest.approx(1)
+    assert found.half_width == pytest.approx(4.303 * 30 / 3**0.5 / 1400)
+
+
+def test_a_ratio_over_nothing_is_an_error():
+    with pytest.raises(ValueError, match="not zero"):
+        paired_ratio((1.0, 2.0), (0.0, 0.0))
 
 
 def test_one_value_has_no_interval():

@@ -55,6 +55,8 @@ table! {
         rlc_status_bytes: u64, "bytes";
         /// Packets that have entered and not left it, and some that left before an older one.
         packets: u32, "packets";
+        /// Packets at the receiving side that PDCP holds until those before them arrive.
+        pdcp_held_packets: u32, "packets";
     }
 }
 

@@ -4,12 +4,14 @@ mod common;
 
 use common::Rig;
 use fadeout_core::random::Stream;
-use fadeout_core::{Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
-use fadeout_radio::access::{
-    BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, HarqConfig, RadioAccess, RadioConfig,
-    Serving, UeConfig,
+use fadeout_core::{
+    Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, Rate, Span, Time, UeId,
 };
-use fadeout_radio::mac::{RequestConfig, SchedulerKind};
+use fadeout_radio::access::{
+    BearerConfig, CellConfig, ConfiguredGrant, DirectionCounters, FixedSinr, HarqConfig,
+    RadioAccess, RadioConfig, Serving, UeConfig,
+};
+use fadeout_radio::mac::{LogicalChannel, RequestConfig, SchedulerKind};
 use fadeout_radio::pdcp::PdcpConfig;
 use fadeout_radio::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use fadeout_radio::phy::harq::FixedErrors;
@@ -114,7 +116,12 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
                 };
                 config.bearers.push(BearerConfig {
                     rlc,
-                    priority: random.below(3) as u8,
+                    channel: LogicalChannel {
+                        priority: random.below(3) as u8,
+                        prioritised_bit_rate: (random.below(2) == 0)
+                            .then(|| Rate::from_bits_per_sec(8_000 << random.below(14))),
+                        ..LogicalChannel::default()
+                    },
                     pdcp: PdcpConfig {
                         discard_timer: random.chance(0.3).then(|| Span::from_millis(50)),
                         ..pdcp
@@ -222,7 +229,10 @@ fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then() {
     let slots = rig.access.counters().slots;
     // Of 10,000 slots one every 40 ms for each direction, and one for each repeated request.
     assert!((250..=600).contains(&slots), "{slots}");
-    assert_eq!(rig.access.counters().blocks, [0, 0]);
+    for direction in [Direction::Downlink, Direction::Uplink] {
+        let counters = rig.access.counters_of(UeId(0), direction);
+        assert_eq!(counters, DirectionCounters::default());
+    }
 }
 
 #[test]

@@ -125,7 +125,8 @@ fn shape(shape: &Shape, catalog: &Catalog) -> Value {
         }),
         Shape::Named { kind, tag } => {
             let entries = catalog.entries(kind);
-            let tables = entries.iter().map(|entry| named(entry, tag));
+            let required: &[&str] = if entries.len() > 1 { &[tag] } else { &[] };
+            let tables = entries.iter().map(|entry| named(entry, tag, required));
             any_of(std::iter::once(names(kind, entries)).chain(tables))
         }
         Shape::NameOf(kind) => names(kind, catalog.entries(kind)),
@@ -177,7 +178,7 @@ fn names(kind: &str, entries: &[Entry]) -> Value {
 }
 
 /// An entry's name in a table with its parameters.
-fn named(entry: &Entry, tag: &str) -> Value {
+fn named(entry: &Entry, tag: &str, required: &[&str]) -> Value {
     let mut properties: Map<String, Value> = entry
         .parameters
         .iter()
@@ -188,7 +189,7 @@ fn named(entry: &Entry, tag: &str) -> Value {
         .copied()
         .collect();
     properties.insert(tag.to_owned(), json!({ "enum": names }));
-    let mut object = object(properties, &[tag]);
+    let mut object = object(properties, required);
     object["description"] = json!(entry.summary);
     object
 }

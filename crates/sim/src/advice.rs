@@ -14,12 +14,15 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut named = BTreeSet::new();
     for flow in &scenario.flows {
-        for (ue, links_delay) in bearers(scenario, flow, &serving) {
-            if !named.insert(ue) {
+        for (number, links_delay) in bearers(scenario, flow, &serving) {
+            if !named.insert(number) {
                 continue;
             }
-            let described = &scenario.ues[ue];
-            let Some((peak, buffer)) = build::peak_and_buffer(scenario, ue, serving[ue]) else {
+            let Some(bearer) = scenario.bearers().nth(number) else {
+                continue;
+            };
+            let cell = serving[bearer.ue];
+            let Some((peak, buffer)) = build::peak_and_buffer(scenario, &bearer, cell) else {
                 continue;
             };
             let round_trip = links_delay.as_secs_f64();
@@ -29,7 +32,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
                     "UE \"{}\": the RLC buffer of {:.0} kB is below the {:.0} kB that {:.0} Mbit/s \
                      and a round trip of {:.0} ms ask for; TCP cannot use the peak rate of the \
                      cell. A larger `rlc.buffer` can",
-                    described.name,
+                    bearer.name(),
                     buffer.0 as f64 / 1e3,
                     product / 1e3,
                     peak.as_mbps(),
@@ -41,7 +44,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     sentences
 }
 
-/// The UEs that a flow crosses, each with the delay of the links both ways.
+/// The bearers that a flow crosses, by number, each with the delay of the links both ways.
 fn bearers(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<(usize, Span)> {
     let routes = match &flow.multipath {
         Some(multipath) => multipath
@@ -49,7 +52,7 @@ fn bearers(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<(usize, S
             .iter()
             .map(|path| path.hops.clone())
             .collect(),
-        None => Vec::from_iter(scenario.route(flow.from, flow.to, serving)),
+        None => Vec::from_iter(scenario.route_of(flow, serving)),
     };
     let mut crossed = Vec::new();
     for hops in routes {
@@ -57,10 +60,10 @@ fn bearers(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<(usize, S
         let delay = links
             .map(|link| link.forward.delay + link.reverse.delay)
             .fold(Span::ZERO, |sum, delay| sum + delay);
-        let ues = hops
+        let bearers = hops
             .iter()
             .filter_map(|hop| hop.link.checked_sub(scenario.links.len()));
-        crossed.extend(ues.map(|ue| (ue, delay)));
+        crossed.extend(bearers.map(|bearer| (bearer, delay)));
     }
     crossed
 }

@@ -258,15 +258,22 @@ fn route(
     is_reverse: bool,
     parts: &mut Parts,
 ) -> Result<RouteId, BuildError> {
-    let (from, to) = if is_reverse {
-        (flow.to, flow.from)
-    } else {
-        (flow.from, flow.to)
+    let hops = match (&flow.route, is_reverse) {
+        (Some(given), true) => Some(backward(given)),
+        (None, true) => scenario.route(flow.to, flow.from, &parts.serving),
+        (_, false) => scenario.route_of(flow, &parts.serving),
     };
-    let hops = scenario
-        .route(from, to, &parts.serving)
-        .ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
+    let hops = hops.ok_or_else(|| BuildError::NoRoute(flow.name.clone()))?;
     route_over(flow, &hops, parts)
+}
+
+/// The way back over the same hops.
+fn backward(hops: &[scenario::Hop]) -> Vec<scenario::Hop> {
+    let turned = hops.iter().rev().map(|hop| scenario::Hop {
+        is_reverse: !hop.is_reverse,
+        ..*hop
+    });
+    turned.collect()
 }
 
 fn route_over(
@@ -289,13 +296,13 @@ fn route_over(
     Ok(RouteId(parts.routes.len() as u32 - 1))
 }
 
-/// Peak rate of a cell and RLC buffer of a UE in it; `None` where one of them cannot be built.
+/// Peak rate of a cell and RLC buffer of a bearer in it; `None` where one of them cannot be built.
 pub(crate) fn peak_and_buffer(
     scenario: &Scenario,
-    ue: usize,
+    bearer: &scenario::Bearer<'_>,
     cell: usize,
 ) -> Option<(fadeout_core::Rate, fadeout_core::Bytes)> {
-    radio::peak_and_buffer(&scenario.cells[cell], &scenario.ues[ue])
+    radio::peak_and_buffer(&scenario.cells[cell], bearer)
 }
 
 /// Builds a world that `probe` looks at.

@@ -44,3 +44,12 @@ pub(crate) fn bearer_of(hop: LinkId, links: usize) -> (BearerId, Direction) {
     };
     (BearerId((index / 2) as u32), direction)
 }
+
+/// What a direction of a radio interface or bearer is called.
+pub(crate) fn direction_of(name: &str, direction: Direction) -> String {
+    let direction = match direction {
+        Direction::Downlink => "downlink",
+        Direction::Uplink => "uplink",
+    };
+    format!("{name}/{direction}")
+}

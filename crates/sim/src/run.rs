@@ -2,9 +2,10 @@
 
 use crate::build::multipath::{PathFlows, path_count, path_flow};
 use crate::build::{self, BuildError, ChooseCongestion, direction_name};
+use crate::radio::direction_of;
 use crate::summary::summary;
 use crate::world::{Parts, World};
-use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
+use fadeout_core::{Direction, EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
 use fadeout_record::{
     Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
     Sampling, SubflowInfo, address_of,
@@ -179,11 +180,11 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
         .links
         .iter()
         .flat_map(|link| [direction_name(link, false), direction_name(link, true)])
-        .chain(scenario.ues.iter().flat_map(|ue| {
-            ["downlink", "uplink"].map(|direction| format!("{}/{direction}", ue.name))
+        .chain(scenario.bearers().flat_map(|bearer| {
+            let name = bearer.name();
+            [Direction::Downlink, Direction::Uplink].map(|direction| direction_of(&name, direction))
         }))
         .collect();
-    let ues = || scenario.ues.iter().map(|ue| ue.name.clone()).collect();
     let info = |name, start| FlowInfo { name, start };
     let whole = scenario
         .flows
@@ -219,9 +220,8 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .iter()
             .map(|cell| cell.name.clone())
             .collect(),
-        ues: ues(),
-        // Each UE has one bearer, and its name.
-        bearers: ues(),
+        ues: scenario.ues.iter().map(|ue| ue.name.clone()).collect(),
+        bearers: scenario.bearers().map(|bearer| bearer.name()).collect(),
         transport_blocks: probe.transport_blocks,
         bearer_samples: if scenario.ues.is_empty() {
             Sampling::Off

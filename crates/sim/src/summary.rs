@@ -1,10 +1,11 @@
 //! `summary.json`: one object a flow, one a direction of a link, and what the radio access did.
 
 use crate::build::{default_congestion_control, direction_name};
+use crate::radio::direction_of;
 use crate::world::{Flow, World};
-use fadeout_core::{DropCause, Probe, Time};
+use fadeout_core::{Direction, DropCause, Probe, Time, UeId};
 use fadeout_link::LinkStats;
-use fadeout_radio::access::Counters;
+use fadeout_radio::access::RadioAccess;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::{SenderStatistics, TcpConfig};
@@ -37,20 +38,47 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
         "flows": flows,
         "links": links,
     });
-    if let Some(counters) = world.radio_counters() {
-        summary["radio"] = radio_summary(&counters);
+    if let Some(access) = world.radio_access() {
+        summary["radio"] = radio_summary(scenario, access, duration);
     }
     summary
 }
 
-fn radio_summary(counters: &Counters) -> Value {
-    let pair = |[downlink, uplink]: [u64; 2]| json!({ "downlink": downlink, "uplink": uplink });
+/// What the radio access did, and each direction of its interfaces.
+fn radio_summary(scenario: &Scenario, access: &RadioAccess, duration: f64) -> Value {
+    let interfaces: Vec<Value> = scenario
+        .ues
+        .iter()
+        .enumerate()
+        .flat_map(|(index, ue)| {
+            let id = UeId(index as u32);
+            let cell = access.serving_cell(id);
+            [Direction::Downlink, Direction::Uplink].map(|direction| {
+                let counters = access.counters_of(id, direction);
+                json!({
+                    "interface": direction_of(&ue.name, direction),
+                    "cell": cell.map(|cell| scenario.cells[cell.index()].name.clone()),
+                    "delivered_packets": counters.delivered_packets,
+                    "delivered_bytes": counters.delivered_bytes,
+                    "dropped_packets": counters.dropped_packets,
+                    "transport_blocks": counters.blocks,
+                    "harq_retransmissions": counters.retransmissions,
+                    "lost_transport_blocks": counters.lost_blocks,
+                    "rate_mbps": if duration > 0.0 {
+                        counters.delivered_bytes as f64 * 8.0 / duration / 1e6
+                    } else {
+                        0.0
+                    },
+                })
+            })
+        })
+        .collect();
+    let counters = access.counters();
     json!({
         "slots": counters.slots,
-        "transport_blocks": pair(counters.blocks),
-        "lost_transport_blocks": pair(counters.lost_blocks),
         "scheduling_requests": counters.requests,
         "link_failures": counters.link_failures,
+        "interfaces": interfaces,
     })
 }
 

@@ -8,7 +8,7 @@ use fadeout_core::{
     RouteId, Time, Wake,
 };
 use fadeout_link::Link;
-use fadeout_radio::access::Counters;
+use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::{Application, Ask, End as Side, Request};
 use fadeout_transport::multipath::{MultipathConnection, PathId, PathOutbox};
 use fadeout_transport::tcp::{AppCommand, AppEvent, Outbox, Outgoing, TcpEndpoint};
@@ -680,9 +680,8 @@ impl<P: Probe> World<P> {
             }
         }
     }
-    /// What the radio access has done, where there is one.
-    pub(crate) fn radio_counters(&self) -> Option<Counters> {
-        self.radio.as_ref().map(|radio| radio.access.counters())
+    pub(crate) fn radio_access(&self) -> Option<&RadioAccess> {
+        self.radio.as_ref().map(|radio| &radio.access)
     }
     pub(crate) fn flows(&self) -> &[Flow] {
         &self.flows

@@ -107,6 +107,28 @@ fn every_scheduler_and_coupling_fills_two_separate_paths() {
 }
 
 #[test]
+fn a_slow_start_that_fills_a_deep_buffer_holds_up_the_other_path() {
+    // The slow path holds 3.2 s of queue. A slow start that only a loss ends fills it, and what
+    // the fast path carries meanwhile waits at the receiver until its window is full.
+    let run = |rest: &str| {
+        let paths = two_paths([(200, 5, 500), (5, 10, 1400)]);
+        let text = paths + &multipath(rest);
+        let fixed = text.replace(
+            "maximum-receive-window = 33554432",
+            "receive-window = 16000000",
+        );
+        goodput(&flow(&fixed, 10))
+    };
+    let quick = run(", coupling = { name = \"coupled-cubic\", hystart = true }");
+    let filled = run(", coupling = \"coupled-cubic\"");
+    let lia = run(", coupling = \"lia\"");
+    // 200 Mbit/s less headers are 186; 16 MB in 3.2 s are 40.
+    assert!(quick > 150.0, "{quick} Mbit/s");
+    assert!(filled < 0.7 * quick, "{filled} against {quick} Mbit/s");
+    assert!(lia < 0.7 * quick, "{lia} against {quick} Mbit/s");
+}
+
+#[test]
 fn coupled_cubic_takes_no_more_than_a_flow_at_a_shared_bottleneck() {
     let shared = |multipath: &str| {
         let text = format!(

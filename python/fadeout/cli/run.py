@@ -87,7 +87,7 @@ def run(
 
 
 def print_summary(results: Results) -> None:
-    """Print the flows and the links that dropped something."""
+    """Print the flows, the links that dropped something, and the radio interfaces."""
     flows = results.flows
     has_completion = "flow_completion_time_s" in flows.columns and (
         flows["flow_completion_time_s"].is_not_null().any()
@@ -120,9 +120,33 @@ def print_summary(results: Results) -> None:
         for link in lossy.head(MOST_ROWS).iter_rows(named=True):
             table.add_row(link["link"], f"{link['sent_packets']:,}", f"{link['dropped_packets']:,}")
         print_table(table)
-    hidden = max(0, len(flows) - MOST_ROWS) + max(0, len(lossy) - MOST_ROWS)
+    used = print_interfaces(results)
+    hidden = sum(max(0, len(rows) - MOST_ROWS) for rows in (flows, lossy, used))
     if hidden:
         out().print(f"{hidden} more rows are in summary.json", highlight=False)
+
+
+def print_interfaces(results: Results) -> pl.DataFrame:
+    """Print the radio interfaces that sent something; they are also the result."""
+    interfaces = results.interfaces
+    if not len(interfaces):
+        return interfaces
+    used = interfaces.filter(interfaces["transport_blocks"] > 0)
+    numbers = ["Mbit/s", "transport blocks", "HARQ again", "lost blocks", "dropped packets"]
+    table = new_table("radio interface", "cell", *numbers, numbers=numbers)
+    for row in used.head(MOST_ROWS).iter_rows(named=True):
+        again = row["harq_retransmissions"] / row["transport_blocks"]
+        table.add_row(
+            row["interface"],
+            row["cell"],
+            f"{row['rate_mbps']:.2f}",
+            f"{row['transport_blocks']:,}",
+            f"{again:.1%}",
+            f"{row['lost_transport_blocks']:,}",
+            f"{row['dropped_packets']:,}",
+        )
+    print_table(table)
+    return used
 
 
 def print_completion_times(times: pl.DataFrame) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 from cycler import cycler
@@ -58,7 +58,7 @@ def new_figure(
 
 @contextmanager
 def new_grid(
-    rows: int, columns: int, *, size: tuple[float, float], share_y: bool = False
+    rows: int, columns: int, *, size: tuple[float, float], share_y: bool | Literal["row"] = False
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """A figure of `size` inches with a grid of axes, row by row; the style holds inside."""
     with mpl.rc_context(STYLE):

@@ -15,7 +15,7 @@ from pathlib import Path
 from fadeout.study.batch import Batch, CountCallback, Job
 from fadeout.study.folder import new_folder
 from fadeout.study.report import Report, Section, Table
-from fadeout.study.statistics import Estimate, estimate, paired_difference
+from fadeout.study.statistics import Estimate, estimate, paired_difference, paired_ratio
 
 __all__ = [
     "Batch",
@@ -29,6 +29,7 @@ __all__ = [
     "Table",
     "estimate",
     "paired_difference",
+    "paired_ratio",
     "run_study",
     "studies",
 ]

@@ -40,6 +40,15 @@ class Job:
     """Whether the tables over time are kept; without them a run costs less memory."""
 
 
+@dataclass
+class _Count:
+    """How many runs are done, of how many."""
+
+    progress: CountCallback | None
+    done: int = 0
+    total: int = 0
+
+
 class Batch:
     """Runs of one scenario with different values and seeds.
 
@@ -57,15 +66,19 @@ class Batch:
         self._source = read_source(scenario)
         self._document = tomllib.loads(self._source.text)
         self._workers = workers
-        self._progress = progress
-        self._done = 0
-        self._total = 0
+        self._count = _Count(progress)
         self.is_whole = True
         """Whether every run came to its end."""
 
+    def beside(self, scenario: Path) -> "Batch":
+        """A batch of another scenario, with as many workers, that counts into the same progress."""
+        batch = Batch(scenario, workers=self._workers)
+        batch._count = self._count
+        return batch
+
     def expect(self, runs: int) -> None:
         """Say how many runs there will be, so that progress knows how far it is."""
-        self._total = runs
+        self._count.total = runs
 
     def run(self, jobs: Sequence[Job]) -> list[Results]:
         """The results of `jobs`, in their order."""
@@ -98,13 +111,14 @@ class Batch:
 
     def _counter(self, more: int) -> CountCallback:
         """Count `more` runs beyond those done."""
-        before = self._done
-        self._total = max(self._total, before + more)
+        counted = self._count
+        before = counted.done
+        counted.total = max(counted.total, before + more)
 
         def count(done: int, _total: int) -> None:
-            self._done = before + done
-            if self._progress is not None:
-                self._progress(self._done, self._total)
+            counted.done = before + done
+            if counted.progress is not None:
+                counted.progress(counted.done, counted.total)
 
         return count
 

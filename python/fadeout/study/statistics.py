@@ -36,6 +36,20 @@ def paired_difference(ours: Sequence[float], base: Sequence[float]) -> Estimate:
     return estimate([a - b for a, b in zip(ours, base, strict=True)])
 
 
+def paired_ratio(ours: Sequence[float], base: Sequence[float]) -> Estimate:
+    """The ratio of the means of runs that share their random numbers pair by pair.
+
+    The half-width is of the residuals of a line through the origin (Cochran, Sampling Techniques,
+    3rd ed., section 6.4), so what both runs of a pair have in common does not widen it.
+    """
+    mean = statistics.fmean(base)
+    if mean == 0:
+        raise ValueError("a ratio needs a base that is not zero")
+    ratio = statistics.fmean(ours) / mean
+    residuals = estimate([a - ratio * b for a, b in zip(ours, base, strict=True)])
+    return Estimate(ratio, residuals.half_width / abs(mean), len(ours))
+
+
 def student_t(degrees: int) -> float:
     """The 97.5 % quantile of Student's t with `degrees` of freedom."""
     if degrees < 1:

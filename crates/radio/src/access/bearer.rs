@@ -1,6 +1,7 @@
 //! A bearer: PDCP and RLC at the base station and at the UE.
 
 use super::BearerConfig;
+use crate::mac::logical_channel::Bucket;
 use crate::pdcp::{Ledger, Rx, Tx};
 use crate::rlc::{Entity, ParameterError};
 use crate::wire::LogicalChannel;
@@ -14,6 +15,8 @@ pub(super) struct End {
     pub rx: Rx,
     /// The packets that this end sends.
     pub ledger: Ledger,
+    /// What it may send at its prioritised rate.
+    pub bucket: Bucket,
     pub wake: Wake,
 }
 
@@ -24,6 +27,7 @@ impl End {
             tx: Tx::new(&config.pdcp)?,
             rx: Rx::new(&config.pdcp)?,
             ledger: Ledger::new(),
+            bucket: Bucket::new(&config.channel),
             wake: Wake::default(),
         })
     }

@@ -5,7 +5,7 @@
 
 use crate::channel::ChannelConfig;
 use crate::channel::path_loss::PathLoss;
-use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
+use crate::mac::{DrxConfig, LogicalChannel, RequestConfig, SchedulerKind};
 use crate::pdcp::PdcpConfig;
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
@@ -237,8 +237,8 @@ pub struct FixedSinr {
 pub struct BearerConfig {
     /// UE.
     pub ue: UeId,
-    /// Priority of its logical channel: lower is served first, equal ones by id.
-    pub priority: u8,
+    /// Its logical channel; those of one priority are served by id.
+    pub channel: LogicalChannel,
     /// RLC at both ends.
     pub rlc: RlcConfig,
     /// PDCP at both ends.
@@ -414,7 +414,7 @@ impl BearerConfig {
     pub fn nr(ue: UeId) -> BearerConfig {
         BearerConfig {
             ue,
-            priority: 1,
+            channel: LogicalChannel::default(),
             rlc: RlcConfig::NR_AM,
             pdcp: PdcpConfig::NR,
         }
@@ -424,7 +424,7 @@ impl BearerConfig {
     pub fn lte(ue: UeId) -> BearerConfig {
         BearerConfig {
             ue,
-            priority: 1,
+            channel: LogicalChannel::default(),
             rlc: RlcConfig::LTE_AM,
             pdcp: PdcpConfig::LTE,
         }

@@ -2,7 +2,7 @@
 
 use super::content::ContentId;
 use super::track::BlockTimes;
-use super::{Env, RadioAccess};
+use super::{DirectionCounters, Env, RadioAccess};
 use crate::rlc::Mode;
 use fadeout_core::{
     BearerId, BearerRow, Direction, Motion, PacketId, PacketPool, Probe, RadioDropCause,
@@ -40,6 +40,7 @@ impl RadioAccess {
                     cause: RadioDropCause::BufferFull,
                 };
                 loss.of(packet, pool, probe);
+                self.count(bearer, direction).dropped_packets += 1;
                 false
             }
         }
@@ -74,8 +75,9 @@ impl RadioAccess {
         ends.map(|end| end.rlc.backlog(now).total()).sum()
     }
 
-    /// Fills a transport block of `bytes` bytes: STATUS PDUs of all bearers, then bearer after
-    /// bearer. None when there was nothing that fits.
+    /// Fills a transport block of `bytes` bytes: STATUS PDUs of all bearers, then each bearer up to
+    /// its prioritised rate, then by priority (TS 38.321 clause 5.4.3.1.3). None when there was
+    /// nothing that fits.
     pub(super) fn fill<M: Motion, P: Probe>(
         &mut self,
         ue: UeId,
@@ -88,27 +90,37 @@ impl RadioAccess {
         let now = env.now;
         let mut left = bytes;
         let bearers = &self.ues[ue.index()].bearers;
-        let mut pull = |bearer: BearerId, limit: u32, only_status: bool| {
+        let mut pull = |bearer: BearerId, left: u32, turn: Turn| {
             let end = self.bearers[bearer.index()].sender(direction);
-            let grant = if only_status {
-                end.rlc.backlog(now).status.min(u64::from(limit)) as u32
-            } else {
-                limit
+            let grant = match turn {
+                Turn::Status => end.rlc.backlog(now).status.min(u64::from(left)) as u32,
+                Turn::Prioritised => end.bucket.allowance(now).min(left),
+                // One without a limit has had its turn.
+                Turn::Rest if end.bucket.is_unlimited() => 0,
+                Turn::Rest | Turn::Only => left,
             };
+            if grant == 0 {
+                return 0;
+            }
             let used = end.rlc.pull(now, grant, &mut content.block);
+            if turn == Turn::Prioritised {
+                end.bucket.on_served(used);
+            }
             if used > 0 {
                 let end = content.block.pdus.len() as u32;
                 content.bearers.push((bearer, end));
             }
             used
         };
-        if bearers.len() > 1 {
+        let turns: &[Turn] = if bearers.len() > 1 {
+            &[Turn::Status, Turn::Prioritised, Turn::Rest]
+        } else {
+            &[Turn::Only]
+        };
+        for &turn in turns {
             for &bearer in bearers {
-                left -= pull(bearer, left, true);
+                left -= pull(bearer, left, turn);
             }
-        }
-        for &bearer in bearers {
-            left -= pull(bearer, left, false);
         }
         if self.contents.content(id).bearers.is_empty() {
             self.contents.free(id);
@@ -183,6 +195,7 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) {
         let state = &mut self.bearers[bearer.index()];
+        let (mut packets, mut bytes) = (0, 0);
         for sdu in self.scratch.ordered.drain(..) {
             if !state.sender(direction).ledger.leave(sdu.serial) {
                 continue;
@@ -195,12 +208,23 @@ impl RadioAccess {
                     env.probe.radio_delay(row);
                 }
             }
+            packets += 1;
+            bytes += u64::from(env.pool[sdu.packet].segment.wire_len());
             env.out.push(sdu.packet);
         }
         let passed = state.receiver(direction).rx.passed();
         let ledger = &mut state.sender(direction).ledger;
         ledger.pass(passed, &mut self.scratch.lost);
+        let counters = self.count(bearer, direction);
+        counters.delivered_packets += packets;
+        counters.delivered_bytes += bytes;
         self.drop_lost(bearer, direction, RadioDropCause::Reordering, env);
+    }
+
+    /// The counters of a direction of a bearer's UE.
+    fn count(&mut self, bearer: BearerId, direction: Direction) -> &mut DirectionCounters {
+        let ue = self.bearers[bearer.index()].config.ue;
+        &mut self.ues[ue.index()].half_mut(direction).counters
     }
 
     /// Packets in `lost` are dropped.
@@ -217,6 +241,7 @@ impl RadioAccess {
             direction,
             cause,
         };
+        self.count(bearer, direction).dropped_packets += self.scratch.lost.len() as u64;
         for packet in self.scratch.lost.drain(..) {
             loss.of(packet, env.pool, env.probe);
         }
@@ -328,7 +353,9 @@ impl RadioAccess {
             if !env.probe.wants_bearer(env.now, bearer) {
                 continue;
             }
-            let end = &self.bearers[bearer.index()].ends[direction.index()];
+            let ends = &self.bearers[bearer.index()].ends;
+            let end = &ends[direction.index()];
+            let receiver = &ends[direction.opposite().index()];
             let backlog = end.rlc.backlog(env.now);
             env.probe.bearer(BearerRow {
                 time_s: env.now,
@@ -338,9 +365,23 @@ impl RadioAccess {
                 rlc_retransmission_bytes: backlog.retransmission,
                 rlc_status_bytes: backlog.status,
                 packets: end.ledger.len() as u32,
+                pdcp_held_packets: receiver.rx.held(),
             });
         }
     }
+}
+
+/// What a bearer is asked for as a block is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Its STATUS PDU.
+    Status,
+    /// What its prioritised rate allows.
+    Prioritised,
+    /// More, where there is room.
+    Rest,
+    /// Everything: there is no other.
+    Only,
 }
 
 /// A packet is dropped.

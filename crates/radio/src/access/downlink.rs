@@ -226,12 +226,9 @@ impl RadioAccess {
         let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
         if self.ues[ue.index()].down.report.measured_at != measured_at {
             let measured_slot = cell.frame.slot_at(measured_at);
-            let sinr_db = self.downlink_report_db(ue, measured_slot, env);
-            let cell = &self.cells[id.index()];
-            let cqi = cell.down.resources.adaptation()?.cqi(sinr_db);
+            let cqi = self.downlink_cqi(id, ue, measured_slot, env)?;
             let report = &mut self.ues[ue.index()].down.report;
             report.measured_at = measured_at;
-            report.sinr_db = sinr_db;
             report.cqi = cqi;
         }
         let half = &self.ues[ue.index()].down;
@@ -314,6 +311,7 @@ impl RadioAccess {
             .timing
             .downlink(&cell.frame, room.slot, end_symbol);
         half.harq.sent(process, room.slot, times.repetition_slot);
+        half.count_block(process);
         half.last_slot = room.slot;
         room.units -= shape.units;
         room.ues -= 1;
@@ -322,7 +320,6 @@ impl RadioAccess {
             room.symbols -= shape.units as u8;
         }
         cell.downlink_shares.add(room.slot, share);
-        self.counters.blocks[0] += 1;
         let event = super::Event::Received(ue, process, Direction::Downlink);
         self.events.schedule(times.decoded_at, event);
     }
@@ -424,10 +421,8 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) {
         let start_of = |slot| self.cells[id.index()].frame.start_of(slot);
-        let block = self.ues[ue.index()]
-            .half_mut(direction)
-            .harq
-            .process_mut(process);
+        let half = self.ues[ue.index()].half_mut(direction);
+        let block = half.harq.process_mut(process);
         let times = BlockTimes {
             first_at: block.first_at,
             last_at: start_of(block.slot),
@@ -438,7 +433,7 @@ impl RadioAccess {
                 self.deliver(ue, direction, content, &times, env);
             }
         } else if outcome.is_lost {
-            self.counters.lost_blocks[direction.index()] += 1;
+            half.counters.lost_blocks += 1;
             if let Some(content) = block.content.take() {
                 self.lose(direction, content, env);
             }

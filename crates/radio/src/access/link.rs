@@ -10,7 +10,7 @@ use super::{
     CellConfig, Env, FixedSinr, RadioAccess, RadioError, Serving, Shape, Sharing, UeConfig,
     UplinkPower,
 };
-use crate::channel::fading::{Fading, MAX_SUB_BANDS};
+use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey};
 use crate::phy::mcs::Mcs;
 use crate::phy::power::OpenLoopPower;
@@ -140,21 +140,34 @@ impl Path {
         self.gain = from_db(self.gain_db);
     }
 
-    /// The linear SINR that counts for a block of scheme `scheme` when it is `mean` without
-    /// fading.
-    fn faded(&self, cell: &CellConfig, at: Time, scheme: Option<&Mcs>, mean: f64) -> f64 {
-        let is_wideband = matches!(cell.channel.los_fading, Fading::Tdl { .. })
-            || matches!(cell.channel.nlos_fading, Fading::Tdl { .. });
-        match scheme {
-            Some(scheme) if is_wideband => {
-                let mut gains = [0.0; MAX_SUB_BANDS];
-                let gains = &mut gains[..cell.channel.sub_bands];
+    /// The fading at `at`; that of the sub-bands goes into `gains`.
+    pub(super) fn fade<'a>(&self, at: Time, gains: &'a mut [f32; MAX_SUB_BANDS]) -> Fade<'a> {
+        match self.channel.sub_bands() {
+            None => Fade::Flat(self.channel.fading_flat(at)),
+            Some(sub_bands) => {
+                let gains = &mut gains[..sub_bands];
                 self.channel.fading(at, gains);
-                cell.effective_sinr.effective(scheme, mean, gains)
+                Fade::Wideband(gains)
             }
-            _ => mean * self.channel.fading_flat(at),
         }
     }
+
+    /// SINR in dB that counts for a block of scheme `scheme` when it is `mean` without fading.
+    fn sinr_db(&self, cell: &CellConfig, at: Time, scheme: &Mcs, mean: f64) -> f64 {
+        let sinr = match self.fade(at, &mut [0.0; MAX_SUB_BANDS]) {
+            Fade::Flat(gain) => mean * gain,
+            Fade::Wideband(gains) => cell.effective_sinr.effective(scheme, mean, gains),
+        };
+        to_db(cell.sinr_range.clip(sinr))
+    }
+}
+
+/// Fading power gain, linear.
+pub(super) enum Fade<'a> {
+    /// The same over the band.
+    Flat(f64),
+    /// Of each sub-band.
+    Wideband(&'a [f32]),
 }
 
 /// Where the UE is, and the cell that serves it if that is another one.
@@ -164,12 +177,31 @@ struct Ends {
     serving_site: Option<Point>,
 }
 
-/// Whether a SINR is of a transmission or for a report.
+/// Whether a SINR is of a transmission, with the interference of its slot, or for a report, with
+/// the mean over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// With the scheme of this number.
-    Transmission(usize),
+pub(super) enum Purpose {
+    Transmission,
     Report,
+}
+
+impl Cell {
+    /// Linear SINR in `slot` of a UE that puts `block_power_dbm` into each resource block, without
+    /// fading.
+    pub(super) fn uplink_mean(
+        &self,
+        path: &Path,
+        slot: u64,
+        block_power_dbm: f64,
+        purpose: Purpose,
+    ) -> f64 {
+        let interference_mw = match purpose {
+            Purpose::Transmission => self.uplink_interference.at(slot),
+            Purpose::Report => self.uplink_interference.mean(slot),
+        };
+        let disturbance_mw = self.levels.block_noise_mw + interference_mw;
+        from_db(block_power_dbm) * path.gain / disturbance_mw
+    }
 }
 
 impl RadioAccess {
@@ -246,35 +278,36 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) -> f64 {
         self.refresh_paths(ue, env);
-        self.downlink_sinr(ue, slot, Purpose::Transmission(scheme))
-    }
-
-    /// SINR in dB that the UE reports for `slot`.
-    pub(super) fn downlink_report_db<M: Motion, P: Probe>(
-        &mut self,
-        ue: UeId,
-        slot: u64,
-        env: &mut Env<'_, M, P>,
-    ) -> f64 {
-        self.refresh_paths(ue, env);
-        self.downlink_sinr(ue, slot, Purpose::Report)
-    }
-
-    fn downlink_sinr(&self, ue: UeId, slot: u64, purpose: Purpose) -> f64 {
-        let state = &self.ues[ue.index()];
-        let paths = match &state.link {
+        let paths = match &self.ues[ue.index()].link {
             Link::Fixed(sinr) => return sinr.downlink.0,
             Link::Paths(paths) => paths,
         };
+        let cell = &self.cells[paths[0].cell.index()];
+        let mean = self.downlink_mean(ue, paths, slot, Purpose::Transmission);
+        let (at, scheme) = (
+            cell.frame.start_of(slot),
+            cell.down.resources.scheme(scheme),
+        );
+        paths[0].sinr_db(&cell.config, at, scheme, mean)
+    }
+
+    /// Linear SINR of the downlink in `slot`, without fading.
+    pub(super) fn downlink_mean(
+        &self,
+        ue: UeId,
+        paths: &[Path],
+        slot: u64,
+        purpose: Purpose,
+    ) -> f64 {
         let serving = &self.cells[paths[0].cell.index()];
         let at = serving.frame.start_of(slot);
         let signal_mw = serving.levels.power_mw * paths[0].gain;
-        let mut disturbance_mw = serving.levels.thermal_mw * state.noise_factor;
+        let mut disturbance_mw = serving.levels.thermal_mw * self.ues[ue.index()].noise_factor;
         for path in &paths[1..] {
             let cell = &self.cells[path.cell.index()];
             let slot = cell.frame.slot_at(at);
             let share = match purpose {
-                Purpose::Transmission(_) => cell.downlink_shares.at(slot),
+                Purpose::Transmission => cell.downlink_shares.at(slot),
                 Purpose::Report => cell.downlink_shares.mean(slot),
             };
             if share > 0.0 {
@@ -283,13 +316,7 @@ impl RadioAccess {
                 disturbance_mw += cell.levels.power_mw * path.gain * share * overlap;
             }
         }
-        let scheme = match purpose {
-            Purpose::Transmission(scheme) => Some(serving.down.resources.scheme(scheme)),
-            Purpose::Report => None,
-        };
-        let mean = signal_mw / disturbance_mw;
-        let sinr = paths[0].faded(&serving.config, at, scheme, mean);
-        to_db(serving.config.sinr_range.clip(sinr))
+        signal_mw / disturbance_mw
     }
 
     /// SINR in dB of an uplink transmission in a slot with a scheme and `block_power_dbm` in each
@@ -302,43 +329,14 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) -> f64 {
         self.refresh_paths(ue, env);
-        self.uplink_sinr(ue, slot, block_power_dbm, Purpose::Transmission(scheme))
-    }
-
-    /// SINR in dB that the base station measures in `slot`, of one resource block at full power.
-    pub(super) fn uplink_report_db<M: Motion, P: Probe>(
-        &mut self,
-        ue: UeId,
-        slot: u64,
-        env: &mut Env<'_, M, P>,
-    ) -> f64 {
-        self.refresh_paths(ue, env);
-        let power = self.ues[ue.index()].config.power.0;
-        self.uplink_sinr(ue, slot, power, Purpose::Report)
-    }
-
-    fn uplink_sinr(&self, ue: UeId, slot: u64, block_power_dbm: f64, purpose: Purpose) -> f64 {
-        let paths = match &self.ues[ue.index()].link {
+        let path = match &self.ues[ue.index()].link {
             Link::Fixed(sinr) => return sinr.uplink.0,
-            Link::Paths(paths) => paths,
+            Link::Paths(paths) => &paths[0],
         };
-        let cell = &self.cells[paths[0].cell.index()];
-        let at = cell.frame.start_of(slot);
-        let (interference_mw, scheme) = match purpose {
-            Purpose::Transmission(scheme) => {
-                let scheme = cell.up.resources.scheme(scheme);
-                (cell.uplink_interference.at(slot), Some(scheme))
-            }
-            Purpose::Report => (cell.uplink_interference.mean(slot), None),
-        };
-        let disturbance_mw = cell.levels.block_noise_mw + interference_mw;
-        let mean = from_db(block_power_dbm) * paths[0].gain / disturbance_mw;
-        let sinr = paths[0].faded(&cell.config, at, scheme, mean);
-        match purpose {
-            Purpose::Transmission(_) => to_db(cell.config.sinr_range.clip(sinr)),
-            // Of all power in one resource block: what is sent has less in each.
-            Purpose::Report => to_db(sinr),
-        }
+        let cell = &self.cells[path.cell.index()];
+        let mean = cell.uplink_mean(path, slot, block_power_dbm, Purpose::Transmission);
+        let (at, scheme) = (cell.frame.start_of(slot), cell.up.resources.scheme(scheme));
+        path.sinr_db(&cell.config, at, scheme, mean)
     }
 
     /// Power in dBm that a UE puts into each resource block of a transmission.
@@ -432,6 +430,7 @@ impl RadioAccess {
 mod tests {
     use super::super::RadioConfig;
     use super::*;
+    use crate::channel::fading::Fading;
     use crate::channel::path_loss::PathLoss;
     use fadeout_core::{NodeId, NullProbe, PacketPool};
 

@@ -20,12 +20,14 @@ mod cell;
 mod check;
 mod config;
 mod content;
+mod counters;
 mod delivery;
 mod downlink;
 mod error;
 mod failure;
 mod harq;
 mod link;
+mod report;
 mod track;
 mod ue;
 mod uplink;
@@ -36,6 +38,7 @@ pub use config::{
     Adaptation, AirInterface, BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, HarqConfig,
     RadioConfig, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
 };
+pub use counters::{Counters, DirectionCounters};
 pub use error::RadioError;
 
 use crate::mac::scheduler::{Candidate, Share};
@@ -63,23 +66,6 @@ pub struct RadioAccess {
     scratch: Scratch,
     seed: u64,
     counters: Counters,
-}
-
-/// What a radio access has done so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counters {
-    /// Events handled: slots, blocks that arrived, timers.
-    pub events: u64,
-    /// Slots looked at.
-    pub slots: u64,
-    /// Transport blocks sent, retransmissions included: downlink and uplink.
-    pub blocks: [u64; 2],
-    /// Transport blocks given up after their last transmission: downlink and uplink.
-    pub lost_blocks: [u64; 2],
-    /// Scheduling requests sent.
-    pub requests: u64,
-    /// Radio link failures: RLC reached maxRetxThreshold.
-    pub link_failures: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -182,7 +168,7 @@ impl RadioAccess {
             let of_ue = &mut access.ues[bearer.ue.index()].bearers;
             of_ue.push(BearerId(index as u32));
             let bearers = &access.bearers;
-            of_ue.sort_by_key(|id| bearers[id.index()].config.priority);
+            of_ue.sort_by_key(|id| bearers[id.index()].config.channel.priority);
         }
         Ok(access)
     }
@@ -205,6 +191,11 @@ impl RadioAccess {
     /// What it has done so far.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// What a direction of a UE has done so far.
+    pub fn counters_of(&self, ue: UeId, direction: Direction) -> DirectionCounters {
+        self.ues[ue.index()].half(direction).counters
     }
 
     /// An IP packet enters a bearer: at the base station for the downlink, at the UE for the

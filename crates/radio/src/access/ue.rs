@@ -3,7 +3,8 @@
 use super::cell::Cell;
 use super::harq::Harq;
 use super::link::Link;
-use super::{CellConfig, UeConfig};
+use super::report::Report;
+use super::{CellConfig, DirectionCounters, UeConfig};
 use crate::phy::link_adaptation::OuterLoop;
 use fadeout_core::math::from_db;
 use fadeout_core::random::Stream;
@@ -27,15 +28,7 @@ pub(super) struct UeHalf {
     pub outer_loop: OuterLoop,
     pub report: Report,
     pub draws: Stream,
-}
-
-/// What the scheduler knows of the channel.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Report {
-    pub measured_at: Time,
-    pub cqi: u8,
-    /// SINR behind it, in dB; uplink: of one resource block at full power.
-    pub sinr_db: f64,
+    pub counters: DirectionCounters,
 }
 
 #[derive(Debug)]
@@ -98,13 +91,16 @@ impl UeHalf {
             ready: NO_SLOT,
             last_slot: NO_SLOT,
             outer_loop: OuterLoop::default(),
-            report: Report {
-                measured_at: Time::NEVER,
-                cqi: 0,
-                sinr_db: f64::NEG_INFINITY,
-            },
+            report: Report::UNKNOWN,
             draws,
+            counters: DirectionCounters::default(),
         }
+    }
+
+    /// The block of a process goes out.
+    pub(super) fn count_block(&mut self, process: u8) {
+        self.counters.blocks += 1;
+        self.counters.retransmissions += u64::from(self.harq.process(process).round() > 0);
     }
 }
 

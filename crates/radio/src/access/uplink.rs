@@ -235,12 +235,12 @@ impl RadioAccess {
         let again_from = timing.reaction_slot(&cell.frame, end_at);
         let half = &mut self.ues[ue.index()].up;
         half.harq.sent(process, slot, again_from);
+        half.count_block(process);
         half.harq.process_mut(process).block_power_dbm = power;
         let all = cell.up.resources.units(cell.frame.symbols()).max(1);
         let share = f64::from(shape.units) / f64::from(all);
         let decoded_at = end_at.saturating_add(timing.base_decoding);
         self.on_uplink_power(id, ue, slot, power, share);
-        self.counters.blocks[1] += 1;
         let event = Event::Received(ue, process, Direction::Uplink);
         self.events.schedule(decoded_at, event);
     }

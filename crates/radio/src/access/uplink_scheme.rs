@@ -47,10 +47,8 @@ impl RadioAccess {
         let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
         if self.ues[ue.index()].up.report.measured_at != measured_at {
             let measured_slot = cell.frame.slot_at(measured_at);
-            let sinr_db = self.uplink_report_db(ue, measured_slot, env);
-            let report = &mut self.ues[ue.index()].up.report;
-            report.measured_at = measured_at;
-            report.sinr_db = sinr_db;
+            self.measure_uplink(id, ue, measured_slot, env);
+            self.ues[ue.index()].up.report.measured_at = measured_at;
         }
         // Power is spread over what is granted: fewer units may do with more power in each.
         let most = self.affordable_units(id, ue, symbols, units);
@@ -71,10 +69,8 @@ impl RadioAccess {
         let cell = &self.cells[id.index()];
         let resources = &cell.up.resources;
         let adaptation = resources.adaptation()?;
-        let half = &self.ues[ue.index()].up;
-        let sinr_db = half.report.sinr_db + self.uplink_spread_db(id, ue, symbols, units);
-        let cqi = adaptation.cqi(sinr_db);
-        let mcs = adaptation.scheme(cqi, half.outer_loop.offset_db())?;
+        let cqi = self.uplink_cqi(id, ue, self.uplink_spread_db(id, ue, symbols, units))?;
+        let mcs = adaptation.scheme(cqi, self.ues[ue.index()].up.outer_loop.offset_db())?;
         let scheme = resources.position(&mcs);
         Some(UplinkChoice {
             scheme: scheme as u8,

@@ -325,6 +325,13 @@ impl LinkChannel {
         plan.flat_or_mean(rays, place, direct_turns, sub_bands)
     }
 
+    /// Number of sub-bands whose fading differs, in the condition of the last large-scale gain;
+    /// none when all fade alike.
+    pub fn sub_bands(&self) -> Option<usize> {
+        let plan = &self.shared.plans[plan_of(self.large_scale.state)];
+        matches!(plan, Plan::Wideband(_)).then_some(self.shared.config.sub_bands)
+    }
+
     fn faded(&self) -> Option<(&Plan, &Rays)> {
         let n = plan_of(self.large_scale.state);
         Some((&self.shared.plans[n], self.rays[n].as_ref()?))

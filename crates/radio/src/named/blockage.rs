@@ -2,17 +2,36 @@
 
 use super::entry;
 use crate::channel::blockage::{
-    Blockage, Crossing, Crowd, FourState, ModelA, Periodic, Surroundings, TwoState,
+    Blockage, Crossing, Crowd, FourState, ModelA, Onset, Passing, Periodic, Phase, Surroundings,
+    TwoState,
 };
-use fadeout_core::Time;
 use fadeout_core::registry::{Entry, Parameter, Parameters, choice, flag, integer, number, span};
+use fadeout_core::{Span, Time};
 
 const LOSS: (f64, f64, &str) = (0.0, 300.0, "dB");
+const SIZE: (f64, f64, &str) = (0.01, 100.0, "m");
 const SPEED: (f64, f64, &str) = (0.01, 300.0, "m/s");
 
 const fn loss(default: &'static str) -> Parameter {
     number("loss", LOSS, default, "Loss while blocked.")
 }
+
+const fn phase(default: &'static str) -> Parameter {
+    choice(
+        "phase",
+        &["fixed", "random"],
+        default,
+        "Whether the first starts at `first`, or has its middle anywhere in the first period, drawn \
+         for each link.",
+    )
+}
+
+const FIRST: Parameter = span(
+    "first",
+    "5 s",
+    "Start of the first, with the phase `fixed`.",
+);
+const PERIOD: Parameter = span("period", "5 s", "From one start to the next.");
 
 /// Every blockage that a scenario can name.
 pub static BLOCKAGES: &[Entry] = &[
@@ -21,8 +40,9 @@ pub static BLOCKAGES: &[Entry] = &[
         "At regular times, of a given loss.",
         "none",
         &[
-            span("first", "5 s", "Start of the first."),
-            span("period", "5 s", "From one start to the next."),
+            phase("fixed"),
+            FIRST,
+            PERIOD,
             span("duration", "500 ms", "How long each lasts."),
             loss("15"),
         ],
@@ -115,6 +135,52 @@ pub static BLOCKAGES: &[Entry] = &[
             ),
         ],
     ),
+    entry(
+        ("passing", "geometric"),
+        "A vehicle that blocks the path at regular times, each time for a given duration.",
+        "TR 38.901 clause 7.6.4.2 (model B)",
+        &[
+            number(
+                "width",
+                SIZE,
+                "4.8",
+                "Width across the path (TR 38.901 Table 7.6.4.2-5).",
+            ),
+            number(
+                "height",
+                SIZE,
+                "1.4",
+                "Height above the ground (same table).",
+            ),
+            number(
+                "nearest",
+                (0.01, 1e5, "m"),
+                "0.5",
+                "Nearest distance from the UE; each blockage draws its own.",
+            ),
+            number(
+                "farthest",
+                (0.01, 1e5, "m"),
+                "1",
+                "Farthest distance from the UE.",
+            ),
+            phase("random"),
+            FIRST,
+            PERIOD,
+            span(
+                "duration",
+                "200 ms",
+                "From the instant one side meets the path to the instant the other leaves it.",
+            ),
+            choice(
+                "onset",
+                &["moving", "sudden"],
+                "moving",
+                "Whether it moves across the path, at the speed that its width and `duration` make, \
+                 or stands in the middle of it for `duration`.",
+            ),
+        ],
+    ),
 ];
 
 /// The blockage called `name`.
@@ -122,9 +188,8 @@ pub fn blockage(name: &str, parameters: &Parameters) -> Option<Blockage> {
     Some(match name {
         "periodic" => {
             let default = Periodic::default();
-            let first = default.first_at.since(Time::ZERO);
             Blockage::Periodic(Periodic {
-                first_at: Time::ZERO + parameters.span("first", first),
+                phase: begins(parameters, "fixed"),
                 period: parameters.span("period", default.period),
                 duration: parameters.span("duration", default.duration),
                 loss_db: parameters.number("loss", default.loss_db),
@@ -185,6 +250,33 @@ pub fn blockage(name: &str, parameters: &Parameters) -> Option<Blockage> {
                 ..default
             })
         }
+        "passing" => {
+            let default = Passing::default();
+            let (near, far) = default.from_ue_m;
+            Blockage::Passing(Passing {
+                width_m: parameters.number("width", default.width_m),
+                height_m: parameters.number("height", default.height_m),
+                from_ue_m: (
+                    parameters.number("nearest", near),
+                    parameters.number("farthest", far),
+                ),
+                phase: begins(parameters, "random"),
+                period: parameters.span("period", default.period),
+                duration: parameters.span("duration", default.duration),
+                onset: match parameters.choice("onset", "moving") {
+                    "sudden" => Onset::Sudden,
+                    _ => Onset::Moving,
+                },
+            })
+        }
         _ => return None,
     })
+}
+
+/// Where regular blockages begin.
+fn begins(parameters: &Parameters, default: &str) -> Phase {
+    match parameters.choice("phase", default) {
+        "random" => Phase::Drawn,
+        _ => Phase::At(Time::ZERO + parameters.span("first", Span::from_secs(5))),
+    }
 }

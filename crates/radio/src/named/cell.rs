@@ -25,145 +25,263 @@ pub struct Carrier {
     pub bandwidth: Hertz,
 }
 
-const RESOURCE_BLOCKS: Parameter = integer(
-    "resource-blocks",
-    (0, 10_000, ""),
-    "0",
-    "Resource blocks of the carrier; 0 takes them from the standard's table. For an aggregate \
-     that the table does not list.",
-);
-const LAYERS: Parameter = integer(
-    "layers",
-    (1, 8, ""),
-    "1",
-    "Spatial layers of a transmission.",
-);
-const ADAPTATION: Parameter = choice(
-    "adaptation",
-    &["reports", "fixed-mcs", "fixed-rate"],
-    "reports",
-    "How the scheme is chosen: from CQI reports, always `mcs`, or blocks of `downlink-rate` and \
-     `uplink-rate` with the fixed errors of `bler`.",
-);
-const MCS: Parameter = integer("mcs", (0, 28, ""), "10", "The scheme of `fixed-mcs`.");
-const DOWNLINK_RATE: Parameter = number(
-    "downlink-rate",
-    (1e3, 1e12, "bit/s"),
-    "20000000",
-    "Downlink rate of the carrier with `fixed-rate`.",
-);
-const UPLINK_RATE: Parameter = number(
-    "uplink-rate",
-    (1e3, 1e12, "bit/s"),
-    "20000000",
-    "Uplink rate of the carrier with `fixed-rate`.",
-);
-const ERRORS: Parameter = choice(
-    "errors",
-    &["model", "fixed"],
-    "model",
-    "Whether blocks fail by the error model, or with the probabilities `bler` and \
-     `retransmission-bler`.",
-);
-const BLER: Parameter = number(
-    "bler",
-    (0.0, 1.0, ""),
-    "0.1",
-    "Error rate of first transmissions, where errors are fixed.",
-);
-const RETRANSMISSION_BLER: Parameter = number(
-    "retransmission-bler",
-    (0.0, 1.0, ""),
-    "0",
-    "Error rate of every further transmission, where errors are fixed.",
-);
-const TARGET: Parameter = number(
-    "target-bler",
-    (1e-6, 0.9, ""),
-    "0.1",
-    "Error rate of first transmissions that schemes are chosen for.",
-);
-const OUTER_LOOP: Parameter = flag(
-    "outer-loop",
-    "true",
-    "Whether HARQ feedback corrects the reported quality.",
-);
-const COMBINING: Parameter = choice(
-    "harq-combining",
-    &["incremental-redundancy", "chase", "none"],
-    "incremental-redundancy",
-    "Use of earlier transmissions of a block.",
-);
-const TRANSMISSIONS: Parameter = integer(
-    "harq-transmissions",
-    (1, 28, ""),
-    "4",
-    "Most transmissions of a block; 1 switches HARQ off.",
-);
-const NACK_TO_ACK: Parameter = number(
-    "nack-to-ack",
-    (0.0, 1.0, ""),
-    "0",
-    "Chance that a NACK is taken for an ACK.",
-);
-const ACK_TO_NACK: Parameter = number(
-    "ack-to-nack",
-    (0.0, 1.0, ""),
-    "0",
-    "Chance that an ACK is taken for a NACK.",
-);
-const SR_OFFSET: Parameter = choice(
-    "sr-offset",
-    &["random", "zero"],
-    "random",
-    "Slot of a UE's first opportunity: drawn for each, or zero.",
-);
-const SR_PROHIBIT: Parameter = span(
-    "sr-prohibit",
-    "0 ms",
-    "Least time between two requests of a UE (sr-ProhibitTimer).",
-);
-const FIRST_GRANT: Parameter = integer(
-    "first-grant",
-    (16, 100_000, "bytes"),
-    "256",
-    "Size of the first grant after a request, when the buffer is not known yet.",
-);
-const CONFIGURED_GRANT: Parameter = integer(
-    "configured-grant-period",
-    (0, 10_240, "slots"),
-    "0",
-    "Slots between two uplink occasions that a UE may use without asking; 0 for none.",
-);
-const CONFIGURED_UNITS: Parameter = integer(
-    "configured-grant-size",
-    (1, 275, ""),
-    "1",
-    "Resource block groups of such an occasion, or symbols where one beam serves at a time.",
-);
-const DRX_CYCLE: Parameter = span(
-    "drx-cycle",
-    "0 ms",
-    "Long DRX cycle; zero for UEs that always listen.",
-);
-const DRX_ON: Parameter = span("drx-on", "10 ms", "How long a UE listens in each cycle.");
-const DRX_INACTIVITY: Parameter = span(
-    "drx-inactivity",
-    "100 ms",
-    "How long a UE listens on after data.",
-);
-const POWER_CONTROL: Parameter = choice(
-    "uplink-power",
-    &["default", "open-loop", "maximum"],
-    "default",
-    "Power of UEs: open loop with P0 = -84 dBm and alpha = 0.8 (TS 36.213 clause 5.1.1.1), or all \
-     they have. The default is open loop below 6 GHz.",
-);
-const GAIN_PERIOD: Parameter = span(
-    "gain-period",
-    "1 ms",
-    "Age at which path loss, shadowing, blockage and beams are looked at again; fading always is.",
-);
+/// What a cell of every technology takes.
+const SHARED: [Parameter; 27] = [
+    integer(
+        "resource-blocks",
+        (0, 10_000, ""),
+        "0",
+        "Resource blocks of the carrier; 0 takes them from the standard's table. For an aggregate \
+         that the table does not list.",
+    ),
+    integer(
+        "layers",
+        (1, 8, ""),
+        "1",
+        "Spatial layers of a transmission.",
+    ),
+    choice(
+        "adaptation",
+        &["reports", "fixed-mcs", "fixed-rate"],
+        "reports",
+        "How the scheme is chosen: from CQI reports, always `mcs`, or blocks of `downlink-rate` and \
+         `uplink-rate` with the fixed errors of `bler`.",
+    ),
+    integer("mcs", (0, 28, ""), "10", "The scheme of `fixed-mcs`."),
+    number(
+        "downlink-rate",
+        (1e3, 1e12, "bit/s"),
+        "20000000",
+        "Downlink rate of the carrier with `fixed-rate`.",
+    ),
+    number(
+        "uplink-rate",
+        (1e3, 1e12, "bit/s"),
+        "20000000",
+        "Uplink rate of the carrier with `fixed-rate`.",
+    ),
+    choice(
+        "errors",
+        &["model", "fixed"],
+        "model",
+        "Whether blocks fail by the error model, or with the probabilities `bler` and \
+         `retransmission-bler`.",
+    ),
+    number(
+        "bler",
+        (0.0, 1.0, ""),
+        "0.1",
+        "Error rate of first transmissions, where errors are fixed.",
+    ),
+    number(
+        "retransmission-bler",
+        (0.0, 1.0, ""),
+        "0",
+        "Error rate of every further transmission, where errors are fixed.",
+    ),
+    number(
+        "target-bler",
+        (1e-6, 0.9, ""),
+        "0.1",
+        "Error rate of first transmissions that schemes are chosen for.",
+    ),
+    flag(
+        "outer-loop",
+        "true",
+        "Whether HARQ feedback corrects the reported quality.",
+    ),
+    choice(
+        "harq-combining",
+        &["incremental-redundancy", "chase", "none"],
+        "incremental-redundancy",
+        "Use of earlier transmissions of a block.",
+    ),
+    integer(
+        "harq-transmissions",
+        (1, 28, ""),
+        "4",
+        "Most transmissions of a block; 1 switches HARQ off.",
+    ),
+    number(
+        "nack-to-ack",
+        (0.0, 1.0, ""),
+        "0",
+        "Chance that a NACK is taken for an ACK.",
+    ),
+    number(
+        "ack-to-nack",
+        (0.0, 1.0, ""),
+        "0",
+        "Chance that an ACK is taken for a NACK.",
+    ),
+    choice(
+        "sr-offset",
+        &["random", "zero"],
+        "random",
+        "Slot of a UE's first opportunity: drawn for each, or zero.",
+    ),
+    span(
+        "sr-prohibit",
+        "0 ms",
+        "Least time between two requests of a UE (sr-ProhibitTimer).",
+    ),
+    integer(
+        "first-grant",
+        (16, 100_000, "bytes"),
+        "256",
+        "Size of the first grant after a request, when the buffer is not known yet.",
+    ),
+    integer(
+        "configured-grant-period",
+        (0, 10_240, "slots"),
+        "0",
+        "Slots between two uplink occasions that a UE may use without asking; 0 for none.",
+    ),
+    integer(
+        "configured-grant-size",
+        (1, 275, ""),
+        "1",
+        "Resource block groups of such an occasion, or symbols where one beam serves at a time.",
+    ),
+    span(
+        "drx-cycle",
+        "0 ms",
+        "Long DRX cycle; zero for UEs that always listen.",
+    ),
+    span("drx-on", "10 ms", "How long a UE listens in each cycle."),
+    span(
+        "drx-inactivity",
+        "100 ms",
+        "How long a UE listens on after data.",
+    ),
+    choice(
+        "uplink-power",
+        &["default", "open-loop", "maximum"],
+        "default",
+        "Power of UEs: open loop with P0 = -84 dBm and alpha = 0.8 (TS 36.213 clause 5.1.1.1), or all \
+         they have. The default is open loop below 6 GHz.",
+    ),
+    span(
+        "gain-period",
+        "1 ms",
+        "Age at which path loss, shadowing, blockage and beams are looked at again; fading always is.",
+    ),
+    span(
+        "recheck-period",
+        "40 ms",
+        "How often a UE out of range that has data waiting is tried again.",
+    ),
+    span(
+        "reestablishment",
+        "200 ms",
+        "Time without service after a radio link failure (RLC's maxRetxThreshold).",
+    ),
+];
+
+const OF_NR: [Parameter; 7] = [
+    integer(
+        "numerology",
+        (0, 6, ""),
+        "by carrier",
+        "Numerology mu: slots of 1 ms / 2^mu. By default 3 above 6 GHz and 1 below.",
+    ),
+    choice(
+        "duplex",
+        &[
+            "default",
+            "fdd",
+            "flexible",
+            "DDDSU",
+            "DDSU",
+            "DSUUD",
+            "DDDDDDDSUU",
+        ],
+        "default",
+        "FDD, slots divided by the scheduler, or a TDD pattern with special slots of 10:2:2 \
+         symbols.",
+    ),
+    choice(
+        "mcs-table",
+        &["64qam", "256qam"],
+        "64qam",
+        "Tables of CQI and MCS.",
+    ),
+    integer(
+        "cqi-period",
+        (1, 640, "slots"),
+        "10",
+        "Slots between two CQI reports.",
+    ),
+    integer(
+        "cqi-delay",
+        (0, 640, "slots"),
+        "4",
+        "Age of a report at its first use.",
+    ),
+    integer(
+        "harq-processes",
+        (1, 32, ""),
+        "16",
+        "HARQ processes in each direction.",
+    ),
+    integer(
+        "sr-period",
+        (1, 640, "slots"),
+        "8",
+        "Slots between two SR opportunities.",
+    ),
+];
+
+const OF_LTE: [Parameter; 5] = [
+    choice(
+        "tti",
+        &["1 ms", "0.5 ms", "0.1 ms"],
+        "1 ms",
+        "Transmission time interval. Processing times scale with it.",
+    ),
+    integer(
+        "cqi-period",
+        (1, 640, "slots"),
+        "5",
+        "TTIs between two CQI reports.",
+    ),
+    integer(
+        "cqi-delay",
+        (0, 640, "slots"),
+        "6",
+        "Age of a report at its first use, in TTIs.",
+    ),
+    integer(
+        "harq-processes",
+        (1, 32, ""),
+        "8",
+        "HARQ processes in each direction.",
+    ),
+    integer(
+        "sr-period",
+        (1, 640, "slots"),
+        "10",
+        "TTIs between two SR opportunities.",
+    ),
+];
+
+static NR: [Parameter; OF_NR.len() + SHARED.len()] = join(&OF_NR);
+static LTE: [Parameter; OF_LTE.len() + SHARED.len()] = join(&OF_LTE);
+
+/// A technology's own parameters, then the shared ones.
+const fn join<const ALL: usize>(own: &[Parameter]) -> [Parameter; ALL] {
+    let mut all = [SHARED[0]; ALL];
+    let mut index = 0;
+    while index < ALL {
+        all[index] = if index < own.len() {
+            own[index]
+        } else {
+            SHARED[index - own.len()]
+        };
+        index += 1;
+    }
+    all
+}
 
 /// The radio technologies.
 pub static RADIOS: &[Entry] = &[
@@ -172,146 +290,13 @@ pub static RADIOS: &[Entry] = &[
         "5G New Radio: one UE at a time and slots divided by the scheduler above 6 GHz, FDD and \
          resource block groups below.",
         "TS 38.211, 38.213, 38.214, 38.321",
-        &[
-            integer(
-                "numerology",
-                (0, 6, ""),
-                "by carrier",
-                "Numerology mu: slots of 1 ms / 2^mu. By default 3 above 6 GHz and 1 below.",
-            ),
-            RESOURCE_BLOCKS,
-            choice(
-                "duplex",
-                &[
-                    "default",
-                    "fdd",
-                    "flexible",
-                    "DDDSU",
-                    "DDSU",
-                    "DSUUD",
-                    "DDDDDDDSUU",
-                ],
-                "default",
-                "FDD, slots divided by the scheduler, or a TDD pattern with special slots of \
-                 10:2:2 symbols.",
-            ),
-            LAYERS,
-            choice(
-                "mcs-table",
-                &["64qam", "256qam"],
-                "64qam",
-                "Tables of CQI and MCS.",
-            ),
-            ADAPTATION,
-            MCS,
-            DOWNLINK_RATE,
-            UPLINK_RATE,
-            ERRORS,
-            BLER,
-            RETRANSMISSION_BLER,
-            TARGET,
-            OUTER_LOOP,
-            integer(
-                "cqi-period",
-                (1, 640, "slots"),
-                "10",
-                "Slots between two CQI reports.",
-            ),
-            integer(
-                "cqi-delay",
-                (0, 640, "slots"),
-                "4",
-                "Age of a report at its first use.",
-            ),
-            integer(
-                "harq-processes",
-                (1, 32, ""),
-                "16",
-                "HARQ processes in each direction.",
-            ),
-            TRANSMISSIONS,
-            COMBINING,
-            NACK_TO_ACK,
-            ACK_TO_NACK,
-            integer(
-                "sr-period",
-                (1, 640, "slots"),
-                "8",
-                "Slots between two SR opportunities.",
-            ),
-            SR_OFFSET,
-            SR_PROHIBIT,
-            FIRST_GRANT,
-            CONFIGURED_GRANT,
-            CONFIGURED_UNITS,
-            DRX_CYCLE,
-            DRX_ON,
-            DRX_INACTIVITY,
-            POWER_CONTROL,
-            GAIN_PERIOD,
-        ],
+        &NR,
     ),
     entry(
         ("lte", "3GPP"),
         "LTE FDD, also with the shorter transmission time intervals of the latency study.",
         "TS 36.211, 36.213, 36.321; R2-153493 Appendix A for short intervals",
-        &[
-            choice(
-                "tti",
-                &["1 ms", "0.5 ms", "0.1 ms"],
-                "1 ms",
-                "Transmission time interval. Processing times scale with it.",
-            ),
-            RESOURCE_BLOCKS,
-            LAYERS,
-            ADAPTATION,
-            MCS,
-            DOWNLINK_RATE,
-            UPLINK_RATE,
-            ERRORS,
-            BLER,
-            RETRANSMISSION_BLER,
-            TARGET,
-            OUTER_LOOP,
-            integer(
-                "cqi-period",
-                (1, 640, "slots"),
-                "5",
-                "TTIs between two CQI reports.",
-            ),
-            integer(
-                "cqi-delay",
-                (0, 640, "slots"),
-                "6",
-                "Age of a report at its first use.",
-            ),
-            integer(
-                "harq-processes",
-                (1, 32, ""),
-                "8",
-                "HARQ processes in each direction.",
-            ),
-            TRANSMISSIONS,
-            COMBINING,
-            NACK_TO_ACK,
-            ACK_TO_NACK,
-            integer(
-                "sr-period",
-                (1, 640, "slots"),
-                "10",
-                "TTIs between two SR opportunities.",
-            ),
-            SR_OFFSET,
-            SR_PROHIBIT,
-            FIRST_GRANT,
-            CONFIGURED_GRANT,
-            CONFIGURED_UNITS,
-            DRX_CYCLE,
-            DRX_ON,
-            DRX_INACTIVITY,
-            POWER_CONTROL,
-            GAIN_PERIOD,
-        ],
+        &LTE,
     ),
 ];
 
@@ -458,6 +443,8 @@ fn apply(parameters: &Parameters, cell: CellConfig, slot: Slots) -> Result<CellC
         _ => cell.uplink_power,
     };
     cell.gain_period = parameters.span("gain-period", cell.gain_period);
+    cell.recheck_after = parameters.span("recheck-period", cell.recheck_after);
+    cell.reestablish_after = parameters.span("reestablishment", cell.reestablish_after);
     Ok(cell)
 }
 

@@ -25,6 +25,8 @@ pub struct Rx {
     /// t-Reordering.
     expires_at: Time,
     passed: u32,
+    /// Received packets in the window that have not gone up.
+    held: u32,
 }
 
 impl Rx {
@@ -45,6 +47,7 @@ impl Rx {
             rx_reord: START,
             expires_at: Time::NEVER,
             passed: 0,
+            held: 0,
         })
     }
 
@@ -91,6 +94,8 @@ impl Rx {
         self.window[count] = Stored { sdu, is_here: true };
         if matches!(self.delivery, Delivery::OutOfOrder(_)) {
             out.push(sdu);
+        } else {
+            self.held += 1;
         }
         if count == rx_deliv {
             self.deliver_run(out);
@@ -120,6 +125,12 @@ impl Rx {
     #[inline]
     pub fn is_holding(&self) -> bool {
         !self.window.is_empty()
+    }
+
+    /// Packets held back until those before them arrive.
+    #[inline]
+    pub fn held(&self) -> u32 {
+        self.held
     }
 
     /// When t-Reordering expires.
@@ -158,6 +169,7 @@ impl Rx {
             self.passed = sdu.serial + 1;
             if matches!(self.delivery, Delivery::InOrder(_)) {
                 out.push(sdu);
+                self.held -= 1;
             }
         }
         self.window.advance_to(first + 1);
@@ -213,18 +225,20 @@ mod tests {
             rx.on_sdu(Time::ZERO, sdu(count), &mut out);
         }
         assert_eq!(out, [sdu(0)]);
+        assert_eq!(rx.held(), 3);
         let expiry = Time::ZERO + Span::from_millis(100);
         assert_eq!(rx.wake_at(), expiry);
         rx.on_wake(expiry, &mut out);
         // The timer was started by PDU 2, so it gives up 1 and not 4.
         assert_eq!(out, [sdu(0), sdu(2), sdu(3)]);
-        assert_eq!(rx.passed(), 4);
+        assert_eq!((rx.passed(), rx.held()), (4, 1));
         assert_eq!(rx.wake_at(), expiry + Span::from_millis(100));
         rx.on_sdu(expiry, sdu(1), &mut out);
         assert_eq!(out.len(), 3, "too late");
         rx.on_sdu(expiry, sdu(4), &mut out);
         assert_eq!(out[3..], [sdu(4), sdu(5)]);
         assert!(rx.wake_at().is_never());
+        assert_eq!(rx.held(), 0);
     }
 
     #[test]
@@ -241,6 +255,6 @@ mod tests {
             rx.on_sdu(Time::ZERO, sdu(count), &mut out);
         }
         assert_eq!(out, [sdu(1), sdu(0), sdu(3)]);
-        assert_eq!((rx.rx_deliv(), rx.passed()), (2, 2));
+        assert_eq!((rx.rx_deliv(), rx.passed(), rx.held()), (2, 2, 0));
     }
 }

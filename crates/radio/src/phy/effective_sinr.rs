@@ -41,6 +41,8 @@ impl EffectiveSinr {
 pub struct SinrRange {
     least: f64,
     most: f64,
+    least_db: f64,
+    most_db: f64,
 }
 
 impl Default for SinrRange {
@@ -49,6 +51,8 @@ impl Default for SinrRange {
         SinrRange {
             least: 1e-3,
             most: 1e3,
+            least_db: -30.0,
+            most_db: 30.0,
         }
     }
 }
@@ -62,12 +66,19 @@ impl SinrRange {
         Ok(SinrRange {
             least: from_db(low),
             most: from_db(high),
+            least_db: low,
+            most_db: high,
         })
     }
 
     /// The linear SINR within the range.
     pub fn clip(&self, sinr: f64) -> f64 {
         sinr.max(self.least).min(self.most)
+    }
+
+    /// The SINR in dB within the range.
+    pub fn clip_db(&self, sinr_db: f64) -> f64 {
+        sinr_db.max(self.least_db).min(self.most_db)
     }
 }
 
@@ -179,6 +190,7 @@ mod tests {
         let range = SinrRange::new(Decibel(-10.0), Decibel(22.0)).expect("a range");
         assert!((to_db(range.clip(1e9)) - 22.0).abs() < 1e-9);
         assert!((to_db(range.clip(0.0)) + 10.0).abs() < 1e-9);
+        assert_eq!((range.clip_db(40.0), range.clip_db(-40.0)), (22.0, -10.0));
         assert_eq!(
             (range.clip(2.0), SinrRange::default().clip(1e9)),
             (2.0, 1e3)

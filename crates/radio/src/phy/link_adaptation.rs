@@ -38,6 +38,7 @@ pub struct LinkAdaptationConfig {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkAdaptation {
     schemes: Vec<Mcs>,
+    cqi_table: CqiTable,
     // SINR in dB from which each row keeps the target.
     cqi_sinr_db: Vec<f64>,
     scheme_sinr_db: Vec<f64>,
@@ -101,6 +102,7 @@ impl LinkAdaptation {
         let scheme_sinr_db = schemes.iter().map(threshold).collect();
         Ok(LinkAdaptation {
             schemes: schemes.clone(),
+            cqi_table: config.cqi_table,
             cqi_sinr_db,
             scheme_sinr_db,
             fixed,
@@ -110,6 +112,26 @@ impl LinkAdaptation {
     /// The highest CQI that keeps the target at this effective SINR, 1 to 15; 0 when none does.
     pub fn cqi(&self, sinr_db: f64) -> u8 {
         self.cqi_sinr_db.partition_point(|&at| at <= sinr_db) as u8
+    }
+
+    /// The wideband CQI of a channel that differs over the band (TS 38.214 clause 5.2.2.1, TS
+    /// 36.213 clause 7.2.3): the highest that keeps the target at the effective SINR of its own
+    /// scheme; 0 when none does. `effective_db` gives that SINR in dB, and `mean_db` is the SINR
+    /// of the mean over the band.
+    ///
+    /// An effective SINR is at most the mean, and at most that of a scheme of higher order: the
+    /// search goes down from what the mean would allow and passes over what cannot be.
+    pub fn wideband_cqi(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> u8 {
+        let rows = self.cqi_table.rows();
+        let mut cqi = self.cqi(mean_db);
+        while cqi > 0 {
+            let reached = self.cqi(effective_db(&rows[usize::from(cqi) - 1]));
+            if reached >= cqi {
+                break;
+            }
+            cqi = reached;
+        }
+        cqi
     }
 
     /// The SINR in dB that a CQI from 1 to 15 stands for, its threshold; negative infinity for 0.
@@ -262,10 +284,13 @@ impl CsiReporting {
 mod tests {
     use super::*;
     use crate::phy::bler::LDPC_GAP;
+    use crate::phy::effective_sinr::EffectiveSinr;
     use crate::phy::lte::{self, LteAllocation, LteElements};
     use crate::phy::mcs::McsTable;
     use fadeout_core::Direction;
+    use fadeout_core::math::{from_db, to_db};
     use fadeout_core::random::Stream;
+    use std::cell::Cell;
 
     fn config(schemes: McsTable) -> LinkAdaptationConfig {
         LinkAdaptationConfig {
@@ -314,6 +339,47 @@ mod tests {
         }
         assert_eq!(adaptation.cqi(f64::NEG_INFINITY), 0);
         assert_eq!(adaptation.cqi(f64::INFINITY), 15);
+    }
+
+    #[test]
+    fn a_wideband_report_is_the_highest_that_keeps_the_target_at_its_own_effective_sinr() {
+        let adaptation = LinkAdaptation::new(&LinkAdaptationConfig {
+            cqi_table: CqiTable::Qam256,
+            schemes: McsTable::Qam256.rows().to_vec(),
+            ..config(McsTable::Qam256)
+        })
+        .expect("valid values");
+        let rows = CqiTable::Qam256.rows();
+        let mut stream = Stream::new(1, "test.wideband", 0);
+        let (mut looks, mut below_mean) = (0_u32, 0_u32);
+        let trials = 4000;
+        for trial in 0..trials {
+            let method = [EffectiveSinr::Miesm, EffectiveSinr::Eesm][trial % 2];
+            let mean = from_db(stream.uniform_in(-12.0, 40.0));
+            // Sub-bands of Rayleigh fading, in some trials hardly any.
+            let spread = stream.uniform();
+            let gains: Vec<f32> = (0..16)
+                .map(|_| (1.0 - spread + spread * stream.exponential(1.0)) as f32)
+                .collect();
+            let band = gains.iter().sum::<f32>() / 16.0;
+            let mean_db = to_db(mean * f64::from(band));
+            let asked = Cell::new(0);
+            let effective_db = |scheme: &Mcs| {
+                asked.set(asked.get() + 1);
+                to_db(method.effective(scheme, mean, &gains))
+            };
+            let found = adaptation.wideband_cqi(mean_db, effective_db);
+            looks += asked.take();
+            let all = (1..=15_u8).rev();
+            let keeps = |&cqi: &u8| {
+                effective_db(&rows[usize::from(cqi) - 1]) >= adaptation.sinr_of_cqi(cqi)
+            };
+            assert_eq!(found, { all }.find(keeps).unwrap_or(0), "trial {trial}");
+            below_mean += u32::from(found < adaptation.cqi(mean_db));
+        }
+        // It makes a difference, and takes two looks or so.
+        assert!(below_mean > 500, "{below_mean}");
+        assert!(looks < 2 * trials as u32, "{looks}");
     }
 
     #[test]

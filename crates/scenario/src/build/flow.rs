@@ -1,5 +1,6 @@
 //! Flows, one by one or by the thousand.
 
+use super::route::Ends;
 use super::*;
 use crate::keys::MAX_FLOWS;
 use fadeout_core::random::Stream;
@@ -22,7 +23,7 @@ impl Builder<'_, '_> {
                 continue;
             };
             for (member, (name, ends)) in members.iter().enumerate() {
-                let Some(flow) = self.flow(name, fields, links, *ends) else {
+                let Some(flow) = self.flow(name, fields, links, ends) else {
                     break;
                 };
                 let room = MAX_FLOWS.saturating_sub(flows.len() as u64);
@@ -58,11 +59,7 @@ impl Builder<'_, '_> {
     }
 
     /// Name and ends of the flow, or of one for each UE of the group that it names.
-    fn flow_ends(
-        &mut self,
-        name: &str,
-        fields: &Fields,
-    ) -> Option<Vec<(String, (NodeId, NodeId))>> {
+    fn flow_ends(&mut self, name: &str, fields: &Fields) -> Option<Vec<(String, Ends)>> {
         let group = |key| self.groups.get(fields.text(key)?).cloned();
         let (senders, receivers) = (group("from"), group("to"));
         if senders.is_some() && receivers.is_some() {
@@ -77,17 +74,24 @@ impl Builder<'_, '_> {
         };
         let (from, to) = (end("from", &senders), end("to", &receivers));
         let (from, to) = (from?, to?);
-        let ends: Vec<(NodeId, NodeId)> = match (senders, receivers) {
-            (Some(senders), _) => senders.into_iter().map(|sender| (sender, to)).collect(),
-            (_, Some(receivers)) => receivers.into_iter().map(|end| (from, end)).collect(),
-            _ => return Some(vec![(name.to_owned(), (from, to))]),
+        let (key, group, members) = match (senders, receivers) {
+            (Some(senders), _) => ("from", fields.text("from")?, senders),
+            (_, Some(receivers)) => ("to", fields.text("to")?, receivers),
+            _ => {
+                let member = None;
+                return Some(vec![(name.to_owned(), Ends { from, to, member })]);
+            }
         };
-        let numbered = ends.into_iter().enumerate();
-        Some(
-            numbered
-                .map(|(number, ends)| (format!("{name}-{number}"), ends))
-                .collect(),
-        )
+        let of_member = members.into_iter().enumerate().map(|(number, node)| {
+            let (from, to) = if key == "from" {
+                (node, to)
+            } else {
+                (from, node)
+            };
+            let member = Some((group.to_owned(), number));
+            (format!("{name}-{number}"), Ends { from, to, member })
+        });
+        Some(of_member.collect())
     }
 
     /// The flow, or as many like it as `count` or `arrivals` say; at most `room`.
@@ -176,8 +180,9 @@ impl Builder<'_, '_> {
         name: &str,
         fields: &Fields,
         links: &BTreeMap<&str, usize>,
-        (from, to): (NodeId, NodeId),
+        ends: &Ends,
     ) -> Option<Flow> {
+        let (from, to) = (ends.from, ends.to);
         if from == to {
             let message = format!("`{name}` starts and ends at the same node");
             self.mistake(fields.place_of("to"), message, "two different nodes");
@@ -186,14 +191,16 @@ impl Builder<'_, '_> {
             let message = format!("no links lead from `{from}` to `{to}`");
             self.mistake(fields.place_of("to"), message, "nodes that links connect");
         }
+        let route = self.flow_route(fields, ends)?;
         let multipath = match fields.fields("multipath") {
-            Some(multipath) => Some(self.multipath(multipath, fields, (from, to))?),
+            Some(multipath) => Some(self.multipath(multipath, fields, ends)?),
             None => None,
         };
         Some(Flow {
             name: name.to_owned(),
             from,
             to,
+            route,
             start: fields.item("start")?.time()?,
             application: fields.named("application")?,
             profile: fields.text("profile")?.to_owned(),

@@ -6,6 +6,7 @@ mod flow;
 mod link;
 mod multipath;
 mod radio;
+mod route;
 
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;

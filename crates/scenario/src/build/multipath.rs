@@ -1,5 +1,6 @@
 //! Multipath TCP connections.
 
+use super::route::Ends;
 use super::*;
 use crate::keys::MAX_PATHS;
 
@@ -9,12 +10,12 @@ impl Builder<'_, '_> {
         &mut self,
         fields: &Fields,
         flow: &Fields,
-        (from, to): (NodeId, NodeId),
+        ends: &Ends,
     ) -> Option<Multipath> {
         let paths: Vec<Option<FlowPath>> = fields
             .list("paths")
             .iter()
-            .map(|item| self.path(item, from, to))
+            .map(|item| self.path(item, ends))
             .collect();
         let coupling = fields.named("coupling");
         if paths.len() > MAX_PATHS {
@@ -57,7 +58,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn path(&mut self, item: &Item, from: NodeId, to: NodeId) -> Option<FlowPath> {
+    fn path(&mut self, item: &Item, ends: &Ends) -> Option<FlowPath> {
         let (links, place, fields) = match &item.content {
             Content::List(links) => (links.as_slice(), item.place, None),
             Content::Fields(fields) => {
@@ -65,7 +66,7 @@ impl Builder<'_, '_> {
             }
             _ => return None,
         };
-        let hops = self.hops(links, place, from, to)?;
+        let hops = self.hops(links, place, ends)?;
         let time = |key| {
             fields
                 .and_then(|fields| fields.item(key))
@@ -99,46 +100,5 @@ impl Builder<'_, '_> {
             from: begin,
             until,
         })
-    }
-
-    /// The links as a way from one node to another.
-    fn hops(&mut self, links: &[Item], place: Place, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
-        let mut hops = Vec::with_capacity(links.len());
-        let mut at = from;
-        for item in links {
-            let Content::Text(name) = &item.content else {
-                return None;
-            };
-            let Some((index, ends)) = self.link_ends.get(name.as_str()).copied() else {
-                let names: Vec<String> = self.link_ends.keys().cloned().collect();
-                let names = names.iter().map(String::as_str);
-                refer_to_nothing(&mut self.reader.mistakes, item, "link", names);
-                return None;
-            };
-            let is_reverse = at == ends.1;
-            if !is_reverse && at != ends.0 {
-                let node = self.nodes.list[at.index()].name.clone();
-                let message = format!("link `{}` does not start at `{node}`", shortened(name));
-                self.mistake(
-                    item.place,
-                    message,
-                    &format!("a link that touches `{node}`"),
-                );
-                return None;
-            }
-            at = if is_reverse { ends.0 } else { ends.1 };
-            hops.push(Hop {
-                link: index,
-                is_reverse,
-            });
-        }
-        if at != to {
-            let name = |node: NodeId| self.nodes.list[node.index()].name.clone();
-            let message = format!("the path ends at `{}`", name(at));
-            let expected = format!("a path that ends at `{}`", name(to));
-            self.mistake(place, message, &expected);
-            return None;
-        }
-        Some(hops)
     }
 }

@@ -6,6 +6,9 @@ use fadeout_core::Point;
 use fadeout_core::math;
 use fadeout_core::random::Stream;
 
+/// maxDRB of TS 38.331 clause 6.4 is 29, the default bearer's included.
+const MAX_DRBS: usize = 28;
+
 impl Builder<'_, '_> {
     pub(super) fn cell(&mut self, name: &str, fields: &Fields) -> Option<Cell> {
         let node = self.own_node(name, fields);
@@ -49,6 +52,12 @@ impl Builder<'_, '_> {
                 let message = format!("more than {MAX_UES} UEs");
                 self.mistake(fields.place_of("count"), message, "fewer UEs");
                 return ues;
+            }
+            if fields.map("drb").len() > MAX_DRBS {
+                let message = format!("{} bearers", fields.map("drb").len());
+                let expected = format!("at most {MAX_DRBS} beside the default one");
+                self.mistake(fields.place_of("drb"), message, &expected);
+                continue;
             }
             let mut places = Stream::new(self.seed, "ue.place", index as u64);
             let mut members = Vec::new();
@@ -103,6 +112,11 @@ impl Builder<'_, '_> {
             sinr: self.given_sinr(fields)?,
             rlc: fields.named("rlc")?,
             pdcp: fields.named("pdcp")?,
+            drbs: fields
+                .map("drb")
+                .iter()
+                .map(|(name, fields)| drb(name, fields))
+                .collect::<Option<_>>()?,
         })
     }
 
@@ -193,7 +207,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Lets multipath flows name radio interfaces as they name links.
+    /// Lets flows name bearers as they name links.
     pub(super) fn add_bearer_ends(
         &mut self,
         links: usize,
@@ -201,14 +215,15 @@ impl Builder<'_, '_> {
         cells: &[(String, NodeId)],
         file: &Fields,
     ) {
-        for (index, ue) in ues.iter().enumerate() {
+        for (index, bearer) in bearers(ues).enumerate() {
+            let ue = bearer.described;
             let bases = ue.cell.map_or(cells, |cell| &cells[cell..cell + 1]);
             let Some(((_, base), others)) = bases.split_first() else {
                 continue;
             };
             let ends = (links + index, (*base, ue.node));
             let is_settled = others.iter().all(|(_, other)| other == base);
-            if is_settled && self.link_ends.insert(ue.name.clone(), ends).is_some() {
+            if is_settled && self.link_ends.insert(bearer.name(), ends).is_some() {
                 let message = format!("a link and a UE are called `{}`", ue.name);
                 self.mistake(file.place_of("ue"), message, "different names");
             }
@@ -276,6 +291,17 @@ impl Builder<'_, '_> {
     }
 }
 
+fn drb(name: &str, fields: &Fields) -> Option<Drb> {
+    Some(Drb {
+        name: name.to_owned(),
+        rlc: fields.named("rlc")?,
+        pdcp: fields.named("pdcp")?,
+        priority: fields.integer("priority")? as u8,
+        prioritised_bit_rate: fields.rate("prioritised-bit-rate"),
+        bucket_size_duration: fields.span("bucket-size-duration")?,
+    })
+}
+
 fn channel(fields: &Fields) -> Option<Channel> {
     Some(Channel {
         path_loss: fields.named("path-loss")?,
@@ -295,6 +321,9 @@ fn channel(fields: &Fields) -> Option<Channel> {
         ue_antenna: fields.named("ue-antenna")?,
         beam_tracking: fields.span("beam-tracking"),
         beam_switching_delay: fields.span("beam-switching-delay")?,
+        beam_failure_threshold: fields.decibel("beam-failure-threshold")?,
+        beam_recovery_delay: fields.span("beam-recovery-delay")?,
+        reflected_path: fields.decibel("reflected-path"),
         oxygen: fields.flag("oxygen")?,
         rain: fields.number("rain")?,
     })

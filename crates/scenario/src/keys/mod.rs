@@ -135,6 +135,13 @@ static FLOW: &[Key] = &[
         "Node that receives the data.",
     ),
     key(
+        "route",
+        Shape::List(&Shape::Reference),
+        Optional,
+        "Links and radio interfaces that the data crosses, in order; what comes back takes them the \
+         other way. Without it the fewest hops.",
+    ),
+    key(
         "start",
         TIME,
         Default("\"0 s\""),

@@ -188,6 +188,26 @@ static CHANNEL: &[Key] = &[
         "From a beam measurement to the use of the new beam.",
     ),
     key(
+        "beam-failure-threshold",
+        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)),
+        Default("\"10 dB\""),
+        "Loss by blockage and misalignment above which a beam measurement has failed; three in a \
+         row are a beam failure.",
+    ),
+    key(
+        "beam-recovery-delay",
+        Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e10)),
+        Default("\"20 ms\""),
+        "From a beam failure to the use of the beam found instead; nothing is received meanwhile.",
+    ),
+    key(
+        "reflected-path",
+        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)),
+        Optional,
+        "Loss, against the clear direct path, of a reflected path that recovery finds; without it \
+         recovery comes back to the direct path.",
+    ),
+    key(
         "oxygen",
         Shape::Bool,
         Default("true"),
@@ -301,6 +321,53 @@ pub(super) static UE: &[Key] = &[
         },
         FirstOfKind,
         "PDCP of its bearer.",
+    ),
+    key(
+        "drb",
+        Shape::Map(DRB),
+        Optional,
+        "Data radio bearers beside the default one, by name. A flow takes one if its `route` names \
+         UE/NAME.",
+    ),
+];
+
+static DRB: &[Key] = &[
+    key(
+        "rlc",
+        Shape::Named {
+            kind: "rlc",
+            tag: "mode",
+        },
+        FirstOfKind,
+        "RLC mode, with timers and buffer.",
+    ),
+    key(
+        "pdcp",
+        Shape::Named {
+            kind: "pdcp",
+            tag: "name",
+        },
+        FirstOfKind,
+        "Its PDCP.",
+    ),
+    key(
+        "priority",
+        Shape::Integer { min: 1, max: 16 },
+        Default("8"),
+        "Priority of its logical channel: 1 is served first. The default bearer's is 8.",
+    ),
+    key(
+        "prioritised-bit-rate",
+        RATE,
+        Optional,
+        "Rate up to which each channel is served before the rest goes to the higher priorities \
+         (prioritisedBitRate); without it a channel takes all it can in its turn.",
+    ),
+    key(
+        "bucket-size-duration",
+        POSITIVE_TIME,
+        Default("\"100 ms\""),
+        "How long an unused prioritised rate adds up (bucketSizeDuration).",
     ),
 ];
 

@@ -5,8 +5,10 @@
 
 mod radio;
 
+pub(crate) use radio::bearers;
 pub use radio::{
-    Building, Cell, Channel, LineOfSight, Movement, MovementFormat, MovementTrace, Ue, Waypoint,
+    Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace, Ue,
+    Waypoint,
 };
 
 use fadeout_core::registry::Parameters;
@@ -349,6 +351,8 @@ pub struct Flow {
     pub from: NodeId,
     /// The data receiver.
     pub to: NodeId,
+    /// The way from sender to receiver, when it is given.
+    pub route: Option<Vec<Hop>>,
     /// When it opens.
     pub start: Time,
     /// What it sends; of the catalog's kind "application".
@@ -482,8 +486,8 @@ pub enum Sampling {
 /// One step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
-    /// The link, an index into [`Scenario::links`]; beyond them the radio interfaces count on, in
-    /// the order of [`Scenario::ues`], forward from the base station to the UE.
+    /// The link, an index into [`Scenario::links`]; beyond them the bearers count on, in the order
+    /// of [`Scenario::bearers`], forward from the base station to the UE.
     pub link: usize,
     /// Whether it is crossed from its `to` to its `from`.
     pub is_reverse: bool,
@@ -496,6 +500,19 @@ impl Scenario {
             .iter()
             .position(|node| node.name == name)
             .map(|index| NodeId(index as u32))
+    }
+
+    /// The radio bearers: the default one of each UE, then the further ones.
+    pub fn bearers(&self) -> impl Iterator<Item = Bearer<'_>> {
+        radio::bearers(&self.ues)
+    }
+
+    /// The route of a flow of one path there: the one it names, or the one with the fewest links.
+    pub fn route_of(&self, flow: &Flow, serving: &[usize]) -> Option<Vec<Hop>> {
+        match &flow.route {
+            Some(named) => Some(named.clone()),
+            None => self.route(flow.from, flow.to, serving),
+        }
     }
 
     /// The route with the fewest links; of two alike, the one whose links come first in the file.

@@ -1,7 +1,7 @@
 //! Cells, user equipment and what stands between them.
 
 use super::Named;
-use fadeout_core::{Dbm, Decibel, Hertz, Meters, NodeId, Point, Span};
+use fadeout_core::{Dbm, Decibel, Hertz, Meters, NodeId, Point, Rate, Span};
 use std::sync::Arc;
 
 /// One cell of a base station.
@@ -61,6 +61,12 @@ pub struct Channel {
     pub beam_tracking: Option<Span>,
     /// From a beam measurement to its use.
     pub beam_switching_delay: Span,
+    /// Loss above which a beam measurement has failed.
+    pub beam_failure_threshold: Decibel,
+    /// From a beam failure to the use of the beam found instead.
+    pub beam_recovery_delay: Span,
+    /// Loss of the reflected path that recovery finds; without it there is none.
+    pub reflected_path: Option<Decibel>,
     /// Whether oxygen absorbs.
     pub oxygen: bool,
     /// Rain in millimetres an hour.
@@ -104,6 +110,74 @@ pub struct Ue {
     pub rlc: Named,
     /// PDCP of its bearer; of the catalog's kind "pdcp".
     pub pdcp: Named,
+    /// Further bearers, which flows take that name them.
+    pub drbs: Vec<Drb>,
+}
+
+/// A data radio bearer beside a UE's default one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drb {
+    /// Its name in the file; routes name it as UE/NAME.
+    pub name: String,
+    /// RLC mode with its timers and buffer; of the catalog's kind "rlc".
+    pub rlc: Named,
+    /// PDCP; of the catalog's kind "pdcp".
+    pub pdcp: Named,
+    /// Priority of its logical channel, 1 (first) to 16; the default bearer's is 8.
+    pub priority: u8,
+    /// Rate up to which it comes before the rest of channels of a higher priority
+    /// (prioritisedBitRate); without it it takes all it can in its turn.
+    pub prioritised_bit_rate: Option<Rate>,
+    /// How long an unused prioritised rate adds up (bucketSizeDuration).
+    pub bucket_size_duration: Span,
+}
+
+/// A data radio bearer with the UE that has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Bearer<'a> {
+    /// The UE, an index into [`Scenario::ues`](super::Scenario::ues).
+    pub ue: usize,
+    /// The UE itself.
+    pub described: &'a Ue,
+    /// Which of its further bearers; none for the default one.
+    pub drb: Option<&'a Drb>,
+}
+
+impl Bearer<'_> {
+    /// What it is called: as its UE, or UE/NAME.
+    pub fn name(&self) -> String {
+        match self.drb {
+            None => self.described.name.clone(),
+            Some(drb) => format!("{}/{}", self.described.name, drb.name),
+        }
+    }
+    /// Its RLC mode; of the catalog's kind "rlc".
+    pub fn rlc(&self) -> &Named {
+        self.drb.map_or(&self.described.rlc, |drb| &drb.rlc)
+    }
+    /// Its PDCP; of the catalog's kind "pdcp".
+    pub fn pdcp(&self) -> &Named {
+        self.drb.map_or(&self.described.pdcp, |drb| &drb.pdcp)
+    }
+}
+
+/// The bearers of UEs: the default one of each, then the further ones.
+pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
+    let numbered = || ues.iter().enumerate();
+    let defaults = numbered().map(|(ue, described)| Bearer {
+        ue,
+        described,
+        drb: None,
+    });
+    let further = numbered().flat_map(|(ue, described)| {
+        let drbs = described.drbs.iter();
+        drbs.map(move |drb| Bearer {
+            ue,
+            described,
+            drb: Some(drb),
+        })
+    });
+    defaults.chain(further)
 }
 
 /// How a UE moves.

@@ -52,6 +52,13 @@ impl Reader<'_> {
         tag: &str,
     ) -> Option<Named> {
         let Some(entry) = table.entry(tag) else {
+            // Where there is one of the kind, its name says nothing.
+            if let [only] = self.catalog.entries(kind) {
+                return Some(Named {
+                    name: only.name.to_owned(),
+                    parameters: self.parameters(table.0.iter(), only),
+                });
+            }
             let message = format!("missing key `{tag}`");
             let expected = format!("the name of {}", with_article(kind));
             self.mistakes

@@ -45,6 +45,9 @@ impl Scenario {
                 "application": named(&flow.application, "kind"),
                 "profile": flow.profile,
             });
+            if let Some(route) = &flow.route {
+                table["route"] = route.iter().map(|hop| self.hop_name(hop)).collect();
+            }
             if !flow.tcp.0.is_empty() {
                 table["tcp"] = Value::Object(parameters(&flow.tcp));
             }
@@ -86,11 +89,12 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// The link or radio interface that a hop crosses.
-    fn hop_name(&self, hop: &Hop) -> &str {
+    /// The link or bearer that a hop crosses.
+    fn hop_name(&self, hop: &Hop) -> String {
+        let bearer = || self.bearers().nth(hop.link - self.links.len());
         match self.links.get(hop.link) {
-            Some(link) => &link.name,
-            None => &self.ues[hop.link - self.links.len()].name,
+            Some(link) => link.name.clone(),
+            None => bearer().map_or_else(String::new, |bearer| bearer.name()),
         }
     }
 

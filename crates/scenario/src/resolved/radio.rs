@@ -36,6 +36,8 @@ fn channel(channel: &Channel) -> Value {
         "environment-speed": Dimension::Speed.format(channel.environment_speed),
         "ue-antenna": named(&channel.ue_antenna, "kind"),
         "beam-switching-delay": span(channel.beam_switching_delay),
+        "beam-failure-threshold": ratio(channel.beam_failure_threshold),
+        "beam-recovery-delay": span(channel.beam_recovery_delay),
         "oxygen": channel.oxygen,
         "rain": channel.rain,
     });
@@ -47,6 +49,9 @@ fn channel(channel: &Channel) -> Value {
     }
     if let Some(tracking) = channel.beam_tracking {
         table["beam-tracking"] = span(tracking);
+    }
+    if let Some(loss) = channel.reflected_path {
+        table["reflected-path"] = ratio(loss);
     }
     table
 }
@@ -61,6 +66,21 @@ pub(super) fn ue<'a>(ue: &Ue, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) 
         "rlc": named(&ue.rlc, "mode"),
         "pdcp": named(&ue.pdcp, "name"),
     });
+    if !ue.drbs.is_empty() {
+        let drbs = ue.drbs.iter().map(|drb| {
+            let mut table = json!({
+                "rlc": named(&drb.rlc, "mode"),
+                "pdcp": named(&drb.pdcp, "name"),
+                "priority": drb.priority,
+                "bucket-size-duration": span(drb.bucket_size_duration),
+            });
+            if let Some(rate) = drb.prioritised_bit_rate {
+                table["prioritised-bit-rate"] = self::rate(rate);
+            }
+            (drb.name.clone(), table)
+        });
+        table["drb"] = Value::Object(drbs.collect());
+    }
     if let Some((downlink, uplink)) = ue.sinr {
         table["downlink-sinr"] = ratio(downlink);
         table["uplink-sinr"] = ratio(uplink);

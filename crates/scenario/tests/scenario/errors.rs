@@ -1,6 +1,7 @@
 //! Each class of mistake: its place, its words and what it suggests.
 
 use super::*;
+use fadeout_scenario::{Hop, toml_from_json};
 
 /// The only mistake of `text`, as `line:column: message`.
 #[track_caller]
@@ -512,6 +513,38 @@ fn a_trace_file_that_cannot_be_read_is_named() {
     assert!(found.contains("missing.down`: "), "{found}");
     let (found, _) = only(&link_with("rate = { trace = \".\" }"));
     assert!(found.ends_with("it is not a regular file"), "{found}");
+}
+
+#[test]
+fn a_route_leads_from_sender_to_receiver() {
+    let second = "[link.second]\nfrom = \"client\"\nto = \"server\"\nrate = \"1 Mbit/s\"\n\
+                  delay = \"1 ms\"\n";
+    let flow = |rest: &str| format!("{LINK}{second}{FLOW}{rest}\n");
+    let scenario = accepted(&flow("route = [\"second\"]"));
+    let hop = Hop {
+        link: 1,
+        is_reverse: true,
+    };
+    assert_eq!(scenario.flows[0].route, Some(vec![hop]));
+    let again = toml_from_json(&scenario.to_json());
+    assert_eq!(accepted(&again).flows, scenario.flows);
+    for (rest, message) in [
+        ("route = [\"secnd\"]", "no link is called `secnd`"),
+        (
+            "route = [\"radio\", \"second\"]",
+            "the path ends at `server`",
+        ),
+        (
+            "route = [\"radio\"]\nmultipath = { paths = [[\"radio\"]] }",
+            "a `route` beside `multipath`",
+        ),
+    ] {
+        let errors = refused(&flow(rest));
+        assert!(
+            errors.iter().any(|error| error.message == message),
+            "{rest}: {errors:?}"
+        );
+    }
 }
 
 #[test]

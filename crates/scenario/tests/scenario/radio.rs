@@ -39,6 +39,35 @@ fn a_bearer_is_a_hop_between_base_station_and_ue() {
 }
 
 #[test]
+fn parameters_need_no_name_where_there_is_one_of_the_kind() {
+    let text = format!("{CELL}[ue.phone]\npdcp = {{}}\n");
+    assert_eq!(accepted(&text).ues[0].pdcp.name, "nr");
+    let text = format!("{CELL}[ue.phone]\nrlc = {{}}\n");
+    assert_eq!(only(&text), "missing key `mode`");
+}
+
+#[test]
+fn a_route_takes_a_bearer_of_each_ue_of_a_group() {
+    let text = format!(
+        "{CELL}[ue.phone]\ncount = 2\n[ue.phone.drb.voice]\nrlc = \"um\"\npriority = 1\n\
+         [flow.up]\nfrom = \"phone\"\nto = \"server\"\nroute = [\"phone/voice\", \"core\"]\n"
+    );
+    let scenario = accepted(&text);
+    let names: Vec<String> = scenario.bearers().map(|bearer| bearer.name()).collect();
+    let expected = ["phone-0", "phone-1", "phone-0/voice", "phone-1/voice"];
+    assert_eq!(names, expected);
+    let first_hop = |flow: usize| scenario.flows[flow].route.as_ref().expect("a route")[0];
+    // One link, two default bearers, then the further ones.
+    assert_eq!((first_hop(0).link, first_hop(1).link), (3, 4));
+    let again = accepted(&fadeout_scenario::toml_from_json(&scenario.to_json()));
+    assert_eq!(again.ues, scenario.ues);
+    assert_eq!(again.flows, scenario.flows);
+    let unknown = text.replace("phone/voice", "phone/vice");
+    let error = &refused(&unknown)[0];
+    assert_eq!(error.message, "no link is called `phone/vice`");
+}
+
+#[test]
 fn a_count_of_ues_makes_nodes_and_flows_for_each() {
     let text = format!(
         "{CELL}[ue.phone]\ncount = 3\nspread = \"100 m\"\n\

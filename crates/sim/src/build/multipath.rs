@@ -1,6 +1,6 @@
 //! Multipath TCP connections: two hosts a path, one connection an end.
 
-use super::{BuildError, ChooseCongestion, default_congestion_control, route_over};
+use super::{BuildError, ChooseCongestion, backward, default_congestion_control, route_over};
 use crate::world::{End, Host, Multi, Parts};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -117,15 +117,7 @@ pub(super) fn add(
         });
     }
     for (number, path) in described.paths.iter().enumerate() {
-        let backward: Vec<scenario::Hop> = path
-            .hops
-            .iter()
-            .rev()
-            .map(|hop| scenario::Hop {
-                is_reverse: !hop.is_reverse,
-                ..*hop
-            })
-            .collect();
+        let backward = backward(&path.hops);
         for (side, hops) in [(0, &path.hops), (1, &backward)] {
             let route = route_over(flow, hops, parts)?;
             let end = End::Subflow {

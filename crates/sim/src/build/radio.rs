@@ -11,11 +11,11 @@ use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
     Serving, UeConfig,
 };
-use fadeout_radio::antenna::BeamManagement;
+use fadeout_radio::antenna::{BeamFailure, BeamManagement};
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
-use fadeout_radio::mac::SchedulerKind;
+use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
 use fadeout_radio::rlc::Generation;
 use fadeout_radio::wire::Form;
@@ -43,7 +43,7 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
             building.height.0,
         ));
     }
-    for (index, described) in scenario.ues.iter().enumerate() {
+    for described in &scenario.ues {
         let refuse = |reason| BuildError::Ue {
             ue: described.name.clone(),
             reason,
@@ -51,9 +51,16 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
         let track = track(described, random).map_err(refuse)?;
         places.put(described.node, track);
-        let generation = generation(&config.cells[described.cell.unwrap_or(0)]);
-        let (ue, bearer) = ue(described, UeId(index as u32), generation).map_err(refuse)?;
-        config.ues.push(ue);
+        config.ues.push(ue(described));
+    }
+    for described in scenario.bearers() {
+        let refuse = |reason| BuildError::Ue {
+            ue: described.name(),
+            reason,
+        };
+        let cell = described.described.cell.unwrap_or(0);
+        let generation = generation(&config.cells[cell]);
+        let bearer = bearer(&described, generation).map_err(refuse)?;
         config.bearers.push(bearer);
     }
     let access = RadioAccess::new(config, scenario.seed);
@@ -113,9 +120,15 @@ fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
             cell: scenario.cells[*cell].name.clone(),
             reason,
         },
-        // Each UE has one bearer, of its own number.
-        RadioError::Ue { ue, .. } | RadioError::Parameter { bearer: ue, .. } => BuildError::Ue {
+        RadioError::Ue { ue, .. } => BuildError::Ue {
             ue: scenario.ues[*ue].name.clone(),
+            reason,
+        },
+        RadioError::Parameter { bearer, .. } => BuildError::Ue {
+            ue: scenario
+                .bearers()
+                .nth(*bearer)
+                .map_or_else(String::new, |bearer| bearer.name()),
             reason,
         },
         RadioError::NoUe { .. } => unreachable!("bearers are made of UEs: {error}"),
@@ -156,13 +169,13 @@ fn generation(cell: &CellConfig) -> Generation {
     }
 }
 
-/// Peak rate of a cell and RLC buffer of a UE in it.
+/// Peak rate of a cell and RLC buffer of a bearer in it.
 pub(super) fn peak_and_buffer(
     described: &scenario::Cell,
-    ue: &scenario::Ue,
+    bearer: &scenario::Bearer<'_>,
 ) -> Option<(Rate, Bytes)> {
     let cell = cell(described).ok()?;
-    let Named { name, parameters } = &ue.rlc;
+    let Named { name, parameters } = bearer.rlc();
     let rlc = named::rlc(name, parameters, generation(&cell))?;
     Some((cell.peak_rate(), rlc.buffer))
 }
@@ -206,6 +219,12 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .map(|tracking_period| BeamManagement {
                 tracking_period,
                 switching_delay: described.beam_switching_delay,
+                failure: Some(BeamFailure {
+                    threshold_db: described.beam_failure_threshold.0,
+                    recovery_delay: described.beam_recovery_delay,
+                    reflection_loss_db: described.reflected_path.map(|loss| loss.0),
+                    ..BeamFailure::default()
+                }),
                 ..BeamManagement::default()
             }),
         has_oxygen: described.oxygen,
@@ -214,12 +233,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     })
 }
 
-fn ue(
-    described: &scenario::Ue,
-    id: UeId,
-    generation: Generation,
-) -> Result<(UeConfig, BearerConfig), String> {
-    let ue = UeConfig {
+fn ue(described: &scenario::Ue) -> UeConfig {
+    UeConfig {
         serving: match described.cell {
             Some(cell) => Serving::Cell(CellId(cell as u32)),
             None => Serving::Strongest,
@@ -230,16 +245,36 @@ fn ue(
             .sinr
             .map(|(downlink, uplink)| FixedSinr { downlink, uplink }),
         ..UeConfig::new(described.node)
-    };
-    let (rlc, pdcp) = (&described.rlc, &described.pdcp);
-    let bearer = BearerConfig {
+    }
+}
+
+/// Priority of default bearers: the middle of 1 to 16.
+const DEFAULT_PRIORITY: u8 = 8;
+
+fn bearer(
+    described: &scenario::Bearer<'_>,
+    generation: Generation,
+) -> Result<BearerConfig, String> {
+    let (rlc, pdcp) = (described.rlc(), described.pdcp());
+    let channel = described.drb.map_or(
+        LogicalChannel {
+            priority: DEFAULT_PRIORITY,
+            ..LogicalChannel::default()
+        },
+        |drb| LogicalChannel {
+            priority: drb.priority,
+            prioritised_bit_rate: drb.prioritised_bit_rate,
+            bucket_size_duration: drb.bucket_size_duration,
+        },
+    );
+    Ok(BearerConfig {
+        ue: UeId(described.ue as u32),
+        channel,
         rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
             .ok_or_else(|| unknown("RLC mode", rlc))?,
         pdcp: named::pdcp(&pdcp.name, &pdcp.parameters, generation)
             .ok_or_else(|| unknown("PDCP", pdcp))?,
-        ..BearerConfig::nr(id)
-    };
-    Ok((ue, bearer))
+    })
 }
 
 fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {

@@ -25,8 +25,8 @@ const DELAY_MAX_US: u64 = 16_000;
 const BURST_BYTES: f64 = 65_536.0;
 
 /// The detector.
-#[derive(Debug, Clone)]
-pub(super) struct HyStart {
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct HyStart {
     low_window: f64,
     ack_delta_us: u64,
     watches_train: bool,
@@ -68,6 +68,25 @@ pub(super) const PARAMETERS: [Parameter; 4] = [
     ),
 ];
 
+impl Default for HyStart {
+    /// The detector with the defaults of [`PARAMETERS`], for an algorithm that does not offer them.
+    fn default() -> Self {
+        HyStart {
+            low_window: 16.0,
+            ack_delta_us: 2_000,
+            watches_train: true,
+            watches_delay: true,
+            begins_at_low_window: false,
+            has_found: false,
+            round_end: 0,
+            round_start_us: 0,
+            last_ack_us: 0,
+            round_min_us: u64::MAX,
+            samples: 0,
+        }
+    }
+}
+
 impl HyStart {
     pub(super) fn from_settings(settings: &Settings<'_>) -> Self {
         let detect = settings.choice("hystart-detect");
@@ -77,17 +96,12 @@ impl HyStart {
             watches_train: matches!(detect, "both" | "train"),
             watches_delay: matches!(detect, "both" | "delay"),
             begins_at_low_window: settings.choice("hystart-rounds") == "from-low-window",
-            has_found: false,
-            round_end: 0,
-            round_start_us: 0,
-            last_ack_us: 0,
-            round_min_us: u64::MAX,
-            samples: 0,
+            ..HyStart::default()
         }
     }
 
     /// Takes one round-trip time of slow start; sets `ssthresh` when it is time to leave.
-    pub(super) fn on_sample(
+    pub(crate) fn on_sample(
         &mut self,
         window: &mut Window,
         ack: &AckSample,
@@ -143,7 +157,7 @@ impl HyStart {
     }
 
     /// After a timeout slow start is watched again.
-    pub(super) fn on_timeout(&mut self, now: Time, snd_nxt: u64) {
+    pub(crate) fn on_timeout(&mut self, now: Time, snd_nxt: u64) {
         self.has_found = false;
         self.start_round(now, snd_nxt);
     }
@@ -169,6 +183,11 @@ mod tests {
     fn hystart() -> HyStart {
         let entry = find(CONGESTION_CONTROLS, "cubic").expect("cubic is registered");
         HyStart::from_settings(&Settings::new(entry, &Parameters::default()))
+    }
+
+    #[test]
+    fn the_default_is_what_cubic_registers() {
+        assert_eq!(HyStart::default(), hystart());
     }
 
     /// Feeds nine samples, spaced so that no train forms, and returns `ssthresh`.

@@ -16,7 +16,7 @@ mod dctcp;
 mod highspeed;
 mod htcp;
 mod hybla;
-mod hystart;
+pub(crate) mod hystart;
 mod hystart_plus_plus;
 mod illinois;
 pub(crate) mod linux;

@@ -3,28 +3,50 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import polars as pl
 from matplotlib.figure import Figure
 
-from fadeout.plot.style import COLUMN_INCHES, PALETTE, new_grid
-from fadeout.studies.multipath.setups import COUPLINGS, DISTANCES_M, SECOND, SINGLE, Setup
+from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
+from fadeout.studies.multipath.claims import LTE_AT_50_M, LTE_AT_150_M, MMWAVE_AT_50_M
+from fadeout.studies.multipath.setups import (
+    BALIA,
+    BASE,
+    COUPLINGS,
+    DISTANCES_M,
+    FAR,
+    LTE,
+    MMWAVE,
+    NEAR,
+    SECOND,
+    SINGLE,
+    Change,
+    Setup,
+)
 
 if TYPE_CHECKING:
+    from fadeout.results import Results
+    from fadeout.studies.multipath.runs import Point
     from fadeout.study import Estimate
 
+PAPER = "#CCCCCC"
+"""Shade of the paper's ranges."""
 
-def goodput_and_rtt(shown: Mapping[tuple[int, Setup], tuple["Estimate", "Estimate"]]) -> Figure:
-    """Goodput above the round-trip time, a column a second path, a group of bars a distance."""
+NAMES = {"lia": "LIA", "olia": "OLIA", "balia": "BALIA", "coupled-cubic": "coupled CUBIC"}
+
+
+def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Estimate"]) -> Figure:
+    """Gain above the round-trip time, a column a second path, a group of bars a distance."""
     width = 0.84 / (1 + len(COUPLINGS))
-    with new_grid(2, len(SECOND), size=(2.05 * COLUMN_INCHES, 1.1 * COLUMN_INCHES)) as (
-        figure,
-        panels,
-    ):
+    size = (2.05 * COLUMN_INCHES, 1.15 * COLUMN_INCHES)
+    with new_grid(2, len(SECOND), size=size, share_y="row") as (figure, panels):
         for column, second in enumerate(SECOND):
             setups = (SINGLE, *(Setup(second, coupling) for coupling in COUPLINGS))
-            for row in range(2):
+            for row, shown in enumerate((gains, rtts)):
                 ax = panels[row * len(SECOND) + column]
                 for number, setup in enumerate(setups):
-                    values = [shown[distance, setup][row] for distance in DISTANCES_M]
+                    if setup is SINGLE and row == 0:
+                        continue
+                    values = [shown[distance, setup] for distance in DISTANCES_M]
                     ax.bar(
                         [place - 0.42 + width * (number + 0.5) for place in range(len(values))],
                         [value.mean for value in values],
@@ -35,14 +57,96 @@ def goodput_and_rtt(shown: Mapping[tuple[int, Setup], tuple["Estimate", "Estimat
                         ],
                         error_kw={"linewidth": 0.6, "capsize": 1.2},
                         color=(PALETTE[6], *PALETTE[:5])[number],
-                        label="28 GHz alone" if setup is SINGLE else setup.coupling,
+                        label="28 GHz alone"
+                        if setup is SINGLE
+                        else NAMES.get(setup.coupling, setup.coupling),
                     )
+                if row == 0:
+                    ax.axhline(1, color="black", linewidth=0.8)
                 ax.grid(visible=False, axis="x")
                 ax.set_ylim(bottom=0)
                 ax.set_xticks(range(len(DISTANCES_M)), [f"{d} m" for d in DISTANCES_M])
+                ax.set_xlim(-0.5, len(DISTANCES_M) - 0.5)
             panels[column].set_title(f"28 GHz + {second}", loc="left")
-        panels[0].set_ylabel("Goodput (Mbit/s)")
+        panels[0].set_ylabel("Goodput over 28 GHz alone")
         panels[len(SECOND)].set_ylabel("Mean RTT (ms)")
-        handles, labels = panels[0].get_legend_handles_labels()
+        handles, labels = panels[len(SECOND)].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        figure.align_ylabels()
+    return figure
+
+
+def inside(runs: Mapping[str, "Results"]) -> Figure:
+    """Over time: delay of LTE, load of 28 GHz, and what arrives in order; a line a variant."""
+    with new_figure(width=1.5 * COLUMN_INCHES, height=1.35 * COLUMN_INCHES, rows=3) as (
+        figure,
+        (delay, flight, goodput),
+    ):
+        for number, (name, results) in enumerate(runs.items()):
+            style = {"color": PALETTE[number], "linewidth": 0.9, "label": name}
+            rows = results.congestion.with_columns(pl.col("flow").cast(pl.String))
+            lte = rows.filter(pl.col("flow") == "download/1")
+            delay.plot(lte["time_s"], 1e3 * lte["srtt_s"], **style)
+            mmwave = rows.filter(pl.col("flow") == "download/0")
+            flight.plot(mmwave["time_s"], mmwave["in_flight_segments"] / 1e3, **style)
+            rates = results.throughput.filter(pl.col("flow").cast(pl.String) == "download")
+            goodput.plot(rates["time_s"], rates["rate_mbps"], drawstyle="steps-pre", **style)
+        delay.set_ylabel("LTE RTT (ms)")
+        flight.set_ylabel("In flight, 28 GHz\n(1000 segments)")
+        goodput.set_ylabel("In order (Mbit/s)")
+        goodput.set_xlabel("Time (s)")
+        for ax in (delay, flight, goodput):
+            ax.set_ylim(bottom=0)
+            ax.set_xlim(0, max(results.duration_s for results in runs.values()))
+        legend_above(delay)
+        figure.align_ylabels()
+    return figure
+
+
+PANELS: tuple[tuple[int, Setup, str, tuple[float, float]], ...] = (
+    (NEAR, LTE, "+ LTE", LTE_AT_50_M),
+    (FAR, LTE, "+ LTE", LTE_AT_150_M),
+    (NEAR, BALIA, "+ LTE by BALIA", (0.0, 1.0)),
+    (NEAR, MMWAVE, "+ 73 GHz", MMWAVE_AT_50_M),
+)
+"""A panel a claim: where, what, its title, and the paper's range."""
+
+LARGEST = 3.2
+"""Gains beyond it are drawn at the edge, with their value."""
+
+
+def sweep(shown: Mapping[Change, Mapping["Point", "Estimate"]]) -> Figure:
+    """The gains that the claims are about, a panel a claim, a line an assumption."""
+    changes = list(shown)
+    size = (2.05 * COLUMN_INCHES, 0.155 * len(changes) + 0.6)
+    with new_grid(1, len(PANELS), size=size, share_y=True) as (figure, panels):
+        for ax, (distance, setup, title, (low, high)) in zip(panels, PANELS, strict=True):
+            ax.axvspan(low, high, color=PAPER, alpha=0.6, linewidth=0)
+            base = shown[BASE][distance, setup].mean
+            ax.axvline(base, color="black", linewidth=0.8, linestyle=(0, (1, 1.5)))
+            for row, change in enumerate(changes):
+                value = shown[change][distance, setup]
+                if value.mean > LARGEST:
+                    ax.annotate(
+                        f"{value.mean:.1f} →", (LARGEST, row), ha="right", va="center", fontsize=6
+                    )
+                    continue
+                ax.errorbar(
+                    value.mean,
+                    row,
+                    xerr=value.half_width,
+                    color=PALETTE[0] if change is not BASE else "black",
+                    marker="o",
+                    markersize=2.5,
+                    elinewidth=0.7,
+                    capsize=1.2,
+                )
+            ax.set_title(f"{title}\n{distance} m", loc="left")
+            ax.set_xlim(0, LARGEST)
+            ax.set_xticks(range(int(LARGEST) + 1))
+            ax.grid(visible=True, axis="x")
+            ax.grid(visible=False, axis="y")
+        panels[0].set_yticks(range(len(changes)), [change.name for change in changes])
+        panels[0].set_ylim(len(changes) - 0.4, -0.6)
+        panels[1].set_xlabel("Goodput over 28 GHz alone", loc="left")
     return figure

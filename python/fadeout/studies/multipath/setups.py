@@ -1,12 +1,18 @@
-"""Which runs: distances, second paths, couplings."""
+"""Which runs: distances, second paths, couplings, and what the paper leaves open."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from fadeout.study import Job
 from fadeout.study.batch import overrides
 
-DISTANCES_M = (50, 100, 150)
+Values = Mapping[str, str]
+"""Overrides of the scenario. A `*` is each interface in use; what concerns one that is not in use,
+or several paths where there is one, is left out."""
+
+DISTANCES_M = (50, 75, 100, 150)
+NEAR, FAR = DISTANCES_M[0], DISTANCES_M[-1]
 COUPLINGS = ("uncoupled", "lia", "olia", "balia", "coupled-cubic")
 INTERFACES = ("28", "73", "lte")
 SECOND = {"LTE": "lte", "73 GHz": "73"}
@@ -22,6 +28,12 @@ QUIET = {
 }
 """Nothing is recorded over time where only totals are read."""
 
+MULTIPATH = "flow.download.multipath"
+RECEIVE_WINDOW = "flow.download.tcp.receive-window"
+SEND_BUFFER = f"{MULTIPATH}.maximum-send-buffer"
+SCHEDULER = f"{MULTIPATH}.scheduler"
+CONGESTION = "flow.download.congestion-control"
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -35,26 +47,171 @@ class Setup:
         """What tables call it."""
         return "28 GHz alone" if self.second is None else f"28 GHz + {self.second}"
 
-    def job(self, distance_m: int, duration_s: float, seed: int) -> Job:
-        """A run of it. Interfaces that it does not use are left out, and change nothing."""
-        used = ("28",) if self.second is None else ("28", SECOND[self.second])
-        values = {"duration": f"{duration_s} s", **QUIET}
-        values |= {f"ue.ue-{name}.position": f'["{distance_m} m", "-6 m"]' for name in used}
-        without = [
-            part
-            for name in INTERFACES
-            if name not in used
-            for part in (f"link.core-{name}", f"cell.cell-{name}", f"ue.ue-{name}")
-        ]
-        if self.second is None:
-            without.append("flow.download.multipath")
-        else:
-            paths = [[f"core-{name}", f"ue-{name}"] for name in used]
-            values["flow.download.multipath.paths"] = json.dumps(paths)
-            if self.coupling != "uncoupled":
-                values["flow.download.multipath.coupling"] = self.coupling
-        return Job(overrides(values), without=tuple(without), seed=seed)
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Its interfaces."""
+        return ("28",) if self.second is None else ("28", SECOND[self.second])
 
 
 SINGLE = Setup()
+LTE, MMWAVE, BALIA = Setup("LTE"), Setup("73 GHz"), Setup("LTE", "balia")
 SETUPS = (SINGLE, *(Setup(second, coupling) for second in SECOND for coupling in COUPLINGS))
+CLAIMED = (SINGLE, LTE, BALIA, MMWAVE)
+"""What the paper's claims are about."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One assumption changed, everything else as in the scenario."""
+
+    assumption: str
+    value: str
+    values: Values = field(default_factory=dict, hash=False)
+    duration_s: float | None = None
+    """Length of the run, where that is what changes."""
+    is_uplink: bool = False
+    starts_second: bool = False
+    """Whether the second path opens the connection."""
+
+    @property
+    def name(self) -> str:
+        """A change as people read it."""
+        return f"{self.assumption}: {self.value}" if self.value else self.assumption
+
+
+BASE = Change("as in the scenario", "")
+
+
+def job(
+    setup: Setup,
+    distance_m: int,
+    duration_s: float,
+    seed: int,
+    change: Change = BASE,
+    probes: Values | None = None,
+) -> Job:
+    """A run. Interfaces that it does not use are left out, and change nothing."""
+    used = setup.used
+    values = {"duration": f"{change.duration_s or duration_s:g} s", **QUIET, **(probes or {})}
+    values |= {f"ue.ue-{name}.position": f'["{distance_m} m", "-6 m"]' for name in used}
+    without = [
+        part
+        for name in INTERFACES
+        if name not in used
+        for part in (f"link.core-{name}", f"cell.cell-{name}", f"ue.ue-{name}")
+    ]
+    if setup.second is None:
+        without.append(MULTIPATH)
+    else:
+        order = used[::-1] if change.starts_second else used
+        paths = [[f"core-{name}", f"ue-{name}"] for name in order]
+        if change.is_uplink:
+            paths = [path[::-1] for path in paths]
+        values[f"{MULTIPATH}.paths"] = json.dumps(paths)
+        if setup.coupling != "uncoupled":
+            values[f"{MULTIPATH}.coupling"] = setup.coupling
+    if change.is_uplink:
+        values |= {"flow.download.from": "phone", "flow.download.to": "server"}
+    values |= concerning(setup, change.values)
+    return Job(overrides(values), without=tuple(without), seed=seed, with_tables=probes is not None)
+
+
+def concerning(setup: Setup, values: Values) -> dict[str, str]:
+    """Those of `values` that concern what `setup` uses."""
+    found: dict[str, str] = {}
+    for key, value in values.items():
+        interface = key.split(".")[1].rpartition("-")[2]
+        if key == CONGESTION:
+            # A coupling is a congestion control itself.
+            if setup.coupling == "uncoupled":
+                found[key] = value
+        elif key.startswith("flow."):
+            if setup.second is not None or not key.startswith(MULTIPATH):
+                found[key] = value
+        elif interface == "*":
+            found |= {key.replace("*", name): value for name in setup.used}
+        elif interface in setup.used:
+            found[key] = value
+    return found
+
+
+def each(names: str, key: str, value: str) -> dict[str, str]:
+    """`key`, with the interface's name for `{}`, of each of the interfaces in `names`."""
+    return {key.format(name): value for name in names.split()}
+
+
+LTE_BUFFER = {"ue.ue-lte.rlc.buffer": "1 MB"}
+NO_HYSTART = {CONGESTION: '{ name = "cubic", hystart = "off" }'}
+HARQ_ONLY = each("28 73", "ue.ue-{}.rlc.mode", "um")
+
+CHANGES = (
+    *(Change("scheduler", name, {SCHEDULER: name}) for name in
+      ("lowest-rtt", "round-robin", "redundant", "blest")),
+    Change("scheduler", "lowest-rtt, no opportunistic reinjection",
+           {SCHEDULER: "lowest-rtt", f"{MULTIPATH}.opportunistic-retransmission": "false",
+            f"{MULTIPATH}.penalisation": "false"}),
+    Change("send buffer", "4 MiB a path (Linux's default)", {SEND_BUFFER: "4 MiB"}),
+    Change("receive window", "up to 3 MiB (Linux's default)", {"flow.download.tcp": "{}"}),
+    Change("path that opens the connection", "the second", starts_second=True),
+    Change("RLC buffer of LTE", "1 MB", LTE_BUFFER),
+    Change("RLC buffers", "2 MB", {"ue.ue-*.rlc.buffer": "2 MB"}),
+    Change("28 and 73 GHz repeat", "HARQ only (RLC UM)", HARQ_ONLY),
+    Change("28 and 73 GHz repeat", "nothing",
+           HARQ_ONLY | each("28 73", "cell.cell-{}.radio.harq-transmissions", "1")),
+    Change("line of sight", "always", {"cell.cell-*.channel.line-of-sight": "clear"}),
+    Change("line of sight", "never", {"cell.cell-*.channel.line-of-sight": "obstructed"}),
+    Change("path loss of 28 and 73 GHz", "UMi",
+           each("28 73", "cell.cell-{}.channel.path-loss", "umi")),
+    Change("fading", "TDL-A, 100 ns", {"cell.cell-*.channel.fading": "tdl-a"}),
+    Change("power of 28 and 73 GHz", "20 dBm", each("28 73", "cell.cell-{}.tx-power", "20 dBm")),
+    Change("power of 73 GHz", "20 dBm", {"cell.cell-73.tx-power": "20 dBm"}),
+    Change("73 GHz", "500 MHz", {"cell.cell-73.bandwidth": "500 MHz",
+                                 "cell.cell-73.radio.resource-blocks": "330"}),
+    Change("LTE", "10 MHz", {"cell.cell-lte.bandwidth": "10 MHz"}),
+    Change("core", "10 ms to each cell", {"link.core-*.delay": "10 ms"}),
+    Change("core", "20 ms to LTE", {"link.core-lte.delay": "20 ms"}),
+    Change("direction", "uplink", is_uplink=True),
+    Change("length of a run", "12 s", duration_s=12),
+    Change("uncoupled", "CUBIC without HyStart", NO_HYSTART),
+)  # fmt: skip
+"""What the one-at-a-time table changes."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to send over 28 GHz and LTE, to find what holds the coupled algorithms up."""
+
+    name: str
+    setup: Setup
+    change: Change = BASE
+
+
+def variant(name: str, coupling: str, **values: str) -> Variant:
+    """A variant with some overrides, named by what they stand for here."""
+    keys = {"receive": RECEIVE_WINDOW, "send": SEND_BUFFER, "scheduler": SCHEDULER,
+            "congestion": CONGESTION, "lte_buffer": "ue.ue-lte.rlc.buffer"}  # fmt: skip
+    change = Change(name, "", {keys[key]: value for key, value in values.items()})
+    return Variant(name, Setup("LTE", coupling), change if values else BASE)
+
+
+WITH_HYSTART = '{ name = "coupled-cubic", hystart = true }'
+ONE_GIB = "1073741824"
+
+VARIANTS = (
+    variant("uncoupled CUBIC", "uncoupled"),
+    variant("uncoupled CUBIC, no HyStart", "uncoupled", congestion=NO_HYSTART[CONGESTION]),
+    variant("uncoupled NewReno", "uncoupled", congestion="newreno"),
+    variant("BALIA", "balia"),
+    variant("BALIA, LTE buffer 1 MB", "balia", lte_buffer="1 MB"),
+    variant("BALIA, LTE buffer 200 kB", "balia", lte_buffer="200 kB"),
+    variant("BALIA, receive window 1 GiB", "balia", receive=ONE_GIB),
+    variant("BALIA, and send buffers 1 GB", "balia", receive=ONE_GIB, send="1 GB"),
+    variant("BALIA, scheduler BLEST", "balia", scheduler="blest"),
+    variant("BALIA, scheduler redundant", "balia", scheduler="redundant"),
+    variant("coupled CUBIC", "coupled-cubic"),
+    variant("coupled CUBIC, HyStart", WITH_HYSTART),
+)
+"""What the section on the coupled algorithms compares."""
+
+SHOWN = (VARIANTS[0], VARIANTS[3], VARIANTS[4])
+"""Of these, what its figure draws."""

@@ -46,12 +46,8 @@ const CLEARANCE_M: f64 = 3.0;
 
 impl Crossing {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        ConfigError::within("width of a blocker", self.width_m, 0.01..=100.0, "m")?;
-        ConfigError::within("height of a blocker", self.height_m, 0.01..=100.0, "m")?;
+        check_screen(self.width_m, self.height_m, self.from_ue_m)?;
         ConfigError::within("speed of a blocker", self.speed, 0.01..=300.0, "m/s")?;
-        let (near, far) = self.from_ue_m;
-        ConfigError::within("nearest distance of a blocker", near, 0.01..=1e5, "m")?;
-        ConfigError::within("farthest distance of a blocker", far, near..=1e5, "m")?;
         if let Some(gap) = self.mean_gap {
             ConfigError::within(
                 "mean time between blockers",
@@ -70,22 +66,109 @@ impl Crossing {
         Ok(())
     }
 
-    /// How long before and after the centre crosses a screen matters.
+    pub(crate) fn start(&self, stream: Stream) -> Process {
+        let screens = Screens {
+            width_m: self.width_m,
+            height_m: self.height_m,
+            motion: Motion::Across { speed: self.speed },
+            from_ue_m: self.from_ue_m,
+        };
+        let arrivals = Arrivals::Listed {
+            at: Arc::clone(&self.at),
+            listed: 0,
+            mean_gap: self.mean_gap,
+        };
+        Process::new(screens, arrivals, stream)
+    }
+}
+
+/// # Errors
+/// When a measure of a screen is out of its range.
+pub(super) fn check_screen(
+    width_m: f64,
+    height_m: f64,
+    (near, far): (f64, f64),
+) -> Result<(), ConfigError> {
+    ConfigError::within("width of a blocker", width_m, 0.01..=100.0, "m")?;
+    ConfigError::within("height of a blocker", height_m, 0.01..=100.0, "m")?;
+    ConfigError::within("nearest distance of a blocker", near, 0.01..=1e5, "m")?;
+    ConfigError::within("farthest distance of a blocker", far, near..=1e5, "m")
+}
+
+/// Screens alike, each at its own time and distance.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Screens {
+    pub(super) width_m: f64,
+    pub(super) height_m: f64,
+    pub(super) motion: Motion,
+    /// Nearest and farthest distance from the UE, drawn for each.
+    pub(super) from_ue_m: (f64, f64),
+}
+
+/// How a screen comes to the path and leaves it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Motion {
+    /// It moves across at this speed, m/s.
+    Across { speed: f64 },
+    /// It stands centred on the path for this long, and is nowhere else before and after.
+    Stands { duration: Span },
+}
+
+impl Screens {
+    /// How long before and after its middle instant a screen matters.
     fn reach(&self) -> Span {
-        Span::from_secs_f64((self.width_m / 2.0 + CLEARANCE_M) / self.speed)
+        match self.motion {
+            Motion::Across { speed } => {
+                Span::from_secs_f64((self.width_m / 2.0 + CLEARANCE_M) / speed)
+            }
+            Motion::Stands { duration } => duration / 2,
+        }
     }
 
-    pub(crate) fn start(&self, stream: Stream) -> Process {
-        let mut process = Process {
-            model: self.clone(),
-            stream,
-            listed: 0,
-            last_at: Time::ZERO,
-            next: None,
-            present: Vec::new(),
-        };
-        process.next = process.following();
-        process
+    fn offset_m(&self, away: Span) -> f64 {
+        match self.motion {
+            Motion::Across { speed } => away.as_secs_f64() * speed,
+            Motion::Stands { .. } => 0.0,
+        }
+    }
+}
+
+/// When screens come.
+#[derive(Debug)]
+pub(super) enum Arrivals {
+    /// As listed, then at exponential times.
+    Listed {
+        at: Arc<[Time]>,
+        listed: usize,
+        mean_gap: Option<Span>,
+    },
+    /// At regular times, the first of them this.
+    Regular { next_at: Time, period: Span },
+}
+
+impl Arrivals {
+    /// The middle instant of the next screen.
+    fn next(&mut self, last_at: Time, stream: &mut Stream) -> Option<Time> {
+        match self {
+            Arrivals::Listed {
+                at,
+                listed,
+                mean_gap,
+            } => {
+                if let Some(at) = at.get(*listed) {
+                    *listed += 1;
+                    return Some(*at);
+                }
+                let mean = (*mean_gap)?.as_secs_f64();
+                let gap = Span::from_secs_f64(stream.exponential(mean));
+                Some(last_at.saturating_add(gap.max(Span::from_nanos(1))))
+            }
+            Arrivals::Regular { next_at, period } => {
+                let at = *next_at;
+                *next_at = at.saturating_add(*period);
+                Some(at)
+            }
+        }
     }
 }
 
@@ -99,26 +182,32 @@ struct Pass {
 /// Screens near the path, and the one that comes next.
 #[derive(Debug)]
 pub(crate) struct Process {
-    model: Crossing,
+    screens: Screens,
+    arrivals: Arrivals,
     stream: Stream,
-    listed: usize,
     last_at: Time,
     next: Option<Pass>,
     present: Vec<Pass>,
 }
 
 impl Process {
-    fn following(&mut self) -> Option<Pass> {
-        let at = if let Some(at) = self.model.at.get(self.listed) {
-            self.listed += 1;
-            *at
-        } else {
-            let mean = self.model.mean_gap?.as_secs_f64();
-            let gap = Span::from_secs_f64(self.stream.exponential(mean));
-            self.last_at.saturating_add(gap.max(Span::from_nanos(1)))
+    pub(super) fn new(screens: Screens, arrivals: Arrivals, stream: Stream) -> Process {
+        let mut process = Process {
+            screens,
+            arrivals,
+            stream,
+            last_at: Time::ZERO,
+            next: None,
+            present: Vec::new(),
         };
+        process.next = process.following();
+        process
+    }
+
+    fn following(&mut self) -> Option<Pass> {
+        let at = self.arrivals.next(self.last_at, &mut self.stream)?;
         self.last_at = at;
-        let (near, far) = self.model.from_ue_m;
+        let (near, far) = self.screens.from_ue_m;
         Some(Pass {
             at,
             from_ue_m: self.stream.uniform_in(near, far),
@@ -126,7 +215,7 @@ impl Process {
     }
 
     pub(crate) fn loss_db(&mut self, view: &View) -> f64 {
-        let reach = self.model.reach();
+        let reach = self.screens.reach();
         while let Some(pass) = self.next
             && pass.at.saturating_sub(reach) <= view.now
         {
@@ -151,10 +240,10 @@ impl Process {
             let from_ue = pass.from_ue_m.min(ground_m / 2.0).max(MIN_GAP_M);
             let away = view.now.since(pass.at).max(pass.at.since(view.now));
             let screen = Screen {
-                width: Meters(self.model.width_m),
-                height: Meters(self.model.height_m),
+                width: Meters(self.screens.width_m),
+                height: Meters(self.screens.height_m),
                 from_tx: Meters(ground_m - from_ue),
-                offset: Meters(away.as_secs_f64() * self.model.speed),
+                offset: Meters(self.screens.offset_m(away)),
             };
             screen_loss(&path, &screen).loss.0
         });

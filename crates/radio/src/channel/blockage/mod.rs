@@ -9,13 +9,15 @@ mod crossing;
 mod density;
 mod four_state;
 mod model_a;
+mod passing;
 mod schedule;
 
 pub use crossing::Crossing;
 pub use density::Crowd;
 pub use four_state::FourState;
 pub use model_a::{ModelA, NonSelfBlocker, SelfBlocking, Surroundings};
-pub use schedule::{Interval, Periodic, Scripted, TwoState};
+pub use passing::{Onset, Passing};
+pub use schedule::{Interval, Periodic, Phase, Scripted, TwoState};
 
 use super::ConfigError;
 use fadeout_core::random::Stream;
@@ -38,6 +40,8 @@ pub enum Blockage {
     ModelA(ModelA),
     /// Screens that cross the path, with TR 38.901 model B's diffraction.
     Crossing(Crossing),
+    /// Screens that block the path at regular times for a given duration, with the same.
+    Passing(Passing),
 }
 
 /// Blockages of one link at most.
@@ -63,7 +67,7 @@ impl View {
 /// A process in progress.
 #[derive(Debug)]
 pub(crate) enum Process {
-    Periodic(Periodic),
+    Periodic(schedule::PeriodicProcess),
     Scripted(schedule::ScriptedProcess),
     TwoState(schedule::TwoStateProcess),
     FourState(four_state::Process),
@@ -84,18 +88,20 @@ impl Blockage {
             Blockage::Crowd(crowd) => crowd.check(),
             Blockage::ModelA(model) => model.check(),
             Blockage::Crossing(crossing) => crossing.check(),
+            Blockage::Passing(passing) => passing.check(),
         }
     }
 
     pub(crate) fn start(&self, stream: Stream) -> Process {
         match self {
-            Blockage::Periodic(periodic) => Process::Periodic(*periodic),
+            Blockage::Periodic(periodic) => Process::Periodic(periodic.start(stream)),
             Blockage::Scripted(scripted) => Process::Scripted(scripted.start()),
             Blockage::TwoState(two) => Process::TwoState(two.start(stream)),
             Blockage::FourState(four) => Process::FourState(four.start(stream)),
             Blockage::Crowd(crowd) => Process::Crowd(crowd.start(stream)),
             Blockage::ModelA(model) => Process::ModelA(Box::new(model.start(stream))),
             Blockage::Crossing(crossing) => Process::Crossing(crossing.start(stream)),
+            Blockage::Passing(passing) => Process::Crossing(passing.start(stream)),
         }
     }
 }

@@ -7,14 +7,18 @@
 //! windows themselves say what CUBIC alone would get on each path, and the growth is the one that
 //! makes the sum the largest of these.
 //!
+//! The decrease is CUBIC's. Slow start ends at the first loss, as that of LIA, OLIA and BALIA does, or
+//! with `hystart` as Linux's CUBIC ends it.
+//!
 //! The first form of the proposal, `estimate = "losses"`, takes that from the distances between
 //! losses instead: with `X_i` the rate that CUBIC alone would get on path i,
 //! `f_i = X_max X_i / sum X_k^2`.
 
 use super::{PathState, View};
+use crate::congestion::hystart::HyStart;
 use crate::congestion::linux::slow_start;
-use crate::congestion::{AckSample, Window};
-use fadeout_core::registry::{Parameter, ParameterKind, Parameters};
+use crate::congestion::{AckSample, CongestionEvent, CongestionKind, Window};
+use fadeout_core::registry::{Parameter, Parameters, choice, flag};
 use fadeout_core::{Time, math};
 
 /// RFC 9438 section 5: growth constant, segments per s^3.
@@ -26,13 +30,21 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// A constant that has changed by this ratio begins a new epoch: a rate by a quarter.
 const NEW_EPOCH: f64 = 2.44;
 
-pub(super) static PARAMETERS: &[Parameter] = &[Parameter {
-    name: "estimate",
-    kind: ParameterKind::Choice(&["windows", "losses"]),
-    default: "windows",
-    doc: "What says how much CUBIC alone would get on each path: the windows, as in LIA, or the \
-          distances between losses.",
-}];
+pub(super) static PARAMETERS: &[Parameter] = &[
+    choice(
+        "estimate",
+        &["windows", "losses"],
+        "windows",
+        "What says how much CUBIC alone would get on each path: the windows, as in LIA, or the \
+         distances between losses.",
+    ),
+    flag(
+        "hystart",
+        "false",
+        "Slow start ends by HyStart, as that of Linux's CUBIC does; without it at the first loss, as \
+         that of LIA, OLIA and BALIA.",
+    ),
+];
 
 /// How much less than CUBIC alone a path grows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,6 +63,7 @@ const ALONE: Scale = Scale {
 #[derive(Debug, Clone)]
 pub(super) struct CoupledCubic {
     counts_losses: bool,
+    hystart: Option<HyStart>,
     scale: Scale,
     scaled_at: Time,
     /// Window at the last loss, and its largest before (fast convergence).
@@ -118,6 +131,7 @@ impl CoupledCubic {
     pub(super) fn new(parameters: &Parameters) -> CoupledCubic {
         CoupledCubic {
             counts_losses: parameters.choice("estimate", "windows") == "losses",
+            hystart: parameters.flag("hystart", false).then(HyStart::default),
             scale: ALONE,
             scaled_at: Time::ZERO,
             w_max: 0.0,
@@ -133,6 +147,12 @@ impl CoupledCubic {
             } else {
                 by_windows(view)
             };
+        }
+        if let (true, Some(hystart), Some(rtt)) =
+            (window.in_slow_start(), &mut self.hystart, ack.rtt)
+        {
+            let smallest = ack.min_rtt.min(rtt);
+            hystart.on_sample(window, ack, rtt.as_micros(), smallest.as_micros());
         }
         if !ack.is_growth_due() {
             return;
@@ -182,7 +202,10 @@ impl CoupledCubic {
         }
     }
 
-    pub(super) fn on_congestion(&mut self, window: &mut Window) {
+    pub(super) fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        if let (CongestionKind::Rto, Some(hystart)) = (event.kind, &mut self.hystart) {
+            hystart.on_timeout(event.now, event.snd_nxt);
+        }
         // RFC 9438 section 4.7: release room when the window shrinks from loss to loss.
         self.w_max = if window.cwnd < self.w_max {
             window.cwnd * (1.0 + BETA) / 2.0
@@ -198,6 +221,39 @@ impl CoupledCubic {
 mod tests {
     use super::super::testing::{near, view};
     use super::*;
+    use crate::congestion::testing::{ack, at_ms, window};
+    use fadeout_core::Span;
+    use fadeout_core::registry::Value;
+
+    /// Where slow start at 64 segments goes on to, after nine samples of `rtt`.
+    fn threshold_after(rtt: Span, parameters: &Parameters) -> f64 {
+        let mut cubic = CoupledCubic::new(parameters);
+        let mut w = window(64.0, f64::INFINITY);
+        let paths = view(0, &[(64.0, 40.0, 1000.0), (20.0, 40.0, 1000.0)]);
+        for n in 0..9 {
+            // 10 ms apart, so that they make no train.
+            let sample = AckSample {
+                snd_una: 1,
+                snd_nxt: 100,
+                rtt: Some(rtt),
+                min_rtt: Span::from_millis(40),
+                is_cwnd_limited: false,
+                ..ack(at_ms(10 * n), 1)
+            };
+            cubic.on_ack(&mut w, &sample, &paths);
+        }
+        w.ssthresh
+    }
+
+    #[test]
+    fn with_hystart_slow_start_ends_when_the_delay_rises() {
+        let with = Parameters(vec![("hystart".to_string(), Value::Bool(true))]);
+        assert_eq!(threshold_after(Span::from_millis(46), &with), 64.0);
+        let steady = threshold_after(Span::from_millis(40), &with);
+        assert_eq!(steady, f64::INFINITY);
+        let unwatched = threshold_after(Span::from_millis(46), &Parameters::default());
+        assert_eq!(unwatched, f64::INFINITY);
+    }
 
     #[test]
     fn alone_it_is_cubic() {

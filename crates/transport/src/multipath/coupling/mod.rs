@@ -229,13 +229,13 @@ impl CongestionControl for Coupled {
         window.cwnd = (window.cwnd + f64::from(left) * per_segment).max(1.0);
     }
 
-    fn on_congestion(&mut self, window: &mut Window, _event: &CongestionEvent) {
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
         self.mean_interval = self.mean_with(self.delivered_since_loss);
         self.delivered_between_losses = self.delivered_since_loss;
         self.delivered_since_loss = 0.0;
         match &mut self.law {
             Law::Balia => window.ssthresh = balia::decreased(window.cwnd, &self.view),
-            Law::Cubic(cubic) => cubic.on_congestion(window),
+            Law::Cubic(cubic) => cubic.on_congestion(window, event),
             Law::WVegas(wvegas) => {
                 wvegas.on_congestion();
                 window.ssthresh = crate::congestion::linux::half(window);

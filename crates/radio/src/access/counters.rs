@@ -1,0 +1,31 @@
+//! What a radio access and its UEs have done so far.
+
+/// What a radio access has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Events handled: slots, blocks that arrived, timers.
+    pub events: u64,
+    /// Slots looked at.
+    pub slots: u64,
+    /// Scheduling requests sent.
+    pub requests: u64,
+    /// Radio link failures: RLC reached maxRetxThreshold.
+    pub link_failures: u64,
+}
+
+/// What one direction of a UE has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DirectionCounters {
+    /// Packets that left PDCP at the receiving end.
+    pub delivered_packets: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Packets lost on the way, from a full buffer to a radio link failure.
+    pub dropped_packets: u64,
+    /// Transport blocks sent, retransmissions included.
+    pub blocks: u64,
+    /// Retransmissions of HARQ among them.
+    pub retransmissions: u64,
+    /// Transport blocks given up after their last transmission.
+    pub lost_blocks: u64,
+}

@@ -1,0 +1,125 @@
+//! Logical channels: who of a UE's bearers fills a transport block.
+
+use fadeout_core::{Rate, Span, Time};
+
+/// A logical channel, as in LogicalChannelConfig of TS 38.331 and TS 36.331.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogicalChannel {
+    /// Lower is served first; 1 to 16 in the standards.
+    pub priority: u8,
+    /// Up to this rate each channel is served before the rest of those before it
+    /// (prioritisedBitRate); none for infinity, with which a channel takes all it can in its turn.
+    pub prioritised_bit_rate: Option<Rate>,
+    /// How long an unused rate adds up (bucketSizeDuration).
+    pub bucket_size_duration: Span,
+}
+
+impl Default for LogicalChannel {
+    fn default() -> LogicalChannel {
+        LogicalChannel {
+            priority: 1,
+            prioritised_bit_rate: None,
+            bucket_size_duration: Span::from_millis(100),
+        }
+    }
+}
+
+/// An SDU is not cut when all of it fits into the block, so a channel may send as much as a whole
+/// one of 1500 bytes with headers, and owe it.
+const WHOLE_SDU: u32 = 1600;
+
+/// Variable Bj of logical channel prioritisation (TS 38.321 clause 5.4.3.1.1, TS 36.321 clause
+/// 5.4.3.1): what a channel may still send at its prioritised rate.
+#[derive(Debug, Clone, Copy)]
+pub struct Bucket {
+    /// Bytes a second; none for infinity.
+    rate: Option<f64>,
+    limit: f64,
+    bytes: f64,
+    filled_at: Time,
+}
+
+impl Bucket {
+    /// The empty bucket of a channel.
+    pub fn new(channel: &LogicalChannel) -> Bucket {
+        let rate = channel.prioritised_bit_rate.map(Rate::as_bytes_per_sec_f64);
+        Bucket {
+            rate,
+            limit: rate.unwrap_or(0.0) * channel.bucket_size_duration.as_secs_f64(),
+            bytes: 0.0,
+            filled_at: Time::ZERO,
+        }
+    }
+
+    /// Whether the channel takes all it can in its turn.
+    #[inline]
+    pub fn is_unlimited(&self) -> bool {
+        self.rate.is_none()
+    }
+
+    /// Bytes that the channel may send before the rest of the block is given by priority.
+    pub fn allowance(&mut self, now: Time) -> u32 {
+        let Some(rate) = self.rate else {
+            return u32::MAX;
+        };
+        let gained = rate * now.since(self.filled_at).as_secs_f64();
+        self.filled_at = now;
+        self.bytes = (self.bytes + gained).min(self.limit);
+        if self.bytes > 0.0 {
+            WHOLE_SDU.max(self.bytes as u32)
+        } else {
+            0
+        }
+    }
+
+    /// The channel has sent some of its allowance, or more.
+    #[inline]
+    pub fn on_served(&mut self, bytes: u32) {
+        self.bytes -= f64::from(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn a_bucket_fills_at_its_rate_up_to_its_duration() {
+        let channel = LogicalChannel {
+            prioritised_bit_rate: Some(Rate::from_bits_per_sec(8_000_000)),
+            ..LogicalChannel::default()
+        };
+        let mut bucket = Bucket::new(&channel);
+        assert_eq!(bucket.allowance(at(0)), 0);
+        assert_eq!(bucket.allowance(at(10)), 10_000);
+        bucket.on_served(4_000);
+        assert_eq!(bucket.allowance(at(10)), 6_000);
+        assert_eq!(bucket.allowance(at(1_000)), 100_000);
+    }
+
+    #[test]
+    fn a_debt_is_paid_before_more_is_allowed() {
+        let channel = LogicalChannel {
+            prioritised_bit_rate: Some(Rate::from_bits_per_sec(64_000)),
+            ..LogicalChannel::default()
+        };
+        let mut bucket = Bucket::new(&channel);
+        // 8 bytes are there, and a whole SDU may go.
+        assert_eq!(bucket.allowance(at(1)), WHOLE_SDU);
+        bucket.on_served(1_508);
+        assert_eq!(bucket.allowance(at(188)), 0);
+        assert_eq!(bucket.allowance(at(190)), WHOLE_SDU);
+    }
+
+    #[test]
+    fn without_a_rate_everything_is_allowed() {
+        let mut bucket = Bucket::new(&LogicalChannel::default());
+        assert!(bucket.is_unlimited());
+        bucket.on_served(u32::MAX);
+        assert_eq!(bucket.allowance(at(0)), u32::MAX);
+    }
+}

@@ -1,0 +1,109 @@
+"""The paper's claims, checked against what was found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from fadeout.studies.multipath.runs import Numbers, Point
+from fadeout.studies.multipath.setups import BALIA, FAR, LTE, MMWAVE, NEAR, SINGLE
+from fadeout.study import Estimate, paired_ratio
+
+Runs = Mapping[Point, Sequence[Numbers]]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a claim holds."""
+
+    claim: str
+    text: str
+    holds: bool
+    found: str
+    is_sure: bool
+    """Whether no bound of it lies within the confidence interval."""
+
+    @property
+    def word(self) -> str:
+        """The verdict as people read it."""
+        word = "holds" if self.holds else "does not hold"
+        return word if self.is_sure else f"{word}, within the interval of a bound"
+
+    def row(self) -> list[str]:
+        """Its row as people read it."""
+        return [self.claim, self.text, self.found, self.word]
+
+    def data(self) -> dict[str, Any]:
+        """Its row as data."""
+        return vars(self)
+
+
+def column(runs: Runs, point: Point, name: str = "goodput_mbps") -> list[float]:
+    """A column over the seeds."""
+    return [each[name] for each in runs[point]]
+
+
+def mean(runs: Runs, point: Point, name: str = "goodput_mbps") -> float:
+    """A mean over the seeds."""
+    return fmean(column(runs, point, name))
+
+
+def gain(runs: Runs, point: Point) -> Estimate:
+    """Goodput over that of the single path, seed by seed."""
+    return paired_ratio(column(runs, point), column(runs, (point[0], SINGLE)))
+
+
+def is_sure(value: Estimate, *bounds: float) -> bool:
+    """Whether the interval of `value` holds none of `bounds`."""
+    return all(abs(value.mean - bound) > value.half_width for bound in bounds)
+
+
+MMWAVE_AT_50_M = (1.2, 1.5)
+LTE_AT_50_M = (0.6, 1.1)
+LTE_AT_150_M = (1.6, 2.6)
+
+
+def verdicts(runs: Runs, texts: Mapping[str, str]) -> list[Verdict]:
+    """The claims, by the bounds that `published.toml` has."""
+    near_mmwave, near_lte = gain(runs, (NEAR, MMWAVE)), gain(runs, (NEAR, LTE))
+    near_balia = gain(runs, (NEAR, BALIA))
+    far_lte, far_mmwave = gain(runs, (FAR, LTE)), gain(runs, (FAR, MMWAVE))
+    more_mbps = mean(runs, (FAR, LTE)) - mean(runs, (FAR, SINGLE))
+    rtts = [f"{mean(runs, (FAR, setup), 'rtt_ms'):.0f}" for setup in (LTE, SINGLE)]
+    share = mean(runs, (NEAR, BALIA), "second_mbps") / mean(runs, (NEAR, BALIA))
+    return [
+        Verdict(
+            "mp_50m",
+            texts["mp_50m"],
+            is_between(near_mmwave, MMWAVE_AT_50_M),
+            f"{near_mmwave:.2f} times",
+            is_sure(near_mmwave, *MMWAVE_AT_50_M),
+        ),
+        Verdict(
+            "mp_lte_50m",
+            texts["mp_lte_50m"],
+            is_between(near_lte, LTE_AT_50_M),
+            f"{near_lte:.2f} times",
+            is_sure(near_lte, *LTE_AT_50_M),
+        ),
+        Verdict(
+            "mp_lte_150m",
+            texts["mp_lte_150m"],
+            is_between(far_lte, LTE_AT_150_M) and far_lte.mean > far_mmwave.mean,
+            f"{far_lte:.2f} times ({more_mbps:+.0f} Mbit/s, RTT {' for '.join(rtts)} ms); "
+            f"with 73 GHz {far_mmwave:.2f} times",
+            is_sure(far_lte, *LTE_AT_150_M),
+        ),
+        Verdict(
+            "balia",
+            texts["balia"],
+            near_balia.mean < 1,
+            f"{near_balia:.2f} times at {NEAR} m, {share:.0%} of it by LTE",
+            is_sure(near_balia, 1.0),
+        ),
+    ]
+
+
+def is_between(value: Estimate, bounds: tuple[float, float]) -> bool:
+    """Whether the mean is within `bounds`."""
+    return bounds[0] <= value.mean <= bounds[1]
