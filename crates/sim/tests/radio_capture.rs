@@ -14,7 +14,7 @@ use fadeout_radio::pdcp::{Ledger, PdcpConfig};
 use fadeout_radio::rlc::{
     AmConfig, Entity, Generation, Mode, PduKind, RlcConfig, Sdu, TransportBlock, UmConfig,
 };
-use fadeout_radio::wire::{Encoder, Form, Load, LogicalChannel, Run};
+use fadeout_radio::wire::{BearerFormat, Encoder, Form, Load, Run};
 use fadeout_record::{
     Destination, RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject, Recorded,
     Recorder, RecorderConfig, RunFolder, RunInfo,
@@ -188,8 +188,8 @@ struct Sent {
 }
 
 /// Two ends talk in a form of RLC while blocks are lost; all they send is captured.
-fn talk(channel: &LogicalChannel, rlc: &RlcConfig, recorder: &mut Recorder) -> Sent {
-    let mut draws = Stream::new(1, "talk", u64::from(channel.lcid));
+fn talk(format: &BearerFormat, rlc: &RlcConfig, recorder: &mut Recorder) -> Sent {
+    let mut draws = Stream::new(1, "talk", u64::from(format.lcid));
     let mut ends = [0, 1].map(|_| Entity::new(rlc).expect("allowed"));
     let (mut ledger, mut pool) = (Ledger::new(), PacketPool::new());
     let mut encoder = Encoder::new();
@@ -236,7 +236,7 @@ fn talk(channel: &LogicalChannel, rlc: &RlcConfig, recorder: &mut Recorder) -> S
             status,
         };
         let run = Run {
-            channel,
+            format,
             ledger: &ledger,
             pdus: &block.pdus,
         };
@@ -315,8 +315,8 @@ fn tshark_reads_every_form_of_rlc() {
         ),
         (RlcConfig::TM, nr, "rlc-nr.um.sn", "rlc-nr.am.nack-sn"),
     ] {
-        let channel = LogicalChannel::new(&rlc, &pdcp, 0);
-        let form = match channel.rlc {
+        let format = BearerFormat::new(&rlc, &pdcp, 0);
+        let form = match format.rlc {
             Form::Tm => RadioChannelForm::Transparent,
             Form::Um(bits) => RadioChannelForm::Unacknowledged(bits),
             Form::Am(bits) => RadioChannelForm::Acknowledged(bits),
@@ -330,18 +330,18 @@ fn tshark_reads_every_form_of_rlc() {
                 cell_nodes: vec![NodeId(0)],
                 ue_nodes: vec![NodeId(1)],
                 channels: vec![RadioChannel {
-                    is_nr: channel.generation == Generation::Nr,
-                    lcid: channel.lcid,
-                    drb: channel.drb(),
+                    is_nr: format.generation == Generation::Nr,
+                    lcid: format.lcid,
+                    drb: format.drb(),
                     form,
                     pdcp_sn_bits: pdcp.sn_bits,
                 }],
             },
             ..RecorderConfig::default()
         };
-        let scratch = Scratch::new(&format!("{:?}-{:?}", channel.generation, channel.rlc));
+        let scratch = Scratch::new(&format!("{:?}-{:?}", format.generation, format.rlc));
         let mut recorder = Recorder::new(&config, scratch.destination()).expect("a folder");
-        let sent = talk(&channel, &rlc, &mut recorder);
+        let sent = talk(&format, &rlc, &mut recorder);
         let info = RunInfo {
             version: "1".into(),
             scenario: json!({}),
@@ -369,10 +369,10 @@ fn tshark_reads_every_form_of_rlc() {
             nacks: numbers(3),
         };
         assert_eq!(found, sent, "{form:?}");
-        let is_am = matches!(channel.rlc, Form::Am(_));
+        let is_am = matches!(format.rlc, Form::Am(_));
         assert_eq!(sent.nacks.len() > 10, is_am, "{form:?}");
         let has = |layer| packets.iter().any(|packet| packet[0].contains(layer));
         assert!(has(":rlc-"), "{form:?}");
-        assert_eq!(has(":pdcp-"), channel.rlc != Form::Tm, "{form:?}");
+        assert_eq!(has(":pdcp-"), format.rlc != Form::Tm, "{form:?}");
     }
 }

@@ -4,7 +4,7 @@ use super::BearerConfig;
 use crate::mac::logical_channel::Bucket;
 use crate::pdcp::{Ledger, Rx, Tx};
 use crate::rlc::{Entity, ParameterError};
-use crate::wire::LogicalChannel;
+use crate::wire::BearerFormat;
 use fadeout_core::{Direction, PacketId, Ring, Time, Wake};
 
 /// One end of a bearer.
@@ -43,7 +43,7 @@ impl End {
 pub(super) struct Bearer {
     pub config: BearerConfig,
     /// Its headers.
-    pub channel: LogicalChannel,
+    pub format: BearerFormat,
     /// The base station's and the UE's, so that `ends[direction.index()]` sends in a direction.
     pub ends: [End; 2],
     /// Packets that the base station processes before PDCP takes them, and until when.
@@ -55,7 +55,7 @@ impl Bearer {
     pub(super) fn new(config: BearerConfig, nth: u8) -> Result<Bearer, ParameterError> {
         Ok(Bearer {
             config,
-            channel: LogicalChannel::new(&config.rlc, &config.pdcp, nth),
+            format: BearerFormat::new(&config.rlc, &config.pdcp, nth),
             ends: [End::new(&config)?, End::new(&config)?],
             inlet: Ring::new(),
         })

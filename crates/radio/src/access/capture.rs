@@ -46,7 +46,7 @@ impl RadioAccess {
                 let bearer = &self.bearers[bearer.index()];
                 let pdus = content.map_or(&[][..], |content| &content.block.pdus);
                 Run {
-                    channel: &bearer.channel,
+                    format: &bearer.format,
                     ledger: &bearer.ends[direction.index()].ledger,
                     pdus: &pdus[first as usize..end as usize],
                 }

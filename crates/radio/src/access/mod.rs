@@ -43,7 +43,7 @@ pub use error::RadioError;
 
 use crate::mac::scheduler::{Candidate, Share};
 use crate::rlc::Sdu;
-use crate::wire::{Encoder, Form, LogicalChannel};
+use crate::wire::{BearerFormat, Encoder, Form};
 use bearer::Bearer;
 use cell::Cell;
 use content::{ContentId, Contents};
@@ -159,7 +159,7 @@ impl RadioAccess {
                 error,
             };
             let alike = access.bearers.iter().filter(|other| {
-                other.config.ue == bearer.ue && other.channel.rlc == Form::of(&bearer.rlc)
+                other.config.ue == bearer.ue && other.format.rlc == Form::of(&bearer.rlc)
             });
             let nth = alike.count().min(u8::MAX.into()) as u8;
             access
@@ -183,9 +183,9 @@ impl RadioAccess {
         self.ues[ue.index()].cell
     }
 
-    /// The logical channel of each bearer.
-    pub fn channels(&self) -> impl Iterator<Item = &LogicalChannel> {
-        self.bearers.iter().map(|bearer| &bearer.channel)
+    /// How the PDUs of each bearer look on the air.
+    pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
+        self.bearers.iter().map(|bearer| &bearer.format)
     }
 
     /// What it has done so far.

@@ -27,10 +27,10 @@ pub(super) fn write_nr<'a>(
         for pdu in run.pdus {
             // R, F, LCID, L.
             match u8::try_from(pdu.size) {
-                Ok(short) => out.bytes.extend([run.channel.lcid, short]),
+                Ok(short) => out.bytes.extend([run.format.lcid, short]),
                 Err(_) => {
                     let long = u16::try_from(pdu.size).unwrap_or(u16::MAX);
-                    out.bytes.push(0x40 | run.channel.lcid);
+                    out.bytes.push(0x40 | run.format.lcid);
                     out.bytes.extend(long.to_be_bytes());
                 }
             }
@@ -75,7 +75,7 @@ pub(super) fn write_lte<'a>(
     for run in runs.clone() {
         for pdu in run.pdus {
             last = Some(out.bytes.len());
-            write_lte_subheader(&mut out.bytes, run.channel.lcid, pdu.size);
+            write_lte_subheader(&mut out.bytes, run.format.lcid, pdu.size);
         }
     }
     if is_padded_behind {

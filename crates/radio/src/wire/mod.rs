@@ -8,24 +8,24 @@
 //! Nothing is ciphered, no PDCP PDU has a MAC-I, and no header is compressed.
 
 mod bits;
-mod channel;
+mod format;
 mod mac;
 mod pdcp;
 mod rlc;
 #[cfg(test)]
 mod tests;
 
-pub use channel::{Form, LogicalChannel};
+pub use format::{BearerFormat, Form};
 
 use crate::pdcp::Ledger;
 use crate::rlc::{Pdu, TransportBlock};
 use fadeout_core::{Direction, PacketBytes};
 
-/// PDUs of one logical channel, one after the other in a block.
+/// PDUs of one bearer, one after the other in a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// The channel.
-    pub channel: &'a LogicalChannel,
+    /// How they look.
+    pub format: &'a BearerFormat,
     /// The packets that are still on the bearer; the others are not in the pool any more.
     pub ledger: &'a Ledger,
     /// The PDUs.

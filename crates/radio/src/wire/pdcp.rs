@@ -1,7 +1,7 @@
 //! PDCP data PDUs, and SDAP's header in them.
 
 use super::bits::Bits;
-use super::{Encoder, LogicalChannel, Run};
+use super::{BearerFormat, Encoder, Run};
 use crate::pdcp::PdcpConfig;
 use crate::rlc::{Generation, SduPart};
 use fadeout_core::{Direction, PacketBytes};
@@ -39,9 +39,9 @@ fn write_header(
 
 /// Writes some bytes of a PDCP PDU.
 pub(super) fn write_part(out: &mut Encoder, run: &Run<'_>, direction: Direction, part: &SduPart) {
-    let LogicalChannel {
+    let BearerFormat {
         generation, pdcp, ..
-    } = run.channel;
+    } = run.format;
     let header = pdcp.header();
     if part.offset < header {
         let at = out.bytes.len();

@@ -9,7 +9,7 @@ pub(super) fn write(out: &mut Encoder, load: &Load<'_>, run: &Run<'_>, pdu: &Pdu
     let start = out.bytes.len();
     let bytes = &mut out.bytes;
     let parts = load.block.data_parts(pdu);
-    match (pdu.kind, run.channel.generation, run.channel.rlc) {
+    match (pdu.kind, run.format.generation, run.format.rlc) {
         (PduKind::Tmd, ..) => {}
         (PduKind::UmdComplete, ..) => bytes.push(0), // SI and reserved bits
         (PduKind::Status, Generation::Nr, Form::Am(bits)) => {

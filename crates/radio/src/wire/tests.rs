@@ -70,7 +70,7 @@ fn written(
         count: count as u32,
         ..pdu
     };
-    let channel = LogicalChannel::new(&rlc, &pdcp, 0);
+    let format = BearerFormat::new(&rlc, &pdcp, 0);
     let mut ledger = Ledger::new();
     ledger.enter(PacketPool::new().insert(Packet::default()));
     let load = Load {
@@ -81,7 +81,7 @@ fn written(
         status: None,
     };
     let run = Run {
-        channel: &channel,
+        format: &format,
         ledger: &ledger,
         pdus: &[pdu],
     };

@@ -86,7 +86,7 @@ pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptu
         scenario::RadioSubject::Cell(cell) => RadioSubject::Cell(CellId(cell as u32)),
         scenario::RadioSubject::Ue(ue) => RadioSubject::Ue(UeId(ue as u32)),
     });
-    let channels = radio.access.channels().map(|channel| RadioChannel {
+    let channels = radio.access.formats().map(|channel| RadioChannel {
         is_nr: channel.generation == Generation::Nr,
         lcid: channel.lcid,
         drb: channel.drb(),

@@ -59,8 +59,8 @@ fn what_is_sent_is_what_is_decoded() {
 }
 
 fn exchange(rlc: &RlcConfig, pdcp: &PdcpConfig, seed: u64, seen: &mut Seen) {
-    let channel = LogicalChannel::new(rlc, pdcp, 0);
-    let mut draws = Stream::new(seed, "wire", u64::from(channel.lcid));
+    let format = BearerFormat::new(rlc, pdcp, 0);
+    let mut draws = Stream::new(seed, "wire", u64::from(format.lcid));
     let mut ends = [0, 1].map(|_| Entity::new(rlc).expect("allowed"));
     let mut ledger = Ledger::new();
     let mut pool = PacketPool::new();
@@ -99,7 +99,7 @@ fn exchange(rlc: &RlcConfig, pdcp: &PdcpConfig, seed: u64, seen: &mut Seen) {
             status,
         };
         let run = Run {
-            channel: &channel,
+            format: &format,
             ledger: &ledger,
             pdus: &block.pdus,
         };
@@ -107,7 +107,7 @@ fn exchange(rlc: &RlcConfig, pdcp: &PdcpConfig, seed: u64, seen: &mut Seen) {
             continue;
         }
         encoder.write(&load, std::iter::once(run));
-        check(&load, &channel, &encoder, seen);
+        check(&load, &format, &encoder, seen);
         if draws.below(4) > 0 {
             ends[1 - from].on_block(now, &block, &mut out);
         }
@@ -118,7 +118,7 @@ fn exchange(rlc: &RlcConfig, pdcp: &PdcpConfig, seed: u64, seen: &mut Seen) {
     }
 }
 
-fn check(load: &Load<'_>, channel: &LogicalChannel, encoder: &Encoder, seen: &mut Seen) {
+fn check(load: &Load<'_>, format: &BearerFormat, encoder: &Encoder, seen: &mut Seen) {
     let bytes = encoder.bytes();
     assert_eq!(bytes.len(), load.size as usize, "with padding, the block");
     let mac = if load.is_nr {
@@ -138,16 +138,16 @@ fn check(load: &Load<'_>, channel: &LogicalChannel, encoder: &Encoder, seen: &mu
     }
     let mut packets = encoder.packets().iter();
     for (pdu, &(lcid, sdu)) in load.block.pdus.iter().zip(&mac.sdus) {
-        assert_eq!((lcid, sdu.len()), (channel.lcid, pdu.size as usize));
+        assert_eq!((lcid, sdu.len()), (format.lcid, pdu.size as usize));
         let rlc = if load.is_nr {
-            decode::rlc_nr(sdu, channel.rlc)
+            decode::rlc_nr(sdu, format.rlc)
         } else {
-            decode::rlc_lte(sdu, channel.rlc)
+            decode::rlc_lte(sdu, format.rlc)
         };
-        check_pdu(load, channel, pdu, &rlc, seen);
+        check_pdu(load, format, pdu, &rlc, seen);
         for (part, data) in load.block.data_parts(pdu).iter().zip(&rlc.parts) {
-            check_part(channel, part, data);
-            let header = channel.pdcp.header();
+            check_part(format, part, data);
+            let header = format.pdcp.header();
             if part.end() > header {
                 let named = packets.next().expect("every part of a packet is named");
                 let first = part.offset.max(header);
@@ -164,7 +164,7 @@ fn check(load: &Load<'_>, channel: &LogicalChannel, encoder: &Encoder, seen: &mu
     assert_eq!(packets.next(), None);
 }
 
-fn check_pdu(load: &Load<'_>, channel: &LogicalChannel, pdu: &Pdu, rlc: &Rlc<'_>, seen: &mut Seen) {
+fn check_pdu(load: &Load<'_>, format: &BearerFormat, pdu: &Pdu, rlc: &Rlc<'_>, seen: &mut Seen) {
     let parts = load.block.data_parts(pdu);
     assert_eq!(rlc.is_status, pdu.kind == PduKind::Status);
     assert_eq!(rlc.is_polling, pdu.is_polling);
@@ -172,7 +172,7 @@ fn check_pdu(load: &Load<'_>, channel: &LogicalChannel, pdu: &Pdu, rlc: &Rlc<'_>
     assert_eq!(rlc.sn, has_sn.then_some(pdu.sn));
     seen.polls |= pdu.is_polling;
     if rlc.is_status {
-        let longest = if load.is_nr || channel.rlc == Form::Am(16) {
+        let longest = if load.is_nr || format.rlc == Form::Am(16) {
             0xffff
         } else {
             0x7fff
@@ -190,7 +190,7 @@ fn check_pdu(load: &Load<'_>, channel: &LogicalChannel, pdu: &Pdu, rlc: &Rlc<'_>
     }
     assert_eq!(rlc.parts.len(), parts.len());
     let (first, last) = (parts[0], parts[parts.len() - 1]);
-    if channel.rlc != Form::Tm {
+    if format.rlc != Form::Tm {
         assert_eq!(rlc.is_cut, (!first.is_first(), !last.is_last()));
     }
     let (offset, is_last) = match pdu.kind {
@@ -204,10 +204,10 @@ fn check_pdu(load: &Load<'_>, channel: &LogicalChannel, pdu: &Pdu, rlc: &Rlc<'_>
 }
 
 /// The data is PDCP's header as far as it reaches, then zeros.
-fn check_part(channel: &LogicalChannel, part: &SduPart, data: &[u8]) {
+fn check_part(format: &BearerFormat, part: &SduPart, data: &[u8]) {
     assert_eq!(data.len(), part.len as usize);
     let sn = part.sdu.count;
-    let header = if channel.pdcp.sn_bits == 18 {
+    let header = if format.pdcp.sn_bits == 18 {
         vec![0x80 | (sn >> 16 & 3) as u8, (sn >> 8) as u8, sn as u8]
     } else {
         vec![0x80 | (sn >> 8 & 0xf) as u8, sn as u8]

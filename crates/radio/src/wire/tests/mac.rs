@@ -27,8 +27,8 @@ fn block(sizes: &[u32]) -> TransportBlock {
 fn mac_pdu(rlc: RlcConfig, size: u32, sizes: &[u32], status: Option<u8>) -> Vec<u8> {
     let block = block(sizes);
     let pdcp = SHORT_PDCP;
-    let mut channel = LogicalChannel::new(&rlc, &pdcp, 0);
-    channel.rlc = Form::Tm;
+    let mut format = BearerFormat::new(&rlc, &pdcp, 0);
+    format.rlc = Form::Tm;
     let ledger = Ledger::new();
     let load = Load {
         is_nr: rlc.generation == crate::rlc::Generation::Nr,
@@ -42,7 +42,7 @@ fn mac_pdu(rlc: RlcConfig, size: u32, sizes: &[u32], status: Option<u8>) -> Vec<
         status,
     };
     let run = Run {
-        channel: &channel,
+        format: &format,
         ledger: &ledger,
         pdus: &block.pdus,
     };
@@ -131,7 +131,7 @@ fn a_long_lte_sdu_has_a_length_of_16_bits() {
 #[test]
 fn an_encoder_forgets_the_block_before() {
     let block = block(&[7]);
-    let channel = LogicalChannel::new(&RlcConfig::TM, &SHORT_PDCP, 0);
+    let format = BearerFormat::new(&RlcConfig::TM, &SHORT_PDCP, 0);
     let mut ledger = Ledger::new();
     let mut pool = PacketPool::new();
     for _ in 0..2 {
@@ -145,7 +145,7 @@ fn an_encoder_forgets_the_block_before() {
         status: None,
     };
     let run = Run {
-        channel: &channel,
+        format: &format,
         ledger: &ledger,
         pdus: &block.pdus,
     };

@@ -1,11 +1,11 @@
-//! Logical channels: which LCID a bearer has.
+//! How the headers of a bearer look, and which LCID it has.
 
 use crate::pdcp::PdcpConfig;
 use crate::rlc::{Generation, Mode, RlcConfig};
 
 /// A bearer as its headers show it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LogicalChannel {
+pub struct BearerFormat {
     /// Logical channel identity.
     pub lcid: u8,
     /// LTE or NR.
@@ -54,18 +54,18 @@ impl Form {
 const LCIDS: [std::ops::RangeInclusive<u8>; 2] = [3..=10, 4..=32];
 const FORMS: u8 = 5;
 
-impl LogicalChannel {
-    /// The channel of the UE's `nth` bearer of this form.
+impl BearerFormat {
+    /// The format of the UE's `nth` bearer of this form.
     ///
     /// RRC is free in its choice of LCIDs. Here one tells the form, the same in every run: a
     /// reader that knows the table needs no signalling. Bearers beyond the table share one.
-    pub fn new(rlc: &RlcConfig, pdcp: &PdcpConfig, nth: u8) -> LogicalChannel {
+    pub fn new(rlc: &RlcConfig, pdcp: &PdcpConfig, nth: u8) -> BearerFormat {
         let form = Form::of(rlc);
         let lcids = &LCIDS[usize::from(rlc.generation == Generation::Nr)];
         let first = lcids.start() + form.rank();
-        let own = first.saturating_add(nth.saturating_mul(FORMS));
-        LogicalChannel {
-            lcid: if lcids.contains(&own) { own } else { first },
+        let lcid = first.saturating_add(nth.saturating_mul(FORMS));
+        BearerFormat {
+            lcid: if lcids.contains(&lcid) { lcid } else { first },
             generation: rlc.generation,
             rlc: form,
             pdcp: *pdcp,
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_lcid_tells_the_form() {
-        let of = |rlc, nth| LogicalChannel::new(&rlc, &PdcpConfig::NR, nth);
+        let of = |rlc, nth| BearerFormat::new(&rlc, &PdcpConfig::NR, nth);
         assert_eq!(of(RlcConfig::NR_AM, 0).lcid, 4);
         assert_eq!(of(RlcConfig::NR_UM, 0).lcid, 5);
         assert_eq!(of(RlcConfig::NR_SRB, 0).lcid, 6);
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn bearers_beyond_the_table_share_an_lcid() {
-        let of = |nth| LogicalChannel::new(&RlcConfig::LTE_AM, &PdcpConfig::LTE, nth).lcid;
+        let of = |nth| BearerFormat::new(&RlcConfig::LTE_AM, &PdcpConfig::LTE, nth).lcid;
         assert_eq!([of(0), of(1), of(2), of(200)], [3, 8, 3, 3]);
     }
 }
