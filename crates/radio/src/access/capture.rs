@@ -1,10 +1,11 @@
 //! Transport blocks and scheduling requests as a capture shows them.
 
+use super::content::Content;
 use super::harq::Outcome;
 use super::uplink::status_format;
 use super::{AirInterface, Env, RadioAccess};
 use crate::phy::frame::Duplex;
-use crate::wire::{Load, Run};
+use crate::wire::{Encoder, Load, Run};
 use fadeout_core::{
     CellId, Direction, MacPdu, Motion, Probe, Reception, SchedulingRequest, Span, UeId,
 };
@@ -24,43 +25,20 @@ impl RadioAccess {
         outcome: Outcome,
         env: &mut Env<'_, M, P>,
     ) {
-        let mut encoder = std::mem::take(&mut self.scratch.encoder);
-        let cell = &self.cells[id.index()];
-        let resources = &cell.half(direction).resources;
-        let block = self.ues[ue.index()].half(direction).harq.process(process);
-        let shape = block.shape;
-        let is_nr = matches!(cell.config.air, AirInterface::Nr { .. });
         let reception = match (outcome.is_ok, outcome.is_new) {
             (true, true) => Reception::Decoded,
             (true, false) => Reception::Repeated,
             (false, _) => Reception::Failed,
         };
         let is_decoded = reception == Reception::Decoded;
+        let mut encoder = std::mem::take(&mut self.scratch.encoder);
         if is_decoded {
-            let status = status_format(cell.config.air).index(block.status);
-            // An uplink block may carry a report alone.
-            let content = block.content.map(|id| self.contents.content(id));
-            let bearers = content.map_or(&[][..], |content| &content.bearers);
-            let firsts = std::iter::once(0).chain(bearers.iter().map(|&(_, end)| end));
-            let runs = bearers.iter().zip(firsts).map(|(&(bearer, end), first)| {
-                let bearer = &self.bearers[bearer.index()];
-                let pdus = content.map_or(&[][..], |content| &content.block.pdus);
-                Run {
-                    format: &bearer.format,
-                    ledger: &bearer.ends[direction.index()].ledger,
-                    pdus: &pdus[first as usize..end as usize],
-                }
-            });
-            let nothing = crate::rlc::TransportBlock::new();
-            let load = Load {
-                is_nr,
-                direction,
-                size: shape.bytes,
-                block: content.map_or(&nothing, |content| &content.block),
-                status: (direction == Direction::Uplink).then_some(status),
-            };
-            encoder.write(&load, runs);
+            self.encode((id, ue, process), direction, &mut encoder);
         }
+        let cell = &self.cells[id.index()];
+        let resources = &cell.half(direction).resources;
+        let block = self.ues[ue.index()].half(direction).harq.process(process);
+        let shape = block.shape;
         let scheme = resources.scheme(usize::from(shape.scheme));
         let (frame, slot) = self.frame_and_slot(id, block.slot);
         env.probe.mac_pdu(&MacPdu {
@@ -68,7 +46,7 @@ impl RadioAccess {
             cell: id,
             ue,
             direction,
-            is_nr,
+            is_nr: is_nr(cell.config.air),
             is_tdd: !matches!(cell.config.duplex, Duplex::Fdd),
             frame,
             slot,
@@ -88,6 +66,43 @@ impl RadioAccess {
         self.scratch.encoder = encoder;
     }
 
+    /// Writes the MAC PDU of a block.
+    fn encode(
+        &self,
+        (id, ue, process): (CellId, UeId, u8),
+        direction: Direction,
+        encoder: &mut Encoder,
+    ) {
+        let air = self.cells[id.index()].config.air;
+        let harq = &self.ues[ue.index()].half(direction).harq;
+        let block = harq.process(process);
+        // An uplink block may carry a report alone.
+        let nothing = Content::default();
+        let content = block
+            .content
+            .map_or(&nothing, |id| self.contents.content(id));
+        let firsts = content.bearers.iter().map(|&(_, end)| end);
+        let firsts = std::iter::once(0).chain(firsts);
+        let runs = content.bearers.iter().zip(firsts);
+        let runs = runs.map(|(&(bearer, end), first)| {
+            let bearer = &self.bearers[bearer.index()];
+            Run {
+                format: &bearer.format,
+                ledger: &bearer.ends[direction.index()].ledger,
+                pdus: &content.block.pdus[first as usize..end as usize],
+            }
+        });
+        let has_report = direction == Direction::Uplink;
+        let load = Load {
+            is_nr: is_nr(air),
+            direction,
+            size: block.shape.bytes,
+            block: &content.block,
+            status: has_report.then(|| status_format(air).index(block.status)),
+        };
+        encoder.write(&load, runs);
+    }
+
     /// Shows the probe that a UE asks in `slot`.
     pub(super) fn show_request(&self, id: CellId, ue: UeId, slot: u64, probe: &mut impl Probe) {
         let cell = &self.cells[id.index()];
@@ -96,7 +111,7 @@ impl RadioAccess {
             sent_at: cell.frame.start_of(slot),
             cell: id,
             ue,
-            is_nr: matches!(cell.config.air, AirInterface::Nr { .. }),
+            is_nr: is_nr(cell.config.air),
             is_tdd: !matches!(cell.config.duplex, Duplex::Fdd),
             frame,
             slot: in_frame,
@@ -115,4 +130,8 @@ impl RadioAccess {
         };
         ((subframe / FRAME % FRAMES) as u16, in_frame as u16)
     }
+}
+
+fn is_nr(air: AirInterface) -> bool {
+    matches!(air, AirInterface::Nr { .. })
 }
