@@ -104,6 +104,32 @@ fn both_generations_and_directions_carry_a_flow() {
 }
 
 #[test]
+fn soft_states_and_values_of_the_place_reach_the_channel() {
+    let cell = "radio = \"nr\"\ncarrier = \"28 GHz\"\nbandwidth = \"400 MHz\"\n\
+                channel = { path-loss = \"umi\" }";
+    let ue = "[ue.phone]\nposition = [\"60 m\", \"0 m\"]\n\
+              mobility = { model = \"line\", y-speed = 10 }\n";
+    let text = scenario(cell, &format!("{ue}{DOWNLOAD}"));
+    let run = |fading: &str, given: &[&str]| {
+        let fading = format!("cell.base.channel.fading={fading}");
+        let overrides: Vec<&str> = [fading.as_str()]
+            .into_iter()
+            .chain(given.iter().copied())
+            .collect();
+        goodput(&summary(&text, &overrides), 0)
+    };
+    for (fading, drawn) in [
+        ("rician", "cell.base.channel.k-factor=drawn"),
+        ("tdl-a", "cell.base.channel.delay-spread=drawn"),
+        ("tdl-a", "cell.base.channel.line-of-sight=soft"),
+    ] {
+        let (plain, changed) = (run(fading, &[]), run(fading, &[drawn]));
+        assert!(changed > 1.0, "{drawn}: {changed} Mbit/s");
+        assert_ne!(plain, changed, "{drawn} changes nothing");
+    }
+}
+
+#[test]
 fn an_idle_crowd_costs_nothing() {
     let idle = "[ue.crowd]\ncount = 1000\nspread = \"300 m\"\n[ue.phone]\n\
                 position = [\"50 m\", \"0 m\"]\n[flow.one]\nfrom = \"server\"\nto = \"phone\"\n\

@@ -188,7 +188,10 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let path_loss = &described.path_loss;
     let fading = |default: &str| {
         let name = described.fading.as_deref().unwrap_or(default);
-        Fading::from_name(name, described.k_factor.0, described.delay_spread)
+        // What is drawn is not read.
+        let k_db = described.k_factor.map_or(0.0, |k| k.0);
+        let delay_spread = described.delay_spread.unwrap_or_default();
+        Fading::from_name(name, k_db, delay_spread)
             .ok_or_else(|| format!("there is no fading \"{name}\""))
     };
     let blockages = described.blockage.iter().map(|given| {
@@ -203,6 +206,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .ok_or_else(|| unknown("path loss", path_loss))?,
         line_of_sight: match described.line_of_sight {
             scenario::LineOfSight::Drawn => LineOfSight::Drawn,
+            scenario::LineOfSight::Soft => LineOfSight::Soft,
             scenario::LineOfSight::Clear => LineOfSight::Given(true),
             scenario::LineOfSight::Obstructed => LineOfSight::Given(false),
             scenario::LineOfSight::Geometry => LineOfSight::Geometry,
@@ -210,6 +214,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         shadowing: described.shadowing.then(Shadowing::default),
         los_fading: fading("rician")?,
         nlos_fading: fading("rayleigh")?,
+        draws_k_factor: described.k_factor.is_none(),
+        draws_delay_spread: described.delay_spread.is_none(),
         environment_speed: described.environment_speed,
         blockages: blockages.collect::<Result<_, _>>()?,
         base_antenna: antenna(&cell.antenna)?,
