@@ -115,6 +115,9 @@ impl Reader<'_> {
     }
 }
 
+/// NACK_SN, range, SOstart and SOend.
+pub(super) type Missing = (u32, u32, Option<(u32, u32)>);
+
 /// What an RLC PDU says.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Rlc<'a> {
@@ -128,8 +131,8 @@ pub(super) struct Rlc<'a> {
     pub(super) is_cut: (bool, bool),
     /// Data of each SDU.
     pub(super) parts: Vec<&'a [u8]>,
-    /// NACK_SN, range, SOstart and SOend.
-    pub(super) nacks: Vec<(u32, u32, Option<(u32, u32)>)>,
+    /// NACKs of a STATUS PDU.
+    pub(super) nacks: Vec<Missing>,
 }
 
 pub(super) fn rlc_nr(bytes: &[u8], form: Form) -> Rlc<'_> {
