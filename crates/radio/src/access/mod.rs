@@ -112,6 +112,7 @@ struct Scratch {
     shares: Vec<Share>,
     sdus: Vec<Sdu>,
     ordered: Vec<Sdu>,
+    dropped: Vec<Sdu>,
     lost: Vec<PacketId>,
     unconfirmed: Vec<Sdu>,
     contents: Vec<ContentId>,
@@ -158,13 +159,13 @@ impl RadioAccess {
                 bearer: index,
                 error,
             };
-            let alike = access.bearers.iter().filter(|other| {
-                other.config.ue == bearer.ue && other.format.rlc == Form::of(&bearer.rlc)
-            });
+            let form = Form::of(&bearer.rlc);
+            let own = access.ues[bearer.ue.index()].bearers.iter();
+            let alike = own.filter(|id| access.bearers[id.index()].format.rlc == form);
             let nth = alike.count().min(u8::MAX.into()) as u8;
             access
                 .bearers
-                .push(Bearer::new(bearer, nth).map_err(error)?);
+                .push(Bearer::new((index, nth), bearer, seed).map_err(error)?);
             let of_ue = &mut access.ues[bearer.ue.index()].bearers;
             of_ue.push(BearerId(index as u32));
             let bearers = &access.bearers;
