@@ -9,8 +9,10 @@ pub enum LinkError {
     /// The link would never send anything.
     #[error("the rate is zero for ever; expected a positive rate")]
     NeverSends,
-    /// A varying rate too small to simulate packet by packet.
-    #[error("a varying rate has a value of {0:?}; expected zero or at least 0.001 Mbit/s")]
+    /// A rate that varies or is sent in blocks, too small to simulate packet by packet.
+    #[error(
+        "a rate that varies or is sent in blocks is {0:?}; expected zero or at least 0.001 Mbit/s"
+    )]
     RateTooSmall(Rate),
     /// The list of rate steps is empty or does not begin at time zero.
     #[error("rate steps begin at {}; expected the first step at 0 s",

@@ -35,6 +35,11 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_link::QUEUE_DISCIPLINES,
         },
         Kind {
+            name: "bearer",
+            plural: "bearers",
+            entries: fadeout_link::bearer::BEARERS,
+        },
+        Kind {
             name: "radio",
             plural: "radios",
             entries: fadeout_radio::named::RADIOS,

@@ -1,6 +1,6 @@
 //! `summary.json`: one object a flow, one a direction of a link, and what the radio access did.
 
-use crate::build::{default_congestion_control, direction_name};
+use crate::build::{default_congestion_control, direction_names};
 use crate::radio::direction_of;
 use crate::world::{Flow, World};
 use fadeout_core::{Direction, DropCause, Probe, Time, UeId};
@@ -19,12 +19,8 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
         .zip(world.flows())
         .map(|(described, flow)| flow_summary(described, flow, world))
         .collect();
-    let names = scenario
-        .links
-        .iter()
-        .flat_map(|link| [direction_name(link, false), direction_name(link, true)]);
     let duration = world.now().as_secs_f64();
-    let links: Vec<Value> = names
+    let links: Vec<Value> = direction_names(scenario)
         .zip(world.links())
         .map(|(name, link)| link_summary(&name, link.stats(), duration))
         .collect();

@@ -55,6 +55,21 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
+            name: "bearer",
+            plural: "bearers",
+            entries: &[
+                entry(
+                    "hspa",
+                    &["hsdpa"],
+                    &[
+                        number("sinr", "dB"),
+                        parameter("radio-states", ParameterKind::Bool, "false"),
+                    ],
+                ),
+                entry("umts", &[], &[]),
+            ],
+        },
+        Kind {
             name: "radio",
             plural: "radios",
             entries: &[
