@@ -266,6 +266,21 @@ fn an_rlc_window_shorter_than_t_status_prohibit_is_named() {
 }
 
 #[test]
+fn a_short_queue_of_the_senders_interface_is_pointed_out() {
+    let advice = |limit: &str| {
+        let text = scenario(LTE, &format!("[ue.phone]\n{DOWNLOAD}"));
+        let set = format!("link.core.queue.limit={limit}");
+        fadeout_sim::advice(&parse(&text, ".".into(), &[&set]))
+    };
+    // As above: 100 kB may wait for an acknowledgment, and 67 packets are 100.5 kB.
+    assert_eq!(advice("67 packets"), Vec::<String>::new());
+    let sentences = advice("66 packets");
+    assert_eq!(sentences.len(), 1);
+    let expected = "link \"core\": the queue of 66 packets in front of it is below the 100 kB";
+    assert!(sentences[0].starts_with(expected), "{sentences:?}");
+}
+
+#[test]
 fn hard_places_end_a_run_in_order() {
     // At the antenna itself, under it, and beyond every reach.
     for (position, height) in [("0 m", "10 m"), ("0 m", "1.5 m"), ("900 km", "1.5 m")] {
