@@ -12,12 +12,11 @@
 //! costs no event.
 
 use crate::LinkError;
-use crate::loss::is_probability;
 use crate::rate::{Piece, Pieces};
 use crate::streams::Streams;
 use crate::transmitter::{NEVER, Transmission};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::OutOfRange;
+use fadeout_core::registry::in_range;
 use fadeout_core::{Span, Time};
 
 /// Most HARQ processes.
@@ -62,34 +61,17 @@ impl Default for BlockConfig {
 
 impl BlockConfig {
     fn check(&self) -> Result<(), LinkError> {
-        let range = |name, value: String, expected: &str| {
-            LinkError::OutOfRange(OutOfRange {
-                name,
-                value,
-                expected: expected.to_owned(),
-            })
-        };
-        if self.interval < INTERVALS.0 || self.interval > INTERVALS.1 {
-            let value = self.interval.to_string();
-            return Err(range("the interval", value, "0.1 ms to 1 s"));
-        }
-        if self.processes == 0 || self.processes as usize > MOST_PROCESSES {
-            let value = self.processes.to_string();
-            return Err(range("the number of HARQ processes", value, "1 to 16"));
-        }
-        if self.transmissions == 0 || self.transmissions > 64 {
-            let value = self.transmissions.to_string();
-            return Err(range("the number of transmissions", value, "1 to 64"));
-        }
-        for (name, value) in [
-            ("the block error rate", self.error),
-            ("the residual error rate", self.residual_error),
-        ] {
-            is_probability(name, value)?;
-            if value > MOST_ERRORS {
-                return Err(range(name, value.to_string(), "at most 0.9"));
-            }
-        }
+        let (shortest, longest) = INTERVALS;
+        in_range("the interval", self.interval, shortest..=longest)?;
+        let most = MOST_PROCESSES as u32;
+        in_range("the number of HARQ processes", self.processes, 1..=most)?;
+        in_range("the number of transmissions", self.transmissions, 1..=64)?;
+        in_range("the block error rate", self.error, 0.0..=MOST_ERRORS)?;
+        in_range(
+            "the residual error rate",
+            self.residual_error,
+            0.0..=MOST_ERRORS,
+        )?;
         Ok(())
     }
 }

@@ -303,12 +303,12 @@ fn parameters_out_of_range_are_errors() {
         fails(blocks, 3565)
     };
     assert!(with(|b| b.error = 1.0).contains("at most 0.9"));
-    assert!(with(|b| b.error = f64::NAN).contains("between 0 and 1"));
-    assert!(with(|b| b.residual_error = -0.1).contains("between 0 and 1"));
-    assert!(with(|b| b.interval = Span::ZERO).contains("0.1 ms to 1 s"));
-    assert!(with(|b| b.processes = 0).contains("1 to 16"));
-    assert!(with(|b| b.processes = 17).contains("1 to 16"));
-    assert!(with(|b| b.transmissions = 0).contains("1 to 64"));
+    assert!(with(|b| b.error = f64::NAN).contains("at least 0 and at most 0.9"));
+    assert!(with(|b| b.residual_error = -0.1).contains("at least 0 and at most 0.9"));
+    assert!(with(|b| b.interval = Span::ZERO).contains("at least 100 us and at most 1 s"));
+    assert!(with(|b| b.processes = 0).contains("at least 1 and at most 16"));
+    assert!(with(|b| b.processes = 17).contains("at least 1 and at most 16"));
+    assert!(with(|b| b.transmissions = 0).contains("at least 1 and at most 64"));
     assert!(fails(good, 0).contains("positive rate"));
     assert!(fails(good, 1).contains("0.001 Mbit/s"));
 }

@@ -65,7 +65,7 @@ impl Loss {
     }
 }
 
-pub(crate) fn is_probability(name: &'static str, value: f64) -> Result<(), LinkError> {
+fn is_probability(name: &'static str, value: f64) -> Result<(), LinkError> {
     if (0.0..=1.0).contains(&value) {
         Ok(())
     } else {
