@@ -4,7 +4,7 @@ use super::BuildError;
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, CellId, Point, Rate, UeId, Vector};
+use fadeout_core::{CellId, Point, Rate, Span, UeId, Vector};
 use fadeout_mobility as mobility;
 use fadeout_mobility::{Obstacle, Places, RandomWaypoint, Rectangle, Track};
 use fadeout_radio::access::{
@@ -17,7 +17,7 @@ use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
-use fadeout_radio::rlc::Generation;
+use fadeout_radio::rlc::{Generation, RlcConfig};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
 
 /// The radio access of a scenario; none without cells.
@@ -137,15 +137,28 @@ fn generation(cell: &CellConfig) -> Generation {
     }
 }
 
-/// Peak rate of a cell and RLC buffer of a bearer in it.
-pub(super) fn peak_and_buffer(
-    described: &scenario::Cell,
-    bearer: &scenario::Bearer<'_>,
-) -> Option<(Rate, Bytes)> {
+/// What bounds the rate of a bearer, whatever its channel.
+pub(crate) struct Bounds {
+    /// Peak rate of its cell.
+    pub(crate) peak: Rate,
+    /// LTE's transmission time interval.
+    pub(crate) tti: Option<Span>,
+    pub(crate) rlc: RlcConfig,
+}
+
+/// The bounds of a bearer in a cell; `None` where one of them cannot be built.
+pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) -> Option<Bounds> {
     let cell = cell(described).ok()?;
     let Named { name, parameters } = bearer.rlc();
-    let rlc = named::rlc(name, parameters, generation(&cell))?;
-    Some((cell.peak_rate(), rlc.buffer))
+    let tti = match cell.air {
+        AirInterface::Lte { tti } => Some(tti),
+        AirInterface::Nr { .. } => None,
+    };
+    Some(Bounds {
+        peak: cell.peak_rate(),
+        tti,
+        rlc: named::rlc(name, parameters, generation(&cell))?,
+    })
 }
 
 fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
