@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standing_queue_is_dropped_from_down_to_the_target() {
+    fn a_standing_queue_is_dropped_down_to_the_target() {
         let mut rig = Rig::default();
         let (left, waiting) = standing(&mut rig, Ecn::NotEct);
         // A packet a millisecond comes and goes, so the queue falls by what is dropped, and four
