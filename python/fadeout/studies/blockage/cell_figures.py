@@ -50,7 +50,7 @@ def tornado(lengths: Sequence[str], moved: "Sequence[Moved]") -> Figure:
             ax.set_title(depth)
             ax.set_xlabel("Change of the loss (points)")
         panels[0].set_yticks(range(len(moved)), names)
-        panels[0].invert_yaxis()
+        panels[0].set_ylim(len(moved) - 0.4, -0.6)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
