@@ -130,7 +130,7 @@ def test_every_transport_block_is_read_from_mac_to_tcp(
     arguments = [part for field in fields for part in ("-e", field)]
     lines = tshark(captures / "small-cell.radio.pcapng", "-T", "fields", *arguments)
     packets = [line.split("\t") for line in lines]
-    blocks = results.transport_blocks
+    blocks = results.table("transport_blocks")
     assert [int(packet[3]) for packet in packets] == blocks["process"].to_list()
     failed = [packet[1].startswith("CRC failed") for packet in packets]
     assert failed == [not is_ok for is_ok in blocks["is_ok"]]
