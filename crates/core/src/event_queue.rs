@@ -27,6 +27,9 @@ impl<E> Entry<E> {
 
 const ARITY: usize = 4;
 
+/// Events that an empty queue has room for: a small run never outgrows it.
+const ROOM: usize = 1024;
+
 impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
         Self::new()
@@ -40,7 +43,7 @@ impl<E: Copy> EventQueue<E> {
     pub fn new() -> Self {
         let () = Self::ENTRY_FITS;
         EventQueue {
-            heap: Vec::new(),
+            heap: Vec::with_capacity(ROOM),
             scheduled: 0,
         }
     }

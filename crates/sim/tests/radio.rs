@@ -317,4 +317,13 @@ fn what_no_cell_can_be_is_refused_by_name() {
         error,
         "UE \"phone\": t-Reordering is 33 ms; the nearest allowed value is 35 ms"
     );
+    let small = "[cell.small]\nradio = \"nr\"\ncarrier = \"28 GHz\"\nbandwidth = \"100 MHz\"\n\
+                 channel = { path-loss = \"umi\" }\n\
+                 [link.backhaul]\nfrom = \"server\"\nto = \"small\"\nrate = \"1 Gbit/s\"\n\
+                 delay = \"1 ms\"\n";
+    let error = refused(&scenario(LTE, &format!("{small}{phone}")));
+    assert!(
+        error.starts_with("UE \"phone\": it names no cell, and some are of LTE and some of NR"),
+        "{error}"
+    );
 }

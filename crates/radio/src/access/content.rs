@@ -17,9 +17,9 @@ pub(super) struct Content {
 
 /// All contents, the last one freed used first while it is in the cache.
 ///
-/// All have the room that the fullest one needed: otherwise those that are used seldom would go on
-/// growing for long, one by one.
-#[derive(Debug, Default)]
+/// All have the room that the fullest one needed, from the start room for a block of ACKs: otherwise
+/// those that are used seldom would go on growing for long, one by one.
+#[derive(Debug)]
 pub(super) struct Contents {
     contents: Vec<Content>,
     free: Vec<ContentId>,
@@ -57,15 +57,46 @@ impl Room {
     }
 }
 
+/// Bytes of a small packet in its block: an ACK of IPv4 with timestamps and headers around it.
+const SMALL_SDU: u64 = 60;
+
+/// Beyond so many PDUs in a block, room is made when it is needed.
+const MOST_ROOM: u64 = 256;
+
 impl Contents {
+    /// Storage for blocks of up to `largest_block` bytes.
+    pub(super) fn new(largest_block: u64) -> Contents {
+        let small = (largest_block / SMALL_SDU).clamp(4, MOST_ROOM);
+        let places = small.next_power_of_two() as usize;
+        Contents {
+            contents: Vec::new(),
+            free: Vec::new(),
+            room: Room {
+                pdus: places,
+                parts: places,
+                nacks: 4,
+            },
+        }
+    }
     /// An empty content.
     pub(super) fn claim(&mut self) -> ContentId {
-        self.free.pop().unwrap_or_else(|| {
-            let mut content = Content::default();
+        if self.free.is_empty() {
+            self.double();
+        }
+        self.free.pop().expect("there are some now")
+    }
+    /// All are in use: as many again, as a list grows, so that new maxima soon cost nothing.
+    #[cold]
+    fn double(&mut self) {
+        let first = self.contents.len();
+        let count = first.max(4);
+        self.contents.resize_with(first + count, Content::default);
+        for index in (first..first + count).rev() {
+            let content = &mut self.contents[index];
             self.room.make(&mut content.block);
-            self.contents.push(content);
-            ContentId(self.contents.len() as u32 - 1)
-        })
+            content.bearers.reserve(1);
+            self.free.push(ContentId(index as u32));
+        }
     }
     pub(super) fn content(&self, id: ContentId) -> &Content {
         &self.contents[id.0 as usize]

@@ -119,6 +119,20 @@ struct Scratch {
     encoder: Encoder,
 }
 
+/// Packets that lists of the moment have room for from the start: what a repaired gap sets free.
+const ROOM: usize = 1024;
+
+impl Scratch {
+    fn new() -> Scratch {
+        Scratch {
+            sdus: Vec::with_capacity(ROOM),
+            ordered: Vec::with_capacity(ROOM),
+            lost: Vec::with_capacity(ROOM),
+            ..Scratch::default()
+        }
+    }
+}
+
 impl RadioAccess {
     /// Builds everything that `config` describes.
     ///
@@ -131,13 +145,18 @@ impl RadioAccess {
         let cells = cells
             .map(|(index, cell)| Cell::new(index, cell, ues))
             .collect::<Result<Vec<_>, _>>()?;
+        let block_of = |cell: &Cell| {
+            let rate = cell.config.peak_rate().as_bytes_per_sec_f64();
+            (rate * cell.frame.slot().as_secs_f64()) as u64
+        };
+        let largest_block = cells.iter().map(block_of).max().unwrap_or(0);
         let mut access = RadioAccess {
             ues: Vec::with_capacity(ues),
             bearers: Vec::with_capacity(config.bearers.len()),
             events: EventQueue::new(),
-            contents: Contents::default(),
+            contents: Contents::new(largest_block),
             tracks: Tracks::default(),
-            scratch: Scratch::default(),
+            scratch: Scratch::new(),
             seed,
             counters: Counters::default(),
             cells,

@@ -58,8 +58,10 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
             ue: described.name(),
             reason,
         };
-        let cell = described.described.cell.unwrap_or(0);
-        let generation = generation(&config.cells[cell]);
+        let generation = match described.described.cell {
+            Some(cell) => generation(&config.cells[cell]),
+            None => only_generation(&config.cells).map_err(refuse)?,
+        };
         let bearer = bearer(&described, generation).map_err(refuse)?;
         config.bearers.push(bearer);
     }
@@ -74,6 +76,17 @@ pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<usize> 
     (0..scenario.ues.len() as u32)
         .map(|ue| cell(ue).map_or(0, CellId::index))
         .collect()
+}
+
+/// The generation of all cells: RLC and PDCP of a UE that may be served by any of them.
+fn only_generation(cells: &[CellConfig]) -> Result<Generation, String> {
+    let first = generation(&cells[0]);
+    if cells.iter().all(|cell| generation(cell) == first) {
+        return Ok(first);
+    }
+    let text = "it names no cell, and some are of LTE and some of NR, whose RLC and PDCP differ; \
+                `cell` is missing";
+    Err(text.to_owned())
 }
 
 /// Captures of the radio that the scenario asks for.
