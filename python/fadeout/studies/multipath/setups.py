@@ -158,6 +158,8 @@ CHANGES = (
     Change("28 and 73 GHz repeat", "HARQ only (RLC UM)", HARQ_ONLY),
     Change("28 and 73 GHz repeat", "nothing",
            HARQ_ONLY | each("28 73", "cell.cell-{}.radio.harq-transmissions", "1")),
+    Change("PDCP of 28 and 73 GHz", "waits 500 ms for a gap",
+           each("28 73", "ue.ue-{}.pdcp", '{ name = "standard", t-reordering = "500 ms" }')),
     Change("line of sight", "always", {"cell.cell-*.channel.line-of-sight": "clear"}),
     Change("line of sight", "never", {"cell.cell-*.channel.line-of-sight": "obstructed"}),
     Change("path loss of 28 and 73 GHz", "UMi",
