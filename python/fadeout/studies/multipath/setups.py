@@ -173,7 +173,7 @@ CHANGES = (
     Change("core", "10 ms to each cell", {"link.core-*.delay": "10 ms"}),
     Change("core", "20 ms to LTE", {"link.core-lte.delay": "20 ms"}),
     Change("direction", "uplink", is_uplink=True),
-    Change("length of a run", "12 s", duration_s=12),
+    Change("length of a run", "8 s", duration_s=8),
     Change("uncoupled", "CUBIC without HyStart", NO_HYSTART),
 )  # fmt: skip
 """What the one-at-a-time table changes."""
