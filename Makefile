@@ -49,9 +49,9 @@ build: $(VENV)/.maturin ## Build the native module and install the package into 
 # --- for users ------------------------------------------------------------------------------
 
 .PHONY: demo
-demo: build ## Run the blockage study: its table, its figures, and where they are
-	$(call say,blockage study)
-	$(BIN)/fadeout study blockage --out out/study-blockage --force
+demo: build ## Run the blockage study with fewer seeds: its table, its figures, and where they are
+	$(call say,blockage study with fewer seeds and shorter runs)
+	$(BIN)/fadeout study blockage --quick --seeds 8 --out out/study-blockage --force
 
 # --- checks ---------------------------------------------------------------------------------
 
@@ -120,7 +120,9 @@ docs: build $(VENV)/.tools check-docs ## Build the documentation
 	@echo "documentation: docs/_build/html/index.html"
 
 .PHONY: study-docs
-study-docs: demo ## Run the studies and put their reports and figures into the docs
+study-docs: build ## Run the studies and put their reports and figures into the docs
+	$(call say,study of blockage)
+	$(BIN)/fadeout study blockage --out out/study-blockage --force
 	$(call say,study of congestion controls)
 	$(BIN)/fadeout study congestion-controls --out out/study-congestion-controls --force
 	$(call say,study of retransmissions on the link)

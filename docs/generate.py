@@ -4,9 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import fadeout
 from fadeout import _native
 from fadeout.results import table_docs
 from fadeout.validate import linux, linux_multipath
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def write_all(folder: Path) -> None:
@@ -19,6 +22,9 @@ def write_all(folder: Path) -> None:
         "catalog": catalog_page(catalog["kinds"]),
     }
     pages["validation"] = validation_page(folder)
+    fadeout.run(ROOT / "scenarios" / "mmwave-walk.toml").plot.save(
+        folder / "mmwave-walk", ["sinr", "overview", "delay"]
+    )
     for name, text in pages.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -210,7 +210,7 @@ def measure() -> list[Figure]:
     ]
     names = ("bulk", "thousand", "ten-thousand", "two-tcps", "two-subflows")
     bulk, thousand, transfers, tcps, subflows = (str(SCENARIOS / f"{name}.toml") for name in names)
-    radio = ("mmwave-ue", "mmwave-ten-ues", "thousand-ues")
+    radio = ("mmwave-ue", "mmwave-ue-wideband", "mmwave-ten-ues", "thousand-ues")
     slow = ["link.path.rate=100 Mbit/s", "link.path.queue.limit=50 packets", "duration=100 s"]
     with tempfile.TemporaryDirectory() as scratch:
         runs = medians(
@@ -245,7 +245,9 @@ def measure() -> list[Figure]:
         runs[name].ns_per_packet / runs["tcps"].ns_per_packet
         for name in ("subflows", "subflows-papers")
     )
-    mmwave, ten, crowd = (runs[name].cpu_s * 1e3 / runs[name].simulated_s for name in radio)
+    mmwave, wideband, ten, crowd = (
+        runs[name].cpu_s * 1e3 / runs[name].simulated_s for name in radio
+    )
     figures = [
         Figure("CUBIC, 1 Gbit/s, 20 ms: a data packet and its ACKs", one.ns_per_packet, "ns", 300),
         Figure("a second of 100 Mbit/s", slow_ms, "ms", 3),
@@ -262,6 +264,7 @@ def measure() -> list[Figure]:
         Figure("Multipath TCP to two TCPs, a data packet", multipath, "x", 2.5),
         Figure("Multipath TCP, lowest RTT, to two TCPs", papers, "x", 2.5),
         Figure("one mmWave UE, 630 Mbit/s, full stack: a second", mmwave, "ms", 25),
+        Figure("the same with wideband fading: a second", wideband, "ms", 25),
         Figure("ten mmWave UEs in a cell, full stack: a second", ten, "ms", 60),
         Figure("1,000 UEs in 10 LTE cells, full stack: a second", crowd, "ms", 1000),
         Figure("1,000 UEs in 10 LTE cells: memory", runs["thousand-ues"].peak_mb, "MB", 1000),

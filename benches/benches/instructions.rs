@@ -7,9 +7,12 @@
 use fadeout_benches::{Arrival, Pair, RadioLoad, path};
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    EventQueue, LinkId, NullProbe, Packet, PacketId, PacketPool, Segment, Span, Time,
+    EventQueue, Kinematics, LinkId, NullProbe, Packet, PacketId, PacketPool, Point, Segment, Span,
+    Time, Vector,
 };
 use fadeout_link::{Link, LinkConfig, LossConfig, RateConfig, Trace};
+use fadeout_radio::channel::fading::{Fading, MAX_SUB_BANDS, TdlProfile};
+use fadeout_radio::channel::{ChannelConfig, Environment, LinkChannel, LinkEnds, LinkKey};
 use fadeout_radio::rlc::{Entity, RlcConfig, Sdu, TransportBlock};
 use fadeout_scenario::Source;
 use fadeout_sim::World;
@@ -340,6 +343,47 @@ fn rlc(mut bearer: Bearer) -> Bearer {
     bearer
 }
 
+/// A link to a UE that walks past, with the same fading in and out of sight.
+fn faded(fading: Fading) -> LinkChannel {
+    let config = ChannelConfig {
+        los_fading: fading,
+        nlos_fading: fading,
+        ..ChannelConfig::default()
+    };
+    let mut environment = Environment::new(config, 1).expect("a valid channel");
+    let (site, cell, ue) = (0, 0, 0);
+    let mut link = environment.link(LinkKey { site, cell, ue });
+    let mast = Kinematics::at_rest(Point::new(0.0, 0.0, 10.0));
+    let walker = Kinematics {
+        position: Point::new(100.0, 20.0, 1.5),
+        velocity: Vector::new(0.0, 2.0, 0.0),
+    };
+    link.large_scale_db(Time::ZERO, &LinkEnds::new(mast, walker));
+    link
+}
+
+const TDL_A: Fading = Fading::Tdl {
+    profile: TdlProfile::A,
+    delay_spread: Span::from_nanos(100),
+};
+
+// A step is a look in one slot. That the waves become vector instructions shows here.
+#[library_benchmark]
+#[bench::flat(faded(Fading::Rayleigh))]
+#[bench::tdl_a(faded(TDL_A))]
+fn fading(link: LinkChannel) -> LinkChannel {
+    let mut gains = [0.0; MAX_SUB_BANDS];
+    for step in 0..STEPS as u64 {
+        let slot = Time::from_nanos(step * 125_000);
+        match link.sub_bands() {
+            None => gains[0] = link.fading_flat(slot) as f32,
+            Some(sub_bands) => link.fading(slot, &mut gains[..sub_bands]),
+        }
+        black_box(&gains);
+    }
+    link
+}
+
 /// Well after every buffer and HARQ process has been used.
 fn loaded(mut load: RadioLoad) -> RadioLoad {
     load.run_for(200_000_000);
@@ -359,6 +403,6 @@ fn radio(mut load: RadioLoad, step_nanos: u64) -> RadioLoad {
 
 library_benchmark_group!(
     name = hot_paths,
-    benchmarks = [event, endpoint, control, link, radio, rlc, world]
+    benchmarks = [event, endpoint, control, link, fading, radio, rlc, world]
 );
 main!(library_benchmark_groups = hot_paths);

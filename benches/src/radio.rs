@@ -5,7 +5,8 @@ use fadeout_core::{
     PacketId, PacketPool, Point, Segment, Span, Time, UeId,
 };
 use fadeout_radio::access::{
-    BearerConfig, CellConfig, Counters, RadioAccess, RadioConfig, Serving, UeConfig,
+    BearerConfig, CellConfig, Counters, DirectionCounters, RadioAccess, RadioConfig, Serving,
+    UeConfig,
 };
 
 use fadeout_radio::antenna::Antenna;
@@ -156,6 +157,18 @@ impl RadioLoad {
     /// Downlink bits delivered so far.
     pub fn delivered_bits(&self) -> u64 {
         self.delivered * 12_000
+    }
+
+    /// Transport blocks sent, and lost, in each direction so far. A UE has one bearer.
+    pub fn blocks(&self) -> ([u64; 2], [u64; 2]) {
+        let sum = |of: fn(DirectionCounters) -> u64| {
+            [Direction::Downlink, Direction::Uplink].map(|direction| {
+                let ues = (0..self.bearers as u32).map(UeId);
+                ues.map(|ue| of(self.access.counters_of(ue, direction)))
+                    .sum()
+            })
+        };
+        (sum(|of| of.blocks), sum(|of| of.lost_blocks))
     }
 
     /// What the radio access has done so far.

@@ -36,7 +36,8 @@ fn measure(mut load: RadioLoad, seconds: u32) -> serde_json::Value {
     load.run_for(u64::from(seconds) * 1_000_000_000);
     let elapsed = start.elapsed().as_secs_f64();
     let counters = load.counters();
-    let blocks = counters.blocks[0] + counters.blocks[1];
+    let (sent, lost) = load.blocks();
+    let blocks = sent[0] + sent[1];
     json!({
         "milliseconds_per_simulated_second": elapsed * 1e3 / f64::from(seconds),
         "mbps": load.delivered_bits() as f64 / 1e6 / f64::from(seconds),
@@ -45,7 +46,7 @@ fn measure(mut load: RadioLoad, seconds: u32) -> serde_json::Value {
         "blocks": blocks,
         "nanoseconds_per_block": elapsed * 1e9 / blocks as f64,
         "requests": counters.requests,
-        "lost_blocks": counters.lost_blocks,
+        "lost_blocks": lost,
         "link_failures": counters.link_failures,
     })
 }

@@ -17,6 +17,23 @@ pub enum Ecn {
     Ce = 0b11,
 }
 
+impl Ecn {
+    /// Sets Congestion Experienced and counts it; false when the packet is not ECN-capable (RFC
+    /// 3168 section 5).
+    #[inline]
+    pub fn mark(&mut self, marked: &mut u64) -> bool {
+        match *self {
+            Ecn::NotEct => return false,
+            Ecn::Ect0 | Ecn::Ect1 => {
+                *self = Ecn::Ce;
+                *marked += 1;
+            }
+            Ecn::Ce => {}
+        }
+        true
+    }
+}
+
 /// An IP packet that carries one TCP segment.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Packet {

@@ -61,7 +61,13 @@ pub enum ParameterKind {
     Span,
     /// One of the names.
     Choice(&'static [&'static str]),
+    /// The name of an entry of this kind, or a table with the name under [`NAME`] and that
+    /// entry's parameters.
+    Named(&'static str),
 }
+
+/// The key that holds the name where a parameter is a table ([`ParameterKind::Named`]).
+pub const NAME: &str = "name";
 
 /// A number within `min..=max`, in `unit`.
 pub const fn number(
@@ -128,6 +134,21 @@ pub const fn choice(
     }
 }
 
+/// An entry of `kind` with its parameters.
+pub const fn named(
+    name: &'static str,
+    kind: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Named(kind),
+        default,
+        doc,
+    }
+}
+
 /// A parameter's value after the scenario was checked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -139,6 +160,8 @@ pub enum Value {
     Span(crate::Span),
     /// The chosen name.
     Choice(String),
+    /// The name of an entry and its parameters.
+    Named(String, Parameters),
 }
 
 /// The parameters that a scenario gave; the rest keep their defaults.
@@ -180,6 +203,65 @@ impl Parameters {
             _ => default,
         }
     }
+    /// The entry given for `name`, by its own name, with its parameters.
+    pub fn named(&self, name: &str) -> Option<(&str, &Parameters)> {
+        match self.find(name) {
+            Some(Value::Named(name, parameters)) => Some((name, parameters)),
+            _ => None,
+        }
+    }
+}
+
+/// A parameter out of its range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// Name of the parameter.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// The range.
+    pub expected: String,
+}
+
+impl std::fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let OutOfRange {
+            name,
+            value,
+            expected,
+        } = self;
+        write!(f, "{name} is {value}; expected {expected}")
+    }
+}
+
+impl std::error::Error for OutOfRange {}
+
+/// Checks a value against a range.
+///
+/// # Errors
+/// `value` is not within `range`; the error gives the ends of the range.
+pub fn in_range<T: Copy + PartialOrd + std::fmt::Display>(
+    name: &'static str,
+    value: T,
+    range: impl std::ops::RangeBounds<T>,
+) -> Result<(), OutOfRange> {
+    use std::ops::Bound;
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let bound = |bound: Bound<&T>, closed: &str, open: &str| match bound {
+        Bound::Included(end) => Some(format!("{closed} {end}")),
+        Bound::Excluded(end) => Some(format!("{open} {end}")),
+        Bound::Unbounded => None,
+    };
+    let low = bound(range.start_bound(), "at least", "more than");
+    let high = bound(range.end_bound(), "at most", "less than");
+    let expected: Vec<String> = low.into_iter().chain(high).collect();
+    Err(OutOfRange {
+        name,
+        value: value.to_string(),
+        expected: expected.join(" and "),
+    })
 }
 
 /// One sort of thing that a scenario names, with everything it may name.

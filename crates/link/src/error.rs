@@ -1,5 +1,6 @@
 //! What can be wrong with a link's parameters.
 
+use fadeout_core::registry::OutOfRange;
 use fadeout_core::{Rate, Span, Time};
 
 /// Why a link cannot be built. Every message says what was expected.
@@ -8,8 +9,10 @@ pub enum LinkError {
     /// The link would never send anything.
     #[error("the rate is zero for ever; expected a positive rate")]
     NeverSends,
-    /// A varying rate too small to simulate packet by packet.
-    #[error("a varying rate has a value of {0:?}; expected zero or at least 0.001 Mbit/s")]
+    /// A rate that varies or is sent in blocks, too small to simulate packet by packet.
+    #[error(
+        "a rate that varies or is sent in blocks is {0:?}; expected zero or at least 0.001 Mbit/s"
+    )]
     RateTooSmall(Rate),
     /// The list of rate steps is empty or does not begin at time zero.
     #[error("rate steps begin at {}; expected the first step at 0 s",
@@ -53,15 +56,8 @@ pub enum LinkError {
         value: f64,
     },
     /// A parameter of a queue discipline out of its range.
-    #[error("{name} is {value}; expected {expected}")]
-    OutOfRange {
-        /// Name of the parameter.
-        name: &'static str,
-        /// Its value.
-        value: String,
-        /// The range.
-        expected: String,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// A Gilbert–Elliott chain that never moves has no stationary distribution.
     #[error("both transition probabilities are zero; expected at least one above zero")]
     FrozenChain,
@@ -103,29 +99,4 @@ pub enum TraceError {
         /// One-based number of the last line.
         line: usize,
     },
-}
-
-/// An error unless `value` is within `range`. The message gives the ends of the range.
-pub(crate) fn in_range<T: Copy + PartialOrd + std::fmt::Display>(
-    name: &'static str,
-    value: T,
-    range: impl std::ops::RangeBounds<T>,
-) -> Result<(), LinkError> {
-    use std::ops::Bound;
-    if range.contains(&value) {
-        return Ok(());
-    }
-    let bound = |bound: Bound<&T>, closed: &str, open: &str| match bound {
-        Bound::Included(end) => Some(format!("{closed} {end}")),
-        Bound::Excluded(end) => Some(format!("{open} {end}")),
-        Bound::Unbounded => None,
-    };
-    let low = bound(range.start_bound(), "at least", "more than");
-    let high = bound(range.end_bound(), "at most", "less than");
-    let expected: Vec<String> = low.into_iter().chain(high).collect();
-    Err(LinkError::OutOfRange {
-        name,
-        value: value.to_string(),
-        expected: expected.join(" and "),
-    })
 }

@@ -1,7 +1,8 @@
 //! Random extra delay that keeps the order of packets.
 
+use crate::streams::Streams;
+use fadeout_core::Span;
 use fadeout_core::random::Stream;
-use fadeout_core::{LinkId, Span};
 
 /// Draws a uniform extra delay in `[0, most]` for each packet. The link delivers a packet no
 /// earlier than the one before it, so jitter never reorders; where it would have, the later
@@ -13,10 +14,10 @@ pub(crate) struct Jitter {
 }
 
 impl Jitter {
-    pub(crate) fn new(most: Span, seed: u64, link: LinkId) -> Self {
+    pub(crate) fn new(most: Span, streams: Streams) -> Self {
         Jitter {
             most,
-            stream: Stream::new(seed, "link.jitter", u64::from(link.0)),
+            stream: streams.of("link.jitter"),
         }
     }
 

@@ -12,10 +12,15 @@
 //! the far end. A queue under active management decides when the transmitter falls free, which
 //! is one more event. See [`Link`] and [`QueueDiscipline`].
 //!
+//! A [`bearer`] of 2G or 3G is a link that sends in blocks, of which broken ones are repeated
+//! ([`BlockConfig`]), with parameters from a technology by name.
+//!
 //! Where to look: rates in [`RateConfig`], recorded capacity in [`Trace`], outages in
 //! [`Schedule`] and [`BlockageConfig`], random loss in [`LossConfig`].
 
+pub mod bearer;
 mod blockage;
+mod blocks;
 mod error;
 mod jitter;
 mod link;
@@ -23,13 +28,16 @@ mod loss;
 mod managed;
 mod outlook;
 mod queue;
+mod radio_states;
 mod rate;
 pub mod schedule;
 mod stats;
+mod streams;
 mod transit;
 mod transmitter;
 
 pub use blockage::{BlockageConfig, BlockageEffect, BlockageInterval};
+pub use blocks::BlockConfig;
 pub use error::{LinkError, TraceError};
 pub use link::{Link, LinkConfig};
 pub use loss::{GilbertElliott, LossConfig};
@@ -37,6 +45,7 @@ pub use queue::{
     CoDelConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig, Limit, PieConfig,
     QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RedConfig,
 };
+pub use radio_states::{RadioState, RadioStateConfig, RadioStates};
 pub use rate::{OPPORTUNITY, RateConfig, RateStep, Trace};
 pub use schedule::{Phase, Schedule};
 pub use stats::LinkStats;

@@ -1,18 +1,19 @@
 //! The link itself.
 
 use crate::blockage::Blockages;
+use crate::blocks::Blocks;
 use crate::jitter::Jitter;
 use crate::loss::Loss;
 use crate::managed::Managed;
 use crate::queue::{Discipline, DropTail, Queued};
-use crate::rate::{Pieces, Process};
+use crate::rate::{Pieces, Process, SLOWEST};
+use crate::streams::Streams;
 use crate::transit::{Carried, Transit};
 use crate::transmitter::{Fluid, Opportunities, Transmission, Transmitter};
 use crate::{
-    BlockageConfig, BlockageEffect, BlockageInterval, Limit, LinkError, LinkStats, LossConfig,
-    QueueConfig, RateConfig,
+    BlockConfig, BlockageConfig, BlockageEffect, BlockageInterval, Limit, LinkError, LinkStats,
+    LossConfig, QueueConfig, RateConfig,
 };
-use fadeout_core::random::Stream;
 use fadeout_core::{
     BlockageRow, Bytes, DropCause, DropRow, LinkId, PacketId, PacketPool, Probe, QueueRow, Rate,
     Span, Time,
@@ -23,6 +24,9 @@ use fadeout_core::{
 pub struct LinkConfig {
     /// How fast it sends, over time.
     pub rate: RateConfig,
+    /// Blocks that it sends in, at that rate; without them it sends bit by bit. A trace has blocks
+    /// of its own.
+    pub blocks: Option<BlockConfig>,
     /// From the last bit out to the packet's arrival at the far end.
     pub delay: Span,
     /// Most extra delay, uniform from zero; packets keep their order.
@@ -43,6 +47,7 @@ impl Default for LinkConfig {
     fn default() -> Self {
         LinkConfig {
             rate: RateConfig::Constant(Rate::UNLIMITED),
+            blocks: None,
             delay: Span::ZERO,
             jitter: Span::ZERO,
             framing: Bytes(0),
@@ -88,8 +93,24 @@ impl Link {
     /// # Errors
     /// When a parameter is out of its range; the message says what was expected.
     pub fn new(id: LinkId, config: LinkConfig, seed: u64) -> Result<Link, LinkError> {
+        Link::of_entity(u64::from(id.0), id, config, seed)
+    }
+
+    /// As [`new`](Self::new), with random streams of `entity` instead of `id`: what a link draws
+    /// then does not depend on how many links come before it.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn of_entity(
+        entity: u64,
+        id: LinkId,
+        config: LinkConfig,
+        seed: u64,
+    ) -> Result<Link, LinkError> {
+        let streams = Streams { seed, entity };
         let LinkConfig {
             rate,
+            blocks,
             delay,
             jitter,
             framing,
@@ -109,9 +130,9 @@ impl Link {
         }
         let blockages =
             Blockages::new(blockage.map(|b| b.intervals).unwrap_or_default().as_slice())?;
-        let transmitter = transmitter(&rate, slowing(&blockages, effect), (id, seed), &blockages)?;
-        let stream = Stream::new(seed, "link.aqm", u64::from(id.0));
-        let managed = Discipline::new(discipline, limit, stream)?;
+        let slowing = slowing(&blockages, effect);
+        let transmitter = transmitter((&rate, blocks), slowing, streams, &blockages)?;
+        let managed = Discipline::new(discipline, limit, streams.of("link.aqm"))?;
         Ok(Link {
             id,
             transmitter,
@@ -120,10 +141,10 @@ impl Link {
             serve_at: Time::NEVER,
             counts_delay_line,
             delay,
-            jitter: Jitter::new(jitter, seed, id),
+            jitter: Jitter::new(jitter, streams),
             // More framing than a packet can have is a packet's length.
             framing: framing.0.min(65_535) as u32,
-            loss: Loss::new(loss, seed, id)?,
+            loss: Loss::new(loss, streams)?,
             blockages,
             effect,
             transit: Transit::default(),
@@ -195,6 +216,19 @@ impl Link {
         self.transit.next_arrival_at().min(self.serve_at)
     }
 
+    /// Keeps everything that is not yet in a block until `at`, as a phone does whose radio is not
+    /// up. Only a link that sends in [`blocks`](LinkConfig::blocks) can wait.
+    pub fn open_at(&mut self, at: Time) {
+        if let Transmitter::Blocks(blocks) = &mut self.transmitter {
+            blocks.open_at(at);
+        }
+    }
+
+    /// When the transmitter has sent everything that is admitted to it.
+    pub fn busy_until(&self) -> Time {
+        self.transmitter.free_at()
+    }
+
     /// The link's id.
     pub fn id(&self) -> LinkId {
         self.id
@@ -220,16 +254,8 @@ impl Link {
         if backlog == 0 {
             return self.transmitter.free_at().since(now);
         }
-        // The rate does not depend on the traffic, so a copy can send the backlog ahead of time.
-        // A copy shares its lists and allocates nothing.
         let size = u32::try_from(backlog).unwrap_or(u32::MAX);
-        let since = now.min(
-            self.transmitter
-                .free_at()
-                .saturating_sub(Span::from_nanos(1)),
-        );
-        let sent = self.transmitter.clone().transmit(since, size);
-        sent.departs_at.since(now)
+        self.transmitter.free_after(now, size).since(now)
     }
 
     /// Packets inside: queued or in the delay line.
@@ -448,9 +474,9 @@ fn slowing(blockages: &Blockages, effect: Option<BlockageEffect>) -> Vec<Blockag
 }
 
 fn transmitter(
-    rate: &RateConfig,
+    (rate, blocks): (&RateConfig, Option<BlockConfig>),
     slowing: Vec<BlockageInterval>,
-    (id, seed): (LinkId, u64),
+    streams: Streams,
     blockages: &Blockages,
 ) -> Result<Transmitter, LinkError> {
     let process = match rate {
@@ -459,9 +485,7 @@ fn transmitter(
             steps,
             repeat_every,
         } => Process::steps(steps, *repeat_every)?,
-        RateConfig::OnOff { on, off, schedule } => {
-            Process::on_off((*on, *off), schedule, seed, id)?
-        }
+        RateConfig::OnOff { on, off, schedule } => Process::on_off((*on, *off), schedule, streams)?,
         RateConfig::Trace(trace) => {
             if let Some(partial) = blockages.all().iter().find(|b| !b.rate.is_zero()) {
                 return Err(LinkError::SlowedTrace(partial.rate));
@@ -470,7 +494,17 @@ fn transmitter(
             return Ok(Transmitter::Opportunities(opportunities));
         }
     };
-    Ok(Transmitter::Fluid(Fluid::new(Pieces::new(
-        process, slowing,
-    ))))
+    if let (RateConfig::Constant(rate), Some(_)) = (rate, blocks)
+        && *rate < SLOWEST
+    {
+        return Err(LinkError::RateTooSmall(*rate));
+    }
+    let pieces = Pieces::new(process, slowing);
+    Ok(match blocks {
+        Some(blocks) => {
+            let blocks = Blocks::new(blocks, pieces, streams)?;
+            Transmitter::Blocks(Box::new(blocks))
+        }
+        None => Transmitter::Fluid(Fluid::new(pieces)),
+    })
 }

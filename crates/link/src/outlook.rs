@@ -24,6 +24,10 @@ impl Link {
                 let mut pieces = fluid.pieces().under(self.blockages());
                 changes.follow(&mut pieces, until);
             }
+            Transmitter::Blocks(blocks) => {
+                let mut pieces = blocks.pieces().under(self.blockages());
+                changes.follow(&mut pieces, until);
+            }
             Transmitter::Opportunities(opportunities) => {
                 let mut from = Time::ZERO;
                 while from < until {

@@ -1,9 +1,10 @@
 //! When a packet that arrives now will have left.
 //!
-//! Both transmitters take packets in order of arrival and answer at once, because neither rate
-//! nor opportunities depend on the traffic.
+//! Every transmitter takes packets in order of arrival and answers at once, because rate,
+//! opportunities and errors do not depend on the traffic.
 
 use crate::BlockageInterval;
+use crate::blocks::Blocks;
 use crate::rate::{OPPORTUNITY, Piece, Pieces, Trace};
 use fadeout_core::{Rate, Time};
 use std::sync::Arc;
@@ -15,20 +16,22 @@ pub(crate) struct Transmission {
     pub(crate) first: Time,
     /// Last instant, inclusive.
     pub(crate) last: Time,
-    /// When the last bit is out; [`Time::NEVER`] when that never happens.
+    /// When the last bit is out, and through where broken blocks are repeated; [`Time::NEVER`]
+    /// when that never happens.
     pub(crate) departs_at: Time,
 }
 
-const NEVER: Transmission = Transmission {
+pub(crate) const NEVER: Transmission = Transmission {
     first: Time::NEVER,
     last: Time::NEVER,
     departs_at: Time::NEVER,
 };
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) enum Transmitter {
     Fluid(Fluid),
     Opportunities(Opportunities),
+    Blocks(Box<Blocks>),
 }
 
 impl Transmitter {
@@ -38,6 +41,7 @@ impl Transmitter {
         match self {
             Transmitter::Fluid(fluid) => fluid.transmit(now, size),
             Transmitter::Opportunities(opportunities) => opportunities.transmit(now, size),
+            Transmitter::Blocks(blocks) => blocks.transmit(now, size),
         }
     }
 
@@ -47,6 +51,28 @@ impl Transmitter {
         match self {
             Transmitter::Fluid(fluid) => fluid.free_at.max(since),
             Transmitter::Opportunities(opportunities) => opportunities.ready_at(since),
+            Transmitter::Blocks(blocks) => blocks.ready_at(since),
+        }
+    }
+
+    /// When everything queued so far has left, and after it `size` bytes that wait at `now`.
+    /// Nothing depends on the traffic, so a copy can send them ahead of time; it shares its lists
+    /// and allocates nothing.
+    pub(crate) fn free_after(&self, now: Time, size: u32) -> Time {
+        // What waits arrived while the transmitter was busy and may use what it has left.
+        let nanosecond = fadeout_core::Span::from_nanos(1);
+        let since = now.min(self.free_at().saturating_sub(nanosecond));
+        match self {
+            Transmitter::Fluid(fluid) => fluid.clone().transmit(since, size).departs_at,
+            Transmitter::Opportunities(opportunities) => {
+                opportunities.clone().transmit(since, size).departs_at
+            }
+            Transmitter::Blocks(blocks) => {
+                let mut ahead = Blocks::clone(blocks);
+                // What could join a block that has begun did so when it began.
+                ahead.transmit(now, size);
+                ahead.free_at()
+            }
         }
     }
 
@@ -55,6 +81,7 @@ impl Transmitter {
         match self {
             Transmitter::Fluid(fluid) => fluid.free_at,
             Transmitter::Opportunities(opportunities) => opportunities.free_at,
+            Transmitter::Blocks(blocks) => blocks.free_at(),
         }
     }
 }

@@ -7,9 +7,9 @@ use common::Bench;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Ecn, EndpointId, FlowId, Packet, Rate, Segment, Span, Time};
 use fadeout_link::{
-    BlockageConfig, BlockageEffect, BlockageInterval, CoDelConfig, DualPi2Config, FqCoDelConfig,
-    Limit, LinkConfig, LossConfig, PieConfig, QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline,
-    RateConfig, RateStep, RedConfig, Trace,
+    BlockConfig, BlockageConfig, BlockageEffect, BlockageInterval, CoDelConfig, DualPi2Config,
+    FqCoDelConfig, Limit, LinkConfig, LossConfig, PieConfig, QUEUE_DISCIPLINES, QueueConfig,
+    QueueDiscipline, RateConfig, RateStep, RedConfig, Trace,
 };
 use proptest::prelude::*;
 
@@ -87,6 +87,22 @@ fn rates() -> impl Strategy<Value = RateConfig> {
     ]
 }
 
+/// Sent bit by bit, or in blocks that may be broken.
+fn blocks() -> impl Strategy<Value = Option<BlockConfig>> {
+    let config = (100_000..400_000_u64, 1..8_u32, 0.0..0.5, 1..4_u32, 0.0..0.2);
+    let some = config.prop_map(
+        |(interval, processes, error, transmissions, residual_error)| BlockConfig {
+            interval: Span::from_nanos(interval),
+            processes,
+            error,
+            transmissions,
+            residual_error,
+            repeat_after: Span::from_millis(1),
+        },
+    );
+    prop_oneof![3 => Just(None), 2 => some.prop_map(Some)]
+}
+
 fn configs() -> impl Strategy<Value = LinkConfig> {
     let effect = prop_oneof![
         Just(BlockageEffect::Held { limit: None }),
@@ -109,8 +125,9 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
         any::<bool>(),
     );
     let framing = prop_oneof![Just(0_u64), Just(14)];
-    (rates(), effect, intervals, limit, loss, delay_line, framing).prop_map(
-        |(rate, effect, intervals, limit, probability, line, framing)| {
+    let rates = (rates(), blocks());
+    (rates, effect, intervals, limit, loss, delay_line, framing).prop_map(
+        |((rate, blocks), effect, intervals, limit, probability, line, framing)| {
             let mut at = 0;
             let mut list = Vec::new();
             for (gap, length) in intervals {
@@ -125,6 +142,7 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
             }
             LinkConfig {
                 rate,
+                blocks,
                 delay: Span::from_nanos(line.0),
                 jitter: Span::from_nanos(line.1),
                 framing: Bytes(framing),

@@ -8,7 +8,8 @@ use fadeout_core::{
     Ecn, EndpointId, FlowId, LinkId, NullProbe, Packet, PacketPool, Segment, Span, Time,
 };
 use fadeout_link::{
-    Limit, Link, LinkConfig, QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RateConfig, RateStep,
+    BlockConfig, Limit, Link, LinkConfig, QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline,
+    RateConfig, RateStep,
 };
 use fadeout_testkit::{CountingAllocator, allocations};
 
@@ -18,7 +19,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// Overloads the link by half, with 40 flows and every ECN codepoint, from `start` for `n`
 /// packets.
 fn overload(link: &mut Link, pool: &mut PacketPool, start: u32, n: u32) {
-    let mut out = Vec::with_capacity(64);
+    // A hold of broken blocks ends with all of its packets at once.
+    let mut out = Vec::with_capacity(512);
     for number in start..start + n {
         let now = Time::ZERO + Span::from_micros(80 * u64::from(number));
         while link.wake_at() <= now {
@@ -49,7 +51,15 @@ fn no_discipline_allocates_in_the_steady_state() {
         at: Span::from_millis(ms),
         rate,
     };
-    for entry in QUEUE_DISCIPLINES {
+    let blocks = BlockConfig {
+        error: 0.1,
+        residual_error: 0.001,
+        ..BlockConfig::default()
+    };
+    let kinds = QUEUE_DISCIPLINES
+        .iter()
+        .flat_map(|entry| [(entry, None), (entry, Some(blocks))]);
+    for (entry, blocks) in kinds {
         let discipline = QueueDiscipline::new(entry.name, &Parameters::default(), mbps(100));
         let config = LinkConfig {
             rate: RateConfig::Steps {
@@ -61,6 +71,7 @@ fn no_discipline_allocates_in_the_steady_state() {
                 discipline: discipline.expect("a registered name"),
                 ..QueueConfig::default()
             },
+            blocks,
             ..LinkConfig::default()
         };
         let mut link = Link::new(LinkId(0), config, 1).expect("a valid link");

@@ -40,6 +40,11 @@ fn parameter(parameter: &Parameter) -> Value {
         ParameterKind::Bool => ("bool", json!({})),
         ParameterKind::Span => ("span", json!({})),
         ParameterKind::Choice(choices) => ("choice", json!({ "choices": choices })),
+        ParameterKind::Named(kind) => {
+            let entries = fadeout_sim::catalog().entries(kind).iter();
+            let names: Vec<&str> = entries.map(|entry| entry.name).collect();
+            ("named", json!({ "choices": names }))
+        }
     };
     let mut value = more;
     value["name"] = json!(parameter.name);

@@ -3,6 +3,7 @@
 mod common;
 
 use common::AtRest;
+use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
 use fadeout_core::{
     BearerId, CellId, Decibel, Direction, Hertz, NodeId, NullProbe, Packet, PacketId, PacketPool,
     Point, Segment, Span, Time, UeId,
@@ -10,14 +11,24 @@ use fadeout_core::{
 use fadeout_radio::access::{
     BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, Serving, UeConfig,
 };
+use fadeout_radio::rlc::{AqmConfig, RlcConfig};
 use fadeout_testkit::{CountingAllocator, allocations};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Feeds every bearer at a constant rate in both directions; returns the allocations of the last
-/// of `seconds` seconds.
+/// The allocations of the last of `seconds` seconds, in which everything is carried.
 fn allocations_of_last_second(config: RadioConfig, seconds: u64) -> u64 {
+    // Of 10,000 a second and bearer, less what errors hold up at the end.
+    let offered = seconds * 10_000 * config.bearers.len() as u64;
+    let (allocations, carried) = feed(config, seconds);
+    assert!(carried + 4000 > offered, "{carried} of {offered}");
+    allocations
+}
+
+/// Feeds every bearer at a constant rate in both directions; returns the allocations of the last
+/// of `seconds` seconds and the downlink packets carried.
+fn feed(config: RadioConfig, seconds: u64) -> (u64, u64) {
     let bearers = config.bearers.len() as u32;
     let mut access = RadioAccess::new(config, 1).unwrap_or_else(|error| panic!("{error}"));
     let mut pool = PacketPool::new();
@@ -59,10 +70,7 @@ fn allocations_of_last_second(config: RadioConfig, seconds: u64) -> u64 {
             }
         }
     }
-    // Of 10,000 a second and bearer, less what errors hold up at the end.
-    let offered = seconds * 10_000 * u64::from(bearers);
-    assert!(carried + 4000 > offered, "{carried} of {offered}");
-    allocations() - before
+    (allocations() - before, carried)
 }
 
 #[test]
@@ -84,4 +92,39 @@ fn the_steady_state_of_a_busy_cell_allocates_nothing() {
         bearers: (0..ues).map(|ue| BearerConfig::nr(UeId(ue))).collect(),
     };
     assert_eq!(allocations_of_last_second(config, 5), 0);
+}
+
+#[test]
+fn queue_management_that_drops_allocates_nothing() {
+    // More than the cell carries, from a source that does not respond.
+    let laws = [
+        AqmConfig::CoDel(CoDelConfig::default()),
+        AqmConfig::Pie(PieConfig::default()),
+        AqmConfig::EcnStep(EcnStepConfig::default()),
+    ];
+    let config = RadioConfig {
+        cells: vec![CellConfig::lte(Point::default(), Hertz(2e9), 100)],
+        ues: vec![UeConfig {
+            serving: Serving::Cell(CellId(0)),
+            fixed_sinr: Some(FixedSinr {
+                downlink: Decibel(18.0),
+                uplink: Decibel(18.0),
+            }),
+            ..UeConfig::new(NodeId(0))
+        }],
+        bearers: Vec::new(),
+    };
+    for aqm in laws {
+        let bearer = BearerConfig::lte(UeId(0));
+        let config = RadioConfig {
+            bearers: vec![BearerConfig {
+                rlc: RlcConfig { aqm, ..bearer.rlc },
+                ..bearer
+            }],
+            ..config.clone()
+        };
+        let (allocations, carried) = feed(config, 8);
+        assert!(carried < 70_000, "{carried} of 80,000 packets");
+        assert_eq!(allocations, 0, "{aqm:?}");
+    }
 }

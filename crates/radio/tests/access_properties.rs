@@ -3,9 +3,11 @@
 mod common;
 
 use common::Rig;
+use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, Rate, Span, Time, UeId,
+    Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, RadioDropCause, RadioDropRow, Rate,
+    Span, Time, UeId,
 };
 use fadeout_radio::access::{
     BearerConfig, CellConfig, ConfiguredGrant, DirectionCounters, FixedSinr, HarqConfig,
@@ -15,7 +17,7 @@ use fadeout_radio::mac::{LogicalChannel, RequestConfig, SchedulerKind};
 use fadeout_radio::pdcp::PdcpConfig;
 use fadeout_radio::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use fadeout_radio::phy::harq::FixedErrors;
-use fadeout_radio::rlc::{AmConfig, Generation, Mode, RlcConfig};
+use fadeout_radio::rlc::{AmConfig, AqmConfig, Generation, Mode, RlcConfig};
 
 fn cell(random: &mut Stream) -> CellConfig {
     let mut cell = match random.below(4) {
@@ -87,12 +89,34 @@ fn rlc(random: &mut Stream) -> RlcConfig {
     }
 }
 
+/// Queue management that acts within the few seconds of a case.
+fn aqm(random: &mut Stream) -> AqmConfig {
+    let target = Span::from_millis(2);
+    match random.below(4) {
+        0 => AqmConfig::CoDel(CoDelConfig {
+            target,
+            interval: Span::from_millis(10),
+            ..CoDelConfig::default()
+        }),
+        1 => AqmConfig::Pie(PieConfig {
+            target,
+            update_every: target,
+            max_burst: target,
+            ..PieConfig::default()
+        }),
+        2 => AqmConfig::EcnStep(EcnStepConfig::default()),
+        _ => AqmConfig::DropTail,
+    }
+}
+
 #[test]
 fn every_packet_leaves_once_in_order_or_is_reported_lost() {
     let mut failures = 0;
     let mut losses = 0;
+    let mut chosen = 0;
     for seed in 0..150 {
         let mut random = Stream::new(seed, "properties", 0);
+        let mut aqms = Stream::new(seed, "properties.aqm", 0);
         let ues = 1 + random.below(4) as u32;
         let mut config = RadioConfig {
             cells: vec![cell(&mut random)],
@@ -115,7 +139,10 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
                     Generation::Lte => PdcpConfig::LTE,
                 };
                 config.bearers.push(BearerConfig {
-                    rlc,
+                    rlc: RlcConfig {
+                        aqm: aqm(&mut aqms),
+                        ..rlc
+                    },
                     channel: LogicalChannel {
                         priority: random.below(3) as u8,
                         prioritised_bit_rate: (random.below(2) == 0)
@@ -168,13 +195,22 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
         // The parts of every delay add up to no more than the run.
         assert_eq!(rig.rows.delays.len(), rig.arrivals.len());
         losses += rig.rows.drops.len();
+        let is_aqm = |row: &&RadioDropRow| row.cause == RadioDropCause::Aqm;
+        let by_aqm = rig.rows.drops.iter().filter(is_aqm).count() as u64;
+        let counted = (0..ues).flat_map(|ue| {
+            let access = &rig.access;
+            [Direction::Downlink, Direction::Uplink]
+                .map(|direction| access.counters_of(UeId(ue), direction).aqm_dropped_packets)
+        });
+        assert_eq!(counted.sum::<u64>(), by_aqm, "seed {seed}");
+        chosen += by_aqm;
         failures += rig.access.counters().link_failures;
         assert!(rig.access.wake_at() > rig.now, "seed {seed}");
     }
     // The cases that matter were among them.
     assert!(
-        losses > 100 && failures > 10,
-        "{losses} losses, {failures} failures"
+        losses > 100 && failures > 10 && chosen > 100,
+        "{losses} losses, {failures} failures, {chosen} chosen by queue management"
     );
 }
 

@@ -301,8 +301,21 @@ fn everything() -> ChannelConfig {
 
 #[test]
 fn a_link_is_the_same_however_often_it_is_asked() {
-    let config = everything();
-    let (mut often, mut seldom) = (link(&config, 3, 7), link(&config, 3, 7));
+    same_however_often_it_is_asked(&everything());
+    same_however_often_it_is_asked(&ChannelConfig {
+        line_of_sight: LineOfSight::Soft,
+        draws_k_factor: true,
+        draws_delay_spread: true,
+        nlos_fading: Fading::Tdl {
+            profile: TdlProfile::A,
+            delay_spread: Span::ZERO,
+        },
+        ..everything()
+    });
+}
+
+fn same_however_often_it_is_asked(config: &ChannelConfig) {
+    let (mut often, mut seldom) = (link(config, 3, 7), link(config, 3, 7));
     let mut states = [0_u32; 3];
     for ms in 0..20_000_u64 {
         let now = Time::ZERO + Span::from_millis(ms);

@@ -1,5 +1,7 @@
 //! The physical layer against reference values and against link simulations of the LDPC code.
 
+mod vectors;
+
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{Dbm, Decibel, Direction, Span, Time};
 use fadeout_radio::phy::bler::{CodeBlock, LDPC_GAP, transport_block_error};
@@ -21,34 +23,12 @@ fn modulation(bits: f64) -> Modulation {
     Modulation::from_bits(bits as u32).expect("2, 4, 6 or 8 bits")
 }
 
-fn numbers(field: &str) -> Vec<f64> {
-    let parse = |text: &str| text.parse().expect("a number");
-    field.split_whitespace().map(parse).collect()
-}
-
 #[test]
 fn every_quantity_matches_its_reference_value() {
-    let mut count = 0;
-    for line in include_str!("phy_vectors.csv").lines() {
-        let fields: Vec<&str> = line.split(',').collect();
-        let [quantity, inputs, expected] = fields[..] else {
-            continue;
-        };
-        if quantity == "quantity" || quantity.starts_with('#') {
-            continue;
-        }
-        let (inputs, expected) = (numbers(inputs), numbers(expected));
-        let found = evaluate(quantity, &inputs);
-        assert_eq!(found.len(), expected.len(), "{line}");
-        for (found, expected) in found.iter().zip(&expected) {
-            // The reference values have four or more digits. Far down its tail the error rate
-            // multiplies the last digit of the fits thirtyfold.
-            let tolerance = if *expected < 1e-5 { 3e-3 } else { 1.2e-4 };
-            let error = (found / expected - 1.0).abs();
-            assert!(error < tolerance, "{line}: {found}");
-        }
-        count += 1;
-    }
+    // The reference values have four or more digits. Far down its tail the error rate multiplies
+    // the last digit of the fits thirtyfold.
+    let tolerance = |expected| if expected < 1e-5 { 3e-3 } else { 1.2e-4 };
+    let count = vectors::check(include_str!("phy_vectors.csv"), evaluate, tolerance);
     assert_eq!(count, 52);
 }
 

@@ -8,6 +8,7 @@ use crate::keys::SCENARIO;
 use crate::shape::{Key, Shape, Variant};
 use crate::suggest::nearest;
 use crate::tree::{Node, Place, Table, Value, parse_value, shortened};
+use fadeout_core::registry::NAME;
 
 /// One `KEY=VALUE`. The value is TOML when it parses as such, otherwise a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,11 +171,20 @@ fn set(target: &mut Node, path: &[Part<'_>], shape: Option<&Shape>, node: Node) 
     if rest.is_empty() {
         entry.key_place = *place;
     }
-    let inner = shape
-        .and_then(|shape| key(shape, name))
-        .map(|key| &key.shape);
+    let inner = match shape {
+        Some(Shape::Named { .. }) => Some(&PARAMETER),
+        _ => shape
+            .and_then(|shape| key(shape, name))
+            .map(|key| &key.shape),
+    };
     set(&mut entry.node, rest, inner, node);
 }
+
+/// A parameter, as far as its own parameters need: one that is a name takes them.
+static PARAMETER: Shape = Shape::Named {
+    kind: "",
+    tag: NAME,
+};
 
 /// The key that holds the name, of a shape that a name alone also has.
 fn tag(shape: &Shape) -> Option<&'static str> {

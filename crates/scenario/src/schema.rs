@@ -4,7 +4,7 @@ use crate::keys::SCENARIO;
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape, Variant, with_article};
 use crate::tree::{Value as Toml, parse_value};
-use fadeout_core::registry::{Catalog, Entry, Parameter, ParameterKind};
+use fadeout_core::registry::{Catalog, Entry, NAME, Parameter, ParameterKind};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema of a scenario that uses what `catalog` lists.
@@ -123,12 +123,7 @@ fn shape(shape: &Shape, catalog: &Catalog) -> Value {
             "propertyNames": { "pattern": "^[A-Za-z0-9_-]{1,64}$" },
             "additionalProperties": table(keys, catalog),
         }),
-        Shape::Named { kind, tag } => {
-            let entries = catalog.entries(kind);
-            let required: &[&str] = if entries.len() > 1 { &[tag] } else { &[] };
-            let tables = entries.iter().map(|entry| named(entry, tag, required));
-            any_of(std::iter::once(names(kind, entries)).chain(tables))
-        }
+        Shape::Named { kind, tag } => named_kind(kind, tag, catalog),
         Shape::NameOf(kind) => names(kind, catalog.entries(kind)),
         Shape::ParametersOf { kind, .. } => {
             // Which entry it is stands in another key, so every entry's parameters are allowed.
@@ -140,7 +135,7 @@ fn shape(shape: &Shape, catalog: &Catalog) -> Value {
             {
                 properties
                     .entry(known.name)
-                    .or_insert_with(|| parameter(known));
+                    .or_insert_with(|| parameter(known, catalog));
             }
             object(properties, &[])
         }
@@ -177,12 +172,22 @@ fn names(kind: &str, entries: &[Entry]) -> Value {
     json!({ "enum": names, "description": format!("Name of {}.", with_article(kind)) })
 }
 
+/// The name of an entry of a kind, or a table with its parameters.
+fn named_kind(kind: &str, tag: &str, catalog: &Catalog) -> Value {
+    let entries = catalog.entries(kind);
+    let required: &[&str] = if entries.len() > 1 { &[tag] } else { &[] };
+    let tables = entries
+        .iter()
+        .map(|entry| named(entry, tag, required, catalog));
+    any_of(std::iter::once(names(kind, entries)).chain(tables))
+}
+
 /// An entry's name in a table with its parameters.
-fn named(entry: &Entry, tag: &str, required: &[&str]) -> Value {
+fn named(entry: &Entry, tag: &str, required: &[&str], catalog: &Catalog) -> Value {
     let mut properties: Map<String, Value> = entry
         .parameters
         .iter()
-        .map(|known| (known.name.to_owned(), parameter(known)))
+        .map(|known| (known.name.to_owned(), parameter(known, catalog)))
         .collect();
     let names: Vec<&str> = std::iter::once(&entry.name)
         .chain(entry.aliases)
@@ -194,7 +199,7 @@ fn named(entry: &Entry, tag: &str, required: &[&str]) -> Value {
     object
 }
 
-fn parameter(parameter: &Parameter) -> Value {
+fn parameter(parameter: &Parameter, catalog: &Catalog) -> Value {
     let with_unit = |plain: Value, unit: &str| match Dimension::of_documented_unit(unit) {
         Some((dimension, _)) => {
             let reference = format!("#/$defs/{}", definition(dimension));
@@ -213,6 +218,7 @@ fn parameter(parameter: &Parameter) -> Value {
         ParameterKind::Bool => json!({ "type": "boolean" }),
         ParameterKind::Span => json!({ "$ref": "#/$defs/time" }),
         ParameterKind::Choice(names) => json!({ "enum": names }),
+        ParameterKind::Named(kind) => named_kind(kind, NAME, catalog),
     };
     schema["description"] = json!(parameter.doc);
     if !parameter.default.is_empty() {

@@ -155,12 +155,7 @@ impl Shape {
                 )
             }
             Shape::Map(_) => "named tables".to_owned(),
-            Shape::Named { kind, tag } => {
-                format!(
-                    "the name of {}, or a table with `{tag}`",
-                    with_article(kind)
-                )
-            }
+            Shape::Named { kind, tag } => named_expectation(kind, tag),
             Shape::NameOf(kind) => format!("the name of {}", with_article(kind)),
             Shape::ParametersOf { by, .. } => format!("a table with parameters of the {by}"),
             Shape::AnyOf(shapes) => {
@@ -169,6 +164,14 @@ impl Shape {
             }
         }
     }
+}
+
+/// What a message says was expected where an entry of a kind can be named.
+pub(crate) fn named_expectation(kind: &str, tag: &str) -> String {
+    format!(
+        "the name of {}, or a table with `{tag}`",
+        with_article(kind)
+    )
 }
 
 /// A catalog kind's name in running text.

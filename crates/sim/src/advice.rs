@@ -1,51 +1,143 @@
 //! What is right in a scenario and still hardly meant.
 
-use crate::build;
+use crate::build::{self, Bounds};
 use fadeout_core::Span;
-use fadeout_scenario::{Flow, Scenario};
+use fadeout_radio::rlc::Mode;
+use fadeout_scenario::{Flow, Hop, LinkDirection, QueueLimit, RateModel, Scenario};
 use std::collections::BTreeSet;
 
-/// A sentence for each thing that ruins results silently: so far, an RLC buffer below the
-/// bandwidth-delay product of the cell's peak rate (TS 38.306 clause 4.1.2) and the delays of the
-/// links of a flow. The radio's own delay is left out, so a buffer that is named is too small
-/// indeed.
+/// A sentence for each thing that ruins results silently:
+///
+/// - An RLC buffer below the bandwidth-delay product of the cell's peak rate (TS 38.306 clause
+///   4.1.2) and the delays of the links of a flow. The radio's own delay is left out, so a buffer
+///   that is named is too small indeed.
+/// - A queue of the sender's own interface below the same product. What a late ACK releases at
+///   once does not fit; a host would hold it back (TSQ), a link drops it.
+/// - A window of LTE's acknowledged mode that is used up before a status report may follow the
+///   last one.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving: Vec<usize> = scenario.ues.iter().map(|ue| ue.cell.unwrap_or(0)).collect();
     let mut sentences = Vec::new();
     let mut named = BTreeSet::new();
+    let mut named_links = BTreeSet::new();
     for flow in &scenario.flows {
-        for (number, links_delay) in bearers(scenario, flow, &serving) {
-            if !named.insert(number) {
+        for crossing in crossings(scenario, flow, &serving) {
+            if !named.insert(crossing.bearer) {
                 continue;
             }
-            let Some(bearer) = scenario.bearers().nth(number) else {
+            let Some(bearer) = scenario.bearers().nth(crossing.bearer) else {
                 continue;
             };
             let cell = serving[bearer.ue];
-            let Some((peak, buffer)) = build::peak_and_buffer(scenario, &bearer, cell) else {
+            let Some(bounds) = build::bounds(scenario, &bearer, cell) else {
                 continue;
             };
-            let round_trip = links_delay.as_secs_f64();
-            let product = peak.as_bytes_per_sec_f64() * round_trip;
-            if (buffer.0 as f64) < product {
-                sentences.push(format!(
-                    "UE \"{}\": the RLC buffer of {:.0} kB is below the {:.0} kB that {:.0} Mbit/s \
-                     and a round trip of {:.0} ms ask for; TCP cannot use the peak rate of the \
-                     cell. A larger `rlc.buffer` can",
-                    bearer.name(),
-                    buffer.0 as f64 / 1e3,
-                    product / 1e3,
-                    peak.as_mbps(),
-                    round_trip * 1e3,
-                ));
+            let delay = crossing.links_delay;
+            let found = [small_buffer(&bounds, delay), short_window(&bounds)];
+            let name = bearer.name();
+            let found = found.into_iter().flatten();
+            sentences.extend(found.map(|what| format!("UE \"{name}\": {what}")));
+            if let Some((link, direction)) = crossing.interface(scenario)
+                && let Some(what) = small_queue(direction, &bounds, delay)
+                && named_links.insert(link)
+            {
+                sentences.push(format!("link \"{link}\": {what}"));
             }
         }
     }
     sentences
 }
 
-/// The bearers that a flow crosses, by number, each with the delay of the links both ways.
-fn bearers(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<(usize, Span)> {
+fn small_buffer(bounds: &Bounds, links_delay: Span) -> Option<String> {
+    let Bounds { peak, rlc, .. } = bounds;
+    let round_trip = links_delay.as_secs_f64();
+    let product = peak.as_bytes_per_sec_f64() * round_trip;
+    let buffer = rlc.buffer.0 as f64;
+    (buffer < product).then(|| {
+        format!(
+            "the RLC buffer of {:.0} kB is below the {:.0} kB that {:.0} Mbit/s and a round trip \
+             of {:.0} ms ask for; TCP cannot use the peak rate of the cell. A larger `rlc.buffer` \
+             can",
+            buffer / 1e3,
+            product / 1e3,
+            peak.as_mbps(),
+            round_trip * 1e3,
+        )
+    })
+}
+
+/// A data field of LTE is at most this long (TS 36.322 clause 6.2.2.7), so a large transport block
+/// takes several PDUs; a smaller one takes one.
+const LONGEST_PDU: f64 = 32_767.0;
+
+fn short_window(bounds: &Bounds) -> Option<String> {
+    let (Some(tti), Mode::Am(am)) = (bounds.tti, bounds.rlc.mode) else {
+        return None;
+    };
+    let block = bounds.peak.as_bytes_per_sec_f64() * tti.as_secs_f64();
+    let pdus = (block / LONGEST_PDU).ceil().max(1.0);
+    let window = am.window() as f64;
+    let lasts = window / pdus * tti.as_secs_f64();
+    let prohibit = am.t_status_prohibit.as_secs_f64();
+    (prohibit >= lasts).then(|| {
+        format!(
+            "RLC's window of {window:.0} PDUs lasts {:.0} ms at the peak rate of the cell, and \
+             t-StatusProhibit lets acknowledgements follow each other after {:.0} ms; RLC stalls. \
+             A shorter `rlc.t-status-prohibit` does not",
+            lasts * 1e3,
+            prohibit * 1e3,
+        )
+    })
+}
+
+fn small_queue(direction: &LinkDirection, bounds: &Bounds, links_delay: Span) -> Option<String> {
+    let RateModel::Constant(rate) = direction.rate else {
+        return None;
+    };
+    let (limit, text) = match direction.queue.limit {
+        QueueLimit::Packets(packets) => (packets as f64 * 1500.0, format!("{packets} packets")),
+        QueueLimit::Bytes(bytes) => (bytes.0 as f64, format!("{:.0} kB", bytes.0 as f64 / 1e3)),
+        QueueLimit::Time(span) => {
+            let bytes = rate.as_bytes_per_sec_f64() * span.as_secs_f64();
+            (bytes, format!("{:.0} ms", span.as_secs_f64() * 1e3))
+        }
+    };
+    let product = bounds.peak.as_bytes_per_sec_f64() * links_delay.as_secs_f64();
+    (rate > bounds.peak && limit < product).then(|| {
+        format!(
+            "the queue of {text} in front of it is below the {:.0} kB that an acknowledgment may \
+             release after the radio has held it up; the sender loses packets at its own \
+             interface. A longer `queue.limit` holds them, as a host does",
+            product / 1e3,
+        )
+    })
+}
+
+/// A bearer on the way of a flow.
+struct Crossing {
+    /// Its number.
+    bearer: usize,
+    /// Delay of the links of the way, there and back.
+    links_delay: Span,
+    /// The first hop of the way.
+    first: Hop,
+}
+
+impl Crossing {
+    /// The sender's own interface, if it is a link.
+    fn interface<'a>(&self, scenario: &'a Scenario) -> Option<(&'a str, &'a LinkDirection)> {
+        let link = scenario.links.get(self.first.link)?;
+        let direction = if self.first.is_reverse {
+            &link.reverse
+        } else {
+            &link.forward
+        };
+        Some((link.name.as_str(), direction))
+    }
+}
+
+/// The bearers that a flow crosses.
+fn crossings(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<Crossing> {
     let routes = match &flow.multipath {
         Some(multipath) => multipath
             .paths
@@ -57,13 +149,15 @@ fn bearers(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<(usize, S
     let mut crossed = Vec::new();
     for hops in routes {
         let links = hops.iter().filter_map(|hop| scenario.links.get(hop.link));
-        let delay = links
+        let links_delay = links
             .map(|link| link.forward.delay + link.reverse.delay)
             .fold(Span::ZERO, |sum, delay| sum + delay);
-        let bearers = hops
-            .iter()
-            .filter_map(|hop| hop.link.checked_sub(scenario.links.len()));
-        crossed.extend(bearers.map(|bearer| (bearer, delay)));
+        let bearers = hops.iter().filter_map(|hop| scenario.bearer_of(hop.link));
+        crossed.extend(bearers.map(|bearer| Crossing {
+            bearer,
+            links_delay,
+            first: hops[0],
+        }));
     }
     crossed
 }

@@ -1,14 +1,19 @@
 //! From a scenario to the parts of a world.
 
+mod bearer;
 mod link;
 pub(crate) mod multipath;
 mod radio;
 
+pub(crate) use radio::Bounds;
+
 use crate::notices::Notices;
+use crate::radio::both_directions_of;
 use crate::world::{End, Flow, Host, Parts};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{EndpointId, FlowId, LinkId, RouteId, Time, Wake};
+use fadeout_link::RadioStates;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
@@ -22,6 +27,14 @@ pub enum BuildError {
     Link {
         /// Its name.
         link: String,
+        /// What is wrong, and what was expected.
+        reason: String,
+    },
+    /// A bearer's parameters do not make one.
+    #[error("bearer \"{bearer}\": {reason}")]
+    Bearer {
+        /// Its name.
+        bearer: String,
         /// What is wrong, and what was expected.
         reason: String,
     },
@@ -95,6 +108,14 @@ pub(crate) fn direction_name(link: &scenario::Link, is_reverse: bool) -> String 
     }
 }
 
+/// Names of the directions of links and bearers in results, in the order of their ids.
+pub(crate) fn direction_names(scenario: &Scenario) -> impl Iterator<Item = String> {
+    let links = scenario.links.iter();
+    let links = links.flat_map(|link| [direction_name(link, false), direction_name(link, true)]);
+    let bearers = scenario.plain_bearers.iter();
+    links.chain(bearers.flat_map(|bearer| both_directions_of(&bearer.name)))
+}
+
 /// Builds the parts of a world.
 ///
 /// # Errors
@@ -117,6 +138,16 @@ pub(crate) fn parts(
                 .links
                 .push(link::build_link(scenario, index, is_reverse, id)?);
         }
+    }
+    for index in 0..scenario.plain_bearers.len() {
+        let hop = scenario.links.len() + index;
+        let ids = [link_id(hop, false), link_id(hop, true)];
+        let (directions, states) = bearer::build_bearer(scenario, index, ids)?;
+        if let Some(config) = states {
+            let states = RadioStates::new(config);
+            parts.radio_states.push((ids, states));
+        }
+        parts.links.extend(directions);
     }
     let mut path_flows = multipath::PathFlows::new(scenario);
     for flow in &scenario.flows {
@@ -178,7 +209,7 @@ fn add_flow(
         let Some(crossed) = crossed else {
             return Err(BuildError::ForeignLink {
                 flow: flow.name.clone(),
-                link: scenario.links[settings.link].name.clone(),
+                link: scenario.hop_name(settings.link),
             });
         };
         let end = Time::ZERO.saturating_add(scenario.duration);
@@ -290,13 +321,13 @@ fn route_over(
     Ok(RouteId(parts.routes.len() as u32 - 1))
 }
 
-/// Peak rate of a cell and RLC buffer of a bearer in it; `None` where one of them cannot be built.
-pub(crate) fn peak_and_buffer(
+/// What bounds the rate of a bearer in a cell; `None` where that cannot be built.
+pub(crate) fn bounds(
     scenario: &Scenario,
     bearer: &scenario::Bearer<'_>,
     cell: usize,
-) -> Option<(fadeout_core::Rate, fadeout_core::Bytes)> {
-    radio::peak_and_buffer(&scenario.cells[cell], bearer)
+) -> Option<Bounds> {
+    radio::bounds(&scenario.cells[cell], bearer)
 }
 
 /// Builds a world that `probe` looks at.

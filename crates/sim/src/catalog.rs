@@ -35,6 +35,11 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_link::QUEUE_DISCIPLINES,
         },
         Kind {
+            name: "bearer",
+            plural: "bearers",
+            entries: fadeout_link::bearer::BEARERS,
+        },
+        Kind {
             name: "radio",
             plural: "radios",
             entries: fadeout_radio::named::RADIOS,
@@ -68,6 +73,11 @@ static CATALOG: Catalog = Catalog {
             name: "rlc",
             plural: "rlc-modes",
             entries: fadeout_radio::named::RLC_MODES,
+        },
+        Kind {
+            name: "aqm",
+            plural: "aqms",
+            entries: fadeout_radio::named::AQMS,
         },
         Kind {
             name: "pdcp",

@@ -53,3 +53,8 @@ pub(crate) fn direction_of(name: &str, direction: Direction) -> String {
     };
     format!("{name}/{direction}")
 }
+
+/// What both directions of a bearer are called.
+pub(crate) fn both_directions_of(name: &str) -> [String; 2] {
+    [Direction::Downlink, Direction::Uplink].map(|direction| direction_of(name, direction))
+}

@@ -1,11 +1,11 @@
 //! A whole run: build, simulate, record, sum up.
 
 use crate::build::multipath::{PathFlows, path_count, path_flow};
-use crate::build::{self, BuildError, ChooseCongestion, direction_name};
-use crate::radio::direction_of;
+use crate::build::{self, BuildError, ChooseCongestion, direction_names};
+use crate::radio::both_directions_of;
 use crate::summary::summary;
 use crate::world::World;
-use fadeout_core::{Direction, EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
+use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
 use fadeout_record::{
     Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
     Sampling, SubflowInfo, address_of,
@@ -176,15 +176,9 @@ impl World<NullProbe> {
 
 fn recorder_config(scenario: &Scenario) -> RecorderConfig {
     let probe = &scenario.probe;
-    let links = scenario
-        .links
-        .iter()
-        .flat_map(|link| [direction_name(link, false), direction_name(link, true)])
-        .chain(scenario.bearers().flat_map(|bearer| {
-            let name = bearer.name();
-            [Direction::Downlink, Direction::Uplink].map(|direction| direction_of(&name, direction))
-        }))
-        .collect();
+    let bearers = scenario.bearers();
+    let bearers = bearers.flat_map(|bearer| both_directions_of(&bearer.name()));
+    let links = direction_names(scenario).chain(bearers).collect();
     let info = |name, start| FlowInfo { name, start };
     let whole = scenario
         .flows

@@ -1,6 +1,6 @@
 //! `summary.json`: one object a flow, one a direction of a link, and what the radio access did.
 
-use crate::build::{default_congestion_control, direction_name};
+use crate::build::{default_congestion_control, direction_names};
 use crate::radio::direction_of;
 use crate::world::{Flow, World};
 use fadeout_core::{Direction, DropCause, Probe, Time, UeId};
@@ -19,12 +19,8 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
         .zip(world.flows())
         .map(|(described, flow)| flow_summary(described, flow, world))
         .collect();
-    let names = scenario
-        .links
-        .iter()
-        .flat_map(|link| [direction_name(link, false), direction_name(link, true)]);
     let duration = world.now().as_secs_f64();
-    let links: Vec<Value> = names
+    let links: Vec<Value> = direction_names(scenario)
         .zip(world.links())
         .map(|(name, link)| link_summary(&name, link.stats(), duration))
         .collect();
@@ -61,6 +57,8 @@ fn radio_summary(scenario: &Scenario, access: &RadioAccess, duration: f64) -> Va
                     "delivered_packets": counters.delivered_packets,
                     "delivered_bytes": counters.delivered_bytes,
                     "dropped_packets": counters.dropped_packets,
+                    "dropped_aqm": counters.aqm_dropped_packets,
+                    "marked_packets": counters.marked_packets,
                     "transport_blocks": counters.blocks,
                     "harq_retransmissions": counters.retransmissions,
                     "lost_transport_blocks": counters.lost_blocks,
@@ -252,6 +250,7 @@ fn link_summary(name: &str, stats: &LinkStats, duration: f64) -> Value {
         "sent_packets": stats.packets_out,
         "sent_bytes": stats.bytes_out.0,
         "throughput_mbps": rate,
+        "marked_packets": stats.packets_marked,
         "dropped_packets": stats.dropped_total(),
         "dropped_queue_full": dropped(DropCause::QueueFull),
         "dropped_random": dropped(DropCause::Random),

@@ -7,7 +7,7 @@ use fadeout_core::{
     EndpointId, EventQueue, Fingerprint, FlowId, LinkId, Packet, PacketId, PacketPool, Probe,
     RouteId, Time, Wake,
 };
-use fadeout_link::Link;
+use fadeout_link::{Link, RadioStates};
 use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::{Application, Ask, End as Side, Request};
 use fadeout_transport::multipath::{MultipathConnection, PathId, PathOutbox};
@@ -108,6 +108,8 @@ pub(crate) struct Flow {
 struct Hop {
     link: Link,
     wake: Wake,
+    /// The radio states of a bearer, an index into the world's.
+    states: Option<u32>,
 }
 
 /// Everything that is simulated, generic over what looks at it.
@@ -117,6 +119,8 @@ pub struct World<P> {
     events: EventQueue<Event>,
     processed: u64,
     links: Vec<Hop>,
+    /// Of each bearer that has them, for both directions.
+    radio_states: Vec<RadioStates>,
     radio: Option<Box<Radio>>,
     hosts: Vec<Host>,
     connections: Vec<Multi>,
@@ -138,6 +142,8 @@ pub struct World<P> {
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) links: Vec<Link>,
+    /// Of the bearers that have them, with the directions that they open.
+    pub(crate) radio_states: Vec<([LinkId; 2], RadioStates)>,
     pub(crate) radio: Option<Radio>,
     /// The cell that serves each UE.
     pub(crate) serving: Vec<usize>,
@@ -168,18 +174,24 @@ impl<P: Probe> World<P> {
                 events.schedule(at, Event::Notice { index });
             }
         }
+        let hop = |link| Hop {
+            link,
+            wake: Wake::default(),
+            states: None,
+        };
+        let mut links: Vec<Hop> = parts.links.into_iter().map(hop).collect();
+        for (index, (directions, _)) in parts.radio_states.iter().enumerate() {
+            for direction in directions {
+                links[direction.index()].states = Some(index as u32);
+            }
+        }
+        let radio_states = parts.radio_states.into_iter().map(|(_, states)| states);
         World {
             now: Time::ZERO,
             events,
             processed: 0,
-            links: parts
-                .links
-                .into_iter()
-                .map(|link| Hop {
-                    link,
-                    wake: Wake::default(),
-                })
-                .collect(),
+            links,
+            radio_states: radio_states.collect(),
             radio: parts.radio.map(Box::new),
             hosts: parts.hosts,
             connections: parts.connections,
@@ -393,8 +405,16 @@ impl<P: Probe> World<P> {
         let Some(hop) = self.links.get_mut(link.index()) else {
             return self.enter_bearer(link, packet);
         };
+        let states = hop.states;
+        if let Some(states) = states {
+            let states = &mut self.radio_states[states as usize];
+            hop.link.open_at(states.on_packet(self.now));
+        }
         hop.link
             .on_packet(self.now, packet, &mut self.pool, &mut self.probe);
+        if let Some(states) = states {
+            self.radio_states[states as usize].on_activity(hop.link.busy_until());
+        }
         self.arm_link(link);
     }
 

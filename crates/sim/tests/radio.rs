@@ -104,6 +104,32 @@ fn both_generations_and_directions_carry_a_flow() {
 }
 
 #[test]
+fn soft_states_and_values_of_the_place_reach_the_channel() {
+    let cell = "radio = \"nr\"\ncarrier = \"28 GHz\"\nbandwidth = \"400 MHz\"\n\
+                channel = { path-loss = \"umi\" }";
+    let ue = "[ue.phone]\nposition = [\"60 m\", \"0 m\"]\n\
+              mobility = { model = \"line\", y-speed = 10 }\n";
+    let text = scenario(cell, &format!("{ue}{DOWNLOAD}"));
+    let run = |fading: &str, given: &[&str]| {
+        let fading = format!("cell.base.channel.fading={fading}");
+        let overrides: Vec<&str> = [fading.as_str()]
+            .into_iter()
+            .chain(given.iter().copied())
+            .collect();
+        goodput(&summary(&text, &overrides), 0)
+    };
+    for (fading, drawn) in [
+        ("rician", "cell.base.channel.k-factor=drawn"),
+        ("tdl-a", "cell.base.channel.delay-spread=drawn"),
+        ("tdl-a", "cell.base.channel.line-of-sight=soft"),
+    ] {
+        let (plain, changed) = (run(fading, &[]), run(fading, &[drawn]));
+        assert!(changed > 1.0, "{drawn}: {changed} Mbit/s");
+        assert_ne!(plain, changed, "{drawn} changes nothing");
+    }
+}
+
+#[test]
 fn an_idle_crowd_costs_nothing() {
     let idle = "[ue.crowd]\ncount = 1000\nspread = \"300 m\"\n[ue.phone]\n\
                 position = [\"50 m\", \"0 m\"]\n[flow.one]\nfrom = \"server\"\nto = \"phone\"\n\
@@ -209,6 +235,49 @@ fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
         sentences[0].starts_with("UE \"phone\": the RLC buffer of 10 kB is below the 100 kB"),
         "{sentences:?}"
     );
+}
+
+#[test]
+fn an_rlc_window_shorter_than_t_status_prohibit_is_named() {
+    let advice = |tti: &str, rlc: &str| {
+        let cell = LTE.replace("\"lte\"", &format!("{{ kind = \"lte\", tti = \"{tti}\" }}"));
+        let ue = format!("[ue.phone]\nrlc = {rlc}\n");
+        let text = scenario(&cell, &format!("{ue}{DOWNLOAD}"));
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    // 512 PDUs, one an interval: 51 ms, and 60 ms from one status report to the next.
+    let sentences = advice("0.1 ms", "\"am\"");
+    assert_eq!(sentences.len(), 1, "{sentences:?}");
+    assert!(
+        sentences[0].starts_with(
+            "UE \"phone\": RLC's window of 512 PDUs lasts 51 ms at the peak rate of the cell, and \
+             t-StatusProhibit lets acknowledgements follow each other after 60 ms"
+        ),
+        "{sentences:?}"
+    );
+    let shorter = "{ mode = \"am\", t-status-prohibit = \"50 ms\" }";
+    for (tti, rlc) in [
+        ("0.1 ms", shorter),
+        ("0.1 ms", "\"um\""),
+        ("1 ms", "\"am\""),
+    ] {
+        assert_eq!(advice(tti, rlc), Vec::<String>::new(), "{tti} {rlc}");
+    }
+}
+
+#[test]
+fn a_short_queue_of_the_senders_interface_is_pointed_out() {
+    let advice = |limit: &str| {
+        let text = scenario(LTE, &format!("[ue.phone]\n{DOWNLOAD}"));
+        let set = format!("link.core.queue.limit={limit}");
+        fadeout_sim::advice(&parse(&text, ".".into(), &[&set]))
+    };
+    // As above: 100 kB may wait for an acknowledgment, and 67 packets are 100.5 kB.
+    assert_eq!(advice("67 packets"), Vec::<String>::new());
+    let sentences = advice("66 packets");
+    assert_eq!(sentences.len(), 1);
+    let expected = "link \"core\": the queue of 66 packets in front of it is below the 100 kB";
+    assert!(sentences[0].starts_with(expected), "{sentences:?}");
 }
 
 #[test]

@@ -118,12 +118,12 @@ def _print_parameters(parameters: list[dict[str, Any]]) -> None:
 
 
 def _values(parameter: dict[str, Any]) -> str:
-    allowed = parameter.get("range") or parameter.get("choices")
-    if isinstance(allowed, list) and parameter["kind"] != "choice":
-        return f"{allowed[0]:g} to {allowed[-1]:g}"
-    if isinstance(allowed, list):
-        return ", ".join(str(choice) for choice in allowed)
-    return str(allowed or parameter["kind"])
+    if "range" in parameter:
+        low, high = parameter["range"]
+        return f"{low:g} to {high:g}"
+    if "choices" in parameter:
+        return ", ".join(parameter["choices"])
+    return str(parameter["kind"])
 
 
 def _list_studies(name: str | None, as_json: bool) -> None:

@@ -77,10 +77,12 @@ class Plots:
     def overview(
         self, window: str | float = "100 ms", *, flows: Sequence[str] | None = None
     ) -> Figure:
-        """Throughput, congestion window, round-trip time and queue above one time axis."""
-        return self._draw(
-            [panels.throughput(window), panels.CONGESTION, panels.RTT, panels.QUEUE], flows
-        )
+        """Throughput, congestion window, round-trip time and queue above one time axis.
+
+        With a radio access the queue is that in its RLC.
+        """
+        queue = radio.BUFFER if self._results.has_table("bearers") else panels.QUEUE
+        return self._draw([panels.throughput(window), panels.CONGESTION, panels.RTT, queue], flows)
 
     def available(self) -> list[str]:
         """The figures that this run recorded enough for."""

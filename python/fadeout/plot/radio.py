@@ -19,19 +19,27 @@ PARTS = (
 DELAY_BINS = 120
 """Bins over the run in which delays are averaged."""
 
+SINR_BINS = 250
+"""Bins over the run of which percentiles of the SINR are drawn."""
+
 
 def _sinr(canvas: Canvas) -> None:
-    """Signal to interference and noise of each UE's transport blocks, downlink."""
+    """Signal to interference and noise of each UE's transport blocks, downlink.
+
+    Where blocks are many, the median of each bin and a band from the 5th to the 95th percentile.
+    """
     blocks = canvas.results.table("transport_blocks").filter(pl.col("direction") == "downlink")
     names = blocks["ue"].cast(pl.String).unique(maintain_order=True).to_list()[:MOST_LINES]
     for number, name in enumerate(names):
-        rows = thin(blocks.filter(pl.col("ue") == name), "sinr_db")
-        canvas.ax.plot(
-            rows["time_s"],
-            rows["sinr_db"],
-            color=PALETTE[number % len(PALETTE)],
-            linewidth=0.7,
-            label=name,
+        rows = blocks.filter(pl.col("ue") == name).select("time_s", "sinr_db")
+        color = PALETTE[number % len(PALETTE)]
+        if len(rows) <= 2 * SINR_BINS:
+            canvas.ax.plot(rows["time_s"], rows["sinr_db"], color=color, linewidth=0.7, label=name)
+            continue
+        bins = percentiles(rows, canvas.results.duration_s / SINR_BINS)
+        canvas.ax.plot(bins["time_s"], bins["median"], color=color, linewidth=0.9, label=name)
+        canvas.ax.fill_between(
+            bins["time_s"], bins["low"], bins["high"], color=color, alpha=0.25, linewidth=0
         )
     canvas.ax.set_ylabel("SINR (dB)")
     canvas.ax.set_xlim(0, canvas.results.duration_s)
@@ -39,6 +47,24 @@ def _sinr(canvas: Canvas) -> None:
     if canvas.is_last:
         canvas.ax.set_xlabel("Time (s)")
     legend_above(canvas.ax)
+
+
+def percentiles(rows: pl.DataFrame, width_s: float) -> pl.DataFrame:
+    """`sinr_db` in bins of `width_s`: `low`, `median` and `high`, a gap where a bin is empty.
+
+    `low` and `high` are the 5th and 95th percentiles, `time_s` is the middle of the bin.
+    """
+    number = (pl.col("time_s") / width_s).floor().cast(pl.Int64).alias("bin")
+    value = pl.col("sinr_db")
+    found = rows.group_by(number).agg(
+        value.quantile(0.05).alias("low"),
+        value.median().alias("median"),
+        value.quantile(0.95).alias("high"),
+    )
+    first, last = int(found["bin"].min() or 0), int(found["bin"].max() or 0)  # type: ignore[arg-type]
+    grid = pl.DataFrame({"bin": range(first, last + 1)}, schema={"bin": pl.Int64})
+    found = grid.join(found, on="bin", how="left").sort("bin")
+    return found.with_columns(((pl.col("bin") + 0.5) * width_s).alias("time_s"))
 
 
 def _buffer(canvas: Canvas) -> None:

@@ -7,7 +7,7 @@ mod gilbert_elliott;
 pub use gilbert_elliott::GilbertElliott;
 
 use crate::LinkError;
-use fadeout_core::LinkId;
+use crate::streams::Streams;
 use fadeout_core::random::Stream;
 
 /// A link's random loss.
@@ -34,8 +34,8 @@ pub(crate) enum Loss {
 }
 
 impl Loss {
-    pub(crate) fn new(config: LossConfig, seed: u64, link: LinkId) -> Result<Self, LinkError> {
-        let stream = Stream::new(seed, "link.loss", u64::from(link.0));
+    pub(crate) fn new(config: LossConfig, streams: Streams) -> Result<Self, LinkError> {
+        let stream = streams.of("link.loss");
         Ok(match config {
             LossConfig::None => Loss::None,
             LossConfig::Independent { probability } => {
@@ -77,10 +77,14 @@ fn is_probability(name: &'static str, value: f64) -> Result<(), LinkError> {
 mod tests {
     use super::*;
 
+    fn streams(seed: u64) -> Streams {
+        Streams { seed, entity: 0 }
+    }
+
     #[test]
     fn independent_loss_has_its_rate() {
         let config = LossConfig::Independent { probability: 0.01 };
-        let mut loss = Loss::new(config, 3, LinkId(0)).expect("a probability");
+        let mut loss = Loss::new(config, streams(3)).expect("a probability");
         let n = 400_000;
         let lost = (0..n).filter(|_| loss.is_lost()).count() as f64;
         // Five standard errors of a binomial share.
@@ -92,7 +96,7 @@ mod tests {
     fn a_probability_outside_zero_to_one_is_an_error() {
         for probability in [-0.1, 1.1, f64::NAN] {
             let config = LossConfig::Independent { probability };
-            assert!(Loss::new(config, 1, LinkId(0)).is_err());
+            assert!(Loss::new(config, streams(1)).is_err());
         }
     }
 }

@@ -68,19 +68,9 @@ impl Outcome<'_> {
         self.pool[packet].ecn
     }
 
-    /// Sets Congestion Experienced. False when the packet is not ECN-capable (RFC 3168
-    /// section 5).
+    /// Sets Congestion Experienced. False when the packet is not ECN-capable.
     pub(crate) fn mark(&mut self, packet: PacketId) -> bool {
-        let ecn = &mut self.pool[packet].ecn;
-        match *ecn {
-            Ecn::NotEct => return false,
-            Ecn::Ect0 | Ecn::Ect1 => {
-                *ecn = Ecn::Ce;
-                *self.marked += 1;
-            }
-            Ecn::Ce => {}
-        }
-        true
+        self.pool[packet].ecn.mark(self.marked)
     }
 
     pub(crate) fn drop(&mut self, packet: PacketId) {
@@ -204,6 +194,9 @@ mod tests {
             }
             ParameterKind::Bool => Value::Bool(parameter.default == "true"),
             ParameterKind::Choice(_) => Value::Choice(parameter.default.to_owned()),
+            ParameterKind::Named(_) => {
+                Value::Named(parameter.default.to_owned(), Parameters::default())
+            }
             ParameterKind::Span => {
                 let (count, unit) = parameter.default.split_once(' ').expect("a unit");
                 let micros = if unit == "ms" { 1_000.0 } else { 1.0 };

@@ -1,16 +1,6 @@
 //! Drop-tail: what does not fit is dropped.
 
 use super::Limit;
-use fadeout_core::registry::Entry;
-
-pub(super) const ENTRY: Entry = Entry {
-    name: "drop-tail",
-    aliases: &["fifo", "droptail"],
-    family: "passive",
-    summary: "First in, first out; an arrival that does not fit is dropped.",
-    citation: "RFC 2309 section 2 (tail drop)",
-    parameters: &[],
-};
 
 /// The admission rule of every queue: its limit. The packets of a drop-tail queue are in the
 /// link's [`Transit`](crate::transit::Transit), since their departures are known on arrival.

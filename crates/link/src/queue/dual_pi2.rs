@@ -4,10 +4,11 @@
 
 use super::Outcome;
 use super::fifo::{Fifo, Queued};
-use super::pie::{SHORTEST_UPDATE, next_on_grid};
 use crate::LinkError;
-use crate::error::in_range;
-use fadeout_core::registry::{Entry, Parameters, choice, number, span};
+use fadeout_core::aqm::ecn_step::Ramp;
+use fadeout_core::aqm::pie::SHORTEST_UPDATE;
+use fadeout_core::aqm::{Even, next_on_grid};
+use fadeout_core::registry::{Entry, Parameters, choice, in_range, number, span};
 use fadeout_core::{Ecn, Span, Time};
 
 const TARGET: Span = Span::from_millis(15);
@@ -144,21 +145,7 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Debug, Default)]
 struct Side {
     queue: Fifo,
-    /// Probability not yet turned into a signal.
-    owed: f64,
-}
-
-impl Side {
-    /// Whether this packet gets a signal, so that a share `probability` of them does. Spreads
-    /// the signals evenly instead of drawing lots (RFC 9332 appendix A.1, `recur`).
-    fn is_due(&mut self, probability: f64) -> bool {
-        self.owed += probability;
-        let is_due = self.owed > 1.0;
-        if is_due {
-            self.owed -= 1.0;
-        }
-        is_due
-    }
+    signals: Even,
 }
 
 /// The two queues and the controller that couples them.
@@ -285,7 +272,7 @@ impl DualPi2 {
     /// The classic packet that leaves; `None` when it is dropped.
     fn dequeue_classic(&mut self, outcome: &mut Outcome<'_>) -> Option<Queued> {
         let head = self.classic.queue.pop()?;
-        let is_signalled = self.classic.is_due(self.control.classic());
+        let is_signalled = self.classic.signals.is_due(self.control.classic());
         // Once the low-latency queue drops, marks alone would favour classic ECN traffic.
         let may_mark = !self.control.is_saturated(&self.config);
         if is_signalled && !(may_mark && outcome.mark(head.packet)) {
@@ -300,7 +287,7 @@ impl DualPi2 {
         let is_alone = self.l4s.queue.packets() == 1;
         let head = self.l4s.queue.pop()?;
         if self.control.is_saturated(&self.config) {
-            if self.l4s.is_due(self.control.classic()) {
+            if self.l4s.signals.is_due(self.control.classic()) {
                 outcome.drop(head.packet);
                 return None;
             }
@@ -313,26 +300,19 @@ impl DualPi2 {
             self.native(now.since(head.arrived_at))
         };
         let probability = native.max(self.control.coupled(&self.config));
-        if self.l4s.is_due(probability) {
+        if self.l4s.signals.is_due(probability) {
             outcome.mark(head.packet);
         }
         Some(head)
     }
 
-    /// The low-latency queue's own marking: a ramp, or a step (RFC 9332 appendix A.1, `laqm`).
+    /// The low-latency queue's own marking: a ramp, or a step.
     fn native(&self, delay: Span) -> f64 {
-        let DualPi2Config {
-            l4s_min_threshold: min,
-            l4s_range: range,
-            ..
-        } = self.config;
-        if delay < min {
-            0.0
-        } else if delay - min >= range {
-            1.0
-        } else {
-            (delay - min).as_secs_f64() / range.as_secs_f64()
-        }
+        let ramp = Ramp {
+            threshold: self.config.l4s_min_threshold,
+            range: self.config.l4s_range,
+        };
+        ramp.probability(delay)
     }
 
     /// Makes the updates due by `now`, each with the delay of the older of the two heads then

@@ -2,15 +2,13 @@
 //! sparse flows first.
 
 use super::Outcome;
-use super::codel::{
-    self, CoDelConfig, Control, ECN_PARAMETER, INTERVAL_PARAMETER, MTU_PARAMETER, Source,
-    TARGET_PARAMETER,
-};
+use super::codel::Source;
 use super::fifo::Queued;
 use crate::LinkError;
-use crate::error::in_range;
+use fadeout_core::aqm::ECN;
+use fadeout_core::aqm::codel::{CoDel, CoDelConfig, INTERVAL, MTU, TARGET};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameters, integer};
+use fadeout_core::registry::{Entry, Parameters, in_range, integer};
 use fadeout_core::{PacketId, Time};
 
 const FLOWS: u32 = 1024;
@@ -66,10 +64,10 @@ pub(super) const ENTRY: Entry = Entry {
             "1514",
             "Bytes that a queue may send in its turn (RFC 8290 section 5.2.4).",
         ),
-        TARGET_PARAMETER,
-        INTERVAL_PARAMETER,
-        MTU_PARAMETER,
-        ECN_PARAMETER,
+        TARGET,
+        INTERVAL,
+        MTU,
+        ECN,
     ],
 };
 
@@ -140,6 +138,11 @@ struct FlowSource<'a> {
 }
 
 impl Source for FlowSource<'_> {
+    fn front(&self) -> Option<&Queued> {
+        let head = self.places.all.get(self.flow.head as usize)?;
+        Some(&head.queued)
+    }
+
     fn pop(&mut self) -> Option<Queued> {
         if self.flow.head == NONE {
             return None;
@@ -193,7 +196,7 @@ pub(crate) struct FqCoDel {
     /// Makes the hash differ from link to link and from seed to seed.
     salt: u64,
     flows: Vec<Flow>,
-    controls: Vec<Control>,
+    laws: Vec<CoDel>,
     /// Bytes of each queue, close together: the longest is looked for at overflow.
     bytes: Vec<u64>,
     places: Places,
@@ -204,7 +207,7 @@ pub(crate) struct FqCoDel {
 
 impl FqCoDel {
     pub(crate) fn new(config: FqCoDelConfig, mut stream: Stream) -> Result<Self, LinkError> {
-        codel::check(&config.codel)?;
+        config.codel.check()?;
         in_range("flows", config.flows, 1..=65_535)?;
         in_range("quantum", config.quantum, 256..=1_000_000)?;
         let flow = Flow {
@@ -220,7 +223,7 @@ impl FqCoDel {
             config,
             salt: stream.bits(),
             flows: vec![flow; flows],
-            controls: vec![Control::default(); flows],
+            laws: vec![CoDel::default(); flows],
             bytes: vec![0; flows],
             places: Places {
                 all: Vec::new(),
@@ -274,8 +277,8 @@ impl FqCoDel {
                 places: &mut self.places,
                 total: &mut self.total,
             };
-            let control = &mut self.controls[index as usize];
-            if let Some(packet) = control.dequeue(&self.config.codel, now, &mut source, outcome) {
+            let law = &mut self.laws[index as usize];
+            if let Some(packet) = source.dequeue(law, &self.config.codel, now, outcome) {
                 source.flow.deficit -= i64::from(packet.size);
                 return Some(packet);
             }

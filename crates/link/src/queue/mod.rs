@@ -4,7 +4,8 @@
 //! departure at once. Active queue management keeps its packets here and hands the next one to
 //! the transmitter each time that falls free; everything after the transmitter is the same.
 //!
-//! A discipline is a file: its parameters, its registry entry, its state and its tests.
+//! A discipline is a file: its parameters, its registry entry, its state and its tests. The laws
+//! that other queues follow too, with parameters and entries, are in [`fadeout_core::aqm`].
 
 mod biased;
 mod codel;
@@ -18,11 +19,10 @@ mod red;
 #[cfg(test)]
 mod rig;
 
-pub use codel::CoDelConfig;
 pub use discipline::QueueDiscipline;
 pub use dual_pi2::{DualPi2Config, DualPi2Scheduler};
+pub use fadeout_core::aqm::{CoDelConfig, PieConfig};
 pub use fq_codel::FqCoDelConfig;
-pub use pie::PieConfig;
 pub use red::RedConfig;
 
 pub(crate) use discipline::{Discipline, Outcome};
@@ -30,17 +30,17 @@ pub(crate) use drop_tail::DropTail;
 pub(crate) use fifo::Queued;
 
 use crate::LinkError;
-use fadeout_core::Bytes;
 use fadeout_core::registry::Entry;
+use fadeout_core::{Bytes, aqm};
 
 /// Every queue discipline that a scenario can name.
 pub static QUEUE_DISCIPLINES: &[Entry] = &[
-    drop_tail::ENTRY,
+    aqm::DROP_TAIL,
     biased::ENTRY,
     red::ENTRY,
-    codel::ENTRY,
+    aqm::codel::ENTRY,
     fq_codel::ENTRY,
-    pie::ENTRY,
+    aqm::pie::ENTRY,
     dual_pi2::ENTRY,
 ];
 

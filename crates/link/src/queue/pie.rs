@@ -1,218 +1,20 @@
 //! Proportional integral controller, enhanced (RFC 8033): drops arrivals with a probability that
 //! follows the queueing delay and its change.
 
-use super::codel::ECN_PARAMETER;
 use super::fifo::{Fifo, Queued};
 use super::{Limit, Outcome};
 use crate::LinkError;
-use crate::error::in_range;
+use fadeout_core::Time;
+use fadeout_core::aqm::pie::{self, PieConfig, Verdict};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameter, Parameters, flag, integer, number, span};
-use fadeout_core::{Span, Time};
-
-const TARGET: Span = Span::from_millis(15);
-const UPDATE_EVERY: Span = Span::from_millis(15);
-const MAX_BURST: Span = Span::from_millis(150);
-const ALPHA: f64 = 0.125;
-const BETA: f64 = 1.25;
-const MARK_LIMIT: f64 = 0.1;
-const MEAN_PACKET: f64 = 1024.0;
-
-/// The shortest time between updates that is simulated.
-pub(super) const SHORTEST_UPDATE: Span = Span::from_micros(100);
-
-/// Probability below the first number: the adjustment is divided by the second (RFC 8033
-/// section 4.2 and appendix A).
-const SCALE: [(f64, f64); 6] = [
-    (0.000_001, 2048.0),
-    (0.000_01, 512.0),
-    (0.000_1, 128.0),
-    (0.001, 32.0),
-    (0.01, 8.0),
-    (0.1, 2.0),
-];
-
-/// Parameters of PIE.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PieConfig {
-    /// Delay that it steers to (QDELAY_REF).
-    pub target: Span,
-    /// Time between updates of the probability (T_UPDATE).
-    pub update_every: Span,
-    /// Burst that passes untouched after quiet (MAX_BURST).
-    pub max_burst: Span,
-    /// Gain on the distance from the target, in 1/s.
-    pub alpha: f64,
-    /// Gain on the change of the delay, in 1/s.
-    pub beta: f64,
-    /// A queue of at most two packets of this size is left alone (MEAN_PKTSIZE).
-    pub mean_packet: u64,
-    /// Whether drops are kept from coming in clusters and from staying out for long.
-    pub derandomize: bool,
-    /// Whether it is off until a third of the limit is used, and again when congestion is over.
-    /// Without a limit it is always on.
-    pub switches_off: bool,
-    /// Whether ECN-capable packets are marked instead of dropped up to `mark_limit`.
-    pub ecn: bool,
-    /// Probability above which ECN-capable packets are dropped as well (mark_ecnth).
-    pub mark_limit: f64,
-}
-
-impl Default for PieConfig {
-    fn default() -> Self {
-        PieConfig::new(&Parameters::default())
-    }
-}
-
-impl PieConfig {
-    /// The parameters given, the defaults of the RFC for the rest.
-    pub fn new(given: &Parameters) -> PieConfig {
-        PieConfig {
-            target: given.span("target", TARGET),
-            update_every: given.span("update-interval", UPDATE_EVERY),
-            max_burst: given.span("max-burst", MAX_BURST),
-            alpha: given.number("alpha", ALPHA),
-            beta: given.number("beta", BETA),
-            mean_packet: given.number("mean-packet", MEAN_PACKET) as u64,
-            derandomize: given.flag("derandomize", false),
-            switches_off: given.flag("switches-off", false),
-            ecn: given.flag("ecn", true),
-            mark_limit: given.number("mark-limit", MARK_LIMIT),
-        }
-    }
-}
-
-const fn gain(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    number(name, (0.0, 1000.0, "1/s"), default, doc)
-}
-
-pub(super) const ENTRY: Entry = Entry {
-    name: "pie",
-    aliases: &[],
-    family: "active",
-    summary: "Drops arrivals with a probability that follows the delay and its change.",
-    citation: "RFC 8033",
-    parameters: &[
-        span(
-            "target",
-            "15 ms",
-            "Delay that it steers to (QDELAY_REF, RFC 8033 section 4.2).",
-        ),
-        span(
-            "update-interval",
-            "15 ms",
-            "Time between updates of the probability (T_UPDATE, RFC 8033 section 4.2).",
-        ),
-        span(
-            "max-burst",
-            "150 ms",
-            "Burst that passes untouched after quiet (MAX_BURST, RFC 8033 section 4.4).",
-        ),
-        gain(
-            "alpha",
-            "0.125",
-            "Gain on the distance from the target (RFC 8033 section 4.2).",
-        ),
-        gain(
-            "beta",
-            "1.25",
-            "Gain on the change of the delay (RFC 8033 section 4.2).",
-        ),
-        integer(
-            "mean-packet",
-            (64, 65_535, "bytes"),
-            "1024",
-            "A queue of at most two packets of this size is left alone (RFC 8033 section \
-                  4.1; the size is that of RFC 8034).",
-        ),
-        flag(
-            "derandomize",
-            "false",
-            "Whether drops are kept from coming in clusters and from staying out for long (RFC \
-             8033 section 5.4, optional).",
-        ),
-        flag(
-            "switches-off",
-            "false",
-            "Whether it is off until a third of the queue's limit is used, and again when the \
-             probability is zero and the delay below half the target (RFC 8033 section 5.3, \
-             optional).",
-        ),
-        ECN_PARAMETER,
-        number(
-            "mark-limit",
-            (0.0, 1.0, ""),
-            "0.1",
-            "Probability above which ECN-capable packets are dropped as well (mark_ecnth, \
-                  RFC 8033 section 5.1).",
-        ),
-    ],
-};
 
 /// A first-in-first-out queue under PIE.
 #[derive(Debug)]
 pub(crate) struct Pie {
-    config: PieConfig,
+    law: pie::Pie,
     queue: Fifo,
-    control: Control,
-    /// Sum of the probability over the packets since the last drop.
-    accumulated: f64,
-    /// What wakes it; `None` when it is never off.
+    /// What switches the law on; `None` when it is never off.
     wakes_above: Option<Limit>,
-    is_active: bool,
-    /// Updates happen on this grid; those due are made before the queue next changes.
-    update_at: Time,
-    stream: Stream,
-}
-
-/// The controller: everything that an update moves.
-#[derive(Debug, Clone, Copy)]
-struct Control {
-    probability: f64,
-    old_delay: Span,
-    burst_allowance: Span,
-}
-
-impl Control {
-    /// Before any update.
-    fn begin(config: &PieConfig) -> Control {
-        Control {
-            probability: 0.0,
-            old_delay: Span::ZERO,
-            burst_allowance: config.max_burst,
-        }
-    }
-
-    /// One update with the delay measured now (RFC 8033 section 4.2, appendix A).
-    ///
-    /// Returns whether congestion is over: the probability is zero, and the delay below half the
-    /// target twice in a row.
-    fn update(&mut self, config: &PieConfig, delay: Span) -> bool {
-        let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
-        let change = config.alpha * (now - config.target.as_secs_f64()) + config.beta * (now - old);
-        let scale = SCALE
-            .iter()
-            .find(|(below, _)| self.probability < *below)
-            .map_or(1.0, |(_, scale)| *scale);
-        let mut change = change / scale;
-        // RFC 8033 section 5.5: no faster than 2 % once it is high.
-        if self.probability >= 0.1 {
-            change = change.min(0.02);
-        }
-        self.probability += change;
-        if delay.is_zero() && self.old_delay.is_zero() {
-            self.probability *= 0.98;
-        }
-        self.probability = self.probability.clamp(0.0, 1.0);
-        self.burst_allowance = self.burst_allowance.saturating_sub(config.update_every);
-        let half = config.target / 2;
-        let is_over = self.probability == 0.0 && delay < half && self.old_delay < half;
-        if is_over {
-            self.burst_allowance = config.max_burst;
-        }
-        self.old_delay = delay;
-        is_over
-    }
 }
 
 impl Pie {
@@ -221,34 +23,25 @@ impl Pie {
         limit: Option<Limit>,
         stream: Stream,
     ) -> Result<Self, LinkError> {
-        in_range("update-interval", config.update_every, SHORTEST_UPDATE..)?;
-        in_range("alpha", config.alpha, 0.0..=1000.0)?;
-        in_range("beta", config.beta, 0.0..=1000.0)?;
-        in_range("mark-limit", config.mark_limit, 0.0..=1.0)?;
-        let wakes_above = limit.filter(|_| config.switches_off).map(Limit::third);
         Ok(Pie {
-            update_at: Time::ZERO + config.update_every,
+            law: pie::Pie::new(config, limit.is_some(), stream)?,
             queue: Fifo::default(),
-            control: Control::begin(&config),
-            config,
-            accumulated: 0.0,
-            wakes_above,
-            is_active: wakes_above.is_none(),
-            stream,
+            wakes_above: limit.map(Limit::third),
         })
     }
 
     pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
         self.catch_up(arrival.arrived_at);
         self.wake(arrival.size);
-        if self.is_active && self.control.burst_allowance.is_zero() && self.is_chosen() {
-            let may_mark = self.config.ecn && self.control.probability <= self.config.mark_limit;
-            if !(may_mark && outcome.mark(arrival.packet)) {
-                return false;
-            }
+        let is_taken = match self.law.on_arrival(self.queue.bytes()) {
+            Verdict::Pass => true,
+            Verdict::Mark => outcome.mark(arrival.packet),
+            Verdict::Drop => false,
+        };
+        if is_taken {
+            self.queue.push(arrival);
         }
-        self.queue.push(arrival);
-        true
+        is_taken
     }
 
     pub(super) fn dequeue(&mut self, now: Time, _: &mut Outcome<'_>) -> Option<Queued> {
@@ -264,68 +57,20 @@ impl Pie {
         self.queue.bytes()
     }
 
-    /// Whether chance picks an arrival (RFC 8033 sections 4.1 and 5.4).
-    fn is_chosen(&mut self) -> bool {
-        let probability = self.control.probability;
-        let is_quiet = self.control.old_delay < self.config.target / 2 && probability < 0.2;
-        if is_quiet || self.queue.bytes() <= 2 * self.config.mean_packet {
-            return false;
-        }
-        if !self.config.derandomize {
-            return self.stream.chance(probability);
-        }
-        self.accumulated = if probability == 0.0 {
-            0.0
-        } else {
-            self.accumulated + probability
-        };
-        let is_chosen = self.accumulated >= 0.85
-            && (self.accumulated >= 8.5 || self.stream.chance(probability));
-        if is_chosen {
-            self.accumulated = 0.0;
-        }
-        is_chosen
-    }
-
     /// Switches on when the arrival fills a third of the limit (RFC 8033 section 5.3).
     fn wake(&mut self, size: u32) {
-        let Some(third) = self.wakes_above.filter(|_| !self.is_active) else {
+        let Some(third) = self.wakes_above.filter(|_| self.law.is_off()) else {
             return;
         };
         if !third.admits(self.queue.packets(), self.queue.bytes(), size) {
-            self.is_active = true;
-            self.control = Control::begin(&self.config);
+            self.law.wake();
         }
     }
 
-    /// Makes the updates due by `now`. Nothing has entered or left since the last one, so the
-    /// delay at each is the age that the head had then.
     fn catch_up(&mut self, now: Time) {
-        if !self.is_active {
-            self.update_at = next_on_grid(self.update_at, self.config.update_every, now);
-            return;
-        }
-        while self.update_at <= now {
-            let delay = self.queue.age(self.update_at);
-            let is_settled = self.queue.is_empty()
-                && self.control.probability == 0.0
-                && self.control.old_delay.is_zero();
-            let is_over = self.control.update(&self.config, delay);
-            self.update_at += self.config.update_every;
-            self.is_active = !(is_over && self.wakes_above.is_some());
-            if is_settled || !self.is_active {
-                self.update_at = next_on_grid(self.update_at, self.config.update_every, now);
-            }
-        }
+        let head = self.queue.front();
+        self.law.catch_up(now, head.map(|head| head.arrived_at));
     }
-}
-
-/// The first of `at`, `at + every`, … that is later than `now`.
-pub(super) fn next_on_grid(at: Time, every: Span, now: Time) -> Time {
-    if at > now {
-        return at;
-    }
-    at + every * (now.since(at).as_nanos() / every.as_nanos() + 1)
 }
 
 #[cfg(test)]
@@ -333,55 +78,6 @@ mod tests {
     use super::super::rig::{Rig, ms};
     use super::*;
     use fadeout_core::Ecn;
-
-    fn pie(config: PieConfig) -> Pie {
-        Pie::new(config, None, Stream::new(1, "link.aqm", 0)).expect("valid")
-    }
-
-    fn control(probability: f64, old_delay: Span) -> Control {
-        Control {
-            probability,
-            old_delay,
-            burst_allowance: Span::ZERO,
-        }
-    }
-
-    #[test]
-    fn an_update_is_scaled_down_while_the_probability_is_small() {
-        let (delay, old) = (Span::from_millis(25), Span::from_millis(20));
-        // 0.125 (25 - 15) ms + 1.25 (25 - 20) ms.
-        let full = 0.125 * 0.010 + 1.25 * 0.005;
-        let table = [
-            (5e-7, 2048.0),
-            (5e-6, 512.0),
-            (5e-5, 128.0),
-            (5e-4, 32.0),
-            (5e-3, 8.0),
-            (5e-2, 2.0),
-            (0.3, 1.0),
-        ];
-        for (probability, scale) in table {
-            let mut control = control(probability, old);
-            control.update(&PieConfig::default(), delay);
-            let change = control.probability - probability;
-            assert!((change - full / scale).abs() < 1e-12, "{probability}");
-        }
-    }
-
-    #[test]
-    fn a_high_probability_grows_by_at_most_two_percent_an_update() {
-        let mut control = control(0.1, Span::ZERO);
-        control.update(&PieConfig::default(), Span::from_millis(500));
-        assert!((control.probability - 0.12).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_probability_decays_when_the_queue_stays_empty() {
-        let mut control = control(0.5, Span::ZERO);
-        control.update(&PieConfig::default(), Span::ZERO);
-        let expected = (0.5 - 0.125 * 0.015) * 0.98;
-        assert!((control.probability - expected).abs() < 1e-12);
-    }
 
     /// Feeds a queue that serves a packet a millisecond with two a millisecond, and returns the
     /// times in milliseconds of drops.
@@ -411,7 +107,7 @@ mod tests {
         // The queue grows by a packet a millisecond: a third of 300 after 100 ms, and from there on
         // the burst of 150 ms.
         let drops = overload(&mut pie, &mut rig, Ecn::NotEct, 10_000..10_099);
-        assert!(drops.is_empty() && !pie.is_active);
+        assert!(drops.is_empty() && pie.law.is_off());
         let drops = overload(&mut pie, &mut rig, Ecn::NotEct, 10_099..10_400);
         let first = *drops.first().expect("drops follow");
         assert!((10_245..10_275).contains(&first), "{first}");
@@ -419,107 +115,18 @@ mod tests {
         for n in 10_400..14_000 {
             pie.dequeue(ms(n), &mut rig.outcome());
         }
-        assert!(!pie.is_active && pie.packets() == 0);
+        assert!(pie.law.is_off() && pie.packets() == 0);
     }
 
     #[test]
-    fn without_a_limit_it_never_switches_off() {
-        let pie = pie(PieConfig {
-            switches_off: true,
-            ..PieConfig::default()
-        });
-        assert!(pie.is_active);
-    }
-
-    #[test]
-    fn a_burst_of_150_ms_passes_untouched() {
-        let mut pie = pie(PieConfig::default());
-        let drops = overload(&mut pie, &mut Rig::default(), Ecn::NotEct, 10_000..10_400);
-        // The delay passes half the target 15 ms after the start; from that update on ten
-        // updates of 15 ms use up the allowance.
-        let first = *drops.first().expect("drops follow");
-        assert!((10_150..10_200).contains(&first), "{first}");
-    }
-
-    #[test]
-    fn quiet_restores_the_burst_allowance() {
-        let mut pie = pie(PieConfig::default());
+    fn capable_packets_are_marked_first_and_dropped_when_that_does_not_help() {
+        let stream = Stream::new(1, "link.aqm", 0);
+        let mut pie = Pie::new(PieConfig::default(), None, stream).expect("valid");
         let mut rig = Rig::default();
-        overload(&mut pie, &mut rig, Ecn::NotEct, 10_000..10_400);
-        assert!(pie.control.burst_allowance.is_zero());
-        while pie.dequeue(ms(10_400), &mut rig.outcome()).is_some() {}
-        pie.catch_up(ms(60_000));
-        assert_eq!(pie.control.burst_allowance, Span::from_millis(150));
-        assert_eq!(pie.control.probability, 0.0);
-        assert!(pie.update_at > ms(60_000) && pie.update_at <= ms(60_015));
-    }
-
-    #[test]
-    fn ecn_capable_packets_are_marked_up_to_the_limit_and_dropped_beyond() {
-        for (probability, is_marked) in [(0.1, true), (0.11, false)] {
-            let mut pie = pie(PieConfig::default());
-            pie.update_at = Time::NEVER;
-            pie.control = control(probability, Span::from_millis(100));
-            let mut rig = Rig::default();
-            let mut dropped = 0;
-            for _ in 0..1_000 {
-                let arrival = rig.packet(ms(0), 1500, Ecn::Ect1, 0);
-                dropped += u32::from(!pie.enqueue(arrival, &mut rig.outcome()));
-            }
-            assert_eq!((rig.marked > 50, dropped > 50), (is_marked, !is_marked));
-        }
-    }
-
-    /// Gaps between drops at a fixed probability.
-    fn gaps(derandomize: bool, probability: f64) -> Vec<u32> {
-        let mut pie = pie(PieConfig {
-            derandomize,
-            ..PieConfig::default()
-        });
-        pie.update_at = Time::NEVER;
-        pie.control = control(probability, Span::from_millis(100));
-        let mut rig = Rig::default();
-        let (mut gap, mut gaps) = (0, Vec::new());
-        for _ in 0..200_000 {
-            let arrival = rig.full(ms(0));
-            gap += 1;
-            if !pie.enqueue(arrival, &mut rig.outcome()) {
-                gaps.push(gap);
-                gap = 0;
-            }
-        }
-        gaps
-    }
-
-    #[test]
-    fn drops_have_the_probability() {
-        let drops = gaps(false, 0.05).len() as f64;
-        // Five standard errors of a binomial count.
-        let error = (200_000.0 * 0.05 * 0.95_f64).sqrt();
-        assert!((drops - 10_000.0).abs() < 5.0 * error, "{drops}");
-    }
-
-    #[test]
-    fn derandomised_drops_keep_their_distance() {
-        // RFC 8033 section 5.4: at least 0.85 / p and at most 8.5 / p packets, here p = 0.05.
-        let gaps = gaps(true, 0.05);
-        let range = 17..=170;
-        assert!(gaps.iter().skip(1).all(|gap| range.contains(gap)));
-    }
-
-    #[test]
-    fn a_queue_of_two_packets_is_left_alone() {
-        let mut pie = pie(PieConfig::default());
-        pie.update_at = Time::NEVER;
-        pie.control = control(1.0, Span::from_millis(100));
-        let mut rig = Rig::default();
-        // 2048 bytes are two mean packets: the third arrival finds 3000 and is dropped.
-        let admitted: Vec<bool> = (0..3)
-            .map(|_| {
-                let arrival = rig.full(ms(0));
-                pie.enqueue(arrival, &mut rig.outcome())
-            })
-            .collect();
-        assert_eq!(admitted, [true, true, false]);
+        let drops = overload(&mut pie, &mut rig, Ecn::Ect1, 10_000..10_400);
+        let first = *drops.first().expect("marks do not help here");
+        // The burst of 150 ms, then marks up to a probability of a tenth.
+        assert!(rig.marked > 5 && first > 10_200, "{} {first}", rig.marked);
+        assert_eq!(pie.bytes(), pie.packets() * 1500);
     }
 }

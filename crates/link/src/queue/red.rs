@@ -3,13 +3,13 @@
 //! probability that grows with the average queue.
 
 use super::Outcome;
-use super::codel::ECN_PARAMETER;
 use super::fifo::{Fifo, Queued};
-use super::pie::next_on_grid;
 use crate::LinkError;
-use crate::error::in_range;
+use fadeout_core::aqm::{self, next_on_grid};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameter, Parameters, flag, integer, number};
+use fadeout_core::registry::{
+    Entry, OutOfRange, Parameter, Parameters, flag, in_range, integer, number,
+};
 use fadeout_core::{Bytes, Rate, Span, Time, math};
 
 const MIN_THRESHOLD: f64 = 5.0;
@@ -120,7 +120,7 @@ pub(super) const ENTRY: Entry = Entry {
             "A typical packet: the average falls by one weight for each that an idle link \
                   could have sent at its mean rate.",
         ),
-        ECN_PARAMETER,
+        aqm::ECN,
     ],
 };
 
@@ -153,11 +153,12 @@ impl Red {
         in_range("min-threshold", config.min_threshold, 0.0..)?;
         let above = config.min_threshold;
         if config.max_threshold.partial_cmp(&above) != Some(std::cmp::Ordering::Greater) {
-            return Err(LinkError::OutOfRange {
+            let error = OutOfRange {
                 name: "max-threshold",
                 value: config.max_threshold.to_string(),
                 expected: format!("more than the min-threshold of {above}"),
-            });
+            };
+            return Err(error.into());
         }
         in_range("weight", config.weight, 0.0..=1.0)?;
         in_range("max-probability", config.max_probability, 0.0..=1.0)?;

@@ -13,9 +13,9 @@ pub use steps::RateStep;
 pub(crate) use trace::Opportunity;
 pub use trace::{OPPORTUNITY, Trace};
 
+use crate::streams::Streams;
 use crate::{LinkError, Schedule};
-use fadeout_core::random::Stream;
-use fadeout_core::{LinkId, Rate, Span};
+use fadeout_core::{Rate, Span};
 use on_off::OnOff;
 use steps::Steps;
 
@@ -44,9 +44,9 @@ pub enum RateConfig {
     Trace(Trace),
 }
 
-/// The least positive value of a varying rate. Below it a packet would last through millions of
-/// pieces.
-const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
+/// The least positive value of a rate that varies or is sent in blocks. Below it a packet would
+/// last through millions of pieces.
+pub(crate) const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
 
 /// A piecewise constant rate, one piece after the other.
 #[derive(Debug, Clone)]
@@ -73,11 +73,10 @@ impl Process {
     pub(crate) fn on_off(
         (on, off): (Rate, Rate),
         schedule: &Schedule,
-        seed: u64,
-        link: LinkId,
+        streams: Streams,
     ) -> Result<Self, LinkError> {
         check_rates([on, off].into_iter())?;
-        let stream = Stream::new(seed, "link.on-off", u64::from(link.0));
+        let stream = streams.of("link.on-off");
         Ok(Process::OnOff(OnOff::new(on, off, schedule, stream)?))
     }
 

@@ -398,7 +398,8 @@ pub(crate) fn parameters<'py>(py: Python<'py>, given: &Parameters) -> PyResult<B
             Value::Number(number) => keywords.set_item(key, number)?,
             Value::Bool(flag) => keywords.set_item(key, flag)?,
             Value::Span(span) => keywords.set_item(key, span.as_secs_f64())?,
-            Value::Choice(text) => keywords.set_item(key, text)?,
+            // What a name stands for is the simulator's; its parameters are not for Python.
+            Value::Choice(text) | Value::Named(text, _) => keywords.set_item(key, text)?,
         }
     }
     Ok(keywords)

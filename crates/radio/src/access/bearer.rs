@@ -3,13 +3,16 @@
 use super::BearerConfig;
 use crate::mac::logical_channel::Bucket;
 use crate::pdcp::{Ledger, Rx, Tx};
-use crate::rlc::{Entity, ParameterError};
-use fadeout_core::{Direction, PacketId, Ring, Time, Wake};
+use crate::rlc::{Aqm, Entity, ParameterError, Sdu, TransportBlock};
+use fadeout_core::random::Stream;
+use fadeout_core::{Direction, Ecn, PacketId, PacketPool, Ring, Time, Wake};
 
 /// One end of a bearer.
 #[derive(Debug)]
 pub(super) struct End {
     pub rlc: Entity,
+    /// Of what this end sends.
+    pub aqm: Option<Box<Aqm>>,
     pub tx: Tx,
     pub rx: Rx,
     /// The packets that this end sends.
@@ -20,15 +23,58 @@ pub(super) struct End {
 }
 
 impl End {
-    fn new(config: &BearerConfig) -> Result<End, ParameterError> {
+    fn new(config: &BearerConfig, stream: Stream) -> Result<End, ParameterError> {
         Ok(End {
             rlc: Entity::new(&config.rlc)?,
+            aqm: Aqm::new(&config.rlc, stream)?.map(Box::new),
             tx: Tx::new(&config.pdcp)?,
             rx: Rx::new(&config.pdcp)?,
             ledger: Ledger::new(),
             bucket: Bucket::new(&config.channel),
             wake: Wake::default(),
         })
+    }
+
+    /// Lets queue management make up for the time until SDUs enter or leave the buffer.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Time) {
+        if let Some(aqm) = &mut self.aqm {
+            aqm.catch_up(now, self.rlc.head());
+        }
+    }
+
+    /// Whether queue management takes an SDU of `size` bytes. It may be marked. One that does not
+    /// fit into the buffer is not its business.
+    #[inline]
+    pub(super) fn admits(&mut self, now: Time, size: u32, ecn: &mut Ecn, marked: &mut u64) -> bool {
+        self.catch_up(now);
+        match &mut self.aqm {
+            Some(aqm) if self.rlc.has_room(size) => {
+                aqm.admits(size, self.rlc.queued(), ecn, marked)
+            }
+            _ => true,
+        }
+    }
+
+    /// Fills up to `grant` bytes of a block and returns the bytes used. SDUs that queue management
+    /// drops go to `dropped`, which must be empty.
+    #[inline]
+    pub(super) fn pull(
+        &mut self,
+        now: Time,
+        grant: u32,
+        block: &mut TransportBlock,
+        (pool, marked): (&mut PacketPool, &mut u64),
+        dropped: &mut Vec<Sdu>,
+    ) -> u32 {
+        match &mut self.aqm {
+            None => self.rlc.pull(now, grant, block),
+            Some(aqm) => {
+                aqm.catch_up(now, self.rlc.head());
+                let mut aqm = aqm.at_head(pool, marked);
+                self.rlc.pull_managed(now, grant, block, &mut aqm, dropped)
+            }
+        }
     }
 
     /// When it next has something to do by itself.
@@ -48,10 +94,18 @@ pub(super) struct Bearer {
 }
 
 impl Bearer {
-    pub(super) fn new(config: BearerConfig) -> Result<Bearer, ParameterError> {
+    pub(super) fn new(
+        index: usize,
+        config: BearerConfig,
+        seed: u64,
+    ) -> Result<Bearer, ParameterError> {
+        let end = |direction: Direction| {
+            let entity = 2 * index as u64 + direction.index() as u64;
+            End::new(&config, Stream::new(seed, "radio.aqm", entity))
+        };
         Ok(Bearer {
             config,
-            ends: [End::new(&config)?, End::new(&config)?],
+            ends: [end(Direction::Downlink)?, end(Direction::Uplink)?],
             inlet: Ring::new(),
         })
     }

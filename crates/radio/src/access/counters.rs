@@ -22,6 +22,10 @@ pub struct DirectionCounters {
     pub delivered_bytes: u64,
     /// Packets lost on the way, from a full buffer to a radio link failure.
     pub dropped_packets: u64,
+    /// Those of them that queue management dropped.
+    pub aqm_dropped_packets: u64,
+    /// Packets that queue management marked.
+    pub marked_packets: u64,
     /// Transport blocks sent, retransmissions included.
     pub blocks: u64,
     /// Retransmissions of HARQ among them.

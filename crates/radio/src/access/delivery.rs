@@ -10,7 +10,8 @@ use fadeout_core::{
 };
 
 impl RadioAccess {
-    /// PDCP and RLC take a packet. False when the buffer was full and it was dropped.
+    /// PDCP and RLC take a packet. False when it was dropped: the buffer was full, or queue
+    /// management chose it. It then takes no COUNT.
     pub(super) fn take_packet(
         &mut self,
         now: Time,
@@ -20,7 +21,17 @@ impl RadioAccess {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) -> bool {
+        let loss = |cause| Loss {
+            now,
+            bearer,
+            direction,
+            cause,
+        };
         let size = pool[packet].segment.wire_len();
+        let has_aqm = self.bearers[bearer.index()].sender(direction).aqm.is_some();
+        if has_aqm && !self.admits(&loss(RadioDropCause::Aqm), packet, pool, probe) {
+            return false;
+        }
         let end = self.bearers[bearer.index()].sender(direction);
         match end
             .tx
@@ -33,17 +44,34 @@ impl RadioAccess {
                 true
             }
             Err(packet) => {
-                let loss = Loss {
-                    now,
-                    bearer,
-                    direction,
-                    cause: RadioDropCause::BufferFull,
-                };
-                loss.of(packet, pool, probe);
+                loss(RadioDropCause::BufferFull).of(packet, pool, probe);
                 self.count(bearer, direction).dropped_packets += 1;
                 false
             }
         }
+    }
+
+    /// Whether queue management takes a packet, which it may mark. One that it does not is dropped.
+    fn admits(
+        &mut self,
+        loss: &Loss,
+        packet: PacketId,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) -> bool {
+        let state = &mut self.bearers[loss.bearer.index()];
+        let size = pool[packet].segment.wire_len() + state.config.pdcp.header();
+        let end = state.sender(loss.direction);
+        let mut marked = 0;
+        let is_taken = end.admits(loss.now, size, &mut pool[packet].ecn, &mut marked);
+        let counters = self.count(loss.bearer, loss.direction);
+        counters.marked_packets += marked;
+        if !is_taken {
+            counters.aqm_dropped_packets += 1;
+            counters.dropped_packets += 1;
+            loss.of(packet, pool, probe);
+        }
+        is_taken
     }
 
     /// PDCP takes the packets that the base station has processed by now.
@@ -89,6 +117,7 @@ impl RadioAccess {
         let content = self.contents.content_mut(id);
         let now = env.now;
         let mut left = bytes;
+        let (mut marked, mut chosen) = (0, 0);
         let bearers = &self.ues[ue.index()].bearers;
         let mut pull = |bearer: BearerId, left: u32, turn: Turn| {
             let end = self.bearers[bearer.index()].sender(direction);
@@ -102,7 +131,21 @@ impl RadioAccess {
             if grant == 0 {
                 return 0;
             }
-            let used = end.rlc.pull(now, grant, &mut content.block);
+            let marks = (&mut *env.pool, &mut marked);
+            let dropped = &mut self.scratch.dropped;
+            let used = end.pull(now, grant, &mut content.block, marks, dropped);
+            for sdu in dropped.drain(..) {
+                if end.ledger.leave(sdu.serial) {
+                    chosen += 1;
+                    let loss = Loss {
+                        now,
+                        bearer,
+                        direction,
+                        cause: RadioDropCause::Aqm,
+                    };
+                    loss.of(sdu.packet, env.pool, env.probe);
+                }
+            }
             if turn == Turn::Prioritised {
                 end.bucket.on_served(used);
             }
@@ -121,6 +164,12 @@ impl RadioAccess {
             for &bearer in bearers {
                 left -= pull(bearer, left, turn);
             }
+        }
+        if marked + chosen > 0 {
+            let counters = &mut self.ues[ue.index()].half_mut(direction).counters;
+            counters.marked_packets += marked;
+            counters.aqm_dropped_packets += chosen;
+            counters.dropped_packets += chosen;
         }
         if self.contents.content(id).bearers.is_empty() {
             self.contents.free(id);
@@ -308,6 +357,7 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) {
         let end = self.bearers[bearer.index()].sender(direction);
+        end.catch_up(env.now);
         end.tx
             .on_wake(env.now, &mut end.rlc, &mut self.scratch.sdus);
         for sdu in self.scratch.sdus.drain(..) {

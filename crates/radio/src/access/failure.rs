@@ -60,6 +60,7 @@ impl RadioAccess {
         let mut unconfirmed = std::mem::take(&mut self.scratch.unconfirmed);
         for direction in [Direction::Downlink, Direction::Uplink] {
             let end = self.bearers[bearer.index()].sender(direction);
+            end.catch_up(env.now);
             end.tx.reestablish(&mut end.rlc, &mut unconfirmed);
         }
         // The ledgers know all of them, and those that only a receiver knew of.

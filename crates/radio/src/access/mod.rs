@@ -110,6 +110,7 @@ struct Scratch {
     shares: Vec<Share>,
     sdus: Vec<Sdu>,
     ordered: Vec<Sdu>,
+    dropped: Vec<Sdu>,
     lost: Vec<PacketId>,
     unconfirmed: Vec<Sdu>,
     contents: Vec<ContentId>,
@@ -155,7 +156,9 @@ impl RadioAccess {
                 bearer: index,
                 error,
             };
-            access.bearers.push(Bearer::new(bearer).map_err(error)?);
+            access
+                .bearers
+                .push(Bearer::new(index, bearer, seed).map_err(error)?);
             let of_ue = &mut access.ues[bearer.ue.index()].bearers;
             of_ue.push(BearerId(index as u32));
             let bearers = &access.bearers;

@@ -16,6 +16,9 @@ pub enum LineOfSight {
     /// By the path-loss model's probabilities, with a Gaussian field of places (TR 38.901 clause
     /// 7.6.3.3): neighbouring places are mostly alike.
     Drawn,
+    /// Drawn, and one state passes softly into the other: near the border both channels add up
+    /// (the clause's soft LOS). Outage stays a step.
+    Soft,
     /// By the caller, with each place; without its word the path is clear.
     Geometry,
 }
@@ -62,6 +65,13 @@ pub struct ChannelConfig {
     pub los_fading: Fading,
     /// Fading in NLOS.
     pub nlos_fading: Fading,
+    /// Whether the K factor of Rician fading in LOS is drawn with the place, by the law of
+    /// [`large_scale::k_factor_db`](super::large_scale::k_factor_db), instead of the fading's own.
+    pub draws_k_factor: bool,
+    /// Whether the delay spread of tapped delay lines is drawn with the place, by the law of
+    /// [`large_scale::delay_spread_lg`](super::large_scale::delay_spread_lg), instead of the
+    /// fading's own. Profiles with delays of their own keep them.
+    pub draws_delay_spread: bool,
     /// Speed of what moves around the UE, m/s: it makes the channel of a UE that stands still
     /// change. 3 km/h is the speed that TR 38.901 Table 7.8-1 gives every UE.
     pub environment_speed: f64,
@@ -98,6 +108,8 @@ impl Default for ChannelConfig {
             shadowing: Some(Shadowing::default()),
             los_fading: Fading::Rician { k_db: 9.0 },
             nlos_fading: Fading::Rayleigh,
+            draws_k_factor: false,
+            draws_delay_spread: false,
             environment_speed: 3.0 / 3.6,
             blockages: Vec::new(),
             base_antenna: Antenna::default(),

@@ -6,7 +6,7 @@
 //! and it is the same at a place however and whenever one comes there. An autoregressive process
 //! along the way would have the same correlation, but would depend on how often it is asked.
 
-use super::phasor::{LANES, cos_sin, wrap};
+use super::phasor::{LANES, Waves};
 use fadeout_core::math::{cos, sin, tan};
 use fadeout_core::random::Stream;
 use std::f64::consts::{PI, TAU};
@@ -18,14 +18,9 @@ const WAVES: usize = 96;
 /// `exp(-d / distance - t / duration)`.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
-    /// Turns per metre east.
-    x: [f64; WAVES],
-    /// Turns per metre north.
-    y: [f64; WAVES],
-    /// Turns per second; all zero in a field that does not change.
-    t: [f64; WAVES],
-    /// Turns at the origin.
-    phase: [f64; WAVES],
+    /// By metres east, metres north and seconds; a field that does not change has no turns over
+    /// time.
+    waves: Waves,
 }
 
 impl Field {
@@ -36,12 +31,7 @@ impl Field {
 
     /// A field whose correlation also falls over time.
     pub(crate) fn changing(stream: &mut Stream, distance_m: f64, duration_s: f64) -> Field {
-        let mut field = Field {
-            x: [0.0; WAVES],
-            y: [0.0; WAVES],
-            t: [0.0; WAVES],
-            phase: [0.0; WAVES],
-        };
+        let mut waves = Waves::new(WAVES);
         for n in 0..WAVES {
             // The spectrum of exp(-r/D) in the plane is D^2 k / (1 + D^2 k^2)^(3/2); its
             // distribution function 1 - (1 + D^2 k^2)^(-1/2) is inverted. Stratifying the
@@ -49,23 +39,22 @@ impl Field {
             let share = 1.0 - (n as f64 + stream.uniform()) / WAVES as f64;
             let number = (1.0 / (share * share) - 1.0).sqrt() / (TAU * distance_m);
             let direction = TAU * stream.uniform();
-            field.x[n] = number * cos(direction);
-            field.y[n] = number * sin(direction);
+            let (x, y) = (number * cos(direction), number * sin(direction));
             // The spectrum of exp(-|t|/T) is Cauchy's.
-            field.t[n] = tan(PI * (stream.uniform() - 0.5)) / (TAU * duration_s);
-            field.phase[n] = stream.uniform();
+            let t = tan(PI * (stream.uniform() - 0.5)) / (TAU * duration_s);
+            waves.set(n, [x, y, t], stream.uniform());
         }
-        field
+        Field { waves }
     }
 
     /// The field's value at a place in metres and a time in seconds.
     pub(crate) fn at(&self, x: f64, y: f64, t: f64) -> f64 {
+        let mut cosines = [0.0; WAVES];
+        self.waves.cosines([x, y, t], &mut cosines);
         let mut sums = [0.0_f32; LANES];
-        for n in (0..WAVES).step_by(LANES) {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                let k = n + lane;
-                let turns = self.x[k] * x + self.y[k] * y + self.t[k] * t + self.phase[k];
-                *sum += cos_sin(wrap(turns) as f32).0;
+        for group in cosines.as_chunks::<LANES>().0 {
+            for (sum, cosine) in sums.iter_mut().zip(group) {
+                *sum += cosine;
             }
         }
         f64::from(sums.iter().sum::<f32>()) * (2.0 / WAVES as f64).sqrt()

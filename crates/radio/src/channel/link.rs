@@ -1,13 +1,18 @@
 //! One UE's link to one cell: everything between the two antennas' ports.
 
 use super::blockage::{Blockage, MAX_BLOCKAGES, Process, View};
-use super::fading::Plan;
-use super::fading::rays::{Place, Rays};
+use super::fading::rays::Place;
+use super::fading::{Fading, Plan};
+use super::large_scale::PlaceLaw;
+use super::normal::{normal_quantile, normal_share_below};
 use super::path_loss::{Condition, Ends, PathLoss, tr38901};
 use super::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
-use super::{ChannelConfig, ConfigError, LineOfSight, atmosphere, wavelength};
+use super::small_scale::{LOS, NLOS, SmallScale};
+use super::transition::{self, Transition};
+use super::{ChannelConfig, ConfigError, LineOfSight, atmosphere, large_scale, wavelength};
 use crate::antenna::Angles;
 use crate::antenna::management::FailureMonitor;
+use fadeout_core::math::pow;
 use fadeout_core::random::Stream;
 use fadeout_core::{Kinematics, Point, Time};
 use std::collections::BTreeMap;
@@ -34,6 +39,10 @@ struct Shared {
     environment_doppler_hz: f64,
     /// Fading in LOS and in NLOS.
     plans: [Plan; 2],
+    /// K factor in dB over places, where it is drawn.
+    k_factor: Option<PlaceLaw>,
+    /// Decimal logarithm of the delay spread in seconds in LOS and NLOS, where it is drawn.
+    delay_spread: [Option<PlaceLaw>; 2],
 }
 
 /// Which link: its numbers choose the maps and the random streams.
@@ -104,6 +113,8 @@ pub struct LargeScale {
     pub path_loss_db: f64,
     /// Shadowing; negative where the place is better than the median.
     pub shadowing_db: f64,
+    /// What the other condition adds while LOS softly passes into NLOS or back.
+    pub transition_db: f64,
     /// Oxygen, rain and walls.
     pub absorption_db: f64,
     /// Blockage, or the reflected path that beam recovery found instead.
@@ -114,6 +125,10 @@ pub struct LargeScale {
     pub ue_gain_dbi: f64,
     /// Whether the beams are being found again, and nothing is received.
     pub is_recovering: bool,
+    /// K factor where it is drawn, in LOS.
+    pub k_factor_db: Option<f64>,
+    /// RMS delay spread in seconds where it is drawn.
+    pub delay_spread_s: Option<f64>,
     /// The sum: received by transmitted power.
     pub gain_db: f64,
 }
@@ -124,11 +139,14 @@ impl LargeScale {
         state: State::Outage,
         path_loss_db: OUTAGE_LOSS_DB,
         shadowing_db: 0.0,
+        transition_db: 0.0,
         absorption_db: 0.0,
         blockage_db: 0.0,
         base_gain_dbi: 0.0,
         ue_gain_dbi: 0.0,
         is_recovering: false,
+        k_factor_db: None,
+        delay_spread_s: None,
         gain_db: -OUTAGE_LOSS_DB,
     };
 }
@@ -141,12 +159,29 @@ impl Environment {
     pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
         config.check()?;
         let carrier_ghz = config.carrier.0 / 1e9;
+        let is_drawn = |fading| {
+            config.draws_delay_spread
+                && matches!(fading, Fading::Tdl { profile, .. } if !profile.has_own_delays())
+        };
+        let spread = |fading, condition| {
+            is_drawn(fading)
+                .then(|| large_scale::delay_spread_lg(&config.path_loss, condition, carrier_ghz))
+        };
+        let delay_spread = [
+            spread(config.los_fading, Condition::Los),
+            spread(config.nlos_fading, Condition::Nlos),
+        ];
+        let is_rician = matches!(config.los_fading, Fading::Rician { .. });
+        let k_factor = (config.draws_k_factor && is_rician)
+            .then(|| large_scale::k_factor_db(&config.path_loss));
         let own = config.shadowing.and_then(|shadowing| shadowing.distance_m);
         let distance =
             |condition| own.unwrap_or_else(|| config.path_loss.shadowing_distance_m(condition));
         let scales = MapScales {
             shadowing_m: [distance(Condition::Los), distance(Condition::Nlos)],
             state_m: config.path_loss.state_distance_m(),
+            k_factor_m: k_factor.map(|law| law.distance_m),
+            delay_spread_m: delay_spread.map(|law| law.map(|law| law.distance_m)),
             between_sites: config
                 .shadowing
                 .map_or(0.0, |shadowing| shadowing.between_sites),
@@ -160,6 +195,11 @@ impl Environment {
             atmosphere::Rain::at(carrier_ghz.max(1.0)).slanted_db_per_km(config.rain_mm_per_h);
         let wavelength_m = wavelength(config.carrier).0;
         let plan = |fading| Plan::new(fading, config.bandwidth, config.sub_bands);
+        // The standard has no K factor without a direct path.
+        let nlos_fading = match config.nlos_fading {
+            Fading::Rician { .. } if config.draws_k_factor => Fading::Rayleigh,
+            other => other,
+        };
         Ok(Environment {
             common: Arc::new(CommonMap::new(scales, seed)),
             sites: BTreeMap::new(),
@@ -168,7 +208,9 @@ impl Environment {
                 absorption_db_per_m: (oxygen + rain) / 1000.0,
                 wavelength_m,
                 environment_doppler_hz: config.environment_speed / wavelength_m,
-                plans: [plan(config.los_fading), plan(config.nlos_fading)],
+                plans: [plan(config.los_fading), plan(nlos_fading)],
+                k_factor,
+                delay_spread,
                 config,
             }),
         })
@@ -204,7 +246,8 @@ impl Environment {
             monitor: config.beams.as_ref().and_then(FailureMonitor::new),
             walls_db: config.penetration.draw_db(carrier_ghz, &mut walls),
             environment_height: environment_height.uniform(),
-            rays: [None, None],
+            fading: SmallScale::new(),
+            spreads: [0.0; 2],
             entity,
             seed: self.seed,
             asked: None,
@@ -239,8 +282,9 @@ pub struct LinkChannel {
     walls_db: f64,
     /// Uniform number that decides UMa's environment height.
     environment_height: f64,
-    /// Waves in LOS and NLOS, drawn when the condition first occurs.
-    rays: [Option<Rays>; 2],
+    fading: SmallScale,
+    /// Delay spreads in seconds that its own plans are made for.
+    spreads: [f64; 2],
     entity: u64,
     seed: u64,
     asked: Option<(Time, LinkEnds)>,
@@ -293,7 +337,7 @@ impl LinkChannel {
             ),
         };
         self.large_scale = self.look(now, ends);
-        self.draw_rays();
+        self.draw_fading((ue.position.x, ue.position.y));
         self.large_scale.gain_db
     }
 
@@ -306,35 +350,25 @@ impl LinkChannel {
     /// entries as the configuration has sub-bands; of a flat channel all are the same. Before the
     /// first [`large_scale_db`](LinkChannel::large_scale_db) there is no fading.
     pub fn fading(&self, t: Time, out: &mut [f32]) {
-        let Some((plan, rays)) = self.faded() else {
-            out.fill(1.0);
-            return;
-        };
         let (place, direct_turns) = self.place(t);
-        plan.gains(rays, place, direct_turns, out);
+        self.fading
+            .gains(&self.shared.plans, place, direct_turns, out);
     }
 
     /// Fading power gain at `t` of the band as a whole: of a wideband channel the mean over the
     /// sub-bands.
     pub fn fading_flat(&self, t: Time) -> f64 {
-        let Some((plan, rays)) = self.faded() else {
-            return 1.0;
-        };
         let (place, direct_turns) = self.place(t);
-        let sub_bands = self.shared.config.sub_bands;
-        plan.flat_or_mean(rays, place, direct_turns, sub_bands)
+        let (plans, sub_bands) = (&self.shared.plans, self.shared.config.sub_bands);
+        self.fading
+            .flat_or_mean(plans, place, direct_turns, sub_bands)
     }
 
-    /// Number of sub-bands whose fading differs, in the condition of the last large-scale gain;
-    /// none when all fade alike.
+    /// Number of sub-bands whose fading differs, as of the last large-scale gain; none when all
+    /// fade alike.
     pub fn sub_bands(&self) -> Option<usize> {
-        let plan = &self.shared.plans[plan_of(self.large_scale.state)];
-        matches!(plan, Plan::Wideband(_)).then_some(self.shared.config.sub_bands)
-    }
-
-    fn faded(&self) -> Option<(&Plan, &Rays)> {
-        let n = plan_of(self.large_scale.state);
-        Some((&self.shared.plans[n], self.rays[n].as_ref()?))
+        let is_wideband = self.fading.is_wideband(&self.shared.plans);
+        is_wideband.then_some(self.shared.config.sub_bands)
     }
 
     #[inline]
@@ -348,15 +382,40 @@ impl LinkChannel {
         (place, position.length() / self.shared.wavelength_m)
     }
 
-    fn draw_rays(&mut self) {
-        let n = plan_of(self.large_scale.state);
-        if self.rays[n].is_none() {
-            let mut stream = Stream::new(self.seed, FADING_DOMAINS[n], self.entity);
-            self.rays[n] = self.shared.plans[n].rays(
-                &mut stream,
-                self.shared.wavelength_m,
-                self.shared.environment_doppler_hz,
-            );
+    /// Makes ready the fading of the conditions that have a share in the channel.
+    fn draw_fading(&mut self, place: (f64, f64)) {
+        let shared = Arc::clone(&self.shared);
+        if let Some(law) = shared.k_factor
+            && self.fading.involves(LOS)
+        {
+            let k_db = law.mean + law.deviation * self.maps.k_factor(place);
+            *self.fading.own_mut(LOS) = Some(Plan::rician(k_db));
+            self.large_scale.k_factor_db = Some(k_db);
+        }
+        for n in [LOS, NLOS] {
+            if !self.fading.involves(n) {
+                continue;
+            }
+            if let Some(law) = shared.delay_spread[n] {
+                let decades = law.mean + law.deviation * self.maps.delay_spread(n, place);
+                let spread = pow(10.0, decades);
+                let own = self.fading.own_mut(n);
+                let plan = own.get_or_insert_with(|| shared.plans[n].clone());
+                if self.spreads[n] != spread {
+                    self.spreads[n] = spread;
+                    plan.stretch(spread);
+                }
+                let is_los = self.large_scale.state == State::Los;
+                if is_los == (n == LOS) {
+                    self.large_scale.delay_spread_s = Some(spread);
+                }
+            }
+            let rays = self.fading.rays_mut(n);
+            if rays.is_none() {
+                let mut stream = Stream::new(self.seed, FADING_DOMAINS[n], self.entity);
+                let (wavelength, doppler) = (shared.wavelength_m, shared.environment_doppler_hz);
+                *rays = shared.plans[n].rays(&mut stream, wavelength, doppler);
+            }
         }
     }
 
@@ -365,20 +424,31 @@ impl LinkChannel {
         let config = &shared.config;
         let geometry = self.geometry(ends);
         let place = (ends.ue.position.x, ends.ue.position.y);
-        let state = self.state(&geometry, ends, place);
-        let condition = match state {
-            State::Los => Condition::Los,
-            State::Nlos | State::Outage => Condition::Nlos,
+        let (state, los_weight) = self.state(&geometry, ends, place);
+        let mut losses = |condition| {
+            let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
+                let own = config.path_loss.shadowing_sigma_db(&geometry, condition);
+                shadowing.sigma_db.unwrap_or(own) * self.maps.shadowing(condition, place)
+            });
+            (config.path_loss.loss_db(&geometry, condition), shadowing_db)
         };
-        let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
-            let own = config.path_loss.shadowing_sigma_db(&geometry, condition);
-            shadowing.sigma_db.unwrap_or(own) * self.maps.shadowing(condition, place)
+        let (condition, other) = match state {
+            State::Los => (Condition::Los, Condition::Nlos),
+            State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
+        };
+        let (path_loss_db, shadowing_db) = losses(condition);
+        let transition = los_weight.map_or(Transition::none(condition), |weight| {
+            let (loss_db, shadow_db) = losses(other);
+            let excess_db = loss_db + shadow_db - path_loss_db - shadowing_db;
+            Transition::new(condition, weight, excess_db)
         });
+        self.fading.set_los_share(transition.los_share);
         let (base_gain_dbi, ue_gain_dbi) = self.antenna_gains(now, ends, 0.0);
         let mut look = LargeScale {
             state,
-            path_loss_db: config.path_loss.loss_db(&geometry, condition),
+            path_loss_db,
             shadowing_db,
+            transition_db: transition.gain_db,
             absorption_db: shared.absorption_db_per_m * geometry.slant_m + self.walls_db,
             base_gain_dbi,
             ue_gain_dbi,
@@ -395,7 +465,7 @@ impl LinkChannel {
         } else {
             let loss =
                 look.path_loss_db + look.shadowing_db + look.absorption_db + look.blockage_db;
-            let gain = look.base_gain_dbi + look.ue_gain_dbi - loss;
+            let gain = look.base_gain_dbi + look.ue_gain_dbi + look.transition_db - loss;
             look.gain_db = gain.clamp(-OUTAGE_LOSS_DB, -config.minimum_loss_db);
         }
         look
@@ -417,24 +487,38 @@ impl LinkChannel {
         geometry
     }
 
-    fn state(&mut self, geometry: &Ends, ends: &LinkEnds, place: (f64, f64)) -> State {
+    /// The state at a place and, where it passes softly, the weight of LOS in the amplitude.
+    fn state(
+        &mut self,
+        geometry: &Ends,
+        ends: &LinkEnds,
+        place: (f64, f64),
+    ) -> (State, Option<f64>) {
         let by_sight = |is_los| if is_los { State::Los } else { State::Nlos };
         if let Some(is_los) = ends.is_los {
-            return by_sight(is_los);
+            return (by_sight(is_los), None);
         }
-        match self.shared.config.line_of_sight {
-            LineOfSight::Given(is_los) => by_sight(is_los),
-            LineOfSight::Geometry => State::Los,
-            LineOfSight::Drawn => {
+        let rule = self.shared.config.line_of_sight;
+        match rule {
+            LineOfSight::Given(is_los) => (by_sight(is_los), None),
+            LineOfSight::Geometry => (State::Los, None),
+            LineOfSight::Drawn | LineOfSight::Soft => {
                 let probabilities = self.shared.config.path_loss.state_probabilities(geometry);
-                let uniform = self.maps.state(place);
-                if uniform < probabilities.los {
+                let normal = self.maps.state(place);
+                let uniform = normal_share_below(normal);
+                let state = if uniform < probabilities.los {
                     State::Los
                 } else if uniform < 1.0 - probabilities.outage {
                     State::Nlos
                 } else {
                     State::Outage
-                }
+                };
+                let is_soft = rule == LineOfSight::Soft && state != State::Outage;
+                let weight = is_soft.then(|| {
+                    let beyond = normal_quantile(probabilities.los) - normal;
+                    transition::los_weight(beyond, self.shared.wavelength_m)
+                });
+                (state, weight)
             }
         }
     }
@@ -503,10 +587,3 @@ impl LinkChannel {
 }
 
 const FADING_DOMAINS: [&str; 2] = ["radio.fading.los", "radio.fading.nlos"];
-
-fn plan_of(state: State) -> usize {
-    match state {
-        State::Los => 0,
-        State::Nlos | State::Outage => 1,
-    }
-}

@@ -11,12 +11,16 @@ mod config;
 pub mod fading;
 mod field;
 pub mod knife_edge;
+pub mod large_scale;
 mod link;
 pub mod noise;
+mod normal;
 pub mod path_loss;
 pub mod penetration;
 mod phasor;
 pub mod shadowing;
+mod small_scale;
+mod transition;
 
 pub use config::{ChannelConfig, ConfigError, LineOfSight, Shadowing};
 pub use link::{Environment, LargeScale, LinkChannel, LinkEnds, LinkKey, OUTAGE_LOSS_DB, State};

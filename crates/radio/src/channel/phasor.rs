@@ -33,6 +33,73 @@ pub(crate) fn cos_sin(turns: f32) -> (f32, f32) {
     (cosine, sine)
 }
 
+/// Plane waves, one entry each: turns for every unit of three coordinates, and at the origin.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Waves {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    t: Vec<f64>,
+    phase: Vec<f64>,
+}
+
+impl Waves {
+    /// So many waves that all stand still at turn zero.
+    pub(crate) fn new(count: usize) -> Waves {
+        let zeros = vec![0.0; count];
+        Waves {
+            x: zeros.clone(),
+            y: zeros.clone(),
+            t: zeros.clone(),
+            phase: zeros,
+        }
+    }
+
+    /// Sets a wave: turns for a unit of x, y and t, and at the origin.
+    pub(crate) fn set(&mut self, wave: usize, [x, y, t]: [f64; 3], phase: f64) {
+        self.x[wave] = x;
+        self.y[wave] = y;
+        self.t[wave] = t;
+        self.phase[wave] = phase;
+    }
+
+    /// Angles of the first `N` waves at a place, in turns within [-1/2, 1/2].
+    ///
+    /// Here and below each step is a loop of its own over slices of one length: that is what
+    /// becomes vector instructions.
+    #[inline]
+    fn angles<const N: usize>(&self, [x, y, t]: [f64; 3], turns: &mut [f32; N]) {
+        let count = self.phase.len().min(N);
+        let (by_x, by_y, by_t) = (&self.x[..count], &self.y[..count], &self.t[..count]);
+        let phase = &self.phase[..count];
+        for (n, turns) in turns[..count].iter_mut().enumerate() {
+            *turns = wrap(by_x[n] * x + by_y[n] * y + by_t[n] * t + phase[n]) as f32;
+        }
+    }
+
+    /// Cosine and sine of the first `N` waves at a place.
+    #[inline]
+    pub(crate) fn phasors<const N: usize>(
+        &self,
+        place: [f64; 3],
+        cosines: &mut [f32; N],
+        sines: &mut [f32; N],
+    ) {
+        self.angles(place, cosines);
+        for (cosine, sine) in cosines.iter_mut().zip(sines) {
+            (*cosine, *sine) = cos_sin(*cosine);
+        }
+    }
+
+    /// Cosine of the first `N` waves at a place.
+    #[inline]
+    pub(crate) fn cosines<const N: usize>(&self, place: [f64; 3], cosines: &mut [f32; N]) {
+        self.angles(place, cosines);
+        for cosine in cosines {
+            *cosine = cos_sin(*cosine).0;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

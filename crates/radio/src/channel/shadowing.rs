@@ -1,15 +1,15 @@
 //! Shadowing and the line-of-sight state as functions of the UE's place.
 //!
-//! Each site has its maps: one Gaussian field for shadowing in LOS, one in NLOS, one for the state.
+//! Each site has its maps: one Gaussian field for shadowing in LOS, one in NLOS, one for the state;
+//! and those of K factor and delay spread where these are drawn.
 //! Whoever stands at a place sees what the map says there, so two UEs side by side are alike, a UE
 //! that comes back finds what it left, and a UE whose path becomes blocked or clear meets another
 //! map's value. All sites share one more field; it makes their shadowing correlated.
 
 use super::field::{Field, Lattice};
 use super::path_loss::Condition;
-use fadeout_core::math::{erfc, exp};
+use fadeout_core::math::exp;
 use fadeout_core::random::Stream;
-use std::f64::consts::FRAC_1_SQRT_2;
 use std::sync::Arc;
 
 /// Correlation of the shadowing at two places `displacement` apart: `exp(-displacement /
@@ -29,6 +29,10 @@ pub fn step(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> 
 pub(crate) struct MapScales {
     /// Correlation distances of the shadowing in LOS and NLOS, metres.
     pub(crate) shadowing_m: [f64; 2],
+    /// Correlation distance of the K factor in LOS, metres, if there is a map of it.
+    pub(crate) k_factor_m: Option<f64>,
+    /// Correlation distances of the delay spread in LOS and NLOS, metres, if there are maps of it.
+    pub(crate) delay_spread_m: [Option<f64>; 2],
     /// Correlation distance of the state, metres.
     pub(crate) state_m: f64,
     /// Correlation between sites.
@@ -64,14 +68,25 @@ pub(crate) struct SiteMap {
     common: Arc<CommonMap>,
     shadowing: [Field; 2],
     state: Field,
+    k_factor: Option<Field>,
+    delay_spread: [Option<Field>; 2],
 }
 
 impl SiteMap {
     pub(crate) fn new(common: &Arc<CommonMap>, seed: u64, site: u64) -> SiteMap {
         let mut stream = Stream::new(seed, "radio.line_of_sight", site);
+        let mut spreads = Stream::new(seed, "radio.delay_spread", site);
+        let mut factors = Stream::new(seed, "radio.k_factor", site);
+        let scales = &common.scales;
         SiteMap {
-            shadowing: shadowing_fields(&common.scales, seed, "radio.shadowing.site", site),
-            state: Field::new(&mut stream, common.scales.state_m),
+            shadowing: shadowing_fields(scales, seed, "radio.shadowing.site", site),
+            state: Field::new(&mut stream, scales.state_m),
+            k_factor: scales
+                .k_factor_m
+                .map(|distance_m| Field::new(&mut factors, distance_m)),
+            delay_spread: scales
+                .delay_spread_m
+                .map(|distance_m| distance_m.map(|m| Field::new(&mut spreads, m))),
             common: Arc::clone(common),
         }
     }
@@ -83,6 +98,8 @@ pub(crate) struct MapReader {
     map: Arc<SiteMap>,
     shadowing: [Lattice; 2],
     state: Lattice,
+    k_factor: Lattice,
+    delay_spread: [Lattice; 2],
 }
 
 impl MapReader {
@@ -91,6 +108,8 @@ impl MapReader {
             map,
             shadowing: [Lattice::new(), Lattice::new()],
             state: Lattice::new(),
+            k_factor: Lattice::new(),
+            delay_spread: [Lattice::new(), Lattice::new()],
         }
     }
 
@@ -108,16 +127,32 @@ impl MapReader {
         })
     }
 
-    /// A uniform number in (0, 1) at a place, which the probability of LOS is compared with.
+    /// A standard normal number at a place, whose share the probability of LOS is compared with.
     pub(crate) fn state(&mut self, place: (f64, f64)) -> f64 {
-        let field = &self.map.state;
-        let normal = self
-            .state
-            .at(place, self.map.common.scales.state_m, |x, y| {
-                field.at(x, y, 0.0)
-            });
-        0.5 * erfc(-normal * FRAC_1_SQRT_2)
+        let distance_m = self.map.common.scales.state_m;
+        read(&mut self.state, Some(&self.map.state), distance_m, place)
     }
+
+    /// K factor at a place, in standard deviations from its mean; zero where it is not drawn.
+    pub(crate) fn k_factor(&mut self, place: (f64, f64)) -> f64 {
+        let distance_m = self.map.common.scales.k_factor_m.unwrap_or(1.0);
+        let field = self.map.k_factor.as_ref();
+        read(&mut self.k_factor, field, distance_m, place)
+    }
+
+    /// Delay spread at a place in LOS (0) or NLOS (1), in standard deviations of its logarithm;
+    /// zero where it is not drawn.
+    pub(crate) fn delay_spread(&mut self, condition: usize, place: (f64, f64)) -> f64 {
+        let distance_m = self.map.common.scales.delay_spread_m[condition].unwrap_or(1.0);
+        let field = self.map.delay_spread[condition].as_ref();
+        read(&mut self.delay_spread[condition], field, distance_m, place)
+    }
+}
+
+fn read(lattice: &mut Lattice, field: Option<&Field>, distance_m: f64, place: (f64, f64)) -> f64 {
+    field.map_or(0.0, |field| {
+        lattice.at(place, distance_m, |x, y| field.at(x, y, 0.0))
+    })
 }
 
 #[cfg(test)]
@@ -126,6 +161,8 @@ mod tests {
 
     const SCALES: MapScales = MapScales {
         shadowing_m: [10.0, 13.0],
+        k_factor_m: None,
+        delay_spread_m: [None, None],
         state_m: 50.0,
         between_sites: 0.5,
     };

@@ -1,10 +1,13 @@
-//! RLC modes and PDCP by name.
+//! RLC modes, their queue management, and PDCP by name.
 
 use super::entry;
 use crate::pdcp::{Delivery, PdcpConfig};
-use crate::rlc::{Generation, Mode, RlcConfig};
-use fadeout_core::registry::{Entry, Parameter, Parameters, choice, integer, number, span};
-use fadeout_core::{Bytes, Span};
+use crate::rlc::{AqmConfig, Generation, Mode, RlcConfig};
+use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
+use fadeout_core::registry::{
+    Entry, Parameter, Parameters, choice, find, integer, named, number, span,
+};
+use fadeout_core::{Bytes, Span, aqm as laws};
 
 const BUFFER: Parameter = number(
     "buffer",
@@ -12,6 +15,14 @@ const BUFFER: Parameter = number(
     "2000000",
     "Limit of the transmission buffer. Below the bandwidth-delay product it costs throughput, far \
      above it delay. LTE's default is the same.",
+);
+const AQM: Parameter = named(
+    "aqm",
+    "aqm",
+    "drop-tail",
+    "Queue management of the transmission buffer, downlink and uplink. Its delay is that of SDUs of \
+     which nothing was sent; it includes the wait for a slot and, uplink, for a grant, which a \
+     target has to exceed.",
 );
 const T_REASSEMBLY: Parameter = span(
     "t-reassembly",
@@ -28,6 +39,7 @@ pub static RLC_MODES: &[Entry] = &[
         "TS 38.322 and TS 36.322 clause 5.2.3",
         &[
             BUFFER,
+            AQM,
             T_REASSEMBLY,
             span(
                 "t-poll-retransmit",
@@ -58,14 +70,23 @@ pub static RLC_MODES: &[Entry] = &[
         ("um", "RLC"),
         "Unacknowledged mode: what HARQ loses is lost.",
         "TS 38.322 and TS 36.322 clause 5.2.2",
-        &[BUFFER, T_REASSEMBLY],
+        &[BUFFER, AQM, T_REASSEMBLY],
     ),
     entry(
         ("tm", "RLC"),
         "Transparent mode: no header, no segmentation.",
         "TS 38.322 and TS 36.322 clause 5.2.1",
-        &[BUFFER],
+        &[BUFFER, AQM],
     ),
+];
+
+/// Every queue management of an RLC transmission buffer that a scenario can name. Disciplines of
+/// links that need several queues are not among them: a bearer has one.
+pub static AQMS: &[Entry] = &[
+    laws::DROP_TAIL,
+    laws::codel::ENTRY,
+    laws::pie::ENTRY,
+    laws::ecn_step::ENTRY,
 ];
 
 /// Every PDCP that a scenario can name.
@@ -93,7 +114,18 @@ pub static PDCPS: &[Entry] = &[entry(
     ],
 )];
 
-/// The RLC mode called `name`; `None` when there is none.
+/// The queue management called `name`; `None` when there is none.
+pub fn aqm(name: &str, parameters: &Parameters) -> Option<AqmConfig> {
+    Some(match find(AQMS, name)?.name {
+        "drop-tail" => AqmConfig::DropTail,
+        "codel" => AqmConfig::CoDel(CoDelConfig::new(parameters)),
+        "pie" => AqmConfig::Pie(PieConfig::new(parameters)),
+        "ecn-step" => AqmConfig::EcnStep(EcnStepConfig::new(parameters)),
+        _ => return None,
+    })
+}
+
+/// The RLC mode called `name`; `None` when there is none, or none with its queue management.
 pub fn rlc(name: &str, parameters: &Parameters, generation: Generation) -> Option<RlcConfig> {
     let is_lte = generation == Generation::Lte;
     let mut config = match name {
@@ -108,6 +140,9 @@ pub fn rlc(name: &str, parameters: &Parameters, generation: Generation) -> Optio
         _ => return None,
     };
     config.buffer = Bytes(parameters.number("buffer", config.buffer.0 as f64) as u64);
+    if let Some((name, given)) = parameters.named("aqm") {
+        config.aqm = aqm(name, given)?;
+    }
     match &mut config.mode {
         Mode::Tm => {}
         Mode::Um(um) => um.t_reassembly = parameters.span("t-reassembly", um.t_reassembly),

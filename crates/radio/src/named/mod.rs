@@ -1,5 +1,5 @@
-//! The names that a scenario may use for radios, antennas, blockages, RLC modes and PDCP, with
-//! their parameters, and what each name builds.
+//! The names that a scenario may use for radios, antennas, blockages, RLC modes with their queue
+//! management, and PDCP, with their parameters, and what each name builds.
 //!
 //! A constructor takes a name of its list; any other name gives `None`. A parameter that is not
 //! given keeps the default of the config it goes into.
@@ -12,7 +12,7 @@ mod layer2;
 pub use antenna::{ANTENNAS, antenna};
 pub use blockage::{BLOCKAGES, blockage};
 pub use cell::{Carrier, RADIOS, cell};
-pub use layer2::{PDCPS, RLC_MODES, pdcp, rlc};
+pub use layer2::{AQMS, PDCPS, RLC_MODES, aqm, pdcp, rlc};
 
 use fadeout_core::registry::{Entry, Parameter};
 
@@ -53,6 +53,7 @@ mod tests {
                 Kind::Number { .. } | Kind::Integer { .. } => Value::Number(text.parse().ok()?),
                 Kind::Bool => Value::Bool(text.parse().ok()?),
                 Kind::Choice(_) => Value::Choice(text.to_owned()),
+                Kind::Named(_) => Value::Named(text.to_owned(), none()),
                 Kind::Span => {
                     let (number, unit) = text.split_once(' ')?;
                     let nanos = match unit {
@@ -83,6 +84,11 @@ mod tests {
             let built = blockage(entry.name, &none());
             assert!(built.is_some(), "{}", entry.name);
             assert_eq!(built, blockage(entry.name, &with_every_default(entry)));
+        }
+        for entry in AQMS {
+            let built = aqm(entry.name, &none());
+            assert!(built.is_some(), "{}", entry.name);
+            assert_eq!(built, aqm(entry.name, &with_every_default(entry)));
         }
         for generation in [Generation::Lte, Generation::Nr] {
             for entry in RLC_MODES {

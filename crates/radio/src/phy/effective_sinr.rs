@@ -84,15 +84,10 @@ impl SinrRange {
 
 /// Effective SINR by mean mutual information; all linear. Zero without SINRs.
 pub fn miesm(modulation: Modulation, sinrs: impl Iterator<Item = f64>) -> f64 {
-    let (mut sum, mut count) = (0.0, 0.0);
-    for sinr in sinrs {
-        sum += modulation.information(sinr).capacity;
-        count += 1.0;
+    match modulation.mean_capacity(sinrs) {
+        (_, 0) => 0.0,
+        (capacity, _) => modulation.snr_of_capacity(capacity),
     }
-    if count == 0.0 {
-        return 0.0;
-    }
-    modulation.snr_of_capacity(sum / count)
 }
 
 /// Effective SINR by the mean of exponentials; all linear. Zero without SINRs.

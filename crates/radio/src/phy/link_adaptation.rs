@@ -42,6 +42,8 @@ pub struct LinkAdaptation {
     // SINR in dB from which each row keeps the target.
     cqi_sinr_db: Vec<f64>,
     scheme_sinr_db: Vec<f64>,
+    // From which SINR in dB on which scheme is the most efficient that keeps the target.
+    best: Vec<(f64, Mcs)>,
     fixed: Option<Mcs>,
 }
 
@@ -99,8 +101,9 @@ impl LinkAdaptation {
             code.sinr_for(target)
         };
         let cqi_sinr_db = config.cqi_table.rows().iter().map(threshold).collect();
-        let scheme_sinr_db = schemes.iter().map(threshold).collect();
+        let scheme_sinr_db: Vec<f64> = schemes.iter().map(threshold).collect();
         Ok(LinkAdaptation {
+            best: best_schemes(schemes, &scheme_sinr_db),
             schemes: schemes.clone(),
             cqi_table: config.cqi_table,
             cqi_sinr_db,
@@ -158,21 +161,34 @@ impl LinkAdaptation {
         if let Some(fixed) = self.fixed {
             return fixed;
         }
-        // Not simply the last that works: where the modulation changes, two rows are nearly
-        // equal, and the one with the greater index may carry less.
-        let mut best = self.schemes[0];
-        for (scheme, &at) in self.schemes.iter().zip(&self.scheme_sinr_db) {
-            if at <= sinr_db && scheme.efficiency > best.efficiency {
-                best = *scheme;
-            }
-        }
-        best
+        let reached = self.best.partition_point(|&(at, _)| at <= sinr_db);
+        self.best[..reached]
+            .last()
+            .map_or(self.schemes[0], |&(_, scheme)| scheme)
     }
 
     /// The SINR in dB from which scheme number `position` of the table keeps the target.
     pub fn threshold(&self, position: usize) -> Option<f64> {
         self.scheme_sinr_db.get(position).copied()
     }
+}
+
+/// Where each scheme becomes the most efficient, in the order of SINR. Not simply where it works:
+/// where the modulation changes, two rows are nearly equal, and the one with the greater index may
+/// carry less. Of two that carry the same, as LTE's do there, it is the one with the lesser index.
+fn best_schemes(schemes: &[Mcs], sinr_db: &[f64]) -> Vec<(f64, Mcs)> {
+    let mut order: Vec<usize> = (0..schemes.len()).collect();
+    order.sort_by(|&a, &b| sinr_db[a].total_cmp(&sinr_db[b]));
+    let (mut best, mut steps) = (0, Vec::new());
+    for position in order {
+        let (scheme, than) = (&schemes[position], &schemes[best]);
+        let is_equal = scheme.efficiency == than.efficiency;
+        if scheme.efficiency > than.efficiency || (is_equal && position < best) {
+            best = position;
+            steps.push((sinr_db[position], *scheme));
+        }
+    }
+    steps
 }
 
 /// The parameters of [`OuterLoop`].
@@ -424,6 +440,38 @@ mod tests {
             .collect();
         assert!(found.is_sorted(), "{found:?}");
         assert_eq!((found[0], found[39]), (0, 28));
+    }
+
+    #[test]
+    fn the_best_scheme_is_the_one_that_a_look_at_all_finds() {
+        let allocation = LteAllocation {
+            resource_blocks: 50,
+            layers: 1,
+            tti: Span::from_millis(1),
+        };
+        let elements = LteElements::default();
+        for schemes in [
+            McsTable::Qam64.rows().to_vec(),
+            McsTable::Qam256.rows().to_vec(),
+            lte::rates(Direction::Downlink, &allocation, elements),
+            lte::rates(Direction::Uplink, &allocation, elements),
+        ] {
+            let adaptation = LinkAdaptation::new(&LinkAdaptationConfig {
+                schemes,
+                ..config(McsTable::Qam64)
+            })
+            .expect("valid values");
+            for step in -200..700 {
+                let sinr_db = f64::from(step) / 20.0;
+                let mut best = adaptation.schemes[0];
+                for (scheme, &at) in adaptation.schemes.iter().zip(&adaptation.scheme_sinr_db) {
+                    if at <= sinr_db && scheme.efficiency > best.efficiency {
+                        best = *scheme;
+                    }
+                }
+                assert_eq!(adaptation.scheme_for_sinr(sinr_db), best, "{sinr_db} dB");
+            }
+        }
     }
 
     #[test]

@@ -153,26 +153,24 @@ impl Modulation {
     /// them, constant above 42 dB.
     pub fn information(self, snr: f64) -> Information {
         let points = &TABLES[self.bits() as usize / 2 - 1];
-        if snr.is_nan() || snr < LEAST_SNR {
-            // Capacity and dispersion are proportional to a small SNR.
-            let share = snr.max(0.0) / LEAST_SNR;
-            return Information {
-                capacity: points[0].capacity * share,
-                dispersion: points[0].dispersion * share,
-            };
-        }
-        let from_least = snr.to_bits() - LEAST_SNR.to_bits();
-        let index = (from_least >> (52 - POINTS_LOG2)) as usize;
-        if index >= POINTS {
-            return points[POINTS];
-        }
-        const REST: u64 = (1 << (52 - POINTS_LOG2)) - 1;
-        let share = (from_least & REST) as f64 * (1.0 / (REST + 1) as f64);
-        let (low, high) = (points[index], points[index + 1]);
+        let (low, high, share) = around(points, snr);
         Information {
             capacity: low.capacity + share * (high.capacity - low.capacity),
             dispersion: low.dispersion + share * (high.dispersion - low.dispersion),
         }
+    }
+
+    /// Mean capacity in bit per symbol over linear SNRs, and their number; the capacity of
+    /// [`information`](Self::information) for each.
+    pub(super) fn mean_capacity(self, snrs: impl Iterator<Item = f64>) -> (f64, usize) {
+        let points = &TABLES[self.bits() as usize / 2 - 1];
+        let (mut sum, mut count) = (0.0, 0);
+        for snr in snrs {
+            let (low, high, share) = around(points, snr);
+            sum += low.capacity + share * (high.capacity - low.capacity);
+            count += 1;
+        }
+        (sum / count as f64, count)
     }
 
     /// The linear SNR at which a symbol carries `capacity` bit, by the same table: the inverse of
@@ -190,6 +188,27 @@ impl Modulation {
         let (from, to) = (snr_of(above - 1), snr_of(above));
         from + (to - from) * ((capacity - low) / (high - low))
     }
+}
+
+/// The points before and after an SNR, and how far it is between them.
+#[inline]
+fn around(points: &[Information], snr: f64) -> (Information, Information, f64) {
+    const NOTHING: Information = Information {
+        capacity: 0.0,
+        dispersion: 0.0,
+    };
+    const REST: u64 = (1 << (52 - POINTS_LOG2)) - 1;
+    if snr.is_nan() || snr < LEAST_SNR {
+        // Capacity and dispersion are proportional to a small SNR.
+        return (NOTHING, points[0], snr.max(0.0) / LEAST_SNR);
+    }
+    let from_least = snr.to_bits() - LEAST_SNR.to_bits();
+    let index = (from_least >> (52 - POINTS_LOG2)) as usize;
+    if index >= POINTS {
+        return (points[POINTS], points[POINTS], 0.0);
+    }
+    let share = (from_least & REST) as f64 * (1.0 / (REST + 1) as f64);
+    (points[index], points[index + 1], share)
 }
 
 #[cfg(test)]

@@ -1,17 +1,24 @@
 //! The values that RLC-Config and PDCP-Config enumerate, and the check against them.
 
+use fadeout_core::registry::OutOfRange;
 use fadeout_core::{Bytes, Span};
 
-/// A parameter has a value that the standard does not enumerate.
+/// A parameter has a value that is not allowed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{parameter} is {given}; the nearest allowed value is {nearest}")]
-pub struct ParameterError {
-    /// The standard's name of the parameter.
-    pub parameter: &'static str,
-    /// What was given, with unit.
-    pub given: String,
-    /// The allowed value that is nearest to it, with unit.
-    pub nearest: String,
+pub enum ParameterError {
+    /// The standard does not enumerate it.
+    #[error("{parameter} is {given}; the nearest allowed value is {nearest}")]
+    NotEnumerated {
+        /// The standard's name of the parameter.
+        parameter: &'static str,
+        /// What was given, with unit.
+        given: String,
+        /// The allowed value that is nearest to it, with unit.
+        nearest: String,
+    },
+    /// A parameter of queue management is out of its range.
+    #[error("aqm: {0}")]
+    Aqm(#[from] OutOfRange),
 }
 
 /// Whole milliseconds: runs of `(first, last, step)`.
@@ -64,7 +71,7 @@ pub(crate) fn one_of(
     unit: &str,
 ) -> Result<(), ParameterError> {
     nearest(given, allowed.iter().copied()).map_or(Ok(()), |nearest| {
-        Err(ParameterError {
+        Err(ParameterError::NotEnumerated {
             parameter,
             given: format!("{given} {unit}"),
             nearest: format!("{nearest} {unit}"),
@@ -93,7 +100,7 @@ pub(crate) fn milliseconds(
         .flat_map(|&(first, last, step)| (first..=last).step_by(step as usize))
         .map(|ms| Span::from_millis(ms).as_nanos());
     nearest(given.as_nanos(), allowed).map_or(Ok(()), |nearest| {
-        Err(ParameterError {
+        Err(ParameterError::NotEnumerated {
             parameter,
             given: given.to_string(),
             nearest: Span::from_nanos(nearest).to_string(),
@@ -108,7 +115,7 @@ pub(crate) fn kilobytes(
     allowed: &[u64],
 ) -> Result<(), ParameterError> {
     nearest(given.0, allowed.iter().map(|kb| kb * 1000)).map_or(Ok(()), |nearest| {
-        Err(ParameterError {
+        Err(ParameterError::NotEnumerated {
             parameter,
             given: format!("{} kB", given.0 as f64 / 1e3),
             nearest: format!("{} kB", nearest as f64 / 1e3),

@@ -5,22 +5,48 @@ use fadeout_core::{Bytes, Ring, Time};
 
 /// Active queue management at the head of the transmission buffer.
 ///
-/// Asked about each SDU as it is about to be sent. An arrival is the caller's to refuse before
-/// it is pushed.
-pub trait HeadDrop {
-    /// Whether to drop `head` instead of sending it. `waiting` are the bytes in the buffer, the
-    /// head's included; `head.entered_at` says since when it waits.
-    fn should_drop(&mut self, now: Time, head: &Sdu, waiting: Bytes) -> bool;
+/// An arrival is the caller's to refuse or to mark before it is pushed.
+pub trait QueueManagement {
+    /// Whether it never does anything and need not be asked.
+    const IS_PASSIVE: bool = false;
+
+    /// An SDU is about to be sent. Drops heads until one is left that stays. Asked once for each
+    /// SDU that is sent, even if that waits on for a larger grant, and when a grant finds none.
+    fn settle(&mut self, now: Time, queue: &mut SduQueue<'_>);
 }
 
 /// Drops nothing at the head: a full buffer is the only reason to drop.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct DropTail;
 
-impl HeadDrop for DropTail {
+impl QueueManagement for DropTail {
+    const IS_PASSIVE: bool = true;
+
     #[inline]
-    fn should_drop(&mut self, _now: Time, _head: &Sdu, _waiting: Bytes) -> bool {
-        false
+    fn settle(&mut self, _now: Time, _queue: &mut SduQueue<'_>) {}
+}
+
+/// The SDUs of which nothing was sent yet, as queue management sees them.
+#[derive(Debug)]
+pub struct SduQueue<'a> {
+    buffer: &'a mut TxBuffer,
+    dropped: &'a mut Vec<Sdu>,
+}
+
+impl SduQueue<'_> {
+    /// The SDU that is sent next; `entered_at` says since when it waits.
+    #[inline]
+    pub fn head(&self) -> Option<&Sdu> {
+        self.buffer.head()
+    }
+    /// Bytes in the buffer, the head's included.
+    #[inline]
+    pub fn bytes(&self) -> Bytes {
+        Bytes(self.buffer.bytes)
+    }
+    /// Drops the head.
+    pub fn drop_head(&mut self) {
+        self.dropped.extend(self.buffer.drop_head());
     }
 }
 
@@ -33,6 +59,8 @@ pub(super) struct TxBuffer {
     closes_gaps: bool,
     /// COUNTs freed by drops, which the SDUs behind move down by.
     gaps: u32,
+    /// Queue management was asked about the SDUs below this number.
+    settled_to: u64,
 }
 
 impl TxBuffer {
@@ -43,6 +71,7 @@ impl TxBuffer {
             limit: limit.0,
             closes_gaps,
             gaps: 0,
+            settled_to: 0,
         }
     }
     #[inline]
@@ -90,19 +119,18 @@ impl TxBuffer {
     }
     /// Drops heads as `aqm` wants and shows the first that stays.
     #[inline]
-    pub(super) fn next(
+    pub(super) fn next<Q: QueueManagement>(
         &mut self,
         now: Time,
-        aqm: &mut impl HeadDrop,
+        aqm: &mut Q,
         dropped: &mut Vec<Sdu>,
     ) -> Option<Sdu> {
-        loop {
-            let head = *self.sdus.front()?;
-            if !aqm.should_drop(now, &head, Bytes(self.bytes)) {
-                return Some(head);
-            }
-            dropped.extend(self.drop_head());
+        if !Q::IS_PASSIVE && self.settled_to <= self.sdus.first() {
+            let buffer = &mut *self;
+            aqm.settle(now, &mut SduQueue { buffer, dropped });
+            self.settled_to = self.sdus.first() + u64::from(!self.sdus.is_empty());
         }
+        self.sdus.front().copied()
     }
     /// Empties the buffer into `out`; returns the COUNTs that drops freed and starts afresh.
     pub(super) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {

@@ -1,7 +1,7 @@
 //! Parameters of an RLC entity, under the names of RLC-Config (TS 38.331 clause 6.3.2 and TS
 //! 36.331 clause 6.3.2), with the values that it allows.
 
-use super::{MacSubheader, allowed};
+use super::{AqmConfig, MacSubheader, allowed};
 use fadeout_core::{Bytes, Span};
 
 pub use super::allowed::ParameterError;
@@ -26,6 +26,8 @@ pub struct RlcConfig {
     /// Limit of the transmission buffer: SDUs of which nothing was sent yet. An SDU that does not
     /// fit is refused.
     pub buffer: Bytes,
+    /// Queue management of the transmission buffer, at the sending end of each direction.
+    pub aqm: AqmConfig,
     /// MAC subheader that each PDU needs.
     pub subheader: MacSubheader,
     /// Whether the SDUs behind one that is dropped unsent take over its COUNT, so that the
@@ -122,6 +124,7 @@ const fn set(generation: Generation, mode: Mode, buffer: u64) -> RlcConfig {
         generation,
         mode,
         buffer: Bytes(buffer),
+        aqm: AqmConfig::DropTail,
         subheader,
         closes_count_gaps: true,
         is_beyond_standard: false,
@@ -262,9 +265,10 @@ impl RlcConfig {
     /// Checks that every value is allowed.
     ///
     /// # Errors
-    /// Names the parameter, what was given and the nearest allowed value.
+    /// Names the parameter, what was given and what is allowed.
     pub fn check(&self) -> Result<(), ParameterError> {
         allowed::at_least("buffer", self.buffer.0, 1, "bytes")?;
+        self.aqm.check()?;
         let lte = self.generation == Generation::Lte;
         match &self.mode {
             Mode::Tm => Ok(()),
@@ -293,6 +297,11 @@ fn reassembly(lte: bool) -> &'static str {
 }
 
 impl AmConfig {
+    /// SNs that may be under way without acknowledgement: half of all.
+    pub const fn window(&self) -> u64 {
+        1 << (self.sn_bits - 1)
+    }
+
     /// What an entity needs to make progress.
     fn check_sense(&self) -> Result<(), ParameterError> {
         let poll = self.t_poll_retransmit.as_nanos();

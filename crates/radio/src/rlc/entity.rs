@@ -9,7 +9,7 @@ use super::nr_am_tx::NrAmTx;
 use super::nr_um::{NrUmRx, NrUmTx};
 use super::tm::Tm;
 use super::{
-    Backlog, DropTail, Generation, HeadDrop, Mode, ParameterError, PduKind, RlcConfig, Sdu,
+    Backlog, DropTail, Generation, Mode, ParameterError, PduKind, QueueManagement, RlcConfig, Sdu,
     TransportBlock,
 };
 use fadeout_core::{Bytes, Time};
@@ -157,12 +157,12 @@ impl Entity {
         now: Time,
         grant: u32,
         block: &mut TransportBlock,
-        aqm: &mut impl HeadDrop,
+        aqm: &mut impl QueueManagement,
         dropped: &mut Vec<Sdu>,
     ) -> u32 {
         let before = block.bytes;
         match &mut self.machine {
-            Machine::Tm(tm) => tm.pull(grant, block),
+            Machine::Tm(tm) => tm.pull(now, grant, block, aqm, dropped),
             Machine::NrUm(tx, _) => tx.pull(now, grant, block, aqm, dropped),
             Machine::NrAm(tx, rx) => {
                 rx.pull(now, grant, block);

@@ -1,6 +1,6 @@
 //! The transmitting side of LTE acknowledged mode (TS 36.322 clauses 5.1.3.1, 5.2.1 and 5.2.2).
 
-use super::buffer::{HeadDrop, TxBuffer};
+use super::buffer::{QueueManagement, TxBuffer};
 use super::lte_assembly::{Assembly, LengthIndicators};
 use super::poll::Poll;
 use super::unacked::{Piece, Unacked};
@@ -95,7 +95,7 @@ impl LteAmTx {
         now: Time,
         grant: u32,
         block: &mut TransportBlock,
-        aqm: &mut impl HeadDrop,
+        aqm: &mut impl QueueManagement,
         dropped: &mut Vec<Sdu>,
     ) {
         let limit = block.bytes + grant;

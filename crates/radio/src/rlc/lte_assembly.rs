@@ -1,7 +1,7 @@
 //! How LTE fills the data field of a PDU: SDUs are concatenated and the last one segmented (TS
 //! 36.322 clause 6.2.1).
 
-use super::buffer::{HeadDrop, TxBuffer};
+use super::buffer::{QueueManagement, TxBuffer};
 use super::{Sdu, SduPart};
 use fadeout_core::Time;
 
@@ -78,7 +78,7 @@ impl Assembly {
         now: Time,
         room: u32,
         parts: &mut Vec<SduPart>,
-        aqm: &mut impl HeadDrop,
+        aqm: &mut impl QueueManagement,
         dropped: &mut Vec<Sdu>,
     ) -> (u32, u32) {
         let (mut count, mut bytes) = (0, 0_u32);

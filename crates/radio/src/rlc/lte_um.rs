@@ -1,6 +1,6 @@
 //! LTE unacknowledged mode (TS 36.322 clause 5.1.2).
 
-use super::buffer::{HeadDrop, TxBuffer};
+use super::buffer::{QueueManagement, TxBuffer};
 use super::lte_assembly::{Assembly, LengthIndicators};
 use super::lte_order::{Reassembler, Store};
 use super::sequence::{START, SnSpace};
@@ -42,7 +42,7 @@ impl LteUmTx {
         now: Time,
         grant: u32,
         block: &mut TransportBlock,
-        aqm: &mut impl HeadDrop,
+        aqm: &mut impl QueueManagement,
         dropped: &mut Vec<Sdu>,
     ) {
         let limit = block.bytes + grant;

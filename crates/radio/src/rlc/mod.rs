@@ -12,6 +12,7 @@
 //! they never wrap.
 
 pub(crate) mod allowed;
+mod aqm;
 mod block;
 mod buffer;
 mod config;
@@ -26,6 +27,7 @@ mod nr_am_tx;
 mod nr_um;
 mod pieces;
 mod poll;
+mod reception;
 mod report;
 mod sdu;
 mod sequence;
@@ -33,8 +35,9 @@ mod status;
 mod tm;
 mod unacked;
 
+pub use aqm::{Aqm, AqmConfig, AtHead};
 pub use block::{Backlog, MacSubheader, Nack, Pdu, PduKind, TransportBlock};
-pub use buffer::{DropTail, HeadDrop};
+pub use buffer::{DropTail, QueueManagement, SduQueue};
 pub use config::{
     AmConfig, DEFAULT_BUFFER, Generation, Mode, NAMED, NamedConfig, ParameterError, RlcConfig,
     UmConfig,

@@ -1,6 +1,6 @@
 //! The transmitting side of NR acknowledged mode (TS 38.322 clauses 5.2.3.1, 5.3.2 and 5.3.3).
 
-use super::buffer::{HeadDrop, TxBuffer};
+use super::buffer::{QueueManagement, TxBuffer};
 use super::poll::Poll;
 use super::unacked::{Piece, Unacked};
 use super::{
@@ -101,7 +101,7 @@ impl NrAmTx {
         now: Time,
         grant: u32,
         block: &mut TransportBlock,
-        aqm: &mut impl HeadDrop,
+        aqm: &mut impl QueueManagement,
         dropped: &mut Vec<Sdu>,
     ) {
         let limit = block.bytes + grant;

@@ -1,6 +1,6 @@
 //! NR unacknowledged mode (TS 38.322 clause 5.2.2).
 
-use super::buffer::{HeadDrop, TxBuffer};
+use super::buffer::{QueueManagement, TxBuffer};
 use super::pieces::{Insertion, Pieces, Received};
 use super::sequence::{START, SnSpace, Window};
 use super::{
@@ -55,7 +55,7 @@ impl NrUmTx {
         now: Time,
         grant: u32,
         block: &mut TransportBlock,
-        aqm: &mut impl HeadDrop,
+        aqm: &mut impl QueueManagement,
         dropped: &mut Vec<Sdu>,
     ) {
         let limit = block.bytes + grant;

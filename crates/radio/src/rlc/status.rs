@@ -1,8 +1,8 @@
 //! The STATUS PDU: what it says and how long it is (TS 38.322 clause 6.2.2.5, TS 36.322 clause
 //! 6.2.1.6).
 
-use super::pieces::{Pieces, Received};
-use super::sequence::{SnSpace, Window};
+use super::pieces::Received;
+use super::reception::Reception;
 use super::{Generation, MacSubheader, Nack, Pdu, PduKind, TransportBlock};
 
 /// Bits of the fields.
@@ -19,26 +19,6 @@ pub(super) struct StatusFormat {
     /// SNs that one NACK covers at most.
     longest_range: u64,
     subheader: MacSubheader,
-}
-
-/// What a receiver knows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reception<'a> {
-    pub(super) space: SnSpace,
-    pub(super) window: &'a Window<Received>,
-    pub(super) pieces: &'a Pieces,
-    /// The report covers the window up to here: RX_Highest_Status (NR), VR(MS) (LTE).
-    pub(super) end: u64,
-}
-
-impl Reception<'_> {
-    /// The first number from `number` on that is missing, or the end of the report.
-    fn first_missing(&self, mut number: u64) -> u64 {
-        while number < self.end && self.window[number] == Received::All {
-            number += 1;
-        }
-        number
-    }
 }
 
 impl StatusFormat {
@@ -74,7 +54,7 @@ impl StatusFormat {
     }
 
     /// Bytes of the whole report, MAC subheader included.
-    pub(super) fn size(&self, reception: &Reception<'_>) -> u64 {
+    pub(super) fn size(&self, reception: &Reception) -> u64 {
         let mut bits = self.header;
         self.for_each_nack(reception, |nack| {
             bits += self.bits(nack);
@@ -87,7 +67,7 @@ impl StatusFormat {
     /// Writes a report of as much as fits into `grant` bytes; false when not even the header does.
     pub(super) fn write(
         &self,
-        reception: &Reception<'_>,
+        reception: &Reception,
         grant: u32,
         block: &mut TransportBlock,
     ) -> bool {
@@ -97,7 +77,7 @@ impl StatusFormat {
         }
         let first = block.nacks.len();
         let mut bits = self.header;
-        let mut ack = reception.end;
+        let mut ack = reception.decided;
         self.for_each_nack(reception, |nack| {
             let more = self.bits(nack);
             let fits = bits + more <= room;
@@ -108,7 +88,7 @@ impl StatusFormat {
                 ack = reception.space.extend(nack.sn, reception.window.first());
                 if block.nacks[first..].last().is_some_and(|n| n.sn == nack.sn) {
                     // Some of its gaps are named, so ACK_SN is the next that is missing.
-                    ack = reception.first_missing(ack + 1);
+                    ack = reception.first_missing(ack + 1).min(reception.decided);
                 }
             }
             fits
@@ -127,8 +107,8 @@ impl StatusFormat {
     }
 
     /// Calls `report` for what is missing, in order, until it says false.
-    fn for_each_nack(&self, reception: &Reception<'_>, mut report: impl FnMut(&Nack) -> bool) {
-        let Reception { window, end, .. } = *reception;
+    fn for_each_nack(&self, reception: &Reception, mut report: impl FnMut(&Nack) -> bool) {
+        let (window, end) = (&reception.window, reception.decided);
         let mut number = window.first();
         while number < end {
             let sn = reception.space.on_air(number);

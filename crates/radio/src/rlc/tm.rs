@@ -1,7 +1,8 @@
 //! Transparent mode (TS 38.322 and TS 36.322 clause 5.2.1 and 5.1.1): SDUs pass as they are.
 
-use super::buffer::TxBuffer;
+use super::buffer::{QueueManagement, TxBuffer};
 use super::{Backlog, MacSubheader, Pdu, PduKind, RlcConfig, Sdu, SduPart, TransportBlock};
+use fadeout_core::Time;
 
 #[derive(Clone, Debug)]
 pub(super) struct Tm {
@@ -24,9 +25,16 @@ impl Tm {
         }
     }
     /// An SDU that does not fit waits for a larger grant.
-    pub(super) fn pull(&mut self, grant: u32, block: &mut TransportBlock) {
+    pub(super) fn pull(
+        &mut self,
+        now: Time,
+        grant: u32,
+        block: &mut TransportBlock,
+        aqm: &mut impl QueueManagement,
+        dropped: &mut Vec<Sdu>,
+    ) {
         let limit = block.bytes + grant;
-        while let Some(&Sdu { size, .. }) = self.buffer.head() {
+        while let Some(Sdu { size, .. }) = self.buffer.next(now, aqm, dropped) {
             let overhead = self.subheader.size(size);
             if block.bytes + size + overhead > limit {
                 return;

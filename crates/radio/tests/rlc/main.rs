@@ -2,6 +2,7 @@
 //! models.
 
 mod acknowledged;
+mod aqm;
 mod model;
 mod random;
 mod rig;

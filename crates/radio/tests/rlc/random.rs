@@ -1,11 +1,13 @@
 //! Bearers under random loss, duplication, reordering and grants, watched by the naive model.
 
 use crate::model::Direction;
+use fadeout_core::aqm::ecn_step::Ramp;
+use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
 use fadeout_core::random::Stream;
-use fadeout_core::{Bytes, Packet, PacketPool, Span, Time};
+use fadeout_core::{Bytes, Ecn, Packet, PacketPool, Span, Time};
 use fadeout_radio::pdcp::{self, Delivery, Ledger, PdcpConfig};
 use fadeout_radio::rlc::{
-    AmConfig, Entity, Generation, Mode, RlcConfig, Sdu, TransportBlock, UmConfig,
+    AmConfig, Aqm, AqmConfig, Entity, Generation, Mode, RlcConfig, Sdu, TransportBlock, UmConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -32,10 +34,12 @@ struct Case {
     /// The largest SDU and the largest grant in bytes.
     sdu: u64,
     grant: u64,
+    /// Index of the queue management.
+    aqm: u64,
 }
 
 impl Case {
-    fn fields(&self) -> [u64; 8] {
+    fn fields(&self) -> [u64; 9] {
         let Case {
             set,
             seed,
@@ -45,11 +49,12 @@ impl Case {
             delay,
             sdu,
             grant,
+            aqm,
         } = *self;
-        [set, seed, sdus, loss, twice, delay, sdu, grant]
+        [set, seed, sdus, loss, twice, delay, sdu, grant, aqm]
     }
-    fn from_fields(fields: [u64; 8]) -> Case {
-        let [set, seed, sdus, loss, twice, delay, sdu, grant] = fields;
+    fn from_fields(fields: [u64; 9]) -> Case {
+        let [set, seed, sdus, loss, twice, delay, sdu, grant, aqm] = fields;
         Case {
             set,
             seed,
@@ -59,8 +64,39 @@ impl Case {
             delay,
             sdu,
             grant,
+            aqm,
         }
     }
+}
+
+/// Queue management that acts soon.
+fn aqms() -> [AqmConfig; 4] {
+    [
+        AqmConfig::DropTail,
+        AqmConfig::CoDel(CoDelConfig {
+            target: SLOT,
+            interval: SLOT * 2,
+            mtu: 64,
+            ecn: true,
+        }),
+        AqmConfig::Pie(PieConfig {
+            target: SLOT,
+            update_every: SLOT,
+            max_burst: Span::ZERO,
+            alpha: 100.0,
+            beta: 100.0,
+            mean_packet: 64,
+            mark_limit: 1.0,
+            ..PieConfig::default()
+        }),
+        AqmConfig::EcnStep(EcnStepConfig {
+            ramp: Ramp {
+                threshold: SLOT,
+                range: SLOT * 4,
+            },
+            ..EcnStepConfig::default()
+        }),
+    ]
 }
 
 fn sets() -> Vec<RlcConfig> {
@@ -107,8 +143,9 @@ fn case() -> impl Strategy<Value = Case> {
         1..8_u64,
         prop_oneof![1..30_u64, 20..1500_u64, 1000..9000_u64],
         prop_oneof![12..100_u64, 100..3000_u64, 3000..40_000_u64],
+        0..aqms().len() as u64,
     )
-        .prop_map(|(set, seed, sdus, loss, twice, delay, sdu, grant)| {
+        .prop_map(|(set, seed, sdus, loss, twice, delay, sdu, grant, aqm)| {
             // A grant that brings no SDU along in 1000 slots tests patience only.
             let mut grant = grant.max(sdu * sdus / 1000);
             // Behind a gap, UM gives up an SDU that takes longer than t-Reassembly to send, even
@@ -129,6 +166,7 @@ fn case() -> impl Strategy<Value = Case> {
                 delay,
                 sdu,
                 grant,
+                aqm,
             }
         })
 }
@@ -136,11 +174,16 @@ fn case() -> impl Strategy<Value = Case> {
 /// One end: RLC and PDCP, and the model of the direction that it sends in.
 struct End {
     rlc: Entity,
+    aqm: Option<Aqm>,
     tx: pdcp::Tx,
     rx: pdcp::Rx,
     ledger: Ledger,
     pool: PacketPool,
     pushed: Vec<Sdu>,
+    /// What queue management dropped at the head, and arrivals that it did not let in.
+    dropped: Vec<Sdu>,
+    refused: u64,
+    marked: u64,
     direction: Direction,
     /// Arrival slot and content of the blocks under way to the other end.
     under_way: Vec<(u64, TransportBlock)>,
@@ -161,14 +204,41 @@ fn end(rlc: &RlcConfig) -> End {
     };
     End {
         rlc: Entity::new(rlc).expect("allowed parameters"),
+        aqm: Aqm::new(rlc, Stream::new(1, "test.aqm", 0)).expect("allowed parameters"),
         tx: pdcp::Tx::new(&pdcp).expect("allowed parameters"),
         rx: pdcp::Rx::new(&pdcp).expect("allowed parameters"),
         ledger: Ledger::new(),
         pool: PacketPool::new(),
         pushed: Vec::new(),
+        dropped: Vec::new(),
+        refused: 0,
+        marked: 0,
         direction: Direction::new(rlc),
         under_way: Vec::new(),
         delivered: Vec::new(),
+    }
+}
+
+impl End {
+    /// SDUs that came, refused ones included.
+    fn offered(&self) -> u64 {
+        self.pushed.len() as u64 + self.refused
+    }
+
+    fn pull(&mut self, now: Time, grant: u32, block: &mut TransportBlock) -> u32 {
+        let Some(aqm) = &mut self.aqm else {
+            return self.rlc.pull(now, grant, block);
+        };
+        aqm.catch_up(now, self.rlc.head());
+        let mut aqm = aqm.at_head(&mut self.pool, &mut self.marked);
+        let mut dropped = Vec::new();
+        let used = (self.rlc).pull_managed(now, grant, block, &mut aqm, &mut dropped);
+        for sdu in &dropped {
+            assert!(self.ledger.leave(sdu.serial), "{sdu:?} dropped twice");
+            self.pool.free(sdu.packet);
+        }
+        self.dropped.append(&mut dropped);
+        used
     }
 }
 
@@ -250,9 +320,20 @@ impl Run {
     fn push(&mut self, at: usize, now: Time) {
         let Case { sdus, sdu, .. } = self.case;
         let end = &mut self.ends[at];
-        while (end.pushed.len() as u64) < sdus && self.random.chance(0.6) {
+        while end.offered() < sdus && self.random.chance(0.6) {
             let size = 1 + self.random.below(sdu) as u32;
-            let packet = end.pool.insert(Packet::default());
+            let mut packet = Packet {
+                ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][self.random.below(3) as usize],
+                ..Packet::default()
+            };
+            if let Some(aqm) = &mut end.aqm {
+                aqm.catch_up(now, end.rlc.head());
+                if !aqm.admits(size, end.rlc.queued(), &mut packet.ecn, &mut end.marked) {
+                    end.refused += 1;
+                    continue;
+                }
+            }
+            let packet = end.pool.insert(packet);
             let pushed = end
                 .tx
                 .on_packet(now, packet, size, &mut end.rlc, &mut end.ledger)
@@ -282,7 +363,7 @@ impl Run {
         };
         let mut block = TransportBlock::new();
         let before = self.ends[at].rlc.backlog(now);
-        let used = self.ends[at].rlc.pull(now, granted, &mut block);
+        let used = self.ends[at].pull(now, granted, &mut block);
         assert!(used <= granted, "{used} of {granted} bytes");
         let after = self.ends[at].rlc.backlog(now);
         if before.total() <= granted.into() {
@@ -312,7 +393,7 @@ impl Run {
     /// Nothing waits, nothing is under way, no timer runs.
     fn is_done(&self, now: Time) -> bool {
         self.ends.iter().all(|end| {
-            end.pushed.len() as u64 == self.case.sdus
+            end.offered() == self.case.sdus
                 && end.rlc.backlog(now).is_empty()
                 && end.under_way.is_empty()
                 && end.rlc.wake_at().is_never()
@@ -321,10 +402,12 @@ impl Run {
     }
 }
 
-fn run(case: Case) {
+/// Runs a case; packets that queue management dropped and marked.
+fn run(case: Case) -> (u64, u64) {
     let _guard = PrintReplay(case);
     let config = RlcConfig {
         buffer: Bytes(100_000_000),
+        aqm: aqms()[case.aqm as usize],
         ..sets()[case.set as usize]
     };
     let mut run = Run {
@@ -341,15 +424,27 @@ fn run(case: Case) {
         run.step(slot, slot < lossy);
     }
     for end in &run.ends {
-        assert_eq!(end.pushed.len() as u64, case.sdus);
+        assert_eq!(end.offered(), case.sdus);
         assert_eq!(end.rlc.queued(), Bytes(0));
         let serials: Vec<_> = end.delivered.iter().map(|sdu| sdu.serial).collect();
         assert!(serials.is_sorted(), "PDCP delivers in order");
         for sdu in &end.delivered {
-            assert_eq!(*sdu, end.pushed[sdu.serial as usize], "whole and unchanged");
+            let pushed = Sdu {
+                // Those behind a dropped one take over its COUNT.
+                count: sdu.count,
+                ..end.pushed[sdu.serial as usize]
+            };
+            assert_eq!(*sdu, pushed, "whole and unchanged");
         }
         if run.is_acknowledged() {
-            assert_eq!(serials.len() as u64, case.sdus, "everything is delivered");
+            let dropped = end.dropped.iter().map(|sdu| sdu.serial);
+            let mut left: Vec<_> = serials.iter().copied().chain(dropped).collect();
+            left.sort_unstable();
+            let all: Vec<_> = (0..end.pushed.len() as u32).collect();
+            assert_eq!(left, all, "what is not dropped is delivered, and once");
+            let counts: Vec<_> = end.delivered.iter().map(|sdu| sdu.count).collect();
+            let gapless: Vec<_> = (0..counts.len() as u32).collect();
+            assert_eq!(counts, gapless, "drops leave no gap for PDCP to wait at");
             assert!(end.ledger.is_empty() && end.pool.is_empty());
             assert!(!end.direction.has_duplicates());
         } else {
@@ -359,6 +454,9 @@ fn run(case: Case) {
             assert_eq!(end.direction.retransmitted_bytes, 0);
         }
     }
+    let sum = |of: fn(&End) -> u64| run.ends.iter().map(of).sum();
+    let dropped = sum(|end| end.dropped.len() as u64 + end.refused);
+    (dropped, sum(|end| end.marked))
 }
 
 struct PrintReplay(Case);
@@ -382,7 +480,7 @@ fn replay() {
     };
     let fields: Vec<u64> = text.split(':').filter_map(|f| f.parse().ok()).collect();
     let Ok(fields) = fields.try_into() else {
-        panic!("FADEOUT_REPLAY has eight numbers between colons, not {text}");
+        panic!("FADEOUT_REPLAY has nine numbers between colons, not {text}");
     };
     run(Case::from_fields(fields));
 }
@@ -411,6 +509,28 @@ fn a_stalled_window_moves_again() {
             delay: 4,
             sdu,
             grant,
+            aqm: 0,
         });
+    }
+}
+
+/// The random cases do have drops and marks in each of the sets.
+#[test]
+fn queue_management_acts_in_every_mode() {
+    for set in 0..sets().len() as u64 {
+        for (aqm, drops, marks) in [(1, true, true), (2, true, true), (3, false, true)] {
+            let (dropped, marked) = run(Case {
+                set,
+                seed: 1,
+                sdus: 300,
+                loss: 10,
+                twice: 5,
+                delay: 4,
+                sdu: 1000,
+                grant: 1200,
+                aqm,
+            });
+            assert_eq!((dropped > 0, marked > 0), (drops, marks), "{set} {aqm}");
+        }
     }
 }

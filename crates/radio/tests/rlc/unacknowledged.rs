@@ -4,7 +4,7 @@ use crate::rig::{Source, am, at_ms, data, entity, pull, receive};
 use fadeout_core::{Bytes, Span, Time};
 use fadeout_radio::pdcp::{Ledger, PdcpConfig, Tx};
 use fadeout_radio::rlc::{
-    Generation, HeadDrop, MacSubheader, Mode, RlcConfig, Sdu, TransportBlock, UmConfig,
+    Generation, MacSubheader, Mode, QueueManagement, RlcConfig, SduQueue, TransportBlock, UmConfig,
 };
 
 fn um(generation: Generation, sn_bits: u8) -> RlcConfig {
@@ -134,10 +134,15 @@ fn an_expired_sdu_is_discarded_unless_a_segment_of_it_was_sent() {
 /// Drops every second head.
 struct EverySecond(bool);
 
-impl HeadDrop for EverySecond {
-    fn should_drop(&mut self, _now: Time, _head: &Sdu, _waiting: Bytes) -> bool {
-        self.0 = !self.0;
-        self.0
+impl QueueManagement for EverySecond {
+    fn settle(&mut self, _now: Time, queue: &mut SduQueue<'_>) {
+        while queue.head().is_some() {
+            self.0 = !self.0;
+            if !self.0 {
+                return;
+            }
+            queue.drop_head();
+        }
     }
 }
 

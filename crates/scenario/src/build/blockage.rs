@@ -3,7 +3,7 @@
 use super::*;
 
 impl Builder<'_, '_> {
-    /// `indices` has every link of the file, `links` what could be built of them.
+    /// `indices` has every link and bearer of the file, `links` what could be built of the links.
     pub(super) fn blockage(
         &mut self,
         name: &str,
@@ -25,10 +25,13 @@ impl Builder<'_, '_> {
             .and_then(|schedule| self.schedule(schedule));
         let effect = self.effect(fields);
         let depth = fields.item("depth").and_then(|item| self.depth(item));
-        if let (Some(link), Some(direction), Some(depth)) = (link, direction, &depth)
-            && let Some(link) = &links[link]
-        {
-            self.check_radio(fields, link, direction, depth);
+        if let (Some(link), Some(direction), Some(depth)) = (link, direction, &depth) {
+            match links.get(link) {
+                Some(Some(link)) => self.check_radio(fields, link, direction, depth),
+                // One with mistakes of its own.
+                Some(None) => {}
+                None => self.check_bearer(fields, depth),
+            }
         }
         Some(Blockage {
             name: name.to_owned(),
@@ -110,6 +113,14 @@ impl Builder<'_, '_> {
             distance,
             offset: fields.meters("blocker-offset")?,
         })
+    }
+
+    fn check_bearer(&mut self, fields: &Fields, depth: &BlockageDepth) {
+        if matches!(depth, BlockageDepth::Loss(_) | BlockageDepth::Geometry(_)) {
+            let message = "a blockage by loss or geometry of a bearer, which has no link budget";
+            let expected = "`depth = \"total\"` or a `rate` that is left";
+            self.mistake(fields.place_of("depth"), message, expected);
+        }
     }
 
     /// Loss and geometry act on a link budget, so the blocked directions need one.

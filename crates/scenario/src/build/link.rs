@@ -10,15 +10,7 @@ const MOST_CYCLES: u64 = 500_000;
 
 impl Builder<'_, '_> {
     pub(super) fn link(&mut self, name: &str, fields: &Fields) -> Option<Link> {
-        let from = self.end(fields, "from");
-        let to = self.end(fields, "to");
-        if let (Some(from), Some(to)) = (from, to) {
-            if from == to {
-                let message = format!("`{name}` connects a node with itself");
-                self.mistake(fields.place_of("to"), message, "two different nodes");
-            }
-            self.nodes.connect(from, to);
-        }
+        let ends = self.ends(name, fields);
         let delay = fields.span("delay");
         let forward = self.direction(fields, delay);
         let reverse = fields.fields("reverse").and_then(|reverse| {
@@ -29,13 +21,26 @@ impl Builder<'_, '_> {
             };
             self.direction(reverse, own)
         });
+        let (from, to) = ends?;
         Some(Link {
             name: name.to_owned(),
-            from: from?,
-            to: to?,
+            from,
+            to,
             forward: forward?,
             reverse: reverse?,
         })
+    }
+
+    /// The nodes at both ends, which are now connected.
+    pub(super) fn ends(&mut self, name: &str, fields: &Fields) -> Option<(NodeId, NodeId)> {
+        let (from, to) = (self.end(fields, "from"), self.end(fields, "to"));
+        let (from, to) = (from?, to?);
+        if from == to {
+            let message = format!("`{name}` connects a node with itself");
+            self.mistake(fields.place_of("to"), message, "two different nodes");
+        }
+        self.nodes.connect(from, to);
+        Some((from, to))
     }
 
     /// The node at one end; a link declares the nodes it names.
@@ -71,11 +76,7 @@ impl Builder<'_, '_> {
 
     fn queue(&mut self, fields: &Fields, rate: Option<&RateModel>) -> Option<Queue> {
         let item = fields.item("limit")?;
-        let limit = match item.content {
-            Content::Quantity(Dimension::Packets, packets) => QueueLimit::Packets(packets as u64),
-            Content::Quantity(Dimension::Size, bytes) => QueueLimit::Bytes(Bytes(bytes as u64)),
-            _ => QueueLimit::Time(item.span()?),
-        };
+        let limit = item.queue_limit()?;
         let unlimited = RateModel::Constant(Rate::UNLIMITED);
         if matches!(limit, QueueLimit::Time(_)) && rate == Some(&unlimited) {
             let message = "a queue limit in time needs a link with a rate";
@@ -93,7 +94,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn rate(&mut self, item: &Item) -> Option<RateModel> {
+    pub(super) fn rate(&mut self, item: &Item) -> Option<RateModel> {
         let Content::Fields(fields) = &item.content else {
             return item.rate().map(RateModel::Constant);
         };
@@ -291,7 +292,17 @@ impl Builder<'_, '_> {
     }
 }
 
-fn loss_model(fields: &Fields) -> Option<Loss> {
+impl Item {
+    pub(super) fn queue_limit(&self) -> Option<QueueLimit> {
+        Some(match self.content {
+            Content::Quantity(Dimension::Packets, packets) => QueueLimit::Packets(packets as u64),
+            Content::Quantity(Dimension::Size, bytes) => QueueLimit::Bytes(Bytes(bytes as u64)),
+            _ => QueueLimit::Time(self.span()?),
+        })
+    }
+}
+
+pub(super) fn loss_model(fields: &Fields) -> Option<Loss> {
     if fields.variant == "probability" {
         return Some(Loss::Independent {
             probability: fields.number("probability")?,

@@ -1,6 +1,7 @@
 //! Builds the model from what was read, and checks what no single value shows: that names refer
 //! to something, that intervals are in order, that routes exist.
 
+mod bearer;
 mod blockage;
 mod flow;
 mod link;
@@ -47,7 +48,7 @@ struct Builder<'r, 'c> {
     /// Seed of the run; zero while unknown.
     seed: u64,
     nodes: Nodes,
-    /// Index and ends of the links that could be built, by name.
+    /// Index and ends of the links and bearers that could be built, by name.
     link_ends: BTreeMap<String, (usize, (NodeId, NodeId))>,
     /// Nodes of the UEs that a `count` made, by the name that made them.
     groups: BTreeMap<String, Vec<NodeId>>,
@@ -67,6 +68,11 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.link(name, fields))
             .collect();
+        let bearers: Vec<Option<PlainBearer>> = file
+            .map("bearer")
+            .iter()
+            .map(|(name, fields)| self.plain_bearer(name, fields))
+            .collect();
         let cells: Vec<Option<Cell>> = file
             .map("cell")
             .iter()
@@ -83,9 +89,8 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.building(name, fields))
             .collect();
-        let indices: BTreeMap<&str, usize> = file
-            .map("link")
-            .iter()
+        let named = file.map("link").iter().chain(file.map("bearer"));
+        let indices: BTreeMap<&str, usize> = named
             .enumerate()
             .map(|(index, (name, _))| (name.as_str(), index))
             .collect();
@@ -100,7 +105,16 @@ impl Builder<'_, '_> {
                 self.link_ends.insert(link.name.clone(), ends);
             }
         }
-        self.add_bearer_ends(links.len(), &ues, &bases, file);
+        for (index, bearer) in bearers.iter().enumerate() {
+            let Some(bearer) = bearer else { continue };
+            let ends = (links.len() + index, (bearer.from, bearer.to));
+            let is_taken = self.link_ends.insert(bearer.name.clone(), ends).is_some();
+            if is_taken {
+                let message = format!("a link and a bearer are called `{}`", bearer.name);
+                self.mistake(file.place_of("bearer"), message, "different names");
+            }
+        }
+        self.add_bearer_ends(links.len() + bearers.len(), &ues, &bases, file);
         let flows = self.flows(file.map("flow"), &indices);
         let probe = file.fields("probe").and_then(|fields| self.probe(fields));
         let scenario = Scenario {
@@ -109,6 +123,7 @@ impl Builder<'_, '_> {
             seed: file.integer("seed")?,
             nodes: std::mem::take(&mut self.nodes).list,
             links: links.into_iter().collect::<Option<_>>()?,
+            plain_bearers: bearers.into_iter().collect::<Option<_>>()?,
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
             buildings: buildings.into_iter().collect::<Option<_>>()?,

@@ -172,7 +172,7 @@ impl Builder<'_, '_> {
     /// Lets flows name bearers as they name links.
     pub(super) fn add_bearer_ends(
         &mut self,
-        links: usize,
+        first: usize,
         ues: &[Ue],
         cells: &[(String, NodeId)],
         file: &Fields,
@@ -183,10 +183,10 @@ impl Builder<'_, '_> {
             let Some(((_, base), others)) = bases.split_first() else {
                 continue;
             };
-            let ends = (links + index, (*base, ue.node));
+            let ends = (first + index, (*base, ue.node));
             let is_settled = others.iter().all(|(_, other)| other == base);
             if is_settled && self.link_ends.insert(bearer.name(), ends).is_some() {
-                let message = format!("a link and a UE are called `{}`", ue.name);
+                let message = format!("a link or bearer and a UE are called `{}`", ue.name);
                 self.mistake(file.place_of("ue"), message, "different names");
             }
         }
@@ -271,12 +271,14 @@ fn channel(fields: &Fields) -> Option<Channel> {
             "clear" => LineOfSight::Clear,
             "obstructed" => LineOfSight::Obstructed,
             "geometry" => LineOfSight::Geometry,
+            "soft" => LineOfSight::Soft,
             _ => LineOfSight::Drawn,
         },
         shadowing: fields.flag("shadowing")?,
         fading: fields.text("fading").map(str::to_owned),
-        k_factor: fields.decibel("k-factor")?,
-        delay_spread: fields.span("delay-spread")?,
+        // The word is "drawn".
+        k_factor: fields.decibel("k-factor"),
+        delay_spread: fields.span("delay-spread"),
         sub_bands: fields.integer("sub-bands")? as u32,
         environment_speed: fields.quantity("environment-speed")?,
         blockage: fields.named("blockage"),

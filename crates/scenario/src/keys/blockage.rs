@@ -60,14 +60,20 @@ pub(super) static BLOCKAGE: &[Key] = &[
         "link",
         Shape::Reference,
         Required,
-        "The link that is interrupted.",
+        "The link or bearer that is interrupted.",
     ),
     key(
         "direction",
         Shape::Choice(&[
             ("both", "both directions"),
-            ("forward", "from the link's `from` to its `to`"),
-            ("reverse", "from the link's `to` to its `from`"),
+            (
+                "forward",
+                "from the link's `from` to its `to`: a bearer's downlink",
+            ),
+            (
+                "reverse",
+                "from the link's `to` to its `from`: a bearer's uplink",
+            ),
         ]),
         Default("\"both\""),
         "Which direction is interrupted.",

@@ -56,7 +56,7 @@ const QUEUE_KEY: Key = key(
     Default("{}"),
     "The queue in front of the transmitter.",
 );
-const LOSS_KEY: Key = key("loss", LOSS, Optional, "Random loss; none without it.");
+pub(super) const LOSS_KEY: Key = key("loss", LOSS, Optional, "Random loss; none without it.");
 
 static REVERSE: &[Key] = &[
     key(
@@ -85,65 +85,66 @@ static REVERSE: &[Key] = &[
 const RATE_MODEL: Shape = Shape::AnyOf(&[
     RATE,
     Shape::Word("unlimited"),
-    Shape::Variants(RATE_VARIANTS),
+    Shape::Variants(&[STEPS, OFF, TRACE, BUDGET]),
 ]);
 
-static RATE_VARIANTS: &[Variant] = &[
-    Variant {
-        key: "steps",
-        doc: "A rate that steps at given instants.",
-        keys: &[
-            key(
-                "steps",
-                Shape::List(&Shape::Pair(&TIME, &RATE_OR_ZERO)),
-                Required,
-                "Start of each step and its rate. The first starts at \"0 s\"; starts increase.",
-            ),
-            key(
-                "repeat-every",
-                POSITIVE_TIME,
-                Optional,
-                "After this long the steps start over; without it the last one stays.",
-            ),
-        ],
-    },
-    Variant {
-        key: "off",
-        doc: "A link that is on at a constant rate, and off at times.",
-        keys: &[
-            key("rate", RATE, Required, "The rate while on."),
-            key("off", SCHEDULE, Required, "When it is off."),
-        ],
-    },
-    Variant {
-        key: "trace",
-        doc: "Delivery opportunities from a mahimahi trace file.",
-        keys: &[
-            key(
-                "trace",
-                Shape::Text,
-                Required,
-                "Path, relative to the scenario file.",
-            ),
-            key(
-                "repeat",
-                Shape::Bool,
-                Default("true"),
-                "Whether it starts over at its end.",
-            ),
-        ],
-    },
-    Variant {
-        key: "radio",
-        doc: "The rate that a directional link budget gives.",
-        keys: &[key(
-            "radio",
-            Shape::Table(RADIO),
+pub(super) const STEPS: Variant = Variant {
+    key: "steps",
+    doc: "A rate that steps at given instants.",
+    keys: &[
+        key(
+            "steps",
+            Shape::List(&Shape::Pair(&TIME, &RATE_OR_ZERO)),
             Required,
-            "The link budget.",
-        )],
-    },
-];
+            "Start of each step and its rate. The first starts at \"0 s\"; starts increase.",
+        ),
+        key(
+            "repeat-every",
+            POSITIVE_TIME,
+            Optional,
+            "After this long the steps start over; without it the last one stays.",
+        ),
+    ],
+};
+
+pub(super) const OFF: Variant = Variant {
+    key: "off",
+    doc: "A link that is on at a constant rate, and off at times.",
+    keys: &[
+        key("rate", RATE, Required, "The rate while on."),
+        key("off", SCHEDULE, Required, "When it is off."),
+    ],
+};
+
+pub(super) const TRACE: Variant = Variant {
+    key: "trace",
+    doc: "Delivery opportunities from a mahimahi trace file.",
+    keys: &[
+        key(
+            "trace",
+            Shape::Text,
+            Required,
+            "Path, relative to the scenario file.",
+        ),
+        key(
+            "repeat",
+            Shape::Bool,
+            Default("true"),
+            "Whether it starts over at its end.",
+        ),
+    ],
+};
+
+const BUDGET: Variant = Variant {
+    key: "radio",
+    doc: "The rate that a directional link budget gives.",
+    keys: &[key(
+        "radio",
+        Shape::Table(RADIO),
+        Required,
+        "The link budget.",
+    )],
+};
 
 static RADIO: &[Key] = &[
     key(
@@ -260,16 +261,18 @@ static QUEUE: &[Key] = &[
         Default("false"),
         "Whether the limit also counts packets that are propagating, as netem's does.",
     ),
-    key(
-        "discipline",
-        Shape::Named {
-            kind: "queue-discipline",
-            tag: "name",
-        },
-        FirstOfKind,
-        "Which packets the queue drops or marks.",
-    ),
+    DISCIPLINE_KEY,
 ];
+
+pub(super) const DISCIPLINE_KEY: Key = key(
+    "discipline",
+    Shape::Named {
+        kind: "queue-discipline",
+        tag: "name",
+    },
+    FirstOfKind,
+    "Which packets the queue drops or marks.",
+);
 
 const LOSS: Shape = Shape::Variants(&[
     Variant {

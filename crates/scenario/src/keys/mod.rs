@@ -1,5 +1,6 @@
 //! The scenario format: every key with its shape, default and documentation.
 
+mod bearer;
 mod blockage;
 mod link;
 mod multipath;
@@ -8,6 +9,7 @@ mod radio;
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape, Variant};
 use Presence::{Default, FirstOfKind, Optional, Required};
+use bearer::BEARER;
 use blockage::BLOCKAGE;
 use link::LINK;
 pub(crate) use multipath::MAX_PATHS;
@@ -80,6 +82,12 @@ pub(crate) static SCENARIO: &[Key] = &[
     ),
     key("link", Shape::Map(LINK), Optional, "Links by name."),
     key(
+        "bearer",
+        Shape::Map(BEARER),
+        Optional,
+        "Bearers of 2G and 3G by name, from a base station to a phone; hops as links are.",
+    ),
+    key(
         "cell",
         Shape::Map(CELL),
         Optional,
@@ -101,7 +109,7 @@ pub(crate) static SCENARIO: &[Key] = &[
         "blockage",
         Shape::Map(BLOCKAGE),
         Optional,
-        "Interruptions of links, by name.",
+        "Interruptions of links and bearers, by name.",
     ),
     key(
         "flow",
@@ -258,7 +266,7 @@ static LINK_INFO: &[Key] = &[
         "link",
         Shape::Reference,
         Required,
-        "The link that tells; the direction that the data takes.",
+        "The link or bearer that tells; the direction that the data takes.",
     ),
     key(
         "delay",

@@ -112,6 +112,11 @@ static CHANNEL: &[Key] = &[
                 "drawn",
                 "By the model's probabilities, alike at neighbouring places.",
             ),
+            (
+                "soft",
+                "Drawn, and one state passes into the other over a few metres (TR 38.901 clause \
+                 7.6.3.3).",
+            ),
             ("clear", "Always in sight."),
             ("obstructed", "Never in sight."),
             ("geometry", "Cut by the file's buildings."),
@@ -133,16 +138,24 @@ static CHANNEL: &[Key] = &[
     ),
     key(
         "k-factor",
-        Shape::Quantity(Dimension::Ratio, Range::closed(-60.0, 60.0)),
+        Shape::AnyOf(&[
+            Shape::Quantity(Dimension::Ratio, Range::closed(-60.0, 60.0)),
+            Shape::Word("drawn"),
+        ]),
         Default("\"9 dB\""),
         "Power of the direct path over that of all others, for Rician fading (mean of UMi in \
-         TR 38.901 Table 7.5-6).",
+         TR 38.901 Table 7.5-6); \"drawn\" takes it from the place, by the path loss's law in that \
+         table, in line of sight.",
     ),
     key(
         "delay-spread",
-        Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e5)),
+        Shape::AnyOf(&[
+            Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e5)),
+            Shape::Word("drawn"),
+        ]),
         Default("\"100 ns\""),
-        "RMS delay spread of tapped delay lines (nominal of TR 38.901 Table 7.7.3-1).",
+        "RMS delay spread of tapped delay lines (nominal of TR 38.901 Table 7.7.3-1); \"drawn\" \
+         takes it from the place, by the path loss's law in Table 7.5-6.",
     ),
     key(
         "sub-bands",

@@ -3,8 +3,10 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
+mod plain_bearer;
 mod radio;
 
+pub use plain_bearer::{PlainBearer, PlainBearerDirection};
 pub(crate) use radio::bearers;
 pub use radio::{
     Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace, Ue,
@@ -28,6 +30,8 @@ pub struct Scenario {
     pub nodes: Vec<Node>,
     /// Links, in the order of the file.
     pub links: Vec<Link>,
+    /// Bearers of 2G and 3G, in the order of the file.
+    pub plain_bearers: Vec<PlainBearer>,
     /// Cells, in the order of the file.
     pub cells: Vec<Cell>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
@@ -226,7 +230,7 @@ pub enum Loss {
 pub struct Blockage {
     /// Its name in the file.
     pub name: String,
-    /// The link, an index into [`Scenario::links`].
+    /// The link or bearer, counted as in [`Hop::link`].
     pub link: usize,
     /// Which directions it hits.
     pub direction: Directions,
@@ -372,7 +376,7 @@ pub struct Flow {
 /// Cross-layer information: how a link's rate and blockages are told to the ends of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkInfoSettings {
-    /// The link, an index into [`Scenario::links`]; it lies on the flow's path.
+    /// The link or bearer, counted as in [`Hop::link`]; it lies on the flow's path.
     pub link: usize,
     /// From the event to the notice at either end.
     pub delay: Span,
@@ -473,8 +477,9 @@ pub enum Sampling {
 /// One step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
-    /// The link, an index into [`Scenario::links`]; beyond them the bearers count on, in the order
-    /// of [`Scenario::bearers`], forward from the base station to the UE.
+    /// The link, an index into [`Scenario::links`]; beyond them [`Scenario::plain_bearers`] count
+    /// on, then the bearers of UEs, in the order of [`Scenario::bearers`]. Those go forward from the
+    /// base station to the phone.
     pub link: usize,
     /// Whether it is crossed from its `to` to its `from`.
     pub is_reverse: bool,
@@ -487,6 +492,24 @@ impl Scenario {
             .iter()
             .position(|node| node.name == name)
             .map(|index| NodeId(index as u32))
+    }
+
+    /// The bearer of a UE that hop number `link` crosses, in the order of
+    /// [`bearers`](Self::bearers); `None` for a link and for a plain bearer.
+    pub fn bearer_of(&self, link: usize) -> Option<usize> {
+        link.checked_sub(self.links.len() + self.plain_bearers.len())
+    }
+
+    /// The name of the link or bearer that hop number `link` crosses.
+    pub fn hop_name(&self, link: usize) -> String {
+        if let Some(bearer) = self.bearer_of(link) {
+            let bearer = self.bearers().nth(bearer);
+            return bearer.map_or_else(String::new, |bearer| bearer.name());
+        }
+        match self.links.get(link) {
+            Some(link) => link.name.clone(),
+            None => self.plain_bearers[link - self.links.len()].name.clone(),
+        }
     }
 
     /// The radio bearers: the default one of each UE, then the further ones.
@@ -509,9 +532,11 @@ impl Scenario {
     pub fn route(&self, from: NodeId, to: NodeId, serving: &[usize]) -> Option<Vec<Hop>> {
         let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); self.nodes.len()];
         let links = self.links.iter().map(|link| (link.from, link.to));
-        let bearers = self.ues.iter().zip(serving);
-        let bearers = bearers.map(|(ue, &cell)| (self.cells[cell].node, ue.node));
-        for (index, (start, end)) in links.chain(bearers).enumerate() {
+        let bearers = self.plain_bearers.iter();
+        let links = links.chain(bearers.map(|bearer| (bearer.from, bearer.to)));
+        let ues = self.ues.iter().zip(serving);
+        let ues = ues.map(|(ue, &cell)| (self.cells[cell].node, ue.node));
+        for (index, (start, end)) in links.chain(ues).enumerate() {
             leaving[start.index()].push((
                 end,
                 Hop {

@@ -45,10 +45,10 @@ pub struct Channel {
     /// Small-scale fading, of the catalog's kind "fading"; without it Rician in line of sight and
     /// Rayleigh out of it.
     pub fading: Option<String>,
-    /// K factor of Rician fading.
-    pub k_factor: Decibel,
-    /// RMS delay spread of tapped delay lines.
-    pub delay_spread: Span,
+    /// K factor of Rician fading; none when it is drawn with the place.
+    pub k_factor: Option<Decibel>,
+    /// RMS delay spread of tapped delay lines; none when it is drawn with the place.
+    pub delay_spread: Option<Span>,
     /// Sub-bands of wideband fading.
     pub sub_bands: u32,
     /// Speed of what moves around a UE, in metres per second.
@@ -78,6 +78,8 @@ pub struct Channel {
 pub enum LineOfSight {
     /// By the path-loss model's probabilities.
     Drawn,
+    /// The same, with soft passages.
+    Soft,
     /// Always.
     Clear,
     /// Never.

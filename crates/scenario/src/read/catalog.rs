@@ -5,7 +5,7 @@ use crate::error::{Mistake, alternatives};
 use crate::model::Named;
 use crate::quantity::Dimension;
 use crate::read::refusal::allowed;
-use crate::shape::{Range, Shape, spaced, with_article};
+use crate::shape::{Range, Shape, named_expectation, spaced, with_article};
 use crate::suggest::nearest;
 use crate::tree::{Entry, Node, Place, Table, Value, shortened};
 use fadeout_core::registry::{self, Parameters};
@@ -44,13 +44,31 @@ impl Reader<'_> {
         found
     }
 
-    pub(super) fn named(
+    /// A name alone, or a table with `tag` and the parameters of what it names.
+    pub(super) fn name_or_table(
         &mut self,
-        table: &Table,
+        node: &Node,
         place: Place,
-        kind: &str,
-        tag: &str,
+        (kind, tag): (&str, &str),
     ) -> Option<Named> {
+        match &node.value {
+            Value::Text(name) => {
+                let name = if self.is_own(kind, name) {
+                    name.clone()
+                } else {
+                    self.lookup(node.place, kind, name)?.name.to_owned()
+                };
+                Some(Named {
+                    name,
+                    parameters: Parameters::default(),
+                })
+            }
+            Value::Table(table) => self.named(table, place, kind, tag),
+            _ => self.expected(node, named_expectation(kind, tag), None),
+        }
+    }
+
+    fn named(&mut self, table: &Table, place: Place, kind: &str, tag: &str) -> Option<Named> {
         let Some(entry) = table.entry(tag) else {
             // Where there is one of the kind, its name says nothing.
             if let [only] = self.catalog.entries(kind) {
@@ -189,6 +207,10 @@ impl Reader<'_> {
                 }
                 _ => self.expected(node, alternatives(names.iter().copied()), None),
             },
+            Kind::Named(kind) => {
+                let named = self.name_or_table(node, node.place, (kind, registry::NAME))?;
+                Some(Given::Named(named.name, named.parameters))
+            }
         }
     }
 

@@ -237,19 +237,8 @@ impl<'c> Reader<'c> {
                 Content::Fields(self.variant(table, variants, key_place)?)
             }
             (Shape::Map(keys), Value::Table(table)) => Content::Map(self.map(table, keys)),
-            (Shape::Named { kind, .. }, Value::Text(name)) => {
-                let name = if self.is_own(kind, name) {
-                    name.clone()
-                } else {
-                    self.lookup(node.place, kind, name)?.name.to_owned()
-                };
-                Content::Named(Named {
-                    name,
-                    parameters: Parameters::default(),
-                })
-            }
-            (Shape::Named { kind, tag }, Value::Table(table)) => {
-                Content::Named(self.named(table, key_place, kind, tag)?)
+            (Shape::Named { kind, tag }, Value::Text(_) | Value::Table(_)) => {
+                Content::Named(self.name_or_table(node, key_place, (kind, tag))?)
             }
             (Shape::NameOf(kind), Value::Text(name)) => {
                 Content::Text(self.lookup(node.place, kind, name)?.name.to_owned())

@@ -5,7 +5,7 @@ mod radio;
 
 use crate::model::*;
 use crate::quantity::Dimension;
-use fadeout_core::registry::{Parameters, Value as Given};
+use fadeout_core::registry::{NAME, Parameters, Value as Given};
 use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
 use serde_json::{Map, Value, json};
 
@@ -25,6 +25,8 @@ impl Scenario {
             table["reverse"] = direction(&link.reverse);
             (link.name.clone(), table)
         });
+        let bearers = self.plain_bearers.iter();
+        let bearers = bearers.map(|one| (one.name.clone(), bearer(one, name)));
         let cells = self.cells.iter();
         let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
         let ues = self.ues.iter();
@@ -34,7 +36,7 @@ impl Scenario {
         let blockages = self.blockages.iter().map(|blockage| {
             (
                 blockage.name.clone(),
-                self::blockage(blockage, &self.links[blockage.link].name),
+                self::blockage(blockage, &self.hop_name(blockage.link)),
             )
         });
         let flows = self.flows.iter().map(|flow| {
@@ -46,7 +48,7 @@ impl Scenario {
                 "profile": flow.profile,
             });
             if let Some(route) = &flow.route {
-                table["route"] = route.iter().map(|hop| self.hop_name(hop)).collect();
+                table["route"] = route.iter().map(|hop| self.hop_name(hop.link)).collect();
             }
             if !flow.tcp.0.is_empty() {
                 table["tcp"] = Value::Object(parameters(&flow.tcp));
@@ -59,11 +61,13 @@ impl Scenario {
             }
             if let Some(info) = &flow.link_info {
                 table["link-info"] = json!({
-                    "link": self.links[info.link].name,
+                    "link": self.hop_name(info.link),
                     "delay": span(info.delay),
-                    "prediction": info.prediction.map(span),
                     "error": span(info.error),
                 });
+                if let Some(prediction) = info.prediction {
+                    table["link-info"]["prediction"] = span(prediction);
+                }
             }
             (flow.name.clone(), table)
         });
@@ -75,6 +79,7 @@ impl Scenario {
         for (key, table) in [
             ("node", nodes.collect::<Map<_, _>>()),
             ("link", links.collect()),
+            ("bearer", bearers.collect()),
             ("cell", cells.collect()),
             ("ue", ues.collect()),
             ("building", buildings.collect()),
@@ -89,18 +94,9 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// The link or bearer that a hop crosses.
-    fn hop_name(&self, hop: &Hop) -> String {
-        let bearer = || self.bearers().nth(hop.link - self.links.len());
-        match self.links.get(hop.link) {
-            Some(link) => link.name.clone(),
-            None => bearer().map_or_else(String::new, |bearer| bearer.name()),
-        }
-    }
-
     fn multipath(&self, multipath: &Multipath) -> Value {
         let paths = multipath.paths.iter().map(|path| {
-            let links = path.hops.iter().map(|hop| self.hop_name(hop));
+            let links = path.hops.iter().map(|hop| self.hop_name(hop.link));
             let mut table = json!({
                 "links": links.collect::<Vec<_>>(),
                 "backup": path.backup,
@@ -139,40 +135,72 @@ impl Scenario {
 }
 
 fn direction(side: &LinkDirection) -> Value {
-    let limit = match side.queue.limit {
-        QueueLimit::Packets(packets) => packet_count(packets),
-        QueueLimit::Bytes(bytes) => size(bytes),
-        QueueLimit::Time(limit) => span(limit),
-    };
     let mut table = json!({
         "rate": rate_model(&side.rate),
         "delay": span(side.delay),
         "jitter": span(side.jitter),
         "framing": size(side.framing),
         "queue": {
-            "limit": limit,
+            "limit": limit(side.queue.limit),
             "counts-delay-line": side.queue.counts_delay_line,
             "discipline": named(&side.queue.discipline, "name"),
         },
     });
-    match side.loss {
-        Loss::None => {}
-        Loss::Independent { probability } => table["loss"] = json!({ "probability": probability }),
+    if let Some(loss) = loss(side.loss) {
+        table["loss"] = loss;
+    }
+    table
+}
+
+fn bearer<'a>(bearer: &PlainBearer, name: impl Fn(NodeId) -> &'a str) -> Value {
+    let direction = |side: &PlainBearerDirection| {
+        let mut table = json!({
+            "queue": { "discipline": named(&side.discipline, "name") },
+        });
+        if let Some(rate) = &side.rate {
+            table["rate"] = rate_model(rate);
+        }
+        if let Some(given) = side.limit {
+            table["queue"]["limit"] = limit(given);
+        }
+        if let Some(loss) = loss(side.loss) {
+            table["loss"] = loss;
+        }
+        table
+    };
+    json!({
+        "from": name(bearer.from),
+        "to": name(bearer.to),
+        "technology": named(&bearer.technology, "name"),
+        "downlink": direction(&bearer.downlink),
+        "uplink": direction(&bearer.uplink),
+    })
+}
+
+fn limit(limit: QueueLimit) -> Value {
+    match limit {
+        QueueLimit::Packets(packets) => packet_count(packets),
+        QueueLimit::Bytes(bytes) => size(bytes),
+        QueueLimit::Time(limit) => span(limit),
+    }
+}
+
+fn loss(loss: Loss) -> Option<Value> {
+    match loss {
+        Loss::None => None,
+        Loss::Independent { probability } => Some(json!({ "probability": probability })),
         Loss::GilbertElliott {
             to_bad,
             to_good,
             loss_good,
             loss_bad,
-        } => {
-            table["loss"] = json!({ "gilbert-elliott": {
-                "to-bad": to_bad,
-                "to-good": to_good,
-                "loss-good": loss_good,
-                "loss-bad": loss_bad,
-            } });
-        }
+        } => Some(json!({ "gilbert-elliott": {
+            "to-bad": to_bad,
+            "to-good": to_good,
+            "loss-good": loss_good,
+            "loss-bad": loss_bad,
+        } })),
     }
-    table
 }
 
 fn rate_model(model: &RateModel) -> Value {
@@ -313,8 +341,12 @@ fn probe<'a>(probe: &ProbeSettings, name: impl Fn(NodeId) -> &'a str) -> Value {
 }
 
 fn named(named: &Named, tag: &str) -> Value {
-    let mut table = Map::from_iter([(tag.to_owned(), json!(named.name))]);
-    table.extend(parameters(&named.parameters));
+    table(&named.name, tag, &named.parameters)
+}
+
+fn table(name: &str, tag: &str, given: &Parameters) -> Value {
+    let mut table = Map::from_iter([(tag.to_owned(), json!(name))]);
+    table.extend(parameters(given));
     Value::Object(table)
 }
 
@@ -328,6 +360,7 @@ fn parameters(given: &Parameters) -> Map<String, Value> {
         Given::Bool(flag) => json!(flag),
         Given::Span(given) => span(*given),
         Given::Choice(choice) => json!(choice),
+        Given::Named(name, given) => table(name, NAME, given),
     };
     given
         .0

@@ -55,6 +55,21 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
+            name: "bearer",
+            plural: "bearers",
+            entries: &[
+                entry(
+                    "hspa",
+                    &["hsdpa"],
+                    &[
+                        number("sinr", "dB"),
+                        parameter("radio-states", ParameterKind::Bool, "false"),
+                    ],
+                ),
+                entry("umts", &[], &[]),
+            ],
+        },
+        Kind {
             name: "radio",
             plural: "radios",
             entries: &[
@@ -131,9 +146,25 @@ pub(crate) static CATALOG: Catalog = Catalog {
                     &[
                         parameter("t-reassembly", ParameterKind::Span, "35 ms"),
                         number("buffer", "bytes"),
+                        parameter("aqm", ParameterKind::Named("aqm"), "drop-tail"),
                     ],
                 ),
                 entry("um", &[], &[]),
+            ],
+        },
+        Kind {
+            name: "aqm",
+            plural: "aqms",
+            entries: &[
+                entry("drop-tail", &["fifo"], &[]),
+                entry(
+                    "codel",
+                    &[],
+                    &[
+                        parameter("target", ParameterKind::Span, "5 ms"),
+                        parameter("ecn", ParameterKind::Bool, "true"),
+                    ],
+                ),
             ],
         },
         Kind {

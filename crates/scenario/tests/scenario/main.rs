@@ -1,5 +1,6 @@
 //! The scenario reader from outside: what it accepts, what it refuses and with which words.
 
+mod bearer;
 mod catalog;
 mod errors;
 mod examples;

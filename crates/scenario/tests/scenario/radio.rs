@@ -46,6 +46,60 @@ fn parameters_need_no_name_where_there_is_one_of_the_kind() {
     assert_eq!(only(&text), "missing key `mode`");
 }
 
+/// The queue management of a UE's RLC: name and parameters.
+fn aqm(line: &str, overrides: &[&str]) -> (String, Vec<String>) {
+    let text = format!("{CELL}[ue.phone]\n{line}\n");
+    let scenario = read(&text, overrides).unwrap_or_else(|errors| panic!("{errors}"));
+    let (name, given) = scenario.ues[0].rlc.parameters.named("aqm").expect("an aqm");
+    let given = given
+        .0
+        .iter()
+        .map(|(key, value)| format!("{key} {value:?}"));
+    (name.to_owned(), given.collect())
+}
+
+#[test]
+fn a_parameter_may_be_a_name_with_parameters_of_its_own() {
+    let plain = "rlc = { mode = \"am\", aqm = \"codel\" }";
+    assert_eq!(aqm(plain, &[]), ("codel".to_owned(), vec![]));
+    let alias = "rlc = { mode = \"am\", aqm = \"fifo\" }";
+    assert_eq!(aqm(alias, &[]).0, "drop-tail");
+    let with = |target: &str| {
+        (
+            "codel".to_owned(),
+            vec![format!("target Span({target} ms)")],
+        )
+    };
+    let table = "rlc = { mode = \"am\", aqm = { name = \"codel\", target = \"7 ms\" } }";
+    assert_eq!(aqm(table, &[]), with("7"));
+    // An override joins a plain name, too.
+    assert_eq!(aqm(plain, &["ue.phone.rlc.aqm.target=9 ms"]), with("9"));
+    assert_eq!(aqm("rlc = \"am\"", &["ue.phone.rlc.aqm=codel"]).0, "codel");
+}
+
+#[test]
+fn mistakes_inside_a_parameter_are_found() {
+    for (aqm, message) in [
+        ("\"codle\"", "unknown aqm `codle`"),
+        (
+            "{ name = \"codel\", targt = \"5 ms\" }",
+            "unknown parameter of `codel`, `targt`",
+        ),
+        ("{ target = \"5 ms\" }", "missing key `name`"),
+        (
+            "3",
+            "expected the name of an aqm, or a table with `name`, found the number 3",
+        ),
+        (
+            "{ name = \"codel\", target = 5 }",
+            "expected a time such as \"20 ms\", found the number 5 without a unit",
+        ),
+    ] {
+        let text = format!("{CELL}[ue.phone]\nrlc = {{ mode = \"am\", aqm = {aqm} }}\n");
+        assert_eq!(only(&text), message);
+    }
+}
+
 #[test]
 fn a_route_takes_a_bearer_of_each_ue_of_a_group() {
     let text = format!(
@@ -109,7 +163,7 @@ fn what_does_not_fit_together_is_refused() {
             "[ue.a]\nnode = \"phone\"\n[ue.b]\nnode = \"phone\"\nheight = \"2 m\"",
             "`a` and `b` are interfaces of one node, but start or move differently",
         ),
-        ("[ue.core]", "a link and a UE are called `core`"),
+        ("[ue.core]", "a link or bearer and a UE are called `core`"),
         (
             "[building.mall]\ncorner = [\"0 m\", \"0 m\"]\nopposite = [\"0 m\", \"5 m\"]\n\
              height = \"5 m\"",

@@ -28,6 +28,7 @@ pub(super) fn build_link(
     let (rate, mean) = rate(&direction.rate).map_err(&refuse)?;
     let config = link::LinkConfig {
         rate,
+        blocks: None,
         delay: direction.delay,
         jitter: direction.jitter,
         framing: direction.framing,
@@ -39,7 +40,7 @@ pub(super) fn build_link(
 }
 
 /// The rate process and its long-term mean.
-fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rate), String> {
+pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rate), String> {
     use scenario::RateModel as M;
     Ok(match model {
         M::Constant(rate) => (link::RateConfig::Constant(*rate), *rate),
@@ -155,7 +156,16 @@ fn capped(rate: Rate, described: &scenario::Radio) -> Rate {
 }
 
 fn queue(queue: &scenario::Queue, rate: Rate) -> Result<link::QueueConfig, String> {
-    let limit = match queue.limit {
+    Ok(link::QueueConfig {
+        limit: limit(queue.limit, rate),
+        counts_delay_line: queue.counts_delay_line,
+        discipline: discipline(&queue.discipline, rate)?,
+    })
+}
+
+/// A queue's limit at a link of this mean rate.
+pub(super) fn limit(limit: scenario::QueueLimit, rate: Rate) -> Option<link::Limit> {
+    match limit {
         scenario::QueueLimit::Packets(packets) => Some(link::Limit::Packets(
             u32::try_from(packets).unwrap_or(u32::MAX),
         )),
@@ -168,18 +178,19 @@ fn queue(queue: &scenario::Queue, rate: Rate) -> Result<link::QueueConfig, Strin
                 (bytes as u64).max(1500),
             )))
         }
-    };
-    let scenario::Named { name, parameters } = &queue.discipline;
-    let discipline = link::QueueDiscipline::new(name, parameters, rate)
-        .ok_or_else(|| format!("there is no queue discipline \"{name}\""))?;
-    Ok(link::QueueConfig {
-        limit,
-        counts_delay_line: queue.counts_delay_line,
-        discipline,
-    })
+    }
 }
 
-fn loss(loss: scenario::Loss) -> link::LossConfig {
+pub(super) fn discipline(
+    named: &scenario::Named,
+    rate: Rate,
+) -> Result<link::QueueDiscipline, String> {
+    let scenario::Named { name, parameters } = named;
+    link::QueueDiscipline::new(name, parameters, rate)
+        .ok_or_else(|| format!("there is no queue discipline \"{name}\""))
+}
+
+pub(super) fn loss(loss: scenario::Loss) -> link::LossConfig {
     match loss {
         scenario::Loss::None => link::LossConfig::None,
         scenario::Loss::Independent { probability } => {
@@ -224,8 +235,8 @@ fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
     }
 }
 
-/// The blockages of one direction of a link, drawn up to the end of the run.
-fn blockage(
+/// The blockages of one direction of a link or bearer, drawn up to the end of the run.
+pub(super) fn blockage(
     scenario: &Scenario,
     link: usize,
     is_reverse: bool,
@@ -260,8 +271,8 @@ fn blockage(
                 .map_err(|error| refuse(error.to_string()))?;
         let mut draws = stream("blockage.distance");
         for (start, end) in times {
-            let (rate, loss_db) =
-                depth(&scenario.links[link], blockage, is_reverse, &mut draws).map_err(&refuse)?;
+            let (rate, loss_db) = depth(scenario.links.get(link), blockage, is_reverse, &mut draws)
+                .map_err(&refuse)?;
             intervals.push(link::BlockageInterval {
                 start,
                 end,
@@ -290,28 +301,31 @@ fn map_effect(effect: scenario::BlockageEffect) -> link::BlockageEffect {
 
 /// Rate and loss while one blockage lasts.
 fn depth(
-    link: &scenario::Link,
+    link: Option<&scenario::Link>,
     blockage: &scenario::Blockage,
     is_reverse: bool,
     draws: &mut Stream,
 ) -> Result<(Rate, f64), String> {
     // A budget belongs to the path, so the reverse direction may borrow the forward one's.
-    let own = if is_reverse {
-        &link.reverse
-    } else {
-        &link.forward
-    };
+    let own = link.map(|link| {
+        if is_reverse {
+            &link.reverse
+        } else {
+            &link.forward
+        }
+    });
+    let own_radio = own.and_then(|own| own.rate.radio());
     match &blockage.depth {
         scenario::BlockageDepth::Total => Ok((Rate::ZERO, 0.0)),
         scenario::BlockageDepth::Rate(rate) => Ok((*rate, 0.0)),
-        scenario::BlockageDepth::Loss(loss) => match own.rate.radio() {
+        scenario::BlockageDepth::Loss(loss) => match own_radio {
             Some(radio) => Ok((radio_rate(radio, *loss)?, loss.0)),
             None => Ok((Rate::UNLIMITED, loss.0)),
         },
         scenario::BlockageDepth::Geometry(blocker) => {
             let (near, far) = blocker.distance;
             let distance = fadeout_core::Meters(draws.uniform_in(near.0, far.0));
-            let Some(described) = own.rate.radio() else {
+            let Some(described) = own_radio else {
                 return Ok((Rate::UNLIMITED, 0.0));
             };
             let state = budget(described)

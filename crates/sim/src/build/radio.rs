@@ -4,7 +4,7 @@ use super::BuildError;
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, CellId, Point, Rate, UeId, Vector};
+use fadeout_core::{CellId, Point, Rate, Span, UeId, Vector};
 use fadeout_mobility as mobility;
 use fadeout_mobility::{Obstacle, Places, RandomWaypoint, Rectangle, Track};
 use fadeout_radio::access::{
@@ -17,7 +17,7 @@ use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
-use fadeout_radio::rlc::Generation;
+use fadeout_radio::rlc::{Generation, RlcConfig};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
 
 /// The radio access of a scenario; none without cells.
@@ -137,15 +137,28 @@ fn generation(cell: &CellConfig) -> Generation {
     }
 }
 
-/// Peak rate of a cell and RLC buffer of a bearer in it.
-pub(super) fn peak_and_buffer(
-    described: &scenario::Cell,
-    bearer: &scenario::Bearer<'_>,
-) -> Option<(Rate, Bytes)> {
+/// What bounds the rate of a bearer, whatever its channel.
+pub(crate) struct Bounds {
+    /// Peak rate of its cell.
+    pub(crate) peak: Rate,
+    /// LTE's transmission time interval.
+    pub(crate) tti: Option<Span>,
+    pub(crate) rlc: RlcConfig,
+}
+
+/// The bounds of a bearer in a cell; `None` where one of them cannot be built.
+pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) -> Option<Bounds> {
     let cell = cell(described).ok()?;
     let Named { name, parameters } = bearer.rlc();
-    let rlc = named::rlc(name, parameters, generation(&cell))?;
-    Some((cell.peak_rate(), rlc.buffer))
+    let tti = match cell.air {
+        AirInterface::Lte { tti } => Some(tti),
+        AirInterface::Nr { .. } => None,
+    };
+    Some(Bounds {
+        peak: cell.peak_rate(),
+        tti,
+        rlc: named::rlc(name, parameters, generation(&cell))?,
+    })
 }
 
 fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
@@ -156,7 +169,10 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let path_loss = &described.path_loss;
     let fading = |default: &str| {
         let name = described.fading.as_deref().unwrap_or(default);
-        Fading::from_name(name, described.k_factor.0, described.delay_spread)
+        // What is drawn is not read.
+        let k_db = described.k_factor.map_or(0.0, |k| k.0);
+        let delay_spread = described.delay_spread.unwrap_or_default();
+        Fading::from_name(name, k_db, delay_spread)
             .ok_or_else(|| format!("there is no fading \"{name}\""))
     };
     let blockages = described.blockage.iter().map(|given| {
@@ -171,6 +187,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .ok_or_else(|| unknown("path loss", path_loss))?,
         line_of_sight: match described.line_of_sight {
             scenario::LineOfSight::Drawn => LineOfSight::Drawn,
+            scenario::LineOfSight::Soft => LineOfSight::Soft,
             scenario::LineOfSight::Clear => LineOfSight::Given(true),
             scenario::LineOfSight::Obstructed => LineOfSight::Given(false),
             scenario::LineOfSight::Geometry => LineOfSight::Geometry,
@@ -178,6 +195,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         shadowing: described.shadowing.then(Shadowing::default),
         los_fading: fading("rician")?,
         nlos_fading: fading("rayleigh")?,
+        draws_k_factor: described.k_factor.is_none(),
+        draws_delay_spread: described.delay_spread.is_none(),
         environment_speed: described.environment_speed,
         blockages: blockages.collect::<Result<_, _>>()?,
         base_antenna: antenna(&cell.antenna)?,

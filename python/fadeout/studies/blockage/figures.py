@@ -15,8 +15,11 @@ from fadeout.study import Estimate
 PAPER_COLOR = "#000000"
 COLORS = {
     "Linux": PALETTE[0],
-    "Linux, vehicle's geometry": PALETTE[5],
     "nearest": PALETTE[1],
+    "link, nothing passes": PALETTE[0],
+    "link, vehicle": PALETTE[5],
+    "full stack, nothing passes": PALETTE[2],
+    "full stack, vehicle": PALETTE[4],
 }
 WINDOW_S = 0.1
 

@@ -2,13 +2,13 @@
 
 import math
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
-from fadeout.results import Results
-from fadeout.studies.blockage import figures
+from fadeout.studies.blockage import cell, checks, figures
 from fadeout.studies.blockage.assumptions import (
     BASE,
     CHANGES,
@@ -18,10 +18,12 @@ from fadeout.studies.blockage.assumptions import (
     Values,
     candidates,
 )
+from fadeout.studies.blockage.cell_assumptions import CELL_CHANGES, DEPTHS, NOTHING_PASSES, VEHICLE
+from fadeout.studies.blockage.checks import key_of
+from fadeout.studies.blockage.runs import CELL, Found, Runner
 from fadeout.study import (
     Batch,
     Estimate,
-    Job,
     Options,
     Report,
     Section,
@@ -29,9 +31,9 @@ from fadeout.study import (
     estimate,
     paired_difference,
 )
-from fadeout.study.batch import overrides
 
-PUBLISHED = tomllib.loads((Path(__file__).parent / "published.toml").read_text(encoding="utf-8"))
+FOLDER = Path(__file__).parent
+PUBLISHED = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8"))
 CASES: list[dict[str, Any]] = [case for case in PUBLISHED["case"] if case["block_s"] > 0]
 UNBLOCKED_MBPS: float = PUBLISHED["case"][0]["throughput_mbps"]
 
@@ -53,79 +55,28 @@ class Effort:
     refined: int
     refined_seeds: int
     curve_seeds: int
+    cell: cell.CellEffort
     duration_s: int
 
 
-FULL = Effort(seeds=20, grid_seeds=2, refined=8, refined_seeds=8, curve_seeds=5, duration_s=15)
-QUICK = Effort(seeds=3, grid_seeds=1, refined=4, refined_seeds=2, curve_seeds=2, duration_s=10)
-
-Point = tuple[Values, float]
-"""Overrides, and the length of the blockages in seconds."""
-
-
-class Runner:
-    """Runs points of the study and keeps what each loses."""
-
-    def __init__(self, batch: Batch, duration_s: int) -> None:
-        self._batch = batch
-        self._common = {"duration": f"{duration_s} s", **QUIET}
-        self._unblocked: dict[Job, float] = {}
-
-    def unblocked(self, values: Sequence[Values]) -> list[float]:
-        """Goodput in Mbit/s without blockages; equal overrides run once."""
-        # A blockage that is left out cannot be overridden.
-        jobs = [
-            Job(overrides(without_blockage(each) | self._common), without=("blockage",))
-            for each in values
-        ]
-        missing = [job for job in dict.fromkeys(jobs) if job not in self._unblocked]
-        results = self._batch.run(missing)
-        self._unblocked |= dict(zip(missing, map(goodput_mbps, results), strict=True))
-        return [self._unblocked[job] for job in jobs]
-
-    def losses(self, points: Sequence[Point], seeds: int) -> list[list[float]]:
-        """Loss of goodput in percent, a list over the seeds for each point.
-
-        The loss is against the same overrides without blockages. The seed draws the phase and
-        the vehicle's distances, and a seed's draws are the same at every point.
-        """
-        references = self.unblocked([values for values, _ in points])
-        jobs = [
-            Job(overrides({**values, **blockage(length_s), **self._common}), seed=seed)
-            for values, length_s in points
-            for seed in range(1, seeds + 1)
-        ]
-        rates = [goodput_mbps(result) for result in self._batch.run(jobs)]
-        return [
-            [100 * (1 - rate / reference) for rate in rates[i * seeds : (i + 1) * seeds]]
-            for i, reference in enumerate(references)
-        ]
-
-    def traces(self, points: Sequence[Point]) -> list[Results]:
-        """One run of each point, with its tables."""
-        return self._batch.run(
-            [
-                Job(
-                    overrides({**values, **blockage(length_s), **FIXED_PHASE}),
-                    seed=FIGURE_SEED,
-                    with_tables=True,
-                )
-                for values, length_s in points
-            ]
-        )
-
-
-QUIET = {
-    "probe.congestion": "false",
-    "probe.throughput": "false",
-    "probe.queue": "false",
-    "probe.drops": "false",
-    "probe.retransmissions": "false",
-}
-"""Nothing is recorded over time where only totals are read."""
-
-FIXED_PHASE = {"blockage.vehicle.schedule.phase": "4 s"}
-"""The figures show the same instants."""
+FULL = Effort(
+    seeds=20,
+    grid_seeds=2,
+    refined=8,
+    refined_seeds=8,
+    curve_seeds=5,
+    cell=cell.CellEffort(seeds=4),
+    duration_s=15,
+)
+QUICK = Effort(
+    seeds=3,
+    grid_seeds=1,
+    refined=4,
+    refined_seeds=2,
+    curve_seeds=2,
+    cell=cell.CellEffort(seeds=2, changes=CELL_CHANGES[:6], losses_db=(10, 25, 60)),
+    duration_s=10,
+)
 
 
 def run(batch: Batch, options: Options) -> Report:
@@ -134,9 +85,23 @@ def run(batch: Batch, options: Options) -> Report:
     seeds = options.seeds or effort.seeds
     batch.expect(count_runs(effort, seeds))
     runner = Runner(batch, effort.duration_s)
+    stack = Runner(batch.beside(FOLDER / "cell.toml"), effort.duration_s, CELL)
     nearest, grid = search(runner, effort)
+    entries = [
+        Entry("link, nothing passes", runner, {}),
+        Entry("link, vehicle", runner, GEOMETRY),
+        Entry("full stack, nothing passes", stack, DEPTHS[NOTHING_PASSES]),
+        Entry("full stack, vehicle", stack, DEPTHS[VEHICLE]),
+        Entry("nearest", runner, nearest.values()),
+    ]
+    found = {entry.name: entry.found(seeds) for entry in entries}
+    clear = {entry.name: entry.clear_mbps() for entry in entries}
     sections = [
-        headline(runner, nearest, seeds),
+        headline(found, clear),
+        checks.section(found, CASES, clear, PUBLISHED["checks"]),
+        cell.moment(stack, FIGURE_SEED),
+        cell.one_at_a_time(stack, CASES, effort.cell),
+        cell.depth_curve(stack, CASES, effort.cell),
         grid,
         one_at_a_time(runner, seeds),
         curve(runner, nearest, effort),
@@ -150,17 +115,38 @@ def run(batch: Batch, options: Options) -> Report:
             "seeds": seeds,
             "simulated_seconds_a_run": effort.duration_s,
             "nearest_assumptions": vars(nearest),
+            "seeds_of_the_full_stack's_assumptions": effort.cell.seeds,
             "scenario": "fadeout/studies/blockage/scenario.toml",
+            "scenario_of_the_full_stack": "fadeout/studies/blockage/cell.toml",
         },
     )
 
 
 INTRODUCTION = f"""\
-{PUBLISHED["source"]["what"]}, beside the same experiment here. A vehicle 4.8 m wide and 1.4 m high
-blocks a 38 GHz link at 0.5 to 1 m from the receiver, every 5 s, while one CUBIC flow downloads.
+{PUBLISHED["source"]["what"]}, beside the same experiment here, on two levels: over a link with a
+link budget, and over the full stack of a cell of New Radio. A vehicle 4.8 m wide and 1.4 m high
+blocks a 38 GHz path at 0.5 to 1 m from the receiver, every 5 s, while one CUBIC flow downloads.
 *Loss* is the goodput lost against the same run without blockages, in percent; ± is a 95 %
 confidence interval (Student) over seeds, and the seed draws when the first blockage comes and how
 near the vehicles pass."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A column of the table beside the paper's."""
+
+    name: str
+    runner: Runner
+    values: Values
+
+    def found(self, seeds: int) -> list[list[Found]]:
+        """Its runs of each case."""
+        return self.runner.found([(self.values, case["block_s"]) for case in CASES], seeds)
+
+    def clear_mbps(self) -> float:
+        """Its goodput without blockages."""
+        (rate,) = self.runner.unblocked([self.values])
+        return rate
 
 
 def search(runner: Runner, effort: Effort) -> tuple[Candidate, Section]:
@@ -204,7 +190,7 @@ def search(runner: Runner, effort: Effort) -> tuple[Candidate, Section]:
     best_rms, best = rows[0].rms, rows[0].point
     section = Section(
         name="grid",
-        title=f"Which assumptions come nearest to {published} %?",
+        title=f"Which assumptions of the link come nearest to {published} %?",
         text=(
             f"All {len(grid)} combinations of stack, base round trip, buffer and what becomes of "
             f"packets; {len(grid) - len(kept)} of them cannot deliver the paper's "
@@ -252,26 +238,30 @@ def rms_error(losses: Sequence[float]) -> float:
     return math.sqrt(math.fsum(squares) / len(squares))
 
 
-def headline(runner: Runner, nearest: Candidate, seeds: int) -> Section:
-    """The paper's table beside a Linux sender and the nearest assumptions."""
-    stacks: list[tuple[str, Values]] = [
-        ("Linux", {}),
-        ("Linux, vehicle's geometry", GEOMETRY),
-        ("nearest", nearest.values()),
-    ]
-    points = [(values, case["block_s"]) for _, values in stacks for case in CASES]
-    losses = iter(runner.losses(points, seeds))
-    found = {name: [estimate(next(losses)) for _ in CASES] for name, _ in stacks}
+def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, float]) -> Section:
+    """The paper's table beside both levels and the nearest assumptions."""
+    found = {
+        name: [estimate([run.loss_pct for run in case]) for case in cases]
+        for name, cases in runs.items()
+    }
     table = Table(
-        columns=["blocked every 5 s", "paper Mbit/s", "paper loss", *(f"{n} loss" for n in found)],
+        columns=["blocked every 5 s", "paper Mbit/s", "paper loss", *found],
         rows=[
             [
-                f"{case['block_s']:g} s",
-                f"{case['throughput_mbps']:.0f}",
-                f"{case['degradation_pct']:.0f} %",
-                *(f"{values[index]:.1f} %" for values in found.values()),
-            ]
-            for index, case in enumerate(CASES)
+                "never",
+                f"{UNBLOCKED_MBPS:.0f}",
+                "",
+                *(f"{rate:.0f} Mbit/s" for rate in clear.values()),
+            ],
+            *(
+                [
+                    f"{case['block_s']:g} s",
+                    f"{case['throughput_mbps']:.0f}",
+                    f"{case['degradation_pct']:.0f} %",
+                    *(f"{values[index]:.1f} %" for values in found.values()),
+                ]
+                for index, case in enumerate(CASES)
+            ),
         ],
         data=[
             {
@@ -283,37 +273,49 @@ def headline(runner: Runner, nearest: Candidate, seeds: int) -> Section:
                     for name, values in found.items()
                     for key, value in numbers(values[index]).items()
                 },
+                **{
+                    f"{key_of(name)}_timeouts_a_run": fmean(run.timeouts for run in cases[index])
+                    for name, cases in runs.items()
+                },
             }
             for index, case in enumerate(CASES)
         ],
     )
-    linux = found["Linux"]
-    rms = rms_error([value.mean for value in found["nearest"]])
+    nearest = found["nearest"]
     return Section(
         name="table",
         title="The paper's table beside ours",
         text=(
-            "*Linux* is the scenario as it stands: profile `linux`, base round trip 42 ms, 50 ms "
-            "of buffer, nothing passes while blocked and packets are held. *Linux, vehicle's "
-            "geometry* lets the stated vehicle decide how much of the link is left. *Nearest* is "
-            "the point of the grid below that comes nearest to the paper."
+            "All but *nearest* have a Linux sender and 20 ms of core delay each way. *Link*: a "
+            "rate, 1 ms and 50 ms of buffer, which holds packets while blocked. *Full stack*: NR "
+            "at 38 GHz with beams, link adaptation, HARQ, RLC in acknowledged mode and PDCP, and "
+            "as many resource blocks as bring the clear rate nearest to the paper's. *Nothing "
+            "passes*: a blockage is total. *Vehicle*: the stated vehicle decides how much is "
+            "left, by model B. *Nearest*: the point of the link's grid below that comes nearest "
+            "to the paper."
         ),
         table=table,
         figures={
-            "Loss by length of blockage: the paper, a Linux sender and the nearest assumptions.": (
+            "Loss by length of blockage: the paper, both levels, and the nearest assumptions.": (
                 figures.bars(CASES, found)
             )
         },
-        conclusion="A Linux sender loses "
-        + ", ".join(
-            f"{value:.1f} % at {case['block_s']:g} s"
-            for value, case in zip(linux, CASES, strict=True)
+        conclusion=" ".join(
+            f"{name.capitalize()}: "
+            + ", ".join(
+                f"{value:.1f} % at {case['block_s']:g} s"
+                for value, case in zip(values, CASES, strict=True)
+            )
+            + "."
+            for name, values in found.items()
+            if name != "nearest"
         )
-        + f"; the link itself is away for {', '.join(share(case) for case in CASES)} of the time. "
-        f"The nearest assumptions are {rms:.0f} points off the paper (root mean square): "
+        + f" The path is blocked for {', '.join(share(case) for case in CASES)} of the time. "
+        f"The nearest assumptions are {rms_error([value.mean for value in nearest]):.0f} points "
+        "off the paper (root mean square): "
         + "; ".join(
             f"{value:.0f} % where it has {case['degradation_pct']:.0f} %"
-            for value, case in zip(found["nearest"], CASES, strict=True)
+            for value, case in zip(nearest, CASES, strict=True)
         )
         + ".",
         is_headline=True,
@@ -357,7 +359,7 @@ def one_at_a_time(runner: Runner, seeds: int) -> Section:
     largest = [max(moved, key=lambda row, i=i: abs(row[1][i].mean)) for i in range(len(CASES))]
     return Section(
         name="assumptions",
-        title="What each assumption moves",
+        title="What each assumption of the link moves",
         text=(
             "The first row is the loss of the scenario as it stands; the others are changes of the "
             "loss, in percentage points, when one assumption changes. Runs are compared seed by "
@@ -409,7 +411,7 @@ def curve(runner: Runner, nearest: Candidate, effort: Effort) -> Section:
     )
     return Section(
         name="curve",
-        title="From 10 ms to 2 s",
+        title="From 10 ms to 2 s, over the link",
         text=(
             f"Loss against the length of the blockages, nothing passing meanwhile; "
             f"{effort.curve_seeds} seeds a point."
@@ -426,7 +428,7 @@ def traces(runner: Runner, nearest: Candidate) -> Section:
     """The congestion window and the throughput over time."""
     stacks: dict[str, Values] = {"Linux": {}, "nearest": nearest.values()}
     points = [(values, case["block_s"]) for case in CASES for values in stacks.values()]
-    results = iter(runner.traces(points))
+    results = iter(runner.traces(points, FIGURE_SEED))
     drawn = {}
     for case in CASES:
         pair = {name: next(results) for name in stacks}
@@ -437,7 +439,7 @@ def traces(runner: Runner, nearest: Candidate) -> Section:
         drawn[caption] = figures.window_and_throughput(pair)
     return Section(
         name="window",
-        title="Throughput and congestion window over time",
+        title="Throughput and congestion window over time, over the link",
         text="One run each, blockages starting at 4 s, 9 s and so on.",
         figures=drawn,
     )
@@ -450,35 +452,17 @@ def count_runs(effort: Effort, seeds: int) -> int:
         grid * (1 + rows * effort.grid_seeds)
         + effort.refined * rows * effort.refined_seeds
         + 3 * rows * seeds
+        + 2 * rows * seeds
+        + effort.cell.count_runs(rows)
         + (1 + len(CHANGES)) * (1 + rows * seeds)
         + 2 * len(CURVE_S) * effort.curve_seeds
         + 2 * rows
     )
 
 
-def blockage(length_s: float) -> dict[str, str]:
-    """Overrides that set the length of the blockages."""
-    return {"blockage.vehicle.schedule.duration": f"{length_s:g} s"}
-
-
-def without_blockage(values: Values) -> dict[str, str]:
-    """The overrides that concern something else than the blockage."""
-    return {key: value for key, value in values.items() if not key.startswith("blockage.")}
-
-
-def goodput_mbps(results: Results) -> float:
-    """Goodput of the one flow over the whole run."""
-    return float(results.flows["goodput_mbps"][0])
-
-
 def share(case: dict[str, Any]) -> str:
     """The share of time in which the link is blocked."""
     return f"{case['blockage_ratio_pct']:g} %"
-
-
-def key_of(name: str) -> str:
-    """A name as the key of a data file."""
-    return name.lower().replace(", ", "_").replace(" ", "_").replace("'", "")
 
 
 def numbers(value: Estimate) -> dict[str, float]:

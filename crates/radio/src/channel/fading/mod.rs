@@ -135,8 +135,8 @@ impl Fading {
     }
 }
 
-/// What the links of one carrier share about their fading in one condition.
-#[derive(Debug)]
+/// How links fade in one condition: what those of a carrier share, or one's own.
+#[derive(Debug, Clone)]
 pub(crate) enum Plan {
     None,
     /// Amplitudes of the direct path and of the scattered ones.
@@ -149,16 +149,18 @@ impl Plan {
         match fading {
             Fading::None => Plan::None,
             Fading::Rayleigh => Plan::Flat(0.0, 1.0),
-            Fading::Rician { k_db } => {
-                let k = from_db(k_db);
-                let (direct, scattered) = ((k / (k + 1.0)).sqrt(), (1.0 / (k + 1.0)).sqrt());
-                Plan::Flat(direct as f32, scattered as f32)
-            }
+            Fading::Rician { k_db } => Plan::rician(k_db),
             Fading::Tdl {
                 profile,
                 delay_spread,
             } => Plan::Wideband(Comb::new(profile, delay_spread, bandwidth, sub_bands)),
         }
+    }
+
+    pub(crate) fn rician(k_db: f64) -> Plan {
+        let k = from_db(k_db);
+        let (direct, scattered) = ((k / (k + 1.0)).sqrt(), (1.0 / (k + 1.0)).sqrt());
+        Plan::Flat(direct as f32, scattered as f32)
     }
 
     /// Draws the waves of one link; `None` when it does not fade.
@@ -168,65 +170,55 @@ impl Plan {
         wavelength_m: f64,
         environment_doppler_hz: f64,
     ) -> Option<Rays> {
-        let (taps, waves) = match self {
+        let taps = match self {
             Plan::None => return None,
-            Plan::Flat(..) => (1, FLAT_WAVES),
-            Plan::Wideband(comb) => (comb.taps(), TAP_WAVES),
+            Plan::Flat(..) => 1,
+            Plan::Wideband(comb) => comb.taps(),
         };
         Some(Rays::new(
             stream,
             taps,
-            waves,
             wavelength_m,
             environment_doppler_hz,
         ))
     }
 
-    /// Power gain of each sub-band, mean 1. The direct path has travelled `direct_turns`
-    /// wavelengths.
-    pub(crate) fn gains(&self, rays: &Rays, place: Place, direct_turns: f64, out: &mut [f32]) {
-        match self {
-            Plan::None => out.fill(1.0),
-            Plan::Flat(..) => out.fill(self.flat(rays, place, direct_turns) as f32),
-            Plan::Wideband(comb) => {
-                comb.gains(rays, place, cos_sin(wrap(-direct_turns) as f32), out);
-            }
-        }
-    }
-
-    /// Power gain over the whole band: the mean of the sub-bands.
-    pub(crate) fn flat_or_mean(
+    /// Gives each sub-band's number and amplitude, real and imaginary, of mean power 1 to `put`.
+    /// The direct path has travelled `direct_turns` wavelengths. Of a flat channel there is one
+    /// sub-band, number zero.
+    #[inline]
+    pub(crate) fn each(
         &self,
-        rays: &Rays,
+        rays: Option<&Rays>,
         place: Place,
         direct_turns: f64,
-        sub_bands: usize,
-    ) -> f64 {
-        if let Plan::Wideband(comb) = self {
-            let mut gains = [0.0; MAX_SUB_BANDS];
-            let gains = &mut gains[..sub_bands];
-            comb.gains(rays, place, cos_sin(wrap(-direct_turns) as f32), gains);
-            return f64::from(gains.iter().sum::<f32>()) / sub_bands as f64;
+        mut put: impl FnMut(usize, (f32, f32)),
+    ) {
+        let phase = cos_sin(wrap(-direct_turns) as f32);
+        match (self, rays) {
+            (Plan::None, _) | (_, None) => put(0, phase),
+            (&Plan::Flat(direct, scattered), Some(rays)) => {
+                let (real, imaginary) = rays.one(place);
+                let real = direct * phase.0 + scattered * real;
+                let imaginary = direct * phase.1 + scattered * imaginary;
+                put(0, (real, imaginary));
+            }
+            (Plan::Wideband(comb), Some(rays)) => comb.each(rays, place, phase, put),
         }
-        self.flat(rays, place, direct_turns)
-    }
-
-    #[inline]
-    fn flat(&self, rays: &Rays, place: Place, direct_turns: f64) -> f64 {
-        let &Plan::Flat(direct, scattered) = self else {
-            return 1.0;
-        };
-        let (real, imaginary) = rays.at(0, place);
-        let (cosine, sine) = cos_sin(wrap(-direct_turns) as f32);
-        let real = direct * cosine + scattered * real;
-        let imaginary = direct * sine + scattered * imaginary;
-        f64::from(real * real + imaginary * imaginary)
     }
 }
 
-/// Waves N of a flat channel. The power of a sum of N waves has a variance of `1 - 1 / N`, and deep
-/// fades are `1 / (2 N)`, 3 %, rarer than Rayleigh's.
-const FLAT_WAVES: usize = 16;
+impl Plan {
+    /// Lays a tapped delay line anew, for another delay spread in seconds.
+    pub(crate) fn stretch(&mut self, delay_spread_s: f64) {
+        if let Plan::Wideband(comb) = self {
+            comb.stretch(delay_spread_s);
+        }
+    }
+}
 
-/// Waves of one tap: the taps add up to many more.
-const TAP_WAVES: usize = 8;
+/// Power of an amplitude.
+#[inline]
+pub(crate) fn power((real, imaginary): (f32, f32)) -> f32 {
+    real * real + imaginary * imaginary
+}

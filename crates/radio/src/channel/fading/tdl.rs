@@ -1,6 +1,6 @@
 //! Tapped delay lines of TR 38.901 clause 7.7.2 and TS 38.101-4 Annex B.2.1.
 
-use super::rays::{Place, Rays};
+use super::rays::{MOST_TAPS, Place, Rays};
 use crate::channel::phasor::{LANES, cos_sin, wrap};
 use fadeout_core::math::from_db;
 use fadeout_core::{Hertz, Span};
@@ -81,14 +81,22 @@ impl TdlProfile {
 }
 
 /// A profile laid over a band: what a tap contributes to each sub-band.
+///
+/// Sub-bands lie in pairs around the carrier. A tap's turn `exp(-j 2 pi f tau)` at one of a pair is
+/// the conjugate of that at the other, so both have the same four products, and only the lower half
+/// of the band is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Comb {
     /// Mean amplitude of each fading tap; powers add up to 1 with the direct path's.
     amplitudes: Vec<f32>,
+    /// Delay of each fading tap: in seconds, or as a multiple of the delay spread.
+    delays: Vec<f64>,
     /// Amplitude of the direct path; it arrives with no delay.
     direct: f32,
-    /// `exp(-j 2 pi f tau)` of each fading tap and group of eight sub-bands.
+    /// Real and imaginary part of a tap's turn in eight sub-bands; of all taps for the lowest
+    /// eight, then the next, up to the carrier.
     turns: Vec<([f32; LANES], [f32; LANES])>,
+    bandwidth_hz: f64,
     sub_bands: usize,
 }
 
@@ -99,39 +107,43 @@ impl Comb {
         bandwidth: Hertz,
         sub_bands: usize,
     ) -> Comb {
-        let unit = if profile.has_own_delays() {
-            1e-9
-        } else {
-            delay_spread.as_secs_f64()
-        };
         let taps = profile.taps();
         let total: f64 = taps.iter().map(|tap| tap.power).sum();
+        let amplitude = |tap: &Tap| (tap.power / total).sqrt() as f32;
+        let direct = taps.iter().find(|tap| tap.is_direct);
+        let fading = || taps.iter().filter(|tap| !tap.is_direct);
+        let unit = if profile.has_own_delays() { 1e-9 } else { 1.0 };
+        let groups = sub_bands.div_ceil(2).div_ceil(LANES);
         let mut comb = Comb {
-            amplitudes: Vec::new(),
-            direct: 0.0,
-            turns: Vec::new(),
+            amplitudes: fading().map(amplitude).collect(),
+            delays: fading().map(|tap| tap.delay * unit).collect(),
+            direct: direct.map_or(0.0, amplitude),
+            turns: vec![Default::default(); groups * fading().count()],
+            bandwidth_hz: bandwidth.0,
             sub_bands,
         };
-        for tap in taps {
-            let amplitude = (tap.power / total).sqrt() as f32;
-            if tap.is_direct {
-                comb.direct = amplitude;
-                continue;
-            }
-            comb.amplitudes.push(amplitude);
-            for first in (0..sub_bands).step_by(LANES) {
-                let mut group = ([0.0; LANES], [0.0; LANES]);
+        let spread = delay_spread.as_secs_f64();
+        comb.stretch(if profile.has_own_delays() {
+            1.0
+        } else {
+            spread
+        });
+        comb
+    }
+
+    /// Lays the taps over the band with their delays times `by`: seconds of delay spread for
+    /// profiles without delays of their own.
+    pub(crate) fn stretch(&mut self, by: f64) {
+        let taps = self.delays.len();
+        for (group, turns) in self.turns.chunks_exact_mut(taps).enumerate() {
+            for (delay, (cosines, sines)) in self.delays.iter().zip(turns) {
                 for lane in 0..LANES {
-                    let centre = (first + lane) as f64 + 0.5;
-                    let offset = bandwidth.0 * (centre / sub_bands as f64 - 0.5);
-                    let (cosine, sine) = cos_sin(wrap(-offset * tap.delay * unit) as f32);
-                    group.0[lane] = cosine;
-                    group.1[lane] = sine;
+                    let centre = (group * LANES + lane) as f64 + 0.5;
+                    let offset = self.bandwidth_hz * (centre / self.sub_bands as f64 - 0.5);
+                    (cosines[lane], sines[lane]) = cos_sin(wrap(-offset * delay * by) as f32);
                 }
-                comb.turns.push(group);
             }
         }
-        comb
     }
 
     /// Number of taps that fade.
@@ -139,34 +151,73 @@ impl Comb {
         self.amplitudes.len()
     }
 
-    /// Power gain of each sub-band into `out`, whose length is the number of sub-bands.
-    pub(crate) fn gains(&self, rays: &Rays, place: Place, direct: (f32, f32), out: &mut [f32]) {
-        debug_assert_eq!(out.len(), self.sub_bands);
-        let mut taps = [(0.0_f32, 0.0_f32); MAX_TAPS];
+    /// Gives the number of each sub-band and its amplitude, real and imaginary, to `put`.
+    #[inline]
+    pub(crate) fn each(
+        &self,
+        rays: &Rays,
+        place: Place,
+        direct: (f32, f32),
+        mut put: impl FnMut(usize, (f32, f32)),
+    ) {
+        let (mut real, mut imaginary) = ([0.0; MOST_TAPS], [0.0; MOST_TAPS]);
+        rays.all(place, &mut real, &mut imaginary);
+        let taps = self.amplitudes.len();
         for (n, amplitude) in self.amplitudes.iter().enumerate() {
-            let (real, imaginary) = rays.at(n, place);
-            taps[n] = (real * amplitude, imaginary * amplitude);
+            real[n] *= amplitude;
+            imaginary[n] *= amplitude;
         }
-        let groups = self.sub_bands.div_ceil(LANES);
-        for group in 0..groups {
-            let mut real = [self.direct * direct.0; LANES];
-            let mut imaginary = [self.direct * direct.1; LANES];
-            for (n, (a, b)) in taps[..self.amplitudes.len()].iter().enumerate() {
-                let (cosines, sines) = &self.turns[n * groups + group];
-                for lane in 0..LANES {
-                    real[lane] += a * cosines[lane] - b * sines[lane];
-                    imaginary[lane] += a * sines[lane] + b * cosines[lane];
-                }
-            }
-            for (lane, gain) in out[group * LANES..].iter_mut().take(LANES).enumerate() {
-                *gain = real[lane] * real[lane] + imaginary[lane] * imaginary[lane];
+        let direct = (self.direct * direct.0, self.direct * direct.1);
+        let half = self.sub_bands.div_ceil(2);
+        for (group, turns) in self.turns.chunks_exact(taps).enumerate() {
+            let sums = Products::sum(&real[..taps], &imaginary[..taps], turns);
+            for lane in 0..LANES.min(half - group * LANES) {
+                let sub_band = group * LANES + lane;
+                let (low, high) = sums.pair(lane, direct);
+                put(sub_band, low);
+                put(self.sub_bands - 1 - sub_band, high);
             }
         }
     }
 }
 
-/// More taps than any profile has.
-const MAX_TAPS: usize = 32;
+/// Sums over the taps of what a tap `a + jb` and its turn `c + js` have for products.
+struct Products {
+    ac: [f32; LANES],
+    bs: [f32; LANES],
+    as_: [f32; LANES],
+    bc: [f32; LANES],
+}
+
+impl Products {
+    #[inline]
+    fn sum(real: &[f32], imaginary: &[f32], turns: &[([f32; LANES], [f32; LANES])]) -> Products {
+        let mut ac = [0.0; LANES];
+        let mut bs = [0.0; LANES];
+        let mut as_ = [0.0; LANES];
+        let mut bc = [0.0; LANES];
+        for ((a, b), (cosines, sines)) in real.iter().zip(imaginary).zip(turns) {
+            for lane in 0..LANES {
+                ac[lane] += a * cosines[lane];
+                bs[lane] += b * sines[lane];
+                as_[lane] += a * sines[lane];
+                bc[lane] += b * cosines[lane];
+            }
+        }
+        Products { ac, bs, as_, bc }
+    }
+
+    /// Amplitudes of a sub-band and of its mirror image, with the direct path.
+    #[inline]
+    fn pair(&self, lane: usize, direct: (f32, f32)) -> ((f32, f32), (f32, f32)) {
+        let add = |real: f32, imaginary: f32| (direct.0 + real, direct.1 + imaginary);
+        let Products { ac, bs, as_, bc } = self;
+        (
+            add(ac[lane] - bs[lane], bc[lane] + as_[lane]),
+            add(ac[lane] + bs[lane], bc[lane] - as_[lane]),
+        )
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -187,7 +238,7 @@ mod tests {
             let taps = profile.taps();
             assert_eq!(taps.iter().filter(|tap| tap.is_direct).count(), direct);
             assert_eq!(taps.len(), fading + direct, "{profile:?}");
-            assert!(taps.len() <= MAX_TAPS);
+            assert!(fading <= MOST_TAPS);
         }
     }
 }

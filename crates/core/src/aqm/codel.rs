@@ -1,0 +1,278 @@
+//! Controlled delay (RFC 8289): drops at the head once the delay has stayed above a target.
+
+use super::{ECN, Heads};
+use crate::registry::{Entry, OutOfRange, Parameter, Parameters, in_range, integer, span};
+use crate::{Span, Time};
+
+const DEFAULT_TARGET: Span = Span::from_millis(5);
+const DEFAULT_INTERVAL: Span = Span::from_millis(100);
+const DEFAULT_MTU: u64 = 1514;
+
+/// Parameters of CoDel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CoDelConfig {
+    /// Delay that a standing queue may have.
+    pub target: Span,
+    /// How long the delay must stay above the target; about the longest usual round trip.
+    pub interval: Span,
+    /// No more than this many bytes behind the head are no standing queue.
+    pub mtu: u64,
+    /// Whether ECN-capable packets are marked instead of dropped.
+    pub ecn: bool,
+}
+
+impl Default for CoDelConfig {
+    fn default() -> Self {
+        CoDelConfig::new(&Parameters::default())
+    }
+}
+
+impl CoDelConfig {
+    /// The parameters given, the defaults of the RFC for the rest.
+    pub fn new(given: &Parameters) -> CoDelConfig {
+        CoDelConfig {
+            target: given.span("target", DEFAULT_TARGET),
+            interval: given.span("interval", DEFAULT_INTERVAL),
+            mtu: given.number("mtu", DEFAULT_MTU as f64) as u64,
+            ecn: given.flag("ecn", true),
+        }
+    }
+
+    /// Checks what the law needs to work.
+    ///
+    /// # Errors
+    /// The interval is shorter than a microsecond.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        in_range("interval", self.interval, Span::from_micros(1)..)
+    }
+}
+
+/// The parameter `target`.
+pub const TARGET: Parameter = span(
+    "target",
+    "5 ms",
+    "Delay that a standing queue may have: 5 to 10 % of the interval (RFC 8289 section 4.3).",
+);
+/// The parameter `interval`.
+pub const INTERVAL: Parameter = span(
+    "interval",
+    "100 ms",
+    "How long the delay must stay above the target before the first drop: about the longest usual \
+     round trip (RFC 8289 section 4.2).",
+);
+/// The parameter `mtu`.
+pub const MTU: Parameter = integer(
+    "mtu",
+    (64, 65_535, "bytes"),
+    "1514",
+    "No drop while no more than this waits behind the head (RFC 8289 section 5.5).",
+);
+
+/// The registry's entry.
+pub const ENTRY: Entry = Entry {
+    name: "codel",
+    aliases: &[],
+    family: "active",
+    summary: "Drops at the head, at a growing rate, while the delay stays above a target.",
+    citation: "RFC 8289",
+    parameters: &[TARGET, INTERVAL, MTU, ECN],
+};
+
+/// The law's state for one queue (RFC 8289 section 5.2).
+#[derive(Debug, Clone, Default)]
+pub struct CoDel {
+    /// When the delay will have been above the target for an interval.
+    first_above_at: Option<Time>,
+    drop_next_at: Time,
+    /// Drops since the dropping state began.
+    count: u32,
+    /// The count that it began with.
+    last_count: u32,
+    is_dropping: bool,
+}
+
+/// When to drop next (RFC 8289 section 5.4).
+fn control_law(from: Time, interval: Span, count: u32) -> Time {
+    let gap = interval.as_nanos() as f64 / f64::from(count).sqrt();
+    from.saturating_add(Span::from_nanos(gap as u64))
+}
+
+impl CoDel {
+    /// Drops heads until one is left that leaves at `now`, which may be marked (RFC 8289 section
+    /// 5.5). To be called once for each packet that leaves.
+    pub fn settle(&mut self, config: &CoDelConfig, now: Time, queue: &mut impl Heads) {
+        let mut may_drop = self.may_drop(config, now, queue);
+        if self.is_dropping {
+            self.is_dropping = may_drop;
+            while self.is_dropping && now >= self.drop_next_at {
+                self.count = self.count.saturating_add(1);
+                if signal(config, queue) {
+                    self.drop_next_at = control_law(self.drop_next_at, config.interval, self.count);
+                    break;
+                }
+                may_drop = self.may_drop(config, now, queue);
+                self.is_dropping = may_drop;
+                if may_drop {
+                    self.drop_next_at = control_law(self.drop_next_at, config.interval, self.count);
+                }
+            }
+        } else if may_drop {
+            if !signal(config, queue) {
+                self.may_drop(config, now, queue);
+            }
+            self.is_dropping = true;
+            // Soon after the last time, the rate that worked then is where to begin.
+            let drops = self.count - self.last_count;
+            let is_recent = now.since(self.drop_next_at) < config.interval.saturating_mul(16);
+            self.count = if drops > 1 && is_recent { drops } else { 1 };
+            self.drop_next_at = control_law(now, config.interval, self.count);
+            self.last_count = self.count;
+        }
+    }
+
+    /// Whether the delay, with that of the head, has been above the target for an interval.
+    #[inline]
+    fn may_drop(&mut self, config: &CoDelConfig, now: Time, queue: &impl Heads) -> bool {
+        let is_above = queue.head().is_some_and(|head| {
+            now.since(head.entered_at) >= config.target && head.behind > config.mtu
+        });
+        if !is_above {
+            self.first_above_at = None;
+            return false;
+        }
+        let deadline = now.saturating_add(config.interval);
+        let since = *self.first_above_at.get_or_insert(deadline);
+        now >= since
+    }
+}
+
+/// Marks the head, or drops it and returns false.
+fn signal(config: &CoDelConfig, queue: &mut impl Heads) -> bool {
+    let is_marked = config.ecn && queue.mark_head();
+    if !is_marked {
+        queue.drop_head();
+    }
+    is_marked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Queue, ms};
+    use super::*;
+    use crate::Ecn;
+
+    /// Settles once a millisecond a queue of twenty packets whose head has waited `delay`.
+    /// Returns the times in milliseconds at which packets were dropped, and what left.
+    fn standing(
+        codel: &mut CoDel,
+        queue: &mut Queue,
+        delay: Span,
+        ecn: Ecn,
+        times: std::ops::Range<u64>,
+    ) -> (Vec<u64>, usize) {
+        let config = CoDelConfig::default();
+        let mut drops = Vec::new();
+        let mut left = 0;
+        for n in times {
+            queue.stand(20, ms(n), delay, ecn);
+            let before = queue.dropped;
+            codel.settle(&config, ms(n), queue);
+            left += usize::from(queue.packets.pop_front().is_some());
+            drops.extend((before..queue.dropped).map(|_| n));
+        }
+        (drops, left)
+    }
+
+    const HIGH: Span = Span::from_millis(20);
+    const LOW: Span = Span::from_millis(1);
+
+    #[test]
+    fn nothing_is_dropped_while_the_delay_is_below_the_target() {
+        let just_below = Span::from_micros(4_999);
+        let (mut codel, mut queue) = (CoDel::default(), Queue::default());
+        let times = 1_000..11_000;
+        let (drops, left) = standing(&mut codel, &mut queue, just_below, Ecn::NotEct, times);
+        assert_eq!((drops.len(), left), (0, 10_000));
+    }
+
+    #[test]
+    fn drops_begin_after_an_interval_and_come_at_interval_over_root_count() {
+        let (mut codel, mut queue) = (CoDel::default(), Queue::default());
+        let (drops, _) = standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_000..2_000);
+        // Above the target since 1000 ms; then gaps of 100 ms / sqrt(n), seen at the next
+        // millisecond.
+        let mut at = 1_100.0;
+        let mut expected = vec![1_100];
+        for count in 1..=drops.len() as u32 - 1 {
+            at += 100.0 / f64::from(count).sqrt();
+            expected.push(at.ceil() as u64);
+        }
+        assert_eq!(drops, expected);
+        assert!(drops.len() > 20, "{} drops in 900 ms", drops.len());
+    }
+
+    #[test]
+    fn nothing_is_dropped_when_no_more_than_an_mtu_waits_behind() {
+        let (mut codel, mut queue) = (CoDel::default(), Queue::default());
+        for n in 0..1_000 {
+            // The packet behind the head is alone: 1500 bytes, below the MTU of 1514.
+            queue.stand(2, ms(n + 500), Span::from_millis(500), Ecn::NotEct);
+            codel.settle(&CoDelConfig::default(), ms(n + 500), &mut queue);
+            assert_eq!((queue.dropped, queue.packets.len()), (0, 2));
+        }
+    }
+
+    #[test]
+    fn one_head_below_the_target_ends_the_dropping_state() {
+        let (mut codel, mut queue) = (CoDel::default(), Queue::default());
+        standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_000..1_400);
+        assert!(codel.is_dropping);
+        standing(&mut codel, &mut queue, LOW, Ecn::NotEct, 1_400..1_401);
+        assert!(!codel.is_dropping);
+        let (drops, _) = standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_401..1_501);
+        assert!(
+            drops.is_empty(),
+            "a whole interval above the target comes first"
+        );
+    }
+
+    #[test]
+    fn re_entry_soon_resumes_the_drop_rate_and_late_starts_anew() {
+        // RFC 8289 section 5.5: the count resumes at the drops of the last time, within 16
+        // intervals.
+        for (pause, is_recent) in [(100, true), (2_000, false)] {
+            let (mut codel, mut queue) = (CoDel::default(), Queue::default());
+            standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_000..1_600);
+            let drops = codel.count - codel.last_count;
+            assert!(drops > 5);
+            let back = 1_600 + pause;
+            standing(&mut codel, &mut queue, LOW, Ecn::NotEct, 1_600..back);
+            standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, back..back + 101);
+            assert_eq!(codel.count, if is_recent { drops } else { 1 });
+        }
+    }
+
+    #[test]
+    fn capable_packets_are_marked_at_the_times_of_drops_and_all_leave() {
+        let times = 1_000..2_000;
+        let (mut codel, mut queue) = (CoDel::default(), Queue::default());
+        let (drops, _) = standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, times.clone());
+        let (mut codel, mut queue) = (CoDel::default(), Queue::default());
+        let (dropped, left) = standing(&mut codel, &mut queue, HIGH, Ecn::Ect0, times);
+        assert_eq!((dropped.len(), left), (0, 1_000));
+        assert_eq!(queue.marked, drops.len());
+    }
+
+    #[test]
+    fn an_interval_of_zero_is_an_error() {
+        let config = CoDelConfig {
+            interval: Span::ZERO,
+            ..CoDelConfig::default()
+        };
+        let error = config.check().expect_err("no interval");
+        assert_eq!(
+            error.to_string(),
+            "interval is 0 ns; expected at least 1 us"
+        );
+    }
+}

@@ -1,0 +1,207 @@
+//! A threshold on the delay above which packets are marked: what scalable congestion controls
+//! (DCTCP, Prague) expect of a queue (RFC 9332 section 4.2, RFC 8257 section 3.1).
+//!
+//! A step, or a ramp when it has a range. It never drops: what is not ECN-capable passes.
+
+use super::{Even, Heads};
+use crate::registry::{Entry, Parameters, choice, span};
+use crate::{Ecn, Span, Time};
+
+/// A probability that rises with the delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ramp {
+    /// Delay up to which it is zero.
+    pub threshold: Span,
+    /// From there to the delay at which it is one; zero for a step.
+    pub range: Span,
+}
+
+impl Ramp {
+    /// The probability at a delay (RFC 9332 appendix A.1, `laqm`).
+    #[inline]
+    pub fn probability(self, delay: Span) -> f64 {
+        let Ramp { threshold, range } = self;
+        if delay < threshold {
+            0.0
+        } else if delay - threshold >= range {
+            1.0
+        } else {
+            (delay - threshold).as_secs_f64() / range.as_secs_f64()
+        }
+    }
+}
+
+/// Which packets are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marks {
+    /// ECN-capable ones: ECT(0), as DCTCP sends it, and ECT(1).
+    Ect,
+    /// Those of L4S traffic, ECT(1) (RFC 9331 section 5.1).
+    Ect1,
+}
+
+/// Parameters of the step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EcnStepConfig {
+    /// The step.
+    pub ramp: Ramp,
+    /// Which packets are marked.
+    pub marks: Marks,
+}
+
+const THRESHOLD: Span = Span::from_millis(10);
+const MARKS: &[&str] = &["ect", "ect-1"];
+
+impl Default for EcnStepConfig {
+    fn default() -> Self {
+        EcnStepConfig::new(&Parameters::default())
+    }
+}
+
+impl EcnStepConfig {
+    /// The parameters given, the defaults for the rest.
+    pub fn new(given: &Parameters) -> EcnStepConfig {
+        EcnStepConfig {
+            ramp: Ramp {
+                threshold: given.span("threshold", THRESHOLD),
+                range: given.span("range", Span::ZERO),
+            },
+            marks: match given.choice("marks", MARKS[0]) {
+                "ect-1" => Marks::Ect1,
+                _ => Marks::Ect,
+            },
+        }
+    }
+}
+
+/// The registry's entry.
+pub const ENTRY: Entry = Entry {
+    name: "ecn-step",
+    aliases: &[],
+    family: "active",
+    summary: "Marks ECN-capable packets above a threshold of the delay, for DCTCP and Prague; \
+              drops none.",
+    citation: "RFC 9332 section 4.2; RFC 8257 section 3.1",
+    parameters: &[
+        span(
+            "threshold",
+            "10 ms",
+            "Delay at which marking begins. No source fixes it for a radio; it has to exceed the \
+             bursts that ACKs bunched by scheduling requests set off, and LTE's come every 10 ms \
+             by default. RFC 9332 has 800 us for links.",
+        ),
+        span(
+            "range",
+            "0 ms",
+            "From there to the delay at which every packet is marked, the share growing linearly; \
+             0 for a step (RFC 9332 appendix A.1).",
+        ),
+        choice(
+            "marks",
+            MARKS,
+            "ect",
+            "Which packets are marked: all ECN-capable ones, which is right for DCTCP and wrong \
+             for classic ECN, or only ECT(1) (L4S, RFC 9331 section 5.1).",
+        ),
+    ],
+};
+
+/// The law for one queue.
+#[derive(Debug, Clone)]
+pub struct EcnStep {
+    config: EcnStepConfig,
+    even: Even,
+}
+
+impl EcnStep {
+    /// Before the first packet.
+    pub fn new(config: EcnStepConfig) -> EcnStep {
+        EcnStep {
+            config,
+            even: Even::default(),
+        }
+    }
+
+    /// The head leaves at `now`, and is marked if it is due. One with nothing behind it never is
+    /// (RFC 9332 appendix A.1).
+    pub fn settle(&mut self, now: Time, queue: &mut impl Heads) {
+        let Some(head) = queue.head() else { return };
+        let is_eligible = match self.config.marks {
+            Marks::Ect => queue.ecn() != Some(Ecn::NotEct),
+            Marks::Ect1 => matches!(queue.ecn(), Some(Ecn::Ect1 | Ecn::Ce)),
+        };
+        if !is_eligible || head.behind == 0 {
+            return;
+        }
+        let delay = now.since(head.entered_at);
+        if self.even.is_due(self.config.ramp.probability(delay)) {
+            queue.mark_head();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Queue, ms};
+    use super::*;
+
+    fn ramp(threshold_us: u64, range_us: u64) -> Ramp {
+        Ramp {
+            threshold: Span::from_micros(threshold_us),
+            range: Span::from_micros(range_us),
+        }
+    }
+
+    #[test]
+    fn the_probability_is_a_ramp_or_a_step() {
+        let at = |ramp: Ramp, micros| ramp.probability(Span::from_micros(micros));
+        assert_eq!(at(ramp(800, 400), 799), 0.0);
+        assert!((at(ramp(800, 400), 900) - 0.25).abs() < 1e-12);
+        assert_eq!(at(ramp(800, 400), 1_200), 1.0);
+        let step = ramp(1_000, 0);
+        assert_eq!((at(step, 999), at(step, 1_000)), (0.0, 1.0));
+    }
+
+    /// Marks among 100 heads that have waited `delay_ms` with `behind` packets behind them.
+    fn marks(config: EcnStepConfig, delay_ms: u64, behind: usize, ecn: Ecn) -> usize {
+        let mut law = EcnStep::new(config);
+        let mut queue = Queue::default();
+        for n in 0..100 {
+            queue.stand(1 + behind, ms(n + 100), Span::from_millis(delay_ms), ecn);
+            law.settle(ms(n + 100), &mut queue);
+        }
+        assert_eq!(queue.dropped, 0, "it never drops");
+        queue.marked
+    }
+
+    #[test]
+    fn every_capable_head_above_the_threshold_is_marked_unless_it_is_alone() {
+        let config = EcnStepConfig::default();
+        // The first owes a whole mark and does not exceed it.
+        assert_eq!(marks(config, 10, 1, Ecn::Ect1), 99);
+        assert_eq!(marks(config, 10, 1, Ecn::Ect0), 99);
+        assert_eq!(marks(config, 9, 1, Ecn::Ect1), 0);
+        assert_eq!(marks(config, 10, 0, Ecn::Ect1), 0);
+        assert_eq!(marks(config, 500, 1, Ecn::NotEct), 0);
+    }
+
+    #[test]
+    fn l4s_marking_leaves_classic_ecn_alone() {
+        let config = EcnStepConfig {
+            marks: Marks::Ect1,
+            ..EcnStepConfig::default()
+        };
+        assert_eq!(marks(config, 10, 1, Ecn::Ect1), 99);
+        assert_eq!(marks(config, 10, 1, Ecn::Ect0), 0);
+    }
+
+    #[test]
+    fn a_range_marks_a_share() {
+        let config = EcnStepConfig {
+            ramp: ramp(5_000, 20_000),
+            ..EcnStepConfig::default()
+        };
+        // A quarter of the range: every fourth.
+        assert_eq!(marks(config, 10, 1, Ecn::Ect1), 24);
+    }
+}

@@ -1,0 +1,35 @@
+//! Signals at a given share, spread evenly.
+
+/// Turns a probability into signals without drawing lots: each packet adds the probability, and
+/// each signal takes one (RFC 9332 appendix A.1, `recur`).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Even {
+    /// Probability not yet turned into a signal.
+    owed: f64,
+}
+
+impl Even {
+    /// Whether this packet gets a signal, so that a share `probability` of them does.
+    #[inline]
+    pub fn is_due(&mut self, probability: f64) -> bool {
+        self.owed += probability;
+        let is_due = self.owed > 1.0;
+        if is_due {
+            self.owed -= 1.0;
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_packets_gets_a_signal_at_even_distances() {
+        let mut even = Even::default();
+        let due: Vec<u32> = (0..100).filter(|_| even.is_due(0.125)).collect();
+        assert_eq!(due.len(), 12);
+        assert!(due.windows(2).all(|pair| pair[1] - pair[0] == 8), "{due:?}");
+    }
+}

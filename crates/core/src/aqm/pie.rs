@@ -1,0 +1,527 @@
+//! Proportional integral controller, enhanced (RFC 8033): drops arrivals with a probability that
+//! follows the queueing delay and its change.
+
+use super::{ECN, next_on_grid};
+use crate::random::Stream;
+use crate::registry::{
+    Entry, OutOfRange, Parameter, Parameters, flag, in_range, integer, number, span,
+};
+use crate::{Span, Time};
+
+const TARGET: Span = Span::from_millis(15);
+const UPDATE_EVERY: Span = Span::from_millis(15);
+const MAX_BURST: Span = Span::from_millis(150);
+const ALPHA: f64 = 0.125;
+const BETA: f64 = 1.25;
+const MARK_LIMIT: f64 = 0.1;
+const MEAN_PACKET: f64 = 1024.0;
+
+/// The shortest time between updates that is simulated.
+pub const SHORTEST_UPDATE: Span = Span::from_micros(100);
+
+/// Probability below the first number: the adjustment is divided by the second (RFC 8033
+/// section 4.2 and appendix A).
+const SCALE: [(f64, f64); 6] = [
+    (0.000_001, 2048.0),
+    (0.000_01, 512.0),
+    (0.000_1, 128.0),
+    (0.001, 32.0),
+    (0.01, 8.0),
+    (0.1, 2.0),
+];
+
+/// Parameters of PIE.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PieConfig {
+    /// Delay that it steers to (QDELAY_REF).
+    pub target: Span,
+    /// Time between updates of the probability (T_UPDATE).
+    pub update_every: Span,
+    /// Burst that passes untouched after quiet (MAX_BURST).
+    pub max_burst: Span,
+    /// Gain on the distance from the target, in 1/s.
+    pub alpha: f64,
+    /// Gain on the change of the delay, in 1/s.
+    pub beta: f64,
+    /// A queue of at most two packets of this size is left alone (MEAN_PKTSIZE).
+    pub mean_packet: u64,
+    /// Whether drops are kept from coming in clusters and from staying out for long.
+    pub derandomize: bool,
+    /// Whether it is off until a third of the limit is used, and again when congestion is over.
+    /// Without a limit it is always on.
+    pub switches_off: bool,
+    /// Whether ECN-capable packets are marked instead of dropped up to `mark_limit`.
+    pub ecn: bool,
+    /// Probability above which ECN-capable packets are dropped as well (mark_ecnth).
+    pub mark_limit: f64,
+}
+
+impl Default for PieConfig {
+    fn default() -> Self {
+        PieConfig::new(&Parameters::default())
+    }
+}
+
+impl PieConfig {
+    /// The parameters given, the defaults of the RFC for the rest.
+    pub fn new(given: &Parameters) -> PieConfig {
+        PieConfig {
+            target: given.span("target", TARGET),
+            update_every: given.span("update-interval", UPDATE_EVERY),
+            max_burst: given.span("max-burst", MAX_BURST),
+            alpha: given.number("alpha", ALPHA),
+            beta: given.number("beta", BETA),
+            mean_packet: given.number("mean-packet", MEAN_PACKET) as u64,
+            derandomize: given.flag("derandomize", false),
+            switches_off: given.flag("switches-off", false),
+            ecn: given.flag("ecn", true),
+            mark_limit: given.number("mark-limit", MARK_LIMIT),
+        }
+    }
+
+    /// Checks what the law needs to work.
+    ///
+    /// # Errors
+    /// A parameter is out of its range.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        in_range("update-interval", self.update_every, SHORTEST_UPDATE..)?;
+        in_range("alpha", self.alpha, 0.0..=1000.0)?;
+        in_range("beta", self.beta, 0.0..=1000.0)?;
+        in_range("mark-limit", self.mark_limit, 0.0..=1.0)
+    }
+}
+
+const fn gain(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    number(name, (0.0, 1000.0, "1/s"), default, doc)
+}
+
+/// The registry's entry.
+pub const ENTRY: Entry = Entry {
+    name: "pie",
+    aliases: &[],
+    family: "active",
+    summary: "Drops arrivals with a probability that follows the delay and its change.",
+    citation: "RFC 8033",
+    parameters: &[
+        span(
+            "target",
+            "15 ms",
+            "Delay that it steers to (QDELAY_REF, RFC 8033 section 4.2).",
+        ),
+        span(
+            "update-interval",
+            "15 ms",
+            "Time between updates of the probability (T_UPDATE, RFC 8033 section 4.2).",
+        ),
+        span(
+            "max-burst",
+            "150 ms",
+            "Burst that passes untouched after quiet (MAX_BURST, RFC 8033 section 4.4).",
+        ),
+        gain(
+            "alpha",
+            "0.125",
+            "Gain on the distance from the target (RFC 8033 section 4.2).",
+        ),
+        gain(
+            "beta",
+            "1.25",
+            "Gain on the change of the delay (RFC 8033 section 4.2).",
+        ),
+        integer(
+            "mean-packet",
+            (64, 65_535, "bytes"),
+            "1024",
+            "A queue of at most two packets of this size is left alone (RFC 8033 section \
+                  4.1; the size is that of RFC 8034).",
+        ),
+        flag(
+            "derandomize",
+            "false",
+            "Whether drops are kept from coming in clusters and from staying out for long (RFC \
+             8033 section 5.4, optional).",
+        ),
+        flag(
+            "switches-off",
+            "false",
+            "Whether it is off until a third of the queue's limit is used, and again when the \
+             probability is zero and the delay below half the target (RFC 8033 section 5.3, \
+             optional).",
+        ),
+        ECN,
+        number(
+            "mark-limit",
+            (0.0, 1.0, ""),
+            "0.1",
+            "Probability above which ECN-capable packets are dropped as well (mark_ecnth, \
+                  RFC 8033 section 5.1).",
+        ),
+    ],
+};
+
+/// What an arrival gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It passes.
+    Pass,
+    /// It is marked and passes when it is ECN-capable, else it is dropped.
+    Mark,
+    /// It is dropped.
+    Drop,
+}
+
+/// The controller: everything that an update moves.
+#[derive(Debug, Clone, Copy)]
+struct Control {
+    probability: f64,
+    old_delay: Span,
+    burst_allowance: Span,
+}
+
+impl Control {
+    /// Before any update.
+    fn begin(config: &PieConfig) -> Control {
+        Control {
+            probability: 0.0,
+            old_delay: Span::ZERO,
+            burst_allowance: config.max_burst,
+        }
+    }
+
+    /// One update with the delay measured now (RFC 8033 section 4.2, appendix A).
+    ///
+    /// Returns whether congestion is over: the probability is zero, and the delay below half the
+    /// target twice in a row.
+    fn update(&mut self, config: &PieConfig, delay: Span) -> bool {
+        let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
+        let change = config.alpha * (now - config.target.as_secs_f64()) + config.beta * (now - old);
+        let scale = SCALE
+            .iter()
+            .find(|(below, _)| self.probability < *below)
+            .map_or(1.0, |(_, scale)| *scale);
+        let mut change = change / scale;
+        // RFC 8033 section 5.5: no faster than 2 % once it is high.
+        if self.probability >= 0.1 {
+            change = change.min(0.02);
+        }
+        self.probability += change;
+        if delay.is_zero() && self.old_delay.is_zero() {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.burst_allowance = self.burst_allowance.saturating_sub(config.update_every);
+        let half = config.target / 2;
+        let is_over = self.probability == 0.0 && delay < half && self.old_delay < half;
+        if is_over {
+            self.burst_allowance = config.max_burst;
+        }
+        self.old_delay = delay;
+        is_over
+    }
+}
+
+/// The law for one queue.
+#[derive(Debug, Clone)]
+pub struct Pie {
+    config: PieConfig,
+    control: Control,
+    /// Sum of the probability over the packets since the last drop.
+    accumulated: f64,
+    may_switch_off: bool,
+    is_active: bool,
+    /// Updates happen on this grid; those due are made before the queue next changes.
+    update_at: Time,
+    stream: Stream,
+}
+
+impl Pie {
+    /// Before the first packet. `has_limit` says whether the queue has a limit, without which
+    /// nothing could switch the law on again.
+    ///
+    /// # Errors
+    /// A parameter is out of its range.
+    pub fn new(config: PieConfig, has_limit: bool, stream: Stream) -> Result<Pie, OutOfRange> {
+        config.check()?;
+        let may_switch_off = config.switches_off && has_limit;
+        Ok(Pie {
+            update_at: Time::ZERO + config.update_every,
+            control: Control::begin(&config),
+            config,
+            accumulated: 0.0,
+            may_switch_off,
+            is_active: !may_switch_off,
+            stream,
+        })
+    }
+
+    /// Whether it waits for a third of the limit to be used.
+    #[inline]
+    pub fn is_off(&self) -> bool {
+        !self.is_active
+    }
+
+    /// Switches on: an arrival fills a third of the limit (RFC 8033 section 5.3).
+    pub fn wake(&mut self) {
+        self.is_active = true;
+        self.control = Control::begin(&self.config);
+    }
+
+    /// What to do with an arrival that finds `bytes` in the queue, after
+    /// [`catch_up`](Pie::catch_up).
+    #[inline]
+    pub fn on_arrival(&mut self, bytes: u64) -> Verdict {
+        if self.is_active && self.control.burst_allowance.is_zero() && self.is_chosen(bytes) {
+            let may_mark = self.config.ecn && self.control.probability <= self.config.mark_limit;
+            return if may_mark {
+                Verdict::Mark
+            } else {
+                Verdict::Drop
+            };
+        }
+        Verdict::Pass
+    }
+
+    /// Whether chance picks an arrival (RFC 8033 sections 4.1 and 5.4).
+    fn is_chosen(&mut self, bytes: u64) -> bool {
+        let probability = self.control.probability;
+        let is_quiet = self.control.old_delay < self.config.target / 2 && probability < 0.2;
+        if is_quiet || bytes <= 2 * self.config.mean_packet {
+            return false;
+        }
+        if !self.config.derandomize {
+            return self.stream.chance(probability);
+        }
+        self.accumulated = if probability == 0.0 {
+            0.0
+        } else {
+            self.accumulated + probability
+        };
+        let is_chosen = self.accumulated >= 0.85
+            && (self.accumulated >= 8.5 || self.stream.chance(probability));
+        if is_chosen {
+            self.accumulated = 0.0;
+        }
+        is_chosen
+    }
+
+    /// Makes the updates due by `now`, before the queue changes. Nothing has entered or left since
+    /// the last one, so the delay at each is the age that the head had then. `head_since` is when
+    /// the head arrived; `None` when the queue is empty.
+    pub fn catch_up(&mut self, now: Time, head_since: Option<Time>) {
+        if !self.is_active {
+            self.update_at = next_on_grid(self.update_at, self.config.update_every, now);
+            return;
+        }
+        while self.update_at <= now {
+            let delay = head_since.map_or(Span::ZERO, |since| self.update_at.since(since));
+            let is_settled = head_since.is_none()
+                && self.control.probability == 0.0
+                && self.control.old_delay.is_zero();
+            let is_over = self.control.update(&self.config, delay);
+            self.update_at += self.config.update_every;
+            self.is_active = !(is_over && self.may_switch_off);
+            if is_settled || !self.is_active {
+                self.update_at = next_on_grid(self.update_at, self.config.update_every, now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SIZE, ms};
+    use super::*;
+    use std::collections::VecDeque;
+
+    fn pie(config: PieConfig) -> Pie {
+        Pie::new(config, false, Stream::new(1, "test.aqm", 0)).expect("valid")
+    }
+
+    fn control(probability: f64, old_delay: Span) -> Control {
+        Control {
+            probability,
+            old_delay,
+            burst_allowance: Span::ZERO,
+        }
+    }
+
+    /// A law whose probability stays.
+    fn frozen(probability: f64, config: PieConfig) -> Pie {
+        let mut pie = pie(config);
+        pie.update_at = Time::NEVER;
+        pie.control = control(probability, Span::from_millis(100));
+        pie
+    }
+
+    #[test]
+    fn an_update_is_scaled_down_while_the_probability_is_small() {
+        let (delay, old) = (Span::from_millis(25), Span::from_millis(20));
+        // 0.125 (25 - 15) ms + 1.25 (25 - 20) ms.
+        let full = 0.125 * 0.010 + 1.25 * 0.005;
+        let table = [
+            (5e-7, 2048.0),
+            (5e-6, 512.0),
+            (5e-5, 128.0),
+            (5e-4, 32.0),
+            (5e-3, 8.0),
+            (5e-2, 2.0),
+            (0.3, 1.0),
+        ];
+        for (probability, scale) in table {
+            let mut control = control(probability, old);
+            control.update(&PieConfig::default(), delay);
+            let change = control.probability - probability;
+            assert!((change - full / scale).abs() < 1e-12, "{probability}");
+        }
+    }
+
+    #[test]
+    fn a_high_probability_grows_by_at_most_two_percent_an_update() {
+        let mut control = control(0.1, Span::ZERO);
+        control.update(&PieConfig::default(), Span::from_millis(500));
+        assert!((control.probability - 0.12).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_probability_decays_when_the_queue_stays_empty() {
+        let mut control = control(0.5, Span::ZERO);
+        control.update(&PieConfig::default(), Span::ZERO);
+        let expected = (0.5 - 0.125 * 0.015) * 0.98;
+        assert!((control.probability - expected).abs() < 1e-12);
+    }
+
+    /// A queue that serves a packet a millisecond and is fed two. It fills a third of its limit
+    /// with the hundredth.
+    #[derive(Default)]
+    struct Overload {
+        arrivals: VecDeque<Time>,
+    }
+
+    impl Overload {
+        /// The times in milliseconds of drops.
+        fn run(&mut self, pie: &mut Pie, times: std::ops::Range<u64>) -> Vec<u64> {
+            let mut drops = Vec::new();
+            for n in times {
+                for _ in 0..2 {
+                    pie.catch_up(ms(n), self.arrivals.front().copied());
+                    if pie.is_off() && self.arrivals.len() >= 100 {
+                        pie.wake();
+                    }
+                    match pie.on_arrival(self.arrivals.len() as u64 * SIZE) {
+                        Verdict::Pass => self.arrivals.push_back(ms(n)),
+                        Verdict::Mark | Verdict::Drop => drops.push(n),
+                    }
+                }
+                self.serve(pie, n);
+            }
+            drops
+        }
+
+        fn serve(&mut self, pie: &mut Pie, n: u64) {
+            pie.catch_up(ms(n), self.arrivals.front().copied());
+            self.arrivals.pop_front();
+        }
+    }
+
+    #[test]
+    fn one_that_switches_off_begins_at_a_third_of_the_limit_and_ends_with_the_congestion() {
+        let config = PieConfig {
+            switches_off: true,
+            ..PieConfig::default()
+        };
+        let mut pie = Pie::new(config, true, Stream::new(1, "test.aqm", 0)).expect("valid");
+        let mut queue = Overload::default();
+        // The queue grows by a packet a millisecond: the hundredth after 100 ms, and from there on
+        // the burst of 150 ms.
+        let drops = queue.run(&mut pie, 10_000..10_099);
+        assert!(drops.is_empty() && pie.is_off());
+        let drops = queue.run(&mut pie, 10_099..10_400);
+        let first = *drops.first().expect("drops follow");
+        assert!((10_245..10_275).contains(&first), "{first}");
+        // Without arrivals it empties, the probability sinks to zero, and it is off again.
+        (10_400..14_000).for_each(|n| queue.serve(&mut pie, n));
+        assert!(pie.is_off() && queue.arrivals.is_empty());
+    }
+
+    #[test]
+    fn without_a_limit_it_never_switches_off() {
+        let pie = pie(PieConfig {
+            switches_off: true,
+            ..PieConfig::default()
+        });
+        assert!(!pie.is_off());
+    }
+
+    #[test]
+    fn a_burst_of_150_ms_passes_untouched() {
+        let drops = Overload::default().run(&mut pie(PieConfig::default()), 10_000..10_400);
+        // The delay passes half the target 15 ms after the start; from that update on ten
+        // updates of 15 ms use up the allowance.
+        let first = *drops.first().expect("drops follow");
+        assert!((10_150..10_200).contains(&first), "{first}");
+    }
+
+    #[test]
+    fn quiet_restores_the_burst_allowance() {
+        let mut pie = pie(PieConfig::default());
+        Overload::default().run(&mut pie, 10_000..10_400);
+        assert!(pie.control.burst_allowance.is_zero());
+        pie.catch_up(ms(60_000), None);
+        assert_eq!(pie.control.burst_allowance, Span::from_millis(150));
+        assert_eq!(pie.control.probability, 0.0);
+        assert!(pie.update_at > ms(60_000) && pie.update_at <= ms(60_015));
+    }
+
+    #[test]
+    fn capable_packets_are_marked_up_to_the_limit_and_dropped_beyond() {
+        for (probability, verdict) in [(0.1, Verdict::Mark), (0.11, Verdict::Drop)] {
+            let mut pie = frozen(probability, PieConfig::default());
+            let all: Vec<Verdict> = (0..1_000).map(|_| pie.on_arrival(10 * SIZE)).collect();
+            assert!(all.iter().filter(|&&of| of == verdict).count() > 50);
+            assert!(all.iter().all(|&of| of == verdict || of == Verdict::Pass));
+        }
+    }
+
+    /// Gaps between drops at a fixed probability.
+    fn gaps(derandomize: bool, probability: f64) -> Vec<u32> {
+        let config = PieConfig {
+            derandomize,
+            ..PieConfig::default()
+        };
+        let mut pie = frozen(probability, config);
+        let (mut gap, mut gaps) = (0, Vec::new());
+        for _ in 0..200_000 {
+            gap += 1;
+            if pie.on_arrival(10 * SIZE) != Verdict::Pass {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        gaps
+    }
+
+    #[test]
+    fn drops_have_the_probability() {
+        let drops = gaps(false, 0.05).len() as f64;
+        // Five standard errors of a binomial count.
+        let error = (200_000.0 * 0.05 * 0.95_f64).sqrt();
+        assert!((drops - 10_000.0).abs() < 5.0 * error, "{drops}");
+    }
+
+    #[test]
+    fn derandomised_drops_keep_their_distance() {
+        // RFC 8033 section 5.4: at least 0.85 / p and at most 8.5 / p packets. Here p = 1/16, of
+        // which sums are exact.
+        let gaps = gaps(true, 0.0625);
+        let range = 14..=136;
+        assert!(gaps.iter().skip(1).all(|gap| range.contains(gap)));
+    }
+
+    #[test]
+    fn a_queue_of_two_packets_is_left_alone() {
+        let mut pie = frozen(1.0, PieConfig::default());
+        // 2048 bytes are two mean packets: the third arrival finds 3000 and is dropped.
+        let verdicts = [0, SIZE, 2 * SIZE].map(|bytes| pie.on_arrival(bytes));
+        assert_eq!(verdicts, [Verdict::Pass, Verdict::Pass, Verdict::Drop]);
+    }
+}

@@ -1,0 +1,345 @@
+//! HSPA and HSPA+: HSDPA's blocks by channel quality, HSUPA's by category, both with HARQ.
+
+use super::{
+    BearerConfig, Common, DCH_TIMER, FACH_PROMOTION, FACH_TIMER, IDLE_PROMOTION, JITTER,
+    RADIO_STATES, delay, radio_states, rlc_delay, rlc_error, rows,
+};
+use crate::{BlockConfig, LinkError};
+use fadeout_core::registry::{Entry, OutOfRange, Parameter, Parameters, flag, integer, number};
+use fadeout_core::{Rate, Span};
+
+const CQI_TABLES: &str = include_str!("../../../../data/hsdpa_cqi_tables.csv");
+const CATEGORIES: &str = include_str!("../../../../data/hsdpa_categories.csv");
+const E_DCH_CATEGORIES: &str = include_str!("../../../../data/e_dch_categories.csv");
+
+/// HS-DSCH's interval, 2 ms, with a HARQ round trip of 12 ms (TS 25.211 clause 5.3.3.13, TS 25.214
+/// clause 6A.1.1).
+const HS_DSCH: BlockConfig = BlockConfig {
+    interval: Span::from_millis(2),
+    processes: 6,
+    error: 0.1,
+    transmissions: 4,
+    residual_error: 0.0,
+    repeat_after: Span::ZERO,
+};
+/// E-DCH's short interval, with eight processes (TS 25.321 clause 11.8.1.1.2).
+const E_DCH_2MS: BlockConfig = BlockConfig {
+    processes: 8,
+    ..HS_DSCH
+};
+/// E-DCH's long interval, with four processes.
+const E_DCH_10MS: BlockConfig = BlockConfig {
+    interval: Span::from_millis(10),
+    processes: 4,
+    ..HS_DSCH
+};
+
+const fn category(default: &'static str) -> Parameter {
+    integer(
+        "category",
+        (5, 14, ""),
+        default,
+        "HS-DSCH category of the phone: its largest block and its CQI table (TS 25.306 Table \
+         5.1a). 5 to 10, 12, 13 and 14; those that rest between intervals are left out.",
+    )
+}
+const fn cqi(default: &'static str) -> Parameter {
+    integer(
+        "cqi",
+        (0, 30, ""),
+        default,
+        "Channel quality indicator, which says how large a block is (TS 25.214 Tables 7A to 7G); \
+         0 takes it from `sinr`.",
+    )
+}
+const fn sinr(default: &'static str) -> Parameter {
+    number(
+        "sinr",
+        (-50.0, 50.0, "dB"),
+        default,
+        "Signal to interference and noise ratio of the downlink, for a `cqi` of 0 (Brouwer et \
+         al., ISSSTA 2004): CQI 1 at -15.9 dB, one more with each 1.02 dB.",
+    )
+}
+const OVERHEAD: Parameter = number(
+    "overhead",
+    (0.0, 0.5, ""),
+    "0.05",
+    "Share of a block that is no IP packet: 16 of the 336 bits of an RLC PDU (TS 25.322 clause \
+     9.2.1.4) and the MAC header.",
+);
+const BLOCK_ERROR: Parameter = number(
+    "block-error",
+    (0.0, 0.9, ""),
+    "0.1",
+    "Probability that a transmission arrives broken and HARQ repeats it, 12 ms later in the \
+     downlink, 16 or 40 ms in the uplink with intervals of 2 or 10 ms (0.1 is what a CQI \
+     promises, TS 25.214 clause 6A.2).",
+);
+const HARQ_TRANSMISSIONS: Parameter = integer(
+    "harq-transmissions",
+    (1, 16, ""),
+    "4",
+    "Most transmissions of a block before it is left to RLC.",
+);
+const fn uplink_category(default: &'static str) -> Parameter {
+    integer(
+        "uplink-category",
+        (1, 7, ""),
+        default,
+        "E-DCH category of the phone, which sends its largest block in every interval (TS 25.306 \
+         Table 5.1g).",
+    )
+}
+const fn uplink_2ms(default: &'static str) -> Parameter {
+    flag(
+        "uplink-2ms",
+        default,
+        "Whether the uplink's interval is 2 ms instead of 10 ms; categories 2, 4, 6 and 7 can.",
+    )
+}
+
+pub(super) const HSPA: Entry = Entry {
+    name: "hspa",
+    aliases: &["hsdpa"],
+    family: "3G",
+    summary: "HSDPA and HSUPA: blocks by channel quality, with HARQ.",
+    citation: "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 60 to 100 ms",
+    parameters: &[
+        category("10"),
+        cqi("0"),
+        sinr("4"),
+        OVERHEAD,
+        BLOCK_ERROR,
+        HARQ_TRANSMISSIONS,
+        uplink_category("3"),
+        uplink_2ms("false"),
+        delay("30 ms"),
+        JITTER,
+        rlc_error("0.001"),
+        rlc_delay("100 ms"),
+        RADIO_STATES,
+        IDLE_PROMOTION,
+        FACH_PROMOTION,
+        DCH_TIMER,
+        FACH_TIMER,
+    ],
+};
+
+pub(super) const HSPA_PLUS: Entry = Entry {
+    name: "hspa-plus",
+    aliases: &["hspa+"],
+    family: "3G",
+    summary: "HSPA+ of one carrier: 64QAM in the downlink, intervals of 2 ms in the uplink.",
+    citation: "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 40 to 60 ms",
+    parameters: &[
+        category("14"),
+        cqi("0"),
+        sinr("10"),
+        OVERHEAD,
+        BLOCK_ERROR,
+        HARQ_TRANSMISSIONS,
+        uplink_category("6"),
+        uplink_2ms("true"),
+        delay("20 ms"),
+        JITTER,
+        rlc_error("0.001"),
+        rlc_delay("100 ms"),
+        RADIO_STATES,
+        IDLE_PROMOTION,
+        FACH_PROMOTION,
+        DCH_TIMER,
+        FACH_TIMER,
+    ],
+};
+
+/// What the two differ in.
+struct Defaults {
+    category: u32,
+    sinr_db: f64,
+    uplink_category: u32,
+    has_2ms: bool,
+    delay: Span,
+}
+
+pub(super) fn hspa(given: &Parameters) -> Result<BearerConfig, LinkError> {
+    let defaults = Defaults {
+        category: 10,
+        sinr_db: 4.0,
+        uplink_category: 3,
+        has_2ms: false,
+        delay: Span::from_millis(30),
+    };
+    bearer(given, &defaults)
+}
+
+pub(super) fn hspa_plus(given: &Parameters) -> Result<BearerConfig, LinkError> {
+    let defaults = Defaults {
+        category: 14,
+        sinr_db: 10.0,
+        uplink_category: 6,
+        has_2ms: true,
+        delay: Span::from_millis(20),
+    };
+    bearer(given, &defaults)
+}
+
+fn bearer(given: &Parameters, defaults: &Defaults) -> Result<BearerConfig, LinkError> {
+    let whole = |name, default: u32| given.number(name, f64::from(default)) as u32;
+    let common = Common {
+        delay: defaults.delay,
+        jitter: Span::ZERO,
+        rlc_error: 0.001,
+        rlc_delay: Span::from_millis(100),
+    };
+    let common = common.with(given);
+    let cqi = match whole("cqi", 0) {
+        0 => cqi_of(given.number("sinr", defaults.sinr_db))?,
+        given => given,
+    };
+    let downlink_bits = block_bits(whole("category", defaults.category), cqi)?;
+    let has_2ms = given.flag("uplink-2ms", defaults.has_2ms);
+    let category = whole("uplink-category", defaults.uplink_category);
+    let uplink_bits = uplink_bits(category, has_2ms)?;
+    let payload = 1.0 - given.number("overhead", 0.05);
+    let direction = |bits: u32, blocks: BlockConfig| {
+        let rate = f64::from(bits) * payload / blocks.interval.as_secs_f64();
+        let blocks = BlockConfig {
+            error: given.number("block-error", blocks.error),
+            transmissions: whole("harq-transmissions", blocks.transmissions),
+            ..blocks
+        };
+        // Rounded, so that blocks without overhead have their rate to the bit.
+        common.direction(Rate::from_bits_per_sec(rate.round() as u64), blocks)
+    };
+    let e_dch = if has_2ms { E_DCH_2MS } else { E_DCH_10MS };
+    Ok(BearerConfig {
+        downlink: direction(downlink_bits, HS_DSCH),
+        uplink: direction(uplink_bits, e_dch),
+        states: radio_states(given),
+    })
+}
+
+/// The CQI that a phone reports (F. Brouwer et al., "Usage of link-level performance indicators
+/// for HSDPA network-level simulations in E-UMTS", ISSSTA 2004, equation 3).
+fn cqi_of(sinr_db: f64) -> Result<u32, LinkError> {
+    let cqi = (sinr_db / 1.02 + 16.62).floor().clamp(0.0, 30.0);
+    if sinr_db <= -16.0 || cqi < 1.0 {
+        let expected = "more than -15.9 dB: below it the CQI is 0, out of range";
+        return Err(refused("sinr", format!("{sinr_db} dB"), expected));
+    }
+    Ok(cqi as u32)
+}
+
+/// Bits of a block at this CQI.
+fn block_bits(category: u32, cqi: u32) -> Result<u32, LinkError> {
+    let number = category.to_string();
+    let row = rows(CATEGORIES).find(|row| row[0] == number);
+    let row = row.ok_or_else(|| refused("category", number, "5 to 10, 12, 13 or 14"))?;
+    let (largest, table) = (parse(row[1]), row[2]);
+    let header = CQI_TABLES.lines().find(|line| line.starts_with("cqi,"));
+    let column = header.and_then(|line| line.split(',').position(|name| name == table));
+    let column = column.expect("a category's CQI table is in the file");
+    let row = rows(CQI_TABLES)
+        .nth(cqi as usize - 1)
+        .expect("a CQI is 1 to 30");
+    Ok(parse(row[column]).min(largest))
+}
+
+fn uplink_bits(category: u32, has_2ms: bool) -> Result<u32, LinkError> {
+    let row = rows(E_DCH_CATEGORIES)
+        .nth(category as usize - 1)
+        .expect("a category is 1 to 7");
+    match parse(row[if has_2ms { 2 } else { 1 }]) {
+        0 => {
+            let expected = "2, 4, 6 or 7 with `uplink-2ms`";
+            Err(refused("uplink-category", category.to_string(), expected))
+        }
+        bits => Ok(bits),
+    }
+}
+
+fn refused(name: &'static str, value: String, expected: &str) -> LinkError {
+    LinkError::OutOfRange(OutOfRange {
+        name,
+        value,
+        expected: expected.to_owned(),
+    })
+}
+
+fn parse(field: &str) -> u32 {
+    field.parse().expect("the tables hold whole numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RateConfig;
+    use fadeout_core::registry::Value;
+
+    fn given(list: &[(&str, f64)]) -> Parameters {
+        let numbers = list
+            .iter()
+            .map(|&(name, number)| (name.to_owned(), Value::Number(number)));
+        Parameters(numbers.collect())
+    }
+
+    #[test]
+    fn blocks_are_those_of_the_standard() {
+        // TS 25.214 Table 7D, by SINR and the formula of Brouwer et al.
+        for (sinr_db, cqi, bits) in [(0.0, 16, 3565), (10.0, 26, 17237), (-10.0, 6, 461)] {
+            assert_eq!(cqi_of(sinr_db), Ok(cqi));
+            assert_eq!(block_bits(10, cqi), Ok(bits));
+        }
+        assert_eq!(cqi_of(14.0), Ok(30));
+        assert_eq!(cqi_of(50.0), Ok(30));
+        assert_eq!(cqi_of(-15.9), Ok(1));
+    }
+
+    #[test]
+    fn a_category_ends_its_cqi_table() {
+        let at_best = |category| block_bits(category, 30);
+        let known = [
+            (6, 7168),
+            (8, 14411),
+            (9, 17237),
+            (10, 25558),
+            (12, 3319),
+            (13, 32264),
+            (14, 38576),
+        ];
+        for (category, bits) in known {
+            assert_eq!(at_best(category), Ok(bits));
+        }
+    }
+
+    #[test]
+    fn a_better_cqi_never_has_a_smaller_block() {
+        for category in [5, 6, 7, 8, 9, 10, 12, 13, 14] {
+            let bits: Vec<_> = (1..=30).map(|cqi| block_bits(category, cqi)).collect();
+            assert!(bits.iter().all(Result::is_ok));
+            assert!(bits.is_sorted_by_key(|bits| bits.clone().ok()));
+        }
+    }
+
+    #[test]
+    fn the_rate_is_a_block_in_each_interval_less_the_overhead() {
+        let bearer = hspa(&given(&[("cqi", 20.0), ("overhead", 0.0)])).expect("valid");
+        let rate = |bits| RateConfig::Constant(Rate::from_bits_per_sec(bits));
+        assert_eq!(bearer.downlink.rate, rate(5887 * 500));
+        assert_eq!(bearer.uplink.rate, rate(14484 * 100));
+        let bearer = hspa(&given(&[("cqi", 20.0), ("overhead", 0.5)])).expect("valid");
+        assert_eq!(bearer.downlink.rate, rate(5887 * 250));
+    }
+
+    #[test]
+    fn what_the_standard_does_not_have_is_refused() {
+        let refused = |list: &[(&str, f64)]| hspa(&given(list)).unwrap_err().to_string();
+        assert!(refused(&[("category", 11.0)]).contains("5 to 10, 12, 13 or 14"));
+        assert!(refused(&[("sinr", -16.0)]).contains("more than -15.9 dB"));
+        let mut short = given(&[("uplink-category", 5.0)]);
+        short.0.push(("uplink-2ms".into(), Value::Bool(true)));
+        let error = hspa(&short).unwrap_err().to_string();
+        assert!(error.contains("2, 4, 6 or 7"), "{error}");
+    }
+}

@@ -1,0 +1,130 @@
+//! The radio states of a 3G phone, which decide when its bearer can send.
+
+use fadeout_core::{Span, Time};
+
+/// How long the states of a phone last and how long they take to reach (TS 25.331 clause 7.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RadioStateConfig {
+    /// From idle to CELL_DCH.
+    pub idle_promotion: Span,
+    /// From CELL_FACH to CELL_DCH.
+    pub fach_promotion: Span,
+    /// Inactivity after which CELL_DCH falls to CELL_FACH.
+    pub dch_timer: Span,
+    /// Inactivity in CELL_FACH after which it falls to idle.
+    pub fach_timer: Span,
+}
+
+impl Default for RadioStateConfig {
+    /// As measured by Qian et al. ("Characterizing radio resource allocation for 3G networks",
+    /// IMC 2010).
+    fn default() -> Self {
+        RadioStateConfig {
+            idle_promotion: Span::from_secs(2),
+            fach_promotion: Span::from_millis(1500),
+            dch_timer: Span::from_secs(5),
+            fach_timer: Span::from_secs(12),
+        }
+    }
+}
+
+/// What radio resources a phone has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RadioState {
+    /// None.
+    Idle,
+    /// A shared channel, which carries nothing here.
+    Fach,
+    /// The bearer's channels, or the way to them.
+    Dch,
+}
+
+/// The states of one phone, which its uplink and downlink share. They follow from the time since
+/// it was last active, so they need no event.
+#[derive(Debug, Clone)]
+pub struct RadioStates {
+    config: RadioStateConfig,
+    /// When it is last active, as far as is known; never before.
+    active_until: Option<Time>,
+    opens_at: Time,
+}
+
+impl RadioStates {
+    /// A phone that starts idle.
+    pub fn new(config: RadioStateConfig) -> RadioStates {
+        RadioStates {
+            config,
+            active_until: None,
+            opens_at: Time::ZERO,
+        }
+    }
+
+    /// A packet arrives in either direction, which promotes the phone. Returns when CELL_DCH is
+    /// there: in the past when it is.
+    pub fn on_packet(&mut self, now: Time) -> Time {
+        let promotion = match self.state_at(now) {
+            RadioState::Dch => Span::ZERO,
+            RadioState::Fach => self.config.fach_promotion,
+            RadioState::Idle => self.config.idle_promotion,
+        };
+        if !promotion.is_zero() {
+            self.opens_at = now.saturating_add(promotion);
+        }
+        self.on_activity(self.opens_at.max(now));
+        self.opens_at
+    }
+
+    /// The phone sends or receives until `until`.
+    pub fn on_activity(&mut self, until: Time) {
+        self.active_until = self.active_until.max(Some(until));
+    }
+
+    /// The state at `now`, which is never before the last one asked for.
+    pub fn state_at(&self, now: Time) -> RadioState {
+        let Some(active_until) = self.active_until else {
+            return RadioState::Idle;
+        };
+        let idle = now.since(active_until);
+        if idle <= self.config.dch_timer {
+            RadioState::Dch
+        } else if idle <= self.config.dch_timer + self.config.fach_timer {
+            RadioState::Fach
+        } else {
+            RadioState::Idle
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn each_state_has_its_promotion_and_its_timer() {
+        let mut states = RadioStates::new(RadioStateConfig::default());
+        assert_eq!(states.state_at(ms(0)), RadioState::Idle);
+        assert_eq!(states.on_packet(ms(100)), ms(2100));
+        // On its way nothing changes.
+        assert_eq!(states.on_packet(ms(1000)), ms(2100));
+        states.on_activity(ms(3000));
+        assert_eq!(states.on_packet(ms(7999)), ms(2100));
+        assert_eq!(states.state_at(ms(12_999)), RadioState::Dch);
+        assert_eq!(states.state_at(ms(13_000)), RadioState::Fach);
+        assert_eq!(states.on_packet(ms(13_000)), ms(14_500));
+        assert_eq!(states.state_at(ms(14_500 + 17_000)), RadioState::Fach);
+        assert_eq!(states.on_packet(ms(14_500 + 17_001)), ms(33_501));
+    }
+
+    #[test]
+    fn activity_in_either_direction_counts() {
+        let mut states = RadioStates::new(RadioStateConfig::default());
+        states.on_packet(ms(0));
+        states.on_activity(ms(60_000));
+        states.on_activity(ms(30_000));
+        assert_eq!(states.state_at(ms(65_000)), RadioState::Dch);
+    }
+}

@@ -1,0 +1,17 @@
+//! The random streams of one direction of a link.
+
+use fadeout_core::random::Stream;
+
+/// Makes streams that are functions of seed and entity alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Streams {
+    pub(crate) seed: u64,
+    pub(crate) entity: u64,
+}
+
+impl Streams {
+    /// The stream of `domain`.
+    pub(crate) fn of(self, domain: &str) -> Stream {
+        Stream::new(self.seed, domain, self.entity)
+    }
+}

@@ -1,0 +1,45 @@
+//! Any text is a movement trace of ns-2 or SUMO or an error, and whoever moves by a trace is always
+//! somewhere within it.
+
+#![no_main]
+
+use fadeout_core::{Span, Time};
+use fadeout_mobility::import::{Tracks, ns2, sumo_fcd};
+use libfuzzer_sys::fuzz_target;
+
+/// Farthest coordinate that a trace may have, and a metre for rounding.
+const FARTHEST: f64 = 1e7 + 1.0;
+
+fuzz_target!(|text: &str| {
+    // SUMO's traces are XML.
+    let tracks = if text.trim_start().starts_with('<') {
+        sumo_fcd(text)
+    } else {
+        ns2(text)
+    };
+    match tracks {
+        Ok(tracks) => follow(tracks),
+        Err(error) => assert!(error.line >= 1 && error.line <= text.lines().count() + 1),
+    }
+});
+
+/// Looks at every track at instants ever farther apart.
+fn follow(tracks: Tracks) {
+    for mut track in tracks.into_values() {
+        let (mut now, mut step) = (Time::ZERO, 1_u64);
+        while now < Time::ZERO + Span::from_secs(2_000_000) {
+            let state = track.at(now);
+            let place = state.position;
+            for coordinate in [place.x, place.y, place.z] {
+                assert!(coordinate.abs() <= FARTHEST, "{place:?} at {now}");
+            }
+            let velocity = state.velocity;
+            let is_finite = [velocity.x, velocity.y, velocity.z].iter().all(|v| v.is_finite());
+            assert!(is_finite, "{velocity:?} at {now}");
+            now += Span::from_nanos(step);
+            step += step / 3 + 1;
+        }
+        let (end, later) = (track.at(now), track.at(now + Span::from_secs(1)));
+        assert!(end.position == later.position || end.velocity.length() > 0.0, "jumps at rest");
+    }
+}

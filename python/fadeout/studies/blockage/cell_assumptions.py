@@ -1,0 +1,118 @@
+"""What the full stack leaves open, as values of its scenario."""
+
+from dataclasses import dataclass, field
+
+from fadeout.studies.blockage.assumptions import FIXED_RTO, NO_UNDO, Values
+from fadeout.studies.blockage.runs import CELL_BLOCKAGE
+
+RADIO = "cell.base-station.radio"
+CHANNEL = "cell.base-station.channel"
+POWER = "cell.base-station.tx-power"
+ANTENNA = "cell.base-station.antenna"
+UE_ANTENNA = f"{CHANNEL}.ue-antenna"
+
+TOTAL_DB = 300
+"""A loss through which nothing passes."""
+
+
+def blocked_by(loss_db: float) -> Values:
+    """A blockage of this loss in place of the vehicle; it begins and ends with a step."""
+    return {
+        CELL_BLOCKAGE: '{ model = "periodic", period = "5 s", phase = "random", '
+        f"loss = {loss_db:g} }}"
+    }
+
+
+VEHICLE = "vehicle"
+NOTHING_PASSES = "nothing passes"
+DEPTHS: dict[str, Values] = {VEHICLE: {}, NOTHING_PASSES: blocked_by(TOTAL_DB)}
+"""How deep a blockage is: as model B says of the vehicle, or total."""
+
+
+def beams(base_deg: float, ue_deg: float) -> dict[str, str]:
+    """Beams of these widths, in azimuth and elevation."""
+    return {
+        f"{ANTENNA}.width": f"{base_deg:g}",
+        f"{ANTENNA}.height": f"{base_deg:g}",
+        f"{UE_ANTENNA}.width": f"{ue_deg:g}",
+        f"{UE_ANTENNA}.height": f"{ue_deg:g}",
+    }
+
+
+def failure_at(loss_db: float) -> dict[str, str]:
+    """Beams that fail above this loss."""
+    return {f"{CHANNEL}.beam-failure-threshold": f"{loss_db:g} dB"}
+
+
+def pdcp(timer: str) -> Values:
+    """PDCP with another timer."""
+    return {"ue.phone.pdcp": f'{{ name = "standard", {timer} }}'}
+
+
+@dataclass(frozen=True)
+class CellChange:
+    """One assumption changed, everything else as in the cell's scenario."""
+
+    assumption: str
+    value: str
+    values: Values = field(default_factory=dict)
+    depths: tuple[str, ...] = (VEHICLE, NOTHING_PASSES)
+    """The depths that it can matter for."""
+
+
+CELL_CHANGES = (
+    CellChange("RLC mode", "UM (HARQ only)", {"ue.phone.rlc.mode": "um"}),
+    CellChange(
+        "RLC mode and HARQ",
+        "UM, none (no repetition)",
+        {"ue.phone.rlc.mode": "um", f"{RADIO}.harq-transmissions": "1"},
+    ),
+    CellChange("HARQ", "off (RLC AM only)", {f"{RADIO}.harq-transmissions": "1"}),
+    CellChange("RLC buffer", "2 MB, the default", {"ue.phone.rlc.buffer": "2 MB"}),
+    CellChange("RLC buffer", "21 MB (200 ms)", {"ue.phone.rlc.buffer": "21 MB"}),
+    CellChange("beam failure", "declared at 10 dB", failure_at(10), (VEHICLE,)),
+    CellChange(
+        "beam failure",
+        "at 10 dB, to a reflection of 15 dB",
+        failure_at(10) | {f"{CHANNEL}.reflected-path": "15 dB"},
+    ),
+    CellChange(
+        "beam recovery", "100 ms", {f"{CHANNEL}.beam-recovery-delay": "100 ms"}, (NOTHING_PASSES,)
+    ),
+    CellChange(
+        "out of range",
+        "looked at every 5 ms",
+        {f"{RADIO}.recheck-period": "5 ms"},
+        (NOTHING_PASSES,),
+    ),
+    CellChange("transmit power", "10 dBm", {POWER: "10 dBm"} | failure_at(36)),
+    CellChange("transmit power", "0 dBm", {POWER: "0 dBm"} | failure_at(26)),
+    CellChange("beams", "6 and 15 degrees", beams(6, 15) | failure_at(58)),
+    CellChange("beams", "24 and 60 degrees", beams(24, 60) | failure_at(34)),
+    CellChange(
+        "beams",
+        "rows of 8 and 4 elements",
+        {
+            ANTENNA: '{ kind = "array", rows = 1, columns = 8 }',
+            UE_ANTENNA: '{ kind = "array", rows = 1, columns = 4, azimuth = 180 }',
+        }
+        | failure_at(37),
+    ),
+    CellChange("receiver's height", "1.3 m", {"ue.phone.height": "1.3 m"}, (VEHICLE,)),
+    CellChange("receiver's height", "1.5 m", {"ue.phone.height": "1.5 m"}, (VEHICLE,)),
+    CellChange("onset", "steps", {f"{CELL_BLOCKAGE}.onset": "sudden"}, (VEHICLE,)),
+    CellChange("LOS fading", "none", {f"{CHANNEL}.fading": "none"}),
+    CellChange("LOS fading", "Rician, K = 3 dB", {f"{CHANNEL}.k-factor": "3 dB"}),
+    CellChange("PDCP t-Reordering", "300 ms", pdcp('t-reordering = "300 ms"')),
+    CellChange("PDCP discardTimer", "100 ms", pdcp('discard-timer = "100 ms"')),
+    CellChange("stack", "no undo, RTO always 200 ms", NO_UNDO | FIXED_RTO),
+)  # fmt: skip
+"""What the full stack's one-at-a-time table changes. Where power or antennas change, beams fail at
+the same SINR as before."""
+
+LOSSES_DB = (5, 10, 15, 20, 25, 30, 40, 50, 60)
+"""Depths of a blockage on the curve."""
+
+MODEL_B_DB = (22.6, 25.0)
+"""Depth of the stated vehicle at 1 and at 0.5 m, by TR 38.901 clause 7.6.4.2 with a receiver at 1 m
+and a base station at 5 m height, 50 m away."""

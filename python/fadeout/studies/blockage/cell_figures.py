@@ -1,0 +1,186 @@
+"""Figures of the blockage study over the full stack."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fadeout.plot.panels import rebin
+from fadeout.plot.style import BLOCKED, COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
+from fadeout.results import Results
+from fadeout.studies.blockage.cell_assumptions import DEPTHS, CellChange
+from fadeout.study import Estimate
+
+if TYPE_CHECKING:
+    from fadeout.studies.blockage.cell import Moved
+
+SINR_BIN_S = 0.005
+GOODPUT_BIN_S = 0.02
+SHOWN_S = (3.8, 7.0)
+MARKERS = ("o", "s", "^")
+
+
+def tornado(lengths: Sequence[str], moved: "Sequence[Moved]") -> Figure:
+    """What each assumption moves, a group of bars each; a panel a depth."""
+    names = [name_of(change) for change, _ in moved]
+    height = 0.8 / len(lengths)
+    size = (2 * COLUMN_INCHES, 0.29 * len(moved) + 0.8)
+    with new_grid(1, len(DEPTHS), size=size, share_y=True) as (figure, panels):
+        for ax, depth in zip(panels, DEPTHS, strict=True):
+            rows = [(row, by[depth]) for row, (_, by) in enumerate(moved) if depth in by]
+            for index, length in enumerate(lengths):
+                ax.barh(
+                    [row - 0.4 + height * (index + 0.5) for row, _ in rows],
+                    [values[index].mean for _, values in rows],
+                    height * 0.9,
+                    xerr=[values[index].half_width for _, values in rows],
+                    error_kw={"linewidth": 0.6, "capsize": 1.2},
+                    color=PALETTE[index],
+                    label=length,
+                )
+            ax.axvline(0, color="black", linewidth=0.6)
+            ax.grid(visible=False, axis="y")
+            # Intervals of few seeds may be far wider than the bars: they are cut at the edge.
+            means = [value.mean for _, values in rows for value in values]
+            ax.set_xlim(1.25 * min(*means, -4), 1.25 * max(*means, 4))
+            ax.set_title(depth)
+            ax.set_xlabel("Change of the loss (points)")
+        panels[0].set_yticks(range(len(moved)), names)
+        panels[0].invert_yaxis()
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    return figure
+
+
+def name_of(change: CellChange) -> str:
+    """A change as a label."""
+    return f"{change.assumption}: {change.value}"
+
+
+def depth_curve(
+    cases: Sequence[dict[str, Any]],
+    losses_db: Sequence[float],
+    found: Sequence[Sequence[Estimate]],
+    model_b_db: tuple[float, float],
+) -> Figure:
+    """Loss of goodput against the depth, a line a length."""
+    with new_figure(height=COLUMN_INCHES * 0.75) as (figure, (ax,)):
+        ax.axvspan(*model_b_db, color=BLOCKED, alpha=0.6, linewidth=0, label="vehicle (model B)")
+        for index, (case, values) in enumerate(zip(cases, found, strict=True)):
+            ax.axhline(
+                case["blockage_ratio_pct"],
+                color=PALETTE[index],
+                linestyle=(0, (1, 2)),
+                linewidth=0.8,
+            )
+            ax.errorbar(
+                losses_db,
+                [value.mean for value in values],
+                yerr=[value.half_width for value in values],
+                color=PALETTE[index],
+                marker=MARKERS[index],
+                markersize=3,
+                capsize=1.5,
+                elinewidth=0.8,
+                label=f"{case['block_s']:g} s every 5 s",
+            )
+        ax.set_xlabel("Depth of the blockage (dB)")
+        ax.set_ylabel("Loss of goodput (%)")
+        ax.set_ylim(0, 100)
+        legend_above(ax, columns=2)
+    return figure
+
+
+def moment(runs: Mapping[str, Results], blocked_s: tuple[float, float]) -> Figure:
+    """SINR, RLC buffer, window and goodput during one blockage; a column a depth."""
+    drawers = (draw_sinr, draw_buffer, draw_window, draw_goodput)
+    size = (2 * COLUMN_INCHES, 1.6 * COLUMN_INCHES)
+    with new_grid(len(drawers), len(runs), size=size) as (figure, axes):
+        for column, (depth, results) in enumerate(runs.items()):
+            mine = axes[column :: len(runs)]
+            for ax, draw in zip(mine, drawers, strict=True):
+                ax.axvspan(*blocked_s, color=BLOCKED, alpha=0.6, linewidth=0, zorder=0)
+                draw(ax, results)
+                ax.set_xlim(SHOWN_S)
+                if ax is not mine[-1]:
+                    ax.tick_params(labelbottom=False)
+            mine[0].set_title(depth)
+            mine[-1].set_xlabel("Time (s)")
+        for row in range(len(drawers)):
+            left, *others = axes[row * len(runs) : (row + 1) * len(runs)]
+            limits = [ax.get_ylim() for ax in (left, *others)]
+            for ax in (left, *others):
+                ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+            for ax in others:
+                ax.set_ylabel("")
+                ax.tick_params(labelleft=False)
+        figure.align_ylabels()
+    return figure
+
+
+def shown(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the time shown."""
+    return rows.filter(pl.col("time_s").is_between(*SHOWN_S))
+
+
+def draw_sinr(ax: Axes, results: Results) -> None:
+    """Mean SINR of the downlink's blocks in bins; a gap where nothing was sent."""
+    blocks = shown(results.table("transport_blocks")).filter(pl.col("direction") == "downlink")
+    bins = (pl.col("time_s") / SINR_BIN_S).floor().cast(pl.Int64)
+    means = blocks.group_by(bins.alias("bin")).agg(pl.col("sinr_db").mean())
+    first, last = (int(at / SINR_BIN_S) for at in SHOWN_S)
+    grid = pl.DataFrame({"bin": range(first, last + 1)}, schema={"bin": pl.Int64})
+    means = grid.join(means, on="bin", how="left").sort("bin")
+    ax.plot(means["bin"] * SINR_BIN_S, means["sinr_db"], color=PALETTE[0], linewidth=0.7)
+    ax.set_ylabel("SINR (dB)")
+
+
+def draw_buffer(ax: Axes, results: Results) -> None:
+    """What waits in RLC at the base station, and when it is full."""
+    rows = shown(results.table("bearers")).filter(pl.col("direction") == "downlink")
+    waiting = (rows["rlc_new_bytes"] + rows["rlc_retransmission_bytes"]) / 1e6
+    ax.plot(rows["time_s"], waiting, color=PALETTE[2], drawstyle="steps-post", linewidth=0.8)
+    drops = shown(results.table("radio_drops")).filter(pl.col("cause") == "buffer-full")
+    marks(ax, drops["time_s"], "v", 0.95)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("RLC buffer (MB)")
+
+
+def draw_window(ax: Axes, results: Results) -> None:
+    """TCP's congestion window, and its timeouts."""
+    rows = shown(results.congestion)
+    ax.plot(rows["time_s"], rows["cwnd_segments"], color=PALETTE[1], linewidth=0.8)
+    marks(ax, shown(results.timeouts)["time_s"], "x", 0.05)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("Window (segments)")
+
+
+def draw_goodput(ax: Axes, results: Results) -> None:
+    """Goodput in bins."""
+    rates = shown(rebin(results.throughput, GOODPUT_BIN_S, results.duration_s))
+    ax.plot(
+        rates["time_s"],
+        rates["rate_mbps"],
+        color=PALETTE[3],
+        drawstyle="steps-post",
+        linewidth=0.8,
+    )
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("Goodput (Mbit/s)")
+
+
+def marks(ax: Axes, times: pl.Series, marker: str, height: float) -> None:
+    """Mark instants; many close together become one."""
+    seen = (times / SINR_BIN_S).floor().unique().sort() * SINR_BIN_S
+    ax.plot(
+        seen,
+        [height] * len(seen),
+        transform=ax.get_xaxis_transform(),
+        linestyle="none",
+        marker=marker,
+        markersize=3,
+        color="black",
+        clip_on=True,
+    )
