@@ -1,5 +1,6 @@
 """Captures of real runs, as tshark reads them."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -87,3 +88,54 @@ def test_a_run_in_memory_gives_the_bytes_of_its_captures(captures: Path):
     assert sorted(outcome["captures"]) == ["captures/phone.pcapng", "captures/server.pcapng"]
     for name, capture in outcome["captures"].items():
         assert capture == (captures.parent / name).read_bytes()
+
+
+RADIO = """
+duration = "500 ms"
+
+[link.core]
+from = "server"
+to = "small-cell"
+rate = "10 Gbit/s"
+delay = "5 ms"
+
+[cell.small-cell]
+radio = "nr"
+carrier = "28 GHz"
+bandwidth = "100 MHz"
+channel = { path-loss = "umi" }
+
+[ue.phone]
+downlink-sinr = "6 dB"
+uplink-sinr = "2 dB"
+
+[flow.download]
+from = "server"
+to = "phone"
+
+[probe]
+transport-blocks = true
+radio-capture = ["small-cell"]
+"""
+
+
+@tshark_wanted
+def test_every_transport_block_is_read_from_mac_to_tcp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    results = fadeout.run(RADIO, out=tmp_path / "run")
+    captures = tmp_path / "run" / "captures"
+    monkeypatch.setenv("WIRESHARK_CONFIG_DIR", os.fspath(captures / "wireshark"))
+    fields = ["_ws.malformed", "frame.comment", "rlc-nr.am.sn", "mac-nr.harqid", "tcp.len"]
+    arguments = [part for field in fields for part in ("-e", field)]
+    lines = tshark(captures / "small-cell.radio.pcapng", "-T", "fields", *arguments)
+    packets = [line.split("\t") for line in lines]
+    blocks = results.table("transport_blocks")
+    assert [int(packet[3]) for packet in packets] == blocks["process"].to_list()
+    failed = [packet[1].startswith("CRC failed") for packet in packets]
+    assert failed == [not is_ok for is_ok in blocks["is_ok"]]
+    assert any(failed)
+    assert not any(packet[0] for packet in packets)
+    # Of what was decoded only reports without data have no sequence number.
+    assert sum(bool(packet[2]) for packet in packets) > len(packets) // 2
+    assert sum("1448" in packet[4] for packet in packets) > 100

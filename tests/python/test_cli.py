@@ -31,6 +31,15 @@ def test_a_run_writes_results_and_figures_and_prints_a_summary(cli: CliRunner, s
     }
 
 
+def test_a_run_says_where_its_captures_are(cli: CliRunner, scenario: Path):
+    result = cli.invoke(
+        app,
+        ["run", str(scenario), "--out", "out", "--no-figures", "--set", 'probe.capture=["phone"]'],
+    )
+    assert result.exit_code == 0, result.output
+    assert "captures: out/captures, 1 file, " in result.output
+
+
 def test_without_out_each_run_has_its_own_folder(cli: CliRunner, scenario: Path):
     for _ in range(2):
         result = cli.invoke(app, ["run", str(scenario), "--no-figures"])

@@ -2,8 +2,8 @@
 
 use crate::{
     BearerId, BearerRow, BlockageRow, CellId, CongestionRow, DropRow, FlowEventRow, FlowId, LinkId,
-    Packet, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, Time, TimeoutRow,
-    TransportBlockRow,
+    MacPdu, Packet, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, SchedulingRequest, Time,
+    TimeoutRow, TransportBlockRow, UeId,
 };
 
 /// Receives what happens in a run. Every method defaults to nothing, and the engine is compiled
@@ -54,6 +54,17 @@ pub trait Probe {
     /// A transport block was received, well or not.
     #[inline]
     fn transport_block(&mut self, _row: TransportBlockRow) {}
+    /// Whether the bytes of what `cell` and `ue` send each other are wanted.
+    #[inline]
+    fn wants_mac_pdus(&self, _cell: CellId, _ue: UeId) -> bool {
+        false
+    }
+    /// A transport block was received, well or not: what is in it.
+    #[inline]
+    fn mac_pdu(&mut self, _pdu: &MacPdu<'_>) {}
+    /// A UE asks for an uplink grant.
+    #[inline]
+    fn scheduling_request(&mut self, _request: SchedulingRequest) {}
     /// Whether rows of `bearer` are wanted at `now`; asked when a transport block is filled.
     #[inline]
     fn wants_bearer(&self, _now: Time, _bearer: BearerId) -> bool {

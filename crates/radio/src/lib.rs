@@ -21,5 +21,6 @@ pub mod named;
 pub mod pdcp;
 pub mod phy;
 pub mod rlc;
+pub mod wire;
 
 pub use link_budget::{Blocker, LinkBudget, LinkBudgetError, LinkState};

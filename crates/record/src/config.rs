@@ -1,7 +1,7 @@
 //! What is recorded, and the names that results use.
 
 use crate::RunFolder;
-use fadeout_core::{EndpointId, FlowId, NodeId, Span, Time};
+use fadeout_core::{CellId, EndpointId, FlowId, NodeId, Span, Time, UeId};
 use std::net::Ipv4Addr;
 
 /// How often the rows of one flow or one link are taken.
@@ -50,6 +50,56 @@ pub struct SubflowInfo {
     pub path: u8,
 }
 
+/// A cell or UE whose transport blocks are captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RadioSubject {
+    /// All UEs of a cell.
+    Cell(CellId),
+    /// One UE.
+    Ue(UeId),
+}
+
+/// A logical channel that captures of the radio show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RadioChannel {
+    /// NR; LTE otherwise.
+    pub is_nr: bool,
+    /// Logical channel identity in MAC subheaders.
+    pub lcid: u8,
+    /// Identity of the data radio bearer.
+    pub drb: u8,
+    /// RLC mode.
+    pub form: RadioChannelForm,
+    /// Bits of PDCP's SN.
+    pub pdcp_sn_bits: u8,
+}
+
+/// RLC mode with the bits of its SN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RadioChannelForm {
+    /// Transparent.
+    Transparent,
+    /// Unacknowledged.
+    Unacknowledged(u8),
+    /// Acknowledged.
+    Acknowledged(u8),
+}
+
+/// Captures of the radio.
+#[derive(Debug, Clone, Default)]
+pub struct RadioCaptureConfig {
+    /// Cells and UEs whose transport blocks are captured, a file each.
+    pub capture: Vec<RadioSubject>,
+    /// Bytes kept of a transport block and what stands before it; zero keeps it whole.
+    pub snaplen: u32,
+    /// Node of each cell; needed only when something is captured, as the rest.
+    pub cell_nodes: Vec<NodeId>,
+    /// Node of each UE.
+    pub ue_nodes: Vec<NodeId>,
+    /// Every logical channel there is.
+    pub channels: Vec<RadioChannel>,
+}
+
 /// What is recorded. Ids index `flows`, `links`, `nodes` and `endpoints`.
 #[derive(Debug, Clone)]
 pub struct RecorderConfig {
@@ -95,6 +145,8 @@ pub struct RecorderConfig {
     pub capture: Vec<NodeId>,
     /// Bytes kept of a captured packet; zero keeps it whole. The headers need at most 80.
     pub snaplen: u32,
+    /// Captures of the radio.
+    pub radio: RadioCaptureConfig,
 }
 
 impl Default for RecorderConfig {
@@ -123,6 +175,7 @@ impl Default for RecorderConfig {
             radio_drops: false,
             capture: Vec::new(),
             snaplen: 96,
+            radio: RadioCaptureConfig::default(),
         }
     }
 }
@@ -144,6 +197,7 @@ impl RecorderConfig {
             radio_delay: false,
             radio_drops: false,
             capture: Vec::new(),
+            radio: RadioCaptureConfig::default(),
             ..self.clone()
         }
     }

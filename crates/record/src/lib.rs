@@ -17,7 +17,10 @@ mod table;
 mod throughput;
 
 pub use capture::address_of;
-pub use config::{Destination, EndpointInfo, FlowInfo, RecorderConfig, Sampling, SubflowInfo};
+pub use config::{
+    Destination, EndpointInfo, FlowInfo, RadioCaptureConfig, RadioChannel, RadioChannelForm,
+    RadioSubject, RecorderConfig, Sampling, SubflowInfo,
+};
 pub use error::RecordError;
 pub use folder::RunFolder;
 pub use manifest::{RunInfo, tables_json};

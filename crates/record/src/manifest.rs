@@ -45,9 +45,30 @@ pub(crate) struct TableEntry {
 
 #[derive(Serialize)]
 pub(crate) struct CaptureEntry {
-    pub(crate) node: String,
+    #[serde(flatten)]
+    pub(crate) subject: Subject,
     pub(crate) file: String,
     pub(crate) packets: u64,
+}
+
+/// What a capture is of.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Subject {
+    /// The packets at a host.
+    Node(String),
+    /// The transport blocks of a cell.
+    Cell(String),
+    /// The transport blocks of a UE.
+    Ue(String),
+}
+
+impl Subject {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Subject::Node(name) | Subject::Cell(name) | Subject::Ue(name) => name,
+        }
+    }
 }
 
 /// A table's doc and columns.

@@ -11,8 +11,8 @@ use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
     BearerId, BearerRow, BlockageRow, CellId, CongestionRow, DropRow, FlowEventRow, FlowId, LinkId,
-    Packet, Probe, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, ThroughputRow, Time,
-    TimeoutRow, TransportBlockRow,
+    MacPdu, Packet, Probe, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, SchedulingRequest,
+    ThroughputRow, Time, TimeoutRow, TransportBlockRow, UeId,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -251,7 +251,7 @@ impl Closing {
         match captures.finish() {
             Ok(finished) => {
                 for Finished {
-                    node,
+                    subject,
                     name,
                     packets,
                     bytes,
@@ -260,7 +260,7 @@ impl Closing {
                     self.captures
                         .extend(bytes.map(|bytes| (name.clone(), bytes)));
                     self.capture_entries.push(CaptureEntry {
-                        node,
+                        subject,
                         file: name,
                         packets,
                     });
@@ -348,6 +348,21 @@ impl Probe for Recorder {
     fn transport_block(&mut self, row: TransportBlockRow) {
         if let Some(table) = &mut self.transport_blocks {
             push(table, &mut self.error, row);
+        }
+    }
+    #[inline]
+    fn wants_mac_pdus(&self, cell: CellId, ue: UeId) -> bool {
+        let captures = self.captures.as_ref();
+        captures.is_some_and(|captures| captures.wants_radio(cell, ue))
+    }
+    fn mac_pdu(&mut self, pdu: &MacPdu<'_>) {
+        if let Some(captures) = &mut self.captures {
+            keep_first(&mut self.error, captures.on_mac_pdu(pdu));
+        }
+    }
+    fn scheduling_request(&mut self, request: SchedulingRequest) {
+        if let Some(captures) = &mut self.captures {
+            captures.on_request(request);
         }
     }
     #[inline]

@@ -4,7 +4,7 @@ use crate::build::multipath::{PathFlows, path_count, path_flow};
 use crate::build::{self, BuildError, ChooseCongestion, direction_names};
 use crate::radio::both_directions_of;
 use crate::summary::summary;
-use crate::world::World;
+use crate::world::{Parts, World};
 use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
 use fadeout_record::{
     Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
@@ -91,7 +91,7 @@ impl Simulation {
         choose: ChooseCongestion<'_>,
     ) -> Result<Simulation, RunError> {
         let parts = build::parts(&scenario, choose)?;
-        let recorder = Recorder::new(&recorder_config(&scenario), destination)?;
+        let recorder = Recorder::new(&recorder_config(&scenario, &parts), destination)?;
         let world = World::new(parts, end_of(&scenario), recorder);
         Ok(Simulation { scenario, world })
     }
@@ -174,7 +174,7 @@ impl World<NullProbe> {
     }
 }
 
-fn recorder_config(scenario: &Scenario) -> RecorderConfig {
+fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
     let probe = &scenario.probe;
     let bearers = scenario.bearers();
     let bearers = bearers.flat_map(|bearer| both_directions_of(&bearer.name()));
@@ -208,6 +208,7 @@ fn recorder_config(scenario: &Scenario) -> RecorderConfig {
         blockages: probe.blockages,
         capture: probe.capture.clone(),
         snaplen: u32::try_from(probe.capture_snap.0).unwrap_or(u32::MAX),
+        radio: build::radio_captures(scenario, parts),
         cells: scenario
             .cells
             .iter()

@@ -79,6 +79,12 @@ def run(
     if not quiet:
         print_summary(results)
         out().print(f"results: {folder}", markup=False, highlight=False)
+        captures = results.manifest["captures"]
+        if captures:
+            packets = sum(capture["packets"] for capture in captures)
+            files = "1 file" if len(captures) == 1 else f"{len(captures)} files"
+            text = f"captures: {folder / 'captures'}, {files}, {packets:,} packets"
+            out().print(text, markup=False, highlight=False)
         if drawn:
             out().print(f"figures: {folder / 'figures'}", markup=False, highlight=False)
     if not results.is_complete:

@@ -4,6 +4,7 @@ use super::BearerConfig;
 use crate::mac::logical_channel::Bucket;
 use crate::pdcp::{Ledger, Rx, Tx};
 use crate::rlc::{Aqm, Entity, ParameterError, Sdu, TransportBlock};
+use crate::wire::BearerFormat;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, Ecn, PacketId, PacketPool, Ring, Time, Wake};
 
@@ -87,6 +88,8 @@ impl End {
 #[derive(Debug)]
 pub(super) struct Bearer {
     pub config: BearerConfig,
+    /// Its headers.
+    pub format: BearerFormat,
     /// The base station's and the UE's, so that `ends[direction.index()]` sends in a direction.
     pub ends: [End; 2],
     /// Packets that the base station processes before PDCP takes them, and until when.
@@ -94,8 +97,9 @@ pub(super) struct Bearer {
 }
 
 impl Bearer {
+    /// The bearer of this index, the UE's `nth` whose RLC PDUs have its form.
     pub(super) fn new(
-        index: usize,
+        (index, nth): (usize, u8),
         config: BearerConfig,
         seed: u64,
     ) -> Result<Bearer, ParameterError> {
@@ -105,6 +109,7 @@ impl Bearer {
         };
         Ok(Bearer {
             config,
+            format: BearerFormat::new(&config.rlc, &config.pdcp, nth),
             ends: [end(Direction::Downlink)?, end(Direction::Uplink)?],
             inlet: Ring::new(),
         })

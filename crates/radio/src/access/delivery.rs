@@ -219,7 +219,7 @@ impl RadioAccess {
         }
         self.contents.put(id, content);
         // Status reports, and room in a window, are for the way back.
-        self.on_backlog(env.now, ue, direction.opposite());
+        self.on_backlog(env.now, ue, direction.opposite(), env.probe);
     }
 
     /// SDUs in `scratch` go up through PDCP.
@@ -378,16 +378,16 @@ impl RadioAccess {
         self.check_failure(bearer, env);
         let ue = self.bearers[bearer.index()].config.ue;
         self.arm(env.now, bearer, direction);
-        self.on_backlog(env.now, ue, direction);
+        self.on_backlog(env.now, ue, direction, env.probe);
     }
 
     /// A direction of a UE may have something to send that it did not have before.
-    fn on_backlog(&mut self, now: Time, ue: UeId, direction: Direction) {
+    fn on_backlog(&mut self, now: Time, ue: UeId, direction: Direction, probe: &mut impl Probe) {
         if self.backlog(now, ue, direction) == 0 {
             return;
         }
         match direction {
-            Direction::Uplink => self.on_uplink_data(now, ue),
+            Direction::Uplink => self.on_uplink_data(now, ue, probe),
             Direction::Downlink => self.activate(now, ue, direction, 0),
         }
     }

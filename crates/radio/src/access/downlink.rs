@@ -404,6 +404,9 @@ impl RadioAccess {
                 is_ok: outcome.is_ok,
             });
         }
+        if env.probe.wants_mac_pdus(id, ue) {
+            self.show_mac_pdu((id, ue, process), direction, outcome, env);
+        }
         Some(outcome)
     }
 

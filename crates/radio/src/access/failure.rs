@@ -52,7 +52,7 @@ impl RadioAccess {
         }
         // Whatever waited for a HARQ process or a grant waits for service now.
         self.activate(env.now, ue, Direction::Downlink, 0);
-        self.on_uplink_data(env.now, ue);
+        self.on_uplink_data(env.now, ue, env.probe);
     }
 
     /// What the receivers hold goes up, everything else is lost.

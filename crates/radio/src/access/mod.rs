@@ -15,6 +15,7 @@
 //! [`RadioAccess::on_wake`] gives it back at the other, in order, or drops it and says so.
 
 mod bearer;
+mod capture;
 mod cell;
 mod check;
 mod config;
@@ -42,6 +43,7 @@ pub use error::RadioError;
 
 use crate::mac::scheduler::{Candidate, Share};
 use crate::rlc::Sdu;
+use crate::wire::{BearerFormat, Encoder, Form};
 use bearer::Bearer;
 use cell::Cell;
 use content::{ContentId, Contents};
@@ -114,6 +116,7 @@ struct Scratch {
     lost: Vec<PacketId>,
     unconfirmed: Vec<Sdu>,
     contents: Vec<ContentId>,
+    encoder: Encoder,
 }
 
 impl RadioAccess {
@@ -156,9 +159,13 @@ impl RadioAccess {
                 bearer: index,
                 error,
             };
+            let form = Form::of(&bearer.rlc);
+            let own = access.ues[bearer.ue.index()].bearers.iter();
+            let alike = own.filter(|id| access.bearers[id.index()].format.rlc == form);
+            let nth = alike.count().min(u8::MAX.into()) as u8;
             access
                 .bearers
-                .push(Bearer::new(index, bearer, seed).map_err(error)?);
+                .push(Bearer::new((index, nth), bearer, seed).map_err(error)?);
             let of_ue = &mut access.ues[bearer.ue.index()].bearers;
             of_ue.push(BearerId(index as u32));
             let bearers = &access.bearers;
@@ -175,6 +182,11 @@ impl RadioAccess {
     /// The cell that serves a UE; none before it has looked for one.
     pub fn serving_cell(&self, ue: UeId) -> Option<CellId> {
         self.ues[ue.index()].cell
+    }
+
+    /// How the PDUs of each bearer look on the air.
+    pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
+        self.bearers.iter().map(|bearer| &bearer.format)
     }
 
     /// What it has done so far.
@@ -206,7 +218,7 @@ impl RadioAccess {
             Direction::Uplink => {
                 if self.take_packet(now, bearer, direction, packet, pool, probe) {
                     self.arm(now, bearer, direction);
-                    self.on_uplink_data(now, ue);
+                    self.on_uplink_data(now, ue, probe);
                 }
             }
             Direction::Downlink => {
@@ -263,7 +275,7 @@ impl RadioAccess {
                 }
                 Event::Repeat(ue, generation) => {
                     if self.ues[ue.index()].access.repeat.fire(generation) {
-                        self.on_repeat(at, ue);
+                        self.on_repeat(at, ue, env.probe);
                     }
                 }
                 Event::Attach(ue) => self.on_attach(ue, &mut env),
@@ -288,7 +300,7 @@ impl RadioAccess {
         if bearers.iter().any(waits) {
             self.activate(env.now, ue, Direction::Downlink, 0);
         }
-        self.on_uplink_data(env.now, ue);
+        self.on_uplink_data(env.now, ue, env.probe);
     }
 
     /// A slot begins that a cell wanted to look at.

@@ -1,11 +1,11 @@
 //! How a UE asks for the uplink: scheduling requests, configured grants, and asking again.
 
 use super::{Adaptation, Event, RadioAccess, Shape};
-use fadeout_core::{CellId, Direction, Time, UeId};
+use fadeout_core::{CellId, Direction, Probe, Time, UeId};
 
 impl RadioAccess {
     /// Something waits at a UE. If it has no other way to tell, it asks.
-    pub(super) fn on_uplink_data(&mut self, now: Time, ue: UeId) {
+    pub(super) fn on_uplink_data(&mut self, now: Time, ue: UeId, probe: &mut impl Probe) {
         let state = &self.ues[ue.index()];
         let access = &state.access;
         let is_known = access.is_requested || access.outstanding > 0 || access.reported > 0;
@@ -14,12 +14,12 @@ impl RadioAccess {
             return;
         }
         if !self.use_configured_grant(now, id, ue) {
-            self.request(now, id, ue);
+            self.request(now, id, ue, probe);
         }
     }
 
     /// Sends a scheduling request at the next opportunity.
-    fn request(&mut self, now: Time, id: CellId, ue: UeId) {
+    fn request(&mut self, now: Time, id: CellId, ue: UeId, probe: &mut impl Probe) {
         let cell = &self.cells[id.index()];
         let config = &cell.config.requests;
         let unserved_until = self.ues[ue.index()].unserved_until;
@@ -47,6 +47,9 @@ impl RadioAccess {
         let from = cell.config.timing.grant_slot(&cell.frame, slot);
         let asked_at = access.requested_at;
         self.ues[ue.index()].stay_awake(&cell.config, asked_at);
+        if probe.wants_mac_pdus(id, ue) {
+            self.show_request(id, ue, slot, probe);
+        }
         self.activate(now, ue, Direction::Uplink, from);
         self.arm_repeat(ue);
     }
@@ -102,7 +105,7 @@ impl RadioAccess {
     }
 
     /// A UE that has data and was not granted anything for long asks again.
-    pub(super) fn on_repeat(&mut self, now: Time, ue: UeId) {
+    pub(super) fn on_repeat(&mut self, now: Time, ue: UeId, probe: &mut impl Probe) {
         let state = &mut self.ues[ue.index()];
         if state.access.repeat_at > now {
             self.arm_repeat(ue);
@@ -115,7 +118,7 @@ impl RadioAccess {
         state.access.is_requested = false;
         state.access.reported = 0;
         if self.backlog(now, ue, Direction::Uplink) > 0 {
-            self.request(now, id, ue);
+            self.request(now, id, ue, probe);
         }
     }
 }

@@ -105,18 +105,32 @@ impl BufferStatus {
     /// What the base station takes `bytes` for: the upper end of its range. Above the last step,
     /// the last step and half as much again.
     pub fn reported(self, bytes: u64) -> u64 {
+        let steps = self.steps();
+        let last = u64::from(steps[steps.len() - 1]);
+        match self.index(bytes) {
+            0 => 0,
+            index => steps
+                .get(usize::from(index) - 1)
+                .map_or(last + last / 2, |&step| u64::from(step)),
+        }
+    }
+
+    /// The buffer size field of a report of `bytes`: the number of their range, from 0 for
+    /// nothing to one above the last step.
+    pub fn index(self, bytes: u64) -> u8 {
         if bytes == 0 {
             return 0;
         }
-        let steps = match self {
-            BufferStatus::Lte => &*LTE_STEPS,
-            BufferStatus::Nr => &*NR_STEPS,
-        };
-        let last = u64::from(steps[steps.len() - 1]);
-        if bytes > last {
-            return last + last / 2;
+        let below = |&step: &u32| u64::from(step) < bytes;
+        self.steps().partition_point(below) as u8 + 1
+    }
+
+    /// Upper ends of the ranges, from index 1 on.
+    fn steps(self) -> &'static [u32] {
+        match self {
+            BufferStatus::Lte => &LTE_STEPS,
+            BufferStatus::Nr => &NR_STEPS,
         }
-        u64::from(steps[steps.partition_point(|&step| u64::from(step) < bytes)])
     }
 }
 
@@ -163,6 +177,20 @@ mod tests {
             }
         }
         assert_eq!(BufferStatus::Lte.reported(1_000_000), 225_000);
+    }
+
+    #[test]
+    fn the_index_of_a_report_is_that_of_the_table() {
+        let lte = [0, 1, 10, 11, 150_000, 150_001].map(|bytes| BufferStatus::Lte.index(bytes));
+        assert_eq!(lte, [0, 1, 1, 2, 62, 63]);
+        let nr = [0, 10, 81_338_368, 81_338_369].map(|bytes| BufferStatus::Nr.index(bytes));
+        assert_eq!(nr, [0, 1, 254, 255]);
+        // What was taken for the report has the report's own index.
+        for status in [BufferStatus::Lte, BufferStatus::Nr] {
+            for bytes in (0..90_000_000).step_by(77_777) {
+                assert_eq!(status.index(status.reported(bytes)), status.index(bytes));
+            }
+        }
     }
 
     #[test]

@@ -66,6 +66,11 @@ impl Ledger {
     pub fn pass_all(&mut self, lost: &mut Vec<PacketId>) {
         self.pass(self.next_serial(), lost);
     }
+    /// Whether this packet is under way: it has neither been delivered nor dropped.
+    pub fn holds(&self, serial: u32) -> bool {
+        let number = u64::from(serial);
+        self.entries.contains(number) && !self.entries[number].is_resolved
+    }
     /// Packets under way, and some that left after one that has not.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -8,28 +8,61 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
-/// Packets begin with their IP header.
-const LINKTYPE_RAW: u16 = 101;
 
 const OPTION_END: u16 = 0;
+const OPTION_COMMENT: u16 = 1;
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const SHB_USERAPPL: u16 = 4;
+
+/// What an interface carries.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Interface {
+    link_type: u16,
+    /// Bytes kept of a packet; zero keeps it whole.
+    snaplen: u32,
+}
+
+impl Interface {
+    /// Packets that begin with their IP header (LINKTYPE_RAW).
+    pub(super) fn raw(snaplen: u32) -> Interface {
+        Interface {
+            link_type: 101,
+            snaplen,
+        }
+    }
+
+    /// PDUs with the name of their dissector (LINKTYPE_WIRESHARK_UPPER_PDU).
+    pub(super) fn exported(snaplen: u32) -> Interface {
+        Interface {
+            link_type: 252,
+            snaplen,
+        }
+    }
+
+    /// Bytes kept of a packet of `length`.
+    fn kept(self, length: u32) -> u32 {
+        match self.snaplen {
+            0 => length,
+            snaplen => length.min(snaplen),
+        }
+    }
+}
 
 /// Writes packets of one interface, with timestamps in nanoseconds.
 #[derive(Debug)]
 pub(super) struct PcapngWriter<W> {
     writer: W,
-    snaplen: u32,
+    interface: Interface,
     block: Vec<u8>,
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Begins a file. `snaplen` zero keeps packets whole.
-    pub(super) fn new(writer: W, interface: &str, snaplen: u32) -> io::Result<Self> {
+    /// Begins a file of the interface called `name`.
+    pub(super) fn new(writer: W, name: &str, interface: Interface) -> io::Result<Self> {
         let mut this = PcapngWriter {
             writer,
-            snaplen,
+            interface,
             block: Vec::new(),
         };
 
@@ -45,10 +78,10 @@ impl<W: Write> PcapngWriter<W> {
         this.end()?;
 
         this.begin(INTERFACE_DESCRIPTION);
-        this.block.extend(LINKTYPE_RAW.to_le_bytes());
+        this.block.extend(interface.link_type.to_le_bytes());
         this.block.extend([0, 0]);
-        this.block.extend(snaplen.to_le_bytes());
-        this.option(IF_NAME, clipped(interface).as_bytes());
+        this.block.extend(interface.snaplen.to_le_bytes());
+        this.option(IF_NAME, clipped(name).as_bytes());
         this.option(IF_TSRESOL, &[9]); // 10^-9 s
         this.option(OPTION_END, &[]);
         this.end()?;
@@ -57,11 +90,35 @@ impl<W: Write> PcapngWriter<W> {
 
     /// Adds a packet of `length` bytes that begins with `headers` and goes on with zeros.
     pub(super) fn packet(&mut self, at: Time, headers: &[u8], length: u32) -> io::Result<()> {
-        let kept = if self.snaplen == 0 {
-            length
-        } else {
-            length.min(self.snaplen)
-        };
+        let kept = self.interface.kept(length);
+        self.begin_packet(at, kept, length);
+        let data = self.block.len();
+        self.block
+            .extend(&headers[..headers.len().min(kept as usize)]);
+        self.block.resize(data + kept as usize, 0);
+        self.end()
+    }
+
+    /// Adds a packet of `length` bytes, of which these are known.
+    pub(super) fn frame(
+        &mut self,
+        at: Time,
+        bytes: &[u8],
+        length: u32,
+        comment: Option<&str>,
+    ) -> io::Result<()> {
+        let kept = self.interface.kept(bytes.len() as u32);
+        self.begin_packet(at, kept, length);
+        self.block.extend(&bytes[..kept as usize]);
+        if let Some(comment) = comment {
+            self.pad();
+            self.option(OPTION_COMMENT, comment.as_bytes());
+            self.option(OPTION_END, &[]);
+        }
+        self.end()
+    }
+
+    fn begin_packet(&mut self, at: Time, kept: u32, length: u32) {
         let nanos = at.as_nanos();
         self.begin(ENHANCED_PACKET);
         self.block.extend(0_u32.to_le_bytes()); // interface
@@ -69,11 +126,6 @@ impl<W: Write> PcapngWriter<W> {
         self.block.extend((nanos as u32).to_le_bytes());
         self.block.extend(kept.to_le_bytes());
         self.block.extend(length.to_le_bytes());
-        let data = self.block.len();
-        self.block
-            .extend(&headers[..headers.len().min(kept as usize)]);
-        self.block.resize(data + kept as usize, 0);
-        self.end()
     }
 
     /// The writer, which is not flushed.

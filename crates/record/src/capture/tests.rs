@@ -1,8 +1,10 @@
 //! Captures read back by a small reader that shares no code with the writer.
 
+use super::file::file_stem;
+use super::headers::{Addressed, Headers};
 use super::*;
-use crate::FlowInfo;
-use fadeout_core::{Ecn, EndpointId, FlowId, SackBlock, SackList, Segment, Span};
+use crate::{EndpointInfo, FlowInfo};
+use fadeout_core::{Ecn, EndpointId, Flags, FlowId, SackBlock, SackList, Segment, Span};
 
 /// A client on node 0 (endpoint 0) and a server on node 1 (endpoint 1).
 fn config(snaplen: u32) -> RecorderConfig {
@@ -348,7 +350,7 @@ fn blocks_beyond_the_headers_room_are_left_out() {
 #[test]
 fn files_of_nodes_with_awkward_names_do_not_collide() {
     let nodes: Vec<String> = ["a/b", "a_b", "UE", "..", ""].map(String::from).into();
-    let stems: Vec<String> = (0..5).map(|n| file_stem(&nodes, NodeId(n))).collect();
+    let stems: Vec<String> = (0..5).map(|n| file_stem(&nodes, n)).collect();
     assert_eq!(stems, ["a_b-0", "a_b-1", "UE", "__", "-4"]);
 }
 

@@ -116,7 +116,8 @@ impl Builder<'_, '_> {
         }
         self.add_bearer_ends(links.len() + bearers.len(), &ues, &bases, file);
         let flows = self.flows(file.map("flow"), &indices);
-        let probe = file.fields("probe").and_then(|fields| self.probe(fields));
+        let probe = file.fields("probe");
+        let probe = probe.and_then(|fields| self.probe(fields, &bases, &ues));
         let scenario = Scenario {
             title: file.text("title")?.to_owned(),
             duration: file.span("duration")?,
@@ -134,10 +135,19 @@ impl Builder<'_, '_> {
         self.reader.mistakes.is_empty().then_some(scenario)
     }
 
-    fn probe(&mut self, fields: &Fields) -> Option<ProbeSettings> {
+    fn probe(
+        &mut self,
+        fields: &Fields,
+        cells: &[(String, NodeId)],
+        ues: &[Ue],
+    ) -> Option<ProbeSettings> {
         let mut capture = Vec::new();
         for item in fields.list("capture") {
             capture.push(self.node(item)?);
+        }
+        let mut radio_capture = Vec::new();
+        for item in fields.list("radio-capture") {
+            self.radio_subjects(item, cells, ues, &mut radio_capture)?;
         }
         Some(ProbeSettings {
             congestion: fields.sampling("congestion")?,
@@ -156,6 +166,8 @@ impl Builder<'_, '_> {
             radio_delay: fields.flag("radio-delay")?,
             capture,
             capture_snap: fields.bytes("capture-snap")?,
+            radio_capture,
+            radio_capture_snap: fields.bytes("radio-capture-snap")?,
         })
     }
 

@@ -157,6 +157,44 @@ impl Builder<'_, '_> {
         index
     }
 
+    /// The cell, the UE, or the UEs that a `count` made, of this name.
+    pub(super) fn radio_subjects(
+        &mut self,
+        item: &Item,
+        cells: &[(String, NodeId)],
+        ues: &[Ue],
+        subjects: &mut Vec<RadioSubject>,
+    ) -> Option<()> {
+        let Content::Text(name) = &item.content else {
+            return None;
+        };
+        let of_group = self.groups.get(name).map_or(&[][..], Vec::as_slice);
+        let is_member = |ue: &Ue| {
+            let number = ue.name.strip_prefix(name.as_str());
+            of_group.contains(&ue.node) && number.is_some_and(|number| number.starts_with('-'))
+        };
+        let cell = cells.iter().position(|(known, _)| known == name);
+        let named_ues = (0..).zip(ues);
+        let named_ues = named_ues.filter(|(_, ue)| ue.name == *name || is_member(ue));
+        let found: Vec<RadioSubject> = cell
+            .map(RadioSubject::Cell)
+            .into_iter()
+            .chain(named_ues.map(|(index, _)| RadioSubject::Ue(index)))
+            .collect();
+        if found.is_empty() {
+            let names = cells.iter().map(|(name, _)| name.as_str());
+            let names = names.chain(ues.iter().map(|ue| ue.name.as_str()));
+            refer_to_nothing(&mut self.reader.mistakes, item, "cell or UE", names);
+            return None;
+        }
+        for subject in found {
+            if !subjects.contains(&subject) {
+                subjects.push(subject);
+            }
+        }
+        Some(())
+    }
+
     /// Interfaces of one node are at one place.
     fn check_shared_node(&mut self, fields: &Fields, ue: &Ue, other: &Ue) {
         if other.position != ue.position || other.movement != ue.movement {

@@ -369,6 +369,19 @@ static PROBE: &[Key] = &[
         Default("\"96 B\""),
         "Bytes kept of each captured packet.",
     ),
+    key(
+        "radio-capture",
+        Shape::AnyOf(&[Shape::List(&Shape::Reference), Shape::False]),
+        Default("false"),
+        "Cells and UEs whose transport blocks are written to a pcapng file, with MAC, RLC and PDCP \
+         headers.",
+    ),
+    key(
+        "radio-capture-snap",
+        Shape::Quantity(Dimension::Size, Range::closed(128.0, 262_144.0)),
+        Default("\"262144 B\""),
+        "Bytes kept of each captured transport block.",
+    ),
 ];
 
 #[cfg(test)]

@@ -461,6 +461,19 @@ pub struct ProbeSettings {
     pub capture: Vec<NodeId>,
     /// Bytes kept of each captured packet.
     pub capture_snap: Bytes,
+    /// Cells and UEs whose transport blocks are written to a capture file.
+    pub radio_capture: Vec<RadioSubject>,
+    /// Bytes kept of each captured transport block.
+    pub radio_capture_snap: Bytes,
+}
+
+/// A cell or a UE, by its position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RadioSubject {
+    /// Index into [`Scenario::cells`].
+    Cell(usize),
+    /// Index into [`Scenario::ues`].
+    Ue(usize),
 }
 
 /// How often a row is recorded.

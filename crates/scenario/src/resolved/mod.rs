@@ -88,12 +88,54 @@ impl Scenario {
         ] {
             file[key] = Value::Object(table);
         }
-        file["probe"] = probe(&self.probe, name);
+        file["probe"] = self.probe(name);
         file
     }
 }
 
 impl Scenario {
+    fn probe<'a>(&'a self, name: impl Fn(NodeId) -> &'a str) -> Value {
+        let probe = &self.probe;
+        let sampling = |sampling: Sampling, all: &str| match sampling {
+            Sampling::Off => json!(false),
+            Sampling::Every(every) => span(every),
+            Sampling::All => json!(all),
+        };
+        let capture: Vec<&str> = probe.capture.iter().map(|&node| name(node)).collect();
+        let radio_capture: Vec<&str> = probe
+            .radio_capture
+            .iter()
+            .map(|&subject| match subject {
+                RadioSubject::Cell(cell) => self.cells[cell].name.as_str(),
+                RadioSubject::Ue(ue) => self.ues[ue].name.as_str(),
+            })
+            .collect();
+        let names = |names: Vec<&str>| {
+            if names.is_empty() {
+                json!(false)
+            } else {
+                json!(names)
+            }
+        };
+        json!({
+            "congestion": sampling(probe.congestion, "every-ack"),
+            "throughput": probe.throughput.map_or(json!(false), span),
+            "queue": sampling(probe.queue, "every-packet"),
+            "drops": probe.drops,
+            "retransmissions": probe.retransmissions,
+            "timeouts": probe.timeouts,
+            "flow-events": probe.flow_events,
+            "blockages": probe.blockages,
+            "transport-blocks": probe.transport_blocks,
+            "bearers": sampling(probe.bearers, "every-packet"),
+            "radio-delay": probe.radio_delay,
+            "capture": names(capture),
+            "capture-snap": size(probe.capture_snap),
+            "radio-capture": names(radio_capture),
+            "radio-capture-snap": size(probe.radio_capture_snap),
+        })
+    }
+
     fn multipath(&self, multipath: &Multipath) -> Value {
         let paths = multipath.paths.iter().map(|path| {
             let links = path.hops.iter().map(|hop| self.hop_name(hop.link));
@@ -314,30 +356,6 @@ fn blockage(blockage: &Blockage, link: &str) -> Value {
         };
     }
     table
-}
-
-fn probe<'a>(probe: &ProbeSettings, name: impl Fn(NodeId) -> &'a str) -> Value {
-    let sampling = |sampling: Sampling, all: &str| match sampling {
-        Sampling::Off => json!(false),
-        Sampling::Every(every) => span(every),
-        Sampling::All => json!(all),
-    };
-    let capture: Vec<&str> = probe.capture.iter().map(|&node| name(node)).collect();
-    json!({
-        "congestion": sampling(probe.congestion, "every-ack"),
-        "throughput": probe.throughput.map_or(json!(false), span),
-        "queue": sampling(probe.queue, "every-packet"),
-        "drops": probe.drops,
-        "retransmissions": probe.retransmissions,
-        "timeouts": probe.timeouts,
-        "flow-events": probe.flow_events,
-        "blockages": probe.blockages,
-        "transport-blocks": probe.transport_blocks,
-        "bearers": sampling(probe.bearers, "every-packet"),
-        "radio-delay": probe.radio_delay,
-        "capture": if capture.is_empty() { json!(false) } else { json!(capture) },
-        "capture-snap": size(probe.capture_snap),
-    })
 }
 
 fn named(named: &Named, tag: &str) -> Value {

@@ -253,6 +253,22 @@ fn names_that_refer_to_nothing_get_the_nearest() {
 }
 
 #[test]
+fn a_radio_capture_names_cells_and_ues() {
+    let radio = "[cell.macro]\nradio = \"lte\"\ncarrier = \"2 GHz\"\nbandwidth = \"10 MHz\"\n\
+                 channel = { path-loss = \"uma\" }\n[ue.phone]\ncell = \"macro\"\n[ue.car]\ncell = \"macro\"\ncount = 2\n";
+    let error = added_mistake(
+        &format!("{radio}[probe]\nradio-capture = [\"macor\"]"),
+        "18:18: no cell or UE is called `macor`",
+    );
+    assert_eq!(error.suggestion.as_deref(), Some("`macro`"));
+    let error = added_mistake(
+        "[probe]\nradio-capture = [\"client\"]",
+        "8:18: no cell or UE is called `client`",
+    );
+    assert_eq!(error.suggestion, None);
+}
+
+#[test]
 fn names_outside_the_catalog_get_the_nearest() {
     for (line, message, suggestion) in [
         (

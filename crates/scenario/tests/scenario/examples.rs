@@ -81,6 +81,7 @@ fn the_smallest_scenario_has_every_default() {
         Sampling::Every(Span::from_millis(10))
     );
     assert_eq!(scenario.probe.capture, vec![]);
+    assert_eq!(scenario.probe.radio_capture, vec![]);
 }
 
 #[test]
@@ -184,6 +185,11 @@ fn every_sort_of_value_arrives() {
         scenario.probe.capture,
         vec![scenario.node("client").expect("node")]
     );
+    // The crowd's UEs, each once, follow the two interfaces of the phone.
+    let ues = (1..=4).map(RadioSubject::Ue);
+    let subjects: Vec<_> = [RadioSubject::Cell(1)].into_iter().chain(ues).collect();
+    assert_eq!(scenario.probe.radio_capture, subjects);
+    assert_eq!(scenario.probe.radio_capture_snap, Bytes(4000));
 }
 
 #[test]

@@ -18,6 +18,8 @@ use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
 use fadeout_radio::rlc::{Generation, RlcConfig};
+use fadeout_radio::wire::Form;
+use fadeout_record::{RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
 
 /// The radio access of a scenario; none without cells.
@@ -72,6 +74,36 @@ pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<usize> 
     (0..scenario.ues.len() as u32)
         .map(|ue| cell(ue).map_or(0, CellId::index))
         .collect()
+}
+
+/// Captures of the radio that the scenario asks for.
+pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptureConfig {
+    let probe = &scenario.probe;
+    let Some(radio) = radio.filter(|_| !probe.radio_capture.is_empty()) else {
+        return RadioCaptureConfig::default();
+    };
+    let subjects = probe.radio_capture.iter().map(|&subject| match subject {
+        scenario::RadioSubject::Cell(cell) => RadioSubject::Cell(CellId(cell as u32)),
+        scenario::RadioSubject::Ue(ue) => RadioSubject::Ue(UeId(ue as u32)),
+    });
+    let channels = radio.access.formats().map(|channel| RadioChannel {
+        is_nr: channel.generation == Generation::Nr,
+        lcid: channel.lcid,
+        drb: channel.drb(),
+        form: match channel.rlc {
+            Form::Tm => RadioChannelForm::Transparent,
+            Form::Um(bits) => RadioChannelForm::Unacknowledged(bits),
+            Form::Am(bits) => RadioChannelForm::Acknowledged(bits),
+        },
+        pdcp_sn_bits: channel.pdcp.sn_bits,
+    });
+    RadioCaptureConfig {
+        capture: subjects.collect(),
+        snaplen: u32::try_from(probe.radio_capture_snap.0).unwrap_or(u32::MAX),
+        cell_nodes: scenario.cells.iter().map(|cell| cell.node).collect(),
+        ue_nodes: scenario.ues.iter().map(|ue| ue.node).collect(),
+        channels: channels.collect(),
+    }
 }
 
 /// The error with the name of what it is about instead of its position.

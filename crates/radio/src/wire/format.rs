@@ -1,0 +1,104 @@
+//! How the headers of a bearer look, and which LCID it has.
+
+use crate::pdcp::PdcpConfig;
+use crate::rlc::{Generation, Mode, RlcConfig};
+
+/// A bearer as its headers show it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BearerFormat {
+    /// Logical channel identity.
+    pub lcid: u8,
+    /// LTE or NR.
+    pub generation: Generation,
+    /// RLC.
+    pub rlc: Form,
+    /// PDCP.
+    pub pdcp: PdcpConfig,
+}
+
+/// RLC mode with its sn-FieldLength in bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Transparent.
+    Tm,
+    /// Unacknowledged.
+    Um(u8),
+    /// Acknowledged.
+    Am(u8),
+}
+
+impl Form {
+    /// The form of an entity.
+    pub fn of(rlc: &RlcConfig) -> Form {
+        match rlc.mode {
+            Mode::Tm => Form::Tm,
+            Mode::Um(um) => Form::Um(um.sn_bits),
+            Mode::Am(am) => Form::Am(am.sn_bits),
+        }
+    }
+
+    /// Its place among the forms of a generation, the usual ones first.
+    fn rank(self) -> u8 {
+        match self {
+            Form::Am(10 | 18) => 0,
+            Form::Um(10 | 12) => 1,
+            Form::Am(_) => 2,
+            Form::Um(_) => 3,
+            Form::Tm => 4,
+        }
+    }
+}
+
+/// LCIDs of data that LTE and NR have: TS 36.321 Table 6.2.1-1 has 10, of which SRBs take two, TS
+/// 38.321 Table 6.2.1-1 has 32, of which they take three.
+const LCIDS: [std::ops::RangeInclusive<u8>; 2] = [3..=10, 4..=32];
+const FORMS: u8 = 5;
+
+impl BearerFormat {
+    /// The format of the UE's `nth` bearer of this form.
+    ///
+    /// RRC is free in its choice of LCIDs. Here one tells the form, the same in every run: a
+    /// reader that knows the table needs no signalling. Bearers beyond the table share one.
+    pub fn new(rlc: &RlcConfig, pdcp: &PdcpConfig, nth: u8) -> BearerFormat {
+        let form = Form::of(rlc);
+        let lcids = &LCIDS[usize::from(rlc.generation == Generation::Nr)];
+        let first = lcids.start() + form.rank();
+        let lcid = first.saturating_add(nth.saturating_mul(FORMS));
+        BearerFormat {
+            lcid: if lcids.contains(&lcid) { lcid } else { first },
+            generation: rlc.generation,
+            rlc: form,
+            pdcp: *pdcp,
+        }
+    }
+
+    /// Identity of the data radio bearer, counted from 1.
+    pub fn drb(&self) -> u8 {
+        self.lcid + 1 - LCIDS[usize::from(self.generation == Generation::Nr)].start()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lcid_tells_the_form() {
+        let of = |rlc, nth| BearerFormat::new(&rlc, &PdcpConfig::NR, nth);
+        assert_eq!(of(RlcConfig::NR_AM, 0).lcid, 4);
+        assert_eq!(of(RlcConfig::NR_UM, 0).lcid, 5);
+        assert_eq!(of(RlcConfig::NR_SRB, 0).lcid, 6);
+        assert_eq!(of(RlcConfig::TM, 0).lcid, 8);
+        assert_eq!(of(RlcConfig::LTE_AM, 0).lcid, 3);
+        assert_eq!(of(RlcConfig::LTE_UM, 0).lcid, 4);
+        assert_eq!(of(RlcConfig::NR_AM, 1).lcid, 9);
+        assert_eq!(of(RlcConfig::NR_AM, 1).drb(), 6);
+        assert_eq!(of(RlcConfig::LTE_AM, 0).drb(), 1);
+    }
+
+    #[test]
+    fn bearers_beyond_the_table_share_an_lcid() {
+        let of = |nth| BearerFormat::new(&RlcConfig::LTE_AM, &PdcpConfig::LTE, nth).lcid;
+        assert_eq!([of(0), of(1), of(2), of(200)], [3, 8, 3, 3]);
+    }
+}

@@ -1,0 +1,133 @@
+//! One pcapng file, on disk or in memory.
+
+use super::pcapng::{Interface, PcapngWriter};
+use crate::manifest::Subject;
+use crate::{RecordError, RunFolder};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+#[derive(Debug)]
+pub(super) struct CaptureFile {
+    /// Whose packets these are.
+    subject: Subject,
+    /// Path relative to the run folder.
+    name: String,
+    /// Where it is on disk; for messages.
+    path: PathBuf,
+    packets: u64,
+    writer: PcapngWriter<Output>,
+}
+
+/// A capture that is complete.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) subject: Subject,
+    pub(crate) name: String,
+    pub(crate) packets: u64,
+    /// The file's bytes, when it was kept in memory.
+    pub(crate) bytes: Option<Vec<u8>>,
+}
+
+#[derive(Debug)]
+pub(super) enum Output {
+    Memory(Vec<u8>),
+    File(BufWriter<File>),
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Output::Memory(memory) => memory.write(bytes),
+            Output::File(file) => file.write(bytes),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Output::Memory(_) => Ok(()),
+            Output::File(file) => file.flush(),
+        }
+    }
+}
+
+impl CaptureFile {
+    /// Opens `captures/STEM.pcapng`.
+    pub(super) fn open(
+        subject: Subject,
+        stem: &str,
+        interface: Interface,
+        folder: Option<&RunFolder>,
+    ) -> Result<Self, RecordError> {
+        let name = format!("captures/{stem}.pcapng");
+        let (path, output) = match folder {
+            None => (PathBuf::from(&name), Output::Memory(Vec::new())),
+            Some(folder) => {
+                let path = folder.path(&name);
+                let file = File::create(&path).map_err(|error| RecordError::write(&path, error))?;
+                (path, Output::File(BufWriter::with_capacity(1 << 16, file)))
+            }
+        };
+        let writer = PcapngWriter::new(output, subject.name(), interface)
+            .map_err(|error| RecordError::write(&path, error))?;
+        Ok(CaptureFile {
+            subject,
+            name,
+            path,
+            packets: 0,
+            writer,
+        })
+    }
+
+    /// Adds a packet.
+    pub(super) fn add(
+        &mut self,
+        write: impl FnOnce(&mut PcapngWriter<Output>) -> io::Result<()>,
+    ) -> Result<(), RecordError> {
+        self.packets += 1;
+        write(&mut self.writer).map_err(|error| RecordError::write(&self.path, error))
+    }
+
+    pub(super) fn finish(self) -> Result<Finished, RecordError> {
+        let mut output = self.writer.into_inner();
+        output
+            .flush()
+            .map_err(|error| RecordError::write(&self.path, error))?;
+        let bytes = match output {
+            Output::Memory(bytes) => Some(bytes),
+            Output::File(_) => None,
+        };
+        Ok(Finished {
+            subject: self.subject,
+            name: self.name,
+            packets: self.packets,
+            bytes,
+        })
+    }
+}
+
+/// A name where a file can be called so; its index is added where another would get the same.
+pub(super) fn file_stem(names: &[String], index: usize) -> String {
+    let plain = |name: &str| -> String {
+        name.chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .take(100)
+            .collect()
+    };
+    let own = plain(&names[index]);
+    // Some file systems do not tell upper case from lower.
+    let twins = names
+        .iter()
+        .filter(|name| plain(name).eq_ignore_ascii_case(&own))
+        .count();
+    if twins > 1 || own.is_empty() {
+        format!("{own}-{index}")
+    } else {
+        own
+    }
+}

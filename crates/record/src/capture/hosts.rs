@@ -1,0 +1,75 @@
+//! Whose packets are captured, and the headers of a packet.
+
+use super::headers::{Addressed, Headers};
+use super::mptcp::Identity;
+use crate::EndpointInfo;
+use fadeout_core::{EndpointId, Flags, NodeId, Packet};
+
+/// What the headers of packets need to know, of all hosts.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    endpoints: Vec<EndpointInfo>,
+    /// What endpoints are in multipath connections.
+    identities: Vec<Option<Identity>>,
+    /// Window scale that each endpoint offered on its SYN.
+    offered_scale: Vec<Option<u8>>,
+    headers: Headers,
+}
+
+impl Hosts {
+    pub(super) fn new(endpoints: &[EndpointInfo]) -> Hosts {
+        let identities = (0..).zip(endpoints);
+        Hosts {
+            identities: identities
+                .map(|(id, endpoint)| Identity::of(EndpointId(id), endpoint))
+                .collect(),
+            offered_scale: vec![None; endpoints.len()],
+            endpoints: endpoints.to_vec(),
+            headers: Headers::default(),
+        }
+    }
+
+    /// The host that sends a packet.
+    pub(super) fn sender(&self, packet: &Packet) -> NodeId {
+        let sender = self.endpoints[packet.to.index()].peer;
+        self.endpoints[sender.index()].node
+    }
+
+    /// The host that a packet is for.
+    pub(super) fn receiver(&self, packet: &Packet) -> NodeId {
+        self.endpoints[packet.to.index()].node
+    }
+
+    /// The windows of packets that follow a SYN depend on it.
+    pub(super) fn notice(&mut self, packet: &Packet) {
+        if packet.segment.flags.has(Flags::SYN) {
+            let from = self.endpoints[packet.to.index()].peer;
+            self.offered_scale[from.index()] = packet.segment.window_scale;
+        }
+    }
+
+    /// The IP and TCP headers of a packet.
+    pub(super) fn headers(&mut self, packet: &Packet) -> &[u8] {
+        self.notice(packet);
+        let to = packet.to;
+        let receiver = &self.endpoints[to.index()];
+        let from = receiver.peer;
+        // Windows are scaled only when both SYNs carried the option (RFC 7323 section 2.2).
+        let scales = (
+            self.offered_scale[from.index()],
+            self.offered_scale[to.index()],
+        );
+        let window_scale = match scales {
+            (Some(own), Some(_)) => own,
+            _ => 0,
+        };
+        self.headers.build(&Addressed {
+            packet,
+            from,
+            sender: &self.endpoints[from.index()],
+            receiver,
+            window_scale,
+            multipath: self.identities[from.index()].zip(self.identities[to.index()]),
+        })
+    }
+}

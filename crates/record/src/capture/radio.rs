@@ -1,0 +1,199 @@
+//! Captures of cells and UEs: a packet for each transmission of a transport block, when its
+//! receiver has tried to decode it.
+
+use super::file::{CaptureFile, file_stem};
+use super::framing::{self, Ends};
+use super::headers::address_of;
+use super::hosts::Hosts;
+use super::pcapng::Interface;
+use super::profile;
+use crate::manifest::Subject;
+use crate::{RadioSubject, RecordError, RecorderConfig, RunFolder};
+use fadeout_core::{CellId, Direction, MacPdu, NodeId, Reception, SchedulingRequest, Time, UeId};
+
+#[derive(Debug)]
+pub(super) struct RadioCaptures {
+    cells: Vec<Captured>,
+    ues: Vec<Captured>,
+    files: Vec<CaptureFile>,
+    /// New data indicator of each UE, a bit for each HARQ process: downlink and uplink.
+    new_data: Vec<[u64; 2]>,
+    /// Requests whose time has not come.
+    requests: Vec<SchedulingRequest>,
+    /// The packet being built.
+    frame: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Captured {
+    node: NodeId,
+    /// Index into the files.
+    file: Option<usize>,
+}
+
+impl RadioCaptures {
+    pub(super) fn open(
+        config: &RecorderConfig,
+        folder: Option<&RunFolder>,
+    ) -> Result<Option<Self>, RecordError> {
+        let radio = &config.radio;
+        if radio.capture.is_empty() {
+            return Ok(None);
+        }
+        let captured = |nodes: &[NodeId]| -> Vec<Captured> {
+            let of = |&node| Captured { node, file: None };
+            nodes.iter().map(of).collect()
+        };
+        let mut captures = RadioCaptures {
+            cells: captured(&radio.cell_nodes),
+            ues: captured(&radio.ue_nodes),
+            files: Vec::new(),
+            new_data: vec![[0; 2]; radio.ue_nodes.len()],
+            requests: Vec::new(),
+            frame: Vec::new(),
+        };
+        let names: Vec<String> = config.cells.iter().chain(&config.ues).cloned().collect();
+        for &subject in &radio.capture {
+            let (entry, position, described) = match subject {
+                RadioSubject::Cell(cell) => {
+                    let name = config.cells[cell.index()].clone();
+                    let entry = &mut captures.cells[cell.index()];
+                    (entry, cell.index(), Subject::Cell(name))
+                }
+                RadioSubject::Ue(ue) => {
+                    let name = config.ues[ue.index()].clone();
+                    let entry = &mut captures.ues[ue.index()];
+                    let position = config.cells.len() + ue.index();
+                    (entry, position, Subject::Ue(name))
+                }
+            };
+            if entry.file.is_none() {
+                entry.file = Some(captures.files.len());
+                let stem = format!("{}.radio", file_stem(&names, position));
+                let interface = Interface::exported(radio.snaplen);
+                let file = CaptureFile::open(described, &stem, interface, folder)?;
+                captures.files.push(file);
+            }
+        }
+        if let Some(folder) = folder {
+            profile::write(&radio.channels, folder)?;
+        }
+        Ok(Some(captures))
+    }
+
+    #[inline]
+    pub(super) fn wants(&self, cell: CellId, ue: UeId) -> bool {
+        self.cells[cell.index()].file.is_some() || self.ues[ue.index()].file.is_some()
+    }
+
+    pub(super) fn on_mac_pdu(
+        &mut self,
+        pdu: &MacPdu<'_>,
+        hosts: &mut Hosts,
+    ) -> Result<(), RecordError> {
+        self.write_requests(pdu.received_at)?;
+        let bit = 1_u64 << (pdu.process % 64);
+        let new_data = &mut self.new_data[pdu.ue.index()][pdu.direction.index()];
+        if pdu.round == 0 {
+            *new_data ^= bit;
+        }
+        let is_new_data = *new_data & bit != 0;
+        let ends = self.ends(pdu.cell, pdu.ue, pdu.direction);
+
+        self.frame.clear();
+        framing::write_context(&mut self.frame, pdu, ends, is_new_data);
+        let start = self.frame.len();
+        self.frame.extend(pdu.bytes);
+        for part in pdu.packets {
+            let headers = hosts.headers(&pdu.pool[part.packet]);
+            let (from, len) = (part.offset as usize, part.len as usize);
+            let headers = headers.get(from..).unwrap_or_default();
+            let headers = &headers[..headers.len().min(len)];
+            let at = start + part.at as usize;
+            self.frame[at..at + headers.len()].copy_from_slice(headers);
+        }
+        // A block that was not decoded has no bytes, but its length.
+        let length = (start as u32 + pdu.size).max(self.frame.len() as u32);
+        let comment = comment(pdu);
+        self.write(
+            pdu.cell,
+            pdu.ue,
+            pdu.received_at,
+            length,
+            comment.as_deref(),
+        )
+    }
+
+    /// A request is made before its time comes.
+    pub(super) fn on_request(&mut self, request: SchedulingRequest) {
+        if !request.is_nr {
+            self.requests.push(request);
+        }
+    }
+
+    /// Writes the requests up to `until`.
+    fn write_requests(&mut self, until: Time) -> Result<(), RecordError> {
+        while let Some(next) = (0..self.requests.len()).min_by_key(|&i| self.requests[i].sent_at) {
+            if self.requests[next].sent_at > until {
+                break;
+            }
+            // The order of the others does not matter but for ties, which `remove` keeps.
+            let request = self.requests.remove(next);
+            let ends = self.ends(request.cell, request.ue, Direction::Uplink);
+            self.frame.clear();
+            framing::write_request(&mut self.frame, &request, ends);
+            let length = self.frame.len() as u32;
+            self.write(request.cell, request.ue, request.sent_at, length, None)?;
+        }
+        Ok(())
+    }
+
+    /// Writes `frame` into the files of its cell and its UE.
+    fn write(
+        &mut self,
+        cell: CellId,
+        ue: UeId,
+        at: Time,
+        length: u32,
+        comment: Option<&str>,
+    ) -> Result<(), RecordError> {
+        let files = [self.cells[cell.index()].file, self.ues[ue.index()].file];
+        for index in files.into_iter().flatten() {
+            let frame = &self.frame;
+            self.files[index].add(|writer| writer.frame(at, frame, length, comment))?;
+        }
+        Ok(())
+    }
+
+    fn ends(&self, cell: CellId, ue: UeId, direction: Direction) -> Ends {
+        let base = address_of(self.cells[cell.index()].node, 0);
+        let phone = address_of(self.ues[ue.index()].node, 0);
+        match direction {
+            Direction::Downlink => Ends {
+                source: base,
+                destination: phone,
+            },
+            Direction::Uplink => Ends {
+                source: phone,
+                destination: base,
+            },
+        }
+    }
+
+    /// The files, to be completed, and whether the last requests could be written.
+    pub(super) fn finish(mut self) -> (Vec<CaptureFile>, Result<(), RecordError>) {
+        let result = self.write_requests(Time::NEVER);
+        (self.files, result)
+    }
+}
+
+/// What the framings have no field for.
+fn comment(pdu: &MacPdu<'_>) -> Option<String> {
+    let what = match (pdu.reception, pdu.round) {
+        (Reception::Decoded, 0) => return None,
+        (Reception::Decoded, _) => "decoded",
+        (Reception::Failed, _) => "CRC failed",
+        (Reception::Repeated, _) => "decoded before",
+    };
+    Some(format!("{what}, transmission {}", pdu.round + 1))
+}
