@@ -219,8 +219,8 @@ def moment(runner: Runner, seed: int) -> Section:
         title="One blockage through the stack",
         text=(
             f"A blockage of {MOMENT_S:g} s from 4 s on, by the vehicle and with nothing passing. "
-            "SINR of the downlink's transport blocks (mean of 5 ms; no line where none was sent), "
-            "what waits in RLC at the base station, TCP's window, and goodput."
+            "SINR of the downlink's transport blocks (mean of 5 ms), what waits in RLC at the base "
+            "station, TCP's window, and goodput. The upper two lines break where nothing is sent."
         ),
         figures={
             "One blockage (grey) through the full stack. Left: the vehicle, depth by model B; "

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SINR_BIN_S = 0.005
 GOODPUT_BIN_S = 0.02
+GAP_S = 0.01
+"""Nothing was sent for longer."""
 SHOWN_S = (3.8, 7.0)
 MARKERS = ("o", "s", "^")
 
@@ -48,7 +50,7 @@ def tornado(lengths: Sequence[str], moved: "Sequence[Moved]") -> Figure:
             ax.set_title(depth)
             ax.set_xlabel("Change of the loss (points)")
         panels[0].set_yticks(range(len(moved)), names)
-        panels[0].invert_yaxis()
+        panels[0].set_ylim(len(moved) - 0.4, -0.6)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
@@ -138,10 +140,17 @@ def draw_sinr(ax: Axes, results: Results) -> None:
 
 
 def draw_buffer(ax: Axes, results: Results) -> None:
-    """What waits in RLC at the base station, and when it is full."""
+    """What waits in RLC at the base station, and when it is full.
+
+    It is recorded when a block is filled: the line breaks where nothing is sent.
+    """
     rows = shown(results.table("bearers")).filter(pl.col("direction") == "downlink")
-    waiting = (rows["rlc_new_bytes"] + rows["rlc_retransmission_bytes"]) / 1e6
-    ax.plot(rows["time_s"], waiting, color=PALETTE[2], drawstyle="steps-post", linewidth=0.8)
+    waiting = pl.col("rlc_new_bytes") + pl.col("rlc_retransmission_bytes")
+    is_after_gap = pl.col("time_s").diff() > GAP_S
+    rows = rows.select(
+        "time_s", pl.when(is_after_gap).then(None).otherwise(waiting / 1e6).alias("waiting_mb")
+    )
+    ax.plot(rows["time_s"], rows["waiting_mb"], color=PALETTE[2], linewidth=0.8)
     drops = shown(results.table("radio_drops")).filter(pl.col("cause") == "buffer-full")
     marks(ax, drops["time_s"], "v", 0.95)
     ax.set_ylim(bottom=0)
@@ -151,7 +160,13 @@ def draw_buffer(ax: Axes, results: Results) -> None:
 def draw_window(ax: Axes, results: Results) -> None:
     """TCP's congestion window, and its timeouts."""
     rows = shown(results.congestion)
-    ax.plot(rows["time_s"], rows["cwnd_segments"], color=PALETTE[1], linewidth=0.8)
+    ax.plot(
+        rows["time_s"],
+        rows["cwnd_segments"],
+        color=PALETTE[1],
+        drawstyle="steps-post",
+        linewidth=0.8,
+    )
     marks(ax, shown(results.timeouts)["time_s"], "x", 0.05)
     ax.set_ylim(bottom=0)
     ax.set_ylabel("Window (segments)")

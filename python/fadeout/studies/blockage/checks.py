@@ -23,7 +23,7 @@ def section(
     checks = {
         "goodput falls from row to row": lambda runs, clear: is_falling([clear, *means(runs)]),
         **{
-            f"at {case['block_s']:g} s {low:.0%} to {high:.0%} of the clear rate": (
+            f"at {case['block_s']:g} s {100 * low:g} to {100 * high:g} % of the clear rate": (
                 lambda runs, clear, i=i, low=low, high=high: low <= means(runs)[i] / clear <= high
             )
             for i, case in enumerate(cases)
