@@ -64,10 +64,12 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
                 if row == 0:
                     ax.axhline(1, color="black", linewidth=0.8)
                 ax.grid(visible=False, axis="x")
-                ax.set_ylim(bottom=0)
                 ax.set_xticks(range(len(DISTANCES_M)), [f"{d} m" for d in DISTANCES_M])
                 ax.set_xlim(-0.5, len(DISTANCES_M) - 0.5)
             panels[column].set_title(f"28 GHz + {second}", loc="left")
+        # A limit ends autoscaling, and columns share their axis: it comes after the last of them.
+        for ax in panels:
+            ax.set_ylim(bottom=0)
         panels[0].set_ylabel("Goodput over 28 GHz alone")
         panels[len(SECOND)].set_ylabel("Mean RTT (ms)")
         handles, labels = panels[len(SECOND)].get_legend_handles_labels()

@@ -48,7 +48,7 @@ class Effort:
     duration_s: float
 
 
-FULL = Effort(seeds=8, swept_seeds=4, duration_s=4)
+FULL = Effort(seeds=6, swept_seeds=4, duration_s=4)
 QUICK = Effort(seeds=2, swept_seeds=2, duration_s=2)
 
 

@@ -158,6 +158,8 @@ CHANGES = (
     Change("28 and 73 GHz repeat", "HARQ only (RLC UM)", HARQ_ONLY),
     Change("28 and 73 GHz repeat", "nothing",
            HARQ_ONLY | each("28 73", "cell.cell-{}.radio.harq-transmissions", "1")),
+    Change("PDCP of 28 and 73 GHz", "waits 500 ms for a gap",
+           each("28 73", "ue.ue-{}.pdcp", '{ name = "standard", t-reordering = "500 ms" }')),
     Change("line of sight", "always", {"cell.cell-*.channel.line-of-sight": "clear"}),
     Change("line of sight", "never", {"cell.cell-*.channel.line-of-sight": "obstructed"}),
     Change("path loss of 28 and 73 GHz", "UMi",
@@ -171,7 +173,7 @@ CHANGES = (
     Change("core", "10 ms to each cell", {"link.core-*.delay": "10 ms"}),
     Change("core", "20 ms to LTE", {"link.core-lte.delay": "20 ms"}),
     Change("direction", "uplink", is_uplink=True),
-    Change("length of a run", "12 s", duration_s=12),
+    Change("length of a run", "8 s", duration_s=8),
     Change("uncoupled", "CUBIC without HyStart", NO_HYSTART),
 )  # fmt: skip
 """What the one-at-a-time table changes."""
