@@ -1,10 +1,11 @@
 //! The downlink of a slot: retransmissions, then new data as the scheduler shares the rest.
 
+use super::contest::Offer;
 use super::harq::{Judgement, Outcome};
 use super::track::BlockTimes;
 use super::ue::NO_SLOT;
 use super::{Adaptation, Env, RadioAccess, Shape, Sharing};
-use crate::mac::scheduler::{Candidate, MacScheduler, SlotView};
+use crate::mac::scheduler::{Candidate, MacScheduler};
 use crate::phy::frame::Duplex;
 use fadeout_core::{CellId, Direction, Motion, Probe, Time, TransportBlockRow, UeId};
 
@@ -49,20 +50,14 @@ impl RadioAccess {
         // within a slot adds to it.
         let active = std::mem::take(&mut cell.down.active);
         for &ue in &active {
-            self.repeat_downlink(id, ue, &mut room, env);
+            self.repeat_downlink(id, ue, &mut room);
         }
         self.share_downlink(id, &active, &mut room, env);
         self.put_back_active(id, Direction::Downlink, active);
     }
 
     /// Sends a block of `ue` again if one waits and fits.
-    fn repeat_downlink<M: Motion, P: Probe>(
-        &mut self,
-        id: CellId,
-        ue: UeId,
-        room: &mut Room,
-        env: &mut Env<'_, M, P>,
-    ) {
+    fn repeat_downlink(&mut self, id: CellId, ue: UeId, room: &mut Room) {
         let half = &mut self.ues[ue.index()].down;
         if half.ready > room.slot || room.ues == 0 {
             return;
@@ -81,7 +76,7 @@ impl RadioAccess {
         }
         *blocked = 0;
         half.harq.resume(process);
-        self.send_downlink(id, ue, process, room, env);
+        self.send_downlink(id, ue, process, room);
     }
 
     /// Shares what is left among the UEs with new data.
@@ -93,12 +88,8 @@ impl RadioAccess {
         env: &mut Env<'_, M, P>,
     ) {
         let slot = room.slot;
-        let mut candidates = std::mem::take(&mut self.scratch.candidates);
-        let mut schemes = std::mem::take(&mut self.scratch.schemes);
-        let mut shares = std::mem::take(&mut self.scratch.shares);
-        candidates.clear();
-        schemes.clear();
-        shares.clear();
+        let mut contest = std::mem::take(&mut self.scratch.contest);
+        contest.clear();
         for &ue in active {
             if self.ues[ue.index()].down.ready > slot {
                 continue;
@@ -116,33 +107,26 @@ impl RadioAccess {
                 let scheme_number = usize::from(scheme);
                 let wanted = resources.units_for(room.symbols, scheme_number, backlog, room.units);
                 let all = resources.units(room.symbols);
-                candidates.push(Candidate {
+                let candidate = Candidate {
                     ue,
                     wanted,
                     rate: f64::from(resources.bytes(room.symbols, scheme_number, all)),
-                });
-                schemes.push((scheme, cqi));
+                };
+                contest.enter(candidate, (scheme, cqi));
             }
         }
-        if !candidates.is_empty() {
-            let down = &mut self.cells[id.index()].down;
-            let view = SlotView {
-                slot,
-                units: room.units,
-                least: down.resources.least_units(),
-                most_ues: room.ues,
-                candidates: &candidates,
-            };
-            down.scheduler.allocate(&view, &mut shares);
+        let down = &mut self.cells[id.index()].down;
+        let offer = Offer {
+            slot,
+            units: room.units,
+            least: down.resources.least_units(),
+            most_ues: room.ues,
+        };
+        contest.decide(&offer, &mut down.scheduler);
+        for (ue, scheme, units) in contest.winners() {
+            self.send_new_downlink(id, ue, scheme, units, room, env);
         }
-        for share in &shares {
-            let ue = candidates[share.candidate].ue;
-            let (scheme, cqi) = schemes[share.candidate];
-            self.send_new_downlink(id, ue, (scheme, cqi), share.units, room, env);
-        }
-        self.scratch.candidates = candidates;
-        self.scratch.schemes = schemes;
-        self.scratch.shares = shares;
+        self.scratch.contest = contest;
     }
 
     /// What waits for a UE at the base station, with what has been processed by now.
@@ -280,21 +264,14 @@ impl RadioAccess {
         let cell = &mut self.cells[id.index()];
         cell.down.scheduler.on_served(room.slot, ue, shape.bytes);
         self.ues[ue.index()].stay_awake(&cell.config, env.now);
-        self.send_downlink(id, ue, process, room, env);
+        self.send_downlink(id, ue, process, room);
         // The buffer may be empty now, and the next process be busy.
         let backlog = self.backlog(env.now, ue, Direction::Downlink);
         self.set_downlink_ready(id, ue, room.slot, backlog, false);
     }
 
     /// Puts a block on the air.
-    fn send_downlink<M: Motion, P: Probe>(
-        &mut self,
-        id: CellId,
-        ue: UeId,
-        process: u8,
-        room: &mut Room,
-        _env: &mut Env<'_, M, P>,
-    ) {
+    fn send_downlink(&mut self, id: CellId, ue: UeId, process: u8, room: &mut Room) {
         let cell = &mut self.cells[id.index()];
         let half = &mut self.ues[ue.index()].down;
         let shape = half.harq.process(process).shape;

@@ -20,6 +20,7 @@ mod cell;
 mod check;
 mod config;
 mod content;
+mod contest;
 mod counters;
 mod delivery;
 mod downlink;
@@ -41,12 +42,12 @@ pub use config::{
 pub use counters::{Counters, DirectionCounters};
 pub use error::RadioError;
 
-use crate::mac::scheduler::{Candidate, Share};
 use crate::rlc::Sdu;
 use crate::wire::{BearerFormat, Encoder, Form};
 use bearer::Bearer;
 use cell::Cell;
 use content::{ContentId, Contents};
+use contest::Contest;
 use fadeout_core::{
     BearerId, CellId, Direction, EventQueue, Motion, PacketId, PacketPool, Probe, Time, UeId,
 };
@@ -107,9 +108,7 @@ struct Env<'a, M, P> {
 /// Lists that are used again and again.
 #[derive(Debug, Default)]
 struct Scratch {
-    candidates: Vec<Candidate>,
-    schemes: Vec<(u8, u8)>,
-    shares: Vec<Share>,
+    contest: Contest,
     sdus: Vec<Sdu>,
     ordered: Vec<Sdu>,
     dropped: Vec<Sdu>,

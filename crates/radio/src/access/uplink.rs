@@ -1,10 +1,11 @@
 //! The uplink: what UEs are granted, and what they send.
 
 use super::cell::Granted;
+use super::contest::Offer;
 use super::ue::NO_SLOT;
 use super::{AirInterface, Env, Event, RadioAccess, Shape};
 use crate::mac::request::BufferStatus;
-use crate::mac::scheduler::{Candidate, MacScheduler, SlotView};
+use crate::mac::scheduler::{Candidate, MacScheduler};
 use fadeout_core::{CellId, Direction, Motion, Probe, UeId};
 
 impl RadioAccess {
@@ -37,12 +38,8 @@ impl RadioAccess {
         for &ue in active {
             ues -= u32::from(ues > 0 && self.repeat_uplink(id, ue, slot, target));
         }
-        let mut candidates = std::mem::take(&mut self.scratch.candidates);
-        let mut schemes = std::mem::take(&mut self.scratch.schemes);
-        let mut shares = std::mem::take(&mut self.scratch.shares);
-        candidates.clear();
-        schemes.clear();
-        shares.clear();
+        let mut contest = std::mem::take(&mut self.scratch.contest);
+        contest.clear();
         let units = self.cells[id.index()].uplink_units_left(target);
         let symbols = self.cells[id.index()].uplink_symbols(target);
         let least = self.cells[id.index()].up.resources.least_units();
@@ -61,51 +58,44 @@ impl RadioAccess {
             let is_out_of_range = matches!(chosen, Some(None));
             self.set_uplink_ready(id, ue, slot, is_out_of_range);
             if let Some(Some(choice)) = chosen {
-                candidates.push(Candidate {
+                let candidate = Candidate {
                     ue,
                     wanted: choice.units,
                     rate: choice.rate,
-                });
-                schemes.push((choice.scheme, choice.cqi));
+                };
+                contest.enter(candidate, (choice.scheme, choice.cqi));
             }
         }
-        if !candidates.is_empty() && ues > 0 {
-            let up = &mut self.cells[id.index()].up;
-            let view = SlotView {
-                slot: target,
-                units,
-                least,
-                most_ues: ues,
-                candidates: &candidates,
-            };
-            up.scheduler.allocate(&view, &mut shares);
-        }
-        for share in &shares {
-            let ue = candidates[share.candidate].ue;
-            let (scheme, cqi) = schemes[share.candidate];
+        let up = &mut self.cells[id.index()].up;
+        let offer = Offer {
+            slot: target,
+            units,
+            least,
+            most_ues: ues,
+        };
+        contest.decide(&offer, &mut up.scheduler);
+        for (ue, (scheme, cqi), units) in contest.winners() {
             let Some(process) = self.ues[ue.index()].up.harq.free(slot) else {
                 continue;
             };
-            let bytes = self.cells[id.index()].up.resources.bytes(
-                symbols,
-                usize::from(scheme),
-                share.units,
-            );
+            let bytes =
+                self.cells[id.index()]
+                    .up
+                    .resources
+                    .bytes(symbols, usize::from(scheme), units);
             let shape = Shape {
                 scheme,
                 symbols,
-                units: share.units,
+                units,
                 bytes,
             };
-            self.cells[id.index()].use_uplink(target, share.units);
+            self.cells[id.index()].use_uplink(target, units);
             self.grant(id, ue, process, shape, target, cqi);
             let up = &mut self.cells[id.index()].up;
             up.scheduler.on_served(target, ue, bytes);
             self.set_uplink_ready(id, ue, slot, false);
         }
-        self.scratch.candidates = candidates;
-        self.scratch.schemes = schemes;
-        self.scratch.shares = shares;
+        self.scratch.contest = contest;
     }
 
     /// Grants a waiting block of `ue` another transmission if it fits. Whether it did.
