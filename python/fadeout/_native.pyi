@@ -219,6 +219,7 @@ def run(
     force: bool = False,
     progress: Callable[[dict[str, Any]], bool | None] | None = None,
     tables: bool = True,
+    advice: bool = True,
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
 ) -> Outcome: ...
 def check(

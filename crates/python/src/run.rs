@@ -16,11 +16,12 @@ use std::path::PathBuf;
 /// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
 /// whether the run is complete, and either the folder it was written to or the tables as Arrow
 /// IPC streams and the captures as pcapng files. `raised` is `None`, or what a congestion control
-/// of the user's own raised: a message and the exception.
+/// of the user's own raised: a message and the exception. `advice` warns of what is hardly meant.
 #[pyfunction]
 #[pyo3(signature = (
     text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
-    out = None, force = false, progress = None, tables = true, congestion_controls = None
+    out = None, force = false, progress = None, tables = true, advice = true,
+    congestion_controls = None
 ))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn run<'py>(
@@ -34,12 +35,16 @@ pub(crate) fn run<'py>(
     force: bool,
     progress: Option<Py<PyAny>>,
     tables: bool,
+    advice: bool,
     congestion_controls: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     // As an override a seed out of range is a mistake like any other.
     overrides.extend(seed.map(|seed| format!("seed={seed}")));
     let request = Request {
-        reading: Reading::new(text, source_name, base_dir, overrides),
+        reading: Reading {
+            with_advice: advice,
+            ..Reading::new(text, source_name, base_dir, overrides)
+        },
         out,
         force,
         tables,
@@ -117,6 +122,7 @@ struct Reading<'a> {
     text: &'a str,
     source: Source,
     overrides: Vec<Override>,
+    with_advice: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -136,6 +142,7 @@ impl<'a> Reading<'a> {
             text,
             source,
             overrides,
+            with_advice: true,
         }
     }
 
@@ -154,8 +161,10 @@ impl<'a> Reading<'a> {
             },
         )?;
         own.warn_of_unused(&scenario.flows)?;
-        for sentence in fadeout_sim::advice(&scenario) {
-            warn(&sentence)?;
+        if self.with_advice {
+            for sentence in fadeout_sim::advice(&scenario) {
+                warn(&sentence)?;
+            }
         }
         Ok(scenario)
     }

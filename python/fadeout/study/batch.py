@@ -136,6 +136,8 @@ class Batch:
                 seed=job.seed,
                 progress=may_go_on,
                 tables=job.with_tables,
+                # A study tries on purpose what advice warns of.
+                advice=False,
             )
             return Results.from_outcome(outcome)
 
