@@ -1,9 +1,10 @@
 //! Captures of the radio, read back byte by byte.
 
+use super::tests::endpoint;
 use super::*;
-use crate::{EndpointInfo, RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject};
+use crate::{RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject};
 use fadeout_core::{
-    Direction, EndpointId, Flags, FlowId, PacketBytes, PacketPool, Reception, Segment, Span,
+    Direction, EndpointId, Flags, PacketBytes, PacketPool, Reception, Segment, Span,
 };
 
 const CELL: CellId = CellId(0);
@@ -12,14 +13,6 @@ const UE: UeId = UeId(1);
 /// A server on node 0, a cell on node 1, UEs on nodes 2 and 3; a flow from the server to the
 /// second UE.
 fn config(capture: Vec<RadioSubject>, snaplen: u32) -> RecorderConfig {
-    let endpoint = |node, peer, port| EndpointInfo {
-        flow: FlowId(0),
-        node: NodeId(node),
-        peer: EndpointId(peer),
-        address: address_of(NodeId(node), 0),
-        port,
-        subflow: None,
-    };
     RecorderConfig {
         nodes: ["server", "macro", "near", "far"].map(String::from).into(),
         cells: vec!["macro".into()],

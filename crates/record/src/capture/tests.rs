@@ -6,16 +6,20 @@ use super::*;
 use crate::{EndpointInfo, FlowInfo};
 use fadeout_core::{Ecn, EndpointId, Flags, FlowId, SackBlock, SackList, Segment, Span};
 
-/// A client on node 0 (endpoint 0) and a server on node 1 (endpoint 1).
-fn config(snaplen: u32) -> RecorderConfig {
-    let endpoint = |node, peer, port| EndpointInfo {
+/// An endpoint of flow 0.
+pub(super) fn endpoint(node: u32, peer: u32, port: u16) -> EndpointInfo {
+    EndpointInfo {
         flow: FlowId(0),
         node: NodeId(node),
         peer: EndpointId(peer),
         address: address_of(NodeId(node), 0),
         port,
         subflow: None,
-    };
+    }
+}
+
+/// A client on node 0 (endpoint 0) and a server on node 1 (endpoint 1).
+fn config(snaplen: u32) -> RecorderConfig {
     RecorderConfig {
         flows: vec![FlowInfo {
             name: "bulk".into(),

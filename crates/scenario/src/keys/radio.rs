@@ -319,22 +319,11 @@ pub(super) static UE: &[Key] = &[
     key("uplink-sinr", SINR, Optional, "A given SINR of the uplink."),
     key(
         "rlc",
-        Shape::Named {
-            kind: "rlc",
-            tag: "mode",
-        },
+        RLC,
         FirstOfKind,
         "RLC mode of its bearer, with timers and buffer.",
     ),
-    key(
-        "pdcp",
-        Shape::Named {
-            kind: "pdcp",
-            tag: "name",
-        },
-        FirstOfKind,
-        "PDCP of its bearer.",
-    ),
+    key("pdcp", PDCP, FirstOfKind, "PDCP of its bearer."),
     key(
         "drb",
         Shape::Map(DRB),
@@ -344,25 +333,19 @@ pub(super) static UE: &[Key] = &[
     ),
 ];
 
+const RLC: Shape = Shape::Named {
+    kind: "rlc",
+    tag: "mode",
+};
+
+const PDCP: Shape = Shape::Named {
+    kind: "pdcp",
+    tag: "name",
+};
+
 static DRB: &[Key] = &[
-    key(
-        "rlc",
-        Shape::Named {
-            kind: "rlc",
-            tag: "mode",
-        },
-        FirstOfKind,
-        "RLC mode, with timers and buffer.",
-    ),
-    key(
-        "pdcp",
-        Shape::Named {
-            kind: "pdcp",
-            tag: "name",
-        },
-        FirstOfKind,
-        "Its PDCP.",
-    ),
+    key("rlc", RLC, FirstOfKind, "RLC mode, with timers and buffer."),
+    key("pdcp", PDCP, FirstOfKind, "Its PDCP."),
     key(
         "priority",
         Shape::Integer { min: 1, max: 16 },
