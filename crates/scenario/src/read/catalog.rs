@@ -78,7 +78,8 @@ impl Reader<'_> {
                 });
             }
             let message = format!("missing key `{tag}`");
-            let expected = format!("the name of {}", with_article(kind));
+            let names = self.catalog.entries(kind).iter().map(|entry| entry.name);
+            let expected = format!("`{tag}` = {}", alternatives(names));
             self.mistakes
                 .push(Mistake::new(place, message).expected(expected));
             return None;
