@@ -74,7 +74,7 @@ QUICK = Effort(
     refined=4,
     refined_seeds=2,
     curve_seeds=2,
-    cell=cell.CellEffort(seeds=2, changes=CELL_CHANGES[:6], losses_db=(10, 25, 60)),
+    cell=cell.CellEffort(seeds=4, changes=CELL_CHANGES[:6], losses_db=(10, 25, 60)),
     duration_s=10,
 )
 
