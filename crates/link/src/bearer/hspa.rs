@@ -99,22 +99,20 @@ const fn uplink_2ms(default: &'static str) -> Parameter {
     )
 }
 
-pub(super) const HSPA: Entry = Entry {
-    name: "hspa",
-    aliases: &["hsdpa"],
-    family: "3G",
-    summary: "HSDPA and HSUPA: blocks by channel quality, with HARQ.",
-    citation: "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 60 to 100 ms",
-    parameters: &[
-        category("10"),
+/// The parameters of both, with the defaults of `category`, `sinr`, `uplink-category`, `uplink-2ms`
+/// and `delay`.
+const fn parameters(defaults: [&'static str; 5]) -> [Parameter; 17] {
+    let [in_downlink, sinr_db, in_uplink, is_2ms, one_way] = defaults;
+    [
+        category(in_downlink),
         cqi("0"),
-        sinr("4"),
+        sinr(sinr_db),
         OVERHEAD,
         BLOCK_ERROR,
         HARQ_TRANSMISSIONS,
-        uplink_category("3"),
-        uplink_2ms("false"),
-        delay("30 ms"),
+        uplink_category(in_uplink),
+        uplink_2ms(is_2ms),
+        delay(one_way),
         JITTER,
         rlc_error("0.001"),
         rlc_delay("100 ms"),
@@ -123,7 +121,19 @@ pub(super) const HSPA: Entry = Entry {
         FACH_PROMOTION,
         DCH_TIMER,
         FACH_TIMER,
-    ],
+    ]
+}
+
+static OF_HSPA: [Parameter; 17] = parameters(["10", "4", "3", "false", "30 ms"]);
+static OF_HSPA_PLUS: [Parameter; 17] = parameters(["14", "10", "6", "true", "20 ms"]);
+
+pub(super) const HSPA: Entry = Entry {
+    name: "hspa",
+    aliases: &["hsdpa"],
+    family: "3G",
+    summary: "HSDPA and HSUPA: blocks by channel quality, with HARQ.",
+    citation: "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 60 to 100 ms",
+    parameters: &OF_HSPA,
 };
 
 pub(super) const HSPA_PLUS: Entry = Entry {
@@ -132,25 +142,7 @@ pub(super) const HSPA_PLUS: Entry = Entry {
     family: "3G",
     summary: "HSPA+ of one carrier: 64QAM in the downlink, intervals of 2 ms in the uplink.",
     citation: "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 40 to 60 ms",
-    parameters: &[
-        category("14"),
-        cqi("0"),
-        sinr("10"),
-        OVERHEAD,
-        BLOCK_ERROR,
-        HARQ_TRANSMISSIONS,
-        uplink_category("6"),
-        uplink_2ms("true"),
-        delay("20 ms"),
-        JITTER,
-        rlc_error("0.001"),
-        rlc_delay("100 ms"),
-        RADIO_STATES,
-        IDLE_PROMOTION,
-        FACH_PROMOTION,
-        DCH_TIMER,
-        FACH_TIMER,
-    ],
+    parameters: &OF_HSPA_PLUS,
 };
 
 /// What the two differ in.
