@@ -3,7 +3,7 @@
 use crate::build::{self, Bounds};
 use fadeout_core::Span;
 use fadeout_radio::rlc::Mode;
-use fadeout_scenario::{Flow, Hop, LinkDirection, QueueLimit, RateModel, Scenario};
+use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, QueueLimit, RateModel, Scenario};
 use std::collections::BTreeSet;
 
 /// A sentence for each thing that ruins results silently:
@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 ///   last one.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving: Vec<usize> = scenario.ues.iter().map(|ue| ue.cell.unwrap_or(0)).collect();
+    let bearers: Vec<Bearer<'_>> = scenario.bearers().collect();
     let mut sentences = Vec::new();
     let mut named = BTreeSet::new();
     let mut named_links = BTreeSet::new();
@@ -25,11 +26,9 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
             if !named.insert(crossing.bearer) {
                 continue;
             }
-            let Some(bearer) = scenario.bearers().nth(crossing.bearer) else {
-                continue;
-            };
+            let bearer = &bearers[crossing.bearer];
             let cell = serving[bearer.ue];
-            let Some(bounds) = build::bounds(scenario, &bearer, cell) else {
+            let Some(bounds) = build::bounds(scenario, bearer, cell) else {
                 continue;
             };
             let delay = crossing.links_delay;
