@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from fadeout.study.batch import Batch, CountCallback, Job
+from fadeout.study.claims import Verdict, claims_section
 from fadeout.study.folder import new_folder
 from fadeout.study.report import Report, Section, Table
 from fadeout.study.statistics import Estimate, estimate, paired_difference, paired_ratio
@@ -27,6 +28,8 @@ __all__ = [
     "Section",
     "Study",
     "Table",
+    "Verdict",
+    "claims_section",
     "estimate",
     "paired_difference",
     "paired_ratio",

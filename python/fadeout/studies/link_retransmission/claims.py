@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from fadeout.studies.link_retransmission.setups import BOTH, HARQ, MODES, NONE
+from fadeout.study import Verdict
 
 Means = Mapping[tuple[int, str], tuple[float, float]]
 """Mean goodput in Mbit/s and mean RTT in ms, by distance and mode."""
@@ -16,24 +15,6 @@ LARGE = 100
 
 GAIN_AT = 100
 """From this distance on the paper's gain is asked for."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a claim holds."""
-
-    claim: str
-    text: str
-    holds: bool
-    found: str
-
-    def row(self) -> list[str]:
-        """Its row as people read it."""
-        return [self.claim, self.text, self.found, "holds" if self.holds else "does not hold"]
-
-    def data(self) -> dict[str, Any]:
-        """Its row as data."""
-        return vars(self)
 
 
 def ratio(one: float, other: float) -> float:

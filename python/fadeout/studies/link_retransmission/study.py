@@ -14,7 +14,6 @@ from fadeout.results import Results
 from fadeout.studies.link_retransmission import figures
 from fadeout.studies.link_retransmission.claims import (
     Means,
-    Verdict,
     download_verdict,
     gain,
     gain_holds,
@@ -34,7 +33,17 @@ from fadeout.studies.link_retransmission.setups import (
     Values,
     place,
 )
-from fadeout.study import Batch, Estimate, Job, Options, Report, Section, Table, estimate
+from fadeout.study import (
+    Batch,
+    Estimate,
+    Job,
+    Options,
+    Report,
+    Section,
+    Table,
+    claims_section,
+    estimate,
+)
 from fadeout.study.batch import overrides
 
 FOLDER = Path(__file__).parent
@@ -238,20 +247,6 @@ def column(found: Sequence[Numbers], name: str) -> list[float]:
     """The values of `name` that there are."""
     values = [each[name] for each in found]
     return [value for value in values if value is not None]
-
-
-def claims_section(verdicts: Sequence[Verdict]) -> Section:
-    """What the paper says, and what was found."""
-    return Section(
-        name="claims",
-        title="The paper's claims",
-        table=Table(
-            columns=["claim", "published", "found", "verdict"],
-            rows=[verdict.row() for verdict in verdicts],
-            data=[verdict.data() for verdict in verdicts],
-        ),
-        is_headline=True,
-    )
 
 
 def bulk_section(bulk: Mapping[tuple[int, Mode], Sequence[Numbers]]) -> Section:

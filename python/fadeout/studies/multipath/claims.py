@@ -1,41 +1,13 @@
 """The paper's claims, checked against what was found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from fadeout.studies.multipath.runs import Numbers, Point
 from fadeout.studies.multipath.setups import BALIA, FAR, LTE, MMWAVE, NEAR, SINGLE
-from fadeout.study import Estimate, paired_ratio
+from fadeout.study import Estimate, Verdict, paired_ratio
 
 Runs = Mapping[Point, Sequence[Numbers]]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a claim holds."""
-
-    claim: str
-    text: str
-    holds: bool
-    found: str
-    is_sure: bool
-    """Whether no bound of it lies within the confidence interval."""
-
-    @property
-    def word(self) -> str:
-        """The verdict as people read it."""
-        word = "holds" if self.holds else "does not hold"
-        return word if self.is_sure else f"{word}, within the interval of a bound"
-
-    def row(self) -> list[str]:
-        """Its row as people read it."""
-        return [self.claim, self.text, self.found, self.word]
-
-    def data(self) -> dict[str, Any]:
-        """Its row as data."""
-        return vars(self)
 
 
 def column(runs: Runs, point: Point, name: str = "goodput_mbps") -> list[float]:

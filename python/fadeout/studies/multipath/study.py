@@ -26,6 +26,7 @@ from fadeout.study import (
     Report,
     Section,
     Table,
+    claims_section,
     estimate,
     paired_ratio,
 )
@@ -46,7 +47,7 @@ def run(batch: Batch, options: Options) -> Report:
     effort = runs.QUICK if options.quick else runs.FULL
     runner = Runner(batch, effort, options.seeds or effort.seeds)
     found = runner.main()
-    sections = [claims_section(found), over_distance(found)]
+    sections = [claims_section(verdicts(found, CLAIMS)), over_distance(found)]
     # Once stopped, nothing more is begun.
     if batch.is_whole:
         sections += held_up(runner, found)
@@ -62,21 +63,6 @@ def run(batch: Batch, options: Options) -> Report:
             "scenario": "fadeout/studies/multipath/scenario.toml",
         },
         is_whole=batch.is_whole,
-    )
-
-
-def claims_section(found: Runs) -> Section:
-    """What the paper says, and what was found."""
-    judged = verdicts(found, CLAIMS)
-    return Section(
-        name="claims",
-        title="The paper's claims",
-        table=Table(
-            columns=["claim", "published", "found", "verdict"],
-            rows=[verdict.row() for verdict in judged],
-            data=[verdict.data() for verdict in judged],
-        ),
-        is_headline=True,
     )
 
 
