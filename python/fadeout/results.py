@@ -166,15 +166,15 @@ TYPES = {"f64": pl.Float64, "u32": pl.Int64, "u64": pl.Int64, "bool": pl.Boolean
 
 def _rows(found: Any, keys: list[str]) -> list[dict[str, Any]]:  # noqa: ANN401
     """The rows under `keys` of a summary; in each element of a list on the way. None are none."""
-    if isinstance(found, list) and keys:
+    if isinstance(found, list):
         return [row for element in found for row in _rows(element, keys)]
     if keys:
-        return _rows(found[keys[0]], keys[1:]) if keys[0] in found else []
-    return found if isinstance(found, list) else [found]
+        return _rows(found.get(keys[0], []), keys[1:])
+    return [found]
 
 
 def _frame(rows: list[dict[str, Any]], table: str) -> pl.DataFrame:
-    """Rows of a summary as a frame: the columns of `table` with their types, whatever is missing."""
+    """Rows of a summary as a frame: the columns of `table`, typed whatever is missing."""
     columns = table_docs()[table]["columns"]
     schema = {column["name"]: TYPES.get(column["kind"], pl.String) for column in columns}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)

@@ -18,16 +18,17 @@ TRANSFER = 'application = { kind = "transfer", size = "100 kB" }\n'
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[fadeout.Results]:
-    """Two runs with a row of every table between them."""
+    """Runs with a row of every table between them, the multipath one first."""
     folder = tmp_path_factory.mktemp("runs")
-    multipath = ROOT / "scenarios" / "multipath-wifi-lte.toml"
+    examples = ("multipath-wifi-lte", "lte-download")
+    short = {"duration": "1 s"}
     return [
-        fadeout.run(multipath, set={"duration": "1 s"}, out=folder / "multipath"),
+        *(fadeout.run(ROOT / f"scenarios/{x}.toml", set=short, out=folder / x) for x in examples),
         fadeout.run(SCENARIO + TRANSFER, out=folder / "transfer"),
     ]
 
 
-def objects(found: Any, place: list[str]) -> list[dict[str, Any]]:  # noqa: ANN401
+def objects(found: Any, place: list[str]) -> list[dict[str, Any]]:
     """The objects at `place`, by the documentation's rule."""
     for number, key in enumerate(place):
         if isinstance(found, list):
