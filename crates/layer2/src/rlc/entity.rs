@@ -1,16 +1,11 @@
 //! One end of a bearer, in whichever mode.
 
 use super::buffer::TxBuffer;
-use super::lte_am_rx::LteAmRx;
-use super::lte_am_tx::LteAmTx;
-use super::lte_um::{LteUmRx, LteUmTx};
-use super::nr_am_rx::NrAmRx;
-use super::nr_am_tx::NrAmTx;
-use super::nr_um::{NrUmRx, NrUmTx};
+use super::pull::Pull;
 use super::tm::Tm;
 use super::{
     Backlog, DropTail, Generation, Mode, ParameterError, PduKind, QueueManagement, RlcConfig, Sdu,
-    TransportBlock,
+    TransportBlock, lte, nr,
 };
 use fadeout_core::{Bytes, Time};
 use std::ops::Range;
@@ -25,10 +20,10 @@ pub struct Entity {
 #[derive(Clone, Debug)]
 enum Machine {
     Tm(Tm),
-    NrUm(NrUmTx, NrUmRx),
-    NrAm(NrAmTx, NrAmRx),
-    LteUm(LteUmTx, LteUmRx),
-    LteAm(LteAmTx, LteAmRx),
+    NrUm(nr::UmTx, nr::UmRx),
+    NrAm(nr::AmTx, nr::AmRx),
+    LteUm(lte::UmTx, lte::UmRx),
+    LteAm(lte::AmTx, lte::AmRx),
 }
 
 impl Machine {
@@ -36,11 +31,13 @@ impl Machine {
         use Generation::{Lte, Nr};
         match (&config.mode, config.generation) {
             (Mode::Tm, _) => Machine::Tm(Tm::new(config)),
-            (Mode::Um(um), Nr) => Machine::NrUm(NrUmTx::new(config, um), NrUmRx::new(um)),
-            (Mode::Um(um), Lte) => Machine::LteUm(LteUmTx::new(config, um), LteUmRx::new(um)),
-            (Mode::Am(am), Nr) => Machine::NrAm(NrAmTx::new(config, am), NrAmRx::new(config, am)),
+            (Mode::Um(um), Nr) => Machine::NrUm(nr::UmTx::new(config, um), nr::UmRx::new(um)),
+            (Mode::Um(um), Lte) => Machine::LteUm(lte::UmTx::new(config, um), lte::UmRx::new(um)),
+            (Mode::Am(am), Nr) => {
+                Machine::NrAm(nr::AmTx::new(config, am), nr::AmRx::new(config, am))
+            }
             (Mode::Am(am), Lte) => {
-                Machine::LteAm(LteAmTx::new(config, am), LteAmRx::new(config, am))
+                Machine::LteAm(lte::AmTx::new(config, am), lte::AmRx::new(config, am))
             }
         }
     }
@@ -130,12 +127,12 @@ impl Entity {
             Machine::Tm(tm) => tm.backlog(),
             Machine::NrUm(tx, _) => tx.backlog(),
             Machine::NrAm(tx, rx) => Backlog {
-                status: rx.status_backlog(now),
+                status: rx.reception.status_backlog(now),
                 ..tx.backlog()
             },
             Machine::LteUm(tx, _) => tx.backlog(),
             Machine::LteAm(tx, rx) => Backlog {
-                status: rx.status_backlog(now),
+                status: rx.reception.status_backlog(now),
                 ..tx.backlog()
             },
         }
@@ -161,19 +158,24 @@ impl Entity {
         dropped: &mut Vec<Sdu>,
     ) -> u32 {
         let before = block.bytes;
+        let mut pull = Pull {
+            now,
+            limit: before + grant,
+            block,
+            aqm,
+            dropped,
+        };
         match &mut self.machine {
-            Machine::Tm(tm) => tm.pull(now, grant, block, aqm, dropped),
-            Machine::NrUm(tx, _) => tx.pull(now, grant, block, aqm, dropped),
+            Machine::Tm(tm) => tm.pull(&mut pull),
+            Machine::NrUm(tx, _) => tx.pull(&mut pull),
             Machine::NrAm(tx, rx) => {
-                rx.pull(now, grant, block);
-                let left = grant - (block.bytes - before);
-                tx.pull(now, left, block, aqm, dropped);
+                rx.reception.pull(now, grant, pull.block);
+                tx.pull(&mut pull);
             }
-            Machine::LteUm(tx, _) => tx.pull(now, grant, block, aqm, dropped),
+            Machine::LteUm(tx, _) => tx.pull(&mut pull),
             Machine::LteAm(tx, rx) => {
-                rx.pull(now, grant, block);
-                let left = grant - (block.bytes - before);
-                tx.pull(now, left, block, aqm, dropped);
+                rx.reception.pull(now, grant, pull.block);
+                tx.pull(&mut pull);
             }
         }
         block.bytes - before
@@ -239,12 +241,12 @@ impl Entity {
             Machine::NrUm(_, rx) => rx.on_wake(now),
             Machine::NrAm(tx, rx) => {
                 tx.on_wake(now);
-                rx.on_wake(now);
+                rx.reception.on_wake(now);
             }
             Machine::LteUm(_, rx) => rx.on_wake(now, delivered),
             Machine::LteAm(tx, rx) => {
                 tx.on_wake(now);
-                rx.on_wake(now);
+                rx.reception.on_wake(now);
             }
         }
     }
@@ -255,9 +257,9 @@ impl Entity {
         match &self.machine {
             Machine::Tm(_) => Time::NEVER,
             Machine::NrUm(_, rx) => rx.wake_at(),
-            Machine::NrAm(tx, rx) => tx.wake_at().min(rx.wake_at()),
+            Machine::NrAm(tx, rx) => tx.wake_at().min(rx.reception.wake_at()),
             Machine::LteUm(_, rx) => rx.wake_at(),
-            Machine::LteAm(tx, rx) => tx.wake_at().min(rx.wake_at()),
+            Machine::LteAm(tx, rx) => tx.wake_at().min(rx.reception.wake_at()),
         }
     }
 

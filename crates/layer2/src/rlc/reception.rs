@@ -1,12 +1,12 @@
-//! What a receiving side of acknowledged mode knows, and what it reports of it: the same for LTE
-//! and NR but for the timer that decides.
+//! What a receiving side of acknowledged mode knows, when it gives something up as missing, and what
+//! it reports of it (TS 38.322 clauses 5.2.3.2 and 5.3.4, TS 36.322 clauses 5.1.3.2 and 5.2.3).
 
 use super::pieces::{Insertion, Pieces, Received};
 use super::report::Report;
 use super::sequence::{START, SnSpace, Window};
 use super::status::StatusFormat;
 use super::{AmConfig, Generation, RlcConfig, TransportBlock};
-use fadeout_core::Time;
+use fadeout_core::{Span, Time};
 
 #[derive(Clone, Debug)]
 pub(super) struct Reception {
@@ -17,6 +17,13 @@ pub(super) struct Reception {
     /// The first number whose reception is not decided, up to which a report goes:
     /// RX_Highest_Status (NR), VR(MS) (LTE).
     pub(super) decided: u64,
+    generation: Generation,
+    /// t-Reassembly (NR), t-Reordering (LTE).
+    wait: Span,
+    /// When it expires.
+    expires_at: Time,
+    /// One past the number that started it: RX_Next_Status_Trigger (NR), VR(X) (LTE).
+    trigger: u64,
     format: StatusFormat,
     report: Report,
 }
@@ -28,6 +35,10 @@ impl Reception {
             window: Window::new(START),
             pieces: Pieces::default(),
             decided: START,
+            generation,
+            wait: am.t_reassembly,
+            expires_at: Time::NEVER,
+            trigger: START,
             format: StatusFormat::new(generation, am.sn_bits, config.subheader),
             report: Report::new(am.t_status_prohibit),
         }
@@ -91,6 +102,7 @@ impl Reception {
     #[inline]
     pub(super) fn on_pdu(&mut self, now: Time, number: u64, is_placed: bool, is_polling: bool) {
         if is_placed {
+            self.update_timer(now);
             self.report.on_decided(now, self.decided);
         }
         if is_polling {
@@ -102,22 +114,64 @@ impl Reception {
         }
     }
 
-    /// The time for gaps below `trigger` is up: they are reported as missing.
-    pub(super) fn give_up_below(&mut self, now: Time, trigger: u64) {
-        self.decided = self.first_missing(trigger);
-        self.report.trigger(now);
-        self.report.on_decided(now, self.decided);
+    /// Whether bytes of a number in the window are missing before others that are here. LTE counts
+    /// in PDUs: one of which only segments are here is missing.
+    #[inline]
+    fn has_gap_in(&self, number: u64) -> bool {
+        match self.window[number] {
+            Received::Some(id) => self.generation == Generation::Lte || self.pieces.has_gap(id),
+            Received::Nothing => true,
+            Received::All => false,
+        }
     }
 
-    /// t-StatusProhibit may have expired.
+    /// Whether something is missing before the last byte received, from `first` on.
+    #[inline]
+    fn has_gap_from(&self, first: u64) -> bool {
+        let end = self.window.end();
+        end > first + 1 || (end == first + 1 && self.has_gap_in(first))
+    }
+
+    #[inline]
+    fn update_timer(&mut self, now: Time) {
+        let first = self.window.first();
+        if !self.expires_at.is_never() {
+            let is_resolved = self.trigger <= first
+                || (self.trigger == first + 1 && !self.has_gap_in(first))
+                || self.trigger > self.limit();
+            if is_resolved {
+                self.expires_at = Time::NEVER;
+            }
+        }
+        if self.expires_at.is_never() && self.has_gap_from(first) {
+            self.start_timer(now);
+        }
+    }
+
+    fn start_timer(&mut self, now: Time) {
+        self.expires_at = now.saturating_add(self.wait);
+        self.trigger = self.window.end();
+    }
+
+    /// t-StatusProhibit may have expired, or the time for what is missing: it is reported.
     pub(super) fn on_wake(&mut self, now: Time) {
         self.report.on_wake(now);
+        if self.expires_at > now {
+            return;
+        }
+        self.expires_at = Time::NEVER;
+        self.decided = self.first_missing(self.trigger);
+        self.report.trigger(now);
+        self.report.on_decided(now, self.decided);
+        if self.has_gap_from(self.decided) {
+            self.start_timer(now);
+        }
     }
 
-    /// When a STATUS PDU that is held back becomes due.
+    /// When a timer expires or a STATUS PDU that is held back becomes due.
     #[inline]
     pub(super) fn wake_at(&self) -> Time {
-        self.report.wake_at()
+        self.expires_at.min(self.report.wake_at())
     }
 
     /// Bytes of the STATUS PDU that is due, with its subheader.

@@ -1,8 +1,8 @@
 //! Transparent mode (TS 38.322 and TS 36.322 clause 5.2.1 and 5.1.1): SDUs pass as they are.
 
 use super::buffer::{QueueManagement, TxBuffer};
-use super::{Backlog, MacSubheader, Pdu, PduKind, RlcConfig, Sdu, SduPart, TransportBlock};
-use fadeout_core::Time;
+use super::pull::Pull;
+use super::{Backlog, MacSubheader, Pdu, PduKind, RlcConfig, Sdu, SduPart};
 
 #[derive(Clone, Debug)]
 pub(super) struct Tm {
@@ -25,18 +25,10 @@ impl Tm {
         }
     }
     /// An SDU that does not fit waits for a larger grant.
-    pub(super) fn pull(
-        &mut self,
-        now: Time,
-        grant: u32,
-        block: &mut TransportBlock,
-        aqm: &mut impl QueueManagement,
-        dropped: &mut Vec<Sdu>,
-    ) {
-        let limit = block.bytes + grant;
-        while let Some(Sdu { size, .. }) = self.buffer.next(now, aqm, dropped) {
+    pub(super) fn pull(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
+        while let Some(Sdu { size, .. }) = pull.next(&mut self.buffer) {
             let overhead = self.subheader.size(size);
-            if block.bytes + size + overhead > limit {
+            if size + overhead > pull.room() {
                 return;
             }
             let sdu = self.buffer.pop().expect("the head was just seen");
@@ -45,7 +37,7 @@ impl Tm {
                 size,
                 ..Pdu::default()
             };
-            block.push(pdu, SduPart::whole(sdu), overhead);
+            pull.push(pdu, SduPart::whole(sdu), overhead);
         }
     }
 }

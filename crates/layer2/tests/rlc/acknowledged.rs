@@ -77,6 +77,25 @@ fn the_window_stalls_and_polls() {
     assert_eq!(tx.backlog(Time::ZERO).new, 0);
 }
 
+#[test]
+fn a_stalled_window_asks_again_when_no_answer_comes() {
+    for (config, bits) in [(RlcConfig::NR_AM, 12), (RlcConfig::LTE_AM, 10)] {
+        let config = am(config, |am| am.sn_bits = bits);
+        let (mut tx, mut source) = (entity(&config), Source::default());
+        source.push(&mut tx, Time::ZERO, &[10; 3000]);
+        while tx.backlog(Time::ZERO).new > 0 {
+            assert!(!pull(&mut tx, Time::ZERO, 12).is_empty());
+        }
+        assert!(tx.queued().0 > 0, "more waits behind the window");
+        let now = tx.wake_at();
+        tx.on_wake(now, &mut Vec::new());
+        let again = pull(&mut tx, now, 1000);
+        assert_eq!(again.pdus.len(), 1);
+        assert_eq!(again.pdus[0].sn, (1 << (bits - 1)) - 1, "the highest");
+        assert!(again.pdus[0].is_polling);
+    }
+}
+
 /// SDU 1 loses its middle, SDUs 2 and 3 are lost whole.
 #[test]
 fn a_status_names_ranges_and_segments_and_only_they_are_sent_again() {

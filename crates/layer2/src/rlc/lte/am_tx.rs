@@ -1,12 +1,11 @@
 //! The transmitting side of LTE acknowledged mode (TS 36.322 clauses 5.1.3.1, 5.2.1 and 5.2.2).
 
-use super::buffer::{QueueManagement, TxBuffer};
-use super::lte_assembly::{Assembly, LengthIndicators};
-use super::poll::Poll;
-use super::unacked::{Piece, Unacked};
-use super::{
-    AmConfig, Backlog, MacSubheader, Nack, Pdu, PduKind, RlcConfig, Sdu, SduPart, TransportBlock,
-};
+use super::assembly::{Assembly, LengthIndicators};
+use crate::rlc::buffer::{QueueManagement, TxBuffer};
+use crate::rlc::outstanding::{New, Outstanding};
+use crate::rlc::pull::Pull;
+use crate::rlc::unacked::Piece;
+use crate::rlc::{AmConfig, Backlog, MacSubheader, Nack, Pdu, PduKind, RlcConfig, Sdu, SduPart};
 use fadeout_core::{Ring, Time};
 
 /// The LSF and SO fields of an AMD PDU segment.
@@ -20,69 +19,67 @@ struct PartRange {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct LteAmTx {
+pub(in crate::rlc) struct AmTx {
     subheader: MacSubheader,
-    pub(super) assembly: Assembly,
+    pub(in crate::rlc) assembly: Assembly,
     /// AMD PDUs; their length is that of the data field.
-    unacked: Unacked<PartRange>,
+    outstanding: Outstanding<PartRange>,
     /// Their parts.
     parts: Ring<SduPart>,
-    poll: Poll,
 }
 
-impl LteAmTx {
-    pub(super) fn new(config: &RlcConfig, am: &AmConfig) -> LteAmTx {
+impl AmTx {
+    pub(in crate::rlc) fn new(config: &RlcConfig, am: &AmConfig) -> AmTx {
         let (header, indicators) = if am.sn_bits == 16 {
             (3, LengthIndicators::LONG)
         } else {
             (2, LengthIndicators::SHORT)
         };
         let buffer = TxBuffer::new(config.buffer, config.closes_count_gaps);
-        LteAmTx {
+        AmTx {
             subheader: config.subheader,
             assembly: Assembly::new(buffer, indicators, header),
-            unacked: Unacked::new(am),
+            outstanding: Outstanding::new(am),
             parts: Ring::new(),
-            poll: Poll::new(am),
         }
     }
 
     #[inline]
-    pub(super) fn has_failed(&self) -> bool {
-        self.unacked.has_failed()
+    pub(in crate::rlc) fn has_failed(&self) -> bool {
+        self.outstanding.unacked.has_failed()
     }
 
-    fn is_drained(&self) -> bool {
-        self.unacked.pending_pieces == 0 && self.assembly.is_empty()
-    }
-
-    /// Runs t-PollRetransmit when nothing else would bring an answer: nothing waits to be sent and
-    /// something is not acknowledged. Two holes of the standard: the SDUs behind the last PDU were
-    /// dropped, so it did not poll; or a STATUS PDU older than the poll stopped the timer, because
-    /// POLL_SN of a stalled window stays the same, and the answer was lost.
-    pub(super) fn ensure_answer(&mut self, now: Time) {
-        let nothing_goes = self.is_drained()
-            || (self.unacked.pending_pieces == 0 && self.unacked.window_left() == 0);
-        if nothing_goes && !self.unacked.is_empty() {
-            self.poll.expect_answer(now, self.unacked.highest());
+    fn new_bytes(&self) -> New {
+        if self.outstanding.unacked.window_left() == 0 {
+            New::Stalled
+        } else if self.assembly.is_empty() {
+            New::Nothing
+        } else {
+            New::Ready
         }
     }
 
-    pub(super) fn backlog(&self) -> Backlog {
+    /// See [`Outstanding::ensure_answer`].
+    pub(in crate::rlc) fn ensure_answer(&mut self, now: Time) {
+        let new = self.new_bytes();
+        self.outstanding.ensure_answer(now, new);
+    }
+
+    pub(in crate::rlc) fn backlog(&self) -> Backlog {
         let subheader = self.subheader.size(u32::MAX);
         let header = u64::from(self.assembly.header + SEGMENT_FIELDS + subheader);
         // Parts of a piece are not counted here: all that wait bound their LI fields.
-        let indicators = if self.unacked.pending_pieces == 0 {
+        let indicators = if self.outstanding.unacked.pending_pieces == 0 {
             0
         } else {
             u64::from(self.assembly.indicators.size(self.parts.len() as u32 + 1))
         };
         Backlog {
             status: 0,
-            retransmission: self.unacked.pending_bytes
-                + self.unacked.pending_pieces * header
+            retransmission: self.outstanding.unacked.pending_bytes
+                + self.outstanding.unacked.pending_pieces * header
                 + indicators,
-            new: if self.unacked.window_left() == 0 {
+            new: if self.outstanding.unacked.window_left() == 0 {
                 0
             } else {
                 self.assembly.backlog(subheader)
@@ -90,27 +87,17 @@ impl LteAmTx {
         }
     }
 
-    pub(super) fn pull(
-        &mut self,
-        now: Time,
-        grant: u32,
-        block: &mut TransportBlock,
-        aqm: &mut impl QueueManagement,
-        dropped: &mut Vec<Sdu>,
-    ) {
-        let limit = block.bytes + grant;
-        while let Some(piece) = self.unacked.front() {
-            let room = self.subheader.largest_pdu(limit - block.bytes);
-            if !self.retransmit(now, piece, room, block) {
+    pub(in crate::rlc) fn pull(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
+        while let Some(piece) = self.outstanding.unacked.front() {
+            let room = self.subheader.largest_pdu(pull.room());
+            if !self.retransmit(piece, room, pull) {
                 return;
             }
         }
-        while self.unacked.window_left() > 0 {
-            let room = self.subheader.largest_pdu(limit - block.bytes);
-            let first = block.parts.len();
-            let (count, bytes) = self
-                .assembly
-                .fill(now, room, &mut block.parts, aqm, dropped);
+        while self.outstanding.unacked.window_left() > 0 {
+            let room = self.subheader.largest_pdu(pull.room());
+            let first = pull.block.parts.len();
+            let (count, bytes) = self.assembly.fill(room, pull);
             if count == 0 {
                 break;
             }
@@ -118,23 +105,27 @@ impl LteAmTx {
                 first: self.parts.end(),
                 count,
             };
-            for &part in &block.parts[first..] {
+            for &part in &pull.block.parts[first..] {
                 self.parts.push(part);
             }
-            self.unacked.push(range, bytes);
-            self.poll.on_new(bytes);
+            self.outstanding.unacked.push(range, bytes);
+            self.outstanding.on_new(bytes);
             let pdu = Pdu {
                 kind: PduKind::Amd,
-                sn: self.unacked.space.on_air(self.unacked.highest()),
+                sn: self
+                    .outstanding
+                    .unacked
+                    .space
+                    .on_air(self.outstanding.unacked.highest()),
                 size: self.assembly.header + bytes,
                 first: first as u32,
                 count,
                 ..Pdu::default()
             };
-            self.emit(now, pdu, block);
+            self.emit(pdu, pull);
         }
-        if !dropped.is_empty() {
-            self.ensure_answer(now);
+        if !pull.dropped.is_empty() {
+            self.ensure_answer(pull.now);
         }
     }
 
@@ -142,18 +133,17 @@ impl LteAmTx {
     /// of at most `room` bytes. False when nothing fits.
     fn retransmit(
         &mut self,
-        now: Time,
         piece: Piece,
         room: u32,
-        block: &mut TransportBlock,
+        pull: &mut Pull<'_, impl QueueManagement>,
     ) -> bool {
         let Piece { number, start, end } = piece;
-        let sent = self.unacked.item(number);
+        let sent = self.outstanding.unacked.item(number);
         let (range, len) = (sent.item, sent.len);
         let whole = self.assembly.header + self.assembly.indicators.size(range.count) + len;
         let is_whole = start == 0 && end == len && whole <= room;
         let header = self.assembly.header + if is_whole { 0 } else { SEGMENT_FIELDS };
-        let first = block.parts.len();
+        let first = pull.block.parts.len();
         let (mut position, mut bytes, mut count) = (0, 0, 0);
         for part_number in range.first..range.first + u64::from(range.count) {
             let part = self.parts[part_number];
@@ -169,7 +159,7 @@ impl LteAmTx {
             if len == 0 {
                 break;
             }
-            block.parts.push(SduPart {
+            pull.block.parts.push(SduPart {
                 offset,
                 len,
                 ..part
@@ -183,7 +173,7 @@ impl LteAmTx {
         if count == 0 {
             return false;
         }
-        self.unacked.on_retransmitted(bytes);
+        self.outstanding.unacked.on_retransmitted(bytes);
         let pdu = Pdu {
             kind: if is_whole {
                 PduKind::Amd
@@ -191,34 +181,33 @@ impl LteAmTx {
                 PduKind::AmdSegment
             },
             is_last_segment: start + bytes == len,
-            sn: self.unacked.space.on_air(number),
+            sn: self.outstanding.unacked.space.on_air(number),
             segment_offset: start,
             size: header + bytes,
             first: first as u32,
             count,
             ..Pdu::default()
         };
-        self.emit(now, pdu, block);
+        self.emit(pdu, pull);
         true
     }
 
     /// Adds a PDU whose size lacks its LI fields and whose poll is undecided.
-    fn emit(&mut self, now: Time, mut pdu: Pdu, block: &mut TransportBlock) {
-        let is_last = self.is_drained() || self.unacked.window_left() == 0;
-        pdu.is_polling = self.poll.decide(now, is_last, self.unacked.highest());
+    fn emit(&mut self, mut pdu: Pdu, pull: &mut Pull<'_, impl QueueManagement>) {
+        let new = self.new_bytes();
+        pdu.is_polling = self.outstanding.polls(pull.now, new);
         pdu.size += self.assembly.indicators.size(pdu.count);
-        block.bytes += pdu.size + self.subheader.size(pdu.size);
-        block.pdus.push(pdu);
+        pull.block.bytes += pdu.size + self.subheader.size(pdu.size);
+        pull.block.pdus.push(pdu);
     }
 
     /// A STATUS PDU arrived.
-    pub(super) fn on_status(&mut self, now: Time, pdu: &Pdu, nacks: &[Nack]) {
-        let Some(ack) = self.unacked.on_status(pdu, nacks) else {
+    pub(in crate::rlc) fn on_status(&mut self, now: Time, pdu: &Pdu, nacks: &[Nack]) {
+        if !self.outstanding.on_status(pdu, nacks) {
             return;
-        };
-        self.poll.on_status(ack);
+        }
         self.ensure_answer(now);
-        let first = match self.unacked.oldest() {
+        let first = match self.outstanding.unacked.oldest() {
             Some(sent) => sent.item.first,
             None => self.parts.end(),
         };
@@ -227,24 +216,20 @@ impl LteAmTx {
         }
     }
 
-    pub(super) fn on_wake(&mut self, now: Time) {
-        if self.poll.expires(now)
-            && !self.unacked.is_empty()
-            && (self.is_drained() || self.unacked.window_left() == 0)
-        {
-            self.unacked.retransmit_one();
-        }
+    pub(in crate::rlc) fn on_wake(&mut self, now: Time) {
+        let new = self.new_bytes();
+        self.outstanding.on_wake(now, new);
     }
 
     #[inline]
-    pub(super) fn wake_at(&self) -> Time {
-        self.poll.wake_at()
+    pub(in crate::rlc) fn wake_at(&self) -> Time {
+        self.outstanding.wake_at()
     }
 
     /// SDUs with a part in a PDU that is not acknowledged, then those not sent.
-    pub(super) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
+    pub(in crate::rlc) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
         let before = out.len();
-        for sent in self.unacked.unacknowledged() {
+        for sent in self.outstanding.unacked.unacknowledged() {
             let PartRange { first, count } = sent.item;
             for number in first..first + u64::from(count) {
                 let sdu = self.parts[number].sdu;

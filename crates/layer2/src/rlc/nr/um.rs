@@ -1,11 +1,10 @@
 //! NR unacknowledged mode (TS 38.322 clause 5.2.2).
 
-use super::buffer::{QueueManagement, TxBuffer};
-use super::pieces::{Insertion, Pieces, Received};
-use super::sequence::{START, SnSpace, Window};
-use super::{
-    Backlog, MacSubheader, Pdu, PduKind, RlcConfig, Sdu, SduPart, TransportBlock, UmConfig,
-};
+use crate::rlc::buffer::{QueueManagement, TxBuffer};
+use crate::rlc::pieces::{Insertion, Pieces, Received};
+use crate::rlc::pull::Pull;
+use crate::rlc::sequence::{START, SnSpace, Window};
+use crate::rlc::{Backlog, MacSubheader, Pdu, PduKind, RlcConfig, Sdu, SduPart, UmConfig};
 use fadeout_core::{Span, Time};
 
 /// Header of a PDU with a complete SDU: no SN.
@@ -14,20 +13,20 @@ const COMPLETE_HEADER: u32 = 1;
 const OFFSET_FIELD: u32 = 2;
 
 #[derive(Clone, Debug)]
-pub(super) struct NrUmTx {
+pub(in crate::rlc) struct UmTx {
     space: SnSpace,
     /// Header of a first segment; the others have the SO field too.
     header: u32,
     subheader: MacSubheader,
-    pub(super) buffer: TxBuffer,
+    pub(in crate::rlc) buffer: TxBuffer,
     tx_next: u64,
     /// The SDU being segmented and its bytes sent.
     segmenting: Option<(Sdu, u32)>,
 }
 
-impl NrUmTx {
-    pub(super) fn new(config: &RlcConfig, um: &UmConfig) -> NrUmTx {
-        NrUmTx {
+impl UmTx {
+    pub(in crate::rlc) fn new(config: &RlcConfig, um: &UmConfig) -> UmTx {
+        UmTx {
             space: SnSpace::new(um.sn_bits),
             header: if um.sn_bits == 12 { 2 } else { 1 },
             subheader: config.subheader,
@@ -37,7 +36,7 @@ impl NrUmTx {
         }
     }
 
-    pub(super) fn backlog(&self) -> Backlog {
+    pub(in crate::rlc) fn backlog(&self) -> Backlog {
         let whole = u64::from(COMPLETE_HEADER + self.subheader.size(u32::MAX));
         let most = u64::from(self.header + OFFSET_FIELD + self.subheader.size(u32::MAX));
         let rest = self
@@ -50,20 +49,12 @@ impl NrUmTx {
         }
     }
 
-    pub(super) fn pull(
-        &mut self,
-        now: Time,
-        grant: u32,
-        block: &mut TransportBlock,
-        aqm: &mut impl QueueManagement,
-        dropped: &mut Vec<Sdu>,
-    ) {
-        let limit = block.bytes + grant;
-        while block.bytes < limit {
-            let room = limit - block.bytes;
+    pub(in crate::rlc) fn pull(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
+        while pull.room() > 0 {
+            let room = pull.room();
             let (sdu, sent) = match self.segmenting {
                 Some(rest) => rest,
-                None => match self.buffer.next(now, aqm, dropped) {
+                None => match pull.next(&mut self.buffer) {
                     Some(head) => (head, 0),
                     None => return,
                 },
@@ -77,7 +68,7 @@ impl NrUmTx {
                     size: whole,
                     ..Pdu::default()
                 };
-                block.push(pdu, SduPart::whole(sdu), self.subheader.size(whole));
+                pull.push(pdu, SduPart::whole(sdu), self.subheader.size(whole));
                 continue;
             }
             let header = self.header + if sent == 0 { 0 } else { OFFSET_FIELD };
@@ -104,7 +95,7 @@ impl NrUmTx {
                 offset: sent,
                 len,
             };
-            block.push(pdu, part, self.subheader.size(size));
+            pull.push(pdu, part, self.subheader.size(size));
             self.segmenting = if part.is_last() {
                 self.tx_next += 1;
                 None
@@ -114,14 +105,14 @@ impl NrUmTx {
         }
     }
 
-    pub(super) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
+    pub(in crate::rlc) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
         out.extend(self.segmenting.take().map(|(sdu, _)| sdu));
         self.buffer.flush(out)
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct NrUmRx {
+pub(in crate::rlc) struct UmRx {
     space: SnSpace,
     t_reassembly: Span,
     /// From RX_Next_Reassembly to RX_Next_Highest.
@@ -132,9 +123,9 @@ pub(super) struct NrUmRx {
     expires_at: Time,
 }
 
-impl NrUmRx {
-    pub(super) fn new(um: &UmConfig) -> NrUmRx {
-        NrUmRx {
+impl UmRx {
+    pub(in crate::rlc) fn new(um: &UmConfig) -> UmRx {
+        UmRx {
             space: SnSpace::new(um.sn_bits),
             t_reassembly: um.t_reassembly,
             window: Window::new(START),
@@ -145,7 +136,7 @@ impl NrUmRx {
     }
 
     #[inline]
-    pub(super) fn on_pdu(
+    pub(in crate::rlc) fn on_pdu(
         &mut self,
         now: Time,
         pdu: &Pdu,
@@ -241,7 +232,7 @@ impl NrUmRx {
         self.rx_timer_trigger = self.window.end();
     }
 
-    pub(super) fn on_wake(&mut self, now: Time) {
+    pub(in crate::rlc) fn on_wake(&mut self, now: Time) {
         if self.expires_at > now {
             return;
         }
@@ -253,7 +244,7 @@ impl NrUmRx {
     }
 
     #[inline]
-    pub(super) fn wake_at(&self) -> Time {
+    pub(in crate::rlc) fn wake_at(&self) -> Time {
         self.expires_at
     }
 }

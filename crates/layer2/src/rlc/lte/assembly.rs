@@ -1,16 +1,16 @@
 //! How LTE fills the data field of a PDU: SDUs are concatenated and the last one segmented (TS
 //! 36.322 clause 6.2.1).
 
-use super::buffer::{QueueManagement, TxBuffer};
-use super::{Sdu, SduPart};
-use fadeout_core::Time;
+use crate::rlc::buffer::{QueueManagement, TxBuffer};
+use crate::rlc::pull::Pull;
+use crate::rlc::{Sdu, SduPart};
 
 /// Most bytes of a data field that a 15-bit SO reaches (TS 36.322 clause 6.2.2.7).
-pub(super) const LONGEST_DATA_FIELD: u32 = 32_767;
+pub(in crate::rlc) const LONGEST_DATA_FIELD: u32 = 32_767;
 
 /// Length of the LI fields: one for every part but the last.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LengthIndicators {
+pub(in crate::rlc) struct LengthIndicators {
     /// Bits of an LI with its E bit.
     bits: u32,
     /// Longest part that an LI can count; a longer one must be the last.
@@ -19,36 +19,40 @@ pub(super) struct LengthIndicators {
 
 impl LengthIndicators {
     /// LI fields of 11 bits.
-    pub(super) const SHORT: LengthIndicators = LengthIndicators {
+    pub(in crate::rlc) const SHORT: LengthIndicators = LengthIndicators {
         bits: 12,
         longest: 2047,
     };
     /// LI fields of 15 bits, which come with the 16-bit SN.
-    pub(super) const LONG: LengthIndicators = LengthIndicators {
+    pub(in crate::rlc) const LONG: LengthIndicators = LengthIndicators {
         bits: 16,
         longest: 32_767,
     };
 
     /// Bytes of the fields in a PDU of `parts` parts.
     #[inline]
-    pub(super) fn size(self, parts: u32) -> u32 {
+    pub(in crate::rlc) fn size(self, parts: u32) -> u32 {
         (parts.saturating_sub(1) * self.bits).div_ceil(8)
     }
 }
 
 /// The SDUs to send, the one being segmented in front.
 #[derive(Clone, Debug)]
-pub(super) struct Assembly {
-    pub(super) buffer: TxBuffer,
-    pub(super) indicators: LengthIndicators,
+pub(in crate::rlc) struct Assembly {
+    pub(in crate::rlc) buffer: TxBuffer,
+    pub(in crate::rlc) indicators: LengthIndicators,
     /// Fixed part of the header.
-    pub(super) header: u32,
+    pub(in crate::rlc) header: u32,
     /// The SDU being segmented and its bytes sent.
     segmenting: Option<(Sdu, u32)>,
 }
 
 impl Assembly {
-    pub(super) fn new(buffer: TxBuffer, indicators: LengthIndicators, header: u32) -> Assembly {
+    pub(in crate::rlc) fn new(
+        buffer: TxBuffer,
+        indicators: LengthIndicators,
+        header: u32,
+    ) -> Assembly {
         Assembly {
             buffer,
             indicators,
@@ -58,12 +62,12 @@ impl Assembly {
     }
 
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::rlc) fn is_empty(&self) -> bool {
         self.segmenting.is_none() && self.buffer.is_empty()
     }
 
     /// Bytes that wait, with headers as if each SDU had its own.
-    pub(super) fn backlog(&self, subheader: u32) -> u64 {
+    pub(in crate::rlc) fn backlog(&self, subheader: u32) -> u64 {
         let each = u64::from(self.header + 2 + subheader);
         let rest = self
             .segmenting
@@ -71,15 +75,12 @@ impl Assembly {
         rest + self.buffer.bytes() + self.buffer.len() * each
     }
 
-    /// Fills a PDU of at most `room` bytes, header included. Appends the parts and returns their
-    /// number and bytes; nothing when not even one byte fits.
-    pub(super) fn fill(
+    /// Fills a PDU of at most `room` bytes, header included. Appends the parts to the block and
+    /// returns their number and bytes; nothing when not even one byte fits.
+    pub(in crate::rlc) fn fill(
         &mut self,
-        now: Time,
         room: u32,
-        parts: &mut Vec<SduPart>,
-        aqm: &mut impl QueueManagement,
-        dropped: &mut Vec<Sdu>,
+        pull: &mut Pull<'_, impl QueueManagement>,
     ) -> (u32, u32) {
         let (mut count, mut bytes) = (0, 0_u32);
         loop {
@@ -92,7 +93,7 @@ impl Assembly {
             }
             let (sdu, offset) = match self.segmenting {
                 Some(rest) => rest,
-                None => match self.buffer.next(now, aqm, dropped) {
+                None => match pull.next(&mut self.buffer) {
                     Some(_) => (self.buffer.pop().expect("the head was just seen"), 0),
                     None => break,
                 },
@@ -102,7 +103,7 @@ impl Assembly {
                 offset,
                 len: left.min(sdu.size - offset),
             };
-            parts.push(part);
+            pull.block.parts.push(part);
             count += 1;
             bytes += part.len;
             self.segmenting = (!part.is_last()).then(|| (sdu, part.end()));
@@ -113,13 +114,13 @@ impl Assembly {
         (count, bytes)
     }
 
-    pub(super) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
+    pub(in crate::rlc) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
         out.extend(self.segmenting.take().map(|(sdu, _)| sdu));
         self.buffer.flush(out)
     }
 
     /// The SDU being segmented.
-    pub(super) fn segmenting(&self) -> Option<&Sdu> {
+    pub(in crate::rlc) fn segmenting(&self) -> Option<&Sdu> {
         self.segmenting.as_ref().map(|(sdu, _)| sdu)
     }
 }

@@ -1,28 +1,27 @@
 //! LTE unacknowledged mode (TS 36.322 clause 5.1.2).
 
-use super::buffer::{QueueManagement, TxBuffer};
-use super::lte_assembly::{Assembly, LengthIndicators};
-use super::lte_order::{Reassembler, Store};
-use super::sequence::{START, SnSpace};
-use super::{
-    Backlog, MacSubheader, Pdu, PduKind, RlcConfig, Sdu, SduPart, TransportBlock, UmConfig,
-};
+use super::assembly::{Assembly, LengthIndicators};
+use super::order::{Reassembler, Store};
+use crate::rlc::buffer::{QueueManagement, TxBuffer};
+use crate::rlc::pull::Pull;
+use crate::rlc::sequence::{START, SnSpace};
+use crate::rlc::{Backlog, MacSubheader, Pdu, PduKind, RlcConfig, Sdu, SduPart, UmConfig};
 use fadeout_core::{Span, Time};
 
 #[derive(Clone, Debug)]
-pub(super) struct LteUmTx {
+pub(in crate::rlc) struct UmTx {
     space: SnSpace,
     subheader: MacSubheader,
-    pub(super) assembly: Assembly,
+    pub(in crate::rlc) assembly: Assembly,
     /// VT(US).
     next: u64,
 }
 
-impl LteUmTx {
-    pub(super) fn new(config: &RlcConfig, um: &UmConfig) -> LteUmTx {
+impl UmTx {
+    pub(in crate::rlc) fn new(config: &RlcConfig, um: &UmConfig) -> UmTx {
         let header = if um.sn_bits == 10 { 2 } else { 1 };
         let buffer = TxBuffer::new(config.buffer, config.closes_count_gaps);
-        LteUmTx {
+        UmTx {
             space: SnSpace::new(um.sn_bits),
             subheader: config.subheader,
             assembly: Assembly::new(buffer, LengthIndicators::SHORT, header),
@@ -30,33 +29,23 @@ impl LteUmTx {
         }
     }
 
-    pub(super) fn backlog(&self) -> Backlog {
+    pub(in crate::rlc) fn backlog(&self) -> Backlog {
         Backlog {
             new: self.assembly.backlog(self.subheader.size(u32::MAX)),
             ..Backlog::default()
         }
     }
 
-    pub(super) fn pull(
-        &mut self,
-        now: Time,
-        grant: u32,
-        block: &mut TransportBlock,
-        aqm: &mut impl QueueManagement,
-        dropped: &mut Vec<Sdu>,
-    ) {
-        let limit = block.bytes + grant;
+    pub(in crate::rlc) fn pull(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
         loop {
-            let room = self.subheader.largest_pdu(limit - block.bytes);
-            let first = block.parts.len() as u32;
-            let (count, bytes) = self
-                .assembly
-                .fill(now, room, &mut block.parts, aqm, dropped);
+            let room = self.subheader.largest_pdu(pull.room());
+            let first = pull.block.parts.len() as u32;
+            let (count, bytes) = self.assembly.fill(room, pull);
             if count == 0 {
                 return;
             }
             let size = self.assembly.header + self.assembly.indicators.size(count) + bytes;
-            block.pdus.push(Pdu {
+            pull.block.pdus.push(Pdu {
                 kind: PduKind::Umd,
                 sn: self.space.on_air(self.next),
                 size,
@@ -64,14 +53,14 @@ impl LteUmTx {
                 count,
                 ..Pdu::default()
             });
-            block.bytes += size + self.subheader.size(size);
+            pull.block.bytes += size + self.subheader.size(size);
             self.next += 1;
         }
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct LteUmRx {
+pub(in crate::rlc) struct UmRx {
     space: SnSpace,
     t_reordering: Span,
     /// VR(UR): the earliest PDU that may still be reordered.
@@ -86,9 +75,9 @@ pub(super) struct LteUmRx {
     expires_at: Time,
 }
 
-impl LteUmRx {
-    pub(super) fn new(um: &UmConfig) -> LteUmRx {
-        LteUmRx {
+impl UmRx {
+    pub(in crate::rlc) fn new(um: &UmConfig) -> UmRx {
+        UmRx {
             space: SnSpace::new(um.sn_bits),
             t_reordering: um.t_reassembly,
             vr_ur: START,
@@ -100,7 +89,7 @@ impl LteUmRx {
         }
     }
 
-    pub(super) fn on_pdu(
+    pub(in crate::rlc) fn on_pdu(
         &mut self,
         now: Time,
         pdu: &Pdu,
@@ -152,7 +141,7 @@ impl LteUmRx {
         }
     }
 
-    pub(super) fn on_wake(&mut self, now: Time, delivered: &mut Vec<Sdu>) {
+    pub(in crate::rlc) fn on_wake(&mut self, now: Time, delivered: &mut Vec<Sdu>) {
         if self.expires_at > now {
             return;
         }
@@ -162,7 +151,7 @@ impl LteUmRx {
     }
 
     #[inline]
-    pub(super) fn wake_at(&self) -> Time {
+    pub(in crate::rlc) fn wake_at(&self) -> Time {
         self.expires_at
     }
 }

@@ -1,13 +1,13 @@
 //! How LTE's receivers put SDUs together again, in the order of the SN.
 
-use super::sequence::{START, Window};
-use super::{Sdu, SduPart};
+use crate::rlc::sequence::{START, Window};
+use crate::rlc::{Sdu, SduPart};
 
 const NONE: u32 = u32::MAX;
 
 /// Puts consecutive parts together.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Reassembler {
+pub(in crate::rlc) struct Reassembler {
     /// The next byte of the SDU that has begun and not ended.
     expects: Option<u32>,
 }
@@ -15,7 +15,7 @@ pub(super) struct Reassembler {
 impl Reassembler {
     /// The next part in order.
     #[inline]
-    pub(super) fn on_part(&mut self, part: &SduPart, delivered: &mut Vec<Sdu>) {
+    pub(in crate::rlc) fn on_part(&mut self, part: &SduPart, delivered: &mut Vec<Sdu>) {
         let continues = part.is_first() || self.expects == Some(part.offset);
         self.expects = (continues && !part.is_last()).then(|| part.end());
         if continues && part.is_last() {
@@ -23,7 +23,7 @@ impl Reassembler {
         }
     }
     /// A PDU is missing here: what has begun cannot be completed.
-    pub(super) fn on_gap(&mut self) {
+    pub(in crate::rlc) fn on_gap(&mut self) {
         self.expects = None;
     }
 }
@@ -42,14 +42,14 @@ struct Head(u32);
 
 /// Parts of PDUs that cannot be put together yet, in recycled nodes.
 #[derive(Clone, Debug)]
-pub(super) struct Store {
+pub(in crate::rlc) struct Store {
     heads: Window<Head>,
     nodes: Vec<Node>,
     free: u32,
 }
 
 impl Store {
-    pub(super) fn new() -> Store {
+    pub(in crate::rlc) fn new() -> Store {
         Store {
             heads: Window::new(START),
             nodes: Vec::new(),
@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// Keeps the parts of PDU `number`; the first one lies at `position` of the data field.
-    pub(super) fn put(&mut self, number: u64, mut position: u32, parts: &[SduPart]) {
+    pub(in crate::rlc) fn put(&mut self, number: u64, mut position: u32, parts: &[SduPart]) {
         self.heads.extend_to(number + 1);
         for part in parts {
             self.put_part(number, position, *part);
@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// Takes the PDUs below `end` out, in order. A PDU without parts is a gap.
-    pub(super) fn take_below(
+    pub(in crate::rlc) fn take_below(
         &mut self,
         end: u64,
         reassembler: &mut Reassembler,
@@ -135,7 +135,7 @@ impl Store {
 
     /// Whether PDU `number` is here.
     #[inline]
-    pub(super) fn holds(&self, number: u64) -> bool {
+    pub(in crate::rlc) fn holds(&self, number: u64) -> bool {
         self.heads.contains(number) && self.heads[number].0 != 0
     }
 }
