@@ -42,8 +42,8 @@ pub use error::{LinkError, TraceError};
 pub use link::{Link, LinkConfig};
 pub use loss::{GilbertElliott, LossConfig};
 pub use queue::{
-    CoDelConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig, Limit, PieConfig,
-    QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RedConfig,
+    BiasedConfig, CoDelConfig, DropTailConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig,
+    Limit, PieConfig, QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RedConfig, RedParameters,
 };
 pub use radio_states::{RadioState, RadioStateConfig, RadioStates};
 pub use rate::{OPPORTUNITY, RateConfig, RateStep, Trace};

@@ -3,6 +3,88 @@
 //! Each sibling crate lists its algorithms; `sim` assembles the lists. The scenario reader checks
 //! names and parameters against them, and `fadeout list`, the JSON Schema and the docs print
 //! them, so a name exists in one place.
+//!
+//! # Adding to a registry
+//!
+//! An algorithm or model is a file: [`parameters!`](crate::parameters!) declares what a scenario
+//! may set (key, kind, range, unit, default and documentation, once), and [`Registered`] gives its
+//! [`Entry`] and its constructor. A line in the set's [`registry!`](crate::registry!) makes the
+//! enum's variant, the constructor by name, the list of entries, the dispatch of methods, and the
+//! tests that all entries share. An entry that lacks one of these does not compile.
+//!
+//! ```
+//! use fadeout_core::Span;
+//! use fadeout_core::registry::{Entry, Parameters, Registered, Settings, Value, integer, span};
+//!
+//! // tide.rs: a model and its parameters.
+//! fadeout_core::parameters! {
+//!     /// A tide.
+//!     #[derive(Debug, Clone, Copy, PartialEq)]
+//!     pub struct Tide {
+//!         /// From one high water to the next.
+//!         pub period: Span = span("44712 s"),
+//!         /// Height of high water; the key in a scenario is `height`.
+//!         pub height_cm as "height": u32 = integer((0, 2_000, "cm"), "150"),
+//!     }
+//! }
+//!
+//! impl Registered<u64> for Tide {
+//!     const ENTRY: Entry = Entry::new("tide", "periodic", "Rises and falls.", "Laplace 1776")
+//!         .with_aliases(&["moon"])
+//!         .with_parameters(Tide::PARAMETERS);
+//!
+//!     fn with(settings: &Settings<'_>, _seed: u64) -> Self {
+//!         Tide::read(settings)
+//!     }
+//! }
+//!
+//! // The same model under another name, with another default.
+//! const SPRING_TIDE: Entry = Entry::new("spring-tide", "periodic", "At new moon.", "Laplace 1776")
+//!     .with_parameters(&Tide::with_defaults(&[("height", "220")]));
+//!
+//! impl Tide {
+//!     fn highest(&self) -> u32 {
+//!         self.height_cm
+//!     }
+//! }
+//!
+//! // mod.rs: the closed set. Every constructor takes a seed; the tests use 1.
+//! fadeout_core::registry! {
+//!     /// Everything that moves water.
+//!     pub static WATERS;
+//!     /// What moves water.
+//!     #[derive(Debug, Clone, PartialEq)]
+//!     pub enum Water(seed: u64 = 1) {
+//!         Tide(Tide),
+//!         SpringTide(Tide) = SPRING_TIDE,
+//!     }
+//!     macro waters;
+//! }
+//!
+//! impl Water {
+//!     fn highest(&self) -> u32 {
+//!         waters!(self, water => water.highest())
+//!     }
+//! }
+//!
+//! let none = Parameters::default();
+//! let highest = |name, given| Water::new(name, given, 7).map(|water: Water| water.highest());
+//! assert_eq!(highest("moon", &none), Some(150));
+//! assert_eq!(highest("spring-tide", &none), Some(220));
+//! assert_eq!(highest("tsunami", &none), None);
+//! let given = Parameters(vec![("height".to_owned(), Value::Number(90.0))]);
+//! assert_eq!(highest("spring-tide", &given), Some(90));
+//! assert_eq!(WATERS[0].parameters[0].doc, "From one high water to the next.");
+//! ```
+
+mod check;
+mod closed_set;
+mod parameters;
+mod settings;
+
+pub use check::{check, check_built};
+pub use parameters::{join, kebab, kebab_str, with_defaults};
+pub use settings::{FromSetting, Settings};
 
 /// One algorithm or model that a scenario can name.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +101,47 @@ pub struct Entry {
     pub citation: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+}
+
+impl Entry {
+    /// An entry without aliases and parameters.
+    pub const fn new(
+        name: &'static str,
+        family: &'static str,
+        summary: &'static str,
+        citation: &'static str,
+    ) -> Entry {
+        Entry {
+            name,
+            aliases: &[],
+            family,
+            summary,
+            citation,
+            parameters: &[],
+        }
+    }
+
+    /// The entry with these aliases.
+    #[must_use]
+    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Entry {
+        Entry { aliases, ..self }
+    }
+
+    /// The entry with these parameters.
+    #[must_use]
+    pub const fn with_parameters(self, parameters: &'static [Parameter]) -> Entry {
+        Entry { parameters, ..self }
+    }
+}
+
+/// A type that a scenario can name. Its constructor takes a `Context` beside the parameters, such
+/// as a random stream.
+pub trait Registered<Context = ()>: Sized {
+    /// Name, parameters and source.
+    const ENTRY: Entry;
+
+    /// What the parameters say.
+    fn with(settings: &Settings<'_>, context: Context) -> Self;
 }
 
 /// One parameter of an entry.
@@ -169,6 +292,9 @@ pub enum Value {
 pub struct Parameters(pub Vec<(String, Value)>);
 
 impl Parameters {
+    /// None given.
+    pub const NONE: &'static Parameters = &Parameters(Vec::new());
+
     fn find(&self, name: &str) -> Option<&Value> {
         self.0
             .iter()
