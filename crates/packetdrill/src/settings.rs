@@ -214,7 +214,8 @@ impl Settings {
             return Ok(());
         }
         let not_understood = || format!("`{}`", words.join(" "));
-        if !has("route") && !(has("link") && has("mtu")) {
+        let is_known = has("route") || (has("link") && has("mtu"));
+        if !is_known {
             return Err(not_understood());
         }
         for name in ["quickack", "features"] {
