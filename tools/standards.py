@@ -4,8 +4,9 @@ The clause that an item implements is the last paragraph of its doc comment, bef
 
     /// Standard: RFC 9438 §4.2, §4.3; TS 38.322 §5.2.3, Table 7.1.
 
-Without arguments the page is written anew. `--fix` first puts clauses that stand in brackets, or
-before a colon, into that form. `--check` changes nothing and fails where either is to be done.
+Without arguments the page is written anew. `--fix` first puts clauses into that form that stand in
+brackets before a stop, before a colon at the beginning, or after one at the end. `--check` changes
+nothing and fails where either is to be done.
 """
 
 import argparse
@@ -31,9 +32,10 @@ KIND = (
     r"|steps?|§)"
 )
 PLACE = rf"(?:{KIND} ?{NUMBERS}|\d+(?:\.\d+)+)"
-CITATION = rf"{DOCUMENT}(?:,? {PLACE}(?:(?:, | and ){PLACE})*)?"
+CITATION = rf"{DOCUMENT}(?:,? {PLACE}(?:(?:, | and | ){PLACE})*)?"
 CITATIONS = re.compile(rf"{CITATION}(?:(?:, and |; |, | and ){CITATION})*")
 IN_BRACKETS = re.compile(r" \(([^()]*)\)(?=[.,:;]|$)")
+AFTER_COLON = re.compile(rf": ({CITATIONS.pattern})\.$")
 BEFORE_COLON = re.compile(rf"({CITATIONS.pattern}): (?=\S)")
 
 STANDARD = "Standard: "
@@ -235,7 +237,7 @@ def paragraphs(lines: list[str]) -> Iterator[list[str]]:
 
 
 def without_citations(paragraph: list[str]) -> tuple[str, list[Clause]]:
-    """A paragraph's text without the clauses that stand in brackets or before a colon."""
+    """A paragraph's text without the clauses in brackets, before a colon, or after its last."""
     if any(re.match(r"\s|[-*#|>]|\d+\. |\[[^\]]*\]:|```", line) for line in paragraph):
         return "", []
     text = " ".join(paragraph)
@@ -251,7 +253,11 @@ def without_citations(paragraph: list[str]) -> tuple[str, list[Clause]]:
         cited += clauses_of(before[1])
         text = text[before.end() :]
         text = text[0].upper() + text[1:]
-    return IN_BRACKETS.sub(taken, text), cited
+    text = IN_BRACKETS.sub(taken, text)
+    if (after := AFTER_COLON.search(text)) is not None:
+        cited += clauses_of(after[1])
+        text = f"{text[: after.start()]}."
+    return text, cited
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -50,6 +50,12 @@ def test_the_page_is_current_and_every_clause_in_the_fixed_form():
             "///\n/// # Errors\n/// None.\n#[inline]\nconst fn bearer() {}",
         ),
         (
+            "/// Begins recovery (RFC 6675 section 5 step 4.3).\n///\n"
+            "/// As vehicles do: TR 37.885 clause 6.2.1.\nfn begin() {}",
+            "/// Begins recovery.\n///\n/// As vehicles do.\n///\n"
+            "/// Standard: RFC 6675 §5, step 4.3; TR 37.885 §6.2.1.\nfn begin() {}",
+        ),
+        (
             "/// A size (RFC 1071).\n///\n/// Standard: RFC 2018 §3.\nstruct Size;",
             "/// A size.\n///\n/// Standard: RFC 2018 §3; RFC 1071.\nstruct Size;",
         ),
