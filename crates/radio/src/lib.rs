@@ -15,11 +15,13 @@
 pub mod access;
 pub mod antenna;
 pub mod channel;
+mod config;
 mod link_budget;
 pub mod mac;
 pub mod named;
 pub mod pdcp;
 pub mod phy;
+mod plan;
 pub mod rlc;
 pub mod wire;
 

@@ -2,7 +2,7 @@
 
 use super::{AirInterface, CellConfig, RadioError, Sharing};
 use crate::channel::noise;
-use crate::mac::resources::Resources;
+use crate::plan::Resources;
 use crate::mac::scheduler::Scheduler;
 use crate::phy::frame::{Duplex, Frame};
 use crate::phy::numerology::{CyclicPrefix, Numerology};

@@ -17,14 +17,11 @@
 mod bearer;
 mod capture;
 mod cell;
-mod check;
-mod config;
 mod content;
 mod contest;
 mod counters;
 mod delivery;
 mod downlink;
-mod error;
 mod failure;
 mod harq;
 mod link;
@@ -35,13 +32,13 @@ mod uplink;
 mod uplink_request;
 mod uplink_scheme;
 
-pub use config::{
+pub use crate::config::{
     Adaptation, AirInterface, BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, HarqConfig,
-    RadioConfig, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
+    RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
-pub use error::RadioError;
 
+use crate::config::{Shape, check};
 use crate::rlc::Sdu;
 use crate::wire::{BearerFormat, Encoder, Form};
 use bearer::Bearer;
@@ -81,19 +78,6 @@ enum Event {
     Repeat(UeId, u32),
     /// A UE looks for its cell.
     Attach(UeId),
-}
-
-/// Resources of a transport block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Shape {
-    /// Number of the scheme.
-    scheme: u8,
-    /// Symbols for data of its slot.
-    symbols: u8,
-    /// Units.
-    units: u32,
-    /// Bytes.
-    bytes: u32,
 }
 
 /// What every step needs beside the machine itself.
@@ -138,7 +122,7 @@ impl RadioAccess {
     /// # Errors
     /// What is wrong, where, and what was expected.
     pub fn new(config: RadioConfig, seed: u64) -> Result<RadioAccess, RadioError> {
-        check::check(&config)?;
+        check(&config)?;
         let ues = config.ues.len();
         let cells = (0..).zip(config.cells);
         let cells = cells

@@ -1,6 +1,6 @@
 //! A slot in units, and what a transport block of some units carries.
 
-use crate::access::{Adaptation, AirInterface, CellConfig, Sharing};
+use crate::config::{Adaptation, AirInterface, CellConfig, Sharing};
 use crate::phy::code_block::{ChannelCode, TransportBlock, TransportCode};
 use crate::phy::link_adaptation::{LinkAdaptation, LinkAdaptationConfig};
 use crate::phy::lte::{self, LteAllocation, LteElements};
