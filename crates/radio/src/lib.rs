@@ -13,9 +13,13 @@
 //! is a [`LinkBudget`].
 
 pub mod access;
+mod air;
 pub mod antenna;
+mod bearer;
+mod cell;
 pub mod channel;
 mod config;
+mod leg;
 mod link_budget;
 pub mod mac;
 pub mod named;
@@ -23,6 +27,7 @@ pub mod pdcp;
 pub mod phy;
 mod plan;
 pub mod rlc;
+mod rrc;
 pub mod wire;
 
 pub use link_budget::{Blocker, LinkBudget, LinkBudgetError, LinkState};

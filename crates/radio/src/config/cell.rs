@@ -289,6 +289,19 @@ impl CellConfig {
 }
 
 impl CellConfig {
+    /// Numerology; zero in LTE.
+    pub(crate) fn mu(&self) -> u8 {
+        match self.air {
+            AirInterface::Lte { .. } => 0,
+            AirInterface::Nr { mu } => mu,
+        }
+    }
+
+    /// Whether it is a cell of NR.
+    pub(crate) fn is_nr(&self) -> bool {
+        matches!(self.air, AirInterface::Nr { .. })
+    }
+
     /// The downlink rate that no UE exceeds: of the highest scheme on all resource blocks (TS
     /// 38.306 clause 4.1.2), or what a fixed rate says.
     pub fn peak_rate(&self) -> Rate {
@@ -305,10 +318,7 @@ impl CellConfig {
             },
             scaling: 1.0,
             resource_blocks: self.resource_blocks,
-            mu: match self.air {
-                AirInterface::Lte { .. } => 0,
-                AirInterface::Nr { mu } => mu,
-            },
+            mu: self.mu(),
             overhead: if self.carrier.0 > 6e9 { 0.18 } else { 0.14 },
         };
         Rate::from_bits_per_sec(peak.bits_per_sec() as u64)

@@ -18,7 +18,7 @@ pub(crate) fn check(config: &RadioConfig) -> Result<(), RadioError> {
         check_ue(index, ue, config.cells.len())?;
     }
     for (index, bearer) in config.bearers.iter().enumerate() {
-        check_bearer(index, bearer, &config.ues)?;
+        check_bearer(index, bearer, config.ues.iter())?;
     }
     Ok(())
 }
@@ -58,16 +58,17 @@ fn check_ue(index: usize, ue: &UeConfig, cells: usize) -> Result<(), RadioError>
 }
 
 /// Checks that the UE and the leg of bearer number `index` are there.
-pub(crate) fn check_bearer(
+pub(crate) fn check_bearer<'a>(
     index: usize,
     bearer: &BearerConfig,
-    ues: &[UeConfig],
+    mut ues: impl ExactSizeIterator<Item = &'a UeConfig>,
 ) -> Result<(), RadioError> {
-    let Some(ue) = ues.get(bearer.ue.index()) else {
+    let count = ues.len();
+    let Some(ue) = ues.nth(bearer.ue.index()) else {
         return Err(RadioError::NoUe {
             bearer: index,
             ue: bearer.ue.0,
-            ues: ues.len(),
+            ues: count,
         });
     };
     let legs = 1 + u8::from(ue.secondary.is_some());

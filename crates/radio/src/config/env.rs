@@ -4,10 +4,21 @@ use fadeout_core::{PacketId, PacketPool, Time};
 
 /// A leg: one UE in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct LegId(pub u32);
+pub(crate) struct LegId(pub u32);
 
 impl LegId {
     /// The id as an index into the table of legs.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A UE as its cell counts it (C-RNTI, TS 38.321 clause 7.1), from 0 without gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Rnti(pub u32);
+
+impl Rnti {
+    /// The id as an index into the tables of its cell.
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }

@@ -17,9 +17,8 @@ pub use cell::{
     Adaptation, AirInterface, CellConfig, ConfiguredGrant, HarqConfig, ReportedAdaptation, Sharing,
     UplinkPower,
 };
-pub(crate) use check::check;
-pub(crate) use check::check_bearer;
-pub(crate) use env::{Env, LegId, NO_SLOT, Shape};
+pub(crate) use check::{check, check_bearer};
+pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
 pub use ue::{FixedSinr, Serving, UeConfig};
 

@@ -1,9 +1,11 @@
 //! What follows from a cell's configuration and never changes: its frame, its resources, and which
 //! slot grants which.
 
+mod measurement;
 mod resources;
 
-pub(crate) use resources::{Occupied, Resources};
+pub(crate) use measurement::{Measurement, wideband_cqi};
+pub(crate) use resources::Resources;
 
 use crate::config::{AirInterface, CellConfig, RadioError, Sharing};
 use crate::phy::PhyError;
