@@ -144,7 +144,9 @@ fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
                 .map_or_else(String::new, |bearer| bearer.name()),
             reason,
         },
-        RadioError::NoUe { .. } => unreachable!("bearers are made of UEs: {error}"),
+        RadioError::NoUe { .. } | RadioError::NoLeg { .. } => {
+            unreachable!("bearers are made of UEs and their legs: {error}")
+        }
     }
 }
 
@@ -301,6 +303,7 @@ fn bearer(
     );
     Ok(BearerConfig {
         ue: UeId(described.ue as u32),
+        leg: 0,
         channel,
         rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
             .ok_or_else(|| unknown("RLC mode", rlc))?,

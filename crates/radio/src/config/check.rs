@@ -1,43 +1,83 @@
 //! Checks of a configuration, before anything is built.
 
-use super::{Adaptation, AirInterface, CellConfig, RadioConfig, RadioError, Serving, Sharing};
+use super::{
+    Adaptation, AirInterface, BearerConfig, CellConfig, RadioConfig, RadioError, Serving, Sharing,
+    UeConfig,
+};
 use crate::mac::request::request_periods;
 use crate::phy::frame::Duplex;
+use fadeout_core::CellId;
 use std::fmt::Display;
 
-pub(super) fn check(config: &RadioConfig) -> Result<(), RadioError> {
+/// Checks every value of `config`.
+pub(crate) fn check(config: &RadioConfig) -> Result<(), RadioError> {
     for (index, cell) in config.cells.iter().enumerate() {
         check_cell(index, cell)?;
     }
     for (index, ue) in config.ues.iter().enumerate() {
-        let error = |what, value: &dyn Display, expected: String| RadioError::Ue {
-            ue: index,
-            what,
-            value: value.to_string(),
-            expected,
-        };
-        if config.cells.is_empty() {
-            let expected = "a cell; there is none".to_owned();
-            return Err(error("serving cell", &"missing", expected));
-        }
-        if let Serving::Cell(id) = ue.serving
-            && id.index() >= config.cells.len()
-        {
-            let expected = format!("a cell below {}", config.cells.len());
-            return Err(error("serving cell", &id.0, expected));
-        }
-        if !ue.power.0.is_finite() {
-            return Err(error("power", &ue.power.0, "a number of dBm".to_owned()));
-        }
+        check_ue(index, ue, config.cells.len())?;
     }
     for (index, bearer) in config.bearers.iter().enumerate() {
-        if bearer.ue.index() >= config.ues.len() {
-            return Err(RadioError::NoUe {
-                bearer: index,
-                ue: bearer.ue.0,
-                ues: config.ues.len(),
-            });
+        check_bearer(index, bearer, config.ues.iter())?;
+    }
+    Ok(())
+}
+
+fn check_ue(index: usize, ue: &UeConfig, cells: usize) -> Result<(), RadioError> {
+    let error = |what, value: &dyn Display, expected: String| RadioError::Ue {
+        ue: index,
+        what,
+        value: value.to_string(),
+        expected,
+    };
+    if cells == 0 {
+        let expected = "a cell; there is none".to_owned();
+        return Err(error("serving cell", &"missing", expected));
+    }
+    let is_there = |what, id: CellId| {
+        if id.index() < cells {
+            return Ok(());
         }
+        Err(error(what, &id.0, format!("a cell below {cells}")))
+    };
+    if let Serving::Cell(id) = ue.serving {
+        is_there("serving cell", id)?;
+    }
+    if let Some(id) = ue.secondary {
+        is_there("secondary cell", id)?;
+        // The strongest may turn out to be the second leg's.
+        let expected = "a serving cell that is named, and another one".to_owned();
+        if ue.serving == Serving::Strongest || ue.serving == Serving::Cell(id) {
+            return Err(error("secondary cell", &id.0, expected));
+        }
+    }
+    if !ue.power.0.is_finite() {
+        return Err(error("power", &ue.power.0, "a number of dBm".to_owned()));
+    }
+    Ok(())
+}
+
+/// Checks that the UE and the leg of bearer number `index` are there.
+pub(crate) fn check_bearer<'a>(
+    index: usize,
+    bearer: &BearerConfig,
+    mut ues: impl ExactSizeIterator<Item = &'a UeConfig>,
+) -> Result<(), RadioError> {
+    let count = ues.len();
+    let Some(ue) = ues.nth(bearer.ue.index()) else {
+        return Err(RadioError::NoUe {
+            bearer: index,
+            ue: bearer.ue.0,
+            ues: count,
+        });
+    };
+    let legs = 1 + u8::from(ue.secondary.is_some());
+    if bearer.leg >= legs {
+        return Err(RadioError::NoLeg {
+            bearer: index,
+            leg: bearer.leg,
+            legs,
+        });
     }
     Ok(())
 }

@@ -2,17 +2,28 @@
 
 use crate::rlc::TransportBlock;
 use fadeout_core::BearerId;
+use std::ops::Range;
 
 /// A content in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ContentId(u32);
+pub(crate) struct ContentId(u32);
 
 /// RLC PDUs of one or more bearers, one after the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Content {
+pub(crate) struct Content {
     pub block: TransportBlock,
     /// Whose PDUs, and one past the last of them.
     pub bearers: Vec<(BearerId, u32)>,
+}
+
+impl Content {
+    /// Whose PDUs they are, and which.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (BearerId, Range<usize>)> + Clone + '_ {
+        let firsts = self.bearers.iter().map(|&(_, end)| end);
+        let firsts = std::iter::once(0).chain(firsts);
+        let runs = self.bearers.iter().zip(firsts);
+        runs.map(|(&(bearer, end), first)| (bearer, first as usize..end as usize))
+    }
 }
 
 /// All contents, the last one freed used first while it is in the cache.
@@ -20,7 +31,7 @@ pub(super) struct Content {
 /// All have the room that the fullest one needed, from the start room for a block of ACKs: otherwise
 /// those that are used seldom would go on growing for long, one by one.
 #[derive(Debug)]
-pub(super) struct Contents {
+pub(crate) struct Contents {
     contents: Vec<Content>,
     free: Vec<ContentId>,
     room: Room,
@@ -65,7 +76,7 @@ const MOST_ROOM: u64 = 256;
 
 impl Contents {
     /// Storage for blocks of up to `largest_block` bytes.
-    pub(super) fn new(largest_block: u64) -> Contents {
+    pub(crate) fn new(largest_block: u64) -> Contents {
         let small = (largest_block / SMALL_SDU).clamp(4, MOST_ROOM);
         let places = small.next_power_of_two() as usize;
         Contents {
@@ -79,7 +90,7 @@ impl Contents {
         }
     }
     /// An empty content.
-    pub(super) fn claim(&mut self) -> ContentId {
+    pub(crate) fn claim(&mut self) -> ContentId {
         if self.free.is_empty() {
             self.double();
         }
@@ -98,13 +109,13 @@ impl Contents {
             self.free.push(ContentId(index as u32));
         }
     }
-    pub(super) fn content(&self, id: ContentId) -> &Content {
+    pub(crate) fn content(&self, id: ContentId) -> &Content {
         &self.contents[id.0 as usize]
     }
-    pub(super) fn content_mut(&mut self, id: ContentId) -> &mut Content {
+    pub(crate) fn content_mut(&mut self, id: ContentId) -> &mut Content {
         &mut self.contents[id.0 as usize]
     }
-    pub(super) fn free(&mut self, id: ContentId) {
+    pub(crate) fn free(&mut self, id: ContentId) {
         let content = self.content_mut(id);
         content.block.clear();
         content.bearers.clear();
@@ -129,11 +140,11 @@ impl Contents {
         }
     }
     /// Takes a content out, to be put back.
-    pub(super) fn take(&mut self, id: ContentId) -> Content {
+    pub(crate) fn take(&mut self, id: ContentId) -> Content {
         std::mem::take(self.content_mut(id))
     }
     /// Puts a content back and frees it.
-    pub(super) fn put(&mut self, id: ContentId, content: Content) {
+    pub(crate) fn put(&mut self, id: ContentId, content: Content) {
         *self.content_mut(id) = content;
         self.free(id);
     }

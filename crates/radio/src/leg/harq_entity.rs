@@ -1,7 +1,8 @@
-//! HARQ processes of one UE in one direction.
+//! The HARQ entity of a leg in one direction (TS 38.321 clauses 5.3.2 and 5.4.2, TS 36.321 clauses
+//! 5.3.2 and 5.4.2).
 
 use super::content::ContentId;
-use super::{HarqConfig, Shape};
+use crate::config::{HarqConfig, Shape};
 use crate::phy::code_block::TransportCode;
 use crate::phy::harq::{self, Combining, FixedErrors, HarqSoft};
 use fadeout_core::Time;
@@ -22,7 +23,7 @@ enum State {
 
 /// One stop-and-wait process.
 #[derive(Debug, Clone)]
-pub(super) struct Process {
+pub(crate) struct HarqProcess {
     state: State,
     /// Slot from which it may be used: for new data when idle, again when waiting.
     from: u64,
@@ -50,7 +51,7 @@ pub(super) struct Process {
 
 /// What became of a block after a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(crate) struct Decoding {
     /// Decoded for the first time: deliver the content.
     pub is_new: bool,
     /// Decoded in this transmission.
@@ -63,7 +64,7 @@ pub(super) struct Outcome {
 
 /// What a transmission is judged by.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Judgement<'a> {
+pub(crate) struct Judgement<'a> {
     /// HARQ parameters of the cell.
     pub harq: &'a HarqConfig,
     /// Fixed error rates, if any.
@@ -72,17 +73,17 @@ pub(super) struct Judgement<'a> {
     pub sinr_db: f64,
 }
 
-/// The processes of one UE in one direction.
+/// The processes of one leg in one direction.
 #[derive(Debug, Clone)]
-pub(super) struct Harq {
-    processes: Vec<Process>,
+pub(crate) struct HarqEntity {
+    processes: Vec<HarqProcess>,
     next: usize,
     waiting: u32,
 }
 
-impl Harq {
-    pub(super) fn new(processes: u8) -> Harq {
-        let process = Process {
+impl HarqEntity {
+    pub(crate) fn new(processes: u8) -> HarqEntity {
+        let process = HarqProcess {
             state: State::Idle,
             from: 0,
             transmissions: 0,
@@ -97,22 +98,22 @@ impl Harq {
             granted: 0,
             status: 0,
         };
-        Harq {
+        HarqEntity {
             processes: vec![process; usize::from(processes)],
             next: 0,
             waiting: 0,
         }
     }
 
-    pub(super) fn process(&self, id: u8) -> &Process {
+    pub(crate) fn process(&self, id: u8) -> &HarqProcess {
         &self.processes[usize::from(id)]
     }
-    pub(super) fn process_mut(&mut self, id: u8) -> &mut Process {
+    pub(crate) fn process_mut(&mut self, id: u8) -> &mut HarqProcess {
         &mut self.processes[usize::from(id)]
     }
 
     /// A process that may take new data in `slot`.
-    pub(super) fn free(&self, slot: u64) -> Option<u8> {
+    pub(crate) fn free(&self, slot: u64) -> Option<u8> {
         let count = self.processes.len();
         (0..count)
             .map(|n| (self.next + n) % count)
@@ -124,24 +125,24 @@ impl Harq {
     }
 
     /// The first slot in which a process may take new data, as far as is known yet.
-    pub(super) fn free_from(&self) -> Option<u64> {
+    pub(crate) fn free_from(&self) -> Option<u64> {
         let idle = self.processes.iter().filter(|p| p.state == State::Idle);
         idle.map(|process| process.from).min()
     }
 
     /// The block to be sent again first, of those that may be in `slot`.
-    pub(super) fn waiting(&self, slot: u64) -> Option<u8> {
+    pub(crate) fn waiting(&self, slot: u64) -> Option<u8> {
         if self.waiting == 0 {
             return None;
         }
-        let due = |process: &Process| process.state == State::Waiting && process.from <= slot;
+        let due = |process: &HarqProcess| process.state == State::Waiting && process.from <= slot;
         let ids = (0..self.processes.len()).filter(|&id| due(&self.processes[id]));
         ids.min_by_key(|&id| self.processes[id].first_at)
             .map(|id| id as u8)
     }
 
     /// The first slot in which a block may be sent again.
-    pub(super) fn waiting_from(&self) -> Option<u64> {
+    pub(crate) fn waiting_from(&self) -> Option<u64> {
         if self.waiting == 0 {
             return None;
         }
@@ -150,7 +151,7 @@ impl Harq {
     }
 
     /// Takes a process for a new block of resources `shape`.
-    pub(super) fn start(&mut self, id: u8, shape: Shape, first_at: Time) -> &mut Process {
+    pub(crate) fn start(&mut self, id: u8, shape: Shape, first_at: Time) -> &mut HarqProcess {
         self.next = (usize::from(id) + 1) % self.processes.len();
         let process = &mut self.processes[usize::from(id)];
         process.state = State::Granted;
@@ -163,7 +164,7 @@ impl Harq {
     }
 
     /// A waiting block gets a slot.
-    pub(super) fn resume(&mut self, id: u8) {
+    pub(crate) fn resume(&mut self, id: u8) {
         let process = &mut self.processes[usize::from(id)];
         debug_assert_eq!(
             process.state,
@@ -176,7 +177,7 @@ impl Harq {
 
     /// The block is sent in `slot`; whatever becomes of it, the process is not used before slot
     /// `again_from`.
-    pub(super) fn sent(&mut self, id: u8, slot: u64, again_from: u64) {
+    pub(crate) fn sent(&mut self, id: u8, slot: u64, again_from: u64) {
         let process = &mut self.processes[usize::from(id)];
         process.state = State::Sent;
         process.slot = slot;
@@ -185,7 +186,7 @@ impl Harq {
     }
 
     /// A grant was not used.
-    pub(super) fn skip(&mut self, id: u8, slot: u64) {
+    pub(crate) fn skip(&mut self, id: u8, slot: u64) {
         let process = &mut self.processes[usize::from(id)];
         process.state = State::Idle;
         process.from = slot;
@@ -193,13 +194,13 @@ impl Harq {
 
     /// The receiver has tried to decode: draws the result and the feedback. None when the process
     /// was cleared meanwhile.
-    pub(super) fn decode(
+    pub(crate) fn decode(
         &mut self,
         id: u8,
         judgement: &Judgement<'_>,
         code: impl FnOnce() -> TransportCode,
         draws: &mut Stream,
-    ) -> Option<Outcome> {
+    ) -> Option<Decoding> {
         let config = judgement.harq;
         let process = &mut self.processes[usize::from(id)];
         if process.state != State::Sent {
@@ -223,7 +224,7 @@ impl Harq {
         let repeats = !is_ack && may_repeat;
         process.state = if repeats { State::Waiting } else { State::Idle };
         self.waiting += u32::from(repeats);
-        Some(Outcome {
+        Some(Decoding {
             is_new: is_ok && !was_decoded,
             is_ok,
             is_lost: !is_ok && !repeats,
@@ -232,12 +233,12 @@ impl Harq {
     }
 
     /// Whether no block is under way or waits.
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.processes.iter().all(|p| p.content.is_none())
     }
 
     /// Gives up every block; their contents go to `lost`.
-    pub(super) fn clear(&mut self, lost: &mut Vec<ContentId>) {
+    pub(crate) fn clear(&mut self, lost: &mut Vec<ContentId>) {
         for process in &mut self.processes {
             process.state = State::Idle;
             lost.extend(process.content.take());
@@ -246,19 +247,19 @@ impl Harq {
     }
 }
 
-impl Process {
+impl HarqProcess {
     /// Number of the present transmission of the block, zero the first.
-    pub(super) fn round(&self) -> u32 {
+    pub(crate) fn round(&self) -> u32 {
         u32::from(self.transmissions.saturating_sub(1))
     }
 
     /// Whether its block has not been sent yet.
-    pub(super) fn is_unsent(&self) -> bool {
+    pub(crate) fn is_unsent(&self) -> bool {
         self.transmissions == 0
     }
 
     /// Slot before which nothing follows from the latest transmission.
-    pub(super) fn again_from(&self) -> u64 {
+    pub(crate) fn again_from(&self) -> u64 {
         self.from
     }
 
@@ -284,7 +285,7 @@ impl Process {
 mod tests {
     use super::*;
 
-    fn decode(harq: &mut Harq, config: &HarqConfig, id: u8, error: f64) -> Outcome {
+    fn decode(harq: &mut HarqEntity, config: &HarqConfig, id: u8, error: f64) -> Decoding {
         let judgement = Judgement {
             harq: config,
             fixed: Some(FixedErrors {
@@ -304,7 +305,7 @@ mod tests {
             most_transmissions: 3,
             ..HarqConfig::default()
         };
-        let mut harq = Harq::new(8);
+        let mut harq = HarqEntity::new(8);
         let id = harq.free(0).expect("all are free");
         harq.start(id, Shape::default(), Time::ZERO);
         for round in 0..3_u64 {
@@ -324,7 +325,7 @@ mod tests {
 
     #[test]
     fn when_all_processes_are_busy_none_is_free() {
-        let mut harq = Harq::new(2);
+        let mut harq = HarqEntity::new(2);
         for slot in 0..2 {
             let id = harq.free(slot).expect("one is free");
             harq.start(id, Shape::default(), Time::ZERO);
@@ -338,7 +339,7 @@ mod tests {
 
     #[test]
     fn feedback_errors_lose_a_block_or_repeat_it_for_nothing() {
-        let mut harq = Harq::new(1);
+        let mut harq = HarqEntity::new(1);
         let lossy = HarqConfig {
             nack_to_ack: 1.0,
             ..HarqConfig::default()

@@ -1,6 +1,6 @@
 //! A slot in units, and what a transport block of some units carries.
 
-use crate::access::{Adaptation, AirInterface, CellConfig, Sharing};
+use crate::config::{Adaptation, AirInterface, CellConfig, Sharing};
 use crate::phy::code_block::{ChannelCode, TransportBlock, TransportCode};
 use crate::phy::link_adaptation::{LinkAdaptation, LinkAdaptationConfig};
 use crate::phy::lte::{self, LteAllocation, LteElements};
@@ -18,7 +18,7 @@ const LTE_UPLINK_ELEMENTS: LteElements = LteElements { per_block: 144 };
 
 /// One direction of a cell: its units, its schemes, and the sizes of its transport blocks.
 #[derive(Debug, Clone)]
-pub struct Resources {
+pub(crate) struct Resources {
     direction: Direction,
     sharing: Sharing,
     air: AirInterface,
@@ -38,7 +38,7 @@ pub struct Resources {
 
 /// Resources that a transport block occupies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Occupied {
+pub(crate) struct Occupied {
     /// Resource blocks.
     pub resource_blocks: u32,
     /// Symbols.
@@ -48,7 +48,7 @@ pub struct Occupied {
 impl Resources {
     /// The resources of one direction of a cell whose slots have `slot_symbols` symbols, of which
     /// data may have any number in `data_symbols`.
-    pub fn new(
+    pub(crate) fn new(
         cell: &CellConfig,
         direction: Direction,
         slot: Span,
@@ -116,7 +116,7 @@ impl Resources {
     }
 
     /// Units of a slot with `symbols` symbols for data.
-    pub fn units(&self, symbols: u8) -> u32 {
+    pub(crate) fn units(&self, symbols: u8) -> u32 {
         match self.sharing {
             Sharing::Time => u32::from(symbols),
             Sharing::Frequency if symbols == 0 => 0,
@@ -125,7 +125,7 @@ impl Resources {
     }
 
     /// Least units of a grant: with symbols as units, one of them is the DM-RS.
-    pub fn least_units(&self) -> u32 {
+    pub(crate) fn least_units(&self) -> u32 {
         match self.sharing {
             Sharing::Time => 2.min(self.most_units),
             Sharing::Frequency => 1,
@@ -133,7 +133,7 @@ impl Resources {
     }
 
     /// What `units` of a slot with `symbols` data symbols occupy.
-    pub fn occupied(&self, symbols: u8, units: u32) -> Occupied {
+    pub(crate) fn occupied(&self, symbols: u8, units: u32) -> Occupied {
         match self.sharing {
             Sharing::Time => Occupied {
                 resource_blocks: self.resource_blocks,
@@ -148,7 +148,7 @@ impl Resources {
 
     /// Bytes of the transport block of `units` units with scheme number `scheme`.
     #[inline]
-    pub fn bytes(&self, symbols: u8, scheme: usize, units: u32) -> u32 {
+    pub(crate) fn bytes(&self, symbols: u8, scheme: usize, units: u32) -> u32 {
         if units == 0 {
             return 0;
         }
@@ -164,7 +164,7 @@ impl Resources {
     }
 
     /// The fewest of at most `most` units that carry `bytes`; `most` when none does.
-    pub fn units_for(&self, symbols: u8, scheme: usize, bytes: u64, most: u32) -> u32 {
+    pub(crate) fn units_for(&self, symbols: u8, scheme: usize, bytes: u64, most: u32) -> u32 {
         let least = self.least_units();
         if most <= least || u64::from(self.bytes(symbols, scheme, most)) <= bytes {
             return most;
@@ -182,23 +182,23 @@ impl Resources {
     }
 
     /// Link adaptation, unless the rate is fixed.
-    pub fn adaptation(&self) -> Option<&LinkAdaptation> {
+    pub(crate) fn adaptation(&self) -> Option<&LinkAdaptation> {
         self.adaptation.as_ref()
     }
 
     /// Number of the scheme `mcs` in [`Resources::scheme`]'s order.
-    pub fn position(&self, mcs: &Mcs) -> usize {
+    pub(crate) fn position(&self, mcs: &Mcs) -> usize {
         // Tables count from zero without gaps, so the index is the position.
         (mcs.index as usize).min(self.schemes.len() - 1)
     }
 
     /// Scheme number `position`.
-    pub fn scheme(&self, position: usize) -> &Mcs {
+    pub(crate) fn scheme(&self, position: usize) -> &Mcs {
         &self.schemes[position]
     }
 
     /// What the error model needs to know of a transport block.
-    pub fn code(&self, scheme: usize, symbols: u8, units: u32) -> TransportCode {
+    pub(crate) fn code(&self, scheme: usize, symbols: u8, units: u32) -> TransportCode {
         let occupied = self.occupied(symbols, units);
         let (code, elements) = match self.air {
             AirInterface::Lte { .. } => (ChannelCode::Turbo, self.lte_elements(occupied)),

@@ -1,7 +1,7 @@
 //! The UEs that want a slot, and what the scheduler gives them.
 
+use crate::config::Rnti;
 use crate::mac::scheduler::{Candidate, MacScheduler, Scheduler, Share, SlotView};
-use fadeout_core::UeId;
 
 /// A slot to be shared.
 pub(super) struct Offer {
@@ -12,24 +12,31 @@ pub(super) struct Offer {
     pub most_ues: u32,
 }
 
+/// A candidate beside its [`Candidate`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entrant {
+    pub rnti: Rnti,
+    pub scheme: u8,
+    pub cqi: u8,
+}
+
 /// The contest for one slot, in recycled storage.
 #[derive(Debug, Default)]
 pub(super) struct Contest {
     candidates: Vec<Candidate>,
-    /// Scheme and CQI of each candidate.
-    schemes: Vec<(u8, u8)>,
+    entrants: Vec<Entrant>,
     shares: Vec<Share>,
 }
 
 impl Contest {
     pub(super) fn clear(&mut self) {
         self.candidates.clear();
-        self.schemes.clear();
+        self.entrants.clear();
         self.shares.clear();
     }
-    pub(super) fn enter(&mut self, candidate: Candidate, scheme: (u8, u8)) {
+    pub(super) fn enter(&mut self, candidate: Candidate, entrant: Entrant) {
         self.candidates.push(candidate);
-        self.schemes.push(scheme);
+        self.entrants.push(entrant);
     }
     pub(super) fn decide(&mut self, offer: &Offer, scheduler: &mut Scheduler) {
         if self.candidates.is_empty() || offer.most_ues == 0 {
@@ -44,12 +51,9 @@ impl Contest {
         };
         scheduler.allocate(&view, &mut self.shares);
     }
-    /// Who gets something: the UE, its scheme and CQI, and its units.
-    pub(super) fn winners(&self) -> impl Iterator<Item = (UeId, (u8, u8), u32)> {
-        self.shares.iter().map(|share| {
-            let candidate = share.candidate;
-            let ue = self.candidates[candidate].ue;
-            (ue, self.schemes[candidate], share.units)
-        })
+    /// Who gets something, and how many units.
+    pub(super) fn winners(&self) -> impl Iterator<Item = (Entrant, u32)> {
+        let winner = |share: &Share| (self.entrants[share.candidate], share.units);
+        self.shares.iter().map(winner)
     }
 }

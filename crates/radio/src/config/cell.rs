@@ -1,12 +1,8 @@
-//! What a radio access is made of, as plain values.
-//!
-//! Ids are positions: [`CellId`] indexes [`RadioConfig::cells`], [`UeId`](fadeout_core::UeId)
-//! [`RadioConfig::ues`], [`BearerId`](fadeout_core::BearerId) [`RadioConfig::bearers`].
+//! A cell: one carrier of one base station.
 
 use crate::channel::ChannelConfig;
 use crate::channel::path_loss::PathLoss;
-use crate::mac::{DrxConfig, LogicalChannel, RequestConfig, SchedulerKind};
-use crate::pdcp::PdcpConfig;
+use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
 use crate::phy::effective_sinr::{EffectiveSinr, SinrRange};
@@ -18,19 +14,7 @@ use crate::phy::mutual_information::Modulation;
 use crate::phy::numerology::{CyclicPrefix, Numerology};
 use crate::phy::tbs::PeakRate;
 use crate::phy::timing::{NrTimingConfig, Timing};
-use crate::rlc::RlcConfig;
-use fadeout_core::{CellId, Dbm, Decibel, Hertz, NodeId, Point, Rate, Span, UeId};
-
-/// All cells, UEs and bearers of a scenario.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RadioConfig {
-    /// Cells.
-    pub cells: Vec<CellConfig>,
-    /// Radio interfaces of UEs. A node with two interfaces, LTE and mmWave, has two.
-    pub ues: Vec<UeConfig>,
-    /// Bearers.
-    pub bearers: Vec<BearerConfig>,
-}
+use fadeout_core::{Dbm, Decibel, Hertz, Point, Rate, Span};
 
 /// One carrier of one base station.
 #[derive(Debug, Clone, PartialEq)]
@@ -199,52 +183,6 @@ pub enum UplinkPower {
     },
 }
 
-/// A UE's radio interface.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct UeConfig {
-    /// Node it is part of; motion is asked for its place.
-    pub node: NodeId,
-    /// Serving cell.
-    pub serving: Serving,
-    /// Most transmitted power.
-    pub power: Dbm,
-    /// Noise figure of its receiver.
-    pub noise_figure: Decibel,
-    /// A given SINR instead of a channel.
-    pub fixed_sinr: Option<FixedSinr>,
-}
-
-/// The cell that serves a UE.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Serving {
-    /// This one.
-    Cell(CellId),
-    /// The one whose power is received best at the start.
-    Strongest,
-}
-
-/// SINR over the whole band.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FixedSinr {
-    /// Downlink.
-    pub downlink: Decibel,
-    /// Uplink.
-    pub uplink: Decibel,
-}
-
-/// A bearer of a UE: both directions.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BearerConfig {
-    /// UE.
-    pub ue: UeId,
-    /// Its logical channel; those of one priority are served by id.
-    pub channel: LogicalChannel,
-    /// RLC at both ends.
-    pub rlc: RlcConfig,
-    /// PDCP at both ends.
-    pub pdcp: PdcpConfig,
-}
-
 impl CellConfig {
     /// An LTE FDD cell as of TR 36.814: 46 dBm, noise figure 5 dB, 8 HARQ processes and at most 4
     /// transmissions, SR every 10 ms, reports every 5 ms that are 6 ms old at their first use; an
@@ -351,6 +289,19 @@ impl CellConfig {
 }
 
 impl CellConfig {
+    /// Numerology; zero in LTE.
+    pub(crate) fn mu(&self) -> u8 {
+        match self.air {
+            AirInterface::Lte { .. } => 0,
+            AirInterface::Nr { mu } => mu,
+        }
+    }
+
+    /// Whether it is a cell of NR.
+    pub(crate) fn is_nr(&self) -> bool {
+        matches!(self.air, AirInterface::Nr { .. })
+    }
+
     /// The downlink rate that no UE exceeds: of the highest scheme on all resource blocks (TS
     /// 38.306 clause 4.1.2), or what a fixed rate says.
     pub fn peak_rate(&self) -> Rate {
@@ -367,10 +318,7 @@ impl CellConfig {
             },
             scaling: 1.0,
             resource_blocks: self.resource_blocks,
-            mu: match self.air {
-                AirInterface::Lte { .. } => 0,
-                AirInterface::Nr { mu } => mu,
-            },
+            mu: self.mu(),
             overhead: if self.carrier.0 > 6e9 { 0.18 } else { 0.14 },
         };
         Rate::from_bits_per_sec(peak.bits_per_sec() as u64)
@@ -405,41 +353,6 @@ impl Default for HarqConfig {
             combining: Combining::IncrementalRedundancy,
             nack_to_ack: 0.0,
             ack_to_nack: 0.0,
-        }
-    }
-}
-
-impl BearerConfig {
-    /// A bearer of `ue` in NR acknowledged mode.
-    pub fn nr(ue: UeId) -> BearerConfig {
-        BearerConfig {
-            ue,
-            channel: LogicalChannel::default(),
-            rlc: RlcConfig::NR_AM,
-            pdcp: PdcpConfig::NR,
-        }
-    }
-
-    /// A bearer of `ue` in LTE acknowledged mode.
-    pub fn lte(ue: UeId) -> BearerConfig {
-        BearerConfig {
-            ue,
-            channel: LogicalChannel::default(),
-            rlc: RlcConfig::LTE_AM,
-            pdcp: PdcpConfig::LTE,
-        }
-    }
-}
-
-impl UeConfig {
-    /// A UE of 23 dBm and noise figure 9 dB (TR 36.814), served by the strongest cell.
-    pub fn new(node: NodeId) -> UeConfig {
-        UeConfig {
-            node,
-            serving: Serving::Strongest,
-            power: Dbm(23.0),
-            noise_figure: Decibel(9.0),
-            fixed_sinr: None,
         }
     }
 }

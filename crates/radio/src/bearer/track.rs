@@ -4,7 +4,7 @@ use fadeout_core::{BearerId, Direction, PacketId, RadioDelayRow, Span, Time};
 
 /// The instants of one packet's way. Filled in only for bearers whose delay is asked for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Track {
+pub(crate) struct Track {
     /// Running number on its bearer, by which copies of earlier packets in the same slot of the
     /// pool are told apart.
     serial: u32,
@@ -24,7 +24,7 @@ pub(super) struct Track {
 
 /// What a block tells the packets it carries.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BlockTimes {
+pub(crate) struct BlockTimes {
     pub first_at: Time,
     pub last_at: Time,
     pub decoded_at: Time,
@@ -32,13 +32,13 @@ pub(super) struct BlockTimes {
 
 /// Tracks beside the packet pool.
 #[derive(Debug, Default)]
-pub(super) struct Tracks {
+pub(crate) struct Tracks {
     tracks: Vec<Track>,
 }
 
 impl Tracks {
     /// A packet enters a bearer.
-    pub(super) fn enter(
+    pub(crate) fn enter(
         &mut self,
         packet: PacketId,
         bearer: BearerId,
@@ -58,7 +58,7 @@ impl Tracks {
     }
 
     /// PDCP has numbered it.
-    pub(super) fn number(&mut self, packet: PacketId, serial: u32) {
+    pub(crate) fn number(&mut self, packet: PacketId, serial: u32) {
         if let Some(track) = self.tracks.get_mut(packet.index()) {
             track.serial = serial;
         }
@@ -80,7 +80,7 @@ impl Tracks {
 
     /// Its first byte is in a block that is sent at `at`. `requested_at` is when the UE sent the
     /// scheduling request that the block's grant answers.
-    pub(super) fn first_part(
+    pub(crate) fn first_part(
         &mut self,
         key: (PacketId, u32, BearerId, Direction),
         at: Time,
@@ -97,7 +97,7 @@ impl Tracks {
     }
 
     /// A block with a part of it was decoded.
-    pub(super) fn decoded(
+    pub(crate) fn decoded(
         &mut self,
         key: (PacketId, u32, BearerId, Direction),
         times: &BlockTimes,
@@ -110,7 +110,7 @@ impl Tracks {
     }
 
     /// The row of a packet that leaves at `now`; flow and size are the caller's.
-    pub(super) fn row(
+    pub(crate) fn row(
         &mut self,
         key: (PacketId, u32, BearerId, Direction),
         now: Time,

@@ -65,4 +65,14 @@ pub enum RadioError {
         /// How many UEs there are.
         ues: usize,
     },
+    /// A bearer on a leg that its UE does not have.
+    #[error("bearer {bearer} is on leg {leg} of its UE, which has {legs}; the first is 0")]
+    NoLeg {
+        /// Position of the bearer.
+        bearer: usize,
+        /// The leg it names.
+        leg: u8,
+        /// How many legs its UE has.
+        legs: u8,
+    },
 }
