@@ -4,7 +4,7 @@
 //! [`RadioConfig::ues`], [`BearerId`](fadeout_core::BearerId) [`RadioConfig::bearers`].
 
 use crate::channel::ChannelConfig;
-use crate::channel::path_loss::PathLoss;
+use crate::channel::path_loss::{PathLoss, UrbanMacro};
 use crate::mac::{DrxConfig, LogicalChannel, RequestConfig, SchedulerKind};
 use crate::pdcp::PdcpConfig;
 use crate::phy::PhyError;
@@ -276,7 +276,7 @@ impl CellConfig {
                 alpha: 0.8,
             },
             channel: ChannelConfig {
-                path_loss: PathLoss::UrbanMacro,
+                path_loss: PathLoss::UrbanMacro(UrbanMacro),
                 ..ChannelConfig::default()
             },
             effective_sinr: EffectiveSinr::default(),

@@ -431,7 +431,7 @@ mod tests {
     use super::super::RadioConfig;
     use super::*;
     use crate::channel::fading::Fading;
-    use crate::channel::path_loss::PathLoss;
+    use crate::channel::path_loss::{FreeSpace, PathLoss};
     use fadeout_core::{NodeId, NullProbe, PacketPool};
 
     struct At(f64);
@@ -446,7 +446,7 @@ mod tests {
         let site = |x| Point::new(x, 0.0, 0.0);
         let cell = |x| CellConfig {
             channel: ChannelConfig {
-                path_loss: PathLoss::FreeSpace,
+                path_loss: PathLoss::FreeSpace(FreeSpace),
                 shadowing: None,
                 los_fading: Fading::None,
                 nlos_fading: Fading::None,
