@@ -229,7 +229,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         carrier: cell.carrier,
         bandwidth: cell.bandwidth,
         sub_bands: described.sub_bands as usize,
-        path_loss: PathLoss::from_name(&path_loss.name, &path_loss.parameters)
+        path_loss: PathLoss::new(&path_loss.name, &path_loss.parameters)
             .ok_or_else(|| unknown("path loss", path_loss))?,
         line_of_sight: match described.line_of_sight {
             scenario::LineOfSight::Drawn => LineOfSight::Drawn,
