@@ -18,7 +18,7 @@ use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
 use fadeout_radio::rlc::{Generation, RlcConfig};
 use fadeout_radio::wire::Form;
-use fadeout_record::{RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject};
+use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
 
 /// The radio access of a scenario; none without cells.
@@ -88,16 +88,11 @@ fn only_generation(cells: &[CellConfig]) -> Result<Generation, String> {
     Err(text.to_owned())
 }
 
-/// Captures of the radio that the scenario asks for.
-pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptureConfig {
-    let probe = &scenario.probe;
-    let Some(radio) = radio.filter(|_| !probe.radio_capture.is_empty()) else {
-        return RadioCaptureConfig::default();
+/// What captures of the radio need to know.
+pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
+    let Some(radio) = radio.filter(|_| !scenario.probe.radio_capture.is_empty()) else {
+        return RadioInfo::default();
     };
-    let subjects = probe.radio_capture.iter().map(|&subject| match subject {
-        scenario::RadioSubject::Cell(cell) => RadioSubject::Cell(CellId(cell as u32)),
-        scenario::RadioSubject::Ue(ue) => RadioSubject::Ue(UeId(ue as u32)),
-    });
     let channels = radio.access.formats().map(|channel| RadioChannel {
         is_nr: channel.generation == Generation::Nr,
         lcid: channel.lcid,
@@ -109,9 +104,7 @@ pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptu
         },
         pdcp_sn_bits: channel.pdcp.sn_bits,
     });
-    RadioCaptureConfig {
-        capture: subjects.collect(),
-        snaplen: u32::try_from(probe.radio_capture_snap.0).unwrap_or(u32::MAX),
+    RadioInfo {
         cell_nodes: scenario.cells.iter().map(|cell| cell.node).collect(),
         ue_nodes: scenario.ues.iter().map(|ue| ue.node).collect(),
         channels: channels.collect(),
