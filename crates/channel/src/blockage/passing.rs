@@ -41,7 +41,9 @@ pub enum Onset {
 }
 
 impl Default for Passing {
-    /// A vehicle (TR 38.901 Table 7.6.4.2-5), 0.5 to 1 m in front of the UE, for 0.2 s in every 5.
+    /// A vehicle, 0.5 to 1 m in front of the UE, for 0.2 s in every 5.
+    ///
+    /// Standard: TR 38.901 Table 7.6.4.2-5.
     fn default() -> Passing {
         Passing {
             width_m: 4.8,
