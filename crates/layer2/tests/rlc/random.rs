@@ -427,7 +427,7 @@ fn run(case: Case) -> (u64, u64) {
 }
 
 proptest! {
-    #![proptest_config(fadeout_testkit::Cases::new(1000).proptest())]
+    #![proptest_config(fadeout_testkit::Cases::new(256).proptest())]
 
     #[test]
     fn a_bearer_delivers_what_it_promises(case in case()) {
