@@ -193,7 +193,7 @@ fn multipath_summary<P: Probe>(
         } else {
             multipath.coupling.name.clone()
         },
-        "scheduler": multipath.scheduler.name,
+        "scheduler": multipath.path_scheduler.name,
         "start_s": flow.start.as_secs_f64(),
         "established_s": seconds(flow.established_at),
         "first_delivery_s": seconds(flow.first_delivery_at),

@@ -23,8 +23,8 @@ impl Builder<'_, '_> {
             noise_figure: fields.decibel("noise-figure")?,
             antenna: fields.named("antenna")?,
             channel: channel(fields.fields("channel")?)?,
-            scheduler: fields.named("scheduler")?,
-            uplink_scheduler: fields.named("uplink-scheduler")?,
+            mac_scheduler: fields.named("mac-scheduler")?,
+            uplink_mac_scheduler: fields.named("uplink-mac-scheduler")?,
         })
     }
 

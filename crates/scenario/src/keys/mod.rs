@@ -1,19 +1,19 @@
 //! The scenario format: every key with its shape, default and documentation.
 
-mod bearer;
 mod blockage;
 mod link;
 mod multipath;
+mod rab;
 mod radio;
 
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape, Variant};
 use Presence::{Default, FirstOfKind, Optional, Required};
-use bearer::BEARER;
 use blockage::BLOCKAGE;
 use link::LINK;
 pub(crate) use multipath::MAX_PATHS;
 use multipath::MULTIPATH;
+use rab::RAB;
 pub(crate) use radio::MAX_UES;
 use radio::{BUILDING, CELL, UE};
 
@@ -55,6 +55,14 @@ const LOSS_DB: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 300.
 const BEAMWIDTH: Shape = Shape::Quantity(Dimension::Angle, Range::positive(180.0));
 const PROBABILITY: Shape = Shape::Number(Range::closed(0.0, 1.0));
 
+/// Keys by their earlier names. An old name of several keys is told by the table it stands in.
+pub(crate) const RENAMED: &[(&str, &str)] = &[
+    ("bearer", "rab"),
+    ("scheduler", "mac-scheduler"),
+    ("scheduler", "path-scheduler"),
+    ("uplink-scheduler", "uplink-mac-scheduler"),
+];
+
 /// The keys of a file.
 pub(crate) static SCENARIO: &[Key] = &[
     key(
@@ -82,10 +90,10 @@ pub(crate) static SCENARIO: &[Key] = &[
     ),
     key("link", Shape::Map(LINK), Optional, "Links by name."),
     key(
-        "bearer",
-        Shape::Map(BEARER),
+        "rab",
+        Shape::Map(RAB),
         Optional,
-        "Bearers of 2G and 3G by name, from a base station to a phone; hops as links are.",
+        "Radio access bearers of 2G and 3G by name, from a base station to a phone; hops as links are.",
     ),
     key(
         "cell",

@@ -26,7 +26,7 @@ const fn antenna(doc: &'static str) -> Key {
     )
 }
 
-const fn scheduler(name: &'static str, doc: &'static str) -> Key {
+const fn mac_scheduler(name: &'static str, doc: &'static str) -> Key {
     key(
         name,
         Shape::Named {
@@ -90,8 +90,8 @@ pub(super) static CELL: &[Key] = &[
         Required,
         "What happens to the signal between the cell and its UEs.",
     ),
-    scheduler("scheduler", "Which UE the downlink serves next."),
-    scheduler("uplink-scheduler", "Which UE the uplink serves next."),
+    mac_scheduler("mac-scheduler", "Which UE the downlink serves next."),
+    mac_scheduler("uplink-mac-scheduler", "Which UE the uplink serves next."),
 ];
 
 /// The keys of a cell's channel.

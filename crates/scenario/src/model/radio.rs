@@ -28,9 +28,9 @@ pub struct Cell {
     /// The channel to its UEs.
     pub channel: Channel,
     /// Who is sent to next; of the catalog's kind "mac-scheduler".
-    pub scheduler: Named,
+    pub mac_scheduler: Named,
     /// Who may send next; of the catalog's kind "mac-scheduler".
-    pub uplink_scheduler: Named,
+    pub uplink_mac_scheduler: Named,
 }
 
 /// What happens to the signal between a cell and its UEs.

@@ -15,8 +15,8 @@ pub(super) fn cell<'a>(cell: &Cell, name: impl Fn(NodeId) -> &'a str) -> Value {
         "noise-figure": ratio(cell.noise_figure),
         "antenna": named(&cell.antenna, "kind"),
         "channel": channel(&cell.channel),
-        "scheduler": named(&cell.scheduler, "name"),
-        "uplink-scheduler": named(&cell.uplink_scheduler, "name"),
+        "mac-scheduler": named(&cell.mac_scheduler, "name"),
+        "uplink-mac-scheduler": named(&cell.uplink_mac_scheduler, "name"),
     })
 }
 
