@@ -7,7 +7,7 @@ mod rab;
 mod radio;
 
 pub use rab::{Rab, RabDirection};
-pub(crate) use radio::bearers;
+pub(crate) use radio::{BUILDING, bearers};
 pub use radio::{
     Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace, Ue,
     Waypoint,

@@ -390,7 +390,7 @@ fn blockage(blockage: &Blockage, link: &str) -> Value {
     table
 }
 
-fn named(named: &Named, tag: &str) -> Value {
+pub(crate) fn named(named: &Named, tag: &str) -> Value {
     table(&named.name, tag, &named.parameters)
 }
 
