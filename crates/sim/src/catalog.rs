@@ -20,8 +20,8 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_traffic::APPLICATIONS,
         },
         Kind {
-            name: "scheduler",
-            plural: "schedulers",
+            name: "path-scheduler",
+            plural: "path-schedulers",
             entries: fadeout_transport::multipath::SCHEDULERS,
         },
         Kind {
@@ -35,9 +35,9 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_link::QUEUE_DISCIPLINES,
         },
         Kind {
-            name: "bearer",
-            plural: "bearers",
-            entries: fadeout_link::bearer::BEARERS,
+            name: "radio-access-bearer",
+            plural: "radio-access-bearers",
+            entries: fadeout_link::rab::RABS,
         },
         Kind {
             name: "radio",

@@ -162,8 +162,8 @@ fn cell(described: &scenario::Cell) -> Result<CellConfig, String> {
     Ok(CellConfig {
         power: described.tx_power,
         noise_figure: described.noise_figure,
-        downlink_scheduler: scheduler(&described.scheduler)?,
-        uplink_scheduler: scheduler(&described.uplink_scheduler)?,
+        downlink_scheduler: scheduler(&described.mac_scheduler)?,
+        uplink_scheduler: scheduler(&described.uplink_mac_scheduler)?,
         channel: channel(described)?,
         ..cell
     })
