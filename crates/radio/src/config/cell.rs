@@ -1,7 +1,7 @@
 //! A cell: one carrier of one base station.
 
 use crate::channel::ChannelConfig;
-use crate::channel::path_loss::PathLoss;
+use crate::channel::path_loss::{PathLoss, UrbanMacro};
 use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
@@ -214,7 +214,7 @@ impl CellConfig {
                 alpha: 0.8,
             },
             channel: ChannelConfig {
-                path_loss: PathLoss::UrbanMacro,
+                path_loss: PathLoss::UrbanMacro(UrbanMacro),
                 ..ChannelConfig::default()
             },
             effective_sinr: EffectiveSinr::default(),

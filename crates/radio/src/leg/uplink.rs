@@ -2,8 +2,8 @@
 
 use super::{ContentId, Leg};
 use crate::config::{AirInterface, NO_SLOT, Shape};
-use crate::mac::request::BufferStatus;
 use crate::plan::CellPlan;
+use crate::wire::BufferStatus;
 use fadeout_core::{Direction, Time};
 
 /// Resources of a new block, and the CQI that its scheme follows from.

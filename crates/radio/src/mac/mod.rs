@@ -11,5 +11,5 @@ pub mod scheduler;
 
 pub use drx::DrxConfig;
 pub use logical_channel::LogicalChannel;
-pub use request::{BufferStatus, RequestConfig};
+pub use request::RequestConfig;
 pub use scheduler::{MacScheduler, SCHEDULERS, SchedulerKind};

@@ -13,6 +13,8 @@ pub use radio::{
     Waypoint,
 };
 
+pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
+
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};
 use std::sync::Arc;
@@ -74,14 +76,18 @@ pub struct LinkDirection {
     /// How fast it sends.
     pub rate: RateModel,
     /// Propagation delay, after transmission.
-    pub delay: Span,
-    /// Largest extra delay; drawn uniformly from zero to this, never reordering packets.
+    pub delay: DelayModel,
+    /// Largest extra delay; drawn uniformly from zero to this.
     pub jitter: Span,
+    /// Whether packets keep their order where jitter or a shorter delay would let one overtake.
+    pub keeps_order: bool,
+    /// When a change of rate or delay begins to count.
+    pub changes: Changes,
     /// Bytes that each packet takes on the link besides its IP packet.
     pub framing: Bytes,
     /// The queue in front of the transmitter.
     pub queue: Queue,
-    /// Random loss on the way.
+    /// Loss on arrival.
     pub loss: Loss,
 }
 
@@ -106,6 +112,8 @@ pub enum RateModel {
     },
     /// Delivery opportunities from a mahimahi trace file.
     Trace(Trace),
+    /// Measured rates from a file.
+    Series(Series),
     /// The rate that a radio link budget gives.
     Radio(Radio),
 }
@@ -129,6 +137,42 @@ pub struct Trace {
     pub bytes: Arc<[u8]>,
     /// Whether it starts over at its end.
     pub repeat: bool,
+}
+
+/// A delay over time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DelayModel {
+    /// The same delay for ever.
+    Constant(Span),
+    /// The delay steps at given instants.
+    Steps {
+        /// Start of each step and its delay; the first starts at zero, instants increase strictly.
+        steps: Vec<(Time, Span)>,
+        /// After this long the steps start over; longer than the last instant.
+        repeat_every: Option<Span>,
+    },
+    /// Measured delays from a file.
+    Series(Series),
+}
+
+/// When a change of a link's rate or delay begins to count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Changes {
+    /// At once, for what is queued and being sent too.
+    AtOnce,
+    /// For packets that arrive from then on, as in netem.
+    ForArrivals,
+}
+
+/// A file of rates and delays over time as it was read; `link` parses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Series {
+    /// Path as the scenario writes it.
+    pub path: String,
+    /// The file's bytes.
+    pub bytes: Arc<[u8]>,
+    /// After this long it starts over.
+    pub repeat_every: Option<Span>,
 }
 
 /// A directional link budget, from which a signal-to-noise ratio and a rate follow.
@@ -202,8 +246,8 @@ pub enum QueueLimit {
     Time(Span),
 }
 
-/// Random loss.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Loss, random or listed.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
     /// None.
     None,
@@ -222,6 +266,15 @@ pub enum Loss {
         loss_good: f64,
         /// Probability that a packet is lost in the bad state.
         loss_bad: f64,
+    },
+    /// These arrivals, 1 the first, in increasing order.
+    Arrivals(Vec<u64>),
+    /// The arrivals that a file lists.
+    ArrivalsOf {
+        /// Path as the scenario writes it.
+        path: String,
+        /// The file's bytes; `link` parses them.
+        bytes: Arc<[u8]>,
     },
 }
 
@@ -430,61 +483,6 @@ pub struct Named {
     pub name: String,
     /// What the scenario gives; the rest keep their defaults.
     pub parameters: Parameters,
-}
-
-/// What is recorded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProbeSettings {
-    /// Congestion state of each flow.
-    pub congestion: Sampling,
-    /// Length of a throughput bin; none is recorded without it.
-    pub throughput: Option<Span>,
-    /// Length of each queue.
-    pub queue: Sampling,
-    /// Each dropped packet.
-    pub drops: bool,
-    /// Each retransmission.
-    pub retransmissions: bool,
-    /// Each retransmission timeout.
-    pub timeouts: bool,
-    /// Opening, closing and completion of flows.
-    pub flow_events: bool,
-    /// Begin and end of each blockage.
-    pub blockages: bool,
-    /// Each transport block of each UE.
-    pub transport_blocks: bool,
-    /// Buffers of each bearer.
-    pub bearers: Sampling,
-    /// Where each packet's delay on a bearer comes from.
-    pub radio_delay: bool,
-    /// Nodes whose packets are written to a capture file.
-    pub capture: Vec<NodeId>,
-    /// Bytes kept of each captured packet.
-    pub capture_snap: Bytes,
-    /// Cells and UEs whose transport blocks are written to a capture file.
-    pub radio_capture: Vec<RadioSubject>,
-    /// Bytes kept of each captured transport block.
-    pub radio_capture_snap: Bytes,
-}
-
-/// A cell or a UE, by its position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RadioSubject {
-    /// Index into [`Scenario::cells`].
-    Cell(usize),
-    /// Index into [`Scenario::ues`].
-    Ue(usize),
-}
-
-/// How often a row is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sampling {
-    /// Never.
-    Off,
-    /// At most once in this long.
-    Every(Span),
-    /// At every change: each ACK, or each packet.
-    All,
 }
 
 /// One step of a route.
