@@ -62,7 +62,7 @@ static CATALOG: Catalog = Catalog {
         Kind {
             name: "antenna",
             plural: "antennas",
-            entries: fadeout_radio::named::ANTENNAS,
+            entries: fadeout_radio::antenna::ANTENNAS,
         },
         Kind {
             name: "mac-scheduler",

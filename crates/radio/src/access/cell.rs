@@ -3,7 +3,7 @@
 use super::{AirInterface, CellConfig, RadioError, Sharing};
 use crate::channel::noise;
 use crate::mac::resources::Resources;
-use crate::mac::scheduler::Scheduler;
+use crate::mac::scheduler::{Scheduler, SchedulerKind};
 use crate::phy::frame::{Duplex, Frame};
 use crate::phy::numerology::{CyclicPrefix, Numerology};
 use fadeout_core::math::from_db;
@@ -76,7 +76,7 @@ impl Cell {
             Duplex::Tdd(pattern) => pattern.slots().len() as u64,
             _ => 1,
         };
-        let half = |direction, kind| {
+        let half = |direction, kind: SchedulerKind| {
             let data_symbols: Vec<u8> = (0..period)
                 .map(|slot| data_symbols(&config, &frame, direction, slot))
                 .filter(|&symbols| symbols > 0)
@@ -85,7 +85,7 @@ impl Cell {
             Resources::new(&config, direction, slot, symbols, &data_symbols)
                 .map(|resources| Half {
                     resources,
-                    scheduler: Scheduler::new(kind, ues),
+                    scheduler: kind.start(ues),
                     active: Vec::new(),
                 })
                 .map_err(error)

@@ -4,12 +4,10 @@
 //! A constructor takes a name of its list; any other name gives `None`. A parameter that is not
 //! given keeps the default of the config it goes into.
 
-mod antenna;
 mod blockage;
 mod cell;
 mod layer2;
 
-pub use antenna::{ANTENNAS, antenna};
 pub use blockage::{BLOCKAGES, blockage};
 pub use cell::{Carrier, RADIOS, cell};
 pub use layer2::{AQMS, PDCPS, RLC_MODES, aqm, pdcp, rlc};
@@ -75,11 +73,6 @@ mod tests {
 
     #[test]
     fn every_name_builds_and_its_documented_defaults_are_its_defaults() {
-        for entry in ANTENNAS {
-            let built = antenna(entry.name, &none());
-            assert!(built.is_some(), "{}", entry.name);
-            assert_eq!(built, antenna(entry.name, &with_every_default(entry)));
-        }
         for entry in BLOCKAGES {
             let built = blockage(entry.name, &none());
             assert!(built.is_some(), "{}", entry.name);

@@ -11,7 +11,7 @@ use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
     Serving, UeConfig,
 };
-use fadeout_radio::antenna::{BeamFailure, BeamManagement};
+use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
@@ -162,7 +162,7 @@ fn cell(described: &scenario::Cell) -> Result<CellConfig, String> {
     let cell = named::cell(name, parameters, &carrier);
     let cell = cell.ok_or_else(|| unknown("radio", &described.radio))??;
     let scheduler = |given: &Named| {
-        SchedulerKind::from_name(&given.name, &given.parameters)
+        SchedulerKind::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("scheduler", given))
     };
     Ok(CellConfig {
@@ -209,7 +209,7 @@ pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) 
 fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let described = &cell.channel;
     let antenna = |given: &Named| {
-        named::antenna(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
+        Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
     let path_loss = &described.path_loss;
     let fading = |default: &str| {
