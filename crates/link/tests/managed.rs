@@ -7,9 +7,9 @@ use common::Bench;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Ecn, EndpointId, FlowId, Packet, Rate, Segment, Span, Time};
 use fadeout_link::{
-    BlockConfig, BlockageConfig, BlockageEffect, BlockageInterval, CoDelConfig, DualPi2Config,
-    FqCoDelConfig, Limit, LinkConfig, LossConfig, PieConfig, QUEUE_DISCIPLINES, QueueConfig,
-    QueueDiscipline, RateConfig, RateStep, RedConfig, RedParameters, Trace,
+    BlockConfig, BlockageConfig, BlockageEffect, BlockageInterval, Changes, CoDelConfig,
+    DualPi2Config, FqCoDelConfig, Limit, LinkConfig, LossConfig, PieConfig, QUEUE_DISCIPLINES,
+    QueueConfig, QueueDiscipline, RateConfig, RateStep, RedConfig, RedParameters, Trace,
 };
 use proptest::prelude::*;
 
@@ -145,7 +145,9 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
             LinkConfig {
                 rate,
                 blocks,
-                delay: Span::from_nanos(line.0),
+                delay: Span::from_nanos(line.0).into(),
+                keeps_order: true,
+                changes: Changes::AtOnce,
                 jitter: Span::from_nanos(line.1),
                 framing: Bytes(framing),
                 queue: QueueConfig {

@@ -1,5 +1,6 @@
 //! What is right in a scenario and still hardly meant.
 
+use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};
 use fadeout_core::Span;
 use fadeout_radio::rlc::Mode;
@@ -149,7 +150,7 @@ fn crossings(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<Crossin
     for hops in routes {
         let links = hops.iter().filter_map(|hop| scenario.links.get(hop.link));
         let links_delay = links
-            .map(|link| link.forward.delay + link.reverse.delay)
+            .map(|link| longest_delay(&link.forward) + longest_delay(&link.reverse))
             .fold(Span::ZERO, |sum, delay| sum + delay);
         let bearers = hops.iter().filter_map(|hop| scenario.bearer_of(hop.link));
         crossed.extend(bearers.map(|bearer| Crossing {

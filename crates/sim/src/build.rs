@@ -1,7 +1,7 @@
 //! From a scenario to the parts of a world.
 
 mod bearer;
-mod link;
+pub(crate) mod link;
 pub(crate) mod multipath;
 mod radio;
 

@@ -3,10 +3,9 @@
 use super::BuildError;
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Parameters;
-use fadeout_core::{CellId, Point, Rate, Span, UeId, Vector};
+use fadeout_core::{CellId, Point, Rate, Span, UeId};
 use fadeout_mobility as mobility;
-use fadeout_mobility::{Obstacle, Places, RandomWaypoint, Rectangle, Track};
+use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
 use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
     Serving, UeConfig,
@@ -144,7 +143,9 @@ fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
                 .map_or_else(String::new, |bearer| bearer.name()),
             reason,
         },
-        RadioError::NoUe { .. } => unreachable!("bearers are made of UEs: {error}"),
+        RadioError::NoUe { .. } | RadioError::NoLeg { .. } => {
+            unreachable!("bearers are made of UEs and their legs: {error}")
+        }
     }
 }
 
@@ -301,6 +302,7 @@ fn bearer(
     );
     Ok(BearerConfig {
         ue: UeId(described.ue as u32),
+        leg: 0,
         channel,
         rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
             .ok_or_else(|| unknown("RLC mode", rlc))?,
@@ -312,7 +314,10 @@ fn bearer(
 fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
     let start = ue.position;
     match &ue.movement {
-        Movement::Model(Named { name, parameters }) => model(name, parameters, start, random),
+        Movement::Model(Named { name, parameters }) => Mobility::new(name, parameters)
+            .ok_or_else(|| format!("there is no mobility model \"{name}\""))?
+            .track(start, random)
+            .map_err(|error| error.to_string()),
         Movement::Waypoints(waypoints) => {
             let waypoints: Vec<mobility::Waypoint> = waypoints
                 .iter()
@@ -325,35 +330,6 @@ fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
             Track::waypoints(start, &waypoints).map_err(|error| error.to_string())
         }
         Movement::Trace(trace) => imported(trace, start.z),
-    }
-}
-
-fn model(
-    name: &str,
-    parameters: &Parameters,
-    start: Point,
-    random: Stream,
-) -> Result<Track, String> {
-    let number = |name| parameters.number(name, 0.0);
-    let or = |name, default| parameters.number(name, default);
-    match name {
-        "static" => Ok(Track::rest(start)),
-        "line" => {
-            let velocity = Vector::new(number("x-speed"), number("y-speed"), 0.0);
-            Ok(Track::line(start, velocity))
-        }
-        "random-waypoint" => {
-            let area = Rectangle {
-                low: (number("x-min"), number("y-min")),
-                high: (or("x-max", 100.0), or("y-max", 100.0)),
-            };
-            let speeds = (or("min-speed", 0.5), or("max-speed", 1.5));
-            let pause = parameters.span("pause", fadeout_core::Span::from_secs(2));
-            let walk = RandomWaypoint::new(area, start.z, speeds, pause, random);
-            walk.map(Track::random_waypoint)
-                .map_err(|error| error.to_string())
-        }
-        other => Err(format!("there is no mobility model \"{other}\"")),
     }
 }
 
