@@ -281,7 +281,7 @@ fn everything() -> ChannelConfig {
     ChannelConfig {
         carrier: Hertz(60e9),
         blockages: vec![
-            Blockage::FourState(FourState::default()),
+            Blockage::FourState(FourState::for_beamwidth(15.0)),
             Blockage::ModelA(ModelA::default()),
             Blockage::Crossing(Crossing::default()),
             Blockage::Crowd(Crowd::default()),

@@ -57,7 +57,7 @@ static CATALOG: Catalog = Catalog {
         Kind {
             name: "blockage-model",
             plural: "blockage-models",
-            entries: fadeout_radio::named::BLOCKAGES,
+            entries: fadeout_radio::channel::blockage::BLOCKAGES,
         },
         Kind {
             name: "antenna",

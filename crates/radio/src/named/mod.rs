@@ -4,11 +4,9 @@
 //! A constructor takes a name of its list; any other name gives `None`. A parameter that is not
 //! given keeps the default of the config it goes into.
 
-mod blockage;
 mod cell;
 mod layer2;
 
-pub use blockage::{BLOCKAGES, blockage};
 pub use cell::{Carrier, RADIOS, cell};
 pub use layer2::{AQMS, PDCPS, RLC_MODES, aqm, pdcp, rlc};
 
@@ -73,11 +71,6 @@ mod tests {
 
     #[test]
     fn every_name_builds_and_its_documented_defaults_are_its_defaults() {
-        for entry in BLOCKAGES {
-            let built = blockage(entry.name, &none());
-            assert!(built.is_some(), "{}", entry.name);
-            assert_eq!(built, blockage(entry.name, &with_every_default(entry)));
-        }
         for entry in AQMS {
             let built = aqm(entry.name, &none());
             assert!(built.is_some(), "{}", entry.name);

@@ -11,6 +11,7 @@ use fadeout_radio::access::{
     Serving, UeConfig,
 };
 use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
+use fadeout_radio::channel::blockage::Blockage;
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
@@ -222,7 +223,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .ok_or_else(|| format!("there is no fading \"{name}\""))
     };
     let blockages = described.blockage.iter().map(|given| {
-        named::blockage(&given.name, &given.parameters)
+        Blockage::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("blockage model", given))
     });
     Ok(ChannelConfig {
