@@ -103,7 +103,7 @@ fn aqm(random: &mut Stream) -> AqmConfig {
             ..PieConfig::default()
         }),
         2 => AqmConfig::EcnStep(EcnStepConfig::default()),
-        _ => AqmConfig::DropTail,
+        _ => AqmConfig::default(),
     }
 }
 

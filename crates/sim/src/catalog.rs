@@ -72,17 +72,17 @@ static CATALOG: Catalog = Catalog {
         Kind {
             name: "rlc",
             plural: "rlc-modes",
-            entries: fadeout_radio::named::RLC_MODES,
+            entries: fadeout_radio::rlc::RLC_MODES,
         },
         Kind {
             name: "aqm",
             plural: "aqms",
-            entries: fadeout_radio::named::AQMS,
+            entries: fadeout_radio::rlc::AQMS,
         },
         Kind {
             name: "pdcp",
             plural: "pdcps",
-            entries: fadeout_radio::named::PDCPS,
+            entries: fadeout_radio::pdcp::PDCPS,
         },
         Kind {
             name: "mobility",

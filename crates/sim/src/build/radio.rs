@@ -17,7 +17,8 @@ use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
-use fadeout_radio::rlc::{Generation, RlcConfig};
+use fadeout_radio::pdcp::Pdcp;
+use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
 use fadeout_radio::wire::Form;
 use fadeout_record::{RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
@@ -161,8 +162,9 @@ fn cell(described: &scenario::Cell) -> Result<CellConfig, String> {
         carrier: described.carrier,
         bandwidth: described.bandwidth,
     };
-    let cell = named::cell(name, parameters, &carrier);
-    let cell = cell.ok_or_else(|| unknown("radio", &described.radio))??;
+    let radio = named::Radio::new(name, parameters);
+    let radio = radio.ok_or_else(|| unknown("radio", &described.radio))?;
+    let cell = radio.cell(&carrier)?;
     let scheduler = |given: &Named| {
         SchedulerKind::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("scheduler", given))
@@ -204,7 +206,7 @@ pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) 
     Some(Bounds {
         peak: cell.peak_rate(),
         tti,
-        rlc: named::rlc(name, parameters, generation(&cell))?,
+        rlc: RlcMode::new(name, parameters, generation(&cell))?.config(),
     })
 }
 
@@ -305,10 +307,12 @@ fn bearer(
         ue: UeId(described.ue as u32),
         leg: 0,
         channel,
-        rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
-            .ok_or_else(|| unknown("RLC mode", rlc))?,
-        pdcp: named::pdcp(&pdcp.name, &pdcp.parameters, generation)
-            .ok_or_else(|| unknown("PDCP", pdcp))?,
+        rlc: RlcMode::new(&rlc.name, &rlc.parameters, generation)
+            .ok_or_else(|| unknown("RLC mode", rlc))?
+            .config(),
+        pdcp: Pdcp::new(&pdcp.name, &pdcp.parameters, generation)
+            .ok_or_else(|| unknown("PDCP", pdcp))?
+            .config(),
     })
 }
 
