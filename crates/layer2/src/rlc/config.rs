@@ -2,6 +2,7 @@
 //! 36.331 clause 6.3.2), with the values that it allows.
 
 use super::{AqmConfig, MacSubheader, allowed};
+use fadeout_core::aqm::DropTailConfig;
 use fadeout_core::{Bytes, Span};
 
 pub use super::allowed::ParameterError;
@@ -124,7 +125,7 @@ const fn set(generation: Generation, mode: Mode, buffer: u64) -> RlcConfig {
         generation,
         mode,
         buffer: Bytes(buffer),
-        aqm: AqmConfig::DropTail,
+        aqm: AqmConfig::DropTail(DropTailConfig),
         subheader,
         closes_count_gaps: true,
         is_beyond_standard: false,
