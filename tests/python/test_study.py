@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ from fadeout.study import (
 from fadeout.study.figures import grouped_bars, line_with_intervals, mark_cut_intervals
 from fadeout.study.statistics import student_t
 
+ROOT = Path(__file__).parents[2]
 SCENARIO = STUDY.folder / "scenario.toml"
 
 
@@ -339,6 +341,21 @@ class Stopping:
         return Study(
             "stopping", "", STUDY.folder, "Stopping", "", effort, effort, lambda _: 3, self.sections
         )
+
+
+def test_the_study_in_the_documentation_runs(
+    tmp_path: Path, scenario: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    scenario.rename("scenario.toml")
+    page = (ROOT / "docs/studies/writing.md").read_text()
+    module = ModuleType("two")
+    exec(page.split("```python\n")[1].split("```")[0], vars(module))
+    report = run_study(module.STUDY, tmp_path / "out", Options(quick=True, seeds=5))
+    assert report.is_whole
+    rows = json.loads((tmp_path / "out/results.json").read_text())["goodput"]
+    assert [row["name"] for row in rows] == ["cubic", "newreno"]
+    assert all(0 < row["goodput_mbps_mean"] < 10 for row in rows)
 
 
 def test_a_stopped_study_reports_its_sections_and_goes_on_from_there(tmp_path: Path):

@@ -14,7 +14,7 @@ _T = (
 
 
 FEWEST = 5
-"""Values below which a mean has no interval: from two, Student's t is 12.7 deviations wide."""
+"""Values below which a mean has no interval: of two, it is 9 standard deviations on each side."""
 
 
 @dataclass(frozen=True)
