@@ -17,9 +17,16 @@
 //! [`wire`].
 
 pub mod access;
+mod air;
+mod bearer;
+mod cell;
+mod config;
+mod leg;
 mod link_budget;
 pub mod mac;
 pub mod named;
+mod plan;
+mod rrc;
 
 pub use fadeout_channel as channel;
 pub use fadeout_channel::antenna;

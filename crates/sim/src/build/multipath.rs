@@ -9,7 +9,7 @@ use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::multipath::coupling::Coupled;
 use fadeout_transport::multipath::{
-    MultipathConfig, MultipathConnection, PathConfig, PathId, Scheduler, Subflow,
+    MultipathConfig, MultipathConnection, PathConfig, PathId, PathScheduler, Scheduler, Subflow,
 };
 use fadeout_transport::tcp::TcpConfig;
 
