@@ -92,6 +92,8 @@ def test_fewer_than_five_seeds_have_no_interval_and_say_how_many_they_are():
     assert paired_ratio((1.0, 3.0), (1.0, 1.0)).ci95 is None
     five = estimate([0.0, 1.0, 2.0, 3.0, 4.0])
     assert f"{five:.1f}" == "2.0 ± 2.0"
+    assert five.text(".1f", " %") == "2.0 ± 2.0 %"
+    assert estimate([1.0, 2.0]).text(".1f", " %") == "1.5 % (n = 2)"
     assert f"{estimate([]):.1f}" == "-"
 
 

@@ -70,7 +70,7 @@ class Table:
 
 def percent(name: str) -> Cell:
     """The estimate of this name in percent."""
-    return lambda record: f"{record[name]:.1f} %"
+    return lambda record: record[name].text(".1f", " %")
 
 
 def _cell(cell: Cell, record: Record) -> str:

@@ -121,7 +121,7 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
         conclusion=" ".join(
             f"{name.capitalize()}: "
             + ", ".join(
-                f"{value:.1f} % at {case['block_s']:g} s"
+                f"{value.text('.1f', ' %')} at {case['block_s']:g} s"
                 for value, case in zip(values, CASES, strict=True)
             )
             + "."
@@ -132,7 +132,7 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
         f"The nearest assumptions are {rms_error([value.mean for value in nearest]):.0f} points "
         "off the paper (root mean square): "
         + "; ".join(
-            f"{value:.0f} % where it has {case['degradation_pct']:.0f} %"
+            f"{value.text('.0f', ' %')} where it has {case['degradation_pct']:.0f} %"
             for value, case in zip(nearest, CASES, strict=True)
         )
         + ".",
