@@ -117,13 +117,14 @@ impl LinkAdaptation {
         self.cqi_sinr_db.partition_point(|&at| at <= sinr_db) as u8
     }
 
-    /// The wideband CQI of a channel that differs over the band (TS 38.214 clause 5.2.2.1, TS
-    /// 36.213 clause 7.2.3): the highest that keeps the target at the effective SINR of its own
-    /// scheme; 0 when none does. `effective_db` gives that SINR in dB, and `mean_db` is the SINR
-    /// of the mean over the band.
+    /// The wideband CQI of a channel that differs over the band: the highest that keeps the target
+    /// at the effective SINR of its own scheme; 0 when none does. `effective_db` gives that SINR in
+    /// dB, and `mean_db` is the SINR of the mean over the band.
     ///
     /// An effective SINR is at most the mean, and at most that of a scheme of higher order: the
     /// search goes down from what the mean would allow and passes over what cannot be.
+    ///
+    /// Standard: TS 38.214 §5.2.2.1; TS 36.213 §7.2.3.
     pub fn wideband_cqi(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> u8 {
         let rows = self.cqi_table.rows();
         let mut cqi = self.cqi(mean_db);

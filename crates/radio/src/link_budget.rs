@@ -50,13 +50,14 @@ pub struct LinkBudget {
 impl Default for LinkBudget {
     /// A 38 GHz downlink with beams of 12 and 30 degrees.
     ///
-    /// The receiver's height is 1.0 m, not the 1.5 m of TR 38.901's users: a path to a receiver
-    /// at 1.5 m passes over a 1.4 m vehicle and loses next to nothing. The base station's height
-    /// of 10 m is that of TR 38.901's street canyon. Distance, transmit power and noise figure
-    /// (10 dB) are a small outdoor cell's. Beamwidths of 12 and 30 degrees are
-    /// those of horizontal rows of eight and four elements at half a wavelength, which leave the
-    /// elevation to the element: 65 degrees (TR 38.901 Table 7.3-1). Each is an assumption to
-    /// vary.
+    /// The receiver's height is 1.0 m, not the 1.5 m of TR 38.901's users: a path to a receiver at
+    /// 1.5 m passes over a 1.4 m vehicle and loses next to nothing. The base station's height of 10
+    /// m is that of TR 38.901's street canyon. Distance, transmit power and noise figure (10 dB)
+    /// are a small outdoor cell's. Beamwidths of 12 and 30 degrees are those of horizontal rows of
+    /// eight and four elements at half a wavelength, which leave the elevation to the element: 65
+    /// degrees. Each is an assumption to vary.
+    ///
+    /// Standard: TR 38.901 Table 7.3-1.
     fn default() -> Self {
         LinkBudget {
             carrier: Hertz(38e9),

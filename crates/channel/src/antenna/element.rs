@@ -55,7 +55,9 @@ impl Default for Element {
 }
 
 impl Element {
-    /// A panel element of a handheld (TR 38.802 Table A.2.1-8): 5 dBi, 90 degrees, 25 dB.
+    /// A panel element of a handheld: 5 dBi, 90 degrees, 25 dB.
+    ///
+    /// Standard: TR 38.802 Table A.2.1-8.
     pub fn handheld() -> Element {
         Element {
             peak_dbi: 5.0,

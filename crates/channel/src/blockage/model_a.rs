@@ -1,4 +1,6 @@
-//! TR 38.901 clause 7.6.4.1, model A: regions of blocked angles around the UE.
+//! Model A: regions of blocked angles around the UE.
+//!
+//! Standard: TR 38.901 §7.6.4.1.
 //!
 //! Applied to one path, the direct direction to the base station, in place of every ray.
 

@@ -1,5 +1,6 @@
-//! Parameters of an RLC entity, under the names of RLC-Config (TS 38.331 clause 6.3.2 and TS
-//! 36.331 clause 6.3.2), with the values that it allows.
+//! Parameters of an RLC entity, under the names of RLC-Config, with the values that it allows.
+//!
+//! Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2.
 
 use super::{AqmConfig, MacSubheader, allowed};
 use fadeout_core::aqm::DropTailConfig;

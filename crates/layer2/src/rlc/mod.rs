@@ -1,5 +1,6 @@
-//! Radio link control of NR (TS 38.322) and LTE (TS 36.322): transparent, unacknowledged and
-//! acknowledged mode.
+//! Radio link control of NR and LTE: transparent, unacknowledged and acknowledged mode.
+//!
+//! Standard: TS 38.322; TS 36.322.
 //!
 //! ```text
 //! push_sdu ─► buffer ─► pull(grant) ─► TransportBlock ─► HARQ ─► on_block ─► SDUs
