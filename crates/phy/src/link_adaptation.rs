@@ -490,6 +490,25 @@ mod tests {
     }
 
     #[test]
+    fn an_error_costs_nine_successes_and_the_range_holds() {
+        let (config, mut outer) = (OuterLoopConfig::default(), OuterLoop::default());
+        outer.on_feedback(&config, false);
+        assert_eq!(outer.offset_db(), -0.5);
+        for _ in 0..9 {
+            assert!(outer.offset_db() < -0.04);
+            outer.on_feedback(&config, true);
+        }
+        // The steps of 0.5 / 9 dB add up but for rounding.
+        assert!(outer.offset_db().abs() < 1e-12, "{}", outer.offset_db());
+        for (is_ack, end) in [(false, -10.0), (true, 10.0)] {
+            for _ in 0..400 {
+                outer.on_feedback(&config, is_ack);
+            }
+            assert_eq!(outer.offset_db(), end);
+        }
+    }
+
+    #[test]
     fn the_outer_loop_settles_at_its_target() {
         // Reports promise 2 dB too much.
         let (adaptation, loop_config) = (adaptation(McsTable::Qam64), OuterLoopConfig::default());

@@ -1,6 +1,6 @@
 //! From two antennas, a distance and perhaps a blocker to an SNR and a rate.
 
-use crate::antenna::beam::{Beam, DEFAULT_EFFICIENCY};
+use crate::antenna::beam::{BeamParameters, peak_gain};
 use crate::channel::blockage_model_b::{Path, Screen, screen_loss};
 use crate::channel::{noise, path_loss, wavelength};
 use crate::phy::rate::{AttenuatedShannon, NrMcs, RateModel, ShannonGap};
@@ -68,7 +68,7 @@ impl Default for LinkBudget {
             tx_hpbw_deg: 12.0,
             rx_hpbw_deg: 30.0,
             elevation_hpbw_deg: 65.0,
-            antenna_efficiency: DEFAULT_EFFICIENCY,
+            antenna_efficiency: BeamParameters::default().efficiency,
             distance: Meters(100.0),
             tx_height: Meters(10.0),
             rx_height: Meters(1.0),
@@ -195,9 +195,7 @@ impl LinkBudget {
         let path_loss = path_loss::free_space(Meters(slant), self.carrier);
         let beam = |azimuth| {
             let elevation = self.elevation_hpbw_deg;
-            Beam::from_beamwidths(azimuth, elevation, self.antenna_efficiency)
-                .peak
-                .0
+            peak_gain(azimuth, elevation, self.antenna_efficiency).0
         };
         let received = self.tx_power.0 + beam(self.tx_hpbw_deg) + beam(self.rx_hpbw_deg)
             - path_loss.0

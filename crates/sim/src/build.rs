@@ -1,8 +1,8 @@
 //! From a scenario to the parts of a world.
 
-mod bearer;
 pub(crate) mod link;
 pub(crate) mod multipath;
+mod rab;
 mod radio;
 
 pub(crate) use radio::Bounds;
@@ -113,8 +113,8 @@ pub(crate) fn direction_name(link: &scenario::Link, is_reverse: bool) -> String 
 pub(crate) fn direction_names(scenario: &Scenario) -> impl Iterator<Item = String> {
     let links = scenario.links.iter();
     let links = links.flat_map(|link| [direction_name(link, false), direction_name(link, true)]);
-    let bearers = scenario.plain_bearers.iter();
-    links.chain(bearers.flat_map(|bearer| both_directions_of(&bearer.name)))
+    let rabs = scenario.rabs.iter();
+    links.chain(rabs.flat_map(|rab| both_directions_of(&rab.name)))
 }
 
 /// Builds the parts of a world.
@@ -140,10 +140,10 @@ pub(crate) fn parts(
                 .push(link::build_link(scenario, index, is_reverse, id)?);
         }
     }
-    for index in 0..scenario.plain_bearers.len() {
+    for index in 0..scenario.rabs.len() {
         let hop = scenario.links.len() + index;
         let ids = [link_id(hop, false), link_id(hop, true)];
-        let (directions, states) = bearer::build_bearer(scenario, index, ids)?;
+        let (directions, states) = rab::build_rab(scenario, index, ids)?;
         if let Some(config) = states {
             let states = RadioStates::new(config);
             parts.radio_states.push((ids, states));

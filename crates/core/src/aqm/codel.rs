@@ -214,7 +214,7 @@ mod tests {
     fn re_entry_soon_resumes_the_drop_rate_and_late_starts_anew() {
         // RFC 8289 section 5.5: the count resumes at the drops of the last time, within 16
         // intervals.
-        for (pause, is_recent) in [(100, true), (2_000, false)] {
+        for (pause, is_recent) in [(100, true), (1_400, true), (1_600, false)] {
             let (mut codel, mut queue) = (CoDel::default(), Queue::default());
             standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_000..1_600);
             let drops = codel.count - codel.last_count;

@@ -8,10 +8,12 @@
 
 mod config;
 mod ledger;
+mod registry;
 mod rx;
 mod tx;
 
 pub use config::{Delivery, PdcpConfig};
 pub use ledger::Ledger;
+pub use registry::{PDCPS, Pdcp};
 pub use rx::Rx;
 pub use tx::Tx;

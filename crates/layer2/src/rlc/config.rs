@@ -3,6 +3,7 @@
 //! Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2.
 
 use super::{AqmConfig, MacSubheader, allowed};
+use fadeout_core::aqm::DropTailConfig;
 use fadeout_core::{Bytes, Span};
 
 pub use super::allowed::ParameterError;
@@ -125,7 +126,7 @@ const fn set(generation: Generation, mode: Mode, buffer: u64) -> RlcConfig {
         generation,
         mode,
         buffer: Bytes(buffer),
-        aqm: AqmConfig::DropTail,
+        aqm: AqmConfig::DropTail(DropTailConfig),
         subheader,
         closes_count_gaps: true,
         is_beyond_standard: false,

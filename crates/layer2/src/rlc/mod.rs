@@ -25,6 +25,7 @@ mod pieces;
 mod poll;
 mod pull;
 mod reception;
+mod registry;
 mod report;
 mod sdu;
 mod sequence;
@@ -32,7 +33,7 @@ mod status;
 mod tm;
 mod unacked;
 
-pub use aqm::{Aqm, AqmConfig, AtHead};
+pub use aqm::{AQMS, Aqm, AqmConfig, AtHead};
 pub use block::{Backlog, MacSubheader, Nack, Pdu, PduKind, TransportBlock};
 pub use buffer::{DropTail, QueueManagement, SduQueue};
 pub use config::{
@@ -40,5 +41,6 @@ pub use config::{
     UmConfig,
 };
 pub use entity::Entity;
+pub use registry::{Acknowledged, RLC_MODES, RlcMode, Transparent, Unacknowledged};
 pub use sdu::{Sdu, SduPart};
 pub(crate) use sequence::{START, SnSpace, Window};

@@ -89,12 +89,6 @@ impl UeRrc {
         &self.legs
     }
 
-    /// The leg with a number, once it is connected.
-    #[inline]
-    pub(crate) fn leg(&self, number: u8) -> Option<LegId> {
-        self.legs.get(usize::from(number)).copied()
-    }
-
     /// A bearer is set up.
     pub(crate) fn on_bearer(&mut self, bearer: BearerId) {
         self.bearers.push(bearer);
@@ -162,12 +156,10 @@ mod tests {
     #[test]
     fn legs_are_numbered_in_the_order_in_which_they_are_connected() {
         let mut rrc = UeRrc::new(UeConfig::new(NodeId(0)));
-        assert_eq!((rrc.next_leg(), rrc.leg(0)), (0, None));
+        assert_eq!((rrc.next_leg(), rrc.legs()), (0, &[][..]));
         rrc.on_connected(LegId(7));
         rrc.on_connected(LegId(4));
-        let legs = [0, 1, 2].map(|number| rrc.leg(number));
-        assert_eq!(legs, [Some(LegId(7)), Some(LegId(4)), None]);
-        assert_eq!(rrc.next_leg(), 2);
+        assert_eq!((rrc.next_leg(), rrc.legs()), (2, &[LegId(7), LegId(4)][..]));
     }
 
     #[test]

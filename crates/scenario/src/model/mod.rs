@@ -3,11 +3,11 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
-mod plain_bearer;
+mod rab;
 mod radio;
 
-pub use plain_bearer::{PlainBearer, PlainBearerDirection};
-pub(crate) use radio::bearers;
+pub use rab::{Rab, RabDirection};
+pub(crate) use radio::{BUILDING, bearers};
 pub use radio::{
     Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace, Ue,
     Waypoint,
@@ -33,7 +33,7 @@ pub struct Scenario {
     /// Links, in the order of the file.
     pub links: Vec<Link>,
     /// Bearers of 2G and 3G, in the order of the file.
-    pub plain_bearers: Vec<PlainBearer>,
+    pub rabs: Vec<Rab>,
     /// Cells, in the order of the file.
     pub cells: Vec<Cell>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
@@ -444,8 +444,8 @@ pub struct LinkInfoSettings {
 pub struct Multipath {
     /// Its paths; the first opens the connection.
     pub paths: Vec<FlowPath>,
-    /// Which path carries the next data; of the catalog's kind "scheduler".
-    pub scheduler: Named,
+    /// Which path carries the next data; of the catalog's kind "path-scheduler".
+    pub path_scheduler: Named,
     /// How the paths' windows depend on each other; of the catalog's kind "coupling".
     pub coupling: Named,
     /// From the connection's establishment to the first join.
@@ -488,7 +488,7 @@ pub struct Named {
 /// One step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
-    /// The link, an index into [`Scenario::links`]; beyond them [`Scenario::plain_bearers`] count
+    /// The link, an index into [`Scenario::links`]; beyond them [`Scenario::rabs`] count
     /// on, then the bearers of UEs, in the order of [`Scenario::bearers`]. Those go forward from the
     /// base station to the phone.
     pub link: usize,
@@ -506,9 +506,9 @@ impl Scenario {
     }
 
     /// The bearer of a UE that hop number `link` crosses, in the order of
-    /// [`bearers`](Self::bearers); `None` for a link and for a plain bearer.
+    /// [`bearers`](Self::bearers); `None` for a link and for a radio access bearer.
     pub fn bearer_of(&self, link: usize) -> Option<usize> {
-        link.checked_sub(self.links.len() + self.plain_bearers.len())
+        link.checked_sub(self.links.len() + self.rabs.len())
     }
 
     /// The name of the link or bearer that hop number `link` crosses.
@@ -519,7 +519,7 @@ impl Scenario {
         }
         match self.links.get(link) {
             Some(link) => link.name.clone(),
-            None => self.plain_bearers[link - self.links.len()].name.clone(),
+            None => self.rabs[link - self.links.len()].name.clone(),
         }
     }
 
@@ -543,7 +543,7 @@ impl Scenario {
     pub fn route(&self, from: NodeId, to: NodeId, serving: &[usize]) -> Option<Vec<Hop>> {
         let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); self.nodes.len()];
         let links = self.links.iter().map(|link| (link.from, link.to));
-        let bearers = self.plain_bearers.iter();
+        let bearers = self.rabs.iter();
         let links = links.chain(bearers.map(|bearer| (bearer.from, bearer.to)));
         let ues = self.ues.iter().zip(serving);
         let ues = ues.map(|(ue, &cell)| (self.cells[cell].node, ue.node));

@@ -65,9 +65,9 @@ pub(super) fn add(
     };
     let tcp = TcpConfig::new(&flow.profile, &flow.tcp)
         .ok_or_else(|| unknown("profile", &flow.profile))?;
-    let named = &described.scheduler;
+    let named = &described.path_scheduler;
     let scheduler = Scheduler::new(&named.name, &named.parameters)
-        .ok_or_else(|| unknown("scheduler", &named.name))?;
+        .ok_or_else(|| unknown("path scheduler", &named.name))?;
     let is_papers = !scheduler.is_upstream();
     let config = MultipathConfig {
         tcp,
