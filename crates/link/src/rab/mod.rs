@@ -1,8 +1,10 @@
-//! Radio access bearers of 2G and 3G (RABs, TS 23.107): links between a base station and a phone whose rates, intervals,
-//! delays and errors follow from a technology by name.
+//! Radio access bearers of 2G and 3G (RABs): links between a base station and a phone whose rates,
+//! intervals, delays and errors follow from a technology by name.
 //!
 //! A technology is a file: its registry entry, its parameters, its tables and their tests. It
 //! gives two [`LinkConfig`]s, downlink and uplink, and the radio states that they share.
+//!
+//! Standard: TS 23.107.
 
 mod gsm;
 mod hspa;

@@ -14,7 +14,9 @@ pub(super) struct RlcLegs {
     pub secondary: Vec<RlcLeg>,
 }
 
-/// The RLC entities of a bearer at both ends of one leg (an RLC bearer, TS 38.300 clause 6.3).
+/// The RLC entities of a bearer at both ends of one leg (an RLC bearer).
+///
+/// Standard: TS 38.300 §6.3.
 #[derive(Debug)]
 pub(super) struct RlcLeg {
     /// Number of the leg among its UE's.
