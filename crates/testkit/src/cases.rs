@@ -84,15 +84,16 @@ impl Cases {
     /// that runs the test again up to it.
     ///
     /// ```
+    /// use fadeout_testkit::Cases;
     /// use proptest::prelude::*;
     /// proptest! {
-    ///     #![proptest_config(fadeout_testkit::Cases::new(1000).proptest())]
-    ///     # #[allow(unused, reason = "a doc test")]
-    ///     #[test]
+    ///     #![proptest_config(Cases::new(1000).proptest())]
+    ///     // A test has #[test] here.
     ///     fn a_square_is_not_negative(x in -1e3..1e3_f64) {
     ///         prop_assert!(x * x >= 0.0);
     ///     }
     /// }
+    /// a_square_is_not_negative();
     /// ```
     pub fn proptest(self) -> Config {
         let cases = u32::try_from(self.count).unwrap_or(u32::MAX);
