@@ -1,7 +1,7 @@
 //! `summary.json`: one object a flow, one a direction of a link, and what the radio access did.
 
-use crate::build::{default_congestion_control, direction_names};
-use crate::radio::direction_of;
+use crate::build::default_congestion_control;
+use crate::directory::direction_of;
 use crate::world::{Flow, World};
 use fadeout_core::{Direction, DropCause, Probe, Time, UeId};
 use fadeout_link::LinkStats;
@@ -20,9 +20,11 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
         .map(|(described, flow)| flow_summary(described, flow, world))
         .collect();
     let duration = world.now().as_secs_f64();
-    let links: Vec<Value> = direction_names(scenario)
+    let links: Vec<Value> = world
+        .directory()
+        .link_names()
         .zip(world.links())
-        .map(|(name, link)| link_summary(&name, link.stats(), duration))
+        .map(|(name, link)| link_summary(name, link.stats(), duration))
         .collect();
     let mut summary = json!({
         "title": scenario.title,

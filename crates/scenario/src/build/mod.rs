@@ -33,7 +33,7 @@ pub(crate) fn scenario(
         duration: Span::ZERO,
         seed: 0,
         nodes: Nodes::default(),
-        link_ends: BTreeMap::new(),
+        media: BTreeMap::new(),
         groups: BTreeMap::new(),
         files: BTreeMap::new(),
     };
@@ -48,8 +48,8 @@ struct Builder<'r, 'c> {
     /// Seed of the run; zero while unknown.
     seed: u64,
     nodes: Nodes,
-    /// Index and ends of the links and bearers that could be built, by name.
-    link_ends: BTreeMap<String, (usize, (NodeId, NodeId))>,
+    /// The links and bearers that could be built with their ends, by name.
+    media: BTreeMap<String, (Medium, (NodeId, NodeId))>,
     /// Nodes of the UEs that a `count` made, by the name that made them.
     groups: BTreeMap<String, Vec<NodeId>>,
     /// Trace files read so far, by path.
@@ -89,33 +89,33 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.building(name, fields))
             .collect();
-        let named = file.map("link").iter().chain(file.map("bearer"));
-        let indices: BTreeMap<&str, usize> = named
-            .enumerate()
-            .map(|(index, (name, _))| (name.as_str(), index))
-            .collect();
+        let wired = file.map("link").iter().enumerate();
+        let wired = wired.map(|(index, (name, _))| (name.as_str(), Medium::Link(index)));
+        let plain = file.map("bearer").iter().enumerate();
+        let plain = plain.map(|(index, (name, _))| (name.as_str(), Medium::PlainBearer(index)));
+        let named: BTreeMap<&str, Medium> = wired.chain(plain).collect();
         let blockages: Vec<Option<Blockage>> = file
             .map("blockage")
             .iter()
-            .map(|(name, fields)| self.blockage(name, fields, &indices, &links))
+            .map(|(name, fields)| self.blockage(name, fields, &named, &links))
             .collect();
         for (index, link) in links.iter().enumerate() {
             if let Some(link) = link {
-                let ends = (index, (link.from, link.to));
-                self.link_ends.insert(link.name.clone(), ends);
+                let ends = (Medium::Link(index), (link.from, link.to));
+                self.media.insert(link.name.clone(), ends);
             }
         }
         for (index, bearer) in bearers.iter().enumerate() {
             let Some(bearer) = bearer else { continue };
-            let ends = (links.len() + index, (bearer.from, bearer.to));
-            let is_taken = self.link_ends.insert(bearer.name.clone(), ends).is_some();
+            let ends = (Medium::PlainBearer(index), (bearer.from, bearer.to));
+            let is_taken = self.media.insert(bearer.name.clone(), ends).is_some();
             if is_taken {
                 let message = format!("a link and a bearer are called `{}`", bearer.name);
                 self.mistake(file.place_of("bearer"), message, "different names");
             }
         }
-        self.add_bearer_ends(links.len() + bearers.len(), &ues, &bases, file);
-        let flows = self.flows(file.map("flow"), &indices);
+        self.add_bearer_ends(&ues, &bases, file);
+        let flows = self.flows(file.map("flow"), &named);
         let probe = file.fields("probe");
         let probe = probe.and_then(|fields| self.probe(fields, &bases, &ues));
         let scenario = Scenario {

@@ -71,11 +71,9 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
 }
 
 /// The cell that serves each UE.
-pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<usize> {
-    let cell = |ue| radio.and_then(|radio| radio.access.serving_cell(UeId(ue)));
-    (0..scenario.ues.len() as u32)
-        .map(|ue| cell(ue).map_or(0, CellId::index))
-        .collect()
+pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<Option<CellId>> {
+    let cell = |ue| radio?.access.serving_cell(UeId(ue));
+    (0..scenario.ues.len() as u32).map(cell).collect()
 }
 
 /// The generation of all cells: RLC and PDCP of a UE that may be served by any of them.
@@ -121,11 +119,7 @@ pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptu
 
 /// The error with the name of what it is about instead of its position.
 fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
-    let text = error.to_string();
-    let reason = text
-        .split_once(": ")
-        .map_or(text.as_str(), |(_, rest)| rest);
-    let reason = reason.to_owned();
+    let reason = error.reason();
     match error {
         RadioError::Phy { cell, .. }
         | RadioError::Channel { cell, .. }
