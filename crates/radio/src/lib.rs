@@ -18,6 +18,7 @@ pub mod channel;
 mod link_budget;
 pub mod mac;
 pub mod named;
+pub mod outlook;
 pub mod pdcp;
 pub mod phy;
 pub mod rlc;

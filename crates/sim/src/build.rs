@@ -4,6 +4,7 @@ mod bearer;
 mod flow;
 mod link;
 mod multipath;
+mod outlook;
 mod radio;
 
 pub(crate) use flow::default_congestion_control;
@@ -75,16 +76,27 @@ pub enum BuildError {
     /// No links connect the ends of a flow.
     #[error("flow \"{0}\": no links connect its ends")]
     NoRoute(String),
-    /// A link that tells a flow whose data does not cross it.
+    /// A link, UE or cell that tells a flow whose data does not cross it.
     #[error(
-        "flow \"{flow}\": `link-info` names link \"{link}\", which its data does not cross; \
-         expected a link of its path"
+        "flow \"{flow}\": `link-info` names \"{link}\", which its data does not cross; \
+         expected a link, UE or cell of its path"
     )]
     ForeignLink {
         /// The flow.
         flow: String,
-        /// The link.
+        /// The link, UE or cell.
         link: String,
+    },
+    /// A UE that tells a flow of blockages which it never has.
+    #[error(
+        "flow \"{flow}\": `link-info` names UE \"{ue}\", whose SINR is given, so that nothing blocks \
+         it; expected a UE without `downlink-sinr` and `uplink-sinr`"
+    )]
+    NeverBlocked {
+        /// The flow.
+        flow: String,
+        /// The UE.
+        ue: String,
     },
     /// A response to outages that nobody tells of.
     #[error("flow \"{flow}\": its outage-response is never told of an outage; expected {expected}")]
@@ -142,6 +154,7 @@ pub(crate) fn parts(
         directory: &directory,
         topology: &mut topology,
         parts: &mut parts,
+        outlook: None,
     };
     for (index, flow) in scenario.flows.iter().enumerate() {
         builder.add(FlowId(index as u32), flow, choose)?;

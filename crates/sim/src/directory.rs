@@ -253,6 +253,11 @@ impl Directory {
         }
     }
 
+    /// The UE that has a bearer.
+    pub(crate) fn ue_of(&self, bearer: BearerId) -> UeId {
+        self.bearers[bearer.index()].ue
+    }
+
     /// Name of a direction of a link.
     pub(crate) fn link_name(&self, link: LinkId) -> &str {
         &self.links[link.index()].name

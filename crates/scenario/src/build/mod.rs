@@ -115,7 +115,7 @@ impl Builder<'_, '_> {
             }
         }
         self.add_bearer_ends(&ues, &bases, file);
-        let flows = self.flows(file.map("flow"), &named);
+        let flows = self.flows(file.map("flow"), &sources(&named, &ues, &bases));
         let probe = file.fields("probe");
         let probe = probe.and_then(|fields| self.probe(fields, &bases, &ues));
         let scenario = Scenario {
@@ -189,6 +189,24 @@ impl Builder<'_, '_> {
             .mistakes
             .push(Mistake::new(place, message).expected(expected));
     }
+}
+
+/// Who can tell of itself: links, bearers and cells, by name. A cell called like one of the others
+/// is named by its UE.
+fn sources(
+    media: &BTreeMap<&str, Medium>,
+    ues: &[Ue],
+    cells: &[(String, NodeId)],
+) -> BTreeMap<String, LinkInfoSource> {
+    let cells = cells.iter().enumerate();
+    let cells = cells.map(|(index, (name, _))| (name.clone(), LinkInfoSource::Cell(index)));
+    let bearers = bearers(ues).enumerate().map(|(index, bearer)| {
+        let medium = Medium::RadioBearer(index);
+        (bearer.name(), LinkInfoSource::Medium(medium))
+    });
+    let media = media.iter();
+    let media = media.map(|(&name, &medium)| (name.to_owned(), LinkInfoSource::Medium(medium)));
+    cells.chain(bearers).chain(media).collect()
 }
 
 /// Reports a name that refers to nothing among `names`.

@@ -14,7 +14,7 @@ pub(super) struct Ends {
 impl Ends {
     /// The hop that `name` means for this flow: where a flow for each UE of a group names the
     /// group, its own UE.
-    fn own_name(&self, name: &str) -> String {
+    pub(super) fn own_name(&self, name: &str) -> String {
         if let Some((group, number)) = &self.member
             && let Some(bearer) = name.strip_prefix(group.as_str())
             && (bearer.is_empty() || bearer.starts_with('/'))

@@ -373,11 +373,20 @@ pub struct Flow {
     pub link_info: Option<LinkInfoSettings>,
 }
 
+/// Which hop of a flow's path tells its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkInfoSource {
+    /// The one that crosses this link or bearer.
+    Medium(Medium),
+    /// The radio bearer that this cell serves, an index into [`Scenario::cells`].
+    Cell(usize),
+}
+
 /// Cross-layer information: how a link's rate and blockages are told to the ends of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkInfoSettings {
-    /// The link or bearer; it lies on the flow's path.
-    pub medium: Medium,
+    /// Who tells; a hop of the flow's path.
+    pub source: LinkInfoSource,
     /// From the event to the notice at either end.
     pub delay: Span,
     /// How long before it begins a blockage is predicted; never without it.
@@ -536,6 +545,14 @@ impl Scenario {
                 let bearer = self.bearers().nth(bearer);
                 bearer.map_or_else(String::new, |bearer| bearer.name())
             }
+        }
+    }
+
+    /// What the source of link information is called in the file.
+    pub fn source_name(&self, source: LinkInfoSource) -> String {
+        match source {
+            LinkInfoSource::Medium(medium) => self.medium_name(medium),
+            LinkInfoSource::Cell(cell) => self.cells[cell].name.clone(),
         }
     }
 

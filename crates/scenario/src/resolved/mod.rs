@@ -64,7 +64,7 @@ impl Scenario {
             }
             if let Some(info) = &flow.link_info {
                 table["link-info"] = json!({
-                    "link": self.medium_name(info.medium),
+                    "link": self.source_name(info.source),
                     "delay": span(info.delay),
                     "error": span(info.error),
                 });

@@ -1,15 +1,16 @@
 //! Flows: their endpoints, routes and applications.
 
+use super::outlook::RadioOutlook;
 use super::{BuildError, ChooseCongestion, multipath};
 use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
-use crate::notices::Notices;
+use crate::notices::{Notices, Outlook};
 use crate::routing::Topology;
 use crate::world::{Endpoint, Flow, Parts, Transport};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{EndpointId, FlowId, RouteId, Time};
-use fadeout_scenario::{self as scenario, Named, Scenario};
+use fadeout_core::{BearerId, CellId, EndpointId, FlowId, RouteId, Time, UeId};
+use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig, TcpEndpoint};
@@ -20,6 +21,8 @@ pub(super) struct Flows<'a> {
     pub(super) directory: &'a Directory,
     pub(super) topology: &'a mut Topology,
     pub(super) parts: &'a mut Parts,
+    /// The channels, once a flow is told of one.
+    pub(super) outlook: Option<RadioOutlook<'a>>,
 }
 
 impl Flows<'_> {
@@ -86,30 +89,76 @@ impl Flows<'_> {
 
     /// What the hop of `forward` that `settings` name tells a flow.
     fn notices(
-        &self,
+        &mut self,
         id: FlowId,
         flow: &scenario::Flow,
         settings: &scenario::LinkInfoSettings,
         forward: RouteId,
     ) -> Result<Notices, BuildError> {
-        let told_by = |is_reverse| {
-            self.directory.hop(scenario::Hop {
-                medium: settings.medium,
-                is_reverse,
-            })
-        };
-        let told_by = [told_by(false), told_by(true)];
-        let mut crossed = self.parts.routes.hops(forward).iter();
-        let Some(Hop::Link(link)) = crossed.find(|hop| told_by.contains(hop)) else {
+        let crossed = self.parts.routes.hops(forward).iter();
+        let mut told_by = crossed
+            .copied()
+            .filter(|&hop| self.is_source(hop, settings));
+        let Some(hop) = told_by.next() else {
             return Err(BuildError::ForeignLink {
                 flow: flow.name.clone(),
-                link: self.scenario.medium_name(settings.medium),
+                link: self.scenario.source_name(settings.source),
             });
         };
         let end = Time::ZERO.saturating_add(self.scenario.duration);
+        let outlook = match hop {
+            Hop::Link(link) => Outlook::of_link(&self.parts.links[link.index()], end),
+            Hop::Bearer { bearer, .. } => self.radio_outlook(flow, bearer, end)?,
+        };
         let random = Stream::new(self.scenario.seed, "link-info", u64::from(id.0));
-        let link = &self.parts.links[link.index()];
-        Ok(Notices::new(id, link, settings, end, random))
+        Ok(Notices::new(id, outlook, settings, random))
+    }
+
+    /// Whether a hop is the one that `settings` name.
+    fn is_source(&self, hop: Hop, settings: &scenario::LinkInfoSettings) -> bool {
+        match settings.source {
+            LinkInfoSource::Medium(medium) => [false, true]
+                .map(|is_reverse| self.directory.hop(scenario::Hop { medium, is_reverse }))
+                .contains(&hop),
+            LinkInfoSource::Cell(cell) => match hop {
+                Hop::Bearer { bearer, .. } => {
+                    self.serving(self.directory.ue_of(bearer))
+                        .map(CellId::index)
+                        == Some(cell)
+                }
+                Hop::Link(_) => false,
+            },
+        }
+    }
+
+    fn serving(&self, ue: UeId) -> Option<CellId> {
+        self.parts.radio.as_ref()?.access.serving_cell(ue)
+    }
+
+    /// What the radio will do to the UE of a bearer, in the cell that serves it at the start.
+    fn radio_outlook(
+        &mut self,
+        flow: &scenario::Flow,
+        bearer: BearerId,
+        end: Time,
+    ) -> Result<Outlook, BuildError> {
+        let ue = self.directory.ue_of(bearer);
+        let described = &self.scenario.ues[ue.index()];
+        if described.sinr.is_some() {
+            return Err(BuildError::NeverBlocked {
+                flow: flow.name.clone(),
+                ue: described.name.clone(),
+            });
+        }
+        let cell = self.serving(ue).expect("every UE of a route is served");
+        let outlook = match &mut self.outlook {
+            Some(outlook) => outlook,
+            unknown => unknown.insert(RadioOutlook::new(self.scenario)?),
+        };
+        Ok(Outlook {
+            rates: Vec::new(),
+            outages: outlook.outages(ue, cell, end)?,
+        })
     }
 
     /// The congestion control of an endpoint, as the scenario or a stack of that age has it.
