@@ -44,6 +44,8 @@ pub(crate) struct Connection {
     /// Why the connection broke, until the application hears of it.
     pub(crate) error: Option<&'static str>,
     pub(crate) is_passive: bool,
+    /// The largest segment that it said it takes.
+    pub(crate) advertised_mss: u32,
     /// First sequence numbers as the script counts.
     pub(crate) local_isn: u32,
     pub(crate) remote_isn: u32,
@@ -138,6 +140,7 @@ impl Host {
             is_released: false,
             error: None,
             is_passive,
+            advertised_mss: config.mss,
             local_isn: 0,
             remote_isn: 0,
             own_scale: None,

@@ -11,17 +11,19 @@
 //! Start at [`access::RadioAccess`], which runs cells, UEs and bearers as one machine without clock
 //! or I/O. A radio link without blocks and bearers, a rate that follows the geometry of a blocker,
 //! is a [`LinkBudget`].
+//!
+//! The floors below are crates of their own, so that none can know what stands on it; their names
+//! are here too: [`channel`] and [`antenna`], [`phy`], and of layer 2 [`rlc`], [`pdcp`] and
+//! [`wire`].
 
 pub mod access;
-pub mod antenna;
-pub mod channel;
 mod link_budget;
 pub mod mac;
 pub mod named;
 pub mod outlook;
-pub mod pdcp;
-pub mod phy;
-pub mod rlc;
-pub mod wire;
 
+pub use fadeout_channel as channel;
+pub use fadeout_channel::antenna;
+pub use fadeout_layer2::{pdcp, rlc, wire};
+pub use fadeout_phy as phy;
 pub use link_budget::{Blocker, LinkBudget, LinkBudgetError, LinkState};

@@ -1,5 +1,6 @@
 //! What is right in a scenario and still hardly meant.
 
+use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};
 use crate::routing::Topology;
 use fadeout_core::Span;
@@ -158,7 +159,7 @@ fn crossings(scenario: &Scenario, flow: &Flow, topology: &mut Topology) -> Vec<C
             Medium::PlainBearer(_) | Medium::RadioBearer(_) => None,
         });
         let links_delay = links
-            .map(|link| link.forward.delay + link.reverse.delay)
+            .map(|link| longest_delay(&link.forward) + longest_delay(&link.reverse))
             .fold(Span::ZERO, |sum, delay| sum + delay);
         let bearers = hops.iter().filter_map(|hop| match hop.medium {
             Medium::RadioBearer(bearer) => Some(bearer),

@@ -2,7 +2,7 @@
 
 mod bearer;
 mod flow;
-mod link;
+pub(crate) mod link;
 mod multipath;
 mod outlook;
 mod radio;

@@ -9,12 +9,11 @@ use fadeout_core::{
     CellId, Direction, Fingerprint, MacPdu, NodeId, Packet, PacketPool, Probe, Reception, Span,
     Time, UeId,
 };
-use fadeout_radio::mac::request::BufferStatus;
 use fadeout_radio::pdcp::{Ledger, PdcpConfig};
 use fadeout_radio::rlc::{
     AmConfig, Entity, Generation, Mode, PduKind, RlcConfig, Sdu, TransportBlock, UmConfig,
 };
-use fadeout_radio::wire::{BearerFormat, Encoder, Form, Load, Run};
+use fadeout_radio::wire::{BearerFormat, BufferStatus, Encoder, Form, Load, Run};
 use fadeout_record::{
     Destination, RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject, Recorded,
     Recorder, RecorderConfig, RunFolder, RunInfo,

@@ -1,11 +1,12 @@
 //! Tools for tests: a counting [allocator](CountingAllocator), an [`Adversary`] that mistreats
-//! packets, and [segments as text](Notation).
+//! packets, [segments as text](Notation) and [reference values](vectors).
 //!
 //! Everything here knows `core` alone, so that every crate's tests can use it.
 
 mod adversary;
 mod allocations;
 mod notation;
+pub mod vectors;
 
 pub use adversary::{Adversary, Arrivals, Blockage, Mischief};
 pub use allocations::{CountingAllocator, allocations};

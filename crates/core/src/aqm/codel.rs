@@ -1,43 +1,26 @@
 //! Controlled delay (RFC 8289): drops at the head once the delay has stayed above a target.
 
-use super::{ECN, Heads};
-use crate::registry::{Entry, OutOfRange, Parameter, Parameters, in_range, integer, span};
+use super::Heads;
+use crate::registry::{Entry, OutOfRange, Registered, Settings, flag, in_range, integer, span};
 use crate::{Span, Time};
 
-const DEFAULT_TARGET: Span = Span::from_millis(5);
-const DEFAULT_INTERVAL: Span = Span::from_millis(100);
-const DEFAULT_MTU: u64 = 1514;
-
-/// Parameters of CoDel.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CoDelConfig {
-    /// Delay that a standing queue may have.
-    pub target: Span,
-    /// How long the delay must stay above the target; about the longest usual round trip.
-    pub interval: Span,
-    /// No more than this many bytes behind the head are no standing queue.
-    pub mtu: u64,
-    /// Whether ECN-capable packets are marked instead of dropped.
-    pub ecn: bool,
-}
-
-impl Default for CoDelConfig {
-    fn default() -> Self {
-        CoDelConfig::new(&Parameters::default())
+crate::parameters! {
+    /// Parameters of CoDel.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct CoDelConfig {
+        /// Delay that a standing queue may have: 5 to 10 % of the interval (RFC 8289 section 4.3).
+        pub target: Span = span("5 ms"),
+        /// How long the delay must stay above the target before the first drop: about the longest
+        /// usual round trip (RFC 8289 section 4.2).
+        pub interval: Span = span("100 ms"),
+        /// No drop while no more than this waits behind the head (RFC 8289 section 5.5).
+        pub mtu: u64 = integer((64, 65_535, "bytes"), "1514"),
+        /// Whether ECN-capable packets are marked where others are dropped (RFC 3168).
+        pub ecn: bool = flag("true"),
     }
 }
 
 impl CoDelConfig {
-    /// The parameters given, the defaults of the RFC for the rest.
-    pub fn new(given: &Parameters) -> CoDelConfig {
-        CoDelConfig {
-            target: given.span("target", DEFAULT_TARGET),
-            interval: given.span("interval", DEFAULT_INTERVAL),
-            mtu: given.number("mtu", DEFAULT_MTU as f64) as u64,
-            ecn: given.flag("ecn", true),
-        }
-    }
-
     /// Checks what the law needs to work.
     ///
     /// # Errors
@@ -47,36 +30,19 @@ impl CoDelConfig {
     }
 }
 
-/// The parameter `target`.
-pub const TARGET: Parameter = span(
-    "target",
-    "5 ms",
-    "Delay that a standing queue may have: 5 to 10 % of the interval (RFC 8289 section 4.3).",
-);
-/// The parameter `interval`.
-pub const INTERVAL: Parameter = span(
-    "interval",
-    "100 ms",
-    "How long the delay must stay above the target before the first drop: about the longest usual \
-     round trip (RFC 8289 section 4.2).",
-);
-/// The parameter `mtu`.
-pub const MTU: Parameter = integer(
-    "mtu",
-    (64, 65_535, "bytes"),
-    "1514",
-    "No drop while no more than this waits behind the head (RFC 8289 section 5.5).",
-);
+impl<Context> Registered<Context> for CoDelConfig {
+    const ENTRY: Entry = Entry::new(
+        "codel",
+        "active",
+        "Drops at the head, at a growing rate, while the delay stays above a target.",
+        "RFC 8289",
+    )
+    .with_parameters(CoDelConfig::PARAMETERS);
 
-/// The registry's entry.
-pub const ENTRY: Entry = Entry {
-    name: "codel",
-    aliases: &[],
-    family: "active",
-    summary: "Drops at the head, at a growing rate, while the delay stays above a target.",
-    citation: "RFC 8289",
-    parameters: &[TARGET, INTERVAL, MTU, ECN],
-};
+    fn with(settings: &Settings<'_>, _: Context) -> Self {
+        CoDelConfig::read(settings)
+    }
+}
 
 /// The law's state for one queue (RFC 8289 section 5.2).
 #[derive(Debug, Clone, Default)]

@@ -68,7 +68,7 @@ fn direction(rate: Rate, delay: Span, blocks: BlockConfig) -> LinkConfig {
     LinkConfig {
         rate: RateConfig::Constant(rate),
         blocks: Some(blocks),
-        delay,
+        delay: delay.into(),
         queue: QueueConfig {
             limit: Some(default_limit(rate)),
             ..QueueConfig::default()

@@ -4,8 +4,8 @@ use super::cell::Granted;
 use super::contest::Offer;
 use super::ue::NO_SLOT;
 use super::{AirInterface, Env, Event, RadioAccess, Shape};
-use crate::mac::request::BufferStatus;
 use crate::mac::scheduler::{Candidate, MacScheduler};
+use crate::wire::BufferStatus;
 use fadeout_core::{CellId, Direction, Motion, Probe, UeId};
 
 impl RadioAccess {

@@ -5,7 +5,7 @@ use crate::pdcp::{Delivery, PdcpConfig};
 use crate::rlc::{AqmConfig, Generation, Mode, RlcConfig};
 use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
 use fadeout_core::registry::{
-    Entry, Parameter, Parameters, choice, find, integer, named, number, span,
+    Entry, Parameter, Parameters, Registered, Settings, choice, find, integer, named, number, span,
 };
 use fadeout_core::{Bytes, Span, aqm as laws};
 
@@ -83,10 +83,10 @@ pub static RLC_MODES: &[Entry] = &[
 /// Every queue management of an RLC transmission buffer that a scenario can name. Disciplines of
 /// links that need several queues are not among them: a bearer has one.
 pub static AQMS: &[Entry] = &[
-    laws::DROP_TAIL,
-    laws::codel::ENTRY,
-    laws::pie::ENTRY,
-    laws::ecn_step::ENTRY,
+    <laws::DropTailConfig as Registered>::ENTRY,
+    <CoDelConfig as Registered>::ENTRY,
+    <PieConfig as Registered>::ENTRY,
+    <EcnStepConfig as Registered>::ENTRY,
 ];
 
 /// Every PDCP that a scenario can name.
@@ -116,11 +116,13 @@ pub static PDCPS: &[Entry] = &[entry(
 
 /// The queue management called `name`; `None` when there is none.
 pub fn aqm(name: &str, parameters: &Parameters) -> Option<AqmConfig> {
-    Some(match find(AQMS, name)?.name {
+    let entry = find(AQMS, name)?;
+    let settings = Settings::new(entry, parameters);
+    Some(match entry.name {
         "drop-tail" => AqmConfig::DropTail,
-        "codel" => AqmConfig::CoDel(CoDelConfig::new(parameters)),
-        "pie" => AqmConfig::Pie(PieConfig::new(parameters)),
-        "ecn-step" => AqmConfig::EcnStep(EcnStepConfig::new(parameters)),
+        "codel" => AqmConfig::CoDel(CoDelConfig::read(&settings)),
+        "pie" => AqmConfig::Pie(PieConfig::read(&settings)),
+        "ecn-step" => AqmConfig::EcnStep(EcnStepConfig::read(&settings)),
         _ => return None,
     })
 }

@@ -1,6 +1,5 @@
 //! Bearers of 2G and 3G.
 
-use super::link::loss_model;
 use super::*;
 
 impl Builder<'_, '_> {
@@ -31,7 +30,7 @@ impl Builder<'_, '_> {
             None => None,
         };
         let loss = match fields.fields("loss") {
-            Some(loss) => loss_model(loss)?,
+            Some(loss) => self.loss(loss)?,
             None => Loss::None,
         };
         Some(PlainBearerDirection {

@@ -20,7 +20,7 @@ pub(super) static LINK: &[Key] = &[
     key("rate", RATE_MODEL, Required, "How fast the link sends."),
     key(
         "delay",
-        TIME,
+        DELAY_MODEL,
         Required,
         "One-way propagation delay, after transmission.",
     ),
@@ -28,9 +28,10 @@ pub(super) static LINK: &[Key] = &[
         "jitter",
         TIME,
         Default("\"0 s\""),
-        "Largest extra delay, drawn uniformly from zero to this for each packet. Packets are \
-         never reordered.",
+        "Largest extra delay, drawn uniformly from zero to this for each packet.",
     ),
+    ORDER_KEY,
+    CHANGES_KEY,
     FRAMING_KEY,
     QUEUE_KEY,
     LOSS_KEY,
@@ -56,7 +57,33 @@ const QUEUE_KEY: Key = key(
     Default("{}"),
     "The queue in front of the transmitter.",
 );
-pub(super) const LOSS_KEY: Key = key("loss", LOSS, Optional, "Random loss; none without it.");
+pub(super) const LOSS_KEY: Key = key(
+    "loss",
+    LOSS,
+    Optional,
+    "Loss on arrival, random or listed; none without it.",
+);
+const ORDER_KEY: Key = key(
+    "keeps-order",
+    Shape::Bool,
+    Default("true"),
+    "Whether packets keep their order where jitter or a shorter delay would let one overtake another.",
+);
+const CHANGES_KEY: Key = key(
+    "changes",
+    Shape::Choice(&[
+        (
+            "at-once",
+            "What is queued is sent at the new rate, and what leaves the transmitter has the new delay.",
+        ),
+        (
+            "for-arrivals",
+            "What is queued or being sent keeps the rate and the delay of its arrival, as in netem.",
+        ),
+    ]),
+    Default("\"at-once\""),
+    "When a change of rate or delay begins to count.",
+);
 
 static REVERSE: &[Key] = &[
     key(
@@ -67,7 +94,7 @@ static REVERSE: &[Key] = &[
     ),
     key(
         "delay",
-        TIME,
+        DELAY_MODEL,
         Optional,
         "One-way propagation delay; the forward direction's without it.",
     ),
@@ -77,6 +104,8 @@ static REVERSE: &[Key] = &[
         Default("\"0 s\""),
         "Largest extra delay, as for the link.",
     ),
+    ORDER_KEY,
+    CHANGES_KEY,
     FRAMING_KEY,
     QUEUE_KEY,
     LOSS_KEY,
@@ -85,8 +114,53 @@ static REVERSE: &[Key] = &[
 const RATE_MODEL: Shape = Shape::AnyOf(&[
     RATE,
     Shape::Word("unlimited"),
-    Shape::Variants(&[STEPS, OFF, TRACE, BUDGET]),
+    Shape::Variants(&[STEPS, OFF, TRACE, RATE_SERIES, BUDGET]),
 ]);
+
+const DELAY_MODEL: Shape = Shape::AnyOf(&[TIME, Shape::Variants(&[DELAY_STEPS, DELAY_SERIES])]);
+
+const DELAY_STEPS: Variant = Variant {
+    key: "steps",
+    doc: "A delay that steps at given instants.",
+    keys: &[
+        key(
+            "steps",
+            Shape::List(&Shape::Pair(&TIME, &TIME)),
+            Required,
+            "Start of each step and its delay. The first starts at \"0 s\"; starts increase.",
+        ),
+        REPEAT_KEY,
+    ],
+};
+
+const REPEAT_KEY: Key = key(
+    "repeat-every",
+    POSITIVE_TIME,
+    Optional,
+    "After this long the steps start over; without it the last one stays.",
+);
+
+const RATE_SERIES: Variant = Variant {
+    key: "series",
+    doc: "A measured rate, from a file that may hold a delay too.",
+    keys: SERIES,
+};
+const DELAY_SERIES: Variant = Variant {
+    key: "series",
+    doc: "A measured delay, from a file that may hold a rate too.",
+    keys: SERIES,
+};
+
+static SERIES: &[Key] = &[
+    key(
+        "series",
+        Shape::Text,
+        Required,
+        "Path, relative to the scenario file. Its first line names the columns, separated by commas: \
+         `time_s` with `rate_mbps`, `delay_ms` or both; each row holds until the time of the next.",
+    ),
+    REPEAT_KEY,
+];
 
 pub(super) const STEPS: Variant = Variant {
     key: "steps",
@@ -98,12 +172,7 @@ pub(super) const STEPS: Variant = Variant {
             Required,
             "Start of each step and its rate. The first starts at \"0 s\"; starts increase.",
         ),
-        key(
-            "repeat-every",
-            POSITIVE_TIME,
-            Optional,
-            "After this long the steps start over; without it the last one stays.",
-        ),
+        REPEAT_KEY,
     ],
 };
 
@@ -293,6 +362,23 @@ const LOSS: Shape = Shape::Variants(&[
             Shape::Table(GILBERT_ELLIOTT),
             Required,
             "The states.",
+        )],
+    },
+    Variant {
+        key: "arrivals",
+        doc: "Listed packets, by the order of their arrival.",
+        keys: &[key(
+            "arrivals",
+            Shape::AnyOf(&[
+                Shape::Text,
+                Shape::List(&Shape::Integer {
+                    min: 1,
+                    max: i64::MAX as u64,
+                }),
+            ]),
+            Required,
+            "Ordinals of the arrivals that are lost, increasing, 1 the first packet; or the path of a \
+             file with one a line, relative to the scenario file.",
         )],
     },
 ]);

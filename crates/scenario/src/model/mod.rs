@@ -74,14 +74,18 @@ pub struct LinkDirection {
     /// How fast it sends.
     pub rate: RateModel,
     /// Propagation delay, after transmission.
-    pub delay: Span,
-    /// Largest extra delay; drawn uniformly from zero to this, never reordering packets.
+    pub delay: DelayModel,
+    /// Largest extra delay; drawn uniformly from zero to this.
     pub jitter: Span,
+    /// Whether packets keep their order where jitter or a shorter delay would let one overtake.
+    pub keeps_order: bool,
+    /// When a change of rate or delay begins to count.
+    pub changes: Changes,
     /// Bytes that each packet takes on the link besides its IP packet.
     pub framing: Bytes,
     /// The queue in front of the transmitter.
     pub queue: Queue,
-    /// Random loss on the way.
+    /// Loss on arrival.
     pub loss: Loss,
 }
 
@@ -106,6 +110,8 @@ pub enum RateModel {
     },
     /// Delivery opportunities from a mahimahi trace file.
     Trace(Trace),
+    /// Measured rates from a file.
+    Series(Series),
     /// The rate that a radio link budget gives.
     Radio(Radio),
 }
@@ -129,6 +135,42 @@ pub struct Trace {
     pub bytes: Arc<[u8]>,
     /// Whether it starts over at its end.
     pub repeat: bool,
+}
+
+/// A delay over time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DelayModel {
+    /// The same delay for ever.
+    Constant(Span),
+    /// The delay steps at given instants.
+    Steps {
+        /// Start of each step and its delay; the first starts at zero, instants increase strictly.
+        steps: Vec<(Time, Span)>,
+        /// After this long the steps start over; longer than the last instant.
+        repeat_every: Option<Span>,
+    },
+    /// Measured delays from a file.
+    Series(Series),
+}
+
+/// When a change of a link's rate or delay begins to count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Changes {
+    /// At once, for what is queued and being sent too.
+    AtOnce,
+    /// For packets that arrive from then on, as in netem.
+    ForArrivals,
+}
+
+/// A file of rates and delays over time as it was read; `link` parses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Series {
+    /// Path as the scenario writes it.
+    pub path: String,
+    /// The file's bytes.
+    pub bytes: Arc<[u8]>,
+    /// After this long it starts over.
+    pub repeat_every: Option<Span>,
 }
 
 /// A directional link budget, from which a signal-to-noise ratio and a rate follow.
@@ -202,8 +244,8 @@ pub enum QueueLimit {
     Time(Span),
 }
 
-/// Random loss.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Loss, random or listed.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
     /// None.
     None,
@@ -222,6 +264,15 @@ pub enum Loss {
         loss_good: f64,
         /// Probability that a packet is lost in the bad state.
         loss_bad: f64,
+    },
+    /// These arrivals, 1 the first, in increasing order.
+    Arrivals(Vec<u64>),
+    /// The arrivals that a file lists.
+    ArrivalsOf {
+        /// Path as the scenario writes it.
+        path: String,
+        /// The file's bytes; `link` parses them.
+        bytes: Arc<[u8]>,
     },
 }
 

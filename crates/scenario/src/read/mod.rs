@@ -325,6 +325,7 @@ fn suits(shape: &Shape, value: &Value) -> bool {
     match (shape, value) {
         (Shape::Word(word), Value::Text(text)) => text == word,
         (Shape::Quantity(dimension, _), Value::Text(text)) => dimension.parse(text).is_ok(),
+        (Shape::Text, Value::Text(_)) => true,
         (Shape::Table(_) | Shape::Variants(_), Value::Table(_)) => true,
         (Shape::List(_) | Shape::Pair(..), Value::List(_)) => true,
         (Shape::Bool, Value::Bool(_)) => true,

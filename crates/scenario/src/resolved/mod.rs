@@ -182,8 +182,13 @@ impl Scenario {
 fn direction(side: &LinkDirection) -> Value {
     let mut table = json!({
         "rate": rate_model(&side.rate),
-        "delay": span(side.delay),
+        "delay": delay_model(&side.delay),
         "jitter": span(side.jitter),
+        "keeps-order": side.keeps_order,
+        "changes": match side.changes {
+            Changes::AtOnce => "at-once",
+            Changes::ForArrivals => "for-arrivals",
+        },
         "framing": size(side.framing),
         "queue": {
             "limit": limit(side.queue.limit),
@@ -191,7 +196,7 @@ fn direction(side: &LinkDirection) -> Value {
             "discipline": named(&side.queue.discipline, "name"),
         },
     });
-    if let Some(loss) = loss(side.loss) {
+    if let Some(loss) = loss(&side.loss) {
         table["loss"] = loss;
     }
     table
@@ -208,7 +213,7 @@ fn bearer<'a>(bearer: &PlainBearer, name: impl Fn(NodeId) -> &'a str) -> Value {
         if let Some(given) = side.limit {
             table["queue"]["limit"] = limit(given);
         }
-        if let Some(loss) = loss(side.loss) {
+        if let Some(loss) = loss(&side.loss) {
             table["loss"] = loss;
         }
         table
@@ -230,7 +235,7 @@ fn limit(limit: QueueLimit) -> Value {
     }
 }
 
-fn loss(loss: Loss) -> Option<Value> {
+fn loss(loss: &Loss) -> Option<Value> {
     match loss {
         Loss::None => None,
         Loss::Independent { probability } => Some(json!({ "probability": probability })),
@@ -245,6 +250,8 @@ fn loss(loss: Loss) -> Option<Value> {
             "loss-good": loss_good,
             "loss-bad": loss_bad,
         } })),
+        Loss::Arrivals(ordinals) => Some(json!({ "arrivals": ordinals })),
+        Loss::ArrivalsOf { path, .. } => Some(json!({ "arrivals": path })),
     }
 }
 
@@ -254,18 +261,9 @@ fn rate_model(model: &RateModel) -> Value {
         RateModel::Steps {
             steps,
             repeat_every,
-        } => {
-            let steps: Vec<Value> = steps
-                .iter()
-                .map(|(at, value)| json!([time(*at), rate(*value)]))
-                .collect();
-            let mut table = json!({ "steps": steps });
-            if let Some(every) = repeat_every {
-                table["repeat-every"] = json!(span(*every));
-            }
-            table
-        }
+        } => stepped(steps, *repeat_every, |value| rate(*value)),
         RateModel::OnOff { rate: on, off } => json!({ "rate": rate(*on), "off": schedule(off) }),
+        RateModel::Series(given) => series(given),
         RateModel::Trace(trace) => json!({ "trace": trace.path, "repeat": trace.repeat }),
         RateModel::Radio(radio) => {
             let mut table = json!({
@@ -295,6 +293,40 @@ fn rate_model(model: &RateModel) -> Value {
             json!({ "radio": table })
         }
     }
+}
+
+fn delay_model(model: &DelayModel) -> Value {
+    match model {
+        DelayModel::Constant(constant) => span(*constant),
+        DelayModel::Steps {
+            steps,
+            repeat_every,
+        } => stepped(steps, *repeat_every, |value| span(*value)),
+        DelayModel::Series(given) => series(given),
+    }
+}
+
+fn stepped<T>(
+    steps: &[(Time, T)],
+    repeat_every: Option<Span>,
+    value: impl Fn(&T) -> Value,
+) -> Value {
+    let steps: Vec<Value> = steps
+        .iter()
+        .map(|(at, given)| json!([time(*at), value(given)]))
+        .collect();
+    repeating(json!({ "steps": steps }), repeat_every)
+}
+
+fn series(series: &Series) -> Value {
+    repeating(json!({ "series": series.path }), series.repeat_every)
+}
+
+fn repeating(mut table: Value, repeat_every: Option<Span>) -> Value {
+    if let Some(every) = repeat_every {
+        table["repeat-every"] = span(every);
+    }
+    table
 }
 
 fn schedule(schedule: &Schedule) -> Value {

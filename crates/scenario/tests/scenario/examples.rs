@@ -66,7 +66,10 @@ fn the_smallest_scenario_has_every_default() {
         RateModel::Constant(Rate::from_bits_per_sec(10_000_000))
     );
     assert_eq!(link.reverse.rate, RateModel::Constant(Rate::UNLIMITED));
-    assert_eq!(link.reverse.delay, Span::from_millis(10));
+    assert_eq!(
+        link.reverse.delay,
+        DelayModel::Constant(Span::from_millis(10))
+    );
     assert_eq!(link.forward.queue.limit, QueueLimit::Packets(1000));
     assert_eq!(link.forward.queue.discipline.name, "drop-tail");
     assert_eq!(link.forward.loss, Loss::None);

@@ -5,6 +5,7 @@ mod catalog;
 mod errors;
 mod examples;
 mod hostile;
+mod link;
 mod overrides;
 mod own;
 mod radio;

@@ -75,7 +75,7 @@ fn specialised(
     Ok(LinkConfig {
         rate,
         queue,
-        loss: loss(special.loss),
+        loss: loss(&special.loss)?,
         ..technology
     })
 }

@@ -8,11 +8,9 @@
 //! The receiver's echo of every change of mark (section 3.2) is the stack's.
 
 use super::linux::{AckCounter, half, whole};
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, EcnFeedback, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, choice, integer, number};
+use fadeout_core::registry::{Entry, Registered, Settings, choice, integer, number};
 
 /// One, in the kernel's alpha.
 const ALPHA_ONE: u32 = 1024;
@@ -35,7 +33,7 @@ enum Alpha {
     Real(f64),
 }
 
-impl Algorithm for Dctcp {
+impl Registered<Stream> for Dctcp {
     const ENTRY: Entry = Entry {
         name: "dctcp",
         aliases: &["data-center-tcp"],

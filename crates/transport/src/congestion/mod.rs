@@ -27,7 +27,6 @@ mod reno;
 mod rounds;
 mod rtw_tcp;
 mod scalable;
-mod settings;
 mod tahoe;
 mod vegas;
 mod veno;
@@ -44,8 +43,7 @@ mod kernel_runs;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use registry::{Algorithm, CONGESTION_CONTROLS, Congestion, Custom};
-pub use settings::Settings;
+pub use registry::{CONGESTION_CONTROLS, Congestion, Custom};
 
 use fadeout_core::{LinkInfo, Rate, Span, Time};
 

@@ -7,11 +7,9 @@
 //!
 //! The inflation and deflation of the window during fast recovery (RFC 6582) is the stack's.
 
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameter, choice, number};
+use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, number};
 
 /// The window of RFC 5681 and RFC 6582.
 #[derive(Debug, Clone)]
@@ -68,7 +66,7 @@ impl NewReno {
     }
 }
 
-impl Algorithm for NewReno {
+impl Registered<Stream> for NewReno {
     const ENTRY: Entry = Entry {
         name: "newreno",
         aliases: &["new-reno", "rfc5681"],
