@@ -218,6 +218,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
         #[test]
         fn a_loss_is_finite_and_never_a_gain(
             carrier in 1e9..100e9_f64,

@@ -4,7 +4,7 @@ use crate::antenna::{Antenna, BeamManagement};
 use crate::blockage::{Blockage, MAX_BLOCKAGES};
 use crate::error::ConfigError;
 use crate::fading::{Fading, MAX_SUB_BANDS};
-use crate::path_loss::PathLoss;
+use crate::path_loss::{PathLoss, UrbanMicro};
 use crate::penetration::Penetration;
 use fadeout_core::Hertz;
 
@@ -103,7 +103,7 @@ impl Default for ChannelConfig {
             carrier: Hertz(3.5e9),
             bandwidth: Hertz(100e6),
             sub_bands: 16,
-            path_loss: PathLoss::UrbanMicro,
+            path_loss: PathLoss::UrbanMicro(UrbanMicro),
             line_of_sight: LineOfSight::Drawn,
             shadowing: Some(Shadowing::default()),
             los_fading: Fading::Rician { k_db: 9.0 },
@@ -135,7 +135,7 @@ impl ChannelConfig {
             1.0..=MAX_SUB_BANDS as f64,
             "",
         )?;
-        self.check_path_loss()?;
+        self.path_loss.check()?;
         if let Some(shadowing) = &self.shadowing {
             let sigma = shadowing.sigma_db.unwrap_or(0.0);
             ConfigError::within("shadowing deviation", sigma, 0.0..=30.0, "dB")?;
@@ -182,24 +182,5 @@ impl ChannelConfig {
         }
         ConfigError::within("rain", self.rain_mm_per_h, 0.0..=500.0, "mm/h")?;
         ConfigError::within("minimum loss", self.minimum_loss_db, 0.0..=200.0, "dB")
-    }
-
-    fn check_path_loss(&self) -> Result<(), ConfigError> {
-        match &self.path_loss {
-            PathLoss::CloseIn(model) => {
-                for exponent in [model.los_exponent, model.nlos_exponent] {
-                    ConfigError::within("path-loss exponent", exponent, 0.0..=10.0, "")?;
-                }
-                for sigma in [model.los_sigma_db, model.nlos_sigma_db] {
-                    ConfigError::within("shadowing deviation", sigma, 0.0..=30.0, "dB")?;
-                }
-                Ok(())
-            }
-            PathLoss::RuralMacro(rural) => {
-                ConfigError::within("building height", rural.building_height_m, 5.0..=50.0, "m")?;
-                ConfigError::within("street width", rural.street_width_m, 5.0..=50.0, "m")
-            }
-            _ => Ok(()),
-        }
     }
 }

@@ -18,34 +18,12 @@ pub struct PlaceLaw {
 
 /// The K factor in dB in line of sight (TR 38.901 Table 7.5-6).
 pub fn k_factor_db(path_loss: &PathLoss) -> PlaceLaw {
-    law(scenario(path_loss), Condition::Los, "K", 1.0)
+    law(path_loss.places().scenario, Condition::Los, "K", 1.0)
 }
 
 /// The decimal logarithm of the RMS delay spread in seconds (TR 38.901 Table 7.5-6).
 pub fn delay_spread_lg(path_loss: &PathLoss, condition: Condition, carrier_ghz: f64) -> PlaceLaw {
-    law(scenario(path_loss), condition, "DS", carrier_ghz)
-}
-
-/// The scenario of the table whose values a path-loss model takes; UMi's where it has none of its
-/// own, as for the correlation of its shadowing.
-fn scenario(path_loss: &PathLoss) -> &'static str {
-    match path_loss {
-        PathLoss::UrbanMacro
-        | PathLoss::UrbanMacro3d
-        | PathLoss::LteMacro
-        | PathLoss::HetnetMacro => "UMa",
-        PathLoss::RuralMacro(_) => "RMa",
-        PathLoss::IndoorMixed | PathLoss::IndoorOpen => "InH",
-        PathLoss::FreeSpace
-        | PathLoss::CloseIn(_)
-        | PathLoss::UrbanMicro
-        | PathLoss::UrbanMicro3d
-        | PathLoss::HetnetPico
-        | PathLoss::Nyu28
-        | PathLoss::Nyu73
-        | PathLoss::VehicleUrban
-        | PathLoss::VehicleHighway => "UMi",
-    }
+    law(path_loss.places().scenario, condition, "DS", carrier_ghz)
 }
 
 fn law(scenario: &str, condition: Condition, parameter: &str, carrier_ghz: f64) -> PlaceLaw {
@@ -76,20 +54,21 @@ fn law(scenario: &str, condition: Condition, parameter: &str, carrier_ghz: f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path_loss::{IndoorMixed, IndoorOpen, RuralMacro, UrbanMacro, UrbanMicro};
 
     #[test]
     fn every_scenario_has_its_row_of_the_table() {
-        let indoor = delay_spread_lg(&PathLoss::IndoorOpen, Condition::Nlos, 28.0);
+        let indoor = delay_spread_lg(&PathLoss::IndoorOpen(IndoorOpen), Condition::Nlos, 28.0);
         // -0.28 lg 29 - 7.173 and 0.10 lg 29 + 0.055.
         assert!((indoor.mean + 7.5825).abs() < 1e-4, "{indoor:?}");
         assert!((indoor.deviation - 0.20124).abs() < 1e-5, "{indoor:?}");
-        let macro_cell = delay_spread_lg(&PathLoss::UrbanMacro, Condition::Los, 2.0);
+        let macro_cell = delay_spread_lg(&PathLoss::UrbanMacro(UrbanMacro), Condition::Los, 2.0);
         // Below 6 GHz as at 6 GHz: -6.955 - 0.0963 lg 6.
         assert!((macro_cell.mean + 7.02994).abs() < 1e-5, "{macro_cell:?}");
         for model in [
-            PathLoss::UrbanMicro,
-            PathLoss::UrbanMacro,
-            PathLoss::IndoorMixed,
+            PathLoss::UrbanMicro(UrbanMicro),
+            PathLoss::UrbanMacro(UrbanMacro),
+            PathLoss::IndoorMixed(IndoorMixed),
         ] {
             let law = k_factor_db(&model);
             assert!(
@@ -101,7 +80,7 @@ mod tests {
                 assert!((-8.0..-6.0).contains(&law.mean), "{law:?}");
             }
         }
-        let rural = PathLoss::RuralMacro(crate::path_loss::tr38901::Rural::default());
+        let rural = PathLoss::RuralMacro(RuralMacro::default());
         assert_eq!(k_factor_db(&rural).distance_m, 40.0);
         assert_eq!(delay_spread_lg(&rural, Condition::Nlos, 0.7).mean, -7.43);
     }

@@ -5,7 +5,7 @@ use super::fading::rays::Place;
 use super::fading::{Fading, Plan};
 use super::large_scale::PlaceLaw;
 use super::normal::{normal_quantile, normal_share_below};
-use super::path_loss::{Condition, Ends, PathLoss, tr38901};
+use super::path_loss::{Condition, Ends, tr38901};
 use super::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
 use super::small_scale::{LOS, NLOS, SmallScale};
 use super::transition::{self, Transition};
@@ -179,10 +179,10 @@ impl Environment {
             .then(|| large_scale::k_factor_db(&config.path_loss));
         let own = config.shadowing.and_then(|shadowing| shadowing.distance_m);
         let distance =
-            |condition| own.unwrap_or_else(|| config.path_loss.shadowing_distance_m(condition));
+            |condition| own.unwrap_or_else(|| config.path_loss.places().shadowing_m.of(condition));
         let scales = MapScales {
             shadowing_m: [distance(Condition::Los), distance(Condition::Nlos)],
-            state_m: config.path_loss.state_distance_m(),
+            state_m: config.path_loss.places().state_m,
             k_factor_m: k_factor.map(|law| law.distance_m),
             delay_spread_m: delay_spread.map(|law| law.map(|law| law.distance_m)),
             between_sites: config
@@ -477,10 +477,7 @@ impl LinkChannel {
     fn geometry(&self, ends: &LinkEnds) -> Ends {
         let config = &self.shared.config;
         let mut geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
-        if matches!(
-            config.path_loss,
-            PathLoss::UrbanMacro | PathLoss::UrbanMacro3d
-        ) {
+        if config.path_loss.draws_environment_height() {
             geometry.environment_height_m = tr38901::uma_environment_height_m(
                 geometry.ground_m,
                 geometry.ue_height_m,

@@ -1,7 +1,7 @@
 //! What changes from place to place: soft states, K factors and delay spreads.
 
 use fadeout_channel::fading::{Fading, TdlProfile};
-use fadeout_channel::path_loss::{Condition, PathLoss};
+use fadeout_channel::path_loss::{Condition, PathLoss, UrbanMicro};
 use fadeout_channel::{
     ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey, State, large_scale,
 };
@@ -28,7 +28,7 @@ fn at(x: f64) -> LinkEnds {
 fn street(line_of_sight: LineOfSight) -> ChannelConfig {
     ChannelConfig {
         carrier: Hertz(28e9),
-        path_loss: PathLoss::UrbanMicro,
+        path_loss: PathLoss::UrbanMicro(UrbanMicro),
         line_of_sight,
         shadowing: None,
         ..ChannelConfig::default()
@@ -124,9 +124,14 @@ fn drawn_k_factors_and_delay_spreads_have_the_tables_law() {
         ..street(LineOfSight::Drawn)
     };
     let rician = config(true, Fading::Rician { k_db: 0.0 });
-    let spread = |condition| large_scale::delay_spread_lg(&PathLoss::UrbanMicro, condition, 28.0);
+    let spread = |condition| {
+        large_scale::delay_spread_lg(&PathLoss::UrbanMicro(UrbanMicro), condition, 28.0)
+    };
     for (config, law) in [
-        (rician, large_scale::k_factor_db(&PathLoss::UrbanMicro)),
+        (
+            rician,
+            large_scale::k_factor_db(&PathLoss::UrbanMicro(UrbanMicro)),
+        ),
         (config(true, tdl(TdlProfile::D)), spread(Condition::Los)),
         (config(false, tdl(TdlProfile::A)), spread(Condition::Nlos)),
     ] {

@@ -3,7 +3,7 @@
 use fadeout_channel::antenna::{Angles, Antenna, Array, BeamManagement};
 use fadeout_channel::blockage::{Blockage, Crossing, Crowd, FourState, ModelA, Periodic, TwoState};
 use fadeout_channel::fading::{FADING_MODELS, Fading, TdlProfile, statistics};
-use fadeout_channel::path_loss::{Condition, Ends, PATH_LOSS_MODELS, PathLoss};
+use fadeout_channel::path_loss::{Condition, Ends, FreeSpace, Nyu28, PATH_LOSS_MODELS, PathLoss};
 use fadeout_channel::{
     ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey, State,
 };
@@ -17,7 +17,7 @@ const WAVELENGTH: f64 = 3.0e8 / 3.0e9;
 fn only_fading(fading: Fading) -> ChannelConfig {
     ChannelConfig {
         carrier: Hertz(3e9),
-        path_loss: PathLoss::FreeSpace,
+        path_loss: PathLoss::FreeSpace(FreeSpace),
         line_of_sight: LineOfSight::Given(true),
         shadowing: None,
         los_fading: fading,
@@ -234,7 +234,7 @@ fn doppler_follows_the_speed_and_a_ue_that_stops_keeps_its_fade() {
 fn path_loss_medians_and_states_are_those_of_the_formulas() {
     let config = ChannelConfig {
         carrier: Hertz(28e9),
-        path_loss: PathLoss::Nyu28,
+        path_loss: PathLoss::Nyu28(Nyu28),
         ..ChannelConfig::default()
     };
     for distance in [50.0, 100.0, 170.0] {
@@ -351,7 +351,7 @@ fn adding_a_ue_or_a_cell_changes_no_other_link() {
 #[test]
 fn every_model_is_finite_at_every_distance_and_height() {
     for entry in PATH_LOSS_MODELS {
-        let path_loss = PathLoss::from_name(entry.name, &Default::default()).expect(entry.name);
+        let path_loss = PathLoss::new(entry.name, &Default::default()).expect(entry.name);
         for carrier in [0.7e9, 3.5e9, 28e9, 100e9] {
             for line_of_sight in [LineOfSight::Drawn, LineOfSight::Given(false)] {
                 let config = ChannelConfig {

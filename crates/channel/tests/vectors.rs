@@ -8,7 +8,11 @@ use fadeout_channel::blockage::{Crowd, FourState, NonSelfBlocker, TwoState};
 use fadeout_channel::blockage_model_b::{Path, Screen, screen_loss};
 use fadeout_channel::fading::{TdlProfile, statistics};
 use fadeout_channel::path_loss::vehicle::blocking_vehicle;
-use fadeout_channel::path_loss::{CloseIn, Condition, Ends, PathLoss, free_space, nyu, tr38901};
+use fadeout_channel::path_loss::{
+    CloseIn, Condition, Ends, HetnetMacro, IndoorMixed, LteMacro, Model as _, Nyu28, Nyu73,
+    PathLoss, RuralMacro, UrbanMacro, UrbanMicro, UrbanMicro3d, VehicleHighway, VehicleUrban,
+    free_space, nyu, tr38901,
+};
 use fadeout_channel::{atmosphere, knife_edge, noise, penetration, shadowing, wavelength};
 use fadeout_core::math::{asin, from_db, hypot, sin, to_db};
 use fadeout_core::{Decibel, Hertz, Meters, Point, Span};
@@ -55,21 +59,21 @@ fn propagation(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
         ("free_space", &[d, f]) => vec![free_space(Meters(d), Hertz(f * 1e9)).0],
         ("umi", &[d, ue, base, f]) => {
             let ends = ends(d, ue, base, f);
-            let losses = both(PathLoss::UrbanMicro, &ends);
+            let losses = both(PathLoss::UrbanMicro(UrbanMicro), &ends);
             [&[tr38901::umi_breakpoint_m(&ends)], &losses[..]].concat()
         }
         ("uma", &[d, ue, base, f]) => {
             let ends = ends(d, ue, base, f);
-            let losses = both(PathLoss::UrbanMacro, &ends);
+            let losses = both(PathLoss::UrbanMacro(UrbanMacro), &ends);
             [&[tr38901::uma_breakpoint_m(&ends)], &losses[..]].concat()
         }
         ("rma", &[d, ue, base, f]) => {
-            let (ends, rural) = (ends(d, ue, base, f), tr38901::Rural::default());
+            let (ends, rural) = (ends(d, ue, base, f), RuralMacro::default());
             let losses = both(PathLoss::RuralMacro(rural), &ends);
             [&[rural.breakpoint_m(&ends)], &losses[..]].concat()
         }
         ("rma_los_h7_w25", &[x, y, base, ue, f]) => {
-            let rural = tr38901::Rural {
+            let rural = RuralMacro {
                 building_height_m: 7.0,
                 street_width_m: 25.0,
             };
@@ -77,7 +81,7 @@ fn propagation(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
             let ends = Ends::new(mast, phone, Hertz(f * 1e9));
             vec![rural.loss_db(&ends, Condition::Los)]
         }
-        ("inh", &[d, f]) => both(PathLoss::IndoorMixed, &level(d, f)).to_vec(),
+        ("inh", &[d, f]) => both(PathLoss::IndoorMixed(IndoorMixed), &level(d, f)).to_vec(),
         ("umi_los_probability", &[d]) => vec![tr38901::umi_los_probability(d)],
         ("uma_los_probability", &[d, ue]) => vec![tr38901::uma_los_probability(d, ue)],
         ("rma_los_probability", &[d]) => vec![tr38901::rma_los_probability(d)],
@@ -87,18 +91,26 @@ fn propagation(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
             let (los, outage) = nyu::state_probabilities(d);
             vec![outage, los, 1.0 - los - outage]
         }
-        ("nyu_28", &[d]) => both(PathLoss::Nyu28, &level(d, 28.0)).to_vec(),
-        ("nyu_73", &[d]) => both(PathLoss::Nyu73, &level(d, 73.0)).to_vec(),
+        ("nyu_28", &[d]) => both(PathLoss::Nyu28(Nyu28), &level(d, 28.0)).to_vec(),
+        ("nyu_73", &[d]) => both(PathLoss::Nyu73(Nyu73), &level(d, 73.0)).to_vec(),
         ("nyu_73_other_fit", &[d]) => vec![nyu::NLOS_73_OTHER.loss_db(&level(d, 73.0))],
-        ("lte_macro", &[d]) => vec![PathLoss::LteMacro.loss_db(&level(d, 2.0), Condition::Nlos)],
+        ("lte_macro", &[d]) => {
+            vec![PathLoss::LteMacro(LteMacro).loss_db(&level(d, 2.0), Condition::Nlos)]
+        }
         ("hetnet_macro", &[d]) => {
             let ends = level(d, 2.0);
-            let probability = PathLoss::HetnetMacro.state_probabilities(&ends).los;
-            [&both(PathLoss::HetnetMacro, &ends)[..], &[probability]].concat()
+            let probability = PathLoss::HetnetMacro(HetnetMacro)
+                .state_probabilities(&ends)
+                .los;
+            [
+                &both(PathLoss::HetnetMacro(HetnetMacro), &ends)[..],
+                &[probability],
+            ]
+            .concat()
         }
         ("umi_3d_nlos", &[d, ue, f]) => {
             let ends = ends(d, ue, ue, f);
-            vec![PathLoss::UrbanMicro3d.loss_db(&ends, Condition::Nlos)]
+            vec![PathLoss::UrbanMicro3d(UrbanMicro3d).loss_db(&ends, Condition::Nlos)]
         }
         ("close_in", &[d, f, exponent]) => {
             let model = PathLoss::CloseIn(CloseIn {
@@ -138,8 +150,12 @@ fn propagation(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
         }
         ("v2x_urban_los_nlos_highway", &[d, f]) => {
             let ends = level(d, f);
-            let highway = PathLoss::VehicleHighway.loss_db(&ends, Condition::Los);
-            [&both(PathLoss::VehicleUrban, &ends)[..], &[highway]].concat()
+            let highway = PathLoss::VehicleHighway(VehicleHighway).loss_db(&ends, Condition::Los);
+            [
+                &both(PathLoss::VehicleUrban(VehicleUrban), &ends)[..],
+                &[highway],
+            ]
+            .concat()
         }
         _ => return None,
     })

@@ -17,10 +17,17 @@
 //! [`wire`].
 
 pub mod access;
+mod air;
+mod bearer;
+mod cell;
+mod config;
+mod leg;
 mod link_budget;
 pub mod mac;
 pub mod named;
 pub mod outlook;
+mod plan;
+mod rrc;
 
 pub use fadeout_channel as channel;
 pub use fadeout_channel::antenna;

@@ -29,7 +29,7 @@ impl Outlook {
         }
     }
 
-    /// The times during which a UE is cut off from a cell, up to `until`, with the UE where `motion`
+    /// The times that begin before `until` during which a UE is cut off from a cell, with the UE where `motion`
     /// has it: the direct path is in outage, the beams are being found again, or blockage (or the
     /// reflected path that stands for it) costs more than the threshold of beam failure.
     ///
@@ -74,7 +74,7 @@ impl Outlook {
             // A period of zero is refused where the cell is checked.
             at = at.saturating_add(gain_period.max(Span::from_nanos(1)));
         }
-        outages.extend(began_at.map(|began_at| (began_at, at)));
+        outages.extend(began_at.filter(|&it| it < until).map(|it| (it, at)));
         Ok(outages)
     }
 
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::antenna::{BeamFailure, BeamManagement};
     use crate::channel::blockage::{Blockage, Interval, Periodic, Phase, Scripted};
-    use crate::channel::path_loss::PathLoss;
+    use crate::channel::path_loss::{FreeSpace, PathLoss};
     use fadeout_core::{Decibel, Hertz, NodeId, Point};
 
     struct Still;
@@ -138,7 +138,7 @@ mod tests {
     fn outages(channel: ChannelConfig, ue: &UeConfig, until: Time) -> Vec<(Time, Time)> {
         let cell = CellConfig {
             channel: ChannelConfig {
-                path_loss: PathLoss::FreeSpace,
+                path_loss: PathLoss::FreeSpace(FreeSpace),
                 ..channel
             },
             ..CellConfig::lte(Point::new(0.0, 0.0, 10.0), Hertz(28e9), 100)

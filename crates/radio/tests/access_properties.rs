@@ -18,6 +18,7 @@ use fadeout_radio::pdcp::PdcpConfig;
 use fadeout_radio::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use fadeout_radio::phy::harq::FixedErrors;
 use fadeout_radio::rlc::{AmConfig, AqmConfig, Generation, Mode, RlcConfig};
+use fadeout_testkit::Cases;
 
 fn cell(random: &mut Stream) -> CellConfig {
     let mut cell = match random.below(4) {
@@ -114,7 +115,8 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
     let mut failures = 0;
     let mut losses = 0;
     let mut chosen = 0;
-    for seed in 0..150 {
+    let cases = Cases::new(150);
+    cases.run(|seed| {
         let mut random = Stream::new(seed, "properties", 0);
         let mut aqms = Stream::new(seed, "properties.aqm", 0);
         let ues = 1 + random.below(4) as u32;
@@ -206,10 +208,10 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
         chosen += by_aqm;
         failures += rig.access.counters().link_failures;
         assert!(rig.access.wake_at() > rig.now, "seed {seed}");
-    }
+    });
     // The cases that matter were among them.
     assert!(
-        losses > 100 && failures > 10 && chosen > 100,
+        !cases.is_whole() || losses > 100 && failures > 10 && chosen > 100,
         "{losses} losses, {failures} failures, {chosen} chosen by queue management"
     );
 }

@@ -15,7 +15,7 @@ use crate::routing::Topology;
 use crate::world::Parts;
 use fadeout_core::{CellId, FlowId, Time};
 use fadeout_link::RadioStates;
-use fadeout_record::RadioCaptureConfig;
+use fadeout_record::RadioInfo;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::congestion::Congestion;
 use flow::Flows;
@@ -163,9 +163,9 @@ pub(crate) fn parts(
     Ok(parts)
 }
 
-/// Captures of the radio that the scenario asks for.
-pub(crate) fn radio_captures(scenario: &Scenario, parts: &Parts) -> RadioCaptureConfig {
-    radio::captures(scenario, parts.radio.as_ref())
+/// What captures of the radio need to know.
+pub(crate) fn radio_info(scenario: &Scenario, parts: &Parts) -> RadioInfo {
+    radio::info(scenario, parts.radio.as_ref())
 }
 
 /// What bounds the rate of a bearer in a cell; `None` where that cannot be built.

@@ -4,11 +4,9 @@ use crate::build::{self, BuildError, ChooseCongestion};
 use crate::directory::both_directions_of;
 use crate::summary::summary;
 use crate::world::{Parts, World};
-use fadeout_core::{Fingerprint, NullProbe, Span, Time};
-use fadeout_record::{
-    Destination, RecordError, Recorded, Recorder, RecorderConfig, RunInfo, Sampling,
-};
-use fadeout_scenario::{self as scenario, Scenario};
+use fadeout_core::{Fingerprint, NullProbe, ProbeSettings, Span, Time};
+use fadeout_record::{Destination, RecordError, Recorded, Recorder, RecorderConfig, RunInfo};
+use fadeout_scenario::Scenario;
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy)]
@@ -217,7 +215,6 @@ impl World<NullProbe> {
 }
 
 fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
-    let probe = &scenario.probe;
     let directory = &parts.directory;
     let bearers = directory.bearer_names();
     let links = directory.link_names().map(str::to_owned);
@@ -230,17 +227,7 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .map(|node| node.name.clone())
             .collect(),
         endpoints: directory.endpoints().to_vec(),
-        congestion: sampling(probe.congestion),
-        queues: sampling(probe.queue),
-        throughput_bin: probe.throughput,
-        drops: probe.drops,
-        retransmissions: probe.retransmissions,
-        timeouts: probe.timeouts,
-        flow_events: probe.flow_events,
-        blockages: probe.blockages,
-        capture: probe.capture.clone(),
-        snaplen: u32::try_from(probe.capture_snap.0).unwrap_or(u32::MAX),
-        radio: build::radio_captures(scenario, parts),
+        radio: build::radio_info(scenario, parts),
         cells: scenario
             .cells
             .iter()
@@ -248,21 +235,72 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .collect(),
         ues: scenario.ues.iter().map(|ue| ue.name.clone()).collect(),
         bearers: directory.bearer_names().map(str::to_owned).collect(),
-        transport_blocks: probe.transport_blocks,
-        bearer_samples: if scenario.ues.is_empty() {
-            Sampling::Off
-        } else {
-            sampling(probe.bearers)
+        probes: ProbeSettings {
+            // Cells that serve nobody send nothing.
+            radio_capture: match parts.radio {
+                Some(_) => scenario.probe.radio_capture.clone(),
+                None => Vec::new(),
+            },
+            ..scenario.probe.clone()
         },
-        radio_delay: probe.radio_delay,
-        radio_drops: probe.drops && !scenario.ues.is_empty(),
     }
 }
 
-fn sampling(sampling: scenario::Sampling) -> Sampling {
-    match sampling {
-        scenario::Sampling::Off => Sampling::Off,
-        scenario::Sampling::Every(span) => Sampling::Every(span),
-        scenario::Sampling::All => Sampling::All,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_scenario::Source;
+
+    /// A transfer that is done before the end of the run.
+    fn simulation() -> Simulation {
+        let text = "duration = \"4 s\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
+                    rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n[flow.file]\nfrom = \"a\"\n\
+                    to = \"b\"\napplication = { kind = \"transfer\", size = \"1 MB\" }\n";
+        let source = Source {
+            name: "test".to_owned(),
+            base_dir: ".".into(),
+        };
+        let scenario = fadeout_scenario::parse(text, &source, &[], crate::catalog())
+            .unwrap_or_else(|errors| panic!("{errors}"));
+        Simulation::new(scenario, Destination::Memory).expect("a checked scenario")
+    }
+
+    #[test]
+    fn a_run_in_steps_is_the_same_run() {
+        let at_once = simulation().run(|_| Control::Continue).expect("a run");
+        let mut in_steps = simulation();
+        let end = Time::ZERO + Span::from_secs(4);
+        while let Some(at) = in_steps.next_at().filter(|&at| at <= end) {
+            in_steps.advance(at);
+            assert_eq!(in_steps.now(), at);
+        }
+        in_steps.advance(Time::NEVER);
+        let in_steps = in_steps.finish().expect("a run");
+        assert!(at_once.is_complete && in_steps.is_complete);
+        assert_eq!(in_steps.fingerprint, at_once.fingerprint);
+        assert_eq!(in_steps.recorded.summary, at_once.recorded.summary);
+        assert_eq!(in_steps.recorded.tables, at_once.recorded.tables);
+    }
+
+    #[test]
+    fn a_step_into_the_past_does_nothing_and_none_goes_beyond_the_end() {
+        let mut run = simulation();
+        let second = Time::ZERO + Span::from_secs(1);
+        run.advance(second);
+        let before = run.progress();
+        run.advance(Time::ZERO);
+        assert_eq!((run.now(), run.progress().events), (second, before.events));
+        run.advance(Time::NEVER);
+        assert_eq!(run.now(), Time::ZERO + Span::from_secs(4));
+    }
+
+    #[test]
+    fn a_run_that_ends_early_is_not_complete() {
+        let mut early = simulation();
+        early.advance(Time::ZERO + Span::from_millis(100));
+        assert!(!early.finish().expect("a run").is_complete);
+        let stopped = simulation().run(|_| Control::Stop).expect("a run");
+        // Done within the first look, it reaches its end.
+        assert!(stopped.is_complete);
     }
 }

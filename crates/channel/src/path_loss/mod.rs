@@ -1,22 +1,26 @@
 //! Path loss: how much a distance costs on average, and how likely it is that the path is clear.
 //!
-//! A [`PathLoss`] bundles what the rest of the channel asks of a model: the median loss in LOS and
-//! NLOS, the LOS probability, and the spread and correlation distance of the shadowing around the
-//! median. The formulas are in the submodules, one source each.
+//! A [`Model`] is what the rest of the channel asks of one: the median loss in LOS and NLOS, the LOS
+//! probability, and the spread and correlation distance of the shadowing around the median. The models
+//! are in the submodules, one source each; [`PathLoss`] is the closed set of them.
 
 mod free_space;
 pub mod lte;
 pub mod nyu;
-mod registry;
+mod places;
 pub mod tr38901;
 pub mod vehicle;
 
-pub use free_space::{close_in, free_space, wavelength};
-pub use registry::PATH_LOSS_MODELS;
+pub use free_space::{CloseIn, FreeSpace, close_in, free_space, wavelength};
+pub use lte::{HetnetMacro, HetnetPico, LteMacro, UrbanMacro3d, UrbanMicro3d};
+pub use nyu::{Nyu28, Nyu73};
+pub use places::{ByCondition, Places};
+pub use tr38901::{IndoorMixed, IndoorOpen, RuralMacro, UrbanMacro, UrbanMicro};
+pub use vehicle::{VehicleHighway, VehicleUrban};
 
+use crate::error::ConfigError;
 use fadeout_core::math::hypot;
-use fadeout_core::registry::Parameters;
-use fadeout_core::{Hertz, Meters, Point};
+use fadeout_core::{Hertz, Point};
 
 /// Whether the direct path is clear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,68 +75,6 @@ impl Ends {
     }
 }
 
-/// Exponents and spreads of the close-in model.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CloseIn {
-    /// Path-loss exponent in LOS.
-    pub los_exponent: f64,
-    /// Path-loss exponent in NLOS.
-    pub nlos_exponent: f64,
-    /// Standard deviation of the shadowing in LOS, dB.
-    pub los_sigma_db: f64,
-    /// Standard deviation of the shadowing in NLOS, dB.
-    pub nlos_sigma_db: f64,
-}
-
-impl Default for CloseIn {
-    /// The street canyon of S. Sun et al., IEEE Transactions on Vehicular Technology 65(5), 2016.
-    fn default() -> CloseIn {
-        CloseIn {
-            los_exponent: 1.98,
-            nlos_exponent: 3.19,
-            los_sigma_db: 3.1,
-            nlos_sigma_db: 8.2,
-        }
-    }
-}
-
-/// A path-loss model. [`PATH_LOSS_MODELS`] has names and sources.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum PathLoss {
-    /// Free space; always LOS, no shadowing.
-    FreeSpace,
-    /// Free space up to 1 m, then an exponent.
-    CloseIn(CloseIn),
-    /// TR 38.901 UMa.
-    UrbanMacro,
-    /// TR 38.901 UMi-Street Canyon.
-    UrbanMicro,
-    /// TR 38.901 RMa.
-    RuralMacro(tr38901::Rural),
-    /// TR 38.901 InH, mixed office.
-    IndoorMixed,
-    /// TR 38.901 InH, open office.
-    IndoorOpen,
-    /// TR 36.942 macro cell; knows no LOS.
-    LteMacro,
-    /// TR 36.814 HetNet macro cell.
-    HetnetMacro,
-    /// TR 36.814 HetNet pico cell.
-    HetnetPico,
-    /// TR 36.873 3D-UMa.
-    UrbanMacro3d,
-    /// TR 36.873 3D-UMi.
-    UrbanMicro3d,
-    /// Akdeniz et al. at 28 GHz, with outage.
-    Nyu28,
-    /// Akdeniz et al. at 73 GHz, with outage.
-    Nyu73,
-    /// TR 37.885 urban grid.
-    VehicleUrban,
-    /// TR 37.885 highway.
-    VehicleHighway,
-}
-
 /// What is known about a place before it is decided: the probabilities of the three states.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateProbabilities {
@@ -142,162 +84,100 @@ pub struct StateProbabilities {
     pub outage: f64,
 }
 
-impl PathLoss {
-    /// The model called `name` in [`PATH_LOSS_MODELS`]; `None` when there is none.
-    pub fn from_name(name: &str, parameters: &Parameters) -> Option<PathLoss> {
-        Some(
-            match fadeout_core::registry::find(PATH_LOSS_MODELS, name)?.name {
-                "free-space" => PathLoss::FreeSpace,
-                "close-in" => {
-                    let default = CloseIn::default();
-                    PathLoss::CloseIn(CloseIn {
-                        los_exponent: parameters.number("los-exponent", default.los_exponent),
-                        nlos_exponent: parameters.number("nlos-exponent", default.nlos_exponent),
-                        los_sigma_db: parameters.number("los-sigma", default.los_sigma_db),
-                        nlos_sigma_db: parameters.number("nlos-sigma", default.nlos_sigma_db),
-                    })
-                }
-                "uma" => PathLoss::UrbanMacro,
-                "umi" => PathLoss::UrbanMicro,
-                "rma" => {
-                    let default = tr38901::Rural::default();
-                    PathLoss::RuralMacro(tr38901::Rural {
-                        building_height_m: parameters
-                            .number("building-height", default.building_height_m),
-                        street_width_m: parameters.number("street-width", default.street_width_m),
-                    })
-                }
-                "inh-mixed" => PathLoss::IndoorMixed,
-                "inh-open" => PathLoss::IndoorOpen,
-                "lte-macro" => PathLoss::LteMacro,
-                "hetnet-macro" => PathLoss::HetnetMacro,
-                "hetnet-pico" => PathLoss::HetnetPico,
-                "3d-uma" => PathLoss::UrbanMacro3d,
-                "3d-umi" => PathLoss::UrbanMicro3d,
-                "nyu-28" => PathLoss::Nyu28,
-                "nyu-73" => PathLoss::Nyu73,
-                "v2x-urban" => PathLoss::VehicleUrban,
-                "v2x-highway" => PathLoss::VehicleHighway,
-                other => unreachable!("`{other}` is listed but not built"),
-            },
-        )
-    }
-
-    /// Median loss in dB, without shadowing. Ends that are closer than the model's shortest
-    /// distance get the loss at that distance (1 m where the source names none).
-    pub fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
-        let carrier = Hertz(ends.carrier_ghz * 1e9);
-        match self {
-            PathLoss::FreeSpace => free_space(Meters(ends.slant_m.max(1.0)), carrier).0,
-            PathLoss::CloseIn(model) => {
-                let exponent = match condition {
-                    Condition::Los => model.los_exponent,
-                    Condition::Nlos => model.nlos_exponent,
-                };
-                close_in(Meters(ends.slant_m.max(1.0)), carrier, exponent).0
-            }
-            PathLoss::UrbanMacro => tr38901::uma_db(ends, condition),
-            PathLoss::UrbanMicro => tr38901::umi_db(ends, condition),
-            PathLoss::RuralMacro(rural) => rural.loss_db(ends, condition),
-            PathLoss::IndoorMixed | PathLoss::IndoorOpen => tr38901::inh_db(ends, condition),
-            PathLoss::LteMacro => lte::macro_db(ends),
-            PathLoss::HetnetMacro => lte::hetnet_macro_db(ends, condition),
-            PathLoss::HetnetPico => lte::hetnet_pico_db(ends, condition),
-            PathLoss::UrbanMacro3d => lte::uma_3d_db(ends, condition),
-            PathLoss::UrbanMicro3d => lte::umi_3d_db(ends, condition),
-            PathLoss::Nyu28 => nyu::fit(nyu::Band::Ghz28, condition).loss_db(ends),
-            PathLoss::Nyu73 => nyu::fit(nyu::Band::Ghz73, condition).loss_db(ends),
-            PathLoss::VehicleUrban => vehicle::urban_db(ends, condition),
-            PathLoss::VehicleHighway => vehicle::highway_db(ends),
-        }
-    }
-
-    /// Probabilities of LOS and outage at these ends. A model without states is LOS (free space)
-    /// or NLOS (LTE macro) everywhere; the close-in model takes UMi's, as its default exponents
-    /// are a street's.
-    pub fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
-        let ground = ends.ground_m;
-        let los = match self {
-            PathLoss::FreeSpace => 1.0,
-            PathLoss::LteMacro => 0.0,
-            PathLoss::CloseIn(_) | PathLoss::UrbanMicro | PathLoss::UrbanMicro3d => {
-                tr38901::umi_los_probability(ground)
-            }
-            PathLoss::UrbanMacro | PathLoss::UrbanMacro3d => {
-                tr38901::uma_los_probability(ground, ends.ue_height_m)
-            }
-            PathLoss::RuralMacro(_) => tr38901::rma_los_probability(ground),
-            PathLoss::IndoorMixed => tr38901::inh_mixed_los_probability(ground),
-            PathLoss::IndoorOpen => tr38901::inh_open_los_probability(ground),
-            PathLoss::HetnetMacro => lte::hetnet_macro_los_probability(ground),
-            PathLoss::HetnetPico => lte::hetnet_pico_los_probability(ground),
-            PathLoss::Nyu28 | PathLoss::Nyu73 => {
-                let (los, outage) = nyu::state_probabilities(ends.slant_m);
-                return StateProbabilities { los, outage };
-            }
-            PathLoss::VehicleUrban => vehicle::urban_building_free_probability(ground),
-            PathLoss::VehicleHighway => vehicle::highway_building_free_probability(ground),
-        };
+impl StateProbabilities {
+    /// Without outage.
+    pub fn los(los: f64) -> StateProbabilities {
         StateProbabilities { los, outage: 0.0 }
     }
+}
+
+/// What the rest of the channel asks of a path-loss model.
+pub trait Model {
+    /// Median loss in dB, without shadowing. Ends that are closer than the model's shortest
+    /// distance get the loss at that distance (1 m where the source names none).
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64;
+
+    /// Probabilities of LOS and outage at these ends. A model without states is LOS or NLOS
+    /// everywhere.
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities;
 
     /// Standard deviation of the shadowing in dB.
-    pub fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64 {
-        let by_condition = |los: f64, nlos: f64| match condition {
-            Condition::Los => los,
-            Condition::Nlos => nlos,
-        };
-        match self {
-            PathLoss::FreeSpace => 0.0,
-            PathLoss::CloseIn(model) => by_condition(model.los_sigma_db, model.nlos_sigma_db),
-            PathLoss::UrbanMacro | PathLoss::UrbanMacro3d => by_condition(4.0, 6.0),
-            PathLoss::UrbanMicro => by_condition(4.0, 7.82),
-            PathLoss::UrbanMicro3d => by_condition(3.0, 4.0),
-            PathLoss::RuralMacro(rural) => {
-                let beyond = ends.ground_m > rural.breakpoint_m(ends);
-                by_condition(if beyond { 6.0 } else { 4.0 }, 8.0)
-            }
-            PathLoss::IndoorMixed | PathLoss::IndoorOpen => by_condition(3.0, 8.03),
-            PathLoss::LteMacro | PathLoss::HetnetMacro => 8.0,
-            PathLoss::HetnetPico => 10.0,
-            PathLoss::Nyu28 => nyu::fit(nyu::Band::Ghz28, condition).sigma_db,
-            PathLoss::Nyu73 => nyu::fit(nyu::Band::Ghz73, condition).sigma_db,
-            PathLoss::VehicleUrban | PathLoss::VehicleHighway => by_condition(3.0, 4.0),
-        }
+    fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64;
+
+    /// Over which distances places are alike.
+    fn places(&self) -> Places;
+
+    /// Whether tall UEs draw the effective environment height of UMa
+    /// ([`tr38901::uma_environment_height_m`]).
+    fn draws_environment_height(&self) -> bool {
+        false
     }
 
-    /// Distance in metres over which the shadowing's correlation falls to 1/e (TR 38.901
-    /// Table 7.5-6, TR 36.873 Table 7.3-6, TR 36.814 Table A.2.1.1-2 with 50 m, TR 37.885). The
-    /// NYU, close-in and pico models name none and take UMi's.
-    pub fn shadowing_distance_m(&self, condition: Condition) -> f64 {
-        let (los, nlos) = match self {
-            PathLoss::UrbanMacro | PathLoss::UrbanMacro3d => (37.0, 50.0),
-            PathLoss::RuralMacro(_) => (37.0, 120.0),
-            PathLoss::IndoorMixed | PathLoss::IndoorOpen => (10.0, 6.0),
-            PathLoss::LteMacro | PathLoss::HetnetMacro => (50.0, 50.0),
-            PathLoss::FreeSpace
-            | PathLoss::CloseIn(_)
-            | PathLoss::UrbanMicro
-            | PathLoss::UrbanMicro3d
-            | PathLoss::HetnetPico
-            | PathLoss::Nyu28
-            | PathLoss::Nyu73
-            | PathLoss::VehicleUrban
-            | PathLoss::VehicleHighway => (10.0, 13.0),
-        };
-        match condition {
-            Condition::Los => los,
-            Condition::Nlos => nlos,
-        }
-    }
-
-    /// Correlation distance of the LOS state in metres (TR 38.901 Table 7.6.3.1-2; 50 m where a
-    /// model names none).
-    pub fn state_distance_m(&self) -> f64 {
-        match self {
-            PathLoss::RuralMacro(_) => 60.0,
-            PathLoss::IndoorMixed | PathLoss::IndoorOpen => 10.0,
-            _ => 50.0,
-        }
+    /// # Errors
+    /// When a parameter is out of its range.
+    fn check(&self) -> Result<(), ConfigError> {
+        Ok(())
     }
 }
+
+fadeout_core::registry! {
+    /// Every path-loss model that a scenario can name.
+    pub static PATH_LOSS_MODELS;
+
+    /// A path-loss model. [`PATH_LOSS_MODELS`] has names and sources.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum PathLoss {
+        FreeSpace(FreeSpace),
+        CloseIn(CloseIn),
+        UrbanMacro(UrbanMacro),
+        UrbanMicro(UrbanMicro),
+        RuralMacro(RuralMacro),
+        IndoorMixed(IndoorMixed),
+        IndoorOpen(IndoorOpen),
+        LteMacro(LteMacro),
+        HetnetMacro(HetnetMacro),
+        HetnetPico(HetnetPico),
+        UrbanMacro3d(UrbanMacro3d),
+        UrbanMicro3d(UrbanMicro3d),
+        Nyu28(Nyu28),
+        Nyu73(Nyu73),
+        VehicleUrban(VehicleUrban),
+        VehicleHighway(VehicleHighway),
+    }
+    macro path_losses;
+}
+
+impl PathLoss {
+    /// See [`Model::loss_db`].
+    pub fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        path_losses!(self, model => model.loss_db(ends, condition))
+    }
+
+    /// See [`Model::state_probabilities`].
+    pub fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        path_losses!(self, model => model.state_probabilities(ends))
+    }
+
+    /// See [`Model::shadowing_sigma_db`].
+    pub fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        path_losses!(self, model => model.shadowing_sigma_db(ends, condition))
+    }
+
+    /// See [`Model::places`].
+    pub fn places(&self) -> Places {
+        path_losses!(self, model => model.places())
+    }
+
+    /// See [`Model::draws_environment_height`].
+    pub fn draws_environment_height(&self) -> bool {
+        path_losses!(self, model => model.draws_environment_height())
+    }
+
+    /// See [`Model::check`].
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        path_losses!(self, model => model.check())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,9 @@
 //! cellular capacity evaluation", IEEE JSAC 32(6), 2014, Table I: floating-intercept path loss
 //! and three states, LOS, NLOS and outage.
 
-use super::{Condition, Ends};
+use super::{Condition, Ends, Model, Places, StateProbabilities};
 use fadeout_core::math::{exp, log10};
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// One fit `alpha + 10 beta log10(d)` with the standard deviation of its shadowing.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,4 +79,76 @@ pub fn fit(band: Band, condition: Condition) -> Fit {
 pub fn state_probabilities(distance_m: f64) -> (f64, f64) {
     let outage = (1.0 - exp(-distance_m / 30.0 + 5.2)).max(0.0);
     ((1.0 - outage) * exp(-distance_m / 67.1), outage)
+}
+
+/// Akdeniz et al. at 28 GHz, with outage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nyu28;
+
+impl Registered for Nyu28 {
+    const ENTRY: Entry = Entry::new(
+        "nyu-28",
+        "measurement",
+        "28 GHz in New York, with an outage state.",
+        "Akdeniz et al., IEEE JSAC 32(6), 2014, Table I",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Nyu28
+    }
+}
+
+impl Model for Nyu28 {
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        fit(Band::Ghz28, condition).loss_db(ends)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        let (los, outage) = state_probabilities(ends.slant_m);
+        StateProbabilities { los, outage }
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        fit(Band::Ghz28, condition).sigma_db
+    }
+
+    fn places(&self) -> Places {
+        Places::URBAN_MICRO
+    }
+}
+
+/// Akdeniz et al. at 73 GHz, with outage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nyu73;
+
+impl Registered for Nyu73 {
+    const ENTRY: Entry = Entry::new(
+        "nyu-73",
+        "measurement",
+        "73 GHz in New York, with an outage state.",
+        "Akdeniz et al., IEEE JSAC 32(6), 2014, Table I",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Nyu73
+    }
+}
+
+impl Model for Nyu73 {
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        fit(Band::Ghz73, condition).loss_db(ends)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        let (los, outage) = state_probabilities(ends.slant_m);
+        StateProbabilities { los, outage }
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        fit(Band::Ghz73, condition).sigma_db
+    }
+
+    fn places(&self) -> Places {
+        Places::URBAN_MICRO
+    }
 }

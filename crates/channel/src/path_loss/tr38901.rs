@@ -4,8 +4,11 @@
 //! 10 m (1 m indoors): the formulas would otherwise take logarithms of nothing. Distances beyond
 //! the range are extrapolated.
 
-use super::{Condition, Ends};
+use super::places::deviation_db;
+use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
+use crate::error::ConfigError;
 use fadeout_core::math::{exp, log10, pow};
+use fadeout_core::registry::{Entry, Registered, Settings, number};
 
 /// Speed of light as Table 7.4.1-1 note 1 rounds it, m/s.
 const C: f64 = 3.0e8;
@@ -113,26 +116,18 @@ fn uma_height_term(ground_m: f64, ue_height_m: f64) -> f64 {
         * exp(-ground_m / 150.0)
 }
 
-/// What RMa needs beside the ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rural {
-    /// Average building height h in metres, 5 to 50.
-    pub building_height_m: f64,
-    /// Average street width W in metres, 5 to 50.
-    pub street_width_m: f64,
-}
-
-impl Default for Rural {
-    /// The defaults of Table 7.4.1-1: 5 m and 20 m.
-    fn default() -> Rural {
-        Rural {
-            building_height_m: 5.0,
-            street_width_m: 20.0,
-        }
+fadeout_core::parameters! {
+    /// RMa, with the defaults of Table 7.4.1-1.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct RuralMacro {
+        /// Average height of buildings.
+        pub building_height_m as "building-height": f64 = number((5.0, 50.0, "m"), "5"),
+        /// Average width of streets.
+        pub street_width_m as "street-width": f64 = number((5.0, 50.0, "m"), "20"),
     }
 }
 
-impl Rural {
+impl RuralMacro {
     fn heights(ends: &Ends) -> (f64, f64) {
         (
             ends.base_height_m.clamp(10.0, 150.0),
@@ -142,7 +137,7 @@ impl Rural {
 
     /// Breakpoint distance in metres (note 5).
     pub fn breakpoint_m(&self, ends: &Ends) -> f64 {
-        let (base, ue) = Rural::heights(ends);
+        let (base, ue) = RuralMacro::heights(ends);
         2.0 * std::f64::consts::PI * base * ue * ends.carrier_ghz * 1e9 / C
     }
 
@@ -156,23 +151,8 @@ impl Rural {
             + 0.002 * log10(h) * distance_m
     }
 
-    /// RMa, up to 30 GHz.
-    pub fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
-        let ends = ends.at_least(10.0);
-        let breakpoint = self.breakpoint_m(&ends);
-        let los = if ends.ground_m <= breakpoint {
-            self.near_db(ends.slant_m, ends.carrier_ghz)
-        } else {
-            self.near_db(breakpoint, ends.carrier_ghz) + 40.0 * log10(ends.slant_m / breakpoint)
-        };
-        match condition {
-            Condition::Los => los,
-            Condition::Nlos => los.max(self.blocked_db(&ends)),
-        }
-    }
-
     fn blocked_db(&self, ends: &Ends) -> f64 {
-        let (base, ue) = Rural::heights(ends);
+        let (base, ue) = RuralMacro::heights(ends);
         let log_base = log10(base);
         let ratio = self.building_height_m / base;
         roofs_db(
@@ -264,5 +244,222 @@ pub fn inh_open_los_probability(ground_m: f64) -> f64 {
         exp(-(ground_m - 5.0) / 70.8)
     } else {
         0.54 * exp(-(ground_m - 49.0) / 211.7)
+    }
+}
+
+/// UMa.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UrbanMacro;
+
+impl Registered for UrbanMacro {
+    const ENTRY: Entry = Entry::new(
+        "uma",
+        "3gpp-nr",
+        "Urban macro cell, 0.5 to 100 GHz.",
+        "TR 38.901 Table 7.4.1-1",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        UrbanMacro
+    }
+}
+
+impl Model for UrbanMacro {
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        uma_db(ends, condition)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        StateProbabilities::los(uma_los_probability(ends.ground_m, ends.ue_height_m))
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        const SIGMA_DB: ByCondition = ByCondition {
+            los: deviation_db("uma,LOS"),
+            nlos: deviation_db("uma,NLOS"),
+        };
+        SIGMA_DB.of(condition)
+    }
+
+    fn places(&self) -> Places {
+        Places::URBAN_MACRO
+    }
+
+    fn draws_environment_height(&self) -> bool {
+        true
+    }
+}
+
+/// UMi-Street Canyon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UrbanMicro;
+
+impl Registered for UrbanMicro {
+    const ENTRY: Entry = Entry::new(
+        "umi",
+        "3gpp-nr",
+        "Urban micro cell in a street canyon, 0.5 to 100 GHz.",
+        "TR 38.901 Table 7.4.1-1",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        UrbanMicro
+    }
+}
+
+impl Model for UrbanMicro {
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        umi_db(ends, condition)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        StateProbabilities::los(umi_los_probability(ends.ground_m))
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        const SIGMA_DB: ByCondition = ByCondition {
+            los: deviation_db("umi,LOS"),
+            nlos: deviation_db("umi,NLOS"),
+        };
+        SIGMA_DB.of(condition)
+    }
+
+    fn places(&self) -> Places {
+        Places::URBAN_MICRO
+    }
+}
+
+impl Registered for RuralMacro {
+    const ENTRY: Entry = Entry::new(
+        "rma",
+        "3gpp-nr",
+        "Rural macro cell, 0.5 to 30 GHz.",
+        "TR 38.901 Table 7.4.1-1",
+    )
+    .with_parameters(RuralMacro::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        RuralMacro::read(settings)
+    }
+}
+
+impl Model for RuralMacro {
+    /// RMa, up to 30 GHz.
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        let ends = ends.at_least(10.0);
+        let breakpoint = self.breakpoint_m(&ends);
+        let los = if ends.ground_m <= breakpoint {
+            self.near_db(ends.slant_m, ends.carrier_ghz)
+        } else {
+            self.near_db(breakpoint, ends.carrier_ghz) + 40.0 * log10(ends.slant_m / breakpoint)
+        };
+        match condition {
+            Condition::Los => los,
+            Condition::Nlos => los.max(self.blocked_db(&ends)),
+        }
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        StateProbabilities::los(rma_los_probability(ends.ground_m))
+    }
+
+    fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        const NEAR_DB: f64 = deviation_db("rma,LOS");
+        const FAR_DB: f64 = deviation_db("rma,LOS beyond breakpoint");
+        const NLOS_DB: f64 = deviation_db("rma,NLOS");
+        match condition {
+            Condition::Los if ends.ground_m > self.breakpoint_m(ends) => FAR_DB,
+            Condition::Los => NEAR_DB,
+            Condition::Nlos => NLOS_DB,
+        }
+    }
+
+    fn places(&self) -> Places {
+        const { Places::of("RMa") }
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        ConfigError::within("building height", self.building_height_m, 5.0..=50.0, "m")?;
+        ConfigError::within("street width", self.street_width_m, 5.0..=50.0, "m")
+    }
+}
+
+const INDOOR: Places = Places::of("InH");
+
+/// InH, mixed office.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndoorMixed;
+
+impl Registered for IndoorMixed {
+    const ENTRY: Entry = Entry::new(
+        "inh-mixed",
+        "3gpp-nr",
+        "Indoor hotspot in a mixed office.",
+        "TR 38.901 Tables 7.4.1-1 and 7.4.2-1",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        IndoorMixed
+    }
+}
+
+impl Model for IndoorMixed {
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        inh_db(ends, condition)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        StateProbabilities::los(inh_mixed_los_probability(ends.ground_m))
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        const SIGMA_DB: ByCondition = ByCondition {
+            los: deviation_db("inh,LOS"),
+            nlos: deviation_db("inh,NLOS"),
+        };
+        SIGMA_DB.of(condition)
+    }
+
+    fn places(&self) -> Places {
+        INDOOR
+    }
+}
+
+/// InH, open office.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndoorOpen;
+
+impl Registered for IndoorOpen {
+    const ENTRY: Entry = Entry::new(
+        "inh-open",
+        "3gpp-nr",
+        "Indoor hotspot in an open office.",
+        "TR 38.901 Tables 7.4.1-1 and 7.4.2-1",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        IndoorOpen
+    }
+}
+
+impl Model for IndoorOpen {
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        inh_db(ends, condition)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        StateProbabilities::los(inh_open_los_probability(ends.ground_m))
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        const SIGMA_DB: ByCondition = ByCondition {
+            los: deviation_db("inh,LOS"),
+            nlos: deviation_db("inh,NLOS"),
+        };
+        SIGMA_DB.of(condition)
+    }
+
+    fn places(&self) -> Places {
+        INDOOR
     }
 }

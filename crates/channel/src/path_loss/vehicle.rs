@@ -1,7 +1,9 @@
 //! Path loss between vehicles: TR 37.885 clause 6.2.1.
 
-use super::{Condition, Ends};
+use super::places::deviation_db;
+use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
 use fadeout_core::math::{exp, ln, log10};
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Urban grid. A link that vehicles block (NLOSv) has the LOS loss and [`blocking_vehicle`] on top.
 pub fn urban_db(ends: &Ends, condition: Condition) -> f64 {
@@ -80,4 +82,82 @@ fn log_bell(distance_m: f64, a: f64, b: f64, c: f64) -> f64 {
     let distance = distance_m.max(1.0);
     let offset = ln(distance) - a;
     exp(-offset * offset / b) / (c * distance)
+}
+
+/// TR 37.885 urban grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VehicleUrban;
+
+impl Registered for VehicleUrban {
+    const ENTRY: Entry = Entry::new(
+        "v2x-urban",
+        "3gpp-v2x",
+        "Between vehicles in a city.",
+        "TR 37.885 clause 6.2.1",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        VehicleUrban
+    }
+}
+
+impl Model for VehicleUrban {
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        urban_db(ends, condition)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        StateProbabilities::los(urban_building_free_probability(ends.ground_m))
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        const SIGMA_DB: ByCondition = ByCondition {
+            los: deviation_db("v2x,LOS"),
+            nlos: deviation_db("v2x,NLOS"),
+        };
+        SIGMA_DB.of(condition)
+    }
+
+    fn places(&self) -> Places {
+        Places::URBAN_MICRO
+    }
+}
+
+/// TR 37.885 highway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VehicleHighway;
+
+impl Registered for VehicleHighway {
+    const ENTRY: Entry = Entry::new(
+        "v2x-highway",
+        "3gpp-v2x",
+        "Between vehicles on a highway.",
+        "TR 37.885 clause 6.2.1",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        VehicleHighway
+    }
+}
+
+impl Model for VehicleHighway {
+    fn loss_db(&self, ends: &Ends, _: Condition) -> f64 {
+        highway_db(ends)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        StateProbabilities::los(highway_building_free_probability(ends.ground_m))
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        const SIGMA_DB: ByCondition = ByCondition {
+            los: deviation_db("v2x,LOS"),
+            nlos: deviation_db("v2x,NLOS"),
+        };
+        SIGMA_DB.of(condition)
+    }
+
+    fn places(&self) -> Places {
+        Places::URBAN_MICRO
+    }
 }

@@ -62,7 +62,7 @@ macro_rules! parameters {
         $(#[$meta:meta])*
         $vis:vis struct $name:ident {
             $(
-                $(#[doc = $doc:literal])+
+                $(#[doc = $doc:literal])*
                 $field_vis:vis $field:ident $(as $key:literal)? : $type:ty
                     = $kind:ident ( $($argument:expr),* $(,)? )
             ),* $(,)?
@@ -70,7 +70,7 @@ macro_rules! parameters {
     ) => {
         $(#[$meta])*
         $vis struct $name {
-            $( $(#[doc = $doc])+ $field_vis $field: $type, )*
+            $( $(#[doc = $doc])* $field_vis $field: $type, )*
         }
 
         #[allow(dead_code, reason = "not every set of parameters needs all of these")]
@@ -78,7 +78,7 @@ macro_rules! parameters {
             const LISTS: &'static [&'static [$crate::registry::Parameter]] = &[$(
                 $crate::parameters!(
                     @list $kind, $type, $crate::parameters!(@key $field $($key)?),
-                    $crate::table::trim(concat!($($doc),+)), $($argument),*
+                    $crate::table::trim(concat!($($doc),*)), $($argument),*
                 ),
             )*];
             const COUNT: usize = {

@@ -191,6 +191,7 @@ from_setting! {
     u64: |settings, name| settings.number(name) as u64;
     bool: |settings, name| settings.flag(name);
     Span: |settings, name| settings.span(name);
+    String: |settings, name| settings.choice(name).to_owned();
     Bytes: |settings, name| Bytes(settings.number(name) as u64);
     Rate: |settings, name| Rate::from_bits_per_sec(settings.number(name) as u64);
     Decibel: |settings, name| Decibel(settings.number(name));

@@ -1,7 +1,8 @@
 //! GPRS and EDGE: a coding scheme on some timeslots, in radio blocks of 20 ms.
 
-use super::{BearerConfig, Common, JITTER, delay, rlc_delay, rlc_error, rows, without_harq};
-use fadeout_core::registry::{Entry, Parameter, Parameters, choice, integer};
+use super::{BearerConfig, Common, Configures, rows, without_harq};
+use crate::LinkError;
+use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
 use fadeout_core::{Rate, Span};
 
 /// A radio block on average: twelve in a 52-frame of 240 ms (TS 43.064 clause 6.3.2.1).
@@ -9,91 +10,105 @@ const BLOCK: Span = Span::from_millis(20);
 
 const SCHEMES: &str = include_str!("../../../../data/gprs_edge_schemes.csv");
 
-const DOWNLINK_SLOTS: Parameter = integer(
-    "downlink-slots",
-    (1, 8, ""),
-    "4",
-    "Timeslots of the downlink (4 in multislot classes 8, 10 and 12).",
-);
-const UPLINK_SLOTS: Parameter = integer(
-    "uplink-slots",
-    (1, 8, ""),
-    "1",
-    "Timeslots of the uplink (1 in multislot class 8, up to 2 in class 10).",
-);
+const CITATION: &str =
+    "TS 43.064, TS 44.060 clause 10.2.1; delay within the range of RFC 3481 section 2.1";
 
-pub(super) const GPRS: Entry = Entry {
-    name: "gprs",
-    aliases: &[],
-    family: "2G",
-    summary: "GPRS: up to 20 kbit/s a timeslot, with GMSK.",
-    citation: "TS 43.064, TS 44.060 clause 10.2.1; delay within the range of RFC 3481 section 2.1",
-    parameters: &[
-        choice(
-            "coding-scheme",
-            &["cs-1", "cs-2", "cs-3", "cs-4"],
-            "cs-2",
-            "Channel coding scheme; 8, 12, 14.4 or 20 kbit/s a timeslot without RLC's header.",
-        ),
-        DOWNLINK_SLOTS,
-        UPLINK_SLOTS,
-        delay("250 ms"),
-        JITTER,
-        rlc_error("0.01"),
-        rlc_delay("200 ms"),
-    ],
-};
-
-pub(super) const EDGE: Entry = Entry {
-    name: "edge",
-    aliases: &["egprs"],
-    family: "2G",
-    summary: "EDGE (EGPRS): up to 59.2 kbit/s a timeslot, with 8-PSK.",
-    citation: "TS 43.064, TS 44.060 clause 10.2.1; delay within the range of RFC 3481 section 2.1",
-    parameters: &[
-        choice(
-            "coding-scheme",
-            &[
-                "mcs-1", "mcs-2", "mcs-3", "mcs-4", "mcs-5", "mcs-6", "mcs-7", "mcs-8", "mcs-9",
-            ],
-            "mcs-6",
-            "Modulation and coding scheme; 8.8 to 59.2 kbit/s a timeslot.",
-        ),
-        DOWNLINK_SLOTS,
-        UPLINK_SLOTS,
-        delay("150 ms"),
-        JITTER,
-        rlc_error("0.01"),
-        rlc_delay("200 ms"),
-    ],
-};
-
-pub(super) fn gprs(given: &Parameters) -> BearerConfig {
-    bearer(given, "cs-2", Span::from_millis(250))
+fadeout_core::parameters! {
+    /// Timeslots.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Slots {
+        /// Timeslots of the downlink (4 in multislot classes 8, 10 and 12).
+        downlink_slots: u64 = integer((1, 8, ""), "4"),
+        /// Timeslots of the uplink (1 in multislot class 8, up to 2 in class 10).
+        uplink_slots: u64 = integer((1, 8, ""), "1"),
+    }
 }
 
-pub(super) fn edge(given: &Parameters) -> BearerConfig {
-    bearer(given, "mcs-6", Span::from_millis(150))
+fadeout_core::parameters! {
+    /// GPRS with its parameters.
+    #[derive(Debug, Clone, PartialEq)]
+    pub(super) struct Gprs {
+        /// Channel coding scheme; 8, 12, 14.4 or 20 kbit/s a timeslot without RLC's header.
+        coding_scheme: String = choice(&["cs-1", "cs-2", "cs-3", "cs-4"], "cs-2"),
+        slots: Slots = group(),
+        common: Common = group(&[
+            ("delay", "250 ms"),
+            ("rlc-error", "0.01"),
+            ("rlc-delay", "200 ms"),
+        ]),
+    }
 }
 
-fn bearer(given: &Parameters, scheme: &str, delay: Span) -> BearerConfig {
-    let common = Common {
-        delay,
-        jitter: Span::ZERO,
-        rlc_error: 0.01,
-        rlc_delay: Span::from_millis(200),
-    };
-    let common = common.with(given);
-    let slot = octets(given.choice("coding-scheme", scheme));
-    let slots = |name, default| given.number(name, default) as u64;
+impl Registered for Gprs {
+    const ENTRY: Entry = Entry::new(
+        "gprs",
+        "2G",
+        "GPRS: up to 20 kbit/s a timeslot, with GMSK.",
+        CITATION,
+    )
+    .with_parameters(Gprs::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Gprs::read(settings)
+    }
+}
+
+impl Configures for Gprs {
+    fn configured(&self) -> Result<BearerConfig, LinkError> {
+        Ok(bearer(&self.coding_scheme, self.slots, &self.common))
+    }
+}
+
+const MCS: &[&str] = &[
+    "mcs-1", "mcs-2", "mcs-3", "mcs-4", "mcs-5", "mcs-6", "mcs-7", "mcs-8", "mcs-9",
+];
+
+fadeout_core::parameters! {
+    /// EDGE with its parameters.
+    #[derive(Debug, Clone, PartialEq)]
+    pub(super) struct Edge {
+        /// Modulation and coding scheme; 8.8 to 59.2 kbit/s a timeslot.
+        coding_scheme: String = choice(MCS, "mcs-6"),
+        slots: Slots = group(),
+        common: Common = group(&[
+            ("delay", "150 ms"),
+            ("rlc-error", "0.01"),
+            ("rlc-delay", "200 ms"),
+        ]),
+    }
+}
+
+impl Registered for Edge {
+    const ENTRY: Entry = Entry::new(
+        "edge",
+        "2G",
+        "EDGE (EGPRS): up to 59.2 kbit/s a timeslot, with 8-PSK.",
+        CITATION,
+    )
+    .with_aliases(&["egprs"])
+    .with_parameters(Edge::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Edge::read(settings)
+    }
+}
+
+impl Configures for Edge {
+    fn configured(&self) -> Result<BearerConfig, LinkError> {
+        Ok(bearer(&self.coding_scheme, self.slots, &self.common))
+    }
+}
+
+fn bearer(scheme: &str, slots: Slots, common: &Common) -> BearerConfig {
+    let slot = octets(scheme);
     let direction = |slots: u64| {
         // Octets in 20 ms.
         let rate = Rate::from_bits_per_sec(slots * slot * 8 * 50);
         common.direction(rate, without_harq(BLOCK))
     };
     BearerConfig {
-        downlink: direction(slots("downlink-slots", 4.0)),
-        uplink: direction(slots("uplink-slots", 1.0)),
+        downlink: direction(slots.downlink_slots),
+        uplink: direction(slots.uplink_slots),
         states: None,
     }
 }
@@ -110,11 +125,11 @@ fn octets(scheme: &str) -> u64 {
 mod tests {
     use super::*;
     use crate::RateConfig;
-    use fadeout_core::registry::{ParameterKind, Value};
+    use fadeout_core::registry::ParameterKind;
 
     #[test]
     fn every_scheme_that_can_be_named_has_its_octets() {
-        for entry in [GPRS, EDGE] {
+        for entry in [Gprs::ENTRY, Edge::ENTRY] {
             let ParameterKind::Choice(names) = entry.parameters[0].kind else {
                 panic!("the first parameter is the scheme");
             };
@@ -124,12 +139,15 @@ mod tests {
 
     #[test]
     fn a_rate_is_that_of_the_scheme_on_every_timeslot() {
-        let given = Parameters(vec![
-            ("coding-scheme".into(), Value::Choice("mcs-9".into())),
-            ("downlink-slots".into(), Value::Number(4.0)),
-            ("uplink-slots".into(), Value::Number(2.0)),
-        ]);
-        let bearer = edge(&given);
+        let edge = Edge {
+            coding_scheme: "mcs-9".to_owned(),
+            slots: Slots {
+                downlink_slots: 4,
+                uplink_slots: 2,
+            },
+            ..Edge::default()
+        };
+        let bearer = edge.configured().expect("every scheme has a rate");
         // MCS-9 has 59.2 kbit/s a timeslot (TS 43.064 Table 2).
         let rate = |kbps: u64| RateConfig::Constant(Rate::from_bits_per_sec(kbps * 100));
         assert_eq!(bearer.downlink.rate, rate(4 * 592));

@@ -1,11 +1,8 @@
 //! HSPA and HSPA+: HSDPA's blocks by channel quality, HSUPA's by category, both with HARQ.
 
-use super::{
-    BearerConfig, Common, DCH_TIMER, FACH_PROMOTION, FACH_TIMER, IDLE_PROMOTION, JITTER,
-    RADIO_STATES, delay, radio_states, rlc_delay, rlc_error, rows,
-};
+use super::{BearerConfig, Common, Configures, RadioStates, rows};
 use crate::{BlockConfig, LinkError};
-use fadeout_core::registry::{Entry, OutOfRange, Parameter, Parameters, flag, integer, number};
+use fadeout_core::registry::{Entry, OutOfRange, Registered, Settings, flag, integer, number};
 use fadeout_core::{Rate, Span};
 
 const CQI_TABLES: &str = include_str!("../../../../data/hsdpa_cqi_tables.csv");
@@ -34,182 +31,99 @@ const E_DCH_10MS: BlockConfig = BlockConfig {
     ..HS_DSCH
 };
 
-const fn category(default: &'static str) -> Parameter {
-    integer(
-        "category",
-        (5, 14, ""),
-        default,
-        "HS-DSCH category of the phone: its largest block and its CQI table (TS 25.306 Table \
-         5.1a). 5 to 10, 12, 13 and 14; those that rest between intervals are left out.",
+fadeout_core::parameters! {
+    /// HSPA or HSPA+ with its parameters; the defaults are HSPA's.
+    #[derive(Debug, Clone, PartialEq)]
+    pub(super) struct Hspa {
+        /// HS-DSCH category of the phone: its largest block and its CQI table (TS 25.306 Table
+        /// 5.1a). 5 to 10, 12, 13 and 14; those that rest between intervals are left out.
+        category: u32 = integer((5, 14, ""), "10"),
+        /// Channel quality indicator, which says how large a block is (TS 25.214 Tables 7A to 7G);
+        /// 0 takes it from `sinr`.
+        cqi: u32 = integer((0, 30, ""), "0"),
+        /// Signal to interference and noise ratio of the downlink, for a `cqi` of 0 (Brouwer et
+        /// al., ISSSTA 2004): CQI 1 at -15.9 dB, one more with each 1.02 dB.
+        sinr: f64 = number((-50.0, 50.0, "dB"), "4"),
+        /// Share of a block that is no IP packet: 16 of the 336 bits of an RLC PDU (TS 25.322
+        /// clause 9.2.1.4) and the MAC header.
+        overhead: f64 = number((0.0, 0.5, ""), "0.05"),
+        /// Probability that a transmission arrives broken and HARQ repeats it, 12 ms later in the
+        /// downlink, 16 or 40 ms in the uplink with intervals of 2 or 10 ms (0.1 is what a CQI
+        /// promises, TS 25.214 clause 6A.2).
+        block_error: f64 = number((0.0, 0.9, ""), "0.1"),
+        /// Most transmissions of a block before it is left to RLC.
+        harq_transmissions: u32 = integer((1, 16, ""), "4"),
+        /// E-DCH category of the phone, which sends its largest block in every interval (TS 25.306
+        /// Table 5.1g).
+        uplink_category: u32 = integer((1, 7, ""), "3"),
+        /// Whether the uplink's interval is 2 ms instead of 10 ms; categories 2, 4, 6 and 7 can.
+        has_2ms as "uplink-2ms": bool = flag("false"),
+        common: Common = group(&[
+            ("delay", "30 ms"),
+            ("rlc-error", "0.001"),
+            ("rlc-delay", "100 ms"),
+        ]),
+        states: RadioStates = group(),
+    }
+}
+
+pub(super) const HSPA_PLUS: Entry = Entry::new(
+    "hspa-plus",
+    "3G",
+    "HSPA+ of one carrier: 64QAM in the downlink, intervals of 2 ms in the uplink.",
+    "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 40 to 60 ms",
+)
+.with_aliases(&["hspa+"])
+.with_parameters(&Hspa::with_defaults(&[
+    ("category", "14"),
+    ("sinr", "10"),
+    ("uplink-category", "6"),
+    ("uplink-2ms", "true"),
+    ("delay", "20 ms"),
+]));
+
+impl Registered for Hspa {
+    const ENTRY: Entry = Entry::new(
+        "hspa",
+        "3G",
+        "HSDPA and HSUPA: blocks by channel quality, with HARQ.",
+        "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 60 to 100 ms",
     )
-}
-const fn cqi(default: &'static str) -> Parameter {
-    integer(
-        "cqi",
-        (0, 30, ""),
-        default,
-        "Channel quality indicator, which says how large a block is (TS 25.214 Tables 7A to 7G); \
-         0 takes it from `sinr`.",
-    )
-}
-const fn sinr(default: &'static str) -> Parameter {
-    number(
-        "sinr",
-        (-50.0, 50.0, "dB"),
-        default,
-        "Signal to interference and noise ratio of the downlink, for a `cqi` of 0 (Brouwer et \
-         al., ISSSTA 2004): CQI 1 at -15.9 dB, one more with each 1.02 dB.",
-    )
-}
-const OVERHEAD: Parameter = number(
-    "overhead",
-    (0.0, 0.5, ""),
-    "0.05",
-    "Share of a block that is no IP packet: 16 of the 336 bits of an RLC PDU (TS 25.322 clause \
-     9.2.1.4) and the MAC header.",
-);
-const BLOCK_ERROR: Parameter = number(
-    "block-error",
-    (0.0, 0.9, ""),
-    "0.1",
-    "Probability that a transmission arrives broken and HARQ repeats it, 12 ms later in the \
-     downlink, 16 or 40 ms in the uplink with intervals of 2 or 10 ms (0.1 is what a CQI \
-     promises, TS 25.214 clause 6A.2).",
-);
-const HARQ_TRANSMISSIONS: Parameter = integer(
-    "harq-transmissions",
-    (1, 16, ""),
-    "4",
-    "Most transmissions of a block before it is left to RLC.",
-);
-const fn uplink_category(default: &'static str) -> Parameter {
-    integer(
-        "uplink-category",
-        (1, 7, ""),
-        default,
-        "E-DCH category of the phone, which sends its largest block in every interval (TS 25.306 \
-         Table 5.1g).",
-    )
-}
-const fn uplink_2ms(default: &'static str) -> Parameter {
-    flag(
-        "uplink-2ms",
-        default,
-        "Whether the uplink's interval is 2 ms instead of 10 ms; categories 2, 4, 6 and 7 can.",
-    )
+    .with_aliases(&["hsdpa"])
+    .with_parameters(Hspa::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Hspa::read(settings)
+    }
 }
 
-/// The parameters of both, with the defaults of `category`, `sinr`, `uplink-category`, `uplink-2ms`
-/// and `delay`.
-const fn parameters(defaults: [&'static str; 5]) -> [Parameter; 17] {
-    let [in_downlink, sinr_db, in_uplink, is_2ms, one_way] = defaults;
-    [
-        category(in_downlink),
-        cqi("0"),
-        sinr(sinr_db),
-        OVERHEAD,
-        BLOCK_ERROR,
-        HARQ_TRANSMISSIONS,
-        uplink_category(in_uplink),
-        uplink_2ms(is_2ms),
-        delay(one_way),
-        JITTER,
-        rlc_error("0.001"),
-        rlc_delay("100 ms"),
-        RADIO_STATES,
-        IDLE_PROMOTION,
-        FACH_PROMOTION,
-        DCH_TIMER,
-        FACH_TIMER,
-    ]
-}
-
-static OF_HSPA: [Parameter; 17] = parameters(["10", "4", "3", "false", "30 ms"]);
-static OF_HSPA_PLUS: [Parameter; 17] = parameters(["14", "10", "6", "true", "20 ms"]);
-
-pub(super) const HSPA: Entry = Entry {
-    name: "hspa",
-    aliases: &["hsdpa"],
-    family: "3G",
-    summary: "HSDPA and HSUPA: blocks by channel quality, with HARQ.",
-    citation: "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 60 to 100 ms",
-    parameters: &OF_HSPA,
-};
-
-pub(super) const HSPA_PLUS: Entry = Entry {
-    name: "hspa-plus",
-    aliases: &["hspa+"],
-    family: "3G",
-    summary: "HSPA+ of one carrier: 64QAM in the downlink, intervals of 2 ms in the uplink.",
-    citation: "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 40 to 60 ms",
-    parameters: &OF_HSPA_PLUS,
-};
-
-/// What the two differ in.
-struct Defaults {
-    category: u32,
-    sinr_db: f64,
-    uplink_category: u32,
-    has_2ms: bool,
-    delay: Span,
-}
-
-pub(super) fn hspa(given: &Parameters) -> Result<BearerConfig, LinkError> {
-    let defaults = Defaults {
-        category: 10,
-        sinr_db: 4.0,
-        uplink_category: 3,
-        has_2ms: false,
-        delay: Span::from_millis(30),
-    };
-    bearer(given, &defaults)
-}
-
-pub(super) fn hspa_plus(given: &Parameters) -> Result<BearerConfig, LinkError> {
-    let defaults = Defaults {
-        category: 14,
-        sinr_db: 10.0,
-        uplink_category: 6,
-        has_2ms: true,
-        delay: Span::from_millis(20),
-    };
-    bearer(given, &defaults)
-}
-
-fn bearer(given: &Parameters, defaults: &Defaults) -> Result<BearerConfig, LinkError> {
-    let whole = |name, default: u32| given.number(name, f64::from(default)) as u32;
-    let common = Common {
-        delay: defaults.delay,
-        jitter: Span::ZERO,
-        rlc_error: 0.001,
-        rlc_delay: Span::from_millis(100),
-    };
-    let common = common.with(given);
-    let cqi = match whole("cqi", 0) {
-        0 => cqi_of(given.number("sinr", defaults.sinr_db))?,
-        given => given,
-    };
-    let downlink_bits = block_bits(whole("category", defaults.category), cqi)?;
-    let has_2ms = given.flag("uplink-2ms", defaults.has_2ms);
-    let category = whole("uplink-category", defaults.uplink_category);
-    let uplink_bits = uplink_bits(category, has_2ms)?;
-    let payload = 1.0 - given.number("overhead", 0.05);
-    let direction = |bits: u32, blocks: BlockConfig| {
-        let rate = f64::from(bits) * payload / blocks.interval.as_secs_f64();
-        let blocks = BlockConfig {
-            error: given.number("block-error", blocks.error),
-            transmissions: whole("harq-transmissions", blocks.transmissions),
-            ..blocks
+impl Configures for Hspa {
+    fn configured(&self) -> Result<BearerConfig, LinkError> {
+        let cqi = match self.cqi {
+            0 => cqi_of(self.sinr)?,
+            given => given,
         };
-        // Rounded, so that blocks without overhead have their rate to the bit.
-        common.direction(Rate::from_bits_per_sec(rate.round() as u64), blocks)
-    };
-    let e_dch = if has_2ms { E_DCH_2MS } else { E_DCH_10MS };
-    Ok(BearerConfig {
-        downlink: direction(downlink_bits, HS_DSCH),
-        uplink: direction(uplink_bits, e_dch),
-        states: radio_states(given),
-    })
+        let downlink_bits = block_bits(self.category, cqi)?;
+        let uplink_bits = uplink_bits(self.uplink_category, self.has_2ms)?;
+        let payload = 1.0 - self.overhead;
+        let direction = |bits: u32, blocks: BlockConfig| {
+            let rate = f64::from(bits) * payload / blocks.interval.as_secs_f64();
+            let blocks = BlockConfig {
+                error: self.block_error,
+                transmissions: self.harq_transmissions,
+                ..blocks
+            };
+            // Rounded, so that blocks without overhead have their rate to the bit.
+            let rate = Rate::from_bits_per_sec(rate.round() as u64);
+            self.common.direction(rate, blocks)
+        };
+        let e_dch = if self.has_2ms { E_DCH_2MS } else { E_DCH_10MS };
+        Ok(BearerConfig {
+            downlink: direction(downlink_bits, HS_DSCH),
+            uplink: direction(uplink_bits, e_dch),
+            states: self.states.config(),
+        })
+    }
 }
 
 /// The CQI that a phone reports (F. Brouwer et al., "Usage of link-level performance indicators
@@ -267,7 +181,11 @@ fn parse(field: &str) -> u32 {
 mod tests {
     use super::*;
     use crate::RateConfig;
-    use fadeout_core::registry::Value;
+    use fadeout_core::registry::{Parameters, Value};
+
+    fn hspa(given: &Parameters) -> Result<BearerConfig, LinkError> {
+        Hspa::with(&Settings::new(&Hspa::ENTRY, given), ()).configured()
+    }
 
     fn given(list: &[(&str, f64)]) -> Parameters {
         let numbers = list

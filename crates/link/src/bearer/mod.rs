@@ -10,17 +10,30 @@ mod umts;
 
 use crate::radio_states::RadioStateConfig;
 use crate::{BlockConfig, Limit, LinkConfig, LinkError, QueueConfig, RateConfig};
-use fadeout_core::registry::{Entry, Parameter, Parameters, find, flag, number, span};
+use fadeout_core::registry::{Parameters, flag, number, span};
 use fadeout_core::{Bytes, Rate, Span};
 
-/// Every technology that a bearer can name.
-pub static BEARERS: &[Entry] = &[
-    hspa::HSPA,
-    hspa::HSPA_PLUS,
-    umts::ENTRY,
-    gsm::EDGE,
-    gsm::GPRS,
-];
+fadeout_core::registry! {
+    /// Every technology that a bearer can name.
+    pub static BEARERS;
+
+    /// A technology with its parameters.
+    #[derive(Debug, Clone, PartialEq)]
+    enum Technology {
+        Hspa(hspa::Hspa),
+        HspaPlus(hspa::Hspa) = hspa::HSPA_PLUS,
+        Umts(umts::Umts),
+        Edge(gsm::Edge),
+        Gprs(gsm::Gprs),
+    }
+    macro each;
+}
+
+/// What a technology makes of its parameters.
+trait Configures {
+    /// Both directions, and the phone's states.
+    fn configured(&self) -> Result<BearerConfig, LinkError>;
+}
 
 /// Both directions of a bearer.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,14 +53,8 @@ impl BearerConfig {
     /// # Errors
     /// Where parameters exclude each other; the message says what was expected.
     pub fn new(name: &str, given: &Parameters) -> Option<Result<BearerConfig, LinkError>> {
-        Some(match find(BEARERS, name)?.name {
-            "hspa" => hspa::hspa(given),
-            "hspa-plus" => hspa::hspa_plus(given),
-            "umts" => Ok(umts::umts(given)),
-            "edge" => Ok(gsm::edge(given)),
-            "gprs" => Ok(gsm::gprs(given)),
-            _ => return None,
-        })
+        let technology = Technology::new(name, given)?;
+        Some(each!(technology, technology => technology.configured()))
     }
 }
 
@@ -77,25 +84,27 @@ fn direction(rate: Rate, delay: Span, blocks: BlockConfig) -> LinkConfig {
     }
 }
 
-/// What every technology has: its delay, its jitter and RLC's retransmissions.
-struct Common {
-    delay: Span,
-    jitter: Span,
-    rlc_error: f64,
-    rlc_delay: Span,
+fadeout_core::parameters! {
+    /// What every technology has: its delay, its jitter and RLC's retransmissions. Each has
+    /// defaults of its own.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Common {
+        /// One-way delay of each direction through radio network and core, besides the wait for a
+        /// block and its transmissions.
+        delay: Span = span("60 ms"),
+        /// Largest extra delay, uniform and never reordering; what blocks and their repetitions
+        /// make of it comes on top.
+        jitter: Span = span("0 s"),
+        /// Probability that a block is left broken without HARQ's knowledge, or without HARQ at
+        /// all, and RLC sends it again.
+        rlc_error: f64 = number((0.0, 0.9, ""), "0.01"),
+        /// From a broken block to its repetition by RLC: poll and status report. Later packets
+        /// wait for it.
+        rlc_delay: Span = span("100 ms"),
+    }
 }
 
 impl Common {
-    /// What is given, and `self` for the rest.
-    fn with(self, given: &Parameters) -> Common {
-        Common {
-            delay: given.span("delay", self.delay),
-            jitter: given.span("jitter", self.jitter),
-            rlc_error: given.number("rlc-error", self.rlc_error),
-            rlc_delay: given.span("rlc-delay", self.rlc_delay),
-        }
-    }
-
     fn direction(&self, rate: Rate, blocks: BlockConfig) -> LinkConfig {
         let blocks = BlockConfig {
             residual_error: self.rlc_error,
@@ -119,79 +128,35 @@ fn without_harq(interval: Span) -> BlockConfig {
     }
 }
 
-const fn delay(default: &'static str) -> Parameter {
-    span(
-        "delay",
-        default,
-        "One-way delay of each direction through radio network and core, besides the wait for a \
-         block and its transmissions.",
-    )
+fadeout_core::parameters! {
+    /// The radio states of 3G.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct RadioStates {
+        /// Whether the phone starts idle and must be promoted to CELL_DCH before anything is sent,
+        /// and falls back after inactivity (TS 25.331 clause 7.1). Without it, it is always in
+        /// CELL_DCH.
+        radio_states: bool = flag("false"),
+        /// From idle to CELL_DCH (Qian et al., IMC 2010).
+        idle_promotion: Span = span("2 s"),
+        /// From CELL_FACH to CELL_DCH (Qian et al., IMC 2010).
+        fach_promotion: Span = span("1500 ms"),
+        /// Inactivity after which CELL_DCH falls to CELL_FACH (Qian et al., IMC 2010: 5 to 6 s).
+        dch_timer: Span = span("5 s"),
+        /// Inactivity after which CELL_FACH falls to idle (Qian et al., IMC 2010: 4 to 12 s).
+        fach_timer: Span = span("12 s"),
+    }
 }
 
-const JITTER: Parameter = span(
-    "jitter",
-    "0 s",
-    "Largest extra delay, uniform and never reordering; what blocks and their repetitions make of \
-     it comes on top.",
-);
-
-const fn rlc_error(default: &'static str) -> Parameter {
-    number(
-        "rlc-error",
-        (0.0, 0.9, ""),
-        default,
-        "Probability that a block is left broken without HARQ's knowledge, or without HARQ at \
-         all, and RLC sends it again.",
-    )
-}
-
-const fn rlc_delay(default: &'static str) -> Parameter {
-    span(
-        "rlc-delay",
-        default,
-        "From a broken block to its repetition by RLC: poll and status report. Later packets wait \
-         for it.",
-    )
-}
-
-const RADIO_STATES: Parameter = flag(
-    "radio-states",
-    "false",
-    "Whether the phone starts idle and must be promoted to CELL_DCH before anything is sent, and \
-     falls back after inactivity (TS 25.331 clause 7.1). Without it, it is always in CELL_DCH.",
-);
-const IDLE_PROMOTION: Parameter = span(
-    "idle-promotion",
-    "2 s",
-    "From idle to CELL_DCH (Qian et al., IMC 2010).",
-);
-const FACH_PROMOTION: Parameter = span(
-    "fach-promotion",
-    "1500 ms",
-    "From CELL_FACH to CELL_DCH (Qian et al., IMC 2010).",
-);
-const DCH_TIMER: Parameter = span(
-    "dch-timer",
-    "5 s",
-    "Inactivity after which CELL_DCH falls to CELL_FACH (Qian et al., IMC 2010: 5 to 6 s).",
-);
-const FACH_TIMER: Parameter = span(
-    "fach-timer",
-    "12 s",
-    "Inactivity after which CELL_FACH falls to idle (Qian et al., IMC 2010: 4 to 12 s).",
-);
-
-/// The radio states of 3G, when they are wanted.
-fn radio_states(given: &Parameters) -> Option<RadioStateConfig> {
-    let default = RadioStateConfig::default();
-    given
-        .flag("radio-states", false)
-        .then_some(RadioStateConfig {
-            idle_promotion: given.span("idle-promotion", default.idle_promotion),
-            fach_promotion: given.span("fach-promotion", default.fach_promotion),
-            dch_timer: given.span("dch-timer", default.dch_timer),
-            fach_timer: given.span("fach-timer", default.fach_timer),
+impl RadioStates {
+    /// The states, when they are wanted.
+    fn config(self) -> Option<RadioStateConfig> {
+        self.radio_states.then_some(RadioStateConfig {
+            idle_promotion: self.idle_promotion,
+            fach_promotion: self.fach_promotion,
+            dch_timer: self.dch_timer,
+            fach_timer: self.fach_timer,
         })
+    }
 }
 
 /// The rows of a table: its lines after comment and header, in fields.
@@ -205,47 +170,10 @@ mod tests {
     use super::*;
     use fadeout_core::registry::{ParameterKind, Value};
 
-    /// The parameters of `entry` with the defaults that its documentation names.
-    fn with_every_default(entry: &Entry) -> Parameters {
-        let value = |parameter: &Parameter| match parameter.kind {
-            ParameterKind::Number { .. } | ParameterKind::Integer { .. } => {
-                Value::Number(parameter.default.parse().expect("a number"))
-            }
-            ParameterKind::Bool => Value::Bool(parameter.default == "true"),
-            ParameterKind::Named(kind) => panic!("no bearer names {kind}"),
-            ParameterKind::Choice(names) => {
-                assert!(names.contains(&parameter.default), "{}", parameter.name);
-                Value::Choice(parameter.default.to_owned())
-            }
-            ParameterKind::Span => {
-                let (number, unit) = parameter.default.split_once(' ').expect("a unit");
-                let number: f64 = number.parse().expect("a number");
-                let seconds = if unit == "ms" { number / 1e3 } else { number };
-                Value::Span(Span::from_secs_f64(seconds))
-            }
-        };
-        let parameters = entry.parameters.iter();
-        Parameters(
-            parameters
-                .map(|parameter| (parameter.name.to_owned(), value(parameter)))
-                .collect(),
-        )
-    }
-
-    #[test]
-    fn a_documented_default_is_the_default() {
-        for entry in BEARERS {
-            let given = BearerConfig::new(entry.name, &with_every_default(entry));
-            let none = BearerConfig::new(entry.name, &Parameters::default());
-            assert!(matches!(none, Some(Ok(_))), "{}", entry.name);
-            assert_eq!(given, none, "{}", entry.name);
-        }
-    }
-
     #[test]
     fn every_parameter_changes_something() {
         for entry in BEARERS {
-            let plain = with_every_default(entry);
+            let plain = Parameters::with_every_default(entry);
             for (index, parameter) in entry.parameters.iter().enumerate() {
                 // What is off while another parameter is off is looked at while that is on.
                 let mut base = plain.clone();

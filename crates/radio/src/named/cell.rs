@@ -1,7 +1,7 @@
 //! Cells by the name of their technology.
 
 use super::entry;
-use crate::access::{
+use crate::config::{
     Adaptation, CellConfig, ConfiguredGrant, HarqConfig, ReportedAdaptation, UplinkPower,
 };
 use crate::mac::DrxConfig;

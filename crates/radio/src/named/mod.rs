@@ -35,7 +35,7 @@ const fn entry(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::CellConfig;
+    use crate::config::CellConfig;
     use crate::rlc::Generation;
     use fadeout_core::registry::{Entry, Parameters, Value};
     use fadeout_core::{Hertz, Point};

@@ -146,7 +146,7 @@ impl Builder<'_, '_> {
             return None;
         }
         let sizes = Distribution {
-            kind: DistributionKind::new(arrivals.text("distribution")?)?,
+            kind: DistributionKind::from_name(arrivals.text("distribution")?)?,
             mean: arrivals.quantity("size")?,
             shape: arrivals.number("shape")?,
         };

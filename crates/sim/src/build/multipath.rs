@@ -10,7 +10,7 @@ use fadeout_scenario as scenario;
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::multipath::coupling::Coupled;
 use fadeout_transport::multipath::{
-    MultipathConfig, MultipathConnection, PathConfig, PathId, Scheduler, Subflow,
+    MultipathConfig, MultipathConnection, PathConfig, PathId, PathScheduler, Scheduler, Subflow,
 };
 use fadeout_transport::tcp::TcpConfig;
 

@@ -3,10 +3,9 @@
 use super::BuildError;
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Parameters;
-use fadeout_core::{CellId, Point, Rate, Span, UeId, Vector};
+use fadeout_core::{CellId, Point, Rate, Span, UeId};
 use fadeout_mobility as mobility;
-use fadeout_mobility::{Obstacle, Places, RandomWaypoint, Rectangle, Track};
+use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
 use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
     Serving, UeConfig,
@@ -19,7 +18,7 @@ use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
 use fadeout_radio::rlc::{Generation, RlcConfig};
 use fadeout_radio::wire::Form;
-use fadeout_record::{RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject};
+use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
 
 /// The radio access of a scenario; none without cells.
@@ -97,16 +96,11 @@ fn only_generation(cells: &[CellConfig]) -> Result<Generation, String> {
     Err(text.to_owned())
 }
 
-/// Captures of the radio that the scenario asks for.
-pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptureConfig {
-    let probe = &scenario.probe;
-    let Some(radio) = radio.filter(|_| !probe.radio_capture.is_empty()) else {
-        return RadioCaptureConfig::default();
+/// What captures of the radio need to know.
+pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
+    let Some(radio) = radio.filter(|_| !scenario.probe.radio_capture.is_empty()) else {
+        return RadioInfo::default();
     };
-    let subjects = probe.radio_capture.iter().map(|&subject| match subject {
-        scenario::RadioSubject::Cell(cell) => RadioSubject::Cell(CellId(cell as u32)),
-        scenario::RadioSubject::Ue(ue) => RadioSubject::Ue(UeId(ue as u32)),
-    });
     let channels = radio.access.formats().map(|channel| RadioChannel {
         is_nr: channel.generation == Generation::Nr,
         lcid: channel.lcid,
@@ -118,9 +112,7 @@ pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptu
         },
         pdcp_sn_bits: channel.pdcp.sn_bits,
     });
-    RadioCaptureConfig {
-        capture: subjects.collect(),
-        snaplen: u32::try_from(probe.radio_capture_snap.0).unwrap_or(u32::MAX),
+    RadioInfo {
         cell_nodes: scenario.cells.iter().map(|cell| cell.node).collect(),
         ue_nodes: scenario.ues.iter().map(|ue| ue.node).collect(),
         channels: channels.collect(),
@@ -148,7 +140,9 @@ fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
                 .map_or_else(String::new, |bearer| bearer.name()),
             reason,
         },
-        RadioError::NoUe { .. } => unreachable!("bearers are made of UEs: {error}"),
+        RadioError::NoUe { .. } | RadioError::NoLeg { .. } => {
+            unreachable!("bearers are made of UEs and their legs: {error}")
+        }
     }
 }
 
@@ -240,7 +234,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         carrier: cell.carrier,
         bandwidth: cell.bandwidth,
         sub_bands: described.sub_bands as usize,
-        path_loss: PathLoss::from_name(&path_loss.name, &path_loss.parameters)
+        path_loss: PathLoss::new(&path_loss.name, &path_loss.parameters)
             .ok_or_else(|| unknown("path loss", path_loss))?,
         line_of_sight: match described.line_of_sight {
             scenario::LineOfSight::Drawn => LineOfSight::Drawn,
@@ -314,6 +308,7 @@ fn bearer(
     );
     Ok(BearerConfig {
         ue: UeId(described.ue as u32),
+        leg: 0,
         channel,
         rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
             .ok_or_else(|| unknown("RLC mode", rlc))?,
@@ -325,7 +320,10 @@ fn bearer(
 fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
     let start = ue.position;
     match &ue.movement {
-        Movement::Model(Named { name, parameters }) => model(name, parameters, start, random),
+        Movement::Model(Named { name, parameters }) => Mobility::new(name, parameters)
+            .ok_or_else(|| format!("there is no mobility model \"{name}\""))?
+            .track(start, random)
+            .map_err(|error| error.to_string()),
         Movement::Waypoints(waypoints) => {
             let waypoints: Vec<mobility::Waypoint> = waypoints
                 .iter()
@@ -338,35 +336,6 @@ fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
             Track::waypoints(start, &waypoints).map_err(|error| error.to_string())
         }
         Movement::Trace(trace) => imported(trace, start.z),
-    }
-}
-
-fn model(
-    name: &str,
-    parameters: &Parameters,
-    start: Point,
-    random: Stream,
-) -> Result<Track, String> {
-    let number = |name| parameters.number(name, 0.0);
-    let or = |name, default| parameters.number(name, default);
-    match name {
-        "static" => Ok(Track::rest(start)),
-        "line" => {
-            let velocity = Vector::new(number("x-speed"), number("y-speed"), 0.0);
-            Ok(Track::line(start, velocity))
-        }
-        "random-waypoint" => {
-            let area = Rectangle {
-                low: (number("x-min"), number("y-min")),
-                high: (or("x-max", 100.0), or("y-max", 100.0)),
-            };
-            let speeds = (or("min-speed", 0.5), or("max-speed", 1.5));
-            let pause = parameters.span("pause", fadeout_core::Span::from_secs(2));
-            let walk = RandomWaypoint::new(area, start.z, speeds, pause, random);
-            walk.map(Track::random_waypoint)
-                .map_err(|error| error.to_string())
-        }
-        other => Err(format!("there is no mobility model \"{other}\"")),
     }
 }
 

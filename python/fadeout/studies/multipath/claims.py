@@ -3,31 +3,35 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from fadeout.studies.multipath.runs import Numbers, Point
+from fadeout.studies.multipath.runs import Point
 from fadeout.studies.multipath.setups import BALIA, FAR, LTE, MMWAVE, NEAR, SINGLE
-from fadeout.study import Estimate, Verdict, paired_ratio
+from fadeout.study import Estimate, Numbers, Verdict, paired_ratio
 
-Runs = Mapping[Point, Sequence[Numbers]]
+Found = Mapping[Point, Sequence[Numbers]]
 
 
-def column(runs: Runs, point: Point, name: str = "goodput_mbps") -> list[float]:
+def column(found: Found, point: Point, name: str = "goodput_mbps") -> list[float]:
     """A column over the seeds."""
-    return [each[name] for each in runs[point]]
+    return [each[name] for each in found[point]]
 
 
-def mean(runs: Runs, point: Point, name: str = "goodput_mbps") -> float:
+def mean(found: Found, point: Point, name: str = "goodput_mbps") -> float:
     """A mean over the seeds."""
-    return fmean(column(runs, point, name))
+    return fmean(column(found, point, name))
 
 
-def gain(runs: Runs, point: Point) -> Estimate:
+def gain(found: Found, point: Point) -> Estimate:
     """Goodput over that of the single path, seed by seed."""
-    return paired_ratio(column(runs, point), column(runs, (point[0], SINGLE)))
+    return paired_ratio(column(found, point), column(found, (point[0], SINGLE)))
 
 
-def is_sure(value: Estimate, *bounds: float) -> bool:
-    """Whether the interval of `value` holds none of `bounds`."""
-    return all(abs(value.mean - bound) > value.half_width for bound in bounds)
+def is_sure(value: Estimate, *bounds: float) -> bool | None:
+    """Whether the interval of `value` holds none of `bounds`; None where it has none."""
+    return (
+        None
+        if value.ci95 is None
+        else all(abs(value.mean - bound) > value.half_width for bound in bounds)
+    )
 
 
 MMWAVE_AT_50_M = (1.2, 1.5)
@@ -35,14 +39,14 @@ LTE_AT_50_M = (0.6, 1.1)
 LTE_AT_150_M = (1.6, 2.6)
 
 
-def verdicts(runs: Runs, texts: Mapping[str, str]) -> list[Verdict]:
+def verdicts(found: Found, texts: Mapping[str, str]) -> list[Verdict]:
     """The claims, by the bounds that `published.toml` has."""
-    near_mmwave, near_lte = gain(runs, (NEAR, MMWAVE)), gain(runs, (NEAR, LTE))
-    near_balia = gain(runs, (NEAR, BALIA))
-    far_lte, far_mmwave = gain(runs, (FAR, LTE)), gain(runs, (FAR, MMWAVE))
-    more_mbps = mean(runs, (FAR, LTE)) - mean(runs, (FAR, SINGLE))
-    rtts = [f"{mean(runs, (FAR, setup), 'rtt_ms'):.0f}" for setup in (LTE, SINGLE)]
-    share = mean(runs, (NEAR, BALIA), "second_mbps") / mean(runs, (NEAR, BALIA))
+    near_mmwave, near_lte = gain(found, (NEAR, MMWAVE)), gain(found, (NEAR, LTE))
+    near_balia = gain(found, (NEAR, BALIA))
+    far_lte, far_mmwave = gain(found, (FAR, LTE)), gain(found, (FAR, MMWAVE))
+    more_mbps = mean(found, (FAR, LTE)) - mean(found, (FAR, SINGLE))
+    rtts = [f"{mean(found, (FAR, setup), 'rtt_ms'):.0f}" for setup in (LTE, SINGLE)]
+    share = mean(found, (NEAR, BALIA), "second_mbps") / mean(found, (NEAR, BALIA))
     return [
         Verdict(
             "mp_50m",
