@@ -236,7 +236,7 @@ static FLOW: &[Key] = &[
         "link-info",
         Shape::Table(LINK_INFO),
         Optional,
-        "Cross-layer information: a link on the path tells both ends its rate and its blockages. \
+        "Cross-layer information: a hop of the path tells both ends its rate and its blockages. \
          Schemes that use it say so; without the key nobody is told.",
     ),
 ];
@@ -282,7 +282,8 @@ static LINK_INFO: &[Key] = &[
         "link",
         Shape::Reference,
         Required,
-        "The link or bearer that tells; the direction that the data takes.",
+        "The link or bearer that tells; the direction that the data takes. A UE or a cell tells of \
+         its radio: when it is cut off by a blockage, an outage or a beam failure.",
     ),
     key(
         "delay",
