@@ -222,11 +222,7 @@ impl Builder<'_, '_> {
         fields: &Fields,
         links: &BTreeMap<&str, usize>,
     ) -> Option<LinkInfoSettings> {
-        Some(LinkInfoSettings {
-            link: self.link_index(fields.item("link")?, links)?,
-            delay: fields.span("delay")?,
-            prediction: fields.span("prediction"),
-            error: fields.span("error")?,
-        })
+        let link = self.link_index(fields.item("link")?, links)?;
+        LinkInfoSettings::read(fields, (link,))
     }
 }

@@ -3,9 +3,13 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
+mod budget;
+mod flow;
 mod rab;
 mod radio;
 
+pub use budget::{McsTable, Radio};
+pub use flow::{LinkInfoSettings, Multipath};
 pub use rab::{Rab, RabDirection};
 pub(crate) use radio::{BUILDING, bearers};
 pub use radio::{
@@ -14,7 +18,7 @@ pub use radio::{
 };
 
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};
+use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
 use std::sync::Arc;
 
 /// A whole scenario.
@@ -171,54 +175,6 @@ pub struct Series {
     pub bytes: Arc<[u8]>,
     /// After this long it starts over.
     pub repeat_every: Option<Span>,
-}
-
-/// A directional link budget, from which a signal-to-noise ratio and a rate follow.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Radio {
-    /// Carrier frequency.
-    pub carrier: Hertz,
-    /// Occupied bandwidth.
-    pub bandwidth: Hertz,
-    /// Transmit power.
-    pub tx_power: Dbm,
-    /// Half-power beamwidth at the transmitter, in degrees.
-    pub tx_beamwidth_deg: f64,
-    /// Half-power beamwidth at the receiver, in degrees.
-    pub rx_beamwidth_deg: f64,
-    /// Half-power beamwidth of both antennas in elevation, in degrees.
-    pub elevation_beamwidth_deg: f64,
-    /// Share of the ideal directivity that the antennas reach, in `(0, 1]`.
-    pub antenna_efficiency: f64,
-    /// Ground distance between transmitter and receiver.
-    pub distance: Meters,
-    /// Antenna height of the transmitter.
-    pub tx_height: Meters,
-    /// Antenna height of the receiver.
-    pub rx_height: Meters,
-    /// Receiver noise figure.
-    pub noise_figure: Decibel,
-    /// Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.
-    pub implementation_loss: Decibel,
-    /// Spatial layers, which share the power; 1 to 8.
-    pub layers: u32,
-    /// Share of resource elements that carry no data, in `[0, 1)`.
-    pub overhead: f64,
-    /// Modulation and coding schemes to choose from.
-    pub mcs_table: McsTable,
-    /// Upper bound on the rate.
-    pub max_rate: Option<Rate>,
-}
-
-/// A table of modulation and coding schemes of TS 38.214 clause 5.1.3.1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum McsTable {
-    /// Table 5.1.3.1-1, up to 64QAM.
-    Qam64,
-    /// Table 5.1.3.1-2, up to 256QAM.
-    Qam256,
-    /// Table 5.1.3.1-3, up to 64QAM with low spectral efficiencies.
-    Qam64LowSe,
 }
 
 /// The queue in front of a transmitter.
@@ -422,39 +378,6 @@ pub struct Flow {
     pub multipath: Option<Multipath>,
     /// What a link on its path tells its ends.
     pub link_info: Option<LinkInfoSettings>,
-}
-
-/// Cross-layer information: how a link's rate and blockages are told to the ends of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkInfoSettings {
-    /// The link or bearer, counted as in [`Hop::link`]; it lies on the flow's path.
-    pub link: usize,
-    /// From the event to the notice at either end.
-    pub delay: Span,
-    /// How long before it begins a blockage is predicted; never without it.
-    pub prediction: Option<Span>,
-    /// Standard deviation of a predicted start and of a predicted length.
-    pub error: Span,
-}
-
-/// What makes a flow a Multipath TCP connection.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Multipath {
-    /// Its paths; the first opens the connection.
-    pub paths: Vec<FlowPath>,
-    /// Which path carries the next data; of the catalog's kind "path-scheduler".
-    pub path_scheduler: Named,
-    /// How the paths' windows depend on each other; of the catalog's kind "coupling".
-    pub coupling: Named,
-    /// From the connection's establishment to the first join.
-    pub join_delay: Span,
-    /// Whether the head of the line is sent again on a faster path when the window is full;
-    /// without it the scheduler's stack decides.
-    pub opportunistic_retransmission: Option<bool>,
-    /// Whether the slower path's window is then halved; without it the scheduler's stack decides.
-    pub penalisation: Option<bool>,
-    /// Most that a path's send buffer grows to under the scheduler `linux`.
-    pub maximum_send_buffer: Bytes,
 }
 
 /// One path of a multipath connection.

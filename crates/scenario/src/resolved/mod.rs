@@ -60,14 +60,8 @@ impl Scenario {
                 table["multipath"] = self.multipath(multipath);
             }
             if let Some(info) = &flow.link_info {
-                table["link-info"] = json!({
-                    "link": self.hop_name(info.link),
-                    "delay": span(info.delay),
-                    "error": span(info.error),
-                });
-                if let Some(prediction) = info.prediction {
-                    table["link-info"]["prediction"] = span(prediction);
-                }
+                table["link-info"] = Value::Object(info.written());
+                table["link-info"]["link"] = json!(self.hop_name(info.link));
             }
             (flow.name.clone(), table)
         });
@@ -154,24 +148,8 @@ impl Scenario {
             }
             table
         });
-        let mut table = json!({
-            "paths": paths.collect::<Vec<_>>(),
-            "path-scheduler": named(&multipath.path_scheduler, "name"),
-            "coupling": named(&multipath.coupling, "name"),
-            "join-delay": span(multipath.join_delay),
-            "maximum-send-buffer": size(multipath.maximum_send_buffer),
-        });
-        for (key, flag) in [
-            (
-                "opportunistic-retransmission",
-                multipath.opportunistic_retransmission,
-            ),
-            ("penalisation", multipath.penalisation),
-        ] {
-            if let Some(flag) = flag {
-                table[key] = json!(flag);
-            }
-        }
+        let mut table = Value::Object(multipath.written());
+        table["paths"] = paths.collect();
         table
     }
 }
@@ -262,33 +240,7 @@ fn rate_model(model: &RateModel) -> Value {
         RateModel::OnOff { rate: on, off } => json!({ "rate": rate(*on), "off": schedule(off) }),
         RateModel::Series(given) => series(given),
         RateModel::Trace(trace) => json!({ "trace": trace.path, "repeat": trace.repeat }),
-        RateModel::Radio(radio) => {
-            let mut table = json!({
-                "carrier": Dimension::Frequency.format(radio.carrier.0),
-                "bandwidth": Dimension::Frequency.format(radio.bandwidth.0),
-                "tx-power": Dimension::Power.format(radio.tx_power.0),
-                "tx-beamwidth": Dimension::Angle.format(radio.tx_beamwidth_deg),
-                "rx-beamwidth": Dimension::Angle.format(radio.rx_beamwidth_deg),
-                "distance": length(radio.distance),
-                "tx-height": length(radio.tx_height),
-                "rx-height": length(radio.rx_height),
-                "noise-figure": ratio(radio.noise_figure),
-                "implementation-loss": ratio(radio.implementation_loss),
-                "elevation-beamwidth": Dimension::Angle.format(radio.elevation_beamwidth_deg),
-                "antenna-efficiency": radio.antenna_efficiency,
-                "layers": radio.layers,
-                "overhead": radio.overhead,
-                "mcs-table": match radio.mcs_table {
-                    McsTable::Qam64 => "64qam",
-                    McsTable::Qam256 => "256qam",
-                    McsTable::Qam64LowSe => "64qam-low-se",
-                },
-            });
-            if let Some(max_rate) = radio.max_rate {
-                table["max-rate"] = rate(max_rate);
-            }
-            json!({ "radio": table })
-        }
+        RateModel::Radio(radio) => json!({ "radio": radio.written() }),
     }
 }
 
