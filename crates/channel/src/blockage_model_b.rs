@@ -1,4 +1,6 @@
-//! Blockage by a rectangular screen: TR 38.901 clause 7.6.4.2, model B, for the direct path.
+//! Blockage by a rectangular screen, model B, for the direct path.
+//!
+//! Standard: TR 38.901 §7.6.4.2.
 //!
 //! The blocker is a vertical screen that stands on the ground, turned perpendicular to the path
 //! in plan. Diffraction at its four edges is added up: top and bottom in the side view, the two
@@ -218,6 +220,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
         #[test]
         fn a_loss_is_finite_and_never_a_gain(
             carrier in 1e9..100e9_f64,

@@ -223,7 +223,7 @@ fn run(config: &LinkConfig, arrivals: &[(u64, u32)], is_wake_first: bool) -> [Ve
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
     #[test]
     fn a_discipline_that_never_acts_gives_the_departures_of_drop_tail(

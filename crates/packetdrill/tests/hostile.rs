@@ -52,7 +52,7 @@ fn a_tiny_segment_size_is_no_way_to_exhaust_memory() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
     #[test]
     fn any_text_is_answered(text in "[ -~\n]{0,200}") {

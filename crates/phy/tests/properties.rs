@@ -46,6 +46,8 @@ fn combining() -> impl Strategy<Value = Combining> {
 }
 
 proptest! {
+    #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
     #[test]
     fn error_rates_are_probabilities_that_fall_with_the_signal(
         code in code(),

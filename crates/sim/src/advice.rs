@@ -66,8 +66,10 @@ fn small_buffer(bounds: &Bounds, links_delay: Span) -> Option<String> {
     })
 }
 
-/// A data field of LTE is at most this long (TS 36.322 clause 6.2.2.7), so a large transport block
-/// takes several PDUs; a smaller one takes one.
+/// A data field of LTE is at most this long, so a large transport block takes several PDUs; a
+/// smaller one takes one.
+///
+/// Standard: TS 36.322 §6.2.2.7.
 const LONGEST_PDU: f64 = 32_767.0;
 
 fn short_window(bounds: &Bounds) -> Option<String> {

@@ -14,7 +14,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{EndpointId, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::RadioStates;
-use fadeout_record::RadioCaptureConfig;
+use fadeout_record::RadioInfo;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
@@ -158,9 +158,9 @@ pub(crate) fn parts(
     Ok(parts)
 }
 
-/// Captures of the radio that the scenario asks for.
-pub(crate) fn radio_captures(scenario: &Scenario, parts: &Parts) -> RadioCaptureConfig {
-    radio::captures(scenario, parts.radio.as_ref())
+/// What captures of the radio need to know.
+pub(crate) fn radio_info(scenario: &Scenario, parts: &Parts) -> RadioInfo {
+    radio::info(scenario, parts.radio.as_ref())
 }
 
 fn link_id(link: usize, is_reverse: bool) -> LinkId {

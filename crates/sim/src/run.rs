@@ -5,12 +5,12 @@ use crate::build::{self, BuildError, ChooseCongestion, direction_names};
 use crate::radio::both_directions_of;
 use crate::summary::summary;
 use crate::world::{Parts, World};
-use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
+use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, ProbeSettings, Span, Time};
 use fadeout_record::{
     Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
-    Sampling, SubflowInfo, address_of,
+    SubflowInfo, address_of,
 };
-use fadeout_scenario::{self as scenario, Scenario};
+use fadeout_scenario::Scenario;
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy)]
@@ -175,7 +175,6 @@ impl World<NullProbe> {
 }
 
 fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
-    let probe = &scenario.probe;
     let bearers = scenario.bearers();
     let bearers = bearers.flat_map(|bearer| both_directions_of(&bearer.name()));
     let links = direction_names(scenario).chain(bearers).collect();
@@ -198,17 +197,7 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .map(|node| node.name.clone())
             .collect(),
         endpoints: endpoints(scenario),
-        congestion: sampling(probe.congestion),
-        queues: sampling(probe.queue),
-        throughput_bin: probe.throughput,
-        drops: probe.drops,
-        retransmissions: probe.retransmissions,
-        timeouts: probe.timeouts,
-        flow_events: probe.flow_events,
-        blockages: probe.blockages,
-        capture: probe.capture.clone(),
-        snaplen: u32::try_from(probe.capture_snap.0).unwrap_or(u32::MAX),
-        radio: build::radio_captures(scenario, parts),
+        radio: build::radio_info(scenario, parts),
         cells: scenario
             .cells
             .iter()
@@ -216,22 +205,14 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .collect(),
         ues: scenario.ues.iter().map(|ue| ue.name.clone()).collect(),
         bearers: scenario.bearers().map(|bearer| bearer.name()).collect(),
-        transport_blocks: probe.transport_blocks,
-        bearer_samples: if scenario.ues.is_empty() {
-            Sampling::Off
-        } else {
-            sampling(probe.bearers)
+        probes: ProbeSettings {
+            // Cells that serve nobody send nothing.
+            radio_capture: match parts.radio {
+                Some(_) => scenario.probe.radio_capture.clone(),
+                None => Vec::new(),
+            },
+            ..scenario.probe.clone()
         },
-        radio_delay: probe.radio_delay,
-        radio_drops: probe.drops && !scenario.ues.is_empty(),
-    }
-}
-
-fn sampling(sampling: scenario::Sampling) -> Sampling {
-    match sampling {
-        scenario::Sampling::Off => Sampling::Off,
-        scenario::Sampling::Every(span) => Sampling::Every(span),
-        scenario::Sampling::All => Sampling::All,
     }
 }
 

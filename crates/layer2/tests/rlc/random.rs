@@ -10,7 +10,6 @@ use fadeout_layer2::rlc::{
     AmConfig, Aqm, AqmConfig, Entity, Generation, Mode, RlcConfig, Sdu, TransportBlock, UmConfig,
 };
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// Length of a slot.
 const SLOT: Span = Span::from_micros(500);
@@ -18,7 +17,7 @@ const SLOT: Span = Span::from_micros(500);
 /// longest timer has 80 ms.
 const PATIENCE: u64 = 60_000;
 
-/// A random run, written as numbers between colons.
+/// A random run.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     /// Index of the RLC parameters.
@@ -38,41 +37,10 @@ struct Case {
     aqm: u64,
 }
 
-impl Case {
-    fn fields(&self) -> [u64; 9] {
-        let Case {
-            set,
-            seed,
-            sdus,
-            loss,
-            twice,
-            delay,
-            sdu,
-            grant,
-            aqm,
-        } = *self;
-        [set, seed, sdus, loss, twice, delay, sdu, grant, aqm]
-    }
-    fn from_fields(fields: [u64; 9]) -> Case {
-        let [set, seed, sdus, loss, twice, delay, sdu, grant, aqm] = fields;
-        Case {
-            set,
-            seed,
-            sdus,
-            loss,
-            twice,
-            delay,
-            sdu,
-            grant,
-            aqm,
-        }
-    }
-}
-
 /// Queue management that acts soon.
 fn aqms() -> [AqmConfig; 4] {
     [
-        AqmConfig::DropTail,
+        AqmConfig::default(),
         AqmConfig::CoDel(CoDelConfig {
             target: SLOT,
             interval: SLOT * 2,
@@ -404,7 +372,6 @@ impl Run {
 
 /// Runs a case; packets that queue management dropped and marked.
 fn run(case: Case) -> (u64, u64) {
-    let _guard = PrintReplay(case);
     let config = RlcConfig {
         buffer: Bytes(100_000_000),
         aqm: aqms()[case.aqm as usize],
@@ -459,36 +426,8 @@ fn run(case: Case) -> (u64, u64) {
     (dropped, sum(|end| end.marked))
 }
 
-struct PrintReplay(Case);
-
-impl Drop for PrintReplay {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let fields = self.0.fields().map(|field| field.to_string()).join(":");
-            println!(
-                "replay with: FADEOUT_REPLAY={fields} cargo test -p fadeout-layer2 --test rlc \
-                 random::replay -- --nocapture"
-            );
-        }
-    }
-}
-
-#[test]
-fn replay() {
-    let Ok(text) = std::env::var("FADEOUT_REPLAY") else {
-        return;
-    };
-    let fields: Vec<u64> = text.split(':').filter_map(|f| f.parse().ok()).collect();
-    let Ok(fields) = fields.try_into() else {
-        panic!("FADEOUT_REPLAY has nine numbers between colons, not {text}");
-    };
-    run(Case::from_fields(fields));
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
-        ..ProptestConfig::default() })]
+    #![proptest_config(fadeout_testkit::Cases::new(1000).proptest())]
 
     #[test]
     fn a_bearer_delivers_what_it_promises(case in case()) {

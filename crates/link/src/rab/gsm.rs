@@ -5,7 +5,9 @@ use crate::LinkError;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
 use fadeout_core::{Rate, Span};
 
-/// A radio block on average: twelve in a 52-frame of 240 ms (TS 43.064 clause 6.3.2.1).
+/// A radio block on average: twelve in a 52-frame of 240 ms.
+///
+/// Standard: TS 43.064 §6.3.2.1.
 const BLOCK: Span = Span::from_millis(20);
 
 const SCHEMES: &str = include_str!("../../../../data/gprs_edge_schemes.csv");

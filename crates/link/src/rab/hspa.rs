@@ -19,7 +19,9 @@ const HS_DSCH: BlockConfig = BlockConfig {
     residual_error: 0.0,
     repeat_after: Span::ZERO,
 };
-/// E-DCH's short interval, with eight processes (TS 25.321 clause 11.8.1.1.2).
+/// E-DCH's short interval, with eight processes.
+///
+/// Standard: TS 25.321 §11.8.1.1.2.
 const E_DCH_2MS: BlockConfig = BlockConfig {
     processes: 8,
     ..HS_DSCH

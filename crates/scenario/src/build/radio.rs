@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::keys::MAX_UES;
-use fadeout_core::Point;
 use fadeout_core::math;
 use fadeout_core::random::Stream;
+use fadeout_core::{CellId, Point, UeId};
 
 /// maxDRB of TS 38.331 clause 6.4 is 29, the default bearer's included.
 const MAX_DRBS: usize = 28;
@@ -161,9 +161,9 @@ impl Builder<'_, '_> {
         let named_ues = (0..).zip(ues);
         let named_ues = named_ues.filter(|(_, ue)| ue.name == *name || is_member(ue));
         let found: Vec<RadioSubject> = cell
-            .map(RadioSubject::Cell)
+            .map(|index| RadioSubject::Cell(CellId(index as u32)))
             .into_iter()
-            .chain(named_ues.map(|(index, _)| RadioSubject::Ue(index)))
+            .chain(named_ues.map(|(index, _)| RadioSubject::Ue(UeId(index))))
             .collect();
         if found.is_empty() {
             let names = cells.iter().map(|(name, _)| name.as_str());

@@ -17,6 +17,8 @@ pub use radio::{
     Waypoint,
 };
 
+pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
+
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
 use std::sync::Arc;
@@ -404,61 +406,6 @@ pub struct Named {
     pub name: String,
     /// What the scenario gives; the rest keep their defaults.
     pub parameters: Parameters,
-}
-
-/// What is recorded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProbeSettings {
-    /// Congestion state of each flow.
-    pub congestion: Sampling,
-    /// Length of a throughput bin; none is recorded without it.
-    pub throughput: Option<Span>,
-    /// Length of each queue.
-    pub queue: Sampling,
-    /// Each dropped packet.
-    pub drops: bool,
-    /// Each retransmission.
-    pub retransmissions: bool,
-    /// Each retransmission timeout.
-    pub timeouts: bool,
-    /// Opening, closing and completion of flows.
-    pub flow_events: bool,
-    /// Begin and end of each blockage.
-    pub blockages: bool,
-    /// Each transport block of each UE.
-    pub transport_blocks: bool,
-    /// Buffers of each bearer.
-    pub bearers: Sampling,
-    /// Where each packet's delay on a bearer comes from.
-    pub radio_delay: bool,
-    /// Nodes whose packets are written to a capture file.
-    pub capture: Vec<NodeId>,
-    /// Bytes kept of each captured packet.
-    pub capture_snap: Bytes,
-    /// Cells and UEs whose transport blocks are written to a capture file.
-    pub radio_capture: Vec<RadioSubject>,
-    /// Bytes kept of each captured transport block.
-    pub radio_capture_snap: Bytes,
-}
-
-/// A cell or a UE, by its position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RadioSubject {
-    /// Index into [`Scenario::cells`].
-    Cell(usize),
-    /// Index into [`Scenario::ues`].
-    Ue(usize),
-}
-
-/// How often a row is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sampling {
-    /// Never.
-    Off,
-    /// At most once in this long.
-    Every(Span),
-    /// At every change: each ACK, or each packet.
-    All,
 }
 
 /// One step of a route.

@@ -100,8 +100,8 @@ impl Scenario {
             .radio_capture
             .iter()
             .map(|&subject| match subject {
-                RadioSubject::Cell(cell) => self.cells[cell].name.as_str(),
-                RadioSubject::Ue(ue) => self.ues[ue].name.as_str(),
+                RadioSubject::Cell(cell) => self.cells[cell.index()].name.as_str(),
+                RadioSubject::Ue(ue) => self.ues[ue.index()].name.as_str(),
             })
             .collect();
         let names = |names: Vec<&str>| {

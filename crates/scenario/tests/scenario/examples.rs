@@ -2,7 +2,7 @@
 
 use super::*;
 use fadeout_core::registry::Value;
-use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
+use fadeout_core::{Bytes, CellId, NodeId, Rate, Span, Time, UeId};
 use fadeout_scenario::*;
 use std::path::Path;
 
@@ -189,8 +189,11 @@ fn every_sort_of_value_arrives() {
         vec![scenario.node("client").expect("node")]
     );
     // The crowd's UEs, each once, follow the two interfaces of the phone.
-    let ues = (1..=4).map(RadioSubject::Ue);
-    let subjects: Vec<_> = [RadioSubject::Cell(1)].into_iter().chain(ues).collect();
+    let ues = (1..=4).map(|ue| RadioSubject::Ue(UeId(ue)));
+    let subjects: Vec<_> = [RadioSubject::Cell(CellId(1))]
+        .into_iter()
+        .chain(ues)
+        .collect();
     assert_eq!(scenario.probe.radio_capture, subjects);
     assert_eq!(scenario.probe.radio_capture_snap, Bytes(4000));
 }

@@ -10,15 +10,17 @@ use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
     Serving, UeConfig,
 };
-use fadeout_radio::antenna::{BeamFailure, BeamManagement};
+use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
+use fadeout_radio::channel::blockage::Blockage;
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
-use fadeout_radio::rlc::{Generation, RlcConfig};
+use fadeout_radio::pdcp::Pdcp;
+use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
 use fadeout_radio::wire::Form;
-use fadeout_record::{RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject};
+use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
 
 /// The radio access of a scenario; none without cells.
@@ -88,16 +90,11 @@ fn only_generation(cells: &[CellConfig]) -> Result<Generation, String> {
     Err(text.to_owned())
 }
 
-/// Captures of the radio that the scenario asks for.
-pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptureConfig {
-    let probe = &scenario.probe;
-    let Some(radio) = radio.filter(|_| !probe.radio_capture.is_empty()) else {
-        return RadioCaptureConfig::default();
+/// What captures of the radio need to know.
+pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
+    let Some(radio) = radio.filter(|_| !scenario.probe.radio_capture.is_empty()) else {
+        return RadioInfo::default();
     };
-    let subjects = probe.radio_capture.iter().map(|&subject| match subject {
-        scenario::RadioSubject::Cell(cell) => RadioSubject::Cell(CellId(cell as u32)),
-        scenario::RadioSubject::Ue(ue) => RadioSubject::Ue(UeId(ue as u32)),
-    });
     let channels = radio.access.formats().map(|channel| RadioChannel {
         is_nr: channel.generation == Generation::Nr,
         lcid: channel.lcid,
@@ -109,9 +106,7 @@ pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptu
         },
         pdcp_sn_bits: channel.pdcp.sn_bits,
     });
-    RadioCaptureConfig {
-        capture: subjects.collect(),
-        snaplen: u32::try_from(probe.radio_capture_snap.0).unwrap_or(u32::MAX),
+    RadioInfo {
         cell_nodes: scenario.cells.iter().map(|cell| cell.node).collect(),
         ue_nodes: scenario.ues.iter().map(|ue| ue.node).collect(),
         channels: channels.collect(),
@@ -160,10 +155,11 @@ fn cell(described: &scenario::Cell) -> Result<CellConfig, String> {
         carrier: described.carrier,
         bandwidth: described.bandwidth,
     };
-    let cell = named::cell(name, parameters, &carrier);
-    let cell = cell.ok_or_else(|| unknown("radio", &described.radio))??;
+    let radio = named::Radio::new(name, parameters);
+    let radio = radio.ok_or_else(|| unknown("radio", &described.radio))?;
+    let cell = radio.cell(&carrier)?;
     let scheduler = |given: &Named| {
-        SchedulerKind::from_name(&given.name, &given.parameters)
+        SchedulerKind::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("scheduler", given))
     };
     Ok(CellConfig {
@@ -203,14 +199,14 @@ pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) 
     Some(Bounds {
         peak: cell.peak_rate(),
         tti,
-        rlc: named::rlc(name, parameters, generation(&cell))?,
+        rlc: RlcMode::new(name, parameters, generation(&cell))?.config(),
     })
 }
 
 fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let described = &cell.channel;
     let antenna = |given: &Named| {
-        named::antenna(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
+        Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
     let path_loss = &described.path_loss;
     let fading = |default: &str| {
@@ -222,7 +218,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .ok_or_else(|| format!("there is no fading \"{name}\""))
     };
     let blockages = described.blockage.iter().map(|given| {
-        named::blockage(&given.name, &given.parameters)
+        Blockage::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("blockage model", given))
     });
     Ok(ChannelConfig {
@@ -304,10 +300,12 @@ fn bearer(
         ue: UeId(described.ue as u32),
         leg: 0,
         channel,
-        rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
-            .ok_or_else(|| unknown("RLC mode", rlc))?,
-        pdcp: named::pdcp(&pdcp.name, &pdcp.parameters, generation)
-            .ok_or_else(|| unknown("PDCP", pdcp))?,
+        rlc: RlcMode::new(&rlc.name, &rlc.parameters, generation)
+            .ok_or_else(|| unknown("RLC mode", rlc))?
+            .config(),
+        pdcp: Pdcp::new(&pdcp.name, &pdcp.parameters, generation)
+            .ok_or_else(|| unknown("PDCP", pdcp))?
+            .config(),
     })
 }
 

@@ -103,7 +103,7 @@ def count(effort: Effort) -> int:
 def measure(results: Results) -> Numbers:
     """The numbers of a run; those of the second path are zero where there is none."""
     flow = results.flows.row(0, named=True)
-    second = paths(results)[1] if "paths" in flow else {}
+    second = paths(results)[1] if len(results.paths) else {}
     return {
         "goodput_mbps": flow["goodput_mbps"],
         "rtt_ms": 1e3 * (flow["mean_rtt_s"] or 0.0),
@@ -115,7 +115,7 @@ def measure(results: Results) -> Numbers:
 def paths(results: Results) -> tuple[dict[str, Any], dict[str, Any]]:
     """What 28 GHz did and what the second path did, whichever opened the connection."""
     opened_by = results.manifest["scenario"]["flow"]["download"]["multipath"]["paths"][0]
-    one, other = results.flows.row(0, named=True)["paths"]
+    one, other = results.paths.to_dicts()
     return (one, other) if "ue-28" in opened_by["links"] else (other, one)
 
 

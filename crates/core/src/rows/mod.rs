@@ -1,7 +1,48 @@
-//! The rows of the spine's tables. What a number in a results file means is said here once.
+//! The rows of the tables of results. What a number in a results file means is said here once.
+
+mod radio;
+mod summary;
+
+pub use radio::*;
+pub use summary::*;
 
 use crate::table::{Cell, ColumnKind, ColumnSink};
 use crate::{FlowId, LinkId, Span, Time, table};
+
+/// Calls the macro `$then` with every table that is recorded while a run goes on: the method of
+/// [`Probe`](crate::Probe) that tells of a row, and when; its name; its row. The bins of
+/// `throughput` are the recorder's own. The probe's methods and the recorder's tables are made
+/// from this list.
+#[macro_export]
+macro_rules! recorded_tables {
+    ($then:ident) => {
+        $then! {
+            /// State after an ACK was processed.
+            congestion => congestion: CongestionRow;
+            => throughput: ThroughputRow;
+            /// Occupancy after an arrival.
+            queue => queues: QueueRow;
+            /// A link lost a packet.
+            dropped => drops: DropRow;
+            /// A segment was sent again.
+            retransmit => retransmissions: RetransmitRow;
+            /// A retransmission timer expired.
+            timeout => timeouts: TimeoutRow;
+            /// A flow opened, completed, closed, entered or left recovery.
+            flow_event => flow_events: FlowEventRow;
+            /// A blockage of a link.
+            blockage => blockages: BlockageRow;
+            /// A transport block was received, well or not.
+            transport_block => transport_blocks: TransportBlockRow;
+            /// What waits in a bearer.
+            bearer => bearers: BearerRow;
+            /// A packet left a bearer at the far end.
+            radio_delay => radio_delay: RadioDelayRow;
+            /// A bearer lost a packet.
+            radio_dropped => radio_drops: RadioDropRow;
+        }
+    };
+}
 
 table! {
     /// State of a sender's congestion control, one row a sample.
