@@ -133,6 +133,13 @@ macro_rules! words {
             pub(crate) const SHAPE: $crate::shape::Shape = $crate::shape::Shape::Choice(&[
                 $( ($word, fadeout_core::table::trim(concat!($($doc),+))), )+
             ]);
+
+            /// The word.
+            pub(crate) fn word(&self) -> &'static str {
+                match self {
+                    $( $name::$variant => $word, )+
+                }
+            }
         }
 
         impl $crate::table::KeyValue for $name {
@@ -143,9 +150,7 @@ macro_rules! words {
                 }
             }
             fn written(&self, _: &$crate::shape::Shape) -> Option<serde_json::Value> {
-                Some(serde_json::json!(match self {
-                    $( $name::$variant => $word, )+
-                }))
+                Some(serde_json::json!(self.word()))
             }
         }
     };

@@ -1,6 +1,7 @@
 //! Links with their two directions.
 
 use super::*;
+use crate::table::KeyValue;
 use std::sync::Arc;
 
 /// Largest file that a scenario names.
@@ -71,10 +72,7 @@ impl Builder<'_, '_> {
             delay: delay?,
             jitter: fields.span("jitter")?,
             keeps_order: fields.flag("keeps-order")?,
-            changes: match fields.text("changes")? {
-                "for-arrivals" => Changes::ForArrivals,
-                _ => Changes::AtOnce,
-            },
+            changes: Changes::read(fields.item("changes"))?,
             framing: fields.bytes("framing")?,
             queue: queue?,
             loss: loss?,

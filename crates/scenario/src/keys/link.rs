@@ -2,7 +2,7 @@
 
 use super::blockage::SCHEDULE;
 use super::*;
-use crate::model::Radio;
+use crate::model::{Changes, Radio};
 
 /// The keys of a link.
 pub(super) static LINK: &[Key] = &[
@@ -72,16 +72,7 @@ const ORDER_KEY: Key = key(
 );
 const CHANGES_KEY: Key = key(
     "changes",
-    Shape::Choice(&[
-        (
-            "at-once",
-            "What is queued is sent at the new rate, and what leaves the transmitter has the new delay.",
-        ),
-        (
-            "for-arrivals",
-            "What is queued or being sent keeps the rate and the delay of its arrival, as in netem.",
-        ),
-    ]),
+    Changes::SHAPE,
     Default("\"at-once\""),
     "When a change of rate or delay begins to count.",
 );

@@ -19,6 +19,10 @@ pub use radio::{
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 
+use crate::keys::{LENGTH, LENGTH_OR_ZERO};
+use crate::shape::Presence::{self, Required};
+use crate::shape::Shape;
+use crate::table::{table, words};
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
 use std::sync::Arc;
@@ -159,13 +163,16 @@ pub enum DelayModel {
     Series(Series),
 }
 
-/// When a change of a link's rate or delay begins to count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Changes {
-    /// At once, for what is queued and being sent too.
-    AtOnce,
-    /// For packets that arrive from then on, as in netem.
-    ForArrivals,
+words! {
+    /// When a change of a link's rate or delay begins to count.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Changes {
+        /// What is queued is sent at the new rate, and what leaves the transmitter has the new
+        /// delay.
+        AtOnce = "at-once",
+        /// What is queued or being sent keeps the rate and the delay of its arrival, as in netem.
+        ForArrivals = "for-arrivals",
+    }
 }
 
 /// A file of rates and delays over time as it was read; `link` parses it.
@@ -251,15 +258,17 @@ pub struct Blockage {
     pub depth: BlockageDepth,
 }
 
-/// One direction of a link, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Directions {
-    /// From the link's `from` to its `to`.
-    Forward,
-    /// From the link's `to` to its `from`.
-    Reverse,
-    /// Both.
-    Both,
+words! {
+    /// One direction of a link, or both.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Directions {
+        /// both directions
+        Both = "both",
+        /// from the link's `from` to its `to`: a bearer's downlink
+        Forward = "forward",
+        /// from the link's `to` to its `from`: a bearer's uplink
+        Reverse = "reverse",
+    }
 }
 
 impl Directions {
@@ -341,18 +350,25 @@ pub enum BlockageDepth {
     Geometry(Blocker),
 }
 
-/// An upright rectangle between transmitter and receiver.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Blocker {
-    /// Width across the path.
-    pub width: Meters,
-    /// Height above ground.
-    pub height: Meters,
-    /// Nearest and farthest distance from the receiver; drawn uniformly for each blockage, and
-    /// fixed when both are equal.
-    pub distance: (Meters, Meters),
-    /// Distance of its centre from the path, sideways.
-    pub offset: Meters,
+table! {
+    /// An upright rectangle between transmitter and receiver.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Blocker {
+        own {
+            /// Nearest and farthest distance from the receiver; drawn uniformly for each blockage,
+            /// and fixed when both are equal.
+            distance: (Meters, Meters),
+        }
+        /// Width across the path.
+        width as "blocker-width": Meters = LENGTH, Required;
+        /// Height above ground.
+        height as "blocker-height": Meters = LENGTH, Required;
+        /// Distance from the receiver; of a pair, nearest and farthest, one is drawn uniformly for
+        /// each blockage.
+        "blocker-distance" = Shape::AnyOf(&[LENGTH, Shape::Pair(&LENGTH, &LENGTH)]), Required;
+        /// Distance of the blocker's centre from the path, sideways.
+        offset as "blocker-offset": Meters = LENGTH_OR_ZERO, Presence::Default("\"0 m\"");
+    }
 }
 
 /// One transport connection with its application.

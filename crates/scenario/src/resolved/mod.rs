@@ -160,10 +160,7 @@ fn direction(side: &LinkDirection) -> Value {
         "delay": delay_model(&side.delay),
         "jitter": span(side.jitter),
         "keeps-order": side.keeps_order,
-        "changes": match side.changes {
-            Changes::AtOnce => "at-once",
-            Changes::ForArrivals => "for-arrivals",
-        },
+        "changes": side.changes.word(),
         "framing": size(side.framing),
         "queue": {
             "limit": limit(side.queue.limit),
@@ -310,11 +307,7 @@ fn schedule(schedule: &Schedule) -> Value {
 fn blockage(blockage: &Blockage, link: &str) -> Value {
     let mut table = json!({
         "link": link,
-        "direction": match blockage.direction {
-            Directions::Forward => "forward",
-            Directions::Reverse => "reverse",
-            Directions::Both => "both",
-        },
+        "direction": blockage.direction.word(),
         "schedule": schedule(&blockage.schedule),
         "effect": match blockage.effect {
             BlockageEffect::Held { .. } => "held",
@@ -325,12 +318,12 @@ fn blockage(blockage: &Blockage, link: &str) -> Value {
             BlockageDepth::Total => json!("total"),
             BlockageDepth::Loss(loss) => json!({ "loss": ratio(*loss) }),
             BlockageDepth::Rate(left) => json!({ "rate": rate(*left) }),
-            BlockageDepth::Geometry(blocker) => json!({ "geometry": {
-                "blocker-width": length(blocker.width),
-                "blocker-height": length(blocker.height),
-                "blocker-distance": [length(blocker.distance.0), length(blocker.distance.1)],
-                "blocker-offset": length(blocker.offset),
-            } }),
+            BlockageDepth::Geometry(blocker) => {
+                let mut table = Value::Object(blocker.written());
+                let (near, far) = blocker.distance;
+                table["blocker-distance"] = json!([length(near), length(far)]);
+                json!({ "geometry": table })
+            }
         },
     });
     if let BlockageEffect::Held { limit: Some(limit) } = blockage.effect {
