@@ -2,8 +2,8 @@
 
 mod completions;
 
-use crate::build::{default_congestion_control, direction_names};
-use crate::radio::direction_of;
+use crate::build::default_congestion_control;
+use crate::directory::direction_of;
 use crate::world::{Flow, World};
 use completions::{completion_times, completions};
 use fadeout_core::{
@@ -50,9 +50,11 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
             packets: world.delivered_packets(),
             fingerprint: world.fingerprint().to_string(),
         },
-        links: direction_names(scenario)
+        links: world
+            .directory()
+            .link_names()
             .zip(world.links())
-            .map(|(name, link)| link_row(name, link.stats(), duration_s))
+            .map(|(name, link)| link_row(name.to_owned(), link.stats(), duration_s))
             .collect(),
         radio: world
             .radio_access()

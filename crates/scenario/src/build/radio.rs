@@ -194,7 +194,6 @@ impl Builder<'_, '_> {
     /// Lets flows name bearers as they name links.
     pub(super) fn add_bearer_ends(
         &mut self,
-        first: usize,
         ues: &[Ue],
         cells: &[(String, NodeId)],
         file: &Fields,
@@ -205,9 +204,9 @@ impl Builder<'_, '_> {
             let Some(((_, base), others)) = bases.split_first() else {
                 continue;
             };
-            let ends = (first + index, (*base, ue.node));
+            let ends = (Medium::RadioBearer(index), (*base, ue.node));
             let is_settled = others.iter().all(|(_, other)| other == base);
-            if is_settled && self.link_ends.insert(bearer.name(), ends).is_some() {
+            if is_settled && self.media.insert(bearer.name(), ends).is_some() {
                 let message = format!("a link or bearer and a UE are called `{}`", ue.name);
                 self.mistake(file.place_of("ue"), message, "different names");
             }

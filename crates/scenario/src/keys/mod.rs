@@ -235,7 +235,7 @@ static FLOW: &[Key] = &[
         "link-info",
         Shape::Table(LinkInfoSettings::KEYS),
         Optional,
-        "Cross-layer information: a link on the path tells both ends its rate and its blockages. \
+        "Cross-layer information: a hop of the path tells both ends its rate and its blockages. \
          Schemes that use it say so; without the key nobody is told.",
     ),
 ];

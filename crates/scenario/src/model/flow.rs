@@ -1,6 +1,6 @@
 //! What a flow may have besides its ends: several paths, and notices of its links.
 
-use super::{FlowPath, Named};
+use super::{FlowPath, LinkInfoSource, Named};
 use crate::keys::{PATH, POSITIVE_TIME, SIZE, TIME};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::Shape;
@@ -41,15 +41,15 @@ table! {
 }
 
 table! {
-    /// Notices from a link to both ends.
+    /// Cross-layer information: how a hop's rate and blockages are told to the ends of a flow.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct LinkInfoSettings {
         own {
-            /// The link or bearer, counted as in [`Hop::link`](super::Hop::link); it lies on the
-            /// flow's path.
-            link: usize,
+            /// Who tells; a hop of the flow's path.
+            source: LinkInfoSource,
         }
-        /// The link or bearer that tells; the direction that the data takes.
+        /// The link or bearer that tells; the direction that the data takes. A UE or a cell tells of
+        /// its radio: when it is cut off by a blockage, an outage or a beam failure.
         "link" = Shape::Reference, Required;
         /// Signalling delay, from the event to the notice at either end.
         delay: Span = TIME, Default("\"0 s\"");

@@ -36,7 +36,7 @@ impl Scenario {
         let blockages = self.blockages.iter().map(|blockage| {
             (
                 blockage.name.clone(),
-                self::blockage(blockage, &self.hop_name(blockage.link)),
+                self::blockage(blockage, &self.medium_name(blockage.medium)),
             )
         });
         let flows = self.flows.iter().map(|flow| {
@@ -48,7 +48,10 @@ impl Scenario {
                 "profile": flow.profile,
             });
             if let Some(route) = &flow.route {
-                table["route"] = route.iter().map(|hop| self.hop_name(hop.link)).collect();
+                table["route"] = route
+                    .iter()
+                    .map(|hop| self.medium_name(hop.medium))
+                    .collect();
             }
             if !flow.tcp.0.is_empty() {
                 table["tcp"] = Value::Object(parameters(&flow.tcp));
@@ -61,7 +64,7 @@ impl Scenario {
             }
             if let Some(info) = &flow.link_info {
                 table["link-info"] = Value::Object(info.written());
-                table["link-info"]["link"] = json!(self.hop_name(info.link));
+                table["link-info"]["link"] = json!(self.source_name(info.source));
             }
             (flow.name.clone(), table)
         });
@@ -132,7 +135,7 @@ impl Scenario {
 
     fn multipath(&self, multipath: &Multipath) -> Value {
         let paths = multipath.paths.iter().map(|path| {
-            let links = path.hops.iter().map(|hop| self.hop_name(hop.link));
+            let links = path.hops.iter().map(|hop| self.medium_name(hop.medium));
             let mut table = json!({
                 "links": links.collect::<Vec<_>>(),
                 "backup": path.backup,

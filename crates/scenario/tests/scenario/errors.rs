@@ -1,7 +1,7 @@
 //! Each class of mistake: its place, its words and what it suggests.
 
 use super::*;
-use fadeout_scenario::{Hop, toml_from_json};
+use fadeout_scenario::{Hop, Medium, toml_from_json};
 
 /// The only mistake of `text`, as `line:column: message`.
 #[track_caller]
@@ -523,7 +523,7 @@ fn a_route_leads_from_sender_to_receiver() {
     let flow = |rest: &str| format!("{LINK}{second}{FLOW}{rest}\n");
     let scenario = accepted(&flow("route = [\"second\"]"));
     let hop = Hop {
-        link: 1,
+        medium: Medium::Link(1),
         is_reverse: true,
     };
     assert_eq!(scenario.flows[0].route, Some(vec![hop]));

@@ -212,41 +212,6 @@ fn an_alias_resolves_to_the_canonical_name() {
 }
 
 #[test]
-fn a_route_takes_the_fewest_links_in_either_direction() {
-    let scenario = accepted(EVERYTHING);
-    let (server, client) = (scenario.node("server"), scenario.node("client"));
-    let (server, client) = (server.expect("node"), client.expect("node"));
-    let forward = scenario.route(server, client, &[]).expect("a route");
-    assert_eq!(
-        forward,
-        vec![
-            Hop {
-                link: 0,
-                is_reverse: false
-            },
-            Hop {
-                link: 1,
-                is_reverse: false
-            }
-        ]
-    );
-    let back = scenario.route(client, server, &[]).expect("a route");
-    assert_eq!(
-        back,
-        vec![
-            Hop {
-                link: 1,
-                is_reverse: true
-            },
-            Hop {
-                link: 0,
-                is_reverse: true
-            }
-        ]
-    );
-}
-
-#[test]
 fn without_a_phase_the_first_blockage_ends_with_the_first_period() {
     let schedule = "schedule = { period = \"5 s\", duration = \"200 ms\" }";
     let text = format!("{LINK}[blockage.car]\nlink = \"radio\"\n{schedule}\n");

@@ -3,7 +3,7 @@
 use super::*;
 use examples::EVERYTHING;
 use fadeout_core::{Bytes, Rate, Span};
-use fadeout_scenario::{Hop, Loss, QueueLimit, RateModel};
+use fadeout_scenario::{Hop, Loss, Medium, QueueLimit, RateModel};
 
 /// A server, a base station and a phone behind a bearer; tests add to it.
 const RAB: &str = r#"duration = "10 s"
@@ -18,12 +18,8 @@ to = "phone"
 technology = "hspa"
 "#;
 
-fn hop(link: usize, is_reverse: bool) -> Hop {
-    Hop { link, is_reverse }
-}
-
 #[test]
-fn a_bearer_is_a_hop_after_the_links_and_before_those_of_ues() {
+fn a_hop_says_whether_it_is_a_link_a_bearer_or_one_of_a_ue() {
     let text = format!(
         "{RAB}[cell.macro]\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
          channel = {{ path-loss = \"umi\" }}\n[ue.lte]\nnode = \"phone\"\n\
@@ -34,17 +30,16 @@ fn a_bearer_is_a_hop_after_the_links_and_before_those_of_ues() {
     let scenario = accepted(&text);
     let multipath = scenario.flows[0].multipath.as_ref().expect("given");
     let hops: Vec<_> = multipath.paths.iter().map(|path| &path.hops[..]).collect();
-    let [lte, third] = [
-        [hop(1, false), hop(3, false)],
-        [hop(0, false), hop(2, false)],
-    ];
+    let forward = |medium| Hop {
+        medium,
+        is_reverse: false,
+    };
+    let lte = [Medium::Link(1), Medium::RadioBearer(0)].map(forward);
+    let third = [Medium::Link(0), Medium::Rab(0)].map(forward);
     assert_eq!(hops, [&lte[..], &third[..]]);
-    assert_eq!(scenario.hop_name(2), "third");
-    assert_eq!(scenario.hop_name(3), "lte");
-    assert_eq!(
-        (scenario.bearer_of(2), scenario.bearer_of(3)),
-        (None, Some(0))
-    );
+    assert_eq!(scenario.medium_name(Medium::Link(1)), "x2");
+    assert_eq!(scenario.medium_name(Medium::Rab(0)), "third");
+    assert_eq!(scenario.medium_name(Medium::RadioBearer(0)), "lte");
 }
 
 #[test]
@@ -79,7 +74,8 @@ fn a_bearer_has_what_the_file_says_of_it_and_the_rest_is_the_technology_s() {
     );
     assert_eq!(recorded.uplink.discipline.name, "drop-tail");
     let tunnel = scenario.blockages.iter().find(|one| one.name == "tunnel");
-    assert_eq!(scenario.hop_name(tunnel.expect("a blockage").link), "third");
+    let hit = tunnel.expect("a blockage").medium;
+    assert_eq!(scenario.medium_name(hit), "third");
 }
 
 #[test]

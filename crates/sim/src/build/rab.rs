@@ -4,7 +4,7 @@ use super::{BuildError, link::*};
 use fadeout_core::{LinkId, Rate};
 use fadeout_link::rab::{RabConfig, default_limit};
 use fadeout_link::{Link, LinkConfig, RadioStateConfig, RateConfig};
-use fadeout_scenario::{self as scenario, Named, Scenario};
+use fadeout_scenario::{self as scenario, Medium, Named, Scenario};
 
 /// Set in the entity of a bearer's random streams, which then do not depend on the number of
 /// links: no link has it.
@@ -32,7 +32,7 @@ pub(super) fn build_rab(
         ));
     }
     let build = |config, is_uplink: bool, special| -> Result<Link, BuildError> {
-        let blockage = blockage(scenario, scenario.links.len() + index, is_uplink)?;
+        let blockage = blockage(scenario, Medium::Rab(index), is_uplink)?;
         let config = LinkConfig {
             blockage,
             ..specialised(config, special).map_err(&refuse)?

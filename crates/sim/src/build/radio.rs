@@ -30,28 +30,12 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     }
     let mut config = RadioConfig::default();
     for described in &scenario.cells {
-        let refuse = |reason| BuildError::Cell {
-            cell: described.name.clone(),
-            reason,
-        };
-        config.cells.push(cell(described).map_err(refuse)?);
+        config.cells.push(cell(described)?);
     }
     let mut places = Places::default();
-    for building in &scenario.buildings {
-        let (low, high) = (building.low, building.high);
-        places.build(Obstacle::building(
-            Rectangle { low, high },
-            building.height.0,
-        ));
-    }
+    buildings(scenario, &mut places);
     for described in &scenario.ues {
-        let refuse = |reason| BuildError::Ue {
-            ue: described.name.clone(),
-            reason,
-        };
-        let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
-        let track = track(described, random).map_err(refuse)?;
-        places.put(described.node, track);
+        put_ue(scenario, described, &mut places)?;
         config.ues.push(ue(described));
     }
     for described in scenario.bearers() {
@@ -71,12 +55,36 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     Ok(Some(Radio::new(access, places)))
 }
 
+/// Puts the buildings in their places.
+pub(super) fn buildings(scenario: &Scenario, places: &mut Places) {
+    for building in &scenario.buildings {
+        let (low, high) = (building.low, building.high);
+        places.build(Obstacle::building(
+            Rectangle { low, high },
+            building.height.0,
+        ));
+    }
+}
+
+/// Puts a UE on its way.
+pub(super) fn put_ue(
+    scenario: &Scenario,
+    described: &scenario::Ue,
+    places: &mut Places,
+) -> Result<(), BuildError> {
+    let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
+    let track = track(described, random).map_err(|reason| BuildError::Ue {
+        ue: described.name.clone(),
+        reason,
+    })?;
+    places.put(described.node, track);
+    Ok(())
+}
+
 /// The cell that serves each UE.
-pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<usize> {
-    let cell = |ue| radio.and_then(|radio| radio.access.serving_cell(UeId(ue)));
-    (0..scenario.ues.len() as u32)
-        .map(|ue| cell(ue).map_or(0, CellId::index))
-        .collect()
+pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<Option<CellId>> {
+    let cell = |ue| radio?.access.serving_cell(UeId(ue));
+    (0..scenario.ues.len() as u32).map(cell).collect()
 }
 
 /// The generation of all cells: RLC and PDCP of a UE that may be served by any of them.
@@ -115,11 +123,7 @@ pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
 
 /// The error with the name of what it is about instead of its position.
 fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
-    let text = error.to_string();
-    let reason = text
-        .split_once(": ")
-        .map_or(text.as_str(), |(_, rest)| rest);
-    let reason = reason.to_owned();
+    let reason = error.reason();
     match error {
         RadioError::Phy { cell, .. }
         | RadioError::Channel { cell, .. }
@@ -148,7 +152,15 @@ fn unknown(kind: &str, named: &Named) -> String {
     format!("there is no {kind} \"{}\"", named.name)
 }
 
-fn cell(described: &scenario::Cell) -> Result<CellConfig, String> {
+/// A cell as the radio access has it.
+pub(super) fn cell(described: &scenario::Cell) -> Result<CellConfig, BuildError> {
+    cell_config(described).map_err(|reason| BuildError::Cell {
+        cell: described.name.clone(),
+        reason,
+    })
+}
+
+fn cell_config(described: &scenario::Cell) -> Result<CellConfig, String> {
     let Named { name, parameters } = &described.radio;
     let carrier = named::Carrier {
         site: described.position,
@@ -262,7 +274,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     })
 }
 
-fn ue(described: &scenario::Ue) -> UeConfig {
+/// A UE as the radio access has it.
+pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
     UeConfig {
         serving: match described.cell {
             Some(cell) => Serving::Cell(CellId(cell as u32)),
