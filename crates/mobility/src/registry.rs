@@ -1,8 +1,5 @@
 //! The movement models that a scenario can name.
 
-use crate::line::Line;
-use crate::random_waypoint::RandomWaypointParameters;
-use crate::standing::Standing;
 use crate::{MobilityError, Track};
 use fadeout_core::Point;
 use fadeout_core::random::Stream;
@@ -15,9 +12,9 @@ fadeout_core::registry! {
     /// A movement model with its parameters.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum Mobility {
-        Static(Standing),
-        Line(Line),
-        RandomWaypoint(RandomWaypointParameters),
+        Static(crate::standing::Standing),
+        Line(crate::line::Line),
+        RandomWaypoint(crate::random_waypoint::RandomWaypointParameters),
     }
     macro each;
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// hyphens, or the text after `as`; the doc comment is the field's, the schema's and the documentation's, and the default
 /// stands in the presence, in TOML. A line `"key" = shape, presence;` is a key that the builder
 /// reads by hand, because it becomes something else. `own { … }` holds the fields that the builder
-/// gives. The struct gets `KEYS`; `read`, which takes the own fields in their order; and
+/// gives. The struct gets `KEYS`; `read`, which takes the own fields as a tuple; and
 /// `written`, the table with every key of a field.
 macro_rules! table {
     (
@@ -74,8 +74,8 @@ macro_rules! table {
 
             /// What the table says, beside what the builder knows; nothing where a value is wrong.
             pub(crate) fn read(
-                fields: &$crate::read::Fields
-                $(, $own: $own_type)*
+                fields: &$crate::read::Fields,
+                ($($own,)*): ($($own_type,)*),
             ) -> Option<Self> {
                 Some($name {
                     $( $own, )*
@@ -133,6 +133,13 @@ macro_rules! words {
             pub(crate) const SHAPE: $crate::shape::Shape = $crate::shape::Shape::Choice(&[
                 $( ($word, fadeout_core::table::trim(concat!($($doc),+))), )+
             ]);
+
+            /// The word.
+            pub(crate) fn word(&self) -> &'static str {
+                match self {
+                    $( $name::$variant => $word, )+
+                }
+            }
         }
 
         impl $crate::table::KeyValue for $name {
@@ -143,9 +150,7 @@ macro_rules! words {
                 }
             }
             fn written(&self, _: &$crate::shape::Shape) -> Option<serde_json::Value> {
-                Some(serde_json::json!(match self {
-                    $( $name::$variant => $word, )+
-                }))
+                Some(serde_json::json!(self.word()))
             }
         }
     };
@@ -319,7 +324,7 @@ macro_rules! nested {
         impl $crate::table::KeyValue for $name {
             fn of(content: &$crate::read::Content) -> Option<Self> {
                 match content {
-                    $crate::read::Content::Fields(fields) => <$name>::read(fields),
+                    $crate::read::Content::Fields(fields) => <$name>::read(fields, ()),
                     _ => None,
                 }
             }

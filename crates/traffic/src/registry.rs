@@ -1,10 +1,5 @@
 //! The applications that a scenario can name.
 
-use crate::bulk::Bulk;
-use crate::download::{self, Download};
-use crate::on_off::OnOff;
-use crate::request_response::RequestResponse;
-use crate::transfer::Transfer;
 use crate::{Ask, End};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameter, choice, integer, number};
@@ -17,12 +12,12 @@ fadeout_core::registry! {
     /// The programs at both ends of a flow. `random` is the flow's own stream.
     #[derive(Debug, Clone)]
     pub enum Application(random: Stream = Stream::new(1, "application", 0)) {
-        Bulk(Bulk),
-        Transfer(Transfer),
-        Ftp(Download),
-        Web(Download) = download::WEB,
-        OnOff(OnOff),
-        RequestResponse(RequestResponse),
+        Bulk(crate::bulk::Bulk),
+        Transfer(crate::transfer::Transfer),
+        Ftp(crate::download::Download),
+        Web(crate::download::Download) = crate::download::WEB,
+        OnOff(crate::on_off::OnOff),
+        RequestResponse(crate::request_response::RequestResponse),
     }
     macro each;
 }

@@ -1,6 +1,7 @@
 //! Blockages.
 
 use super::*;
+use crate::table::KeyValue;
 
 impl Builder<'_, '_> {
     /// `media` has every link and bearer of the file, `links` what could be built of the links.
@@ -14,12 +15,7 @@ impl Builder<'_, '_> {
         let medium = fields
             .item("link")
             .and_then(|item| self.medium(item, media));
-        let direction = match fields.text("direction") {
-            Some("forward") => Some(Directions::Forward),
-            Some("reverse") => Some(Directions::Reverse),
-            Some(_) => Some(Directions::Both),
-            None => None,
-        };
+        let direction = Directions::read(fields.item("direction"));
         let schedule = fields
             .fields("schedule")
             .and_then(|schedule| self.schedule(schedule));
@@ -109,12 +105,7 @@ impl Builder<'_, '_> {
             self.mistake(item.place, message, "[nearest, farthest]");
             return None;
         }
-        Some(Blocker {
-            width: fields.meters("blocker-width")?,
-            height: fields.meters("blocker-height")?,
-            distance,
-            offset: fields.meters("blocker-offset")?,
-        })
+        Blocker::read(fields, (distance,))
     }
 
     fn check_bearer(&mut self, fields: &Fields, depth: &BlockageDepth) {

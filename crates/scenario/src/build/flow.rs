@@ -233,11 +233,6 @@ impl Builder<'_, '_> {
             refer_to_nothing(mistakes, item, "link, bearer, UE or cell", names);
             return None;
         };
-        Some(LinkInfoSettings {
-            source,
-            delay: fields.span("delay")?,
-            prediction: fields.span("prediction"),
-            error: fields.span("error")?,
-        })
+        LinkInfoSettings::read(fields, (source,))
     }
 }

@@ -16,7 +16,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item, Reader, is_name};
 use crate::suggest::nearest;
 use crate::tree::{Place, Table, shortened};
-use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};
+use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -319,17 +319,11 @@ impl Fields {
     fn rate(&self, key: &str) -> Option<Rate> {
         self.item(key)?.rate()
     }
-    fn hertz(&self, key: &str) -> Option<Hertz> {
-        self.quantity(key).map(Hertz)
-    }
     fn meters(&self, key: &str) -> Option<Meters> {
         self.quantity(key).map(Meters)
     }
     fn decibel(&self, key: &str) -> Option<Decibel> {
         self.quantity(key).map(Decibel)
-    }
-    fn dbm(&self, key: &str) -> Option<Dbm> {
-        self.quantity(key).map(Dbm)
     }
     fn sampling(&self, key: &str) -> Option<Sampling> {
         match self.item(key)?.content {

@@ -13,7 +13,7 @@ impl Builder<'_, '_> {
     pub(super) fn cell(&mut self, name: &str, fields: &Fields) -> Option<Cell> {
         let node = self.own_node(name, fields);
         let place = place(fields.item("position")?, fields.meters("height")?)?;
-        Cell::read(fields, name.to_owned(), node?, place)
+        Cell::read(fields, (name.to_owned(), node?, place))
     }
 
     /// The UEs with `count` expanded. Those with mistakes are left out.
@@ -91,9 +91,8 @@ impl Builder<'_, '_> {
         }
         let place = place(fields.item("position")?, fields.meters("height")?)?;
         let drbs = fields.map("drb").iter();
-        let drbs = drbs.map(|(name, fields)| Drb::read(fields, name.clone()));
-        Ue::read(
-            fields,
+        let drbs = drbs.map(|(name, fields)| Drb::read(fields, (name.clone(),)));
+        let own = (
             name.to_owned(),
             node,
             cell,
@@ -101,7 +100,8 @@ impl Builder<'_, '_> {
             self.movement(fields)?,
             self.given_sinr(fields)?,
             drbs.collect::<Option<_>>()?,
-        )
+        );
+        Ue::read(fields, own)
     }
 
     /// A given SINR, when there is one; both directions have it or none.
@@ -231,7 +231,7 @@ impl Builder<'_, '_> {
                 return None;
             };
             let (x, y) = waypoint.item("position")?.pair()?;
-            Waypoint::read(waypoint, (x.meters()?, y.meters()?))
+            Waypoint::read(waypoint, ((x.meters()?, y.meters()?),))
         });
         list.collect::<Option<_>>().map(Movement::Waypoints)
     }
@@ -240,7 +240,7 @@ impl Builder<'_, '_> {
         let path = fields.text("file")?;
         let expected = "a movement trace, relative to the scenario file";
         let bytes = self.file(path, fields.place_of("file"), expected)?;
-        MovementTrace::read(fields, bytes)
+        MovementTrace::read(fields, (bytes,))
     }
 
     pub(super) fn building(&mut self, name: &str, fields: &Fields) -> Option<Building> {

@@ -5,14 +5,13 @@ mod link;
 mod multipath;
 mod rab;
 
-use crate::model::{BUILDING, Cell, Ue};
+use crate::model::{BUILDING, Cell, LinkInfoSettings, Multipath, Ue};
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape, Variant};
 use Presence::{Default, FirstOfKind, Optional, Required};
 use blockage::BLOCKAGE;
 use link::LINK;
-pub(crate) use multipath::MAX_PATHS;
-use multipath::MULTIPATH;
+pub(crate) use multipath::{MAX_PATHS, PATH};
 use rab::RAB;
 
 pub(crate) const fn key(
@@ -228,13 +227,13 @@ static FLOW: &[Key] = &[
     ),
     key(
         "multipath",
-        Shape::Table(MULTIPATH),
+        Shape::Table(Multipath::KEYS),
         Optional,
         "Makes the flow a Multipath TCP connection over several paths.",
     ),
     key(
         "link-info",
-        Shape::Table(LINK_INFO),
+        Shape::Table(LinkInfoSettings::KEYS),
         Optional,
         "Cross-layer information: a hop of the path tells both ends its rate and its blockages. \
          Schemes that use it say so; without the key nobody is told.",
@@ -274,36 +273,6 @@ static ARRIVALS: &[Key] = &[
         Shape::Number(Range::closed(0.1, 10.0)),
         Default("1.5"),
         "Shape of a Pareto or log-normal distribution.",
-    ),
-];
-
-static LINK_INFO: &[Key] = &[
-    key(
-        "link",
-        Shape::Reference,
-        Required,
-        "The link or bearer that tells; the direction that the data takes. A UE or a cell tells of \
-         its radio: when it is cut off by a blockage, an outage or a beam failure.",
-    ),
-    key(
-        "delay",
-        TIME,
-        Default("\"0 s\""),
-        "Signalling delay, from the event to the notice at either end.",
-    ),
-    key(
-        "prediction",
-        POSITIVE_TIME,
-        Optional,
-        "How long before its beginning a blockage is predicted; the notice takes the delay. \
-         Without it nothing is predicted.",
-    ),
-    key(
-        "error",
-        TIME,
-        Default("\"0 s\""),
-        "Standard deviation of a predicted beginning and of a predicted length, normally \
-         distributed.",
     ),
 ];
 

@@ -3,9 +3,13 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
+mod budget;
+mod flow;
 mod rab;
 mod radio;
 
+pub use budget::{McsTable, Radio};
+pub use flow::{LinkInfoSettings, Multipath};
 pub use rab::{Rab, RabDirection};
 pub(crate) use radio::{BUILDING, bearers};
 pub use radio::{
@@ -15,8 +19,12 @@ pub use radio::{
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 
+use crate::keys::{LENGTH, LENGTH_OR_ZERO};
+use crate::shape::Presence::{self, Required};
+use crate::shape::Shape;
+use crate::table::{table, words};
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};
+use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
 use std::sync::Arc;
 
 /// A whole scenario.
@@ -155,13 +163,16 @@ pub enum DelayModel {
     Series(Series),
 }
 
-/// When a change of a link's rate or delay begins to count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Changes {
-    /// At once, for what is queued and being sent too.
-    AtOnce,
-    /// For packets that arrive from then on, as in netem.
-    ForArrivals,
+words! {
+    /// When a change of a link's rate or delay begins to count.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Changes {
+        /// What is queued is sent at the new rate, and what leaves the transmitter has the new
+        /// delay.
+        AtOnce = "at-once",
+        /// What is queued or being sent keeps the rate and the delay of its arrival, as in netem.
+        ForArrivals = "for-arrivals",
+    }
 }
 
 /// A file of rates and delays over time as it was read; `link` parses it.
@@ -173,54 +184,6 @@ pub struct Series {
     pub bytes: Arc<[u8]>,
     /// After this long it starts over.
     pub repeat_every: Option<Span>,
-}
-
-/// A directional link budget, from which a signal-to-noise ratio and a rate follow.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Radio {
-    /// Carrier frequency.
-    pub carrier: Hertz,
-    /// Occupied bandwidth.
-    pub bandwidth: Hertz,
-    /// Transmit power.
-    pub tx_power: Dbm,
-    /// Half-power beamwidth at the transmitter, in degrees.
-    pub tx_beamwidth_deg: f64,
-    /// Half-power beamwidth at the receiver, in degrees.
-    pub rx_beamwidth_deg: f64,
-    /// Half-power beamwidth of both antennas in elevation, in degrees.
-    pub elevation_beamwidth_deg: f64,
-    /// Share of the ideal directivity that the antennas reach, in `(0, 1]`.
-    pub antenna_efficiency: f64,
-    /// Ground distance between transmitter and receiver.
-    pub distance: Meters,
-    /// Antenna height of the transmitter.
-    pub tx_height: Meters,
-    /// Antenna height of the receiver.
-    pub rx_height: Meters,
-    /// Receiver noise figure.
-    pub noise_figure: Decibel,
-    /// Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.
-    pub implementation_loss: Decibel,
-    /// Spatial layers, which share the power; 1 to 8.
-    pub layers: u32,
-    /// Share of resource elements that carry no data, in `[0, 1)`.
-    pub overhead: f64,
-    /// Modulation and coding schemes to choose from.
-    pub mcs_table: McsTable,
-    /// Upper bound on the rate.
-    pub max_rate: Option<Rate>,
-}
-
-/// A table of modulation and coding schemes of TS 38.214 clause 5.1.3.1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum McsTable {
-    /// Table 5.1.3.1-1, up to 64QAM.
-    Qam64,
-    /// Table 5.1.3.1-2, up to 256QAM.
-    Qam256,
-    /// Table 5.1.3.1-3, up to 64QAM with low spectral efficiencies.
-    Qam64LowSe,
 }
 
 /// The queue in front of a transmitter.
@@ -295,15 +258,17 @@ pub struct Blockage {
     pub depth: BlockageDepth,
 }
 
-/// One direction of a link, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Directions {
-    /// From the link's `from` to its `to`.
-    Forward,
-    /// From the link's `to` to its `from`.
-    Reverse,
-    /// Both.
-    Both,
+words! {
+    /// One direction of a link, or both.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Directions {
+        /// both directions
+        Both = "both",
+        /// from the link's `from` to its `to`: a bearer's downlink
+        Forward = "forward",
+        /// from the link's `to` to its `from`: a bearer's uplink
+        Reverse = "reverse",
+    }
 }
 
 impl Directions {
@@ -385,18 +350,25 @@ pub enum BlockageDepth {
     Geometry(Blocker),
 }
 
-/// An upright rectangle between transmitter and receiver.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Blocker {
-    /// Width across the path.
-    pub width: Meters,
-    /// Height above ground.
-    pub height: Meters,
-    /// Nearest and farthest distance from the receiver; drawn uniformly for each blockage, and
-    /// fixed when both are equal.
-    pub distance: (Meters, Meters),
-    /// Distance of its centre from the path, sideways.
-    pub offset: Meters,
+table! {
+    /// An upright rectangle between transmitter and receiver.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Blocker {
+        own {
+            /// Nearest and farthest distance from the receiver; drawn uniformly for each blockage,
+            /// and fixed when both are equal.
+            distance: (Meters, Meters),
+        }
+        /// Width across the path.
+        width as "blocker-width": Meters = LENGTH, Required;
+        /// Height above ground.
+        height as "blocker-height": Meters = LENGTH, Required;
+        /// Distance from the receiver; of a pair, nearest and farthest, one is drawn uniformly for
+        /// each blockage.
+        "blocker-distance" = Shape::AnyOf(&[LENGTH, Shape::Pair(&LENGTH, &LENGTH)]), Required;
+        /// Distance of the blocker's centre from the path, sideways.
+        offset as "blocker-offset": Meters = LENGTH_OR_ZERO, Presence::Default("\"0 m\"");
+    }
 }
 
 /// One transport connection with its application.
@@ -433,39 +405,6 @@ pub enum LinkInfoSource {
     Medium(Medium),
     /// The radio bearer that this cell serves, an index into [`Scenario::cells`].
     Cell(usize),
-}
-
-/// Cross-layer information: how a link's rate and blockages are told to the ends of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkInfoSettings {
-    /// Who tells; a hop of the flow's path.
-    pub source: LinkInfoSource,
-    /// From the event to the notice at either end.
-    pub delay: Span,
-    /// How long before it begins a blockage is predicted; never without it.
-    pub prediction: Option<Span>,
-    /// Standard deviation of a predicted start and of a predicted length.
-    pub error: Span,
-}
-
-/// What makes a flow a Multipath TCP connection.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Multipath {
-    /// Its paths; the first opens the connection.
-    pub paths: Vec<FlowPath>,
-    /// Which path carries the next data; of the catalog's kind "path-scheduler".
-    pub path_scheduler: Named,
-    /// How the paths' windows depend on each other; of the catalog's kind "coupling".
-    pub coupling: Named,
-    /// From the connection's establishment to the first join.
-    pub join_delay: Span,
-    /// Whether the head of the line is sent again on a faster path when the window is full;
-    /// without it the scheduler's stack decides.
-    pub opportunistic_retransmission: Option<bool>,
-    /// Whether the slower path's window is then halved; without it the scheduler's stack decides.
-    pub penalisation: Option<bool>,
-    /// Most that a path's send buffer grows to under the scheduler `linux`.
-    pub maximum_send_buffer: Bytes,
 }
 
 /// One path of a multipath connection.

@@ -63,14 +63,8 @@ impl Scenario {
                 table["multipath"] = self.multipath(multipath);
             }
             if let Some(info) = &flow.link_info {
-                table["link-info"] = json!({
-                    "link": self.source_name(info.source),
-                    "delay": span(info.delay),
-                    "error": span(info.error),
-                });
-                if let Some(prediction) = info.prediction {
-                    table["link-info"]["prediction"] = span(prediction);
-                }
+                table["link-info"] = Value::Object(info.written());
+                table["link-info"]["link"] = json!(self.source_name(info.source));
             }
             (flow.name.clone(), table)
         });
@@ -157,24 +151,8 @@ impl Scenario {
             }
             table
         });
-        let mut table = json!({
-            "paths": paths.collect::<Vec<_>>(),
-            "path-scheduler": named(&multipath.path_scheduler, "name"),
-            "coupling": named(&multipath.coupling, "name"),
-            "join-delay": span(multipath.join_delay),
-            "maximum-send-buffer": size(multipath.maximum_send_buffer),
-        });
-        for (key, flag) in [
-            (
-                "opportunistic-retransmission",
-                multipath.opportunistic_retransmission,
-            ),
-            ("penalisation", multipath.penalisation),
-        ] {
-            if let Some(flag) = flag {
-                table[key] = json!(flag);
-            }
-        }
+        let mut table = Value::Object(multipath.written());
+        table["paths"] = paths.collect();
         table
     }
 }
@@ -185,10 +163,7 @@ fn direction(side: &LinkDirection) -> Value {
         "delay": delay_model(&side.delay),
         "jitter": span(side.jitter),
         "keeps-order": side.keeps_order,
-        "changes": match side.changes {
-            Changes::AtOnce => "at-once",
-            Changes::ForArrivals => "for-arrivals",
-        },
+        "changes": side.changes.word(),
         "framing": size(side.framing),
         "queue": {
             "limit": limit(side.queue.limit),
@@ -265,33 +240,7 @@ fn rate_model(model: &RateModel) -> Value {
         RateModel::OnOff { rate: on, off } => json!({ "rate": rate(*on), "off": schedule(off) }),
         RateModel::Series(given) => series(given),
         RateModel::Trace(trace) => json!({ "trace": trace.path, "repeat": trace.repeat }),
-        RateModel::Radio(radio) => {
-            let mut table = json!({
-                "carrier": Dimension::Frequency.format(radio.carrier.0),
-                "bandwidth": Dimension::Frequency.format(radio.bandwidth.0),
-                "tx-power": Dimension::Power.format(radio.tx_power.0),
-                "tx-beamwidth": Dimension::Angle.format(radio.tx_beamwidth_deg),
-                "rx-beamwidth": Dimension::Angle.format(radio.rx_beamwidth_deg),
-                "distance": length(radio.distance),
-                "tx-height": length(radio.tx_height),
-                "rx-height": length(radio.rx_height),
-                "noise-figure": ratio(radio.noise_figure),
-                "implementation-loss": ratio(radio.implementation_loss),
-                "elevation-beamwidth": Dimension::Angle.format(radio.elevation_beamwidth_deg),
-                "antenna-efficiency": radio.antenna_efficiency,
-                "layers": radio.layers,
-                "overhead": radio.overhead,
-                "mcs-table": match radio.mcs_table {
-                    McsTable::Qam64 => "64qam",
-                    McsTable::Qam256 => "256qam",
-                    McsTable::Qam64LowSe => "64qam-low-se",
-                },
-            });
-            if let Some(max_rate) = radio.max_rate {
-                table["max-rate"] = rate(max_rate);
-            }
-            json!({ "radio": table })
-        }
+        RateModel::Radio(radio) => json!({ "radio": radio.written() }),
     }
 }
 
@@ -361,11 +310,7 @@ fn schedule(schedule: &Schedule) -> Value {
 fn blockage(blockage: &Blockage, link: &str) -> Value {
     let mut table = json!({
         "link": link,
-        "direction": match blockage.direction {
-            Directions::Forward => "forward",
-            Directions::Reverse => "reverse",
-            Directions::Both => "both",
-        },
+        "direction": blockage.direction.word(),
         "schedule": schedule(&blockage.schedule),
         "effect": match blockage.effect {
             BlockageEffect::Held { .. } => "held",
@@ -376,12 +321,12 @@ fn blockage(blockage: &Blockage, link: &str) -> Value {
             BlockageDepth::Total => json!("total"),
             BlockageDepth::Loss(loss) => json!({ "loss": ratio(*loss) }),
             BlockageDepth::Rate(left) => json!({ "rate": rate(*left) }),
-            BlockageDepth::Geometry(blocker) => json!({ "geometry": {
-                "blocker-width": length(blocker.width),
-                "blocker-height": length(blocker.height),
-                "blocker-distance": [length(blocker.distance.0), length(blocker.distance.1)],
-                "blocker-offset": length(blocker.offset),
-            } }),
+            BlockageDepth::Geometry(blocker) => {
+                let mut table = Value::Object(blocker.written());
+                let (near, far) = blocker.distance;
+                table["blocker-distance"] = json!([length(near), length(far)]);
+                json!({ "geometry": table })
+            }
         },
     });
     if let BlockageEffect::Held { limit: Some(limit) } = blockage.effect {
