@@ -3,7 +3,7 @@
 use super::*;
 use crate::channel::ChannelConfig;
 use crate::channel::fading::Fading;
-use crate::channel::path_loss::PathLoss;
+use crate::channel::path_loss::{FreeSpace, PathLoss};
 use fadeout_core::{Hertz, NodeId, Vector};
 
 /// One UE at `x`, moving along the line of sites at `speed`.
@@ -36,7 +36,7 @@ fn at(x: f64) -> At {
 
 fn free_space() -> ChannelConfig {
     ChannelConfig {
-        path_loss: PathLoss::FreeSpace,
+        path_loss: PathLoss::FreeSpace(FreeSpace),
         shadowing: None,
         los_fading: Fading::None,
         nlos_fading: Fading::None,
