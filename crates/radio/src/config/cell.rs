@@ -302,8 +302,10 @@ impl CellConfig {
         matches!(self.air, AirInterface::Nr { .. })
     }
 
-    /// The downlink rate that no UE exceeds: of the highest scheme on all resource blocks (TS
-    /// 38.306 clause 4.1.2), or what a fixed rate says.
+    /// The downlink rate that no UE exceeds: of the highest scheme on all resource blocks, or what
+    /// a fixed rate says.
+    ///
+    /// Standard: TS 38.306 §4.1.2.
     pub fn peak_rate(&self) -> Rate {
         let table = match self.adaptation {
             Adaptation::FixedRate { downlink, .. } => return downlink,
