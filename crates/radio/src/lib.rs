@@ -28,6 +28,7 @@ mod leg;
 mod link_budget;
 pub mod mac;
 pub mod named;
+pub mod outlook;
 mod plan;
 mod rrc;
 

@@ -5,6 +5,7 @@ mod common;
 use common::Rig;
 use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
 use fadeout_core::random::Stream;
+use fadeout_core::registry::Parameters;
 use fadeout_core::{
     Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, RadioDropCause, RadioDropRow, Rate,
     Span, Time, UeId,
@@ -32,11 +33,8 @@ fn cell(random: &mut Stream) -> CellConfig {
         },
         _ => CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell"),
     };
-    let schedulers = [
-        SchedulerKind::RoundRobin,
-        SchedulerKind::PROPORTIONAL_FAIR,
-        SchedulerKind::MaxCi,
-    ];
+    let schedulers = ["round-robin", "proportional-fair", "max-ci"]
+        .map(|name| SchedulerKind::new(name, Parameters::NONE).expect("a scheduler"));
     cell.downlink_scheduler = schedulers[random.below(3) as usize];
     cell.uplink_scheduler = schedulers[random.below(3) as usize];
     if random.chance(0.7) {
@@ -106,7 +104,7 @@ fn aqm(random: &mut Stream) -> AqmConfig {
             ..PieConfig::default()
         }),
         2 => AqmConfig::EcnStep(EcnStepConfig::default()),
-        _ => AqmConfig::DropTail,
+        _ => AqmConfig::default(),
     }
 }
 

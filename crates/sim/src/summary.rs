@@ -2,8 +2,8 @@
 
 mod completions;
 
-use crate::build::{default_congestion_control, direction_names};
-use crate::radio::direction_of;
+use crate::build::default_congestion_control;
+use crate::directory::direction_of;
 use crate::world::{Flow, World};
 use completions::{completion_times, completions};
 use fadeout_core::{
@@ -50,9 +50,11 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
             packets: world.delivered_packets(),
             fingerprint: world.fingerprint().to_string(),
         },
-        links: direction_names(scenario)
+        links: world
+            .directory()
+            .link_names()
             .zip(world.links())
-            .map(|(name, link)| link_row(name, link.stats(), duration_s))
+            .map(|(name, link)| link_row(name.to_owned(), link.stats(), duration_s))
             .collect(),
         radio: world
             .radio_access()
@@ -144,7 +146,7 @@ fn flow_row(
             None | Some("uncoupled") => congestion_control(described),
             Some(coupling) => coupling.to_owned(),
         },
-        scheduler: multipath.map(|multipath| multipath.scheduler.name.clone()),
+        scheduler: multipath.map(|multipath| multipath.path_scheduler.name.clone()),
         start_s: flow.start.as_secs_f64(),
         established_s: seconds(flow.established_at),
         first_delivery_s: seconds(flow.first_delivery_at),

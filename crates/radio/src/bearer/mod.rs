@@ -425,7 +425,8 @@ impl Drb {
     /// discardTimer starts then, and queue management may have dropped what a timer was about.
     #[inline]
     pub(crate) fn wakes_for_packets(&self) -> bool {
-        self.config.pdcp.discard_timer.is_some() || self.config.rlc.aqm != AqmConfig::DropTail
+        self.config.pdcp.discard_timer.is_some()
+            || !matches!(self.config.rlc.aqm, AqmConfig::DropTail(_))
     }
 
     /// Whether a wake-up is the one that was armed last.

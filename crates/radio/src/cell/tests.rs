@@ -3,6 +3,7 @@
 use super::{Bid, CellMac, Demand, Grant, Served, Slot, Transmission};
 use crate::config::{CellConfig, ConfiguredGrant, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::SchedulerKind;
+use crate::mac::scheduler::RoundRobinConfig;
 use crate::plan::CellPlan;
 use fadeout_core::{CellId, Direction, Hertz, Point, Time, UeId};
 
@@ -103,7 +104,7 @@ fn cell(config: CellConfig, legs: u32) -> CellMac {
 
 fn lte() -> CellConfig {
     CellConfig {
-        downlink_scheduler: SchedulerKind::RoundRobin,
+        downlink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
         ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::channel::ChannelConfig;
 use crate::channel::path_loss::{PathLoss, UrbanMacro};
+use crate::mac::scheduler::{ProportionalFairConfig, RoundRobinConfig};
 use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
@@ -199,8 +200,8 @@ impl CellConfig {
             layers: 1,
             power: Dbm(46.0),
             noise_figure: Decibel(5.0),
-            downlink_scheduler: SchedulerKind::PROPORTIONAL_FAIR,
-            uplink_scheduler: SchedulerKind::RoundRobin,
+            downlink_scheduler: SchedulerKind::ProportionalFair(ProportionalFairConfig::default()),
+            uplink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
             most_ues: 16,
             adaptation: Adaptation::Reports(ReportedAdaptation::every(tti * 5, tti * 6)),
             fixed_errors: None,

@@ -8,7 +8,7 @@ use crate::rlc::ParameterError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RadioError {
     /// The physical layer of a cell.
-    #[error("cell {cell}: {error}")]
+    #[error("cell {cell}: {}", self.reason())]
     Phy {
         /// Position of the cell.
         cell: usize,
@@ -16,7 +16,7 @@ pub enum RadioError {
         error: PhyError,
     },
     /// The channel of a cell.
-    #[error("cell {cell}: {error}")]
+    #[error("cell {cell}: {}", self.reason())]
     Channel {
         /// Position of the cell.
         cell: usize,
@@ -24,7 +24,7 @@ pub enum RadioError {
         error: ConfigError,
     },
     /// A value of a cell out of its range.
-    #[error("cell {cell}: {what} is {value}; expected {expected}")]
+    #[error("cell {cell}: {}", self.reason())]
     Cell {
         /// Position of the cell.
         cell: usize,
@@ -36,7 +36,7 @@ pub enum RadioError {
         expected: String,
     },
     /// A value of a UE out of its range.
-    #[error("UE {ue}: {what} is {value}; expected {expected}")]
+    #[error("UE {ue}: {}", self.reason())]
     Ue {
         /// Position of the UE.
         ue: usize,
@@ -48,7 +48,7 @@ pub enum RadioError {
         expected: String,
     },
     /// A parameter of a bearer's RLC or PDCP.
-    #[error("bearer {bearer}: {error}")]
+    #[error("bearer {bearer}: {}", self.reason())]
     Parameter {
         /// Position of the bearer.
         bearer: usize,
@@ -56,7 +56,7 @@ pub enum RadioError {
         error: ParameterError,
     },
     /// A bearer of a UE that does not exist.
-    #[error("bearer {bearer} is of UE {ue}; there are {ues} UEs")]
+    #[error("bearer {bearer} {}", self.reason())]
     NoUe {
         /// Position of the bearer.
         bearer: usize,
@@ -66,7 +66,7 @@ pub enum RadioError {
         ues: usize,
     },
     /// A bearer on a leg that its UE does not have.
-    #[error("bearer {bearer} is on leg {leg} of its UE, which has {legs}; the first is 0")]
+    #[error("bearer {bearer} {}", self.reason())]
     NoLeg {
         /// Position of the bearer.
         bearer: usize,
@@ -75,4 +75,31 @@ pub enum RadioError {
         /// How many legs its UE has.
         legs: u8,
     },
+}
+
+impl RadioError {
+    /// What is wrong and what was expected, without where.
+    pub fn reason(&self) -> String {
+        match self {
+            RadioError::Phy { error, .. } => error.to_string(),
+            RadioError::Channel { error, .. } => error.to_string(),
+            RadioError::Parameter { error, .. } => error.to_string(),
+            RadioError::Cell {
+                what,
+                value,
+                expected,
+                ..
+            }
+            | RadioError::Ue {
+                what,
+                value,
+                expected,
+                ..
+            } => format!("{what} is {value}; expected {expected}"),
+            RadioError::NoUe { ue, ues, .. } => format!("is of UE {ue}; there are {ues} UEs"),
+            RadioError::NoLeg { leg, legs, .. } => {
+                format!("is on leg {leg} of its UE, which has {legs}; the first is 0")
+            }
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! Radio resource control, as far as it is modelled: which cells serve a UE, and what follows when
 //! a radio link fails.
 //!
-//! There are no messages and no signalling radio bearers. A UE is connected at once to the cell that
-//! it is told of, or to the one that it measures best at the start. When RLC has repeated something
-//! as often as it may (radio link failure, TS 38.331 clause 5.3.10.3, TS 36.331 clause 5.3.11.3), the
-//! UE is without service for the time that re-establishment takes.
+//! There are no messages and no signalling radio bearers. A UE is connected at once to the cell
+//! that it is told of, or to the one that it measures best at the start. When RLC has repeated
+//! something as often as it may (radio link failure), the UE is without service for the time that
+//! re-establishment takes.
+//!
+//! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
 use crate::config::{LegId, Serving, UeConfig};
 use fadeout_core::{BearerId, CellId, Span, Time};

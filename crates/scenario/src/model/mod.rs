@@ -3,11 +3,11 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
-mod plain_bearer;
+mod rab;
 mod radio;
 
-pub use plain_bearer::{PlainBearer, PlainBearerDirection};
-pub(crate) use radio::bearers;
+pub use rab::{Rab, RabDirection};
+pub(crate) use radio::{BUILDING, bearers};
 pub use radio::{
     Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace, Ue,
     Waypoint,
@@ -33,7 +33,7 @@ pub struct Scenario {
     /// Links, in the order of the file.
     pub links: Vec<Link>,
     /// Bearers of 2G and 3G, in the order of the file.
-    pub plain_bearers: Vec<PlainBearer>,
+    pub rabs: Vec<Rab>,
     /// Cells, in the order of the file.
     pub cells: Vec<Cell>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
@@ -283,8 +283,8 @@ pub enum Loss {
 pub struct Blockage {
     /// Its name in the file.
     pub name: String,
-    /// The link or bearer, counted as in [`Hop::link`].
-    pub link: usize,
+    /// The link or bearer of 2G or 3G.
+    pub medium: Medium,
     /// Which directions it hits.
     pub direction: Directions,
     /// When it happens.
@@ -426,11 +426,20 @@ pub struct Flow {
     pub link_info: Option<LinkInfoSettings>,
 }
 
+/// Which hop of a flow's path tells its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkInfoSource {
+    /// The one that crosses this link or bearer.
+    Medium(Medium),
+    /// The radio bearer that this cell serves, an index into [`Scenario::cells`].
+    Cell(usize),
+}
+
 /// Cross-layer information: how a link's rate and blockages are told to the ends of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkInfoSettings {
-    /// The link or bearer, counted as in [`Hop::link`]; it lies on the flow's path.
-    pub link: usize,
+    /// Who tells; a hop of the flow's path.
+    pub source: LinkInfoSource,
     /// From the event to the notice at either end.
     pub delay: Span,
     /// How long before it begins a blockage is predicted; never without it.
@@ -444,8 +453,8 @@ pub struct LinkInfoSettings {
 pub struct Multipath {
     /// Its paths; the first opens the connection.
     pub paths: Vec<FlowPath>,
-    /// Which path carries the next data; of the catalog's kind "scheduler".
-    pub scheduler: Named,
+    /// Which path carries the next data; of the catalog's kind "path-scheduler".
+    pub path_scheduler: Named,
     /// How the paths' windows depend on each other; of the catalog's kind "coupling".
     pub coupling: Named,
     /// From the connection's establishment to the first join.
@@ -485,15 +494,35 @@ pub struct Named {
     pub parameters: Parameters,
 }
 
-/// One step of a route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What carries packets between two nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Medium {
+    /// A link: an index into [`Scenario::links`].
+    Link(usize),
+    /// A bearer of 2G or 3G: an index into [`Scenario::rabs`].
+    Rab(usize),
+    /// A radio bearer of a UE: a position in [`Scenario::bearers`].
+    RadioBearer(usize),
+}
+
+/// One step of a route: a medium, crossed in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
-    /// The link, an index into [`Scenario::links`]; beyond them [`Scenario::plain_bearers`] count
-    /// on, then the bearers of UEs, in the order of [`Scenario::bearers`]. Those go forward from the
-    /// base station to the phone.
-    pub link: usize,
-    /// Whether it is crossed from its `to` to its `from`.
+    /// What is crossed.
+    pub medium: Medium,
+    /// Whether it is crossed from its `to` to its `from`. Bearers go forward from the base station
+    /// to the phone.
     pub is_reverse: bool,
+}
+
+impl Hop {
+    /// The same medium in the other direction.
+    pub fn reversed(self) -> Hop {
+        Hop {
+            is_reverse: !self.is_reverse,
+            ..self
+        }
+    }
 }
 
 impl Scenario {
@@ -505,85 +534,28 @@ impl Scenario {
             .map(|index| NodeId(index as u32))
     }
 
-    /// The bearer of a UE that hop number `link` crosses, in the order of
-    /// [`bearers`](Self::bearers); `None` for a link and for a plain bearer.
-    pub fn bearer_of(&self, link: usize) -> Option<usize> {
-        link.checked_sub(self.links.len() + self.plain_bearers.len())
+    /// What a medium is called in the file.
+    pub fn medium_name(&self, medium: Medium) -> String {
+        match medium {
+            Medium::Link(link) => self.links[link].name.clone(),
+            Medium::Rab(bearer) => self.rabs[bearer].name.clone(),
+            Medium::RadioBearer(bearer) => {
+                let bearer = self.bearers().nth(bearer);
+                bearer.map_or_else(String::new, |bearer| bearer.name())
+            }
+        }
     }
 
-    /// The name of the link or bearer that hop number `link` crosses.
-    pub fn hop_name(&self, link: usize) -> String {
-        if let Some(bearer) = self.bearer_of(link) {
-            let bearer = self.bearers().nth(bearer);
-            return bearer.map_or_else(String::new, |bearer| bearer.name());
-        }
-        match self.links.get(link) {
-            Some(link) => link.name.clone(),
-            None => self.plain_bearers[link - self.links.len()].name.clone(),
+    /// What the source of link information is called in the file.
+    pub fn source_name(&self, source: LinkInfoSource) -> String {
+        match source {
+            LinkInfoSource::Medium(medium) => self.medium_name(medium),
+            LinkInfoSource::Cell(cell) => self.cells[cell].name.clone(),
         }
     }
 
     /// The radio bearers: the default one of each UE, then the further ones.
     pub fn bearers(&self) -> impl Iterator<Item = Bearer<'_>> {
         radio::bearers(&self.ues)
-    }
-
-    /// The route of a flow of one path there: the one it names, or the one with the fewest links.
-    pub fn route_of(&self, flow: &Flow, serving: &[usize]) -> Option<Vec<Hop>> {
-        match &flow.route {
-            Some(named) => Some(named.clone()),
-            None => self.route(flow.from, flow.to, serving),
-        }
-    }
-
-    /// The route with the fewest links; of two alike, the one whose links come first in the file.
-    ///
-    /// `serving` has the cell of each UE. `None` when nothing connects the nodes; a checked
-    /// scenario has a route for every flow.
-    pub fn route(&self, from: NodeId, to: NodeId, serving: &[usize]) -> Option<Vec<Hop>> {
-        let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); self.nodes.len()];
-        let links = self.links.iter().map(|link| (link.from, link.to));
-        let bearers = self.plain_bearers.iter();
-        let links = links.chain(bearers.map(|bearer| (bearer.from, bearer.to)));
-        let ues = self.ues.iter().zip(serving);
-        let ues = ues.map(|(ue, &cell)| (self.cells[cell].node, ue.node));
-        for (index, (start, end)) in links.chain(ues).enumerate() {
-            leaving[start.index()].push((
-                end,
-                Hop {
-                    link: index,
-                    is_reverse: false,
-                },
-            ));
-            leaving[end.index()].push((
-                start,
-                Hop {
-                    link: index,
-                    is_reverse: true,
-                },
-            ));
-        }
-        let mut arrived_by: Vec<Option<(NodeId, Hop)>> = vec![None; self.nodes.len()];
-        let mut frontier = std::collections::VecDeque::from([from]);
-        while let Some(node) = frontier.pop_front() {
-            if node == to {
-                break;
-            }
-            for &(next, hop) in &leaving[node.index()] {
-                if next != from && arrived_by[next.index()].is_none() {
-                    arrived_by[next.index()] = Some((node, hop));
-                    frontier.push_back(next);
-                }
-            }
-        }
-        let mut hops = Vec::new();
-        let mut node = to;
-        while node != from {
-            let (previous, hop) = arrived_by[node.index()]?;
-            hops.push(hop);
-            node = previous;
-        }
-        hops.reverse();
-        Some(hops)
     }
 }

@@ -25,8 +25,8 @@ impl Scenario {
             table["reverse"] = direction(&link.reverse);
             (link.name.clone(), table)
         });
-        let bearers = self.plain_bearers.iter();
-        let bearers = bearers.map(|one| (one.name.clone(), bearer(one, name)));
+        let rabs = self.rabs.iter();
+        let rabs = rabs.map(|one| (one.name.clone(), rab(one, name)));
         let cells = self.cells.iter();
         let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
         let ues = self.ues.iter();
@@ -36,7 +36,7 @@ impl Scenario {
         let blockages = self.blockages.iter().map(|blockage| {
             (
                 blockage.name.clone(),
-                self::blockage(blockage, &self.hop_name(blockage.link)),
+                self::blockage(blockage, &self.medium_name(blockage.medium)),
             )
         });
         let flows = self.flows.iter().map(|flow| {
@@ -48,7 +48,10 @@ impl Scenario {
                 "profile": flow.profile,
             });
             if let Some(route) = &flow.route {
-                table["route"] = route.iter().map(|hop| self.hop_name(hop.link)).collect();
+                table["route"] = route
+                    .iter()
+                    .map(|hop| self.medium_name(hop.medium))
+                    .collect();
             }
             if !flow.tcp.0.is_empty() {
                 table["tcp"] = Value::Object(parameters(&flow.tcp));
@@ -61,7 +64,7 @@ impl Scenario {
             }
             if let Some(info) = &flow.link_info {
                 table["link-info"] = json!({
-                    "link": self.hop_name(info.link),
+                    "link": self.source_name(info.source),
                     "delay": span(info.delay),
                     "error": span(info.error),
                 });
@@ -79,7 +82,7 @@ impl Scenario {
         for (key, table) in [
             ("node", nodes.collect::<Map<_, _>>()),
             ("link", links.collect()),
-            ("bearer", bearers.collect()),
+            ("rab", rabs.collect()),
             ("cell", cells.collect()),
             ("ue", ues.collect()),
             ("building", buildings.collect()),
@@ -138,7 +141,7 @@ impl Scenario {
 
     fn multipath(&self, multipath: &Multipath) -> Value {
         let paths = multipath.paths.iter().map(|path| {
-            let links = path.hops.iter().map(|hop| self.hop_name(hop.link));
+            let links = path.hops.iter().map(|hop| self.medium_name(hop.medium));
             let mut table = json!({
                 "links": links.collect::<Vec<_>>(),
                 "backup": path.backup,
@@ -156,7 +159,7 @@ impl Scenario {
         });
         let mut table = json!({
             "paths": paths.collect::<Vec<_>>(),
-            "scheduler": named(&multipath.scheduler, "name"),
+            "path-scheduler": named(&multipath.path_scheduler, "name"),
             "coupling": named(&multipath.coupling, "name"),
             "join-delay": span(multipath.join_delay),
             "maximum-send-buffer": size(multipath.maximum_send_buffer),
@@ -199,8 +202,8 @@ fn direction(side: &LinkDirection) -> Value {
     table
 }
 
-fn bearer<'a>(bearer: &PlainBearer, name: impl Fn(NodeId) -> &'a str) -> Value {
-    let direction = |side: &PlainBearerDirection| {
+fn rab<'a>(rab: &Rab, name: impl Fn(NodeId) -> &'a str) -> Value {
+    let direction = |side: &RabDirection| {
         let mut table = json!({
             "queue": { "discipline": named(&side.discipline, "name") },
         });
@@ -216,11 +219,11 @@ fn bearer<'a>(bearer: &PlainBearer, name: impl Fn(NodeId) -> &'a str) -> Value {
         table
     };
     json!({
-        "from": name(bearer.from),
-        "to": name(bearer.to),
-        "technology": named(&bearer.technology, "name"),
-        "downlink": direction(&bearer.downlink),
-        "uplink": direction(&bearer.uplink),
+        "from": name(rab.from),
+        "to": name(rab.to),
+        "technology": named(&rab.technology, "name"),
+        "downlink": direction(&rab.downlink),
+        "uplink": direction(&rab.uplink),
     })
 }
 
@@ -390,7 +393,7 @@ fn blockage(blockage: &Blockage, link: &str) -> Value {
     table
 }
 
-fn named(named: &Named, tag: &str) -> Value {
+pub(crate) fn named(named: &Named, tag: &str) -> Value {
     table(&named.name, tag, &named.parameters)
 }
 

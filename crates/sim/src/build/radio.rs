@@ -10,13 +10,15 @@ use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
     Serving, UeConfig,
 };
-use fadeout_radio::antenna::{BeamFailure, BeamManagement};
+use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
+use fadeout_radio::channel::blockage::Blockage;
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
-use fadeout_radio::rlc::{Generation, RlcConfig};
+use fadeout_radio::pdcp::Pdcp;
+use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
 use fadeout_radio::wire::Form;
 use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
@@ -28,29 +30,13 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     }
     let mut config = RadioConfig::default();
     for described in &scenario.cells {
-        let refuse = |reason| BuildError::Cell {
-            cell: described.name.clone(),
-            reason,
-        };
-        config.cells.push(cell(described).map_err(refuse)?);
+        config.cells.push(cell(described)?);
     }
-    let cells = config.cells.clone();
+    let generations: Vec<Generation> = config.cells.iter().map(generation).collect();
     let mut places = Places::default();
-    for building in &scenario.buildings {
-        let (low, high) = (building.low, building.high);
-        places.build(Obstacle::building(
-            Rectangle { low, high },
-            building.height.0,
-        ));
-    }
+    buildings(scenario, &mut places);
     for described in &scenario.ues {
-        let refuse = |reason| BuildError::Ue {
-            ue: described.name.clone(),
-            reason,
-        };
-        let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
-        let track = track(described, random).map_err(refuse)?;
-        places.put(described.node, track);
+        put_ue(scenario, described, &mut places)?;
         config.ues.push(ue(described));
     }
     let named = |error| named_error(scenario, &error);
@@ -62,20 +48,45 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
             ue: described.name(),
             reason,
         };
-        let cell = radio.access.serving_cell(UeId(described.ue as u32));
-        let cell = &cells[cell.map_or(0, CellId::index)];
-        let bearer = bearer(&described, generation(cell)).map_err(refuse)?;
+        let serving = radio.access.serving_cell(UeId(described.ue as u32));
+        let serving = serving.ok_or_else(|| refuse("it finds no cell".to_owned()))?;
+        let generation = generations[serving.index()];
+        let bearer = bearer(&described, generation).map_err(refuse)?;
         radio.access.establish(bearer).map_err(named)?;
     }
     Ok(Some(radio))
 }
 
+/// Puts the buildings in their places.
+pub(super) fn buildings(scenario: &Scenario, places: &mut Places) {
+    for building in &scenario.buildings {
+        let (low, high) = (building.low, building.high);
+        places.build(Obstacle::building(
+            Rectangle { low, high },
+            building.height.0,
+        ));
+    }
+}
+
+/// Puts a UE on its way.
+pub(super) fn put_ue(
+    scenario: &Scenario,
+    described: &scenario::Ue,
+    places: &mut Places,
+) -> Result<(), BuildError> {
+    let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
+    let track = track(described, random).map_err(|reason| BuildError::Ue {
+        ue: described.name.clone(),
+        reason,
+    })?;
+    places.put(described.node, track);
+    Ok(())
+}
+
 /// The cell that serves each UE.
-pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<usize> {
-    let cell = |ue| radio.and_then(|radio| radio.access.serving_cell(UeId(ue)));
-    (0..scenario.ues.len() as u32)
-        .map(|ue| cell(ue).map_or(0, CellId::index))
-        .collect()
+pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<Option<CellId>> {
+    let cell = |ue| radio?.access.serving_cell(UeId(ue));
+    (0..scenario.ues.len() as u32).map(cell).collect()
 }
 
 /// What captures of the radio need to know.
@@ -103,11 +114,7 @@ pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
 
 /// The error with the name of what it is about instead of its position.
 fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
-    let text = error.to_string();
-    let reason = text
-        .split_once(": ")
-        .map_or(text.as_str(), |(_, rest)| rest);
-    let reason = reason.to_owned();
+    let reason = error.reason();
     match error {
         RadioError::Phy { cell, .. }
         | RadioError::Channel { cell, .. }
@@ -136,24 +143,33 @@ fn unknown(kind: &str, named: &Named) -> String {
     format!("there is no {kind} \"{}\"", named.name)
 }
 
-fn cell(described: &scenario::Cell) -> Result<CellConfig, String> {
+/// A cell as the radio access has it.
+pub(super) fn cell(described: &scenario::Cell) -> Result<CellConfig, BuildError> {
+    cell_config(described).map_err(|reason| BuildError::Cell {
+        cell: described.name.clone(),
+        reason,
+    })
+}
+
+fn cell_config(described: &scenario::Cell) -> Result<CellConfig, String> {
     let Named { name, parameters } = &described.radio;
     let carrier = named::Carrier {
         site: described.position,
         carrier: described.carrier,
         bandwidth: described.bandwidth,
     };
-    let cell = named::cell(name, parameters, &carrier);
-    let cell = cell.ok_or_else(|| unknown("radio", &described.radio))??;
+    let radio = named::Radio::new(name, parameters);
+    let radio = radio.ok_or_else(|| unknown("radio", &described.radio))?;
+    let cell = radio.cell(&carrier)?;
     let scheduler = |given: &Named| {
-        SchedulerKind::from_name(&given.name, &given.parameters)
+        SchedulerKind::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("scheduler", given))
     };
     Ok(CellConfig {
         power: described.tx_power,
         noise_figure: described.noise_figure,
-        downlink_scheduler: scheduler(&described.scheduler)?,
-        uplink_scheduler: scheduler(&described.uplink_scheduler)?,
+        downlink_scheduler: scheduler(&described.mac_scheduler)?,
+        uplink_scheduler: scheduler(&described.uplink_mac_scheduler)?,
         channel: channel(described)?,
         ..cell
     })
@@ -186,14 +202,14 @@ pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) 
     Some(Bounds {
         peak: cell.peak_rate(),
         tti,
-        rlc: named::rlc(name, parameters, generation(&cell))?,
+        rlc: RlcMode::new(name, parameters, generation(&cell))?.config(),
     })
 }
 
 fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let described = &cell.channel;
     let antenna = |given: &Named| {
-        named::antenna(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
+        Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
     let path_loss = &described.path_loss;
     let fading = |default: &str| {
@@ -205,7 +221,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .ok_or_else(|| format!("there is no fading \"{name}\""))
     };
     let blockages = described.blockage.iter().map(|given| {
-        named::blockage(&given.name, &given.parameters)
+        Blockage::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("blockage model", given))
     });
     Ok(ChannelConfig {
@@ -249,7 +265,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     })
 }
 
-fn ue(described: &scenario::Ue) -> UeConfig {
+/// A UE as the radio access has it.
+pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
     UeConfig {
         serving: match described.cell {
             Some(cell) => Serving::Cell(CellId(cell as u32)),
@@ -287,10 +304,12 @@ fn bearer(
         ue: UeId(described.ue as u32),
         leg: 0,
         channel,
-        rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
-            .ok_or_else(|| unknown("RLC mode", rlc))?,
-        pdcp: named::pdcp(&pdcp.name, &pdcp.parameters, generation)
-            .ok_or_else(|| unknown("PDCP", pdcp))?,
+        rlc: RlcMode::new(&rlc.name, &rlc.parameters, generation)
+            .ok_or_else(|| unknown("RLC mode", rlc))?
+            .config(),
+        pdcp: Pdcp::new(&pdcp.name, &pdcp.parameters, generation)
+            .ok_or_else(|| unknown("PDCP", pdcp))?
+            .config(),
     })
 }
 
