@@ -7,13 +7,26 @@ use fadeout_core::{BearerId, CellId, Decibel, Direction, Hertz, NodeId, Point, S
 use fadeout_radio::access::{
     BearerConfig, CellConfig, FixedSinr, RadioConfig, RadioError, Serving, UeConfig,
 };
+use fadeout_radio::channel::{ChannelConfig, LineOfSight};
+
+/// A cell that its UEs see.
+fn in_sight(cell: CellConfig) -> CellConfig {
+    CellConfig {
+        channel: ChannelConfig {
+            line_of_sight: LineOfSight::Given(true),
+            ..cell.channel.clone()
+        },
+        ..cell
+    }
+}
 
 fn lte() -> CellConfig {
-    CellConfig::lte(Point::new(0.0, 0.0, 25.0), Hertz(2e9), 50)
+    in_sight(CellConfig::lte(Point::new(0.0, 0.0, 25.0), Hertz(2e9), 50))
 }
 
 fn nr() -> CellConfig {
-    CellConfig::nr(Point::new(100.0, 0.0, 10.0), Hertz(28e9), 3, 66).expect("a cell")
+    let site = Point::new(100.0, 0.0, 10.0);
+    in_sight(CellConfig::nr(site, Hertz(3.5e9), 2, 66).expect("a cell"))
 }
 
 fn ue() -> UeConfig {
@@ -81,11 +94,11 @@ fn bearers_on_an_lte_leg_and_an_nr_leg_run_at_once_each_in_its_cell() {
         assert_eq!((lte.len(), nr.len()), (200, 200));
         lte.sort_unstable();
         nr.sort_unstable();
-        // An LTE packet takes whole subframes, an NR one slots of 125 us.
+        // An LTE packet takes whole subframes, an NR one slots of 250 us.
         assert!(nr[100] * 2 < lte[100], "{:?}, {:?}", nr[100], lte[100]);
     }
     // Each bearer's blocks are its own leg's cell's.
-    for (cell, slot) in [(0, Span::from_millis(1)), (1, Span::from_micros(125))] {
+    for (cell, slot) in [(0, Span::from_millis(1)), (1, Span::from_micros(250))] {
         let blocks = rig
             .rows
             .blocks

@@ -79,7 +79,7 @@ impl RadioAccess {
         for &bearer in rrc.bearers() {
             let drb = &mut stack.bearers[bearer.index()];
             if drb.on_connected(config.number, leg) {
-                state.add_bearer(bearer, drb.config());
+                state.channels.add(bearer, drb.config());
             }
         }
         stack.legs.push(state);
@@ -109,7 +109,7 @@ impl RadioAccess {
         rrc.on_bearer(id);
         for (number, &leg) in (0..).zip(rrc.legs()) {
             if drb.on_connected(number, leg) {
-                stack.legs[leg.index()].add_bearer(id, &config);
+                stack.legs[leg.index()].channels.add(id, &config);
             }
         }
         stack.bearers.push(drb);
@@ -138,7 +138,7 @@ impl RadioAccess {
         Counters {
             events: self.handled,
             slots: self.cells.iter().map(CellMac::slots).sum(),
-            requests: legs.iter().map(Leg::requests_sent).sum(),
+            requests: legs.iter().map(|leg| leg.requests.sent()).sum(),
             link_failures: ues.iter().map(UeRrc::failures).sum(),
         }
     }
@@ -151,7 +151,7 @@ impl RadioAccess {
         let ue = &ues[ue.index()];
         let mut counters = DirectionCounters::default();
         for leg in ue.legs() {
-            counters.add_leg(legs[leg.index()].counters(direction));
+            counters.add_leg(legs[leg.index()].half(direction).counters());
         }
         for bearer in ue.bearers() {
             counters.add_bearer(bearers[bearer.index()].counters(direction));

@@ -33,7 +33,7 @@ pub(super) fn show_mac_pdu<P: Probe>(
     }
     let (encoder, leg) = (&stack.encoder, &stack.legs[leg.index()]);
     let resources = plan.resources(direction);
-    let block = leg.block(direction, process);
+    let block = leg.half(direction).block(process);
     let shape = block.shape;
     let scheme = resources.scheme(usize::from(shape.scheme));
     let (frame, slot) = frame_and_slot(plan, block.slot);
@@ -70,7 +70,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
         encoder,
         ..
     } = stack;
-    let block = legs[leg.index()].block(direction, process);
+    let block = legs[leg.index()].half(direction).block(process);
     // An uplink block may carry a report alone.
     let nothing = Content::default();
     let content = block.content.map_or(&nothing, |id| contents.content(id));

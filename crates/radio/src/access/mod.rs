@@ -149,7 +149,10 @@ impl RadioAccess {
                     }
                 }
                 Event::Repeat(leg, generation) => {
-                    if self.stack.legs[leg.index()].fire_repeat(generation) {
+                    if self.stack.legs[leg.index()]
+                        .requests
+                        .fire_repeat(generation)
+                    {
                         self.on_repeat(leg, env);
                     }
                 }
@@ -224,7 +227,7 @@ impl RadioAccess {
     /// Something waits at a UE. If it has no other way to tell, it asks.
     fn on_uplink_data(&mut self, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
         let Some(id) = leg else { return };
-        let is_heard = self.stack.legs[id.index()].is_heard();
+        let is_heard = self.stack.legs[id.index()].requests.is_heard();
         if is_heard || self.stack.backlog(env.now, id, Direction::Uplink) == 0 {
             return;
         }
@@ -260,7 +263,7 @@ impl RadioAccess {
     }
 
     fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
-        match self.stack.legs[id.index()].on_repeat(env.now) {
+        match self.stack.legs[id.index()].requests.on_repeat(env.now) {
             Repeat::Later => self.stack.arm_repeat(id),
             Repeat::Ask if self.stack.backlog(env.now, id, Direction::Uplink) > 0 => {
                 self.request(id, env);

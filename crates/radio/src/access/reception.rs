@@ -28,7 +28,7 @@ impl RadioAccess {
         if decoding.is_new && direction == Direction::Uplink {
             leg.on_report(process);
         }
-        let sent = leg.block(direction, process);
+        let sent = leg.half(direction).block(process);
         let times = BlockTimes {
             first_at: sent.first_at,
             last_at: plan.frame.start_of(sent.slot),
@@ -55,16 +55,16 @@ impl RadioAccess {
     ) {
         let leg = &mut self.stack.legs[id.index()];
         if decoding.is_new {
-            if let Some(content) = leg.take_content(direction, process) {
+            if let Some(content) = leg.half_mut(direction).take_content(process) {
                 self.deliver((id, direction), content, times, env);
             }
         } else if decoding.is_lost
-            && let Some(content) = leg.take_content(direction, process)
+            && let Some(content) = leg.half_mut(direction).take_content(process)
         {
             self.stack.lose(direction, content, env);
         }
         let mut position = 0;
-        while let Some(bearer) = self.stack.legs[id.index()].bearer(position) {
+        while let Some(bearer) = self.stack.legs[id.index()].channels.bearer(position) {
             self.stack.close_books(bearer, direction, env);
             position += 1;
         }

@@ -45,7 +45,7 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
     /// What waits for a leg at the base station, with what it is ready with by now.
     fn downlink_backlog(&mut self, leg: LegId) -> u64 {
         let mut position = 0;
-        while let Some(bearer) = self.stack.legs[leg.index()].bearer(position) {
+        while let Some(bearer) = self.stack.legs[leg.index()].channels.bearer(position) {
             if self.stack.bearers[bearer.index()].inlet_at().is_some() {
                 self.stack.drain_inlet(bearer, self.env);
             }
@@ -97,11 +97,12 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         slot: u64,
         target: u64,
     ) -> Option<(u8, Shape)> {
-        self.stack.legs[leg.index()].repetition(direction, slot, target)
+        let leg = &self.stack.legs[leg.index()];
+        leg.half(direction).repetition(slot, target)
     }
 
     fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64) {
-        self.leg(leg).resume(direction, process, target);
+        self.leg(leg).half_mut(direction).resume(process, target);
     }
 
     fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand {
@@ -162,8 +163,8 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             decoded_at,
             share,
         } = transmission;
-        self.leg(leg)
-            .sent(Direction::Downlink, process, slot, again_from);
+        let half = self.leg(leg).half_mut(Direction::Downlink);
+        half.sent(process, slot, again_from);
         self.stack.air.on_downlink_sent(self.cell, slot, share);
         let event = Event::Received(leg, process, Direction::Downlink);
         self.stack.events.schedule(decoded_at, event);
@@ -221,7 +222,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
     }
 
     fn send_uplink(&mut self, plan: &CellPlan, leg: LegId, slot: u64, process: u8) {
-        let block = self.leg(leg).block(Direction::Uplink, process);
+        let block = self.leg(leg).half(Direction::Uplink).block(process);
         let (shape, is_new) = (block.shape, block.is_unsent());
         if is_new && !self.fill_uplink(plan, leg, process, shape.bytes) {
             self.leg(leg).skip_grant(process, slot);

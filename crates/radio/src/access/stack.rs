@@ -67,7 +67,7 @@ impl Stack {
 
     /// Arms the time at which a UE asks again.
     pub(super) fn arm_repeat(&mut self, leg: LegId) {
-        if let Some((at, generation)) = self.legs[leg.index()].arm_repeat() {
+        if let Some((at, generation)) = self.legs[leg.index()].requests.arm_repeat() {
             self.events.schedule(at, Event::Repeat(leg, generation));
         }
     }
@@ -116,12 +116,12 @@ impl Stack {
         let leg = &self.legs[leg.index()];
         let number = leg.config.number;
         let backlog = |id: BearerId| self.bearers[id.index()].backlog(now, number, direction);
-        leg.bearers().map(|id| backlog(id).total()).sum()
+        leg.channels.bearers().map(|id| backlog(id).total()).sum()
     }
 
     /// When the base station is ready with the next packet for a leg that it is busy with.
     pub(super) fn inlet_at(&self, leg: LegId) -> Option<Time> {
-        let bearers = self.legs[leg.index()].bearers();
+        let bearers = self.legs[leg.index()].channels.bearers();
         bearers
             .filter_map(|bearer| self.bearers[bearer.index()].inlet_at())
             .min()
@@ -146,7 +146,8 @@ impl Stack {
             env,
         };
         let content = self.contents.content_mut(id);
-        leg.fill(now, direction, bytes, content, &mut queues);
+        leg.channels
+            .fill(now, direction, bytes, content, &mut queues);
         if content.bearers.is_empty() {
             self.contents.free(id);
             return None;
@@ -169,7 +170,7 @@ impl Stack {
         requested_at: Option<Time>,
         env: &mut Env<'_, impl Probe>,
     ) {
-        for bearer in self.legs[leg.index()].bearers() {
+        for bearer in self.legs[leg.index()].channels.bearers() {
             self.bearers[bearer.index()].sample(direction, env);
         }
         let content = self.contents.content(content);
@@ -194,7 +195,7 @@ impl Stack {
         if plan.config.fixed_errors.is_some() && !env.probe.wants_transport_blocks(plan.id) {
             return 0.0;
         }
-        let block = self.legs[id.index()].block(direction, process);
+        let block = self.legs[id.index()].half(direction).block(process);
         let scheme = usize::from(block.shape.scheme);
         let scheme = plan.resources(direction).scheme(scheme);
         self.air.refresh(id, env.now, motion);
@@ -245,7 +246,10 @@ impl Stack {
     ) {
         let drb = &mut self.bearers[bearer.index()];
         let legs = &self.legs;
-        let is_idle = |drb: &Drb| drb.legs().all(|leg| legs[leg.index()].is_idle(direction));
+        let is_idle = |drb: &Drb| {
+            drb.legs()
+                .all(|leg| legs[leg.index()].half(direction).is_idle())
+        };
         drb.close_books(direction, is_idle, env, &mut self.storage);
     }
 
@@ -261,7 +265,7 @@ impl Stack {
             self.lost[direction.index()] = contents;
         }
         let mut position = 0;
-        while let Some(bearer) = self.legs[leg.index()].bearer(position) {
+        while let Some(bearer) = self.legs[leg.index()].channels.bearer(position) {
             let drb = &mut self.bearers[bearer.index()];
             if drb.is_acknowledged() {
                 drb.reestablish(env, &mut self.storage);

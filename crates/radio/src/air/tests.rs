@@ -4,7 +4,8 @@ use super::*;
 use crate::channel::ChannelConfig;
 use crate::channel::fading::Fading;
 use crate::channel::path_loss::{FreeSpace, PathLoss};
-use fadeout_core::{Hertz, NodeId, Vector};
+use crate::config::UplinkPower;
+use fadeout_core::{Decibel, Hertz, NodeId, Vector};
 
 /// One UE at `x`, moving along the line of sites at `speed`.
 struct At {

@@ -27,9 +27,9 @@ use crate::phy::link_adaptation::OuterLoop;
 use crate::plan::CellPlan;
 use adaptation::Report;
 use fadeout_core::random::Stream;
-use fadeout_core::{BearerId, CellId, Direction, Probe, Span, Time, TransportBlockRow, UeId};
+use fadeout_core::{CellId, Direction, Probe, Span, Time, TransportBlockRow, UeId};
 use harq_entity::{HarqEntity, Judgement};
-use multiplex::Channel;
+use multiplex::Channels;
 use request::UplinkRequests;
 
 /// Who a leg connects.
@@ -49,9 +49,9 @@ pub(crate) struct Leg {
     pub config: LegConfig,
     down: LegHalf,
     up: LegHalf,
-    requests: UplinkRequests,
-    /// The bearers with RLC on it, most urgent first.
-    channels: Vec<Channel>,
+    pub requests: UplinkRequests,
+    /// The bearers with RLC on it.
+    pub channels: Channels,
     /// From a multiple of the DRX cycle to its on-duration.
     drx_offset: Span,
     /// Until when it listens because of its latest new data.
@@ -63,7 +63,7 @@ pub(crate) struct Leg {
 /// One direction of a leg.
 #[derive(Debug)]
 pub(crate) struct LegHalf {
-    pub(crate) harq: HarqEntity,
+    harq: HarqEntity,
     /// Whether data waits for a HARQ process.
     is_stalled: bool,
     /// Slot of its latest block: a UE has one in each slot at most.
@@ -97,6 +97,47 @@ impl LegHalf {
             counters: BlockCounters::default(),
         }
     }
+
+    /// What it has done so far.
+    pub(crate) fn counters(&self) -> &BlockCounters {
+        &self.counters
+    }
+
+    /// The block of a HARQ process.
+    pub(crate) fn block(&self, process: u8) -> &HarqProcess {
+        self.harq.process(process)
+    }
+
+    /// The block to be sent again first of those that may be in `slot`, and its resources; none
+    /// when slot `target` is taken already.
+    pub(crate) fn repetition(&self, slot: u64, target: u64) -> Option<(u8, Shape)> {
+        let process = self.harq.waiting(slot)?;
+        (self.last_slot != target).then(|| (process, self.harq.process(process).shape))
+    }
+
+    /// A block that waited gets slot `target`.
+    pub(crate) fn resume(&mut self, process: u8, target: u64) {
+        self.harq.resume(process);
+        self.last_slot = target;
+    }
+
+    /// A block goes out in `slot`; whatever becomes of it, its process is not used before slot
+    /// `again_from`.
+    pub(crate) fn sent(&mut self, process: u8, slot: u64, again_from: u64) {
+        self.harq.sent(process, slot, again_from);
+        self.counters.blocks += 1;
+        self.counters.retransmissions += u64::from(self.harq.process(process).round() > 0);
+    }
+
+    /// Takes the content of a block that was delivered or given up.
+    pub(crate) fn take_content(&mut self, process: u8) -> Option<ContentId> {
+        self.harq.process_mut(process).content.take()
+    }
+
+    /// Whether no block is under way or waits.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.harq.is_idle()
+    }
 }
 
 impl Leg {
@@ -113,7 +154,7 @@ impl Leg {
             down: LegHalf::new(harq.downlink_processes, stream("radio.downlink")),
             up: LegHalf::new(harq.uplink_processes, stream("radio.uplink")),
             requests: UplinkRequests::new(config.ue, plan, stream("radio.request")),
-            channels: Vec::new(),
+            channels: Channels::default(),
             drx_offset,
             awake_until: Time::ZERO,
             unserved_until: Time::ZERO,
@@ -137,20 +178,11 @@ impl Leg {
             Direction::Uplink => &self.up,
         }
     }
-    fn half_mut(&mut self, direction: Direction) -> &mut LegHalf {
+    pub(crate) fn half_mut(&mut self, direction: Direction) -> &mut LegHalf {
         match direction {
             Direction::Downlink => &mut self.down,
             Direction::Uplink => &mut self.up,
         }
-    }
-
-    pub(crate) fn counters(&self, direction: Direction) -> &BlockCounters {
-        &self.half(direction).counters
-    }
-
-    /// The block of a HARQ process.
-    pub(crate) fn block(&self, direction: Direction, process: u8) -> &HarqProcess {
-        self.half(direction).harq.process(process)
     }
 
     /// The first slot from which on it can be served, when it may have something for `slot`.
@@ -182,35 +214,6 @@ impl Leg {
         if let Some(drx) = &plan.config.drx {
             self.awake_until = now.saturating_add(drx.inactivity);
         }
-    }
-
-    /// The block to be sent again first of those that may be, and its resources; none when
-    /// slot `target` is taken already.
-    pub(crate) fn repetition(
-        &self,
-        direction: Direction,
-        slot: u64,
-        target: u64,
-    ) -> Option<(u8, Shape)> {
-        let half = self.half(direction);
-        let process = half.harq.waiting(slot)?;
-        (half.last_slot != target).then(|| (process, half.harq.process(process).shape))
-    }
-
-    /// A block that waited gets slot `target`.
-    pub(crate) fn resume(&mut self, direction: Direction, process: u8, target: u64) {
-        let half = self.half_mut(direction);
-        half.harq.resume(process);
-        half.last_slot = target;
-    }
-
-    /// A block goes out in `slot`; whatever becomes of it, its process is not used before slot
-    /// `again_from`.
-    pub(crate) fn sent(&mut self, direction: Direction, process: u8, slot: u64, again_from: u64) {
-        let half = self.half_mut(direction);
-        half.harq.sent(process, slot, again_from);
-        half.counters.blocks += 1;
-        half.counters.retransmissions += u64::from(half.harq.process(process).round() > 0);
     }
 
     /// The receiver has tried to decode a block that arrived with this SINR. None when it was
@@ -264,20 +267,6 @@ impl Leg {
         Some(decoding)
     }
 
-    /// Takes the content of a block that was delivered or given up.
-    pub(crate) fn take_content(&mut self, direction: Direction, process: u8) -> Option<ContentId> {
-        self.half_mut(direction)
-            .harq
-            .process_mut(process)
-            .content
-            .take()
-    }
-
-    /// Whether no block of a direction is under way or waits.
-    pub(crate) fn is_idle(&self, direction: Direction) -> bool {
-        self.half(direction).harq.is_idle()
-    }
-
     /// Radio link failure: nothing is under way any more, and the UE is without service until
     /// `until`. The contents of blocks go to `lost`, by direction.
     pub(crate) fn fail(&mut self, until: Time, lost: &mut [Vec<ContentId>; 2]) {
@@ -285,15 +274,5 @@ impl Leg {
         self.requests.reset();
         self.down.harq.clear(&mut lost[Direction::Downlink.index()]);
         self.up.harq.clear(&mut lost[Direction::Uplink.index()]);
-    }
-
-    /// Its bearers, most urgent first.
-    pub(crate) fn bearers(&self) -> impl Iterator<Item = BearerId> + '_ {
-        self.channels.iter().map(|channel| channel.bearer)
-    }
-
-    /// Its bearer at a position of that order.
-    pub(crate) fn bearer(&self, position: usize) -> Option<BearerId> {
-        self.channels.get(position).map(|channel| channel.bearer)
     }
 }

@@ -1,16 +1,20 @@
 //! Which bearers fill a block (logical channel prioritisation, TS 38.321 clause 5.4.3.1.3, TS 36.321
 //! clause 5.4.3.1; base stations are free in their choice, and do the same here).
 
-use super::{Content, Leg};
+use super::Content;
 use crate::config::BearerConfig;
 use crate::mac::logical_channel::Bucket;
 use crate::rlc::TransportBlock;
 use fadeout_core::{BearerId, Direction, Time};
 
+/// The logical channels of a leg, most urgent first.
+#[derive(Debug, Default)]
+pub(crate) struct Channels(Vec<Channel>);
+
 /// A logical channel: a bearer with RLC on this leg.
 #[derive(Debug)]
-pub(super) struct Channel {
-    pub bearer: BearerId,
+struct Channel {
+    bearer: BearerId,
     priority: u8,
     /// What each direction may send at its prioritised rate.
     buckets: [Bucket; 2],
@@ -37,20 +41,20 @@ enum Turn {
     Only,
 }
 
-impl Leg {
+impl Channels {
     /// A bearer gets RLC on this leg. Those of one priority are served in the order in which they
     /// came.
-    pub(crate) fn add_bearer(&mut self, bearer: BearerId, config: &BearerConfig) {
+    pub(crate) fn add(&mut self, bearer: BearerId, config: &BearerConfig) {
         let bucket = Bucket::new(&config.channel);
         let priority = config.channel.priority;
         let behind = |channel: &Channel| channel.priority <= priority;
-        let position = self.channels.partition_point(behind);
+        let position = self.0.partition_point(behind);
         let channel = Channel {
             bearer,
             priority,
             buckets: [bucket; 2],
         };
-        self.channels.insert(position, channel);
+        self.0.insert(position, channel);
     }
 
     /// Fills a transport block of `bytes` bytes: STATUS PDUs of all bearers, then each bearer up to
@@ -63,14 +67,14 @@ impl Leg {
         content: &mut Content,
         queues: &mut impl RlcQueues,
     ) {
-        let turns: &[Turn] = if self.channels.len() > 1 {
+        let turns: &[Turn] = if self.0.len() > 1 {
             &[Turn::Status, Turn::Prioritised, Turn::Rest]
         } else {
             &[Turn::Only]
         };
         let mut left = bytes;
         for &turn in turns {
-            for channel in &mut self.channels {
+            for channel in &mut self.0 {
                 let bucket = &mut channel.buckets[direction.index()];
                 let grant = match turn {
                     Turn::Status => queues.status(channel.bearer).min(u64::from(left)) as u32,
@@ -93,5 +97,15 @@ impl Leg {
                 left -= used;
             }
         }
+    }
+
+    /// The bearers, most urgent first.
+    pub(crate) fn bearers(&self) -> impl Iterator<Item = BearerId> + '_ {
+        self.0.iter().map(|channel| channel.bearer)
+    }
+
+    /// The bearer at a position of that order.
+    pub(crate) fn bearer(&self, position: usize) -> Option<BearerId> {
+        self.0.get(position).map(|channel| channel.bearer)
     }
 }

@@ -12,7 +12,7 @@ use fadeout_core::{Time, UeId, Wake};
 
 /// What the UE did to get uplink slots, and what the base station knows of what it has.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct UplinkRequests {
+pub(crate) struct UplinkRequests {
     /// Slots from a multiple of the period to its opportunities for scheduling requests.
     offset: u32,
     /// The same for its configured grant, if it has one.
@@ -39,7 +39,7 @@ pub(super) struct UplinkRequests {
     /// Base station: `granted` as of the latest block with a report.
     reported_granted: u64,
     /// Scheduling requests so far.
-    pub(super) sent: u64,
+    sent: u64,
 }
 
 /// A scheduling request.
@@ -126,23 +126,47 @@ impl UplinkRequests {
             self.known = status.saturating_sub(granted_since);
         }
     }
-}
 
-impl Leg {
     /// Whether the base station knows or will learn that something waits, so that the UE need not
     /// ask.
     pub(crate) fn is_heard(&self) -> bool {
-        let requests = &self.requests;
-        requests.is_requested || requests.outstanding > 0 || requests.reported > 0
+        self.is_requested || self.outstanding > 0 || self.reported > 0
     }
 
     /// Scheduling requests so far.
-    pub(crate) fn requests_sent(&self) -> u64 {
-        self.requests.sent
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
     }
 
+    /// When to call [`UplinkRequests::on_repeat`], and the generation of that wake-up; none when an
+    /// earlier one is pending.
+    pub(crate) fn arm_repeat(&mut self) -> Option<(Time, u32)> {
+        let at = self.repeat_at;
+        self.repeat.arm(at).map(|generation| (at, generation))
+    }
+
+    /// Whether a wake-up to ask again is the one that was armed last.
+    pub(crate) fn fire_repeat(&mut self, generation: u32) -> bool {
+        self.repeat.fire(generation)
+    }
+
+    /// A UE that was not granted anything for long asks again.
+    pub(crate) fn on_repeat(&mut self, now: Time) -> Repeat {
+        if self.repeat_at > now {
+            return Repeat::Later;
+        }
+        if self.outstanding > 0 {
+            return Repeat::No;
+        }
+        self.is_requested = false;
+        self.reported = 0;
+        Repeat::Ask
+    }
+}
+
+impl Leg {
     /// Sends a scheduling request at the next opportunity. The UE asks again at
-    /// [`Leg::arm_repeat`].
+    /// [`UplinkRequests::arm_repeat`].
     pub(crate) fn request(&mut self, plan: &CellPlan, now: Time) -> Request {
         let config = &plan.config.requests;
         let requests = &mut self.requests;
@@ -211,32 +235,5 @@ impl Leg {
         let block = Block { shape, cqi: 0 };
         self.grant(plan, process, block, slot);
         Some((slot, process))
-    }
-
-    /// When to call [`Leg::on_repeat`], and the generation of that wake-up; none when an earlier
-    /// one is pending.
-    pub(crate) fn arm_repeat(&mut self) -> Option<(Time, u32)> {
-        let at = self.requests.repeat_at;
-        let armed = self.requests.repeat.arm(at);
-        armed.map(|generation| (at, generation))
-    }
-
-    /// Whether a wake-up to ask again is the one that was armed last.
-    pub(crate) fn fire_repeat(&mut self, generation: u32) -> bool {
-        self.requests.repeat.fire(generation)
-    }
-
-    /// A UE that was not granted anything for long asks again.
-    pub(crate) fn on_repeat(&mut self, now: Time) -> Repeat {
-        let requests = &mut self.requests;
-        if requests.repeat_at > now {
-            return Repeat::Later;
-        }
-        if requests.outstanding > 0 {
-            return Repeat::No;
-        }
-        requests.is_requested = false;
-        requests.reported = 0;
-        Repeat::Ask
     }
 }

@@ -7,6 +7,7 @@ use crate::phy::harq::FixedErrors;
 use crate::phy::link_adaptation::OuterLoopConfig;
 use crate::plan::Measurement;
 use crate::rlc::{Pdu, TransportBlock};
+use fadeout_core::BearerId;
 use fadeout_core::{Hertz, NullProbe, Point, Rate};
 
 const DOWN: Direction = Direction::Downlink;
@@ -65,7 +66,7 @@ fn exchange(leg: &mut Leg, plan: &CellPlan, slot: u64) -> (u8, Decoding) {
     let process = leg
         .start_downlink(plan, (plan.frame.start_of(slot), slot), block, content())
         .expect("a process is free");
-    leg.sent(DOWN, process, slot, slot + 8);
+    leg.down.sent(process, slot, slot + 8);
     let decoding = leg
         .decode(plan, (DOWN, process), 0.0, &mut NullProbe)
         .expect("it was sent");
@@ -78,16 +79,16 @@ fn each_transmission_is_counted_and_only_further_ones_as_retransmissions() {
     let mut leg = leg(&plan);
     let (process, decoding) = exchange(&mut leg, &plan, 4);
     assert!(!decoding.is_ok && !decoding.is_lost);
-    let counters = *leg.counters(DOWN);
+    let counters = *leg.down.counters();
     assert_eq!((counters.blocks, counters.retransmissions), (1, 0));
-    assert_eq!(leg.repetition(DOWN, 11, 11), None, "not before eight slots");
-    assert_eq!(leg.repetition(DOWN, 12, 12), Some((process, shape(500))));
-    leg.resume(DOWN, process, 12);
-    leg.sent(DOWN, process, 12, 20);
+    assert_eq!(leg.down.repetition(11, 11), None, "not before eight slots");
+    assert_eq!(leg.down.repetition(12, 12), Some((process, shape(500))));
+    leg.down.resume(process, 12);
+    leg.down.sent(process, 12, 20);
     let again = leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
     assert!(again.is_some_and(|decoding| decoding.is_new));
     let (_, _) = exchange(&mut leg, &plan, 13);
-    let counters = *leg.counters(DOWN);
+    let counters = *leg.down.counters();
     assert_eq!(
         (
             counters.blocks,
@@ -96,7 +97,7 @@ fn each_transmission_is_counted_and_only_further_ones_as_retransmissions() {
         ),
         (3, 1, 0)
     );
-    assert_eq!(*leg.counters(UP), BlockCounters::default());
+    assert_eq!(*leg.up.counters(), BlockCounters::default());
 }
 
 #[test]
@@ -111,9 +112,9 @@ fn a_block_that_fails_in_its_last_transmission_is_lost_and_counted() {
     let mut leg = leg(&plan);
     let (process, decoding) = exchange(&mut leg, &plan, 0);
     assert!(decoding.is_lost);
-    assert_eq!(leg.counters(DOWN).lost_blocks, 1);
-    assert!(leg.take_content(DOWN, process).is_some());
-    assert!(leg.is_idle(DOWN));
+    assert_eq!(leg.down.counters().lost_blocks, 1);
+    assert!(leg.down.take_content(process).is_some());
+    assert!(leg.down.is_idle());
 }
 
 #[test]
@@ -136,8 +137,8 @@ fn the_outer_loop_falls_by_its_step_and_rises_by_the_step_that_keeps_its_target(
         let after_first = leg.down.outer_loop.offset_db();
         if first > 0.0 {
             // The retransmission succeeds, and says nothing about the scheme.
-            leg.resume(DOWN, process, 8);
-            leg.sent(DOWN, process, 8, 16);
+            leg.down.resume(process, 8);
+            leg.down.sent(process, 8, 16);
             leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
         }
         assert_eq!(leg.down.outer_loop.offset_db(), after_first);
@@ -234,7 +235,7 @@ fn when_every_process_is_busy_a_leg_waits_for_feedback() {
     let block = (shape(500), 7);
     let process = leg.start_downlink(&plan, (millis(3), 3), block, content());
     let process = process.expect("it is free");
-    leg.sent(DOWN, process, 3, 11);
+    leg.down.sent(process, 3, 11);
     assert!(!leg.may_send_new(&plan, 4));
     assert_eq!(leg.downlink_ready(&plan, 3, (100, None), false), NO_SLOT);
     assert_eq!(leg.downlink_resumes(), None);
@@ -289,22 +290,22 @@ fn a_ue_asks_at_its_opportunity_and_again_when_nobody_answers() {
         ..lte()
     });
     let mut leg = leg(&plan);
-    assert!(!leg.is_heard());
+    assert!(!leg.requests.is_heard());
     let request = leg.request(&plan, millis(5));
     // Heard in slot 13; three slots later and the next one at the earliest answers.
     assert_eq!((request.slot, request.answered_from), (13, 17));
-    assert!(leg.is_heard());
+    assert!(leg.requests.is_heard());
     assert_eq!(leg.uplink_wanted(&plan), 256, "the first grant");
-    let (at, generation) = leg.arm_repeat().expect("it will ask again");
+    let (at, generation) = leg.requests.arm_repeat().expect("it will ask again");
     assert_eq!(at, millis(113));
-    assert!(leg.fire_repeat(generation));
-    assert_eq!(leg.on_repeat(millis(100)), Repeat::Later);
-    assert_eq!(leg.on_repeat(at), Repeat::Ask);
+    assert!(leg.requests.fire_repeat(generation));
+    assert_eq!(leg.requests.on_repeat(millis(100)), Repeat::Later);
+    assert_eq!(leg.requests.on_repeat(at), Repeat::Ask);
     assert_eq!(leg.request(&plan, at).slot, 113);
     // sr-ProhibitTimer: the next opportunity is too soon.
     leg.requests.reset();
     assert_eq!(leg.request(&plan, at).slot, 133);
-    assert_eq!(leg.requests_sent(), 3);
+    assert_eq!(leg.requests.sent(), 3);
 }
 
 #[test]
@@ -335,7 +336,7 @@ fn a_report_tells_what_is_left_less_what_was_granted_since() {
     leg.on_filled(&plan, millis(21), 1, (None, 0));
     leg.skip_grant(1, 21);
     assert_eq!(leg.uplink_wanted(&plan), 0);
-    assert!(!leg.is_heard());
+    assert!(!leg.requests.is_heard());
 }
 
 #[test]
@@ -353,7 +354,7 @@ fn a_configured_grant_needs_no_request() {
     assert_eq!(leg.use_configured_grant(&plan, millis(6), 0), None);
     leg.keep_occasions();
     assert_eq!(leg.use_configured_grant(&plan, millis(6), 0), Some((13, 0)));
-    assert_eq!(leg.block(UP, 0).shape.units, 3);
+    assert_eq!(leg.up.block(0).shape.units, 3);
     assert_eq!(
         leg.use_configured_grant(&plan, millis(6), 14),
         Some((21, 1))
@@ -369,7 +370,7 @@ fn a_failed_leg_forgets_everything_and_is_without_service() {
     let mut lost = [Vec::new(), Vec::new()];
     leg.fail(millis(200), &mut lost);
     assert_eq!(lost.map(|contents| contents.len()), [1, 0]);
-    assert!(!leg.is_heard() && leg.is_idle(DOWN));
+    assert!(!leg.requests.is_heard() && leg.down.is_idle());
     assert_eq!(leg.awaken(&plan, millis(2), DOWN, 3), 200);
     assert!(leg.request(&plan, millis(2)).slot >= 200);
     // What arrives of it later is nobody's.
@@ -429,15 +430,20 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
         ..BearerConfig::lte(UeId(0))
     };
     // The lower number is the more urgent, whatever the order in which they come.
-    leg.add_bearer(BearerId(0), &bearer(9, Some(800_000)));
-    leg.add_bearer(BearerId(1), &bearer(3, Some(0)));
-    leg.add_bearer(BearerId(2), &bearer(9, Some(0)));
-    assert!(leg.bearers().eq([BearerId(1), BearerId(0), BearerId(2)]));
-    assert_eq!(leg.bearer(1), Some(BearerId(0)));
+    leg.channels.add(BearerId(0), &bearer(9, Some(800_000)));
+    leg.channels.add(BearerId(1), &bearer(3, Some(0)));
+    leg.channels.add(BearerId(2), &bearer(9, Some(0)));
+    assert!(
+        leg.channels
+            .bearers()
+            .eq([BearerId(1), BearerId(0), BearerId(2)])
+    );
+    assert_eq!(leg.channels.bearer(1), Some(BearerId(0)));
     let mut queues = Waiting(vec![(0, 9000), (0, 500), (60, 9000)]);
     let mut content = Content::default();
     // 800 kbit/s for 50 ms: 5000 bytes.
-    leg.fill(millis(50), DOWN, 6000, &mut content, &mut queues);
+    leg.channels
+        .fill(millis(50), DOWN, 6000, &mut content, &mut queues);
     assert_eq!(queues.0, [(0, 9000 - 5440), (0, 0), (0, 9000)]);
     let runs: Vec<_> = content.runs().collect();
     let order = [BearerId(2), BearerId(0), BearerId(1), BearerId(0)];
@@ -449,10 +455,11 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
 fn an_only_bearer_gets_the_whole_block() {
     let plan = plan(lte());
     let mut leg = leg(&plan);
-    leg.add_bearer(BearerId(0), &BearerConfig::lte(UeId(0)));
+    leg.channels.add(BearerId(0), &BearerConfig::lte(UeId(0)));
     let mut queues = Waiting(vec![(60, 9000)]);
     let mut content = Content::default();
-    leg.fill(Time::ZERO, UP, 1000, &mut content, &mut queues);
+    leg.channels
+        .fill(Time::ZERO, UP, 1000, &mut content, &mut queues);
     assert_eq!(queues.0, [(0, 9000 - 940)]);
     assert_eq!(content.bearers, [(BearerId(0), 1)]);
 }

@@ -4,7 +4,7 @@ use super::{ContentId, Leg};
 use crate::config::{AirInterface, NO_SLOT, Shape};
 use crate::plan::CellPlan;
 use crate::wire::BufferStatus;
-use fadeout_core::{Direction, Time};
+use fadeout_core::Time;
 
 /// Resources of a new block, and the CQI that its scheme follows from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Leg {
     }
 
     /// The UE has filled a new block and has `left` bytes left, which it reports. Since when it had
-    /// asked for the block, if it had. It asks again at [`Leg::arm_repeat`] if anything is left.
+    /// asked for the block, if it had. It asks again at [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat) if anything is left.
     pub(crate) fn on_filled(
         &mut self,
         plan: &CellPlan,
@@ -105,7 +105,7 @@ impl Leg {
         let timing = &plan.config.timing;
         let end_at = plan.frame.start_of(slot + 1);
         let again_from = timing.reaction_slot(&plan.frame, end_at);
-        self.sent(Direction::Uplink, process, slot, again_from);
+        self.up.sent(process, slot, again_from);
         self.up.harq.process_mut(process).block_power_dbm = block_power_dbm;
         end_at.saturating_add(timing.base_decoding)
     }

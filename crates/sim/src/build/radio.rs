@@ -32,27 +32,29 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     for described in &scenario.cells {
         config.cells.push(cell(described)?);
     }
+    let generations: Vec<Generation> = config.cells.iter().map(generation).collect();
     let mut places = Places::default();
     buildings(scenario, &mut places);
     for described in &scenario.ues {
         put_ue(scenario, described, &mut places)?;
         config.ues.push(ue(described));
     }
+    let named = |error| named_error(scenario, &error);
+    let access = RadioAccess::new(config, scenario.seed).map_err(named)?;
+    let mut radio = Radio::new(access, places);
+    // RLC and PDCP are of the generation of the cell, which some UEs find only as they attach.
     for described in scenario.bearers() {
         let refuse = |reason| BuildError::Ue {
             ue: described.name(),
             reason,
         };
-        let generation = match described.described.cell {
-            Some(cell) => generation(&config.cells[cell]),
-            None => only_generation(&config.cells).map_err(refuse)?,
-        };
+        let serving = radio.access.serving_cell(UeId(described.ue as u32));
+        let serving = serving.ok_or_else(|| refuse("it finds no cell".to_owned()))?;
+        let generation = generations[serving.index()];
         let bearer = bearer(&described, generation).map_err(refuse)?;
-        config.bearers.push(bearer);
+        radio.access.establish(bearer).map_err(named)?;
     }
-    let access = RadioAccess::new(config, scenario.seed);
-    let access = access.map_err(|error| named_error(scenario, &error))?;
-    Ok(Some(Radio::new(access, places)))
+    Ok(Some(radio))
 }
 
 /// Puts the buildings in their places.
@@ -85,17 +87,6 @@ pub(super) fn put_ue(
 pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<Option<CellId>> {
     let cell = |ue| radio?.access.serving_cell(UeId(ue));
     (0..scenario.ues.len() as u32).map(cell).collect()
-}
-
-/// The generation of all cells: RLC and PDCP of a UE that may be served by any of them.
-fn only_generation(cells: &[CellConfig]) -> Result<Generation, String> {
-    let first = generation(&cells[0]);
-    if cells.iter().all(|cell| generation(cell) == first) {
-        return Ok(first);
-    }
-    let text = "it names no cell, and some are of LTE and some of NR, whose RLC and PDCP differ; \
-                `cell` is missing";
-    Err(text.to_owned())
 }
 
 /// What captures of the radio need to know.
@@ -363,4 +354,39 @@ fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, Strin
         )
     })?;
     Ok(track.raised(height))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rlc_is_of_the_generation_of_the_cell_that_a_ue_finds() {
+        let cell = |name: &str, radio: &str, x: &str| {
+            format!(
+                "[cell.{name}]\nradio = \"{radio}\"\ncarrier = \"2 GHz\"\n\
+                 bandwidth = \"20 MHz\"\nposition = [\"{x}\", \"0 m\"]\n\
+                 channel = {{ path-loss = \"free-space\" }}\n\
+                 [link.to-{name}]\nfrom = \"server\"\nto = \"{name}\"\nrate = \"1 Gbit/s\"\n\
+                 delay = \"1 ms\"\n"
+            )
+        };
+        let cells = [cell("old", "lte", "0 m"), cell("new", "nr", "1 km")].concat();
+        for (x, expected) in [("100 m", Generation::Lte), ("900 m", Generation::Nr)] {
+            let text = format!(
+                "duration = \"1 s\"\n{cells}[ue.phone]\nposition = [\"{x}\", \"0 m\"]\n\
+                 [flow.bulk]\nfrom = \"server\"\nto = \"phone\"\n"
+            );
+            let source = scenario::Source {
+                name: "test".to_owned(),
+                base_dir: ".".into(),
+            };
+            let parsed = scenario::parse(&text, &source, &[], crate::catalog());
+            let scenario = parsed.unwrap_or_else(|error| panic!("{error}"));
+            let radio = build(&scenario).unwrap_or_else(|error| panic!("{error}"));
+            let radio = radio.expect("there are cells");
+            let generations = radio.access.formats().map(|format| format.generation);
+            assert!(generations.eq([expected]), "{x}");
+        }
+    }
 }
