@@ -99,11 +99,11 @@ check-python: $(VENV)/.tools
 
 CASES ?= 100000
 # Other cases each time; the line that a failing test prints has its own.
-SEED  ?= $(shell date +%s)
+SEED  := $(or $(SEED),$(shell date +%s))
 
 .PHONY: soak
 soak: ## Run the random tests with CASES cases each (100,000) from SEED; CRATE=transport for one crate
-	$(call say,random tests with $(CASES) cases each, seed $(SEED))
+	$(call say,random tests with $(CASES) cases each from seed $(SEED))
 	FADEOUT_CASES=$(CASES) FADEOUT_SEED=$(SEED) cargo test --locked --quiet \
 		$(if $(CRATE),--package fadeout-$(CRATE),--workspace)
 
@@ -115,6 +115,7 @@ mutants: ## Mutation tests of a crate: CRATE=transport, FILE='tcp/*.rs' for some
 	@test -n "$(CRATE)" || { echo "which crate? make mutants CRATE=transport [FILE='tcp/*.rs'] [SHARD=0/8]"; exit 2; }
 	@cargo install --list | grep -q '^cargo-mutants v$(CARGO_MUTANTS):' \
 		|| cargo install --quiet --locked cargo-mutants --version $(CARGO_MUTANTS)
+	@mkdir -p out/mutants-$(CRATE)
 	$(call say,mutants of $(CRATE))
 	cargo mutants --package fadeout-$(CRATE) $(if $(FILE),--file 'crates/$(CRATE)/src/$(FILE)') \
 		$(if $(SHARD),--shard $(SHARD)) --output out/mutants-$(CRATE) $(MUTANTS)

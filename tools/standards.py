@@ -4,8 +4,9 @@ The clause that an item implements is the last paragraph of its doc comment, bef
 
     /// Standard: RFC 9438 §4.2, §4.3; TS 38.322 §5.2.3, Table 7.1.
 
-Without arguments the page is written anew. `--fix` first puts clauses that stand in brackets, or
-before a colon, into that form. `--check` changes nothing and fails where either is to be done.
+Without arguments the page is written anew. `--fix` first puts clauses into that form that stand in
+brackets before a stop, before a colon at the beginning, or after one at the end. `--check` changes
+nothing and fails where either is to be done.
 """
 
 import argparse
@@ -31,9 +32,11 @@ KIND = (
     r"|steps?|§)"
 )
 PLACE = rf"(?:{KIND} ?{NUMBERS}|\d+(?:\.\d+)+)"
-CITATION = rf"{DOCUMENT}(?:,? {PLACE}(?:(?:, | and ){PLACE})*)?"
+CITATION = rf"{DOCUMENT}(?:,? {PLACE}(?:(?:, | and | ){PLACE})*)?"
 CITATIONS = re.compile(rf"{CITATION}(?:(?:, and |; |, | and ){CITATION})*")
-IN_BRACKETS = re.compile(r" \(([^()]*)\)(?=[.,:;]|$)")
+IN_BRACKETS = re.compile(r" \(([^()]*)\)(?=[.,:;]|$| and )")
+NAMED = re.compile(rf"((?:(?!{DOCUMENT})[^;])+?)[,;] ({CITATIONS.pattern})")
+AFTER_COLON = re.compile(rf": ({CITATIONS.pattern})\.$")
 BEFORE_COLON = re.compile(rf"({CITATIONS.pattern}): (?=\S)")
 
 STANDARD = "Standard: "
@@ -137,14 +140,20 @@ def owner_of(line: str) -> str:
 
 
 def clauses_of(citations: str) -> list[Clause]:
-    """What running text cites, `RFC 8033 sections 4.1 and 5.4`."""
-    found = []
-    for citation in re.finditer(CITATION, citations):
+    """What running text cites, `RFC 8033 sections 4.1 and 5.4`.
+
+    In `TS 36.331 and TS 38.331 clause 6.3.2` the clause is of both.
+    """
+    found: list[Clause] = []
+    for citation in reversed(list(re.finditer(CITATION, citations))):
         document = re.match(DOCUMENT, citation[0])
         assert document is not None
         places = re.findall(PLACE, citation[0][document.end() :])
         written = [one for place in places for one in written_places(place)]
-        found += [Clause(document[0], place) for place in written or [""]]
+        if not written and citations[citation.end() :].startswith(" and "):
+            following = found[0].document
+            written = [clause.place for clause in found if clause.document == following]
+        found = [Clause(document[0], place) for place in written or [""]] + found
     return found
 
 
@@ -235,28 +244,37 @@ def paragraphs(lines: list[str]) -> Iterator[list[str]]:
 
 
 def without_citations(paragraph: list[str]) -> tuple[str, list[Clause]]:
-    """A paragraph's text without the clauses that stand in brackets or before a colon."""
+    """A paragraph's text without the clauses in brackets, before a colon, or after its last."""
     if any(re.match(r"\s|[-*#|>]|\d+\. |\[[^\]]*\]:|```", line) for line in paragraph):
         return "", []
     text = " ".join(paragraph)
     cited: list[Clause] = []
 
     def taken(found: re.Match[str]) -> str:
-        if not CITATIONS.fullmatch(found[1]):
+        named = NAMED.fullmatch(found[1])
+        citations = named[2] if named else found[1]
+        if not CITATIONS.fullmatch(citations):
             return found[0]
-        cited.extend(clauses_of(found[1]))
-        return ""
+        cited.extend(clauses_of(citations))
+        return f" ({named[1]})" if named else ""
 
     if (before := BEFORE_COLON.match(text)) is not None:
         cited += clauses_of(before[1])
         text = text[before.end() :]
         text = text[0].upper() + text[1:]
-    return IN_BRACKETS.sub(taken, text), cited
+    text = IN_BRACKETS.sub(taken, text)
+    if (after := AFTER_COLON.search(text)) is not None:
+        cited += clauses_of(after[1])
+        text = f"{text[: after.start()]}."
+    return text, cited
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """The text in lines; inline code is not cut at its hyphens."""
-    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    """The text in lines; inline code is not broken."""
+    code = re.compile(r"`[^`]*`")
+    whole = code.sub(lambda found: found[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def sources() -> list[Path]:

@@ -50,6 +50,18 @@ def test_the_page_is_current_and_every_clause_in_the_fixed_form():
             "///\n/// # Errors\n/// None.\n#[inline]\nconst fn bearer() {}",
         ),
         (
+            "/// Begins recovery (RFC 6675 section 5 step 4.3).\n///\n"
+            "/// As vehicles do: TR 37.885 clause 6.2.1.\nfn begin() {}",
+            "/// Begins recovery.\n///\n/// As vehicles do.\n///\n"
+            "/// Standard: RFC 6675 §5, step 4.3; TR 37.885 §6.2.1.\nfn begin() {}",
+        ),
+        (
+            "/// NR (TS 38.331 and TS 36.331 clause 6.3.2) and Nagle (as it is, RFC 9293).\n"
+            "fn both() {}",
+            "/// NR and Nagle (as it is).\n///\n"
+            "/// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2; RFC 9293.\nfn both() {}",
+        ),
+        (
             "/// A size (RFC 1071).\n///\n/// Standard: RFC 2018 §3.\nstruct Size;",
             "/// A size.\n///\n/// Standard: RFC 2018 §3; RFC 1071.\nstruct Size;",
         ),
@@ -66,7 +78,7 @@ def test_clauses_are_put_into_the_fixed_form(standards: ModuleType, text: str, e
         "/// RFC 6298 keeps plain SRTT.\nfn mean() {}",
         "/// PAWS (RFC 7323 section 5) has nothing to protect.\nfn nothing() {}",
         "/// - a list (RFC 6298)\nfn list() {}",
-        "/// As Linux does (Linux `tcp_ack`; RFC 5682 section 3).\nfn linux() {}",
+        "/// As Linux does (RFC 5682 section 3, the SACK version).\nfn linux() {}",
         "struct Row {\n    /// A field (RFC 6298).\n    rto: u32,\n}",
         "table! {\n    /// A row (RFC 6298).\n    pub struct Row {}\n}",
         "#[cfg(test)]\nmod tests {\n    /// A test (RFC 6298).\n    fn test() {}\n}",

@@ -1,12 +1,16 @@
 import json
 import math
+import multiprocessing
+import pickle
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -41,8 +45,10 @@ from fadeout.study import (
     unfinished_runs,
 )
 from fadeout.study.figures import grouped_bars, line_with_intervals, mark_cut_intervals
+from fadeout.study.job import Item, Reader
 from fadeout.study.statistics import student_t
 
+ROOT = Path(__file__).parents[2]
 SCENARIO = STUDY.folder / "scenario.toml"
 
 
@@ -86,6 +92,8 @@ def test_fewer_than_five_seeds_have_no_interval_and_say_how_many_they_are():
     assert paired_ratio((1.0, 3.0), (1.0, 1.0)).ci95 is None
     five = estimate([0.0, 1.0, 2.0, 3.0, 4.0])
     assert f"{five:.1f}" == "2.0 ± 2.0"
+    assert five.text(".1f", " %") == "2.0 ± 2.0 %"
+    assert estimate([1.0, 2.0]).text(".1f", " %") == "1.5 % (n = 2)"
     assert f"{estimate([]):.1f}" == "-"
 
 
@@ -339,6 +347,77 @@ class Stopping:
         return Study(
             "stopping", "", STUDY.folder, "Stopping", "", effort, effort, lambda _: 3, self.sections
         )
+
+
+def test_the_study_in_the_documentation_runs(
+    tmp_path: Path, scenario: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    scenario.rename("scenario.toml")
+    page = (ROOT / "docs/studies/writing.md").read_text()
+    module = ModuleType("two")
+    exec(page.split("```python\n")[1].split("```")[0], vars(module))
+    report = run_study(module.STUDY, tmp_path / "out", Options(quick=True, seeds=5))
+    assert report.is_whole
+    rows = json.loads((tmp_path / "out/results.json").read_text())["goodput"]
+    assert [row["name"] for row in rows] == ["cubic", "newreno"]
+    assert all(0 < row["goodput_mbps_mean"] < 10 for row in rows)
+
+
+class ProcessRunner:
+    """Does the runs in processes, the last first."""
+
+    is_whole = True
+
+    def expect(self, runs: int) -> None:
+        pass
+
+    def collect(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item | None]:
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(max_workers=2, mp_context=spawn) as pool:
+            found = [pool.submit(in_process, job, read) for job in reversed(jobs)]
+            return [future.result() for future in reversed(found)]
+
+    def results(self, jobs: Sequence[Job]) -> list[Results]:
+        return ThreadRunner().results(jobs)
+
+
+def in_process(job: Job, read: Reader[Item]) -> Item:
+    return read(job.run(lambda _state: True))
+
+
+def test_another_way_of_doing_the_runs_gives_the_same_report(tmp_path: Path):
+    effort = Effort(seeds=2, duration_s=1)
+
+    def sections(runs: Runs[Effort]) -> Iterator[Section]:
+        found = runs.over_seeds([0], lambda _point, seed: small(seed), goodput)
+        records = [{"rate": rate} for rate in found[0]]
+        yield Section("rates", "Rates", table=Table.of(records, {"rate": "{rate}"}))
+
+    study = Study("a", "", STUDY.folder, "A", "", effort, effort, lambda _: 2, sections)
+    for folder, runner in (("threads", None), ("processes", ProcessRunner())):
+        run_study(study, tmp_path / folder, Options(), runner=runner)
+    threads, processes = (
+        (tmp_path / folder / "report.md").read_text() for folder in ("threads", "processes")
+    )
+    assert threads == processes
+
+
+@pytest.mark.parametrize("name", studies())
+def test_the_runs_of_a_study_can_be_handed_to_other_processes(name: str):
+    asked: list[tuple[list[Job], Reader[object]]] = []
+
+    class Recorder(ProcessRunner):
+        def collect(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item | None]:
+            asked.append((list(jobs), read))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        studies()[name].report(Recorder(), studies()[name].quick)
+    assert pickle.loads(pickle.dumps(asked)) == asked
+    ((jobs, _),) = asked
+    assert len(jobs) > 10
+    assert len(jobs) == len(set(jobs)) <= studies()[name].count(studies()[name].quick)
 
 
 def test_a_stopped_study_reports_its_sections_and_goes_on_from_there(tmp_path: Path):

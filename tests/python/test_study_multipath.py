@@ -77,7 +77,7 @@ def test_a_change_concerns_only_what_is_there():
     values = {
         "ue.ue-*.rlc.buffer": "2 MB",
         "cell.cell-lte.bandwidth": "10 MHz",
-        "flow.download.multipath.scheduler": "ecf",
+        "flow.download.multipath.path-scheduler": "ecf",
         "flow.download.congestion-control": "newreno",
         "flow.download.tcp": "{}",
     }
@@ -90,14 +90,14 @@ def test_a_change_concerns_only_what_is_there():
     assert concerning(MMWAVE, values) == {
         **alone,
         "ue.ue-73.rlc.buffer": "2 MB",
-        "flow.download.multipath.scheduler": "ecf",
+        "flow.download.multipath.path-scheduler": "ecf",
     }
     # A coupling is a congestion control itself.
     assert set(concerning(BALIA, values)) == {
         "ue.ue-28.rlc.buffer",
         "ue.ue-lte.rlc.buffer",
         "cell.cell-lte.bandwidth",
-        "flow.download.multipath.scheduler",
+        "flow.download.multipath.path-scheduler",
         "flow.download.tcp",
     }
 

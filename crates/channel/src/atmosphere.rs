@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 
 const OXYGEN: &str = include_str!("../../../data/oxygen_loss.csv");
 
-/// Loss by oxygen in dB/km at a carrier in GHz (TR 38.901 Table 7.6.1-1): linear between the
-/// table's rows, zero outside 52 to 68 GHz.
+/// Loss by oxygen in dB/km at a carrier in GHz: linear between the table's rows, zero outside 52 to
+/// 68 GHz.
+///
+/// Standard: TR 38.901 Table 7.6.1-1.
 pub fn oxygen_db_per_km(carrier_ghz: f64) -> f64 {
     static ROWS: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
         let row = |line: &str| {
@@ -23,7 +25,9 @@ pub fn oxygen_db_per_km(carrier_ghz: f64) -> f64 {
         })
 }
 
-/// Coefficients of Recommendation ITU-R P.838-3: `k R^alpha` dB/km at a rain rate R in mm/h.
+/// Coefficients of the loss by rain: `k R^alpha` dB/km at a rain rate R in mm/h.
+///
+/// Standard: ITU-R P.838-3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rain {
     /// k of vertical polarisation.

@@ -1,4 +1,6 @@
-//! Blockage by a rectangular screen: TR 38.901 clause 7.6.4.2, model B, for the direct path.
+//! Blockage by a rectangular screen, model B, for the direct path.
+//!
+//! Standard: TR 38.901 §7.6.4.2.
 //!
 //! The blocker is a vertical screen that stands on the ground, turned perpendicular to the path
 //! in plan. Diffraction at its four edges is added up: top and bottom in the side view, the two

@@ -1,10 +1,12 @@
-//! Diffraction at a single knife edge (Recommendation ITU-R P.526-15 section 4.1).
+//! Diffraction at a single knife edge.
+//!
+//! Standard: ITU-R P.526-15 §4.1.
 
 use fadeout_core::math::{cos, log10, sin};
 use fadeout_core::{Decibel, Meters};
 use std::f64::consts::PI;
 
-/// The dimensionless diffraction parameter v (P.526 equation 26): positive where the edge
+/// The dimensionless diffraction parameter v (equation 26): positive where the edge
 /// reaches above the direct path, negative where it stays below.
 pub fn diffraction_parameter(
     height_above_path: Meters,
@@ -16,7 +18,7 @@ pub fn diffraction_parameter(
     height_above_path.0 * (2.0 / wavelength.0 * inverse).sqrt()
 }
 
-/// The approximation J(v) of P.526 equation 31. It holds for v > -0.78; below, the loss is taken
+/// The approximation J(v) of equation 31. It holds for v > -0.78; below, the loss is taken
 /// as zero.
 pub fn loss(v: f64) -> Decibel {
     if v <= -0.78 {
@@ -26,7 +28,7 @@ pub fn loss(v: f64) -> Decibel {
     Decibel(6.9 + 20.0 * log10((u * u + 1.0).sqrt() + u))
 }
 
-/// The loss by Fresnel integrals (P.526 equation 30), of which [`loss`] is an approximation.
+/// The loss by Fresnel integrals (equation 30), of which [`loss`] is an approximation.
 /// Slightly negative where an edge below the path adds to the field.
 pub fn exact_loss(v: f64) -> Decibel {
     let (c, s) = fresnel(v);

@@ -16,12 +16,16 @@ pub struct PlaceLaw {
     pub distance_m: f64,
 }
 
-/// The K factor in dB in line of sight (TR 38.901 Table 7.5-6).
+/// The K factor in dB in line of sight.
+///
+/// Standard: TR 38.901 Table 7.5-6.
 pub fn k_factor_db(path_loss: &PathLoss) -> PlaceLaw {
     law(path_loss.places().scenario, Condition::Los, "K", 1.0)
 }
 
-/// The decimal logarithm of the RMS delay spread in seconds (TR 38.901 Table 7.5-6).
+/// The decimal logarithm of the RMS delay spread in seconds.
+///
+/// Standard: TR 38.901 Table 7.5-6.
 pub fn delay_spread_lg(path_loss: &PathLoss, condition: Condition, carrier_ghz: f64) -> PlaceLaw {
     law(path_loss.places().scenario, condition, "DS", carrier_ghz)
 }

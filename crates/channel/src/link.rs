@@ -1,6 +1,6 @@
 //! One UE's link to one cell: everything between the two antennas' ports.
 
-use super::blockage::{Blockage, MAX_BLOCKAGES, Process, View};
+use super::blockage::{MAX_BLOCKAGES, Process, View};
 use super::fading::rays::Place;
 use super::fading::{Fading, Plan};
 use super::large_scale::PlaceLaw;
@@ -233,12 +233,12 @@ impl Environment {
         let entity = u64::from(key.cell) << 32 | u64::from(key.ue);
         let ue = u64::from(key.ue);
         let blockages = config.blockages.iter().enumerate().map(|(n, blockage)| {
-            // Angular regions surround the UE: they are the same for all its cells.
-            let entity = match blockage {
-                Blockage::ModelA(_) => ue,
-                _ => entity,
+            let of = if blockage.surrounds_the_ue() {
+                ue
+            } else {
+                entity
             };
-            blockage.start(Stream::new(self.seed, BLOCKAGE_DOMAINS[n], entity))
+            blockage.start(Stream::new(self.seed, BLOCKAGE_DOMAINS[n], of))
         });
         let carrier_ghz = config.carrier.0 / 1e9;
         let mut walls = Stream::new(self.seed, "radio.penetration", ue);
@@ -279,7 +279,7 @@ const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
 pub struct LinkChannel {
     shared: Arc<Shared>,
     maps: MapReader,
-    blockages: Vec<Process>,
+    blockages: Vec<Box<dyn Process>>,
     monitor: Option<FailureMonitor>,
     /// Loss of the walls around the UE, dB.
     walls_db: f64,
@@ -546,7 +546,7 @@ impl LinkChannel {
         };
         self.blockages
             .iter_mut()
-            .map(|process| process.loss_db(&view))
+            .map(|process| process.loss_at(&view))
             .sum()
     }
 

@@ -1,4 +1,6 @@
-//! Walls and car bodies: TR 38.901 clause 7.4.3.
+//! Walls and car bodies.
+//!
+//! Standard: TR 38.901 §7.4.3.
 
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::random::Stream;

@@ -12,8 +12,10 @@ use fadeout_core::math::exp;
 use fadeout_core::random::Stream;
 use std::sync::Arc;
 
-/// Correlation of the shadowing at two places `displacement` apart: `exp(-displacement /
-/// distance)` (TR 38.901 clause 7.4.4, equation 7.4-5).
+/// Correlation of the shadowing at two places `displacement` apart:
+/// `exp(-displacement / distance)`.
+///
+/// Standard: TR 38.901 §7.4.4, equation 7.4-5.
 pub fn correlation(displacement_m: f64, distance_m: f64) -> f64 {
     exp(-displacement_m / distance_m)
 }

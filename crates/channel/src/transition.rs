@@ -1,7 +1,9 @@
 //! The soft passage between LOS and NLOS.
 //!
-//! Near the border the channel is `w H_LOS + sqrt(1 - w^2) H_NLOS` (TR 38.901 clause 7.6.3.3), so
-//! both conditions' powers add up with the shares `w^2` and `1 - w^2`.
+//! Near the border the channel is `w H_LOS + sqrt(1 - w^2) H_NLOS`, so both conditions' powers add
+//! up with the shares `w^2` and `1 - w^2`.
+//!
+//! Standard: TR 38.901 §7.6.3.3.
 
 use super::path_loss::Condition;
 use fadeout_core::math::{atan, from_db, to_db};

@@ -1,6 +1,6 @@
 //! Links against closed forms, and what a link must never depend on.
 
-use fadeout_channel::antenna::{Angles, Antenna, Array, BeamManagement};
+use fadeout_channel::antenna::{Angles, Antenna, Array, BeamManagement, Mounted};
 use fadeout_channel::blockage::{Blockage, Crossing, Crowd, FourState, ModelA, Periodic, TwoState};
 use fadeout_channel::fading::{FADING_MODELS, Fading, TdlProfile, statistics};
 use fadeout_channel::path_loss::{Condition, Ends, FreeSpace, Nyu28, PATH_LOSS_MODELS, PathLoss};
@@ -265,21 +265,23 @@ fn path_loss_medians_and_states_are_those_of_the_formulas() {
 }
 
 fn everything() -> ChannelConfig {
-    let array = |rows, columns| Antenna::Array {
-        array: Array {
-            rows,
-            columns,
-            ..Array::default()
-        },
-        boresight: Angles {
-            azimuth_deg: 45.0,
-            elevation_deg: 0.0,
-        },
+    let array = |rows, columns| {
+        Antenna::Array(Mounted {
+            pattern: Array {
+                rows,
+                columns,
+                ..Array::default()
+            },
+            boresight: Angles {
+                azimuth_deg: 45.0,
+                elevation_deg: 0.0,
+            },
+        })
     };
     ChannelConfig {
         carrier: Hertz(60e9),
         blockages: vec![
-            Blockage::FourState(FourState::default()),
+            Blockage::FourState(FourState::for_beamwidth(15.0)),
             Blockage::ModelA(ModelA::default()),
             Blockage::Crossing(Crossing::default()),
             Blockage::Crowd(Crowd::default()),
@@ -386,8 +388,8 @@ fn a_stale_beam_costs_more_the_faster_the_ue_passes() {
         line_of_sight: LineOfSight::Given(true),
         shadowing: None,
         blockages: Vec::new(),
-        base_antenna: Antenna::Array {
-            array: Array {
+        base_antenna: Antenna::Array(Mounted {
+            pattern: Array {
                 rows: 1,
                 columns: 64,
                 oversampling: 0,
@@ -397,7 +399,7 @@ fn a_stale_beam_costs_more_the_faster_the_ue_passes() {
                 azimuth_deg: 90.0,
                 elevation_deg: 0.0,
             },
-        },
+        }),
         beams: Some(BeamManagement {
             failure: None,
             ..BeamManagement::default()

@@ -1,6 +1,6 @@
 //! The channel and the antennas against reference values.
 
-use fadeout_channel::antenna::beam::Beam;
+use fadeout_channel::antenna::beam::{Beam, BeamParameters};
 use fadeout_channel::antenna::management::{exhaustive_search, pair_sweep, staleness_seconds};
 use fadeout_channel::antenna::shapes::{ReferenceAntenna, cone_gain, sector_gain};
 use fadeout_channel::antenna::{Angles, Array, BeamFailure, BeamManagement, Element, array};
@@ -315,7 +315,12 @@ fn antennas(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
             vec![to_db(n) - to_db(array::row_gain(n as u32, 0.5, 1.0 / n, 0.0))]
         }
         ("gaussian_misalignment", &[hpbw, offset]) => {
-            let beam = Beam::from_beamwidths(hpbw, hpbw, 0.7);
+            let beam = Beam::new(&BeamParameters {
+                width_deg: hpbw,
+                height_deg: hpbw,
+                efficiency: 0.7,
+                ..BeamParameters::default()
+            });
             vec![beam.peak.0 - beam.gain(offset, 0.0).0]
         }
         ("cone_and_sector", &[hpbw]) => {

@@ -18,7 +18,6 @@
 //! Where to look: rates in [`RateConfig`], delays in [`DelayConfig`], recorded capacity in [`Trace`] and
 //! [`series`], outages in [`Schedule`] and [`BlockageConfig`], loss in [`LossConfig`].
 
-pub mod bearer;
 mod blockage;
 mod blocks;
 mod delay;
@@ -30,6 +29,7 @@ mod loss;
 mod managed;
 mod outlook;
 mod queue;
+pub mod rab;
 mod radio_states;
 mod rate;
 pub mod schedule;

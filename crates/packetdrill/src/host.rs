@@ -207,7 +207,9 @@ impl Host {
         self.collect(error);
     }
 
-    /// Answers a segment of no connection with a reset (RFC 9293 section 3.10.7.1).
+    /// Answers a segment of no connection with a reset.
+    ///
+    /// Standard: RFC 9293 §3.10.7.1.
     pub(crate) fn refuse(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::RST) {
             return;

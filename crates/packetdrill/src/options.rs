@@ -5,7 +5,9 @@ use crate::problem::Problem;
 use fadeout_core::{Flags, MAX_SACK_BLOCKS, Segment};
 use std::fmt;
 
-/// Bytes that a header has for options (RFC 9293 section 3.1).
+/// Bytes that a header has for options.
+///
+/// Standard: RFC 9293 §3.1.
 const ROOM: usize = 40;
 
 /// One option.

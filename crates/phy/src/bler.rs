@@ -78,7 +78,9 @@ pub(super) fn block_error(bits: f64, symbols: f64, capacity: f64, dispersion: f6
     tail((capacity - bits + 0.5 * log2(symbols)) / dispersion.sqrt())
 }
 
-/// The LDPC base graph (TS 38.212 clause 7.2.2).
+/// The LDPC base graph.
+///
+/// Standard: TS 38.212 §7.2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseGraph {
     /// For large blocks at high rates.
@@ -88,8 +90,9 @@ pub enum BaseGraph {
 }
 
 impl BaseGraph {
-    /// The base graph for a transport block of `payload` bits without CRC at `code_rate` (TS
-    /// 38.212 clause 7.2.2).
+    /// The base graph for a transport block of `payload` bits without CRC at `code_rate`.
+    ///
+    /// Standard: TS 38.212 §7.2.2.
     pub fn of(payload: f64, code_rate: f64) -> BaseGraph {
         if payload <= 292.0 || code_rate <= 0.25 || (payload <= 3824.0 && code_rate <= 0.67) {
             BaseGraph::Two
@@ -98,7 +101,9 @@ impl BaseGraph {
         }
     }
 
-    /// Lowest code rate without repetition (TS 38.212 clause 5.3.2).
+    /// Lowest code rate without repetition.
+    ///
+    /// Standard: TS 38.212 §5.3.2.
     pub fn mother_rate(self) -> f64 {
         match self {
             BaseGraph::One => 1.0 / 3.0,
@@ -106,7 +111,9 @@ impl BaseGraph {
         }
     }
 
-    /// Largest code block in bits, CRC included (K_cb, TS 38.212 clause 5.2.2).
+    /// Largest code block in bits, CRC included (K_cb).
+    ///
+    /// Standard: TS 38.212 §5.2.2.
     pub fn largest_block(self) -> f64 {
         match self {
             BaseGraph::One => 8448.0,
@@ -115,8 +122,10 @@ impl BaseGraph {
     }
 }
 
-/// The base graph for a transport block of one code block of `bits` bits, its 24-bit CRC
-/// included, at `code_rate` (TS 38.212 clause 7.2.2).
+/// The base graph for a transport block of one code block of `bits` bits, its 24-bit CRC included,
+/// at `code_rate`.
+///
+/// Standard: TS 38.212 §7.2.2.
 pub fn base_graph(bits: f64, code_rate: f64) -> BaseGraph {
     BaseGraph::of(bits - 24.0, code_rate)
 }

@@ -1,5 +1,6 @@
-//! A transport block becomes code blocks: LDPC (TS 38.212 clauses 5.2.2 and 7.2) and turbo code
-//! (TS 36.212 clause 5.1.2).
+//! A transport block becomes code blocks: LDPC and turbo code.
+//!
+//! Standard: TS 38.212 §5.2.2, §7.2; TS 36.212 §5.1.2.
 
 use super::bler::{BaseGraph, LDPC_GAP, TURBO_GAP};
 use super::mutual_information::Modulation;

@@ -1,4 +1,6 @@
-//! Channel quality indicators (TS 36.213 clause 7.2.3, TS 38.214 clause 5.2.2.1).
+//! Channel quality indicators.
+//!
+//! Standard: TS 36.213 §7.2.3; TS 38.214 §5.2.2.1.
 
 use super::mcs::Mcs;
 use super::mutual_information::Modulation;

@@ -49,7 +49,9 @@ pub struct TddPattern {
 /// Longest pattern: 10 ms of 15.6 us slots.
 const LONGEST_PATTERN: usize = 640;
 
-/// TDD uplink-downlink configurations of LTE (TS 36.211 Table 4.2-2).
+/// TDD uplink-downlink configurations of LTE.
+///
+/// Standard: TS 36.211 Table 4.2-2.
 const LTE_TDD: [&str; 7] = [
     "DSUUUDSUUU",
     "DSUUDDSUUD",
@@ -106,7 +108,9 @@ impl TddPattern {
         Ok(TddPattern { slots })
     }
 
-    /// LTE's uplink-downlink configuration 0 to 6 (TS 36.211 Table 4.2-2).
+    /// LTE's uplink-downlink configuration 0 to 6.
+    ///
+    /// Standard: TS 36.211 Table 4.2-2.
     pub fn lte(configuration: u8, special: SpecialSlot) -> Result<TddPattern, PhyError> {
         let value = f64::from(configuration);
         let pattern = LTE_TDD.get(usize::from(configuration));
@@ -120,11 +124,14 @@ impl TddPattern {
     }
 }
 
-/// HARQ processes of LTE FDD in each direction (TS 36.213 clauses 7 and 8).
+/// HARQ processes of LTE FDD in each direction.
+///
+/// Standard: TS 36.213 §7, §8.
 pub const LTE_FDD_PROCESSES: u8 = 8;
 
-/// HARQ processes of LTE's TDD configurations 0 to 6: downlink (TS 36.213 Table 7-1) and uplink
-/// (Table 8-1).
+/// HARQ processes of LTE's TDD configurations 0 to 6: downlink and uplink.
+///
+/// Standard: TS 36.213 Table 7-1, Table 8-1.
 pub const LTE_TDD_PROCESSES: [(u8, u8); 7] =
     [(4, 7), (7, 4), (10, 2), (9, 3), (12, 2), (15, 1), (6, 6)];
 

@@ -1,12 +1,13 @@
 //! Soft combining of the transmissions of one transport block, and the errors it leaves.
 //!
 //! A code block of K bits has `K / R_m` coded bits, R_m the mother code's rate, in a circular
-//! buffer (TS 38.212 clause 5.4.2). With *incremental redundancy* each transmission continues
-//! where the last one ended; the mutual information of different coded bits adds up. Once the
-//! buffer has gone round, further bits repeat earlier ones and add their energy, spread evenly
-//! over the buffer. With *chase combining* every transmission repeats the first, and the SINR
-//! adds up. The error rate follows from the accumulated information as in
-//! [`bler`](super::bler).
+//! buffer. With *incremental redundancy* each transmission continues where the last one ended; the
+//! mutual information of different coded bits adds up. Once the buffer has gone round, further bits
+//! repeat earlier ones and add their energy, spread evenly over the buffer. With *chase combining*
+//! every transmission repeats the first, and the SINR adds up. The error rate follows from the
+//! accumulated information as in [`bler`](super::bler).
+//!
+//! Standard: TS 38.212 §5.4.2.
 
 use super::bler::{block_error, transport_block_error};
 use super::code_block::TransportCode;

@@ -117,13 +117,14 @@ impl LinkAdaptation {
         self.cqi_sinr_db.partition_point(|&at| at <= sinr_db) as u8
     }
 
-    /// The wideband CQI of a channel that differs over the band (TS 38.214 clause 5.2.2.1, TS
-    /// 36.213 clause 7.2.3): the highest that keeps the target at the effective SINR of its own
-    /// scheme; 0 when none does. `effective_db` gives that SINR in dB, and `mean_db` is the SINR
-    /// of the mean over the band.
+    /// The wideband CQI of a channel that differs over the band: the highest that keeps the target
+    /// at the effective SINR of its own scheme; 0 when none does. `effective_db` gives that SINR in
+    /// dB, and `mean_db` is the SINR of the mean over the band.
     ///
     /// An effective SINR is at most the mean, and at most that of a scheme of higher order: the
     /// search goes down from what the mean would allow and passes over what cannot be.
+    ///
+    /// Standard: TS 38.214 §5.2.2.1; TS 36.213 §7.2.3.
     pub fn wideband_cqi(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> u8 {
         let rows = self.cqi_table.rows();
         let mut cqi = self.cqi(mean_db);
@@ -486,6 +487,25 @@ mod tests {
         }
         let error = LinkAdaptation::new(&fixed(29)).expect_err("reserved");
         assert!(error.to_string().starts_with("fixed MCS is 29"), "{error}");
+    }
+
+    #[test]
+    fn an_error_costs_nine_successes_and_the_range_holds() {
+        let (config, mut outer) = (OuterLoopConfig::default(), OuterLoop::default());
+        outer.on_feedback(&config, false);
+        assert_eq!(outer.offset_db(), -0.5);
+        for _ in 0..9 {
+            assert!(outer.offset_db() < -0.04);
+            outer.on_feedback(&config, true);
+        }
+        // The steps of 0.5 / 9 dB add up but for rounding.
+        assert!(outer.offset_db().abs() < 1e-12, "{}", outer.offset_db());
+        for (is_ack, end) in [(false, -10.0), (true, 10.0)] {
+            for _ in 0..400 {
+                outer.on_feedback(&config, is_ack);
+            }
+            assert_eq!(outer.offset_db(), end);
+        }
     }
 
     #[test]

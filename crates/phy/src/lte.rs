@@ -1,5 +1,6 @@
-//! LTE's modulation and coding schemes and its transport block sizes (TS 36.213 clauses 7.1.7 and
-//! 8.6).
+//! LTE's modulation and coding schemes and its transport block sizes.
+//!
+//! Standard: TS 36.213 §7.1.7, §8.6.
 
 use super::mcs::Mcs;
 use super::mutual_information::Modulation;

@@ -1,4 +1,6 @@
-//! The modulation and coding schemes of NR (TS 38.214 clause 5.1.3.1).
+//! The modulation and coding schemes of NR.
+//!
+//! Standard: TS 38.214 §5.1.3.1.
 
 use super::mutual_information::Modulation;
 use std::sync::LazyLock;

@@ -8,7 +8,9 @@
 use fadeout_core::math::{exp, pow};
 use std::sync::LazyLock;
 
-/// A modulation of NR (TS 38.211 clause 5.1).
+/// A modulation of NR.
+///
+/// Standard: TS 38.211 §5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Modulation {
     /// Two bits per symbol.

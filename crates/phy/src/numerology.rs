@@ -1,18 +1,23 @@
-//! Subcarrier spacing, slots and symbols (TS 38.211 clauses 4.2 and 4.3), and the number of
-//! resource blocks of a channel.
+//! Subcarrier spacing, slots and symbols, and the number of resource blocks of a channel.
 //!
 //! Slots start on a uniform grid of 1 ms / 2^mu, which is a whole number of nanoseconds for every
 //! mu, and symbols divide a slot evenly. The standard's longer first symbol of every half
 //! millisecond, 0.52 us, is not modelled.
+//!
+//! Standard: TS 38.211 §4.2, §4.3.
 
 use super::error::PhyError;
 use fadeout_core::{Hertz, Span};
 use std::sync::LazyLock;
 
-/// Subcarriers of a resource block (TS 38.211 clause 4.4.4.1).
+/// Subcarriers of a resource block.
+///
+/// Standard: TS 38.211 §4.4.4.1.
 pub const SUBCARRIERS: u32 = 12;
 
-/// Length of the cyclic prefix (TS 38.211 Table 4.2-1).
+/// Length of the cyclic prefix.
+///
+/// Standard: TS 38.211 Table 4.2-1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CyclicPrefix {
     /// 14 symbols a slot.
@@ -36,7 +41,9 @@ impl Numerology {
         prefix: CyclicPrefix::Normal,
     };
 
-    /// Numerology `mu` from 0 to 6 (TS 38.211 Table 4.2-1); the extended prefix goes with 2 alone.
+    /// Numerology `mu` from 0 to 6; the extended prefix goes with 2 alone.
+    ///
+    /// Standard: TS 38.211 Table 4.2-1.
     pub fn new(mu: u8, prefix: CyclicPrefix) -> Result<Numerology, PhyError> {
         PhyError::check("numerology", f64::from(mu), mu <= 6, "0 to 6")?;
         if prefix == CyclicPrefix::Extended {

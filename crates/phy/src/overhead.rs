@@ -35,8 +35,10 @@ pub struct Periodic {
     pub elements: u32,
 }
 
-/// Synchronisation signal blocks: 20 resource blocks and four symbols each, two a slot in the
-/// first slots of each period (TS 38.211 clause 7.4.3, TS 38.213 clause 4.1).
+/// Synchronisation signal blocks: 20 resource blocks and four symbols each, two a slot in the first
+/// slots of each period.
+///
+/// Standard: TS 38.211 §7.4.3; TS 38.213 §4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ssb {
     /// Slots from one burst to the next.

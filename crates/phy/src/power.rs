@@ -1,5 +1,6 @@
-//! Transmit power: open-loop control of the uplink (TS 36.213 clause 5.1, TS 38.213 clause 7.1)
-//! and the power of a resource element.
+//! Transmit power: open-loop control of the uplink and the power of a resource element.
+//!
+//! Standard: TS 36.213 §5.1; TS 38.213 §7.1.
 
 use super::numerology::SUBCARRIERS;
 use fadeout_core::math::{from_db, to_db};

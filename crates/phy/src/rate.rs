@@ -85,7 +85,9 @@ impl NrMcs {
     }
 }
 
-/// `share log2(1 + snr)`, capped, and zero below the least SNR (TR 36.942 annex A.2).
+/// `share log2(1 + snr)`, capped, and zero below the least SNR.
+///
+/// Standard: TR 36.942 §A.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AttenuatedShannon {
     /// Share of Shannon's bound that the link reaches.

@@ -1,10 +1,14 @@
-//! Size of a transport block: NR's formula (TS 38.214 clause 5.1.3.2).
+//! Size of a transport block: NR's formula.
+//!
+//! Standard: TS 38.214 §5.1.3.2.
 
 use super::mutual_information::Modulation;
 use super::numerology::SUBCARRIERS;
 use std::sync::LazyLock;
 
-/// The sizes up to 3824 bits, ascending (TS 38.214 Table 5.1.3.2-1).
+/// The sizes up to 3824 bits, ascending.
+///
+/// Standard: TS 38.214 Table 5.1.3.2-1.
 static SMALL_SIZES: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let size = |line: &str| line.split(',').nth(1)?.parse().ok();
     let table = include_str!("../../../data/nr_tbs_le_3824.csv");
@@ -79,7 +83,9 @@ pub fn nr_transport_block(
     (8 * blocks * (quantised + 24).div_ceil(8 * blocks) - 24) as u32
 }
 
-/// The peak data rate of one carrier in bit/s (TS 38.306 clause 4.1.2).
+/// The peak data rate of one carrier in bit/s.
+///
+/// Standard: TS 38.306 §4.1.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeakRate {
     /// Spatial layers.

@@ -1,11 +1,12 @@
 //! When a transmission follows its assignment, feedback the transmission, and a repetition the
 //! feedback.
 //!
-//! One set of rules serves LTE (TS 36.213 clauses 7.3, 8 and 9.1.2) and NR (TS 38.213 clause 9.2,
-//! TS 38.214 clauses 5.3 and 6.4): each step is a least number of slots and a least processing
+//! One set of rules serves LTE and NR: each step is a least number of slots and a least processing
 //! time, and then the first slot of the frame that has symbols for it. LTE FDD's n+4 and n+8
 //! follow, and LTE TDD's feedback in the first uplink subframe from n+4 on, which is TS 36.213
 //! Table 10.1.3.1-1 but for the spreading of feedback over several subframes.
+//!
+//! Standard: TS 36.213 §7.3, §8, §9.1.2; TS 38.213 §9.2; TS 38.214 §5.3, §6.4.
 
 use super::error::PhyError;
 use super::frame::{Frame, lte_symbols};
@@ -72,10 +73,12 @@ pub struct UplinkTimes {
 }
 
 impl Timing {
-    /// LTE's (TR 36.912 clause B.2.1), every distance in proportion to the interval: assignments
-    /// and data in one subframe, feedback in n+4, repetition in n+8, uplink data four subframes
-    /// after its grant, and 1.5 intervals to decode. Data waits one interval at the base station,
-    /// and for the next boundary after it, half an interval in the mean.
+    /// LTE's, every distance in proportion to the interval: assignments and data in one subframe,
+    /// feedback in n+4, repetition in n+8, uplink data four subframes after its grant, and 1.5
+    /// intervals to decode. Data waits one interval at the base station, and for the next boundary
+    /// after it, half an interval in the mean.
+    ///
+    /// Standard: TR 36.912 §B.2.1.
     pub fn lte(tti: Span) -> Timing {
         Timing {
             base_preparation: tti,
@@ -204,7 +207,9 @@ impl Timing {
     }
 }
 
-/// What a device's processing times follow from (TS 38.214 clauses 5.3 and 6.4).
+/// What a device's processing times follow from.
+///
+/// Standard: TS 38.214 §5.3, §6.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProcessingCapability {
     /// Capability 1, which every device has.

@@ -20,6 +20,7 @@ mod resolved;
 mod schema;
 mod shape;
 mod suggest;
+mod table;
 mod tree;
 
 pub use error::{ScenarioError, ScenarioErrors};

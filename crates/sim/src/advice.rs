@@ -69,8 +69,10 @@ fn small_buffer(bounds: &Bounds, links_delay: Span) -> Option<String> {
     })
 }
 
-/// A data field of LTE is at most this long (TS 36.322 clause 6.2.2.7), so a large transport block
-/// takes several PDUs; a smaller one takes one.
+/// A data field of LTE is at most this long, so a large transport block takes several PDUs; a
+/// smaller one takes one.
+///
+/// Standard: TS 36.322 §6.2.2.7.
 const LONGEST_PDU: f64 = 32_767.0;
 
 fn short_window(bounds: &Bounds) -> Option<String> {
@@ -156,14 +158,14 @@ fn crossings(scenario: &Scenario, flow: &Flow, topology: &mut Topology) -> Vec<C
     for hops in routes {
         let links = hops.iter().filter_map(|hop| match hop.medium {
             Medium::Link(link) => Some(&scenario.links[link]),
-            Medium::PlainBearer(_) | Medium::RadioBearer(_) => None,
+            Medium::Rab(_) | Medium::RadioBearer(_) => None,
         });
         let links_delay = links
             .map(|link| longest_delay(&link.forward) + longest_delay(&link.reverse))
             .fold(Span::ZERO, |sum, delay| sum + delay);
         let bearers = hops.iter().filter_map(|hop| match hop.medium {
             Medium::RadioBearer(bearer) => Some(bearer),
-            Medium::Link(_) | Medium::PlainBearer(_) => None,
+            Medium::Link(_) | Medium::Rab(_) => None,
         });
         crossed.extend(bearers.map(|bearer| Crossing {
             bearer,

@@ -1,10 +1,10 @@
 //! From a scenario to the parts of a world.
 
-mod bearer;
 mod flow;
 pub(crate) mod link;
 mod multipath;
 mod outlook;
+mod rab;
 mod radio;
 
 pub(crate) use flow::default_congestion_control;
@@ -135,14 +135,14 @@ pub(crate) fn parts(
             parts.links.push(link);
         }
     }
-    for index in 0..scenario.plain_bearers.len() {
-        let ids = directory.plain_bearer(index);
+    for index in 0..scenario.rabs.len() {
+        let ids = directory.rab(index);
         debug_assert_eq!(
             ids[0].index(),
             parts.links.len(),
             "bearers come after links"
         );
-        let (directions, states) = bearer::build_bearer(scenario, index, ids)?;
+        let (directions, states) = rab::build_rab(scenario, index, ids)?;
         if let Some(config) = states {
             let states = RadioStates::new(config);
             parts.radio_states.push((ids, states));

@@ -22,7 +22,7 @@ const SERVICE_PORT: u16 = 5201;
 pub(crate) struct Directory {
     links: Vec<LinkEntry>,
     /// The first direction of the first bearer of 2G or 3G, which come after the links.
-    first_plain_bearer: u32,
+    first_rab: u32,
     bearers: Vec<BearerEntry>,
     /// The base station of each cell.
     cells: Vec<NodeId>,
@@ -76,7 +76,7 @@ impl Directory {
     /// Numbers what `scenario` has.
     pub(crate) fn new(scenario: &Scenario) -> Directory {
         let mut directory = Directory {
-            first_plain_bearer: 2 * scenario.links.len() as u32,
+            first_rab: 2 * scenario.links.len() as u32,
             ..Directory::default()
         };
         directory.number_links(scenario);
@@ -98,7 +98,7 @@ impl Directory {
             let names = [link.name.clone(), format!("{}/reverse", link.name)];
             self.push_directions(names, link.from, link.to);
         }
-        for bearer in &scenario.plain_bearers {
+        for bearer in &scenario.rabs {
             let names = both_directions_of(&bearer.name);
             self.push_directions(names, bearer.from, bearer.to);
         }
@@ -196,8 +196,8 @@ impl Directory {
     }
 
     /// Downlink and uplink of bearer of 2G or 3G number `bearer` of the file.
-    pub(crate) fn plain_bearer(&self, bearer: usize) -> [LinkId; 2] {
-        let first = self.first_plain_bearer + 2 * bearer as u32;
+    pub(crate) fn rab(&self, bearer: usize) -> [LinkId; 2] {
+        let first = self.first_rab + 2 * bearer as u32;
         [LinkId(first), LinkId(first + 1)]
     }
 
@@ -206,7 +206,7 @@ impl Directory {
         let direction = usize::from(hop.is_reverse);
         match hop.medium {
             Medium::Link(link) => Hop::Link(self.link(link)[direction]),
-            Medium::PlainBearer(bearer) => Hop::Link(self.plain_bearer(bearer)[direction]),
+            Medium::Rab(bearer) => Hop::Link(self.rab(bearer)[direction]),
             Medium::RadioBearer(bearer) => Hop::Bearer {
                 bearer: BearerId(bearer as u32),
                 direction: if hop.is_reverse {

@@ -28,9 +28,8 @@ impl Topology {
         let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); scenario.nodes.len()];
         let links = scenario.links.iter().enumerate();
         let links = links.map(|(index, link)| (Medium::Link(index), link.from, link.to));
-        let plain = scenario.plain_bearers.iter().enumerate();
-        let plain =
-            plain.map(|(index, bearer)| (Medium::PlainBearer(index), bearer.from, bearer.to));
+        let plain = scenario.rabs.iter().enumerate();
+        let plain = plain.map(|(index, bearer)| (Medium::Rab(index), bearer.from, bearer.to));
         let ues = scenario.ues.iter().zip(serving).enumerate();
         let ues = ues.filter_map(|(index, (ue, cell))| {
             let base = scenario.cells[(*cell)?.index()].node;

@@ -146,7 +146,7 @@ fn flow_row(
             None | Some("uncoupled") => congestion_control(described),
             Some(coupling) => coupling.to_owned(),
         },
-        scheduler: multipath.map(|multipath| multipath.scheduler.name.clone()),
+        scheduler: multipath.map(|multipath| multipath.path_scheduler.name.clone()),
         start_s: flow.start.as_secs_f64(),
         established_s: seconds(flow.established_at),
         first_delivery_s: seconds(flow.first_delivery_at),

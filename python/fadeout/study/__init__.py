@@ -11,7 +11,7 @@ from fadeout.study.changes import UNCHANGED, Change
 from fadeout.study.claims import Verdict, claims_section
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
 from fadeout.study.published import beside, claims_of, published
-from fadeout.study.report import Cell, Report, Section, Table
+from fadeout.study.report import Cell, Report, Section, Table, percent
 from fadeout.study.runner import Runner, ThreadRunner
 from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds
 from fadeout.study.statistics import (
@@ -55,6 +55,7 @@ __all__ = [
     "overrides",
     "paired_difference",
     "paired_ratio",
+    "percent",
     "published",
     "run_study",
     "studies",

@@ -35,16 +35,26 @@ class Table:
     """The same as numbers, one dict a row."""
 
     @classmethod
-    def of(cls, records: Sequence[Record], columns: Mapping[str, Cell]) -> "Table":
-        """A table of `columns`, by their heads, with a row a record.
+    def of(
+        cls,
+        records: Sequence[Record],
+        columns: Mapping[str, Cell],
+        *,
+        unit: str = "",
+        first: Sequence[Sequence[str]] = (),
+    ) -> "Table":
+        """A table of `columns`, by their heads, with a row a record after the rows of `first`.
 
-        The records are its data, too: an estimate becomes `NAME_mean` and `NAME_ci95`, and what
-        has a name that begins with `_` is for the cells alone.
+        The records are its data, too: an estimate becomes `NAME_meanUNIT` and `NAME_ci95UNIT`, and
+        what has a name that begins with `_` is for the cells alone.
         """
         return cls(
             columns=list(columns),
-            rows=[[_cell(cell, record) for cell in columns.values()] for record in records],
-            data=[_data(record) for record in records],
+            rows=[
+                *first,
+                *([_cell(cell, record) for cell in columns.values()] for record in records),
+            ],
+            data=[_data(record, unit) for record in records],
         )
 
     @property
@@ -58,16 +68,22 @@ class Table:
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def percent(name: str) -> Cell:
+    """The estimate of this name in percent."""
+    return lambda record: record[name].text(".1f", " %")
+
+
 def _cell(cell: Cell, record: Record) -> str:
     return cell.format_map(record) if isinstance(cell, str) else cell(record)
 
 
-def _data(record: Record) -> dict[str, Any]:
+def _data(record: Record, unit: str) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for name, value in record.items():
         if name.startswith("_"):
             continue
-        columns |= value.data(f"{name}_") if isinstance(value, Estimate) else {name: value}
+        is_estimate = isinstance(value, Estimate)
+        columns |= value.data(f"{name}_", unit) if is_estimate else {name: value}
     return columns
 
 

@@ -14,7 +14,7 @@ _T = (
 
 
 FEWEST = 5
-"""Values below which a mean has no interval: from two, Student's t is 12.7 deviations wide."""
+"""Values below which a mean has no interval: of two, it is 9 standard deviations on each side."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,15 @@ class Estimate:
     count: int
 
     def __format__(self, spec: str) -> str:
+        return self.text(spec)
+
+    def text(self, spec: str, unit: str = "") -> str:
+        """As people read it; without an interval it says of how many values it is the mean."""
         if self.count == 0:
             return "-"
         if math.isnan(self.half_width):
-            return f"{self.mean:{spec}} (n = {self.count})"
-        return f"{self.mean:{spec}} ± {self.half_width:{spec.lstrip('+')}}"
+            return f"{self.mean:{spec}}{unit} (n = {self.count})"
+        return f"{self.mean:{spec}} ± {self.half_width:{spec.lstrip('+')}}{unit}"
 
     @property
     def ci95(self) -> float | None:

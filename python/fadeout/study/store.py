@@ -57,13 +57,12 @@ class Store:
 
     def _begin(self) -> TextIO:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self._runs:
-            file = self.path.open("a", encoding="utf-8")
-            # Ends a line that a kill may have cut.
-            file.write("\n")
-        else:
-            file = self.path.open("w", encoding="utf-8")
-            file.write(json.dumps(results_version()) + "\n")
+        if not self._runs:
+            # Unlinked, not truncated: another process may be writing to it.
+            self.path.unlink(missing_ok=True)
+        file = self.path.open("a", encoding="utf-8")
+        # Otherwise, the line that a kill may have cut is ended.
+        file.write("\n" if self._runs else json.dumps(results_version()) + "\n")
         return file
 
 

@@ -95,8 +95,11 @@ def run_study(
     *,
     force: bool = False,
     progress: CountCallback | None = None,
+    runner: Runner | None = None,
 ) -> Report:
     """Run `study` and write its report, tables and figures to `folder`.
+
+    `runner` does the runs; without one, threads of this process do.
 
     Ctrl-C ends the runs, and the report is of the sections that were finished; its `is_whole` is
     False then. However the study ends, finished runs are kept beside `folder`, and the same study
@@ -104,9 +107,9 @@ def run_study(
     """
     may_replace(folder, force=force)
     store = unfinished_runs(study, folder, options)
-    runner = ThreadRunner(workers=options.jobs, progress=progress, store=store)
+    threads = ThreadRunner(workers=options.jobs, progress=progress, store=store)
     try:
-        report = study.report(runner, effort_of(study.full, study.quick, options))
+        report = study.report(runner or threads, effort_of(study.full, study.quick, options))
         with new_folder(folder, force=force) as partial:
             report.write(partial)
         if report.is_whole:

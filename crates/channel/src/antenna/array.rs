@@ -1,8 +1,11 @@
 //! Uniform arrays and their codebooks of beams.
 
+use super::angles::Angles;
 use super::element::Element;
-use super::pattern::Angles;
+use super::pattern::{Boresight, Mounted, Pattern};
+use crate::error::ConfigError;
 use fadeout_core::math::{asin, cos, sin, to_db};
+use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use std::f64::consts::PI;
 
 /// Power gain over one element of `elements` in a row, `spacing` wavelengths apart, toward the
@@ -71,12 +74,68 @@ pub struct Array {
 impl Default for Array {
     /// Eight by eight, oversampled by two (0.9 dB lost at worst).
     fn default() -> Array {
+        ArrayParameters::default().array()
+    }
+}
+
+fadeout_core::parameters! {
+    /// What a scenario may say of an array.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct ArrayParameters {
+        /// Elements above each other.
+        rows: u32 = integer((1, 256, ""), "8"),
+        /// Elements beside each other.
+        columns: u32 = integer((1, 256, ""), "8"),
+        /// Beams in the codebook an element and axis; 0 steers without steps.
+        oversampling: u32 = integer((0, 16, ""), "2"),
+        /// Where its broadside looks.
+        boresight: Boresight = group(),
+    }
+}
+
+impl ArrayParameters {
+    fn array(&self) -> Array {
         Array {
-            rows: 8,
-            columns: 8,
+            rows: self.rows,
+            columns: self.columns,
             element: Element::default(),
-            oversampling: 2,
+            oversampling: self.oversampling,
         }
+    }
+}
+
+impl Registered for Mounted<Array> {
+    const ENTRY: Entry = Entry::new(
+        "array",
+        "steered",
+        "A rectangle of elements half a wavelength apart with a DFT codebook.",
+        "TR 38.901 clause 7.3",
+    )
+    .with_parameters(ArrayParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        let given = ArrayParameters::read(settings);
+        Mounted {
+            pattern: given.array(),
+            boresight: given.boresight.angles(),
+        }
+    }
+}
+
+impl Pattern for Array {
+    fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
+        Array::gain_dbi(self, toward, beam)
+    }
+    fn is_steered(&self) -> bool {
+        true
+    }
+    fn check(&self) -> Result<(), ConfigError> {
+        for (name, count) in [("rows", self.rows), ("columns", self.columns)] {
+            ConfigError::within(name, f64::from(count), 1.0..=256.0, "elements")?;
+        }
+        let oversampling = f64::from(self.oversampling);
+        ConfigError::within("oversampling", oversampling, 0.0..=16.0, "beams an element")?;
+        self.element.check()
     }
 }
 

@@ -1,6 +1,36 @@
 //! Patterns of single elements and of sector antennas.
 
-use super::pattern::Angles;
+use super::angles::Angles;
+use super::pattern::{Boresight, Mounted, Pattern, check_gain, check_width};
+use crate::error::ConfigError;
+use fadeout_core::registry::{Entry, Registered, Settings, number};
+
+fadeout_core::parameters! {
+    /// The same gain everywhere.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Isotropic {
+        /// Its gain.
+        pub gain_dbi as "gain": f64 = number((-50.0, 60.0, "dBi"), "0"),
+    }
+}
+
+impl Registered for Isotropic {
+    const ENTRY: Entry = Entry::new("isotropic", "fixed", "The same gain everywhere.", "none")
+        .with_parameters(Isotropic::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Isotropic::read(settings)
+    }
+}
+
+impl Pattern for Isotropic {
+    fn gain_dbi(&self, _: Angles, _: Angles) -> f64 {
+        self.gain_dbi
+    }
+    fn check(&self) -> Result<(), ConfigError> {
+        check_gain(self.gain_dbi)
+    }
+}
 
 /// The element of TR 38.901 Table 7.3-1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +55,9 @@ impl Default for Element {
 }
 
 impl Element {
-    /// A panel element of a handheld (TR 38.802 Table A.2.1-8): 5 dBi, 90 degrees, 25 dB.
+    /// A panel element of a handheld: 5 dBi, 90 degrees, 25 dB.
+    ///
+    /// Standard: TR 38.802 Table A.2.1-8.
     pub fn handheld() -> Element {
         Element {
             peak_dbi: 5.0,
@@ -43,6 +75,39 @@ impl Element {
         };
         let loss = cut(direction.elevation_deg) + cut(direction.azimuth_deg);
         self.peak_dbi - loss.min(limit)
+    }
+}
+
+impl Registered for Mounted<Element> {
+    const ENTRY: Entry = Entry::new(
+        "element",
+        "fixed",
+        "One element of an antenna panel: 8 dBi, 65 degrees wide.",
+        "TR 38.901 Table 7.3-1",
+    )
+    .with_parameters(Boresight::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Mounted {
+            pattern: Element::default(),
+            boresight: Boresight::read(settings).angles(),
+        }
+    }
+}
+
+impl Pattern for Element {
+    fn gain_dbi(&self, toward: Angles, _: Angles) -> f64 {
+        Element::gain_dbi(self, toward)
+    }
+    fn check(&self) -> Result<(), ConfigError> {
+        check_gain(self.peak_dbi)?;
+        ConfigError::within(
+            "front-to-back ratio",
+            self.front_to_back_db,
+            0.0..=60.0,
+            "dB",
+        )?;
+        check_width(self.hpbw_deg)
     }
 }
 
@@ -64,17 +129,67 @@ pub struct LteSector {
 }
 
 impl Default for LteSector {
-    /// The table's: 14 dBi, 70 and 10 degrees, 25 and 20 dB, tilted by the 15 degrees of the
-    /// 500 m grid (case 1).
+    /// The table's: 70 and 10 degrees, 25 and 20 dB, with the tilt of the 500 m grid (case 1).
     fn default() -> LteSector {
+        SectorParameters::default().sector()
+    }
+}
+
+fadeout_core::parameters! {
+    /// What a scenario may say of a sector antenna.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct SectorParameters {
+        /// Where it looks: counter-clockwise from east. Of an array, where its broadside looks.
+        azimuth: f64 = number((-180.0, 360.0, "deg"), "0"),
+        /// Electrical tilt below the horizon.
+        tilt: f64 = number((-90.0, 90.0, "deg"), "15"),
+        /// Gain at boresight.
+        gain: f64 = number((0.0, 30.0, "dBi"), "14"),
+    }
+}
+
+impl SectorParameters {
+    fn sector(&self) -> LteSector {
         LteSector {
-            peak_dbi: 14.0,
+            peak_dbi: self.gain,
             azimuth_hpbw_deg: 70.0,
             front_to_back_db: 25.0,
             elevation_hpbw_deg: 10.0,
             side_lobe_db: 20.0,
-            tilt_deg: 15.0,
+            tilt_deg: self.tilt,
         }
+    }
+}
+
+impl Registered for Mounted<LteSector> {
+    const ENTRY: Entry = Entry::new(
+        "sector",
+        "fixed",
+        "The three-sector antenna of the LTE studies.",
+        "TR 36.814 Table A.2.1.1-2",
+    )
+    .with_parameters(SectorParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        let given = SectorParameters::read(settings);
+        Mounted {
+            pattern: given.sector(),
+            boresight: Angles {
+                azimuth_deg: given.azimuth,
+                elevation_deg: 0.0,
+            },
+        }
+    }
+}
+
+impl Pattern for LteSector {
+    fn gain_dbi(&self, toward: Angles, _: Angles) -> f64 {
+        LteSector::gain_dbi(self, toward)
+    }
+    fn check(&self) -> Result<(), ConfigError> {
+        check_gain(self.peak_dbi)?;
+        check_width(self.azimuth_hpbw_deg)?;
+        check_width(self.elevation_hpbw_deg)
     }
 }
 

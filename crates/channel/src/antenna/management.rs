@@ -37,7 +37,9 @@ impl Default for BeamManagement {
     }
 }
 
-/// Beam failure detection and recovery (TS 38.321 clause 5.17, TS 38.213 clause 6).
+/// Beam failure detection and recovery.
+///
+/// Standard: TS 38.321 §5.17; TS 38.213 §6.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BeamFailure {
     /// Loss by blockage and misalignment above which a measurement counts as a failure instance,
@@ -123,8 +125,9 @@ impl BeamManagement {
         Time::from_nanos(usable / period * period)
     }
 
-    /// From one failure instance to the next: the tracking period, at least 2 ms (TS 38.213
-    /// clause 6, TS 38.133 clause 8.5).
+    /// From one failure instance to the next: the tracking period, at least 2 ms.
+    ///
+    /// Standard: TS 38.213 §6; TS 38.133 §8.5.
     pub fn indication_period(&self) -> Span {
         self.tracking_period.max(Span::from_millis(2))
     }

@@ -1,10 +1,11 @@
 //! Persons or vehicles that cross the path, with the diffraction of TR 38.901 model B. Only a path in
 //! line of sight has something to cross.
 
-use super::View;
+use super::{Model, Process, View};
 use crate::blockage_model_b::{Path, Screen, screen_loss};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, choice, number, span};
 use fadeout_core::{Meters, Span, Time};
 use std::sync::Arc;
 
@@ -28,24 +29,77 @@ pub struct Crossing {
 }
 
 impl Default for Crossing {
-    /// A pedestrian at 3 km/h, 0.5 to 5 m in front of the UE, every ten seconds on average.
     fn default() -> Crossing {
+        CrossingParameters::default().crossing()
+    }
+}
+
+fadeout_core::choices! {
+    /// Who crosses.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Blocker {
+        /// A human.
+        Person = "person",
+        /// A vehicle.
+        Vehicle = "vehicle",
+    }
+}
+
+fadeout_core::parameters! {
+    /// What a scenario may say of crossings.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct CrossingParameters {
+        /// A screen of 0.3 by 1.7 m, or of 4.8 by 1.4 m (TR 38.901 Table 7.6.4.2-5).
+        blocker: Blocker = choice(Blocker::NAMES, "person"),
+        /// Speed across the path; 3 km/h.
+        speed: f64 = number((0.01, 300.0, "m/s"), "0.8333333333333333"),
+        /// Nearest distance from the UE.
+        nearest: f64 = number((0.01, 1e5, "m"), "0.5"),
+        /// Farthest distance from the UE.
+        farthest: f64 = number((0.01, 1e5, "m"), "5"),
+        /// Mean time from one crossing to the next.
+        mean_gap: Span = span("10 s"),
+    }
+}
+
+impl CrossingParameters {
+    fn crossing(&self) -> Crossing {
+        let (width_m, height_m) = match self.blocker {
+            Blocker::Person => (0.3, 1.7),
+            Blocker::Vehicle => (4.8, 1.4),
+        };
         Crossing {
-            width_m: 0.3,
-            height_m: 1.7,
-            speed: 3.0 / 3.6,
-            from_ue_m: (0.5, 5.0),
+            width_m,
+            height_m,
+            speed: self.speed,
+            from_ue_m: (self.nearest, self.farthest),
             at: Arc::new([]),
-            mean_gap: Some(Span::from_secs(10)),
+            mean_gap: Some(self.mean_gap),
         }
+    }
+}
+
+impl Registered for Crossing {
+    const ENTRY: Entry = Entry::new(
+        "crossing",
+        "geometric",
+        "Persons or vehicles that cross the path at exponential times.",
+        "TR 38.901 clause 7.6.4.2 (model B)",
+    )
+    .with_parameters(CrossingParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        CrossingParameters::read(settings).crossing()
     }
 }
 
 /// A screen farther from the path than its half width and this many metres is not there.
 const CLEARANCE_M: f64 = 3.0;
 
-impl Crossing {
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+impl Model for Crossing {
+    type Process = CrossingProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
         check_screen(self.width_m, self.height_m, self.from_ue_m)?;
         ConfigError::within("speed of a blocker", self.speed, 0.01..=300.0, "m/s")?;
         if let Some(gap) = self.mean_gap {
@@ -66,7 +120,7 @@ impl Crossing {
         Ok(())
     }
 
-    pub(crate) fn start(&self, stream: Stream) -> Process {
+    fn start(&self, stream: Stream) -> Self::Process {
         let screens = Screens {
             width_m: self.width_m,
             height_m: self.height_m,
@@ -78,7 +132,7 @@ impl Crossing {
             listed: 0,
             mean_gap: self.mean_gap,
         };
-        Process::new(screens, arrivals, stream)
+        CrossingProcess::new(screens, arrivals, stream)
     }
 }
 
@@ -181,7 +235,7 @@ struct Pass {
 
 /// Screens near the path, and the one that comes next.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct CrossingProcess {
     screens: Screens,
     arrivals: Arrivals,
     stream: Stream,
@@ -190,9 +244,9 @@ pub(crate) struct Process {
     present: Vec<Pass>,
 }
 
-impl Process {
-    pub(super) fn new(screens: Screens, arrivals: Arrivals, stream: Stream) -> Process {
-        let mut process = Process {
+impl CrossingProcess {
+    pub(super) fn new(screens: Screens, arrivals: Arrivals, stream: Stream) -> CrossingProcess {
+        let mut process = CrossingProcess {
             screens,
             arrivals,
             stream,
@@ -253,6 +307,12 @@ impl Process {
 
 /// Closest to the UE that a screen may come, metres.
 const MIN_GAP_M: f64 = 0.01;
+
+impl Process for CrossingProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        self.loss_db(view)
+    }
+}
 
 #[cfg(test)]
 mod tests {

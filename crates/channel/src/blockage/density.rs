@@ -1,44 +1,48 @@
 //! Blockers scattered over the ground (I. K. Jain, R. Kumar and S. Panwar, "Driven by capacity or
 //! blockage? A millimeter wave blockage analysis", 2018).
 
-use super::View;
+use super::{Model, Process, View};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, number, span};
 use fadeout_core::{Span, Time};
 use std::collections::VecDeque;
 
-/// Pedestrians of a density. They enter a link of ground length r as a Poisson process of rate
-/// `C r`, `C = (2 / pi) density speed (h_B - h_R) / (h_T - h_R)`, and each stays for an
-/// exponential time. The link is blocked while at least one stands in it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Crowd {
-    /// Blockers a square metre.
-    pub density: f64,
-    /// Their speed, m/s.
-    pub speed: f64,
-    /// Their height h_B, metres.
-    pub height_m: f64,
-    /// Mean duration of a blockage.
-    pub mean_blocked: Span,
-    /// Loss while blocked, dB.
-    pub loss_db: f64,
-    /// Longest link that is blocked at its full rate, metres; a longer one as if it had this
-    /// length. It bounds the rate that is drawn.
-    pub max_ground_m: f64,
+fadeout_core::parameters! {
+    /// Pedestrians of a density. They enter a link of ground length r as a Poisson process of rate
+    /// `C r`, `C = (2 / pi) density speed (h_B - h_R) / (h_T - h_R)`, and each stays for an
+    /// exponential time. The link is blocked while at least one stands in it. The defaults are the
+    /// paper's, with the loss of [`TwoState`](super::TwoState).
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Crowd {
+        /// Blockers a square metre.
+        pub density: f64 = number((0.0, 10.0, ""), "0.1"),
+        /// Their speed.
+        pub speed: f64 = number((0.01, 300.0, "m/s"), "1"),
+        /// Their height.
+        pub height_m as "height": f64 = number((0.1, 10.0, "m"), "1.8"),
+        /// Mean duration of a blockage.
+        pub mean_blocked: Span = span("500 ms"),
+        /// Loss while blocked.
+        pub loss_db as "loss": f64 = number((0.0, 300.0, "dB"), "25"),
+    }
 }
 
-impl Default for Crowd {
-    /// The paper's parameters, 0.1 blockers a square metre at 1 m/s, 1.8 m tall, half a second
-    /// each, with the 25 dB of [`TwoState`](super::TwoState).
-    fn default() -> Crowd {
-        Crowd {
-            density: 0.1,
-            speed: 1.0,
-            height_m: 1.8,
-            mean_blocked: Span::from_millis(500),
-            loss_db: 25.0,
-            max_ground_m: 500.0,
-        }
+/// Longest link that is blocked at its full rate, metres; a longer one as if it had this length. It
+/// bounds the rate that is drawn.
+const MAX_GROUND_M: f64 = 500.0;
+
+impl Registered for Crowd {
+    const ENTRY: Entry = Entry::new(
+        "crowd",
+        "random",
+        "Blockers of a density on the ground, as a Poisson process.",
+        "Jain, Kumar and Panwar, Driven by Capacity or Blockage?, 2018",
+    )
+    .with_parameters(Crowd::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Crowd::read(settings)
     }
 }
 
@@ -62,8 +66,12 @@ impl Crowd {
         let rate = arrivals_per_metre * ground_m;
         rate / (1.0 / self.mean_blocked.as_secs_f64() + rate)
     }
+}
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+impl Model for Crowd {
+    type Process = CrowdProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
         ConfigError::within("density of blockers", self.density, 0.0..=10.0, "1/m^2")?;
         ConfigError::within("speed of blockers", self.speed, 0.0..=100.0, "m/s")?;
         ConfigError::within("height of blockers", self.height_m, 0.1..=10.0, "m")?;
@@ -73,14 +81,13 @@ impl Crowd {
             1e-3..=1e4,
             "s",
         )?;
-        ConfigError::within("longest blocked link", self.max_ground_m, 1.0..=1e4, "m")?;
         ConfigError::within("blockage loss", self.loss_db, 0.0..=300.0, "dB")
     }
 
-    pub(crate) fn start(&self, stream: Stream) -> Process {
+    fn start(&self, stream: Stream) -> Self::Process {
         // The highest rate: a UE on the ground below a base station that blockers reach.
-        let rate = 2.0 / std::f64::consts::PI * self.density * self.speed * self.max_ground_m;
-        let mut process = Process {
+        let rate = 2.0 / std::f64::consts::PI * self.density * self.speed * MAX_GROUND_M;
+        let mut process = CrowdProcess {
             model: *self,
             stream,
             rate,
@@ -96,7 +103,7 @@ impl Crowd {
 
 /// Arrivals at the highest rate, of which a link meets the share that its own rate is.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct CrowdProcess {
     model: Crowd,
     stream: Stream,
     rate: f64,
@@ -112,7 +119,7 @@ struct Visit {
     mark: f64,
 }
 
-impl Process {
+impl CrowdProcess {
     fn following(&mut self, from: Time) -> Time {
         if self.rate <= 0.0 {
             return Time::NEVER;
@@ -161,12 +168,18 @@ impl Process {
         }
         self.present.retain(|visit| visit.until > now);
         let own = self.model.arrivals_per_metre(view.base.z, view.ue.z)
-            * view.ground_m().min(self.model.max_ground_m);
+            * view.ground_m().min(MAX_GROUND_M);
         let is_blocked = self
             .present
             .iter()
             .any(|visit| visit.mark * self.rate < own);
         if is_blocked { self.model.loss_db } else { 0.0 }
+    }
+}
+
+impl Process for CrowdProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        self.loss_db(view)
     }
 }
 

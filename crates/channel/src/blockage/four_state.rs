@@ -2,9 +2,11 @@
 //! T. S. Rappaport and S. Rangan, "Rapid fading due to human blockage in pedestrian crowds at 5G
 //! millimeter-wave frequencies", IEEE GLOBECOM 2017, 73.5 GHz).
 
+use super::{Model, Process, View};
 use crate::error::ConfigError;
 use fadeout_core::math::log10;
 use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, number};
 use fadeout_core::{Span, Time};
 
 /// Rates of leaving the four states, and the depth of a shadow. The loss grows linearly in dB
@@ -58,8 +60,35 @@ impl FourState {
         let cycle = self.cycle();
         self.rates().map(|rate| 1.0 / rate / cycle)
     }
+}
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+fadeout_core::parameters! {
+    /// What a scenario may say of it.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct FourStateParameters {
+        /// Azimuth beamwidth of the UE's antenna, from which rates and depth follow.
+        beamwidth: f64 = number((1.0, 180.0, "deg"), "30"),
+    }
+}
+
+impl Registered for FourState {
+    const ENTRY: Entry = Entry::new(
+        "four-state",
+        "random",
+        "A pedestrian crowd: decay, shadow, rise.",
+        "MacCartney, Rappaport and Rangan, IEEE GLOBECOM 2017; NYUSIM 3 defaults",
+    )
+    .with_parameters(FourStateParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        FourState::for_beamwidth(FourStateParameters::read(settings).beamwidth)
+    }
+}
+
+impl Model for FourState {
+    type Process = FourStateProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
         for rate in self.rates() {
             ConfigError::within("rate of a four-state blockage", rate, 1e-6..=1e4, "1/s")?;
         }
@@ -72,7 +101,7 @@ impl FourState {
         )
     }
 
-    pub(crate) fn start(&self, mut stream: Stream) -> Process {
+    fn start(&self, mut stream: Stream) -> FourStateProcess {
         let place = stream.uniform();
         let mut state = 0;
         let mut cumulated = 0.0;
@@ -82,7 +111,7 @@ impl FourState {
             }
             cumulated += share;
         }
-        let mut process = Process {
+        let mut process = FourStateProcess {
             model: *self,
             stream,
             state,
@@ -96,16 +125,9 @@ impl FourState {
     }
 }
 
-impl Default for FourState {
-    /// A receiver of 15 degrees.
-    fn default() -> FourState {
-        FourState::for_beamwidth(15.0)
-    }
-}
-
 /// The state in progress.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct FourStateProcess {
     model: FourState,
     stream: Stream,
     /// Index into [`FourState::rates`].
@@ -116,7 +138,7 @@ pub(crate) struct Process {
     depth_db: f64,
 }
 
-impl Process {
+impl FourStateProcess {
     fn draw_depth(&mut self) -> f64 {
         (self.model.depth_db + self.model.depth_sigma_db * self.stream.normal()).max(0.0)
     }
@@ -146,6 +168,12 @@ impl Process {
     }
 }
 
+impl Process for FourStateProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        self.loss_db(view.now)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,7 +197,8 @@ mod tests {
 
     #[test]
     fn a_fade_begins_and_ends_gradually() {
-        let mut process = FourState::default().start(Stream::new(1, "test.four_state", 1));
+        let mut process =
+            FourState::for_beamwidth(15.0).start(Stream::new(1, "test.four_state", 1));
         let mut last = process.loss_db(Time::ZERO);
         let mut deepest = 0.0_f64;
         for n in 1..2_000_000 {

@@ -22,27 +22,7 @@ pub use schedule::{Interval, Periodic, Phase, Scripted, TwoState};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
 use fadeout_core::{Point, Time};
-
-/// A blockage process. Several on one link add their losses in dB.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Blockage {
-    /// At regular times.
-    Periodic(Periodic),
-    /// At listed times.
-    Scripted(Scripted),
-    /// Blocked and clear for exponential times.
-    TwoState(TwoState),
-    /// A pedestrian crowd, with gradual fades.
-    FourState(FourState),
-    /// Pedestrians of a density, whose shadows fall on the link the more often the longer it is.
-    Crowd(Crowd),
-    /// TR 38.901 model A: angular regions around the UE.
-    ModelA(ModelA),
-    /// Screens that cross the path, with TR 38.901 model B's diffraction.
-    Crossing(Crossing),
-    /// Screens that block the path at regular times for a given duration, with the same.
-    Passing(Passing),
-}
+use std::fmt;
 
 /// Blockages of one link at most.
 pub const MAX_BLOCKAGES: usize = 4;
@@ -64,59 +44,64 @@ impl View {
     }
 }
 
-/// A process in progress.
-#[derive(Debug)]
-pub(crate) enum Process {
-    Periodic(schedule::PeriodicProcess),
-    Scripted(schedule::ScriptedProcess),
-    TwoState(schedule::TwoStateProcess),
-    FourState(four_state::Process),
-    Crowd(density::Process),
-    ModelA(Box<model_a::Process>),
-    Crossing(crossing::Process),
+/// A blockage in progress on one link.
+pub(crate) trait Process: fmt::Debug + Send + Sync {
+    /// Loss in dB at a time, with the ends where they are then.
+    fn loss_at(&mut self, view: &View) -> f64;
+}
+
+/// What the channel asks of a blockage.
+pub(crate) trait Model {
+    /// The blockage in progress.
+    type Process: Process + 'static;
+
+    /// # Errors
+    /// When a parameter is out of its range.
+    fn check(&self) -> Result<(), ConfigError>;
+
+    /// Begins on one link.
+    fn start(&self, stream: Stream) -> Self::Process;
+
+    /// Whether it is around the UE, the same for all its cells.
+    fn surrounds_the_ue(&self) -> bool {
+        false
+    }
+}
+
+fadeout_core::registry! {
+    /// Every blockage that a scenario can name.
+    pub static BLOCKAGES;
+
+    /// A blockage process. Several on one link add their losses in dB.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum Blockage {
+        Periodic(Periodic),
+        TwoState(TwoState),
+        FourState(FourState),
+        Crowd(Crowd),
+        ModelA(ModelA),
+        Crossing(Crossing),
+        Passing(Passing),
+    } else {
+        /// At listed times.
+        Scripted(Scripted),
+    }
+    macro blockages;
 }
 
 impl Blockage {
     /// # Errors
     /// When a parameter is out of its range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        match self {
-            Blockage::Periodic(periodic) => periodic.check(),
-            Blockage::Scripted(scripted) => scripted.check(),
-            Blockage::TwoState(two) => two.check(),
-            Blockage::FourState(four) => four.check(),
-            Blockage::Crowd(crowd) => crowd.check(),
-            Blockage::ModelA(model) => model.check(),
-            Blockage::Crossing(crossing) => crossing.check(),
-            Blockage::Passing(passing) => passing.check(),
-        }
+        blockages!(self, model => model.check())
     }
 
-    pub(crate) fn start(&self, stream: Stream) -> Process {
-        match self {
-            Blockage::Periodic(periodic) => Process::Periodic(periodic.start(stream)),
-            Blockage::Scripted(scripted) => Process::Scripted(scripted.start()),
-            Blockage::TwoState(two) => Process::TwoState(two.start(stream)),
-            Blockage::FourState(four) => Process::FourState(four.start(stream)),
-            Blockage::Crowd(crowd) => Process::Crowd(crowd.start(stream)),
-            Blockage::ModelA(model) => Process::ModelA(Box::new(model.start(stream))),
-            Blockage::Crossing(crossing) => Process::Crossing(crossing.start(stream)),
-            Blockage::Passing(passing) => Process::Crossing(passing.start(stream)),
-        }
+    pub(crate) fn start(&self, stream: Stream) -> Box<dyn Process> {
+        blockages!(self, model => Box::new(model.start(stream)))
     }
-}
 
-impl Process {
-    /// Loss in dB at a time, with the ends where they are then.
-    pub(crate) fn loss_db(&mut self, view: &View) -> f64 {
-        match self {
-            Process::Periodic(periodic) => periodic.loss_db(view.now),
-            Process::Scripted(scripted) => scripted.loss_db(view.now),
-            Process::TwoState(two) => two.loss_db(view.now),
-            Process::FourState(four) => four.loss_db(view.now),
-            Process::Crowd(crowd) => crowd.loss_db(view),
-            Process::ModelA(model) => model.loss_db(view),
-            Process::Crossing(crossing) => crossing.loss_db(view),
-        }
+    /// See [`Model::surrounds_the_ue`].
+    pub(crate) fn surrounds_the_ue(&self) -> bool {
+        blockages!(self, model => model.surrounds_the_ue())
     }
 }

@@ -1,12 +1,15 @@
-//! TR 38.901 clause 7.6.4.1, model A: regions of blocked angles around the UE.
+//! Model A: regions of blocked angles around the UE.
+//!
+//! Standard: TR 38.901 §7.6.4.1.
 //!
 //! Applied to one path, the direct direction to the base station, in place of every ray.
 
-use super::View;
+use super::{Model, Process, View};
 use crate::error::ConfigError;
 use crate::field::Field;
 use fadeout_core::math::{acos, atan, atan2, cos, erfc, log10};
 use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Sizes of the regions (Table 7.6.4.1-2).
@@ -58,15 +61,52 @@ pub struct ModelA {
 }
 
 impl Default for ModelA {
-    /// Outdoors with four blockers at walking speed and a device held upright.
+    /// With a device held upright.
     fn default() -> ModelA {
+        ModelAParameters::default().model()
+    }
+}
+
+fadeout_core::parameters! {
+    /// What a scenario may say of model A.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct ModelAParameters {
+        /// Whether the regions are those of an office.
+        indoor: bool = flag("false"),
+        /// Number K of blockers.
+        blockers: u32 = integer((0, 64, ""), "4"),
+        /// Speed of the blockers.
+        speed: f64 = number((0.01, 300.0, "m/s"), "1"),
+    }
+}
+
+impl ModelAParameters {
+    fn model(&self) -> ModelA {
         ModelA {
-            surroundings: Surroundings::Outdoor,
-            blockers: 4,
-            speed: 1.0,
+            surroundings: if self.indoor {
+                Surroundings::Indoor
+            } else {
+                Surroundings::Outdoor
+            },
+            blockers: self.blockers,
+            speed: self.speed,
             own_body: Some(SelfBlocking::Portrait),
             heading_deg: None,
         }
+    }
+}
+
+impl Registered for ModelA {
+    const ENTRY: Entry = Entry::new(
+        "model-a",
+        "geometric",
+        "Angular blocking regions around the UE, and the user's own body.",
+        "TR 38.901 clause 7.6.4.1",
+    )
+    .with_parameters(ModelAParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        ModelAParameters::read(settings).model()
     }
 }
 
@@ -126,8 +166,10 @@ fn difference(a: f64, b: f64) -> f64 {
     360.0 * (turns - (turns + 0.5).floor())
 }
 
-impl ModelA {
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+impl Model for ModelA {
+    type Process = ModelAProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
         ConfigError::within(
             "number of blockers",
             f64::from(self.blockers),
@@ -143,7 +185,7 @@ impl ModelA {
         )
     }
 
-    pub(crate) fn start(&self, mut stream: Stream) -> Process {
+    fn start(&self, mut stream: Stream) -> Self::Process {
         let heading_deg = 360.0 * stream.uniform();
         let (widths, heights, distance_m, correlation_m) = match self.surroundings {
             Surroundings::Indoor => ((15.0, 45.0), (5.0, 15.0), 2.0, 5.0),
@@ -165,11 +207,16 @@ impl ModelA {
                 )
             })
             .collect();
-        Process {
+        ModelAProcess {
             own_body: self.own_body,
             heading_deg: self.heading_deg.unwrap_or(heading_deg),
             blockers,
         }
+    }
+
+    /// The regions surround the UE, whatever cell it looks at.
+    fn surrounds_the_ue(&self) -> bool {
+        true
     }
 }
 
@@ -177,13 +224,13 @@ impl ModelA {
 /// correlation `exp(-distance / d_cor - time / t_cor)` turned into a uniform angle. The turning
 /// lowers a correlation of 0.5 to 0.48; the difference is left.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct ModelAProcess {
     own_body: Option<SelfBlocking>,
     heading_deg: f64,
     blockers: Vec<(NonSelfBlocker, Field)>,
 }
 
-impl Process {
+impl ModelAProcess {
     pub(crate) fn loss_db(&mut self, view: &View) -> f64 {
         let way = view.base - view.ue;
         let length = way.length();
@@ -212,6 +259,12 @@ impl Process {
             })
             .sum();
         own + others
+    }
+}
+
+impl Process for ModelAProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        self.loss_db(view)
     }
 }
 

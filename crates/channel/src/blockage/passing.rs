@@ -1,66 +1,79 @@
 //! A vehicle that blocks the path at regular times, each time for a given duration, with the
 //! diffraction of TR 38.901 model B.
 
-use super::crossing::{Arrivals, Motion, Process, Screens, check_screen};
+use super::Model;
+use super::crossing::{Arrivals, CrossingProcess, Motion, Screens, check_screen};
 use super::schedule::{Phase, check_cycle, first_middle};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, choice, number, span};
 use fadeout_core::{Span, Time};
 
-/// Screens that block the path at regular times. As in [`Crossing`](super::Crossing) a screen
-/// stands upright on the ground, at a right angle to the path, and only a path in line of sight
-/// has something to block.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Passing {
-    /// Width of a screen, metres.
-    pub width_m: f64,
-    /// Height of a screen, metres.
-    pub height_m: f64,
-    /// Nearest and farthest distance from the UE along the path, metres, drawn uniformly for each
-    /// blockage; cut to the path's middle when the path is shorter.
-    pub from_ue_m: (f64, f64),
-    /// Where they begin.
-    pub phase: Phase,
-    /// From one blockage to the next.
-    pub period: Span,
-    /// From the instant one side of the screen meets the path to the instant the other leaves it.
-    pub duration: Span,
+fadeout_core::choices! {
     /// How a blockage begins and ends.
-    pub onset: Onset,
-}
-
-/// How a blockage begins and ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Onset {
-    /// The screen moves across the path, at the speed that its width and the duration make. The
-    /// loss is between 5 and 7 dB when a side of a wide screen is on the path, and grows to the
-    /// full depth within the first Fresnel zone.
-    Moving,
-    /// The screen stands centred on the path for the duration: steps.
-    Sudden,
-}
-
-impl Default for Passing {
-    /// A vehicle (TR 38.901 Table 7.6.4.2-5), 0.5 to 1 m in front of the UE, for 0.2 s in every 5.
-    fn default() -> Passing {
-        Passing {
-            width_m: 4.8,
-            height_m: 1.4,
-            from_ue_m: (0.5, 1.0),
-            phase: Phase::Drawn,
-            period: Span::from_secs(5),
-            duration: Span::from_millis(200),
-            onset: Onset::Moving,
-        }
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Onset {
+        /// The screen moves across the path, at the speed that its width and the duration make. The
+        /// loss is between 5 and 7 dB when a side of a wide screen is on the path, and grows to the
+        /// full depth within the first Fresnel zone.
+        Moving = "moving",
+        /// The screen stands centred on the path for the duration: steps.
+        Sudden = "sudden",
     }
 }
 
-/// Shortest duration: the screen's speed stays finite.
-const SHORTEST: Span = Span::from_millis(1);
+fadeout_core::parameters! {
+    /// Screens that block the path at regular times. As in [`Crossing`](super::Crossing) a screen
+    /// stands upright on the ground, at a right angle to the path, and only a path in line of sight
+    /// has something to block.
+    ///
+    /// The distance from the UE is along the path, uniform between the nearest and the farthest, and
+    /// cut to the path's middle when the path is shorter.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Passing {
+        /// Width across the path (TR 38.901 Table 7.6.4.2-5).
+        pub width_m as "width": f64 = number((0.01, 100.0, "m"), "4.8"),
+        /// Height above the ground (same table).
+        pub height_m as "height": f64 = number((0.01, 100.0, "m"), "1.4"),
+        /// Nearest distance from the UE; each blockage draws its own.
+        pub nearest_m as "nearest": f64 = number((0.01, 1e5, "m"), "0.5"),
+        /// Farthest distance from the UE.
+        pub farthest_m as "farthest": f64 = number((0.01, 1e5, "m"), "1"),
+        /// Where they begin.
+        pub phase: Phase = group(&[("phase", "random")]),
+        /// From one start to the next.
+        pub period: Span = span("5 s"),
+        /// From the instant one side meets the path to the instant the other leaves it.
+        pub duration: Span = span("200 ms"),
+        /// Whether it moves across the path, at the speed that its width and `duration` make, or
+        /// stands in the middle of it for `duration`.
+        pub onset: Onset = choice(Onset::NAMES, "moving"),
+    }
+}
 
-impl Passing {
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        check_screen(self.width_m, self.height_m, self.from_ue_m)?;
+impl Registered for Passing {
+    const ENTRY: Entry = Entry::new(
+        "passing",
+        "geometric",
+        "A vehicle that blocks the path at regular times, each time for a given duration.",
+        "TR 38.901 clause 7.6.4.2 (model B)",
+    )
+    .with_parameters(Passing::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Passing::read(settings)
+    }
+}
+
+impl Model for Passing {
+    type Process = CrossingProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
+        check_screen(
+            self.width_m,
+            self.height_m,
+            (self.nearest_m, self.farthest_m),
+        )?;
         check_cycle(self.period, self.duration)?;
         let duration = self.duration.as_secs_f64();
         ConfigError::within(
@@ -71,7 +84,7 @@ impl Passing {
         )
     }
 
-    pub(crate) fn start(&self, mut stream: Stream) -> Process {
+    fn start(&self, mut stream: Stream) -> Self::Process {
         let next_at: Time = first_middle(self.phase, self.period, self.duration, &mut stream);
         let screens = Screens {
             width_m: self.width_m,
@@ -84,12 +97,15 @@ impl Passing {
                     duration: self.duration,
                 },
             },
-            from_ue_m: self.from_ue_m,
+            from_ue_m: (self.nearest_m, self.farthest_m),
         };
         let period = self.period;
-        Process::new(screens, Arrivals::Regular { next_at, period }, stream)
+        CrossingProcess::new(screens, Arrivals::Regular { next_at, period }, stream)
     }
 }
+
+/// Shortest duration: the screen's speed stays finite.
+const SHORTEST: Span = Span::from_millis(1);
 
 #[cfg(test)]
 mod tests {
@@ -107,7 +123,7 @@ mod tests {
     }
 
     /// A loss in dB at a time, between antennas at these heights.
-    fn loss(process: &mut Process, now: Time, ends: (f64, f64, f64), carrier: f64) -> f64 {
+    fn loss(process: &mut CrossingProcess, now: Time, ends: (f64, f64, f64), carrier: f64) -> f64 {
         let (tx, rx, distance) = ends;
         process.loss_db(&View {
             now,
@@ -126,7 +142,8 @@ mod tests {
         {
             for onset in [Onset::Moving, Onset::Sudden] {
                 let passing = Passing {
-                    from_ue_m: (from_ue, from_ue),
+                    nearest_m: from_ue,
+                    farthest_m: from_ue,
                     phase: Phase::At(ms(4000)),
                     onset,
                     ..Passing::default()
@@ -146,7 +163,8 @@ mod tests {
     fn a_moving_vehicle_comes_and_goes_within_a_fresnel_zone_and_a_sudden_one_at_once() {
         let losses = |onset| {
             let passing = Passing {
-                from_ue_m: (0.75, 0.75),
+                nearest_m: 0.75,
+                farthest_m: 0.75,
                 phase: Phase::At(ms(1000)),
                 onset,
                 ..Passing::default()

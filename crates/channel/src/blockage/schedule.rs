@@ -1,7 +1,9 @@
 //! Blockages at regular, listed and random times.
 
+use super::{Model, Process, View};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, number, span};
 use fadeout_core::{Span, Time};
 use std::sync::Arc;
 
@@ -15,42 +17,74 @@ pub enum Phase {
     Drawn,
 }
 
-/// Blockages at regular times.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Periodic {
-    /// Where they begin.
-    pub phase: Phase,
-    /// From one start to the next.
-    pub period: Span,
-    /// How long each lasts, at most the period.
-    pub duration: Span,
-    /// Loss while blocked, dB.
-    pub loss_db: f64,
+fadeout_core::choices! {
+    /// Whether the phase of regular blockages is given or drawn.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum PhaseKind {
+        /// Given.
+        Fixed = "fixed",
+        /// Drawn.
+        Random = "random",
+    }
 }
 
-impl Default for Periodic {
-    /// Half a second in every five, with the loss of a human at 73 GHz.
-    fn default() -> Periodic {
-        Periodic {
-            phase: Phase::At(Time::from_nanos(5_000_000_000)),
-            period: Span::from_secs(5),
-            duration: Span::from_millis(500),
-            loss_db: 15.0,
+fadeout_core::parameters! {
+    /// [`Phase`] as a scenario says it.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(super) struct PhaseParameters {
+        /// Whether the first starts at `first`, or has its middle anywhere in the first period, drawn
+        /// for each link.
+        phase: PhaseKind = choice(PhaseKind::NAMES, "fixed"),
+        /// Start of the first, with the phase `fixed`.
+        first: Span = span("5 s"),
+    }
+}
+
+/// The parameters of a phase are a group of [`parameters!`](fadeout_core::parameters!).
+impl Phase {
+    pub(super) const PARAMETERS: &'static [Parameter] = PhaseParameters::PARAMETERS;
+
+    pub(super) const fn with_defaults(
+        defaults: &[(&str, &'static str)],
+    ) -> [Parameter; PhaseParameters::PARAMETERS.len()] {
+        PhaseParameters::with_defaults(defaults)
+    }
+
+    pub(super) fn read(settings: &Settings<'_>) -> Phase {
+        let PhaseParameters { phase, first } = PhaseParameters::read(settings);
+        match phase {
+            PhaseKind::Fixed => Phase::At(Time::ZERO + first),
+            PhaseKind::Random => Phase::Drawn,
         }
     }
 }
 
-impl Periodic {
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        check_cycle(self.period, self.duration)?;
-        ConfigError::within("blockage loss", self.loss_db, 0.0..=300.0, "dB")
+fadeout_core::parameters! {
+    /// Blockages at regular times. The default has the loss of a human at 73 GHz.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Periodic {
+        /// Where they begin.
+        pub phase: Phase = group(),
+        /// From one start to the next.
+        pub period: Span = span("5 s"),
+        /// How long each lasts.
+        pub duration: Span = span("500 ms"),
+        /// Loss while blocked.
+        pub loss_db as "loss": f64 = number((0.0, 300.0, "dB"), "15"),
     }
+}
 
-    pub(crate) fn start(&self, mut stream: Stream) -> PeriodicProcess {
-        PeriodicProcess {
-            model: *self,
-            middle_at: first_middle(self.phase, self.period, self.duration, &mut stream),
-        }
+impl Registered for Periodic {
+    const ENTRY: Entry = Entry::new(
+        "periodic",
+        "scripted",
+        "At regular times, of a given loss.",
+        "none",
+    )
+    .with_parameters(Periodic::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Periodic::read(settings)
     }
 }
 
@@ -77,6 +111,22 @@ pub(super) fn first_middle(
     match phase {
         Phase::At(at) => at.saturating_add(duration / 2),
         Phase::Drawn => Time::from_nanos(stream.below(period.as_nanos())),
+    }
+}
+
+impl Model for Periodic {
+    type Process = PeriodicProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
+        check_cycle(self.period, self.duration)?;
+        ConfigError::within("blockage loss", self.loss_db, 0.0..=300.0, "dB")
+    }
+
+    fn start(&self, mut stream: Stream) -> Self::Process {
+        PeriodicProcess {
+            model: *self,
+            middle_at: first_middle(self.phase, self.period, self.duration, &mut stream),
+        }
     }
 }
 
@@ -118,8 +168,10 @@ pub struct Scripted {
     pub intervals: Arc<[Interval]>,
 }
 
-impl Scripted {
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+impl Model for Scripted {
+    type Process = ScriptedProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
         let mut end = Time::ZERO;
         for interval in self.intervals.iter() {
             if interval.from < end || interval.until <= interval.from {
@@ -135,7 +187,7 @@ impl Scripted {
         Ok(())
     }
 
-    pub(crate) fn start(&self) -> ScriptedProcess {
+    fn start(&self, _: Stream) -> Self::Process {
         ScriptedProcess {
             intervals: Arc::clone(&self.intervals),
             next: 0,
@@ -166,26 +218,31 @@ impl ScriptedProcess {
     }
 }
 
-/// Blocked and clear in turn, each for an exponential time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TwoState {
-    /// Mean time blocked.
-    pub mean_blocked: Span,
-    /// Mean time clear.
-    pub mean_clear: Span,
-    /// Loss while blocked, dB.
-    pub loss_db: f64,
+fadeout_core::parameters! {
+    /// Blocked and clear in turn, each for an exponential time. The defaults are the middle of what is
+    /// measured for pedestrians at millimetre waves (0.2 to 0.5 s, 20 to 30 dB).
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct TwoState {
+        /// Mean time blocked.
+        pub mean_blocked: Span = span("300 ms"),
+        /// Mean time clear.
+        pub mean_clear: Span = span("5 s"),
+        /// Loss while blocked.
+        pub loss_db as "loss": f64 = number((0.0, 300.0, "dB"), "25"),
+    }
 }
 
-impl Default for TwoState {
-    /// 0.3 s blocked and 5 s clear with 25 dB: the middle of what is measured for pedestrians at
-    /// millimetre waves (0.2 to 0.5 s, 20 to 30 dB).
-    fn default() -> TwoState {
-        TwoState {
-            mean_blocked: Span::from_millis(300),
-            mean_clear: Span::from_secs(5),
-            loss_db: 25.0,
-        }
+impl Registered for TwoState {
+    const ENTRY: Entry = Entry::new(
+        "two-state",
+        "random",
+        "Blocked and clear for exponential times.",
+        "continuous-time Markov chain",
+    )
+    .with_parameters(TwoState::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        TwoState::read(settings)
     }
 }
 
@@ -198,8 +255,12 @@ impl TwoState {
         );
         blocked / (blocked + clear)
     }
+}
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+impl Model for TwoState {
+    type Process = TwoStateProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
         for (name, span) in [
             ("mean time blocked", self.mean_blocked),
             ("mean time clear", self.mean_clear),
@@ -209,7 +270,7 @@ impl TwoState {
         ConfigError::within("blockage loss", self.loss_db, 0.0..=300.0, "dB")
     }
 
-    pub(crate) fn start(&self, mut stream: Stream) -> TwoStateProcess {
+    fn start(&self, mut stream: Stream) -> Self::Process {
         // Exponential times have no memory: the first interval starts as any other.
         let is_blocked = stream.chance(self.blocked_share());
         let mut process = TwoStateProcess {
@@ -254,6 +315,24 @@ impl TwoStateProcess {
         } else {
             0.0
         }
+    }
+}
+
+impl Process for PeriodicProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        self.loss_db(view.now)
+    }
+}
+
+impl Process for ScriptedProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        self.loss_db(view.now)
+    }
+}
+
+impl Process for TwoStateProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        self.loss_db(view.now)
     }
 }
 
@@ -304,7 +383,7 @@ mod tests {
             ]),
         };
         scripted.check().unwrap();
-        let mut process = scripted.start();
+        let mut process = scripted.start(Stream::new(1, "test.scripted", 0));
         let losses: Vec<f64> = (0..8).map(|s| process.loss_db(second(s))).collect();
         assert_eq!(losses, [0.0, 10.0, 20.0, 0.0, 0.0, 30.0, 0.0, 0.0]);
         let overlapping = Scripted {

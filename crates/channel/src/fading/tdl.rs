@@ -1,4 +1,6 @@
-//! Tapped delay lines of TR 38.901 clause 7.7.2 and TS 38.101-4 Annex B.2.1.
+//! Tapped delay lines of the channel model and of the conformance tests.
+//!
+//! Standard: TR 38.901 §7.7.2; TS 38.101-4 §B.2.1.
 
 use super::rays::{MOST_TAPS, Place, Rays};
 use crate::phasor::{LANES, cos_sin, wrap};

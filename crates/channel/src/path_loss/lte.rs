@@ -1,4 +1,6 @@
-//! Path loss of the LTE-era studies: TR 36.942, TR 36.814 and TR 36.873.
+//! Path loss of the LTE-era studies.
+//!
+//! Standard: TR 36.942; TR 36.814; TR 36.873.
 
 use super::places::deviation_db;
 use super::tr38901::{self, roofs_db, ue_term};

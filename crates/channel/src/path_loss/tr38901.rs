@@ -1,4 +1,6 @@
-//! Path loss and LOS probability of TR 38.901 clause 7.4, for 0.5 to 100 GHz.
+//! Path loss and LOS probability of TR 38.901, for 0.5 to 100 GHz.
+//!
+//! Standard: TR 38.901 §7.4.1, §7.4.2.
 //!
 //! Heights outside a table's range are taken at its border, and so are ground distances below its
 //! 10 m (1 m indoors): the formulas would otherwise take logarithms of nothing. Distances beyond

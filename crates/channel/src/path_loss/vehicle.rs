@@ -1,4 +1,6 @@
-//! Path loss between vehicles: TR 37.885 clause 6.2.1.
+//! Path loss between vehicles.
+//!
+//! Standard: TR 37.885 §6.2.1.
 
 use super::places::deviation_db;
 use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};

@@ -1,7 +1,9 @@
 //! A threshold on the delay above which packets are marked: what scalable congestion controls
-//! (DCTCP, Prague) expect of a queue (RFC 9332 section 4.2, RFC 8257 section 3.1).
+//! (DCTCP, Prague) expect of a queue.
 //!
 //! A step, or a ramp when it has a range. It never drops: what is not ECN-capable passes.
+//!
+//! Standard: RFC 9332 §4.2; RFC 8257 §3.1.
 
 use super::{Even, Heads};
 use crate::registry::{Entry, Registered, Settings, choice, span};
@@ -89,8 +91,9 @@ impl EcnStep {
         }
     }
 
-    /// The head leaves at `now`, and is marked if it is due. One with nothing behind it never is
-    /// (RFC 9332 appendix A.1).
+    /// The head leaves at `now`, and is marked if it is due. One with nothing behind it never is.
+    ///
+    /// Standard: RFC 9332 §A.1.
     pub fn settle(&mut self, now: Time, queue: &mut impl Heads) {
         let Some(head) = queue.head() else { return };
         let is_eligible = match self.config.marks {

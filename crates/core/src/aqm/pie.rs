@@ -1,5 +1,7 @@
-//! Proportional integral controller, enhanced (RFC 8033): drops arrivals with a probability that
-//! follows the queueing delay and its change.
+//! Proportional integral controller, enhanced: drops arrivals with a probability that follows the
+//! queueing delay and its change.
+//!
+//! Standard: RFC 8033.
 
 use super::next_on_grid;
 use crate::random::Stream;
@@ -11,8 +13,9 @@ use crate::{Span, Time};
 /// The shortest time between updates that is simulated.
 pub const SHORTEST_UPDATE: Span = Span::from_micros(100);
 
-/// Probability below the first number: the adjustment is divided by the second (RFC 8033
-/// section 4.2 and appendix A).
+/// Probability below the first number: the adjustment is divided by the second.
+///
+/// Standard: RFC 8033 §4.2, §A.
 const SCALE: [(f64, f64); 6] = [
     (0.000_001, 2048.0),
     (0.000_01, 512.0),
@@ -110,10 +113,12 @@ impl Control {
         }
     }
 
-    /// One update with the delay measured now (RFC 8033 section 4.2, appendix A).
+    /// One update with the delay measured now.
     ///
     /// Returns whether congestion is over: the probability is zero, and the delay below half the
     /// target twice in a row.
+    ///
+    /// Standard: RFC 8033 §4.2, §A.
     fn update(&mut self, config: &PieConfig, delay: Span) -> bool {
         let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
         let change = config.alpha * (now - config.target.as_secs_f64()) + config.beta * (now - old);
@@ -182,7 +187,9 @@ impl Pie {
         !self.is_active
     }
 
-    /// Switches on: an arrival fills a third of the limit (RFC 8033 section 5.3).
+    /// Switches on: an arrival fills a third of the limit.
+    ///
+    /// Standard: RFC 8033 §5.3.
     pub fn wake(&mut self) {
         self.is_active = true;
         self.control = Control::begin(&self.config);
@@ -203,7 +210,9 @@ impl Pie {
         Verdict::Pass
     }
 
-    /// Whether chance picks an arrival (RFC 8033 sections 4.1 and 5.4).
+    /// Whether chance picks an arrival.
+    ///
+    /// Standard: RFC 8033 §4.1, §5.4.
     fn is_chosen(&mut self, bytes: u64) -> bool {
         let probability = self.control.probability;
         let is_quiet = self.control.old_delay < self.config.target / 2 && probability < 0.2;

@@ -1,4 +1,6 @@
-//! Parameters of PDCP, under the names of PDCP-Config (TS 38.331 and TS 36.331 clause 6.3.2).
+//! Parameters of PDCP, under the names of PDCP-Config.
+//!
+//! Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2.
 
 use crate::rlc::ParameterError;
 use crate::rlc::allowed::{Milliseconds, milliseconds, one_of};
@@ -46,8 +48,10 @@ impl PdcpConfig {
         delivery: Delivery::FromRlc,
     };
 
-    /// Bytes that PDCP and SDAP put in front of a packet: 2 with 12-bit SN, 3 with 18-bit SN (TS
-    /// 38.323 clause 6.2.2, TS 36.323 clause 6.2), SDAP 1 (TS 37.324 clause 6.2.2).
+    /// Bytes that PDCP and SDAP put in front of a packet: 2 with 12-bit SN, 3 with 18-bit SN, SDAP
+    /// 1.
+    ///
+    /// Standard: TS 38.323 §6.2.2; TS 36.323 §6.2; TS 37.324 §6.2.2.
     #[inline]
     pub fn header(&self) -> u32 {
         (if self.sn_bits == 18 { 3 } else { 2 }) + u32::from(self.has_sdap_header)

@@ -1,4 +1,6 @@
-//! The receiving PDCP entity (TS 38.323 clause 5.2.2; TS 36.323 clause 5.1.2.1).
+//! The receiving PDCP entity.
+//!
+//! Standard: TS 38.323 §5.2.2; TS 36.323 §5.1.2.1.
 
 use super::{Delivery, PdcpConfig};
 use crate::rlc::{ParameterError, START, Sdu, SnSpace, Window};
@@ -140,7 +142,9 @@ impl Rx {
     }
 
     /// Delivers everything received, gaps or not, and starts a new window behind it
-    /// (re-establishment in unacknowledged mode, TS 38.323 clause 5.1.2).
+    /// (re-establishment in unacknowledged mode).
+    ///
+    /// Standard: TS 38.323 §5.1.2.
     pub fn flush(&mut self, out: &mut Vec<Sdu>) {
         while !self.window.is_empty() {
             self.deliver_first(out);

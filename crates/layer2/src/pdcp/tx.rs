@@ -1,4 +1,6 @@
-//! The transmitting PDCP entity (TS 38.323 clauses 5.2.1 and 5.3).
+//! The transmitting PDCP entity.
+//!
+//! Standard: TS 38.323 §5.2.1, §5.3.
 
 use super::{Ledger, PdcpConfig};
 use crate::rlc::{Entity, ParameterError, Sdu};

@@ -4,22 +4,31 @@ use super::{ParameterError, QueueManagement, RlcConfig, Sdu, SduQueue};
 use fadeout_core::aqm::codel::{CoDel, CoDelConfig};
 use fadeout_core::aqm::ecn_step::{EcnStep, EcnStepConfig};
 use fadeout_core::aqm::pie::{Pie, PieConfig, Verdict};
-use fadeout_core::aqm::{Head, Heads};
+use fadeout_core::aqm::{DropTailConfig, Head, Heads};
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, Ecn, PacketPool, Time};
 
-/// Which SDUs the transmission buffer drops or marks besides those that do not fit.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub enum AqmConfig {
-    /// None.
-    #[default]
-    DropTail,
-    /// Controlled delay, at the head.
-    CoDel(CoDelConfig),
-    /// Proportional integral controller, on arrival.
-    Pie(PieConfig),
-    /// Marks above a threshold of the delay, at the head.
-    EcnStep(EcnStepConfig),
+fadeout_core::registry! {
+    /// Every queue management of an RLC transmission buffer that a scenario can name. Disciplines of
+    /// links that need several queues are not among them: a bearer has one.
+    pub static AQMS;
+
+    /// Which SDUs the transmission buffer drops or marks besides those that do not fit.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub enum AqmConfig {
+        DropTail(DropTailConfig),
+        CoDel(CoDelConfig),
+        Pie(PieConfig),
+        EcnStep(EcnStepConfig),
+    }
+    macro aqms;
+}
+
+impl Default for AqmConfig {
+    /// Drop tail.
+    fn default() -> AqmConfig {
+        AqmConfig::DropTail(DropTailConfig)
+    }
 }
 
 impl AqmConfig {
@@ -29,7 +38,7 @@ impl AqmConfig {
     /// Names the parameter, what was given and what is allowed.
     pub fn check(&self) -> Result<(), ParameterError> {
         match self {
-            AqmConfig::DropTail | AqmConfig::EcnStep(_) => Ok(()),
+            AqmConfig::DropTail(_) | AqmConfig::EcnStep(_) => Ok(()),
             AqmConfig::CoDel(config) => Ok(config.check()?),
             AqmConfig::Pie(config) => Ok(config.check()?),
         }
@@ -59,7 +68,7 @@ impl Aqm {
     pub fn new(config: &RlcConfig, stream: Stream) -> Result<Option<Aqm>, ParameterError> {
         config.aqm.check()?;
         let law = match config.aqm {
-            AqmConfig::DropTail => return Ok(None),
+            AqmConfig::DropTail(_) => return Ok(None),
             AqmConfig::CoDel(codel) => Law::CoDel(codel, CoDel::default()),
             AqmConfig::Pie(pie) => Law::Pie(Pie::new(pie, true, stream)?),
             AqmConfig::EcnStep(step) => Law::EcnStep(EcnStep::new(step)),

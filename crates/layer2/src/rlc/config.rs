@@ -1,7 +1,9 @@
-//! Parameters of an RLC entity, under the names of RLC-Config (TS 38.331 clause 6.3.2 and TS
-//! 36.331 clause 6.3.2), with the values that it allows.
+//! Parameters of an RLC entity, under the names of RLC-Config, with the values that it allows.
+//!
+//! Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2.
 
 use super::{AqmConfig, MacSubheader, allowed};
+use fadeout_core::aqm::DropTailConfig;
 use fadeout_core::{Bytes, Span};
 
 pub use super::allowed::ParameterError;
@@ -124,7 +126,7 @@ const fn set(generation: Generation, mode: Mode, buffer: u64) -> RlcConfig {
         generation,
         mode,
         buffer: Bytes(buffer),
-        aqm: AqmConfig::DropTail,
+        aqm: AqmConfig::DropTail(DropTailConfig),
         subheader,
         closes_count_gaps: true,
         is_beyond_standard: false,

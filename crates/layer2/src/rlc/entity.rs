@@ -109,8 +109,9 @@ impl Entity {
         self.machine.buffer().head()
     }
 
-    /// Drops that SDU: its discardTimer expired (TS 38.322 clause 5.4), or queue management chose
-    /// it.
+    /// Drops that SDU: its discardTimer expired, or queue management chose it.
+    ///
+    /// Standard: TS 38.322 §5.4.
     pub fn drop_head(&mut self, now: Time) -> Option<Sdu> {
         let sdu = self.machine.buffer_mut().drop_head();
         match &mut self.machine {
@@ -273,10 +274,12 @@ impl Entity {
         }
     }
 
-    /// Starts afresh (TS 38.322 clause 5.1.2): forgets what was received in part, resets counters
-    /// and timers. Everything that was not acknowledged, then everything not sent, goes to
-    /// `unconfirmed` in the order of COUNT; some of it may have arrived all the same. Returns by
-    /// how many COUNTs the unsent ones have moved down to close the gaps of dropped ones.
+    /// Starts afresh: forgets what was received in part, resets counters and timers. Everything
+    /// that was not acknowledged, then everything not sent, goes to `unconfirmed` in the order of
+    /// COUNT; some of it may have arrived all the same. Returns by how many COUNTs the unsent ones
+    /// have moved down to close the gaps of dropped ones.
+    ///
+    /// Standard: TS 38.322 §5.1.2.
     pub fn reestablish(&mut self, unconfirmed: &mut Vec<Sdu>) -> u32 {
         let closed = match &mut self.machine {
             Machine::Tm(tm) => tm.buffer.flush(unconfirmed),

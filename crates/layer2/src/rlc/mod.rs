@@ -1,5 +1,6 @@
-//! Radio link control of NR (TS 38.322) and LTE (TS 36.322): transparent, unacknowledged and
-//! acknowledged mode.
+//! Radio link control of NR and LTE: transparent, unacknowledged and acknowledged mode.
+//!
+//! Standard: TS 38.322; TS 36.322.
 //!
 //! ```text
 //! push_sdu ─► buffer ─► pull(grant) ─► TransportBlock ─► HARQ ─► on_block ─► SDUs
@@ -24,6 +25,7 @@ mod pieces;
 mod poll;
 mod pull;
 mod reception;
+mod registry;
 mod report;
 mod sdu;
 mod sequence;
@@ -31,7 +33,7 @@ mod status;
 mod tm;
 mod unacked;
 
-pub use aqm::{Aqm, AqmConfig, AtHead};
+pub use aqm::{AQMS, Aqm, AqmConfig, AtHead};
 pub use block::{Backlog, MacSubheader, Nack, Pdu, PduKind, TransportBlock};
 pub use buffer::{DropTail, QueueManagement, SduQueue};
 pub use config::{
@@ -39,5 +41,6 @@ pub use config::{
     UmConfig,
 };
 pub use entity::Entity;
+pub use registry::{Acknowledged, RLC_MODES, RlcMode, Transparent, Unacknowledged};
 pub use sdu::{Sdu, SduPart};
 pub(crate) use sequence::{START, SnSpace, Window};

@@ -1,6 +1,7 @@
 //! What acknowledged mode of LTE and NR does alike about PDUs that are not acknowledged: polls,
-//! their timer, and the retransmission when no answer comes (TS 38.322 clause 5.3.3, TS 36.322
-//! clause 5.2.2).
+//! their timer, and the retransmission when no answer comes.
+//!
+//! Standard: TS 38.322 §5.3.3; TS 36.322 §5.2.2.
 
 use super::poll::Poll;
 use super::unacked::Unacked;

@@ -1,5 +1,6 @@
-//! When the transmitting side of acknowledged mode polls (TS 38.322 clause 5.3.3, TS 36.322
-//! clause 5.2.2).
+//! When the transmitting side of acknowledged mode polls.
+//!
+//! Standard: TS 38.322 §5.3.3; TS 36.322 §5.2.2.
 
 use super::AmConfig;
 use fadeout_core::{Span, Time};

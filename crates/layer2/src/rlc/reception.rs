@@ -1,5 +1,7 @@
-//! What a receiving side of acknowledged mode knows, when it gives something up as missing, and what
-//! it reports of it (TS 38.322 clauses 5.2.3.2 and 5.3.4, TS 36.322 clauses 5.1.3.2 and 5.2.3).
+//! What a receiving side of acknowledged mode knows, when it gives something up as missing, and
+//! what it reports of it.
+//!
+//! Standard: TS 38.322 §5.2.3.2, §5.3.4; TS 36.322 §5.1.3.2, §5.2.3.
 
 use super::pieces::{Insertion, Pieces, Received};
 use super::report::Report;

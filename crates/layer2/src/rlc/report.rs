@@ -1,5 +1,6 @@
-//! When the receiving side of acknowledged mode sends a STATUS PDU (TS 38.322 clause 5.3.4, TS
-//! 36.322 clause 5.2.3).
+//! When the receiving side of acknowledged mode sends a STATUS PDU.
+//!
+//! Standard: TS 38.322 §5.3.4; TS 36.322 §5.2.3.
 
 use fadeout_core::{Span, Time};
 

@@ -1,5 +1,6 @@
-//! The STATUS PDU: what it says and how long it is (TS 38.322 clause 6.2.2.5, TS 36.322 clause
-//! 6.2.1.6).
+//! The STATUS PDU: what it says and how long it is.
+//!
+//! Standard: TS 38.322 §6.2.2.5; TS 36.322 §6.2.1.6.
 
 use super::pieces::Received;
 use super::reception::Reception;

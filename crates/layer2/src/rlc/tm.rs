@@ -1,4 +1,6 @@
-//! Transparent mode (TS 38.322 and TS 36.322 clause 5.2.1 and 5.1.1): SDUs pass as they are.
+//! Transparent mode: SDUs pass as they are.
+//!
+//! Standard: TS 38.322 §5.2.1; TS 36.322 §5.1.1.
 
 use super::buffer::{QueueManagement, TxBuffer};
 use super::pull::Pull;

@@ -1,5 +1,7 @@
 //! What acknowledged mode sent and keeps until it is acknowledged, and what of it is to be sent
-//! again (TS 38.322 clause 5.3.2, TS 36.322 clause 5.2.1).
+//! again.
+//!
+//! Standard: TS 38.322 §5.3.2; TS 36.322 §5.2.1.
 
 use super::sequence::{START, SnSpace, Window};
 use super::{AmConfig, Nack, Pdu};

@@ -1,4 +1,6 @@
-//! MAC PDUs of NR (TS 38.321 clause 6.1.2) and LTE (TS 36.321 clause 6.1.2).
+//! MAC PDUs of NR and LTE.
+//!
+//! Standard: TS 38.321 §6.1.2; TS 36.321 §6.1.2.
 
 use super::{Encoder, Load, Run, rlc};
 

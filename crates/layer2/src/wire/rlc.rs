@@ -1,4 +1,6 @@
-//! RLC PDUs of NR (TS 38.322 clause 6.2.2) and LTE (TS 36.322 clause 6.2.1).
+//! RLC PDUs of NR and LTE.
+//!
+//! Standard: TS 38.322 §6.2.2; TS 36.322 §6.2.1.
 
 use super::bits::Bits;
 use super::{Encoder, Form, Load, Run, pdcp};

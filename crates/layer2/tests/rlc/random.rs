@@ -40,7 +40,7 @@ struct Case {
 /// Queue management that acts soon.
 fn aqms() -> [AqmConfig; 4] {
     [
-        AqmConfig::DropTail,
+        AqmConfig::default(),
         AqmConfig::CoDel(CoDelConfig {
             target: SLOT,
             interval: SLOT * 2,

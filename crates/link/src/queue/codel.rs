@@ -1,4 +1,6 @@
-//! Controlled delay (RFC 8289): drops at the head once the delay has stayed above a target.
+//! Controlled delay: drops at the head once the delay has stayed above a target.
+//!
+//! Standard: RFC 8289.
 
 use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};

@@ -1,6 +1,8 @@
-//! Coupled queues for classic and scalable traffic (RFC 9332, appendix A): a proportional
-//! integral controller on the delay, squared for the classic queue and multiplied for the
-//! low-latency one, which also has a threshold of its own.
+//! Coupled queues for classic and scalable traffic: a proportional integral controller on the
+//! delay, squared for the classic queue and multiplied for the low-latency one, which also has a
+//! threshold of its own.
+//!
+//! Standard: RFC 9332 §A.
 
 use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
@@ -227,8 +229,10 @@ impl DualPi2 {
         ramp.probability(delay)
     }
 
-    /// Makes the updates due by `now`, each with the delay of the older of the two heads then
-    /// (RFC 9332 appendix A.2). Nothing has entered or left since the last one.
+    /// Makes the updates due by `now`, each with the delay of the older of the two heads then.
+    /// Nothing has entered or left since the last one.
+    ///
+    /// Standard: RFC 9332 §A.2.
     fn catch_up(&mut self, now: Time) {
         while self.update_at <= now {
             let at = self.update_at;

@@ -1,5 +1,7 @@
-//! Flow queue CoDel (RFC 8290): a queue for each flow under CoDel, served in turns that put
-//! sparse flows first.
+//! Flow queue CoDel: a queue for each flow under CoDel, served in turns that put sparse flows
+//! first.
+//!
+//! Standard: RFC 8290.
 
 use super::codel::Source;
 use super::discipline::{Managed, Start};
@@ -11,7 +13,9 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, in_range, integer};
 use fadeout_core::{PacketId, Rate, Time};
 
-/// Most packets dropped at once when the limit is exceeded (RFC 8290 section 4.1).
+/// Most packets dropped at once when the limit is exceeded.
+///
+/// Standard: RFC 8290 §4.1.
 const DROP_BATCH: u64 = 64;
 
 fadeout_core::parameters! {
@@ -168,7 +172,9 @@ impl Turns {
     }
 }
 
-/// A queue for each flow, under CoDel and DRR++ (RFC 8290 section 4).
+/// A queue for each flow, under CoDel and DRR++.
+///
+/// Standard: RFC 8290 §4.
 #[derive(Debug)]
 pub(crate) struct FqCoDel {
     config: FqCoDelConfig,

@@ -1,5 +1,7 @@
-//! Proportional integral controller, enhanced (RFC 8033): drops arrivals with a probability that
-//! follows the queueing delay and its change.
+//! Proportional integral controller, enhanced: drops arrivals with a probability that follows the
+//! queueing delay and its change.
+//!
+//! Standard: RFC 8033.
 
 use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
@@ -31,7 +33,9 @@ impl Pie {
         })
     }
 
-    /// Switches on when the arrival fills a third of the limit (RFC 8033 section 5.3).
+    /// Switches on when the arrival fills a third of the limit.
+    ///
+    /// Standard: RFC 8033 §5.3.
     fn wake(&mut self, size: u32) {
         let Some(third) = self.wakes_above.filter(|_| self.law.is_off()) else {
             return;

@@ -77,8 +77,8 @@ impl RadioAccess {
             state.keep_occasions();
         }
         for &bearer in rrc.bearers() {
-            let drb = &stack.bearers[bearer.index()];
-            if drb.config().leg == config.number {
+            let drb = &mut stack.bearers[bearer.index()];
+            if drb.on_connected(config.number, leg) {
                 state.add_bearer(bearer, drb.config());
             }
         }
@@ -101,14 +101,14 @@ impl RadioAccess {
         let has_form = |id: &&BearerId| stack.bearers[id.index()].format().rlc == form;
         let nth = rrc.bearers().iter().filter(has_form).count();
         let nth = nth.min(u8::MAX.into()) as u8;
-        let drb = Drb::new((id, nth), config, &[config.leg], self.seed);
-        let drb = drb.map_err(|error| RadioError::Parameter {
+        let drb = Drb::new((id, nth), config, &[], self.seed);
+        let mut drb = drb.map_err(|error| RadioError::Parameter {
             bearer: index,
             error,
         })?;
         rrc.on_bearer(id);
-        for number in drb.legs() {
-            if let Some(leg) = rrc.leg(number) {
+        for (number, &leg) in (0..).zip(rrc.legs()) {
+            if drb.on_connected(number, leg) {
                 stack.legs[leg.index()].add_bearer(id, &config);
             }
         }

@@ -20,6 +20,7 @@
 mod build;
 mod capture;
 mod counters;
+mod reception;
 mod serving;
 mod stack;
 
@@ -29,10 +30,9 @@ pub use crate::config::{
 };
 pub use counters::{Counters, DirectionCounters};
 
-use crate::bearer::BlockTimes;
 use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
-use crate::leg::{ContentId, Decoding, LegConfig, Repeat};
+use crate::leg::{LegConfig, Repeat};
 use crate::rrc::CellSelection;
 use fadeout_core::{BearerId, CellId, Direction, Motion, PacketId, PacketPool, Probe, Time, UeId};
 use stack::Stack;
@@ -88,7 +88,6 @@ impl RadioAccess {
         match direction {
             Direction::Uplink => {
                 if self.stack.take(now, bearer, packet, env) {
-                    self.stack.arm(now, bearer, direction);
                     self.on_uplink_data(leg, env);
                 }
             }
@@ -194,94 +193,6 @@ impl RadioAccess {
         }
     }
 
-    /// A receiver has tried to decode a block.
-    fn on_received<M: Motion>(
-        &mut self,
-        (id, direction, process): (LegId, Direction, u8),
-        motion: &mut M,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        let LegConfig { cell, ue, .. } = self.stack.legs[id.index()].config;
-        let plan = &self.cells[cell.index()].plan;
-        let block = (id, direction, process);
-        let sinr_db = self.stack.sinr_db(plan, block, motion, env);
-        let leg = &mut self.stack.legs[id.index()];
-        let decoding = leg.decode(plan, (direction, process), sinr_db, env.probe);
-        let Some(decoding) = decoding else { return };
-        if env.probe.wants_mac_pdus(cell, ue) {
-            capture::show_mac_pdu(&mut self.stack, plan, block, decoding, env);
-        }
-        let leg = &mut self.stack.legs[id.index()];
-        if decoding.is_new && direction == Direction::Uplink {
-            leg.on_report(process);
-        }
-        let sent = leg.block(direction, process);
-        let times = BlockTimes {
-            first_at: sent.first_at,
-            last_at: plan.frame.start_of(sent.slot),
-            decoded_at: env.now,
-        };
-        self.settle(block, decoding, &times, env);
-        let (leg, plan) = (&self.stack.legs[id.index()], &self.cells[cell.index()].plan);
-        let from = match direction {
-            Direction::Downlink => leg.downlink_resumes(),
-            Direction::Uplink => leg.uplink_resumes(plan, process),
-        };
-        if let Some(from) = from {
-            self.activate(env.now, Some(id), direction, from);
-        }
-    }
-
-    /// Delivers a decoded block, or loses one that was given up.
-    fn settle(
-        &mut self,
-        (id, direction, process): (LegId, Direction, u8),
-        decoding: Decoding,
-        times: &BlockTimes,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        let leg = &mut self.stack.legs[id.index()];
-        if decoding.is_new {
-            if let Some(content) = leg.take_content(direction, process) {
-                self.deliver((id, direction), content, times, env);
-            }
-        } else if decoding.is_lost
-            && let Some(content) = leg.take_content(direction, process)
-        {
-            self.stack.lose(direction, content, env);
-        }
-        let mut position = 0;
-        while let Some(bearer) = self.stack.legs[id.index()].bearer(position) {
-            self.stack.close_books(bearer, direction, env);
-            position += 1;
-        }
-    }
-
-    /// A transport block was decoded.
-    fn deliver(
-        &mut self,
-        (leg, direction): (LegId, Direction),
-        id: ContentId,
-        times: &BlockTimes,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        let content = self.stack.contents.take(id);
-        for (bearer, pdus) in content.runs() {
-            let pdus = (&content, pdus);
-            let stack = &mut self.stack;
-            stack.on_pdus((leg, direction), bearer, pdus, times, env);
-            let has_failed = self.check_failure(bearer, env);
-            self.stack.arm(env.now, bearer, direction.opposite());
-            if has_failed {
-                // What follows was numbered by entities that are gone.
-                break;
-            }
-        }
-        self.stack.contents.put(id, content);
-        // Status reports, and room in a window, are for the way back.
-        self.on_backlog(Some(leg), direction.opposite(), env);
-    }
-
     /// A timer of the end of a bearer that sends in `direction`.
     fn on_timer(&mut self, bearer: BearerId, direction: Direction, env: &mut Env<'_, impl Probe>) {
         let Stack {
@@ -356,33 +267,5 @@ impl RadioAccess {
             }
             Repeat::Ask | Repeat::No => {}
         }
-    }
-
-    /// Handles a failure of either end of a bearer. Whether there was one.
-    fn check_failure(&mut self, bearer: BearerId, env: &mut Env<'_, impl Probe>) -> bool {
-        let failed = self.stack.bearers[bearer.index()].failed_leg();
-        if let Some(number) = failed {
-            self.on_link_failure(bearer, number, env);
-        }
-        failed.is_some()
-    }
-
-    #[cold]
-    fn on_link_failure(&mut self, bearer: BearerId, number: u8, env: &mut Env<'_, impl Probe>) {
-        let stack = &mut self.stack;
-        let ue = stack.bearers[bearer.index()].config().ue;
-        let Some(id) = stack.ues[ue.index()].leg(number) else {
-            return;
-        };
-        let leg = &mut stack.legs[id.index()];
-        let cell = &mut self.cells[leg.config.cell.index()];
-        let takes = cell.plan.config.reestablish_after;
-        let until = stack.ues[ue.index()].on_link_failure(env.now, takes);
-        leg.fail(until, &mut stack.lost);
-        cell.forget_grants(id);
-        stack.fail_bearers(id, env);
-        // Whatever waited for a HARQ process or a grant waits for service now.
-        self.activate(env.now, Some(id), Direction::Downlink, 0);
-        self.on_uplink_data(Some(id), env);
     }
 }

@@ -50,10 +50,10 @@ impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
 }
 
 impl Stack {
-    /// The leg of a bearer, once its UE is connected.
+    /// The leg that a bearer sends on, once its UE is connected.
+    #[inline]
     pub(super) fn leg_of(&self, bearer: BearerId) -> Option<LegId> {
-        let config = self.bearers[bearer.index()].config();
-        self.ues[config.ue.index()].leg(config.leg)
+        self.bearers[bearer.index()].leg()
     }
 
     /// Arms the timer of the end of a bearer that sends in this direction.
@@ -83,7 +83,11 @@ impl Stack {
         let (direction, storage) = (Direction::Uplink, &mut self.storage);
         let drb = &mut self.bearers[bearer.index()];
         drb.enter(direction, packet, env, storage);
-        drb.take(now, direction, packet, env, storage)
+        let is_taken = drb.take(now, direction, packet, env, storage);
+        if is_taken && drb.wakes_for_packets() {
+            self.arm(now, bearer, direction);
+        }
+        is_taken
     }
 
     /// The base station is busy with a downlink packet until `ready_at`.
@@ -102,7 +106,7 @@ impl Stack {
     /// PDCP takes the downlink packets that the base station is ready with.
     pub(super) fn drain_inlet(&mut self, bearer: BearerId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
-        if drb.drain_inlet(env, &mut self.storage) {
+        if drb.drain_inlet(env, &mut self.storage) && drb.wakes_for_packets() {
             self.arm(env.now, bearer, Direction::Downlink);
         }
     }
@@ -240,12 +244,8 @@ impl Stack {
         env: &mut Env<'_, impl Probe>,
     ) {
         let drb = &mut self.bearers[bearer.index()];
-        let (legs, ue) = (&self.legs, &self.ues[drb.config().ue.index()]);
-        let is_idle = || {
-            let legs = ue.legs().iter().map(|leg| &legs[leg.index()]);
-            let mut carrying = legs.filter(|leg| leg.bearers().any(|carried| carried == bearer));
-            carrying.all(|leg| leg.is_idle(direction))
-        };
+        let legs = &self.legs;
+        let is_idle = |drb: &Drb| drb.legs().all(|leg| legs[leg.index()].is_idle(direction));
         drb.close_books(direction, is_idle, env, &mut self.storage);
     }
 

@@ -10,6 +10,7 @@
 //! number of the leg. The legs of a UE are numbered from 0. Its books close: each packet that it
 //! took leaves once, delivered or lost.
 
+mod leaving;
 mod rlc_leg;
 mod storage;
 #[cfg(test)]
@@ -19,16 +20,15 @@ mod track;
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 
-use crate::config::{BearerConfig, Env};
+use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};
-use crate::rlc::{Backlog, Mode, ParameterError, TransportBlock};
+use crate::rlc::{AqmConfig, Backlog, Mode, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    BearerId, BearerRow, Direction, PacketId, PacketPool, Probe, RadioDropCause, RadioDropRow,
-    Ring, Time, Wake,
+    BearerId, BearerRow, Direction, PacketId, Probe, RadioDropCause, Ring, Time, Wake,
 };
-use rlc_leg::{RlcEnd, RlcLeg};
+use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
 use std::ops::Range;
 
 /// A bearer: both ends, both directions.
@@ -38,8 +38,7 @@ pub(crate) struct Drb {
     config: BearerConfig,
     /// The base station's and the UE's, so that `anchors[direction.index()]` sends in a direction.
     anchors: [Anchor; 2],
-    /// The first takes what is sent (primaryPath, TS 38.331 clause 6.3.2).
-    legs: Vec<RlcLeg>,
+    legs: RlcLegs,
     /// Packets that the base station processes before PDCP takes them, and until when.
     inlet: Ring<(Time, PacketId)>,
     counters: [BearerCounters; 2],
@@ -71,14 +70,15 @@ pub(crate) struct BearerCounters {
 }
 
 impl Drb {
-    /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the legs with these numbers.
+    /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the leg that `config` names
+    /// and on those with the numbers `secondary`.
     ///
     /// # Errors
     /// A parameter of RLC or PDCP has a value that is not allowed.
     pub(crate) fn new(
         (id, nth): (BearerId, u8),
         config: BearerConfig,
-        legs: &[u8],
+        secondary: &[u8],
         seed: u64,
     ) -> Result<Drb, ParameterError> {
         let anchor = || -> Result<Anchor, ParameterError> {
@@ -93,9 +93,10 @@ impl Drb {
             let entity = (position << 40) + 2 * u64::from(id.0) + direction.index() as u64;
             RlcEnd::new(&config.rlc, Stream::new(seed, "radio.aqm", entity))
         };
-        let leg = |(position, &leg)| -> Result<RlcLeg, ParameterError> {
+        let leg = |(position, &number)| -> Result<RlcLeg, ParameterError> {
             Ok(RlcLeg {
-                leg,
+                number,
+                leg: None,
                 format: BearerFormat::new(&config.rlc, &config.pdcp, nth),
                 ends: [
                     end(position, Direction::Downlink)?,
@@ -106,11 +107,37 @@ impl Drb {
         Ok(Drb {
             id,
             config,
-            legs: (0..).zip(legs).map(leg).collect::<Result<_, _>>()?,
+            legs: RlcLegs {
+                primary: leg((0, &config.leg))?,
+                secondary: (1..).zip(secondary).map(leg).collect::<Result<_, _>>()?,
+            },
             anchors: [anchor()?, anchor()?],
             inlet: Ring::new(),
             counters: [BearerCounters::default(); 2],
         })
+    }
+
+    /// The leg with a number is connected. Whether the bearer has RLC on it.
+    pub(crate) fn on_connected(&mut self, number: u8, leg: LegId) -> bool {
+        let mut legs = self.legs.iter_mut();
+        match legs.find(|rlc| rlc.number == number) {
+            Some(rlc) => {
+                rlc.leg = Some(leg);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The leg that what is sent goes to, once it is connected.
+    #[inline]
+    pub(crate) fn leg(&self) -> Option<LegId> {
+        self.legs.primary.leg
+    }
+
+    /// The legs that carry it and are connected.
+    pub(crate) fn legs(&self) -> impl Iterator<Item = LegId> + '_ {
+        self.legs.iter().filter_map(|rlc| rlc.leg)
     }
 
     pub(crate) fn config(&self) -> &BearerConfig {
@@ -119,7 +146,7 @@ impl Drb {
 
     /// How its PDUs look on the air.
     pub(crate) fn format(&self) -> &BearerFormat {
-        &self.legs[0].format
+        &self.legs.primary.format
     }
 
     /// The packets that are under way in a direction.
@@ -131,23 +158,11 @@ impl Drb {
         &self.counters[direction.index()]
     }
 
-    /// Numbers of the legs that it has RLC on.
-    pub(crate) fn legs(&self) -> impl Iterator<Item = u8> + '_ {
-        self.legs.iter().map(|leg| leg.leg)
-    }
-
-    #[inline]
-    fn position(&self, leg: u8) -> usize {
-        let found = self.legs.iter().position(|rlc| rlc.leg == leg);
-        debug_assert!(found.is_some(), "the bearer has RLC on leg {leg}");
-        found.unwrap_or(0)
-    }
-
     /// What waits to be sent on a leg.
     #[inline]
     pub(crate) fn backlog(&self, now: Time, leg: u8, direction: Direction) -> Backlog {
-        let rlc = &self.legs[self.position(leg)];
-        rlc.ends[direction.index()].rlc.backlog(now)
+        let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
+        rlc.backlog(now)
     }
 
     /// A packet arrives at one end. Nothing becomes of it before [`Drb::take`].
@@ -202,11 +217,12 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> bool {
-        if self.legs[0].sender(direction).has_aqm() && !self.admits(at, direction, packet, env) {
+        if self.legs.primary.sender(direction).has_aqm() && !self.admits(at, direction, packet, env)
+        {
             return false;
         }
         let size = env.pool[packet].segment.wire_len();
-        let rlc = &mut self.legs[0].ends[direction.index()].rlc;
+        let rlc = &mut self.legs.primary.ends[direction.index()].rlc;
         let anchor = &mut self.anchors[direction.index()];
         let taken = anchor
             .tx
@@ -237,7 +253,7 @@ impl Drb {
     ) -> bool {
         let size = env.pool[packet].segment.wire_len() + self.config.pdcp.header();
         let mut marked = 0;
-        let end = self.legs[0].sender(direction);
+        let end = self.legs.primary.sender(direction);
         let is_taken = end.admits(at, size, &mut env.pool[packet].ecn, &mut marked);
         let counters = &mut self.counters[direction.index()];
         counters.marked_packets += marked;
@@ -260,8 +276,7 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> u32 {
-        let position = self.position(leg);
-        let end = self.legs[position].sender(direction);
+        let end = self.legs.get_mut(leg).sender(direction);
         let mut marked = 0;
         let marks = (&mut *env.pool, &mut marked);
         let used = end.pull(env.now, grant, block, marks, &mut storage.dropped);
@@ -329,8 +344,7 @@ impl Drb {
                 }
             }
         }
-        let position = self.position(leg);
-        let receiver = &mut self.legs[position].receiver(direction).rlc;
+        let receiver = &mut self.legs.get_mut(leg).receiver(direction).rlc;
         receiver.on_pdus(env.now, block, pdus, &mut storage.sdus);
         self.on_sdus(direction, env, storage);
     }
@@ -349,87 +363,6 @@ impl Drb {
         self.hand_over(direction, env, storage);
     }
 
-    /// SDUs in order leave the bearer; what PDCP has passed over is lost.
-    fn hand_over(
-        &mut self,
-        direction: Direction,
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) {
-        let (mut packets, mut bytes) = (0, 0);
-        let passed = self.anchors[direction.opposite().index()].rx.passed();
-        let ledger = &mut self.anchors[direction.index()].ledger;
-        for sdu in storage.ordered.drain(..) {
-            if !ledger.leave(sdu.serial) {
-                continue;
-            }
-            let size = env.pool[sdu.packet].segment.wire_len();
-            if env.probe.wants_radio_delay(self.id) {
-                let key = (sdu.packet, sdu.serial, self.id, direction);
-                if let Some(mut row) = storage.tracks.row(key, env.now) {
-                    row.flow = env.pool[sdu.packet].flow;
-                    row.size_bytes = size;
-                    env.probe.radio_delay(row);
-                }
-            }
-            packets += 1;
-            bytes += u64::from(size);
-            env.out.push(sdu.packet);
-        }
-        ledger.pass(passed, &mut storage.lost);
-        let counters = &mut self.counters[direction.index()];
-        counters.delivered_packets += packets;
-        counters.delivered_bytes += bytes;
-        self.drop_lost(direction, RadioDropCause::Reordering, env, storage);
-    }
-
-    /// HARQ of a leg has given up a block in which these PDUs are the bearer's. A mode that does not
-    /// repeat loses their packets.
-    pub(crate) fn lose(
-        &mut self,
-        direction: Direction,
-        (block, pdus): (&TransportBlock, Range<usize>),
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) {
-        if self.is_acknowledged() {
-            return;
-        }
-        let ledger = &mut self.anchors[direction.index()].ledger;
-        for pdu in &block.pdus[pdus] {
-            for part in block.data_parts(pdu) {
-                if ledger.leave(part.sdu.serial) {
-                    storage.lost.push(part.sdu.packet);
-                }
-            }
-        }
-        self.drop_lost(direction, RadioDropCause::HarqFailure, env, storage);
-    }
-
-    /// Without acknowledgments, what the receiver discards vanishes without a word. When nothing
-    /// of a bearer is under way any more, in its buffers or in HARQ, what has not left it is lost.
-    pub(crate) fn close_books(
-        &mut self,
-        direction: Direction,
-        is_harq_idle: impl FnOnce() -> bool,
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) {
-        if self.is_acknowledged() || self.ledger(direction).is_empty() {
-            return;
-        }
-        let (from, to) = (direction.index(), direction.opposite().index());
-        let is_waiting = |leg: &RlcLeg| !leg.ends[to].rlc.wake_at().is_never();
-        if self.legs.iter().any(is_waiting) || self.anchors[to].rx.is_holding() {
-            return;
-        }
-        let has_sent = |leg: &RlcLeg| leg.ends[from].rlc.backlog(env.now).is_empty();
-        if self.legs.iter().all(has_sent) && is_harq_idle() {
-            self.anchors[from].ledger.pass_all(&mut storage.lost);
-            self.drop_lost(direction, RadioDropCause::Reordering, env, storage);
-        }
-    }
-
     /// A timer of the end that sends in `direction`. Its backlog may have grown.
     pub(crate) fn on_timer(
         &mut self,
@@ -438,7 +371,7 @@ impl Drb {
         storage: &mut Storage,
     ) {
         let anchor = &mut self.anchors[direction.index()];
-        for leg in &mut self.legs {
+        for leg in self.legs.iter_mut() {
             let end = leg.sender(direction);
             end.catch_up(env.now);
             anchor.tx.on_wake(env.now, &mut end.rlc, &mut storage.sdus);
@@ -449,7 +382,7 @@ impl Drb {
             }
         }
         // LTE's RLC hands up what it has held back, in this end's receiving direction.
-        for leg in &mut self.legs {
+        for leg in self.legs.iter_mut() {
             let end = leg.sender(direction);
             end.rlc.on_wake(env.now, &mut storage.sdus);
         }
@@ -462,18 +395,21 @@ impl Drb {
     }
 
     /// When the end that sends in `direction` next has something to do by itself.
+    #[inline]
     fn wake_at(&self, direction: Direction) -> Time {
         let anchor = &self.anchors[direction.index()];
-        let mut at = anchor.rx.wake_at();
-        for leg in &self.legs {
+        let of_leg = |leg: &RlcLeg| {
             let rlc = &leg.ends[direction.index()].rlc;
-            at = at.min(rlc.wake_at()).min(anchor.tx.wake_at(rlc));
-        }
-        at
+            rlc.wake_at().min(anchor.tx.wake_at(rlc))
+        };
+        let at = of_leg(&self.legs.primary).min(anchor.rx.wake_at());
+        let secondary = self.legs.secondary.iter().map(of_leg);
+        secondary.fold(at, Time::min)
     }
 
     /// When to call [`Drb::on_timer`] for the end that sends in `direction`, and the generation
     /// of that wake-up; none when an earlier one is pending.
+    #[inline]
     pub(crate) fn arm(&mut self, now: Time, direction: Direction) -> Option<(Time, u32)> {
         let at = self.wake_at(direction);
         if at.is_never() {
@@ -485,16 +421,26 @@ impl Drb {
         wake.arm(at).map(|generation| (at, generation))
     }
 
+    /// Whether a packet that it takes may change when it is to be woken: of all timers only
+    /// discardTimer starts then, and queue management may have dropped what a timer was about.
+    #[inline]
+    pub(crate) fn wakes_for_packets(&self) -> bool {
+        self.config.pdcp.discard_timer.is_some()
+            || !matches!(self.config.rlc.aqm, AqmConfig::DropTail(_))
+    }
+
     /// Whether a wake-up is the one that was armed last.
+    #[inline]
     pub(crate) fn fire(&mut self, direction: Direction, generation: u32) -> bool {
         self.anchors[direction.index()].wake.fire(generation)
     }
 
     /// The leg on which either end has repeated something as often as it may.
     #[inline]
-    pub(crate) fn failed_leg(&self) -> Option<u8> {
+    pub(crate) fn failed_leg(&self) -> Option<LegId> {
         let has_failed = |leg: &&RlcLeg| leg.ends.iter().any(|end| end.rlc.has_failed());
-        self.legs.iter().find(has_failed).map(|leg| leg.leg)
+        let failed = self.legs.iter().find(has_failed);
+        failed.and_then(|rlc| rlc.leg)
     }
 
     /// Whether RLC repeats what was lost.
@@ -503,36 +449,13 @@ impl Drb {
         matches!(self.config.rlc.mode, Mode::Am(_))
     }
 
-    /// RLC and PDCP start afresh at both ends: what the receivers hold goes up, everything else is
-    /// lost.
-    pub(crate) fn reestablish(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
-        for direction in [Direction::Downlink, Direction::Uplink] {
-            for leg in &mut self.legs {
-                let end = leg.sender(direction);
-                end.catch_up(env.now);
-                let tx = &mut self.anchors[direction.index()].tx;
-                tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
-            }
-        }
-        // The ledgers know all of them, and those that only a receiver knew of.
-        storage.unconfirmed.clear();
-        for direction in [Direction::Downlink, Direction::Uplink] {
-            let receiver = &mut self.anchors[direction.opposite().index()];
-            receiver.rx.flush(&mut storage.ordered);
-            self.hand_over(direction, env, storage);
-            let ledger = &mut self.anchors[direction.index()].ledger;
-            ledger.pass_all(&mut storage.lost);
-            self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
-        }
-    }
-
     /// A row of what waits in a direction, when the probe wants one.
     pub(crate) fn sample(&self, direction: Direction, env: &mut Env<'_, impl Probe>) {
         if !env.probe.wants_bearer(env.now, self.id) {
             return;
         }
         let mut backlog = Backlog::default();
-        for leg in &self.legs {
+        for leg in self.legs.iter() {
             let of_leg = leg.ends[direction.index()].rlc.backlog(env.now);
             backlog.new += of_leg.new;
             backlog.retransmission += of_leg.retransmission;
@@ -547,53 +470,6 @@ impl Drb {
             rlc_status_bytes: backlog.status,
             packets: self.anchors[direction.index()].ledger.len() as u32,
             pdcp_held_packets: self.anchors[direction.opposite().index()].rx.held(),
-        });
-    }
-
-    /// The packets in the list of lost ones are dropped.
-    fn drop_lost(
-        &mut self,
-        direction: Direction,
-        cause: RadioDropCause,
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) {
-        let loss = self.loss(env.now, direction, cause);
-        self.counters[direction.index()].dropped_packets += storage.lost.len() as u64;
-        for packet in storage.lost.drain(..) {
-            loss.of(packet, env.pool, env.probe);
-        }
-    }
-
-    fn loss(&self, now: Time, direction: Direction, cause: RadioDropCause) -> Loss {
-        Loss {
-            now,
-            bearer: self.id,
-            direction,
-            cause,
-        }
-    }
-}
-
-/// A packet is dropped.
-struct Loss {
-    now: Time,
-    bearer: BearerId,
-    direction: Direction,
-    cause: RadioDropCause,
-}
-
-impl Loss {
-    /// Frees the packet and tells the probe.
-    fn of(&self, packet: PacketId, pool: &mut PacketPool, probe: &mut impl Probe) {
-        let packet = pool.take(packet);
-        probe.radio_dropped(RadioDropRow {
-            time_s: self.now,
-            bearer: self.bearer,
-            direction: self.direction,
-            flow: packet.flow,
-            size_bytes: packet.segment.wire_len(),
-            cause: self.cause,
         });
     }
 }

@@ -1,15 +1,26 @@
 //! RLC of a bearer on one leg.
 
+use crate::config::LegId;
 use crate::rlc::{Aqm, Entity, ParameterError, RlcConfig, Sdu, TransportBlock};
 use crate::wire::BearerFormat;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, Ecn, PacketPool, Time};
 
+/// RLC of a bearer on all its legs.
+#[derive(Debug)]
+pub(super) struct RlcLegs {
+    /// What is sent goes here (primaryPath, TS 38.331 clause 6.3.2).
+    pub primary: RlcLeg,
+    pub secondary: Vec<RlcLeg>,
+}
+
 /// The RLC entities of a bearer at both ends of one leg (an RLC bearer, TS 38.300 clause 6.3).
 #[derive(Debug)]
 pub(super) struct RlcLeg {
     /// Number of the leg among its UE's.
-    pub leg: u8,
+    pub number: u8,
+    /// The leg, once it is connected.
+    pub leg: Option<LegId>,
     /// Its headers.
     pub format: BearerFormat,
     /// The base station's and the UE's, so that `ends[direction.index()]` sends in a direction.
@@ -22,6 +33,40 @@ pub(super) struct RlcEnd {
     pub rlc: Entity,
     /// Of what this end sends.
     aqm: Option<Box<Aqm>>,
+}
+
+impl RlcLegs {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &RlcLeg> {
+        std::iter::once(&self.primary).chain(&self.secondary)
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut RlcLeg> {
+        std::iter::once(&mut self.primary).chain(&mut self.secondary)
+    }
+
+    /// RLC on the leg with a number.
+    #[inline]
+    pub(super) fn get(&self, number: u8) -> &RlcLeg {
+        if self.primary.number == number {
+            return &self.primary;
+        }
+        let mut secondary = self.secondary.iter();
+        let found = secondary.find(|leg| leg.number == number);
+        debug_assert!(found.is_some(), "the bearer has RLC on leg {number}");
+        found.unwrap_or(&self.primary)
+    }
+
+    /// As [`RlcLegs::get`].
+    #[inline]
+    pub(super) fn get_mut(&mut self, number: u8) -> &mut RlcLeg {
+        if self.primary.number == number {
+            return &mut self.primary;
+        }
+        let mut secondary = self.secondary.iter_mut();
+        let found = secondary.find(|leg| leg.number == number);
+        debug_assert!(found.is_some(), "the bearer has RLC on leg {number}");
+        found.unwrap_or(&mut self.primary)
+    }
 }
 
 impl RlcLeg {

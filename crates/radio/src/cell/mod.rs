@@ -156,7 +156,7 @@ pub(crate) struct Grant {
 impl Half {
     fn new(kind: SchedulerKind, ues: usize) -> Half {
         Half {
-            scheduler: Scheduler::new(kind, ues),
+            scheduler: kind.start(ues),
             active: Vec::new(),
             ready: Vec::new(),
             is_active: Vec::new(),

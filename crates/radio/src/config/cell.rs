@@ -2,6 +2,7 @@
 
 use crate::channel::ChannelConfig;
 use crate::channel::path_loss::{PathLoss, UrbanMacro};
+use crate::mac::scheduler::{ProportionalFairConfig, RoundRobinConfig};
 use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
@@ -199,8 +200,8 @@ impl CellConfig {
             layers: 1,
             power: Dbm(46.0),
             noise_figure: Decibel(5.0),
-            downlink_scheduler: SchedulerKind::PROPORTIONAL_FAIR,
-            uplink_scheduler: SchedulerKind::RoundRobin,
+            downlink_scheduler: SchedulerKind::ProportionalFair(ProportionalFairConfig::default()),
+            uplink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
             most_ues: 16,
             adaptation: Adaptation::Reports(ReportedAdaptation::every(tti * 5, tti * 6)),
             fixed_errors: None,
@@ -302,8 +303,10 @@ impl CellConfig {
         matches!(self.air, AirInterface::Nr { .. })
     }
 
-    /// The downlink rate that no UE exceeds: of the highest scheme on all resource blocks (TS
-    /// 38.306 clause 4.1.2), or what a fixed rate says.
+    /// The downlink rate that no UE exceeds: of the highest scheme on all resource blocks, or what
+    /// a fixed rate says.
+    ///
+    /// Standard: TS 38.306 §4.1.2.
     pub fn peak_rate(&self) -> Rate {
         let table = match self.adaptation {
             Adaptation::FixedRate { downlink, .. } => return downlink,

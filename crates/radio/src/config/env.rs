@@ -13,7 +13,9 @@ impl LegId {
     }
 }
 
-/// A UE as its cell counts it (C-RNTI, TS 38.321 clause 7.1), from 0 without gaps.
+/// A UE as its cell counts it (C-RNTI), from 0 without gaps.
+///
+/// Standard: TS 38.321 §7.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Rnti(pub u32);
 

@@ -39,7 +39,9 @@ pub struct FixedSinr {
 }
 
 impl UeConfig {
-    /// A UE of 23 dBm and noise figure 9 dB (TR 36.814), served by the strongest cell.
+    /// A UE of 23 dBm and noise figure 9 dB, served by the strongest cell.
+    ///
+    /// Standard: TR 36.814.
     pub fn new(node: NodeId) -> UeConfig {
         UeConfig {
             node,

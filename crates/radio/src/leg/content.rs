@@ -18,11 +18,14 @@ pub(crate) struct Content {
 
 impl Content {
     /// Whose PDUs they are, and which.
+    #[inline]
     pub(crate) fn runs(&self) -> impl Iterator<Item = (BearerId, Range<usize>)> + Clone + '_ {
-        let firsts = self.bearers.iter().map(|&(_, end)| end);
-        let firsts = std::iter::once(0).chain(firsts);
-        let runs = self.bearers.iter().zip(firsts);
-        runs.map(|(&(bearer, end), first)| (bearer, first as usize..end as usize))
+        let mut first = 0;
+        self.bearers.iter().map(move |&(bearer, end)| {
+            let pdus = first..end as usize;
+            first = pdus.end;
+            (bearer, pdus)
+        })
     }
 }
 

@@ -1,5 +1,6 @@
-//! The HARQ entity of a leg in one direction (TS 38.321 clauses 5.3.2 and 5.4.2, TS 36.321 clauses
-//! 5.3.2 and 5.4.2).
+//! The HARQ entity of a leg in one direction.
+//!
+//! Standard: TS 38.321 §5.3.2, §5.4.2; TS 36.321 §5.3.2, §5.4.2.
 
 use super::content::ContentId;
 use crate::config::{HarqConfig, Shape};

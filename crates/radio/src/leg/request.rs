@@ -1,5 +1,7 @@
 //! How a UE gets at the uplink of its cell: scheduling requests, configured grants, buffer status
-//! reports, and asking again (TS 38.321 clauses 5.4.4 and 5.4.5).
+//! reports, and asking again.
+//!
+//! Standard: TS 38.321 §5.4.4, §5.4.5.
 
 use super::adaptation::fixed_uplink_scheme;
 use super::{Block, Leg};

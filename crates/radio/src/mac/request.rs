@@ -45,8 +45,10 @@ impl RequestConfig {
     }
 }
 
-/// SR periodicities in slots: of LTE in subframes (TS 36.213 Table 10.1.5-1) and of NR at each
-/// spacing (TS 38.331, SchedulingRequestResourceConfig; the periods below a slot aside).
+/// SR periodicities in slots: of LTE in subframes, and of NR at each spacing as
+/// SchedulingRequestResourceConfig has them, the periods below a slot aside.
+///
+/// Standard: TS 36.213 Table 10.1.5-1; TS 38.331 §6.3.2.
 const LTE_PERIODS: &[u32] = &[1, 2, 5, 10, 20, 40, 80];
 const NR_PERIODS: [&[u32]; 4] = [
     &[1, 2, 4, 5, 8, 10, 16, 20, 40, 80],

@@ -1,10 +1,12 @@
 //! Radio resource control, as far as it is modelled: which cells serve a UE, and what follows when
 //! a radio link fails.
 //!
-//! There are no messages and no signalling radio bearers. A UE is connected at once to the cell that
-//! it is told of, or to the one that it measures best at the start. When RLC has repeated something
-//! as often as it may (radio link failure, TS 38.331 clause 5.3.10.3, TS 36.331 clause 5.3.11.3), the
-//! UE is without service for the time that re-establishment takes.
+//! There are no messages and no signalling radio bearers. A UE is connected at once to the cell
+//! that it is told of, or to the one that it measures best at the start. When RLC has repeated
+//! something as often as it may (radio link failure), the UE is without service for the time that
+//! re-establishment takes.
+//!
+//! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
 use crate::config::{LegId, Serving, UeConfig};
 use fadeout_core::{BearerId, CellId, Span, Time};
@@ -87,12 +89,6 @@ impl UeRrc {
         &self.legs
     }
 
-    /// The leg with a number, once it is connected.
-    #[inline]
-    pub(crate) fn leg(&self, number: u8) -> Option<LegId> {
-        self.legs.get(usize::from(number)).copied()
-    }
-
     /// A bearer is set up.
     pub(crate) fn on_bearer(&mut self, bearer: BearerId) {
         self.bearers.push(bearer);
@@ -160,12 +156,10 @@ mod tests {
     #[test]
     fn legs_are_numbered_in_the_order_in_which_they_are_connected() {
         let mut rrc = UeRrc::new(UeConfig::new(NodeId(0)));
-        assert_eq!((rrc.next_leg(), rrc.leg(0)), (0, None));
+        assert_eq!((rrc.next_leg(), rrc.legs()), (0, &[][..]));
         rrc.on_connected(LegId(7));
         rrc.on_connected(LegId(4));
-        let legs = [0, 1, 2].map(|number| rrc.leg(number));
-        assert_eq!(legs, [Some(LegId(7)), Some(LegId(4)), None]);
-        assert_eq!(rrc.next_leg(), 2);
+        assert_eq!((rrc.next_leg(), rrc.legs()), (2, &[LegId(7), LegId(4)][..]));
     }
 
     #[test]

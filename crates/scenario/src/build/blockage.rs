@@ -33,7 +33,7 @@ impl Builder<'_, '_> {
                         self.check_radio(fields, link, direction, depth);
                     }
                 }
-                Medium::PlainBearer(_) | Medium::RadioBearer(_) => {
+                Medium::Rab(_) | Medium::RadioBearer(_) => {
                     self.check_bearer(fields, depth);
                 }
             }

@@ -1,11 +1,11 @@
 //! Builds the model from what was read, and checks what no single value shows: that names refer
 //! to something, that intervals are in order, that routes exist.
 
-mod bearer;
 mod blockage;
 mod flow;
 mod link;
 mod multipath;
+mod rab;
 mod radio;
 mod route;
 
@@ -68,10 +68,10 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.link(name, fields))
             .collect();
-        let bearers: Vec<Option<PlainBearer>> = file
-            .map("bearer")
+        let rabs: Vec<Option<Rab>> = file
+            .map("rab")
             .iter()
-            .map(|(name, fields)| self.plain_bearer(name, fields))
+            .map(|(name, fields)| self.rab(name, fields))
             .collect();
         let cells: Vec<Option<Cell>> = file
             .map("cell")
@@ -91,9 +91,9 @@ impl Builder<'_, '_> {
             .collect();
         let wired = file.map("link").iter().enumerate();
         let wired = wired.map(|(index, (name, _))| (name.as_str(), Medium::Link(index)));
-        let plain = file.map("bearer").iter().enumerate();
-        let plain = plain.map(|(index, (name, _))| (name.as_str(), Medium::PlainBearer(index)));
-        let named: BTreeMap<&str, Medium> = wired.chain(plain).collect();
+        let named_rabs = file.map("rab").iter().enumerate();
+        let named_rabs = named_rabs.map(|(index, (name, _))| (name.as_str(), Medium::Rab(index)));
+        let named: BTreeMap<&str, Medium> = wired.chain(named_rabs).collect();
         let blockages: Vec<Option<Blockage>> = file
             .map("blockage")
             .iter()
@@ -105,13 +105,13 @@ impl Builder<'_, '_> {
                 self.media.insert(link.name.clone(), ends);
             }
         }
-        for (index, bearer) in bearers.iter().enumerate() {
-            let Some(bearer) = bearer else { continue };
-            let ends = (Medium::PlainBearer(index), (bearer.from, bearer.to));
-            let is_taken = self.media.insert(bearer.name.clone(), ends).is_some();
+        for (index, rab) in rabs.iter().enumerate() {
+            let Some(rab) = rab else { continue };
+            let ends = (Medium::Rab(index), (rab.from, rab.to));
+            let is_taken = self.media.insert(rab.name.clone(), ends).is_some();
             if is_taken {
-                let message = format!("a link and a bearer are called `{}`", bearer.name);
-                self.mistake(file.place_of("bearer"), message, "different names");
+                let message = format!("a link and a bearer are called `{}`", rab.name);
+                self.mistake(file.place_of("rab"), message, "different names");
             }
         }
         self.add_bearer_ends(&ues, &bases, file);
@@ -124,7 +124,7 @@ impl Builder<'_, '_> {
             seed: file.integer("seed")?,
             nodes: std::mem::take(&mut self.nodes).list,
             links: links.into_iter().collect::<Option<_>>()?,
-            plain_bearers: bearers.into_iter().collect::<Option<_>>()?,
+            rabs: rabs.into_iter().collect::<Option<_>>()?,
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
             buildings: buildings.into_iter().collect::<Option<_>>()?,

@@ -49,7 +49,7 @@ impl Builder<'_, '_> {
         }
         Some(Multipath {
             paths: paths.into_iter().collect::<Option<_>>()?,
-            scheduler: fields.named("scheduler")?,
+            path_scheduler: fields.named("path-scheduler")?,
             coupling: coupling?,
             join_delay: fields.span("join-delay")?,
             opportunistic_retransmission: fields.flag("opportunistic-retransmission"),

@@ -17,9 +17,9 @@ pub(super) static MULTIPATH: &[Key] = &[
          opens the connection.",
     ),
     key(
-        "scheduler",
+        "path-scheduler",
         Shape::Named {
-            kind: "scheduler",
+            kind: "path-scheduler",
             tag: "name",
         },
         FirstOfKind,

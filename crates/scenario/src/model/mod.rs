@@ -3,11 +3,11 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
-mod plain_bearer;
+mod rab;
 mod radio;
 
-pub use plain_bearer::{PlainBearer, PlainBearerDirection};
-pub(crate) use radio::bearers;
+pub use rab::{Rab, RabDirection};
+pub(crate) use radio::{BUILDING, bearers};
 pub use radio::{
     Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace, Ue,
     Waypoint,
@@ -33,7 +33,7 @@ pub struct Scenario {
     /// Links, in the order of the file.
     pub links: Vec<Link>,
     /// Bearers of 2G and 3G, in the order of the file.
-    pub plain_bearers: Vec<PlainBearer>,
+    pub rabs: Vec<Rab>,
     /// Cells, in the order of the file.
     pub cells: Vec<Cell>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
@@ -453,8 +453,8 @@ pub struct LinkInfoSettings {
 pub struct Multipath {
     /// Its paths; the first opens the connection.
     pub paths: Vec<FlowPath>,
-    /// Which path carries the next data; of the catalog's kind "scheduler".
-    pub scheduler: Named,
+    /// Which path carries the next data; of the catalog's kind "path-scheduler".
+    pub path_scheduler: Named,
     /// How the paths' windows depend on each other; of the catalog's kind "coupling".
     pub coupling: Named,
     /// From the connection's establishment to the first join.
@@ -499,8 +499,8 @@ pub struct Named {
 pub enum Medium {
     /// A link: an index into [`Scenario::links`].
     Link(usize),
-    /// A bearer of 2G or 3G: an index into [`Scenario::plain_bearers`].
-    PlainBearer(usize),
+    /// A bearer of 2G or 3G: an index into [`Scenario::rabs`].
+    Rab(usize),
     /// A radio bearer of a UE: a position in [`Scenario::bearers`].
     RadioBearer(usize),
 }
@@ -538,7 +538,7 @@ impl Scenario {
     pub fn medium_name(&self, medium: Medium) -> String {
         match medium {
             Medium::Link(link) => self.links[link].name.clone(),
-            Medium::PlainBearer(bearer) => self.plain_bearers[bearer].name.clone(),
+            Medium::Rab(bearer) => self.rabs[bearer].name.clone(),
             Medium::RadioBearer(bearer) => {
                 let bearer = self.bearers().nth(bearer);
                 bearer.map_or_else(String::new, |bearer| bearer.name())

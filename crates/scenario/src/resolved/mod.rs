@@ -25,8 +25,8 @@ impl Scenario {
             table["reverse"] = direction(&link.reverse);
             (link.name.clone(), table)
         });
-        let bearers = self.plain_bearers.iter();
-        let bearers = bearers.map(|one| (one.name.clone(), bearer(one, name)));
+        let rabs = self.rabs.iter();
+        let rabs = rabs.map(|one| (one.name.clone(), rab(one, name)));
         let cells = self.cells.iter();
         let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
         let ues = self.ues.iter();
@@ -82,7 +82,7 @@ impl Scenario {
         for (key, table) in [
             ("node", nodes.collect::<Map<_, _>>()),
             ("link", links.collect()),
-            ("bearer", bearers.collect()),
+            ("rab", rabs.collect()),
             ("cell", cells.collect()),
             ("ue", ues.collect()),
             ("building", buildings.collect()),
@@ -159,7 +159,7 @@ impl Scenario {
         });
         let mut table = json!({
             "paths": paths.collect::<Vec<_>>(),
-            "scheduler": named(&multipath.scheduler, "name"),
+            "path-scheduler": named(&multipath.path_scheduler, "name"),
             "coupling": named(&multipath.coupling, "name"),
             "join-delay": span(multipath.join_delay),
             "maximum-send-buffer": size(multipath.maximum_send_buffer),
@@ -202,8 +202,8 @@ fn direction(side: &LinkDirection) -> Value {
     table
 }
 
-fn bearer<'a>(bearer: &PlainBearer, name: impl Fn(NodeId) -> &'a str) -> Value {
-    let direction = |side: &PlainBearerDirection| {
+fn rab<'a>(rab: &Rab, name: impl Fn(NodeId) -> &'a str) -> Value {
+    let direction = |side: &RabDirection| {
         let mut table = json!({
             "queue": { "discipline": named(&side.discipline, "name") },
         });
@@ -219,11 +219,11 @@ fn bearer<'a>(bearer: &PlainBearer, name: impl Fn(NodeId) -> &'a str) -> Value {
         table
     };
     json!({
-        "from": name(bearer.from),
-        "to": name(bearer.to),
-        "technology": named(&bearer.technology, "name"),
-        "downlink": direction(&bearer.downlink),
-        "uplink": direction(&bearer.uplink),
+        "from": name(rab.from),
+        "to": name(rab.to),
+        "technology": named(&rab.technology, "name"),
+        "downlink": direction(&rab.downlink),
+        "uplink": direction(&rab.uplink),
     })
 }
 
@@ -393,7 +393,7 @@ fn blockage(blockage: &Blockage, link: &str) -> Value {
     table
 }
 
-fn named(named: &Named, tag: &str) -> Value {
+pub(crate) fn named(named: &Named, tag: &str) -> Value {
     table(&named.name, tag, &named.parameters)
 }
 

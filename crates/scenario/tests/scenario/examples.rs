@@ -179,7 +179,7 @@ fn every_sort_of_value_arrives() {
         (multipath.paths[1].backup, multipath.paths[1].until),
         (true, Some(Time::ZERO + Span::from_secs(2)))
     );
-    assert_eq!(multipath.scheduler.name, "lowest-rtt");
+    assert_eq!(multipath.path_scheduler.name, "lowest-rtt");
     assert_eq!(multipath.penalisation, Some(false));
     assert_eq!(scenario.probe.congestion, Sampling::All);
     assert_eq!(scenario.probe.queue, Sampling::Off);

@@ -283,7 +283,7 @@ pub(super) fn blockage(
 ) -> Result<Option<link::BlockageConfig>, BuildError> {
     let link = match medium {
         Medium::Link(link) => Some(&scenario.links[link]),
-        Medium::PlainBearer(_) | Medium::RadioBearer(_) => None,
+        Medium::Rab(_) | Medium::RadioBearer(_) => None,
     };
     let mut effect = None;
     let mut intervals = Vec::new();

@@ -24,9 +24,9 @@ pub(super) fn add(
 ) -> Result<(), BuildError> {
     let tcp = TcpConfig::new(&flow.profile, &flow.tcp)
         .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
-    let named = &described.scheduler;
+    let named = &described.path_scheduler;
     let scheduler = Scheduler::new(&named.name, &named.parameters)
-        .ok_or_else(|| unknown(flow, "scheduler", &named.name))?;
+        .ok_or_else(|| unknown(flow, "path scheduler", &named.name))?;
     let is_papers = !scheduler.is_upstream();
     let config = MultipathConfig {
         tcp,

@@ -10,13 +10,15 @@ use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
     Serving, UeConfig,
 };
-use fadeout_radio::antenna::{BeamFailure, BeamManagement};
+use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
+use fadeout_radio::channel::blockage::Blockage;
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
-use fadeout_radio::rlc::{Generation, RlcConfig};
+use fadeout_radio::pdcp::Pdcp;
+use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
 use fadeout_radio::wire::Form;
 use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
@@ -165,17 +167,18 @@ fn cell_config(described: &scenario::Cell) -> Result<CellConfig, String> {
         carrier: described.carrier,
         bandwidth: described.bandwidth,
     };
-    let cell = named::cell(name, parameters, &carrier);
-    let cell = cell.ok_or_else(|| unknown("radio", &described.radio))??;
+    let radio = named::Radio::new(name, parameters);
+    let radio = radio.ok_or_else(|| unknown("radio", &described.radio))?;
+    let cell = radio.cell(&carrier)?;
     let scheduler = |given: &Named| {
-        SchedulerKind::from_name(&given.name, &given.parameters)
+        SchedulerKind::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("scheduler", given))
     };
     Ok(CellConfig {
         power: described.tx_power,
         noise_figure: described.noise_figure,
-        downlink_scheduler: scheduler(&described.scheduler)?,
-        uplink_scheduler: scheduler(&described.uplink_scheduler)?,
+        downlink_scheduler: scheduler(&described.mac_scheduler)?,
+        uplink_scheduler: scheduler(&described.uplink_mac_scheduler)?,
         channel: channel(described)?,
         ..cell
     })
@@ -208,14 +211,14 @@ pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) 
     Some(Bounds {
         peak: cell.peak_rate(),
         tti,
-        rlc: named::rlc(name, parameters, generation(&cell))?,
+        rlc: RlcMode::new(name, parameters, generation(&cell))?.config(),
     })
 }
 
 fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let described = &cell.channel;
     let antenna = |given: &Named| {
-        named::antenna(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
+        Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
     let path_loss = &described.path_loss;
     let fading = |default: &str| {
@@ -227,7 +230,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .ok_or_else(|| format!("there is no fading \"{name}\""))
     };
     let blockages = described.blockage.iter().map(|given| {
-        named::blockage(&given.name, &given.parameters)
+        Blockage::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("blockage model", given))
     });
     Ok(ChannelConfig {
@@ -310,10 +313,12 @@ fn bearer(
         ue: UeId(described.ue as u32),
         leg: 0,
         channel,
-        rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
-            .ok_or_else(|| unknown("RLC mode", rlc))?,
-        pdcp: named::pdcp(&pdcp.name, &pdcp.parameters, generation)
-            .ok_or_else(|| unknown("PDCP", pdcp))?,
+        rlc: RlcMode::new(&rlc.name, &rlc.parameters, generation)
+            .ok_or_else(|| unknown("RLC mode", rlc))?
+            .config(),
+        pdcp: Pdcp::new(&pdcp.name, &pdcp.parameters, generation)
+            .ok_or_else(|| unknown("PDCP", pdcp))?
+            .config(),
     })
 }
 

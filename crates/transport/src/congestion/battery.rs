@@ -240,7 +240,7 @@ fn extremes(entry: &Entry) -> Vec<Parameters> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(fadeout_testkit::Cases::new(64).proptest())]
 
     #[test]
     fn any_history_keeps_the_window_sane_and_repeats(steps in prop::collection::vec(step(), 1..300)) {

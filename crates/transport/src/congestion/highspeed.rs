@@ -118,7 +118,9 @@ impl HighSpeed {
     }
 }
 
-/// b(w), RFC 3649 section 5.
+/// b(w).
+///
+/// Standard: RFC 3649 §5.
 fn decrease(window: f64) -> f64 {
     if window <= LOW_WINDOW {
         return 0.5;
@@ -127,7 +129,9 @@ fn decrease(window: f64) -> f64 {
     (0.5 + (HIGH_DECREASE - 0.5) * position).max(0.0)
 }
 
-/// a(w), RFC 3649 section 5.
+/// a(w).
+///
+/// Standard: RFC 3649 §5.
 fn increase(window: f64) -> f64 {
     if window <= LOW_WINDOW {
         return 1.0;

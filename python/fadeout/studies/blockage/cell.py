@@ -7,7 +7,7 @@ from fadeout.studies.blockage.cell_assumptions import DEPTHS, MODEL_B_DB, blocke
 from fadeout.studies.blockage.moved import compare
 from fadeout.studies.blockage.paper import CASES, LENGTHS
 from fadeout.studies.blockage.runs import CELL, Effort, Point
-from fadeout.study import Runs, Section, Table, estimate
+from fadeout.study import Runs, Section, Table, estimate, percent
 
 MOMENT_S = 1.0
 """Length of the blockage that is shown over time."""
@@ -55,21 +55,13 @@ def depth_curve(runs: Runs[Effort]) -> Section:
     points = [Point(blocked_by(loss), case["block_s"]) for case in CASES for loss in losses_db]
     losses = iter(CELL.losses(runs, points, seeds))
     found = {length: [estimate(next(losses)) for _ in losses_db] for length in LENGTHS}
-    table = Table(
-        columns=["depth", *LENGTHS],
-        rows=[
-            [f"{loss} dB", *(f"{values[index]:.1f} %" for values in found.values())]
+    table = Table.of(
+        [
+            {"depth_db": loss, **{length: values[index] for length, values in found.items()}}
             for index, loss in enumerate(losses_db)
         ],
-        data=[
-            {"depth_db": loss}
-            | {
-                name: number
-                for length, values in found.items()
-                for name, number in values[index].data(f"{length}_", "_pct").items()
-            }
-            for index, loss in enumerate(losses_db)
-        ],
+        {"depth": "{depth_db} dB", **{length: percent(length) for length in LENGTHS}},
+        unit="_pct",
     )
     near, far = MODEL_B_DB
     return Section(

@@ -57,7 +57,14 @@ def tornado(moved: Moved) -> Figure:
         panels[0].set_yticks(range(count), [change.name for change in moved.changes])
         panels[0].set_ylim(count - 0.4, -0.6)
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        figure.legend(
+            handles,
+            labels,
+            loc="outside upper center",
+            ncols=len(labels),
+            title="Blocked every 5 s for",
+            title_fontsize=7,
+        )
     return figure
 
 

@@ -3,9 +3,9 @@
 from fadeout.studies.blockage import figures
 from fadeout.studies.blockage.assumptions import CHANGES, LINK_DEPTH, Candidate
 from fadeout.studies.blockage.moved import compare
-from fadeout.studies.blockage.paper import CASES
+from fadeout.studies.blockage.paper import CASES, PERIOD_S
 from fadeout.studies.blockage.runs import LINK, Effort, Point
-from fadeout.study import Runs, Section, Table, Values, estimate
+from fadeout.study import Runs, Section, Table, Values, estimate, percent
 
 CURVE_S = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)
 """Lengths of a blockage on the curve."""
@@ -39,27 +39,17 @@ def curve(runs: Runs[Effort], nearest: Candidate) -> Section:
     points = [Point(values, length) for values in stacks.values() for length in CURVE_S]
     losses = iter(LINK.losses(runs, points, runs.effort.curve_seeds))
     found = {name: [estimate(next(losses)) for _ in CURVE_S] for name in stacks}
-    table = Table(
-        columns=["blocked every 5 s", "share of time", *found],
-        rows=[
-            [
-                f"{length:g} s",
-                f"{length / 5:.1%}",
-                *(f"{values[index]:.1f} %" for values in found.values()),
-            ]
+    table = Table.of(
+        [
+            {"block_s": length, **{name.lower(): found[name][index] for name in stacks}}
             for index, length in enumerate(CURVE_S)
         ],
-        data=[
-            {
-                "block_s": length,
-                **{
-                    key: number
-                    for name, values in found.items()
-                    for key, number in values[index].data(f"{name.lower()}_", "_pct").items()
-                },
-            }
-            for index, length in enumerate(CURVE_S)
-        ],
+        {
+            "blocked every 5 s": "{block_s:g} s",
+            "share of time": lambda record: f"{record['block_s'] / PERIOD_S:.1%}",
+            **{name: percent(name.lower()) for name in stacks},
+        },
+        unit="_pct",
     )
     return Section(
         name="curve",

@@ -61,7 +61,7 @@ class Moved:
     def _cells(self, rows: Rows, form: str, unit: str = "") -> list[str]:
         """Estimates in this form; dashes where an assumption cannot matter."""
         return [
-            f"{value:{form}}{unit}" if value else "-"
+            value.text(form, unit) if value else "-"
             for depth in self.base
             for value in rows.get(depth, [None] * len(LENGTHS))
         ]

@@ -14,4 +14,6 @@ CASES: list[dict[str, Any]] = [case for case in PUBLISHED["case"] if case["block
 
 LENGTHS = tuple(f"{case['block_s']:g} s" for case in CASES)
 
+PERIOD_S: float = PUBLISHED["setup"]["stated"]["blockage_period_s"]
+
 UNBLOCKED_MBPS: float = PUBLISHED["case"][0]["throughput_mbps"]

@@ -16,7 +16,7 @@ from fadeout.studies.blockage.checks import key_of
 from fadeout.studies.blockage.paper import CASES, FOLDER, PUBLISHED, UNBLOCKED_MBPS
 from fadeout.studies.blockage.runs import CELL, LINK, Effort, Found, Point
 from fadeout.studies.blockage.search import rms_error, search
-from fadeout.study import Runs, Section, Study, Table, estimate
+from fadeout.study import Runs, Section, Study, Table, estimate, percent
 
 FIGURE_SEED = 1
 
@@ -72,41 +72,30 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
         name: [estimate([run.loss_pct for run in case]) for case in cases]
         for name, cases in runs.items()
     }
-    table = Table(
-        columns=["blocked every 5 s", "paper Mbit/s", "paper loss", *found],
-        rows=[
-            [
-                "never",
-                f"{UNBLOCKED_MBPS:.0f}",
-                "",
-                *(f"{rate:.0f} Mbit/s" for rate in clear.values()),
-            ],
-            *(
-                [
-                    f"{case['block_s']:g} s",
-                    f"{case['throughput_mbps']:.0f}",
-                    f"{case['degradation_pct']:.0f} %",
-                    *(f"{values[index]:.1f} %" for values in found.values()),
-                ]
-                for index, case in enumerate(CASES)
-            ),
-        ],
-        data=[
+    table = Table.of(
+        [
             {
                 "block_s": case["block_s"],
                 "published_mbps": case["throughput_mbps"],
                 "published_loss_pct": case["degradation_pct"],
-                **{
-                    key: value
-                    for name, values in found.items()
-                    for key, value in values[index].data(f"{key_of(name)}_", "_pct").items()
-                },
+                **{key_of(name): values[index] for name, values in found.items()},
                 **{
                     f"{key_of(name)}_timeouts_a_run": fmean(run.timeouts for run in cases[index])
                     for name, cases in runs.items()
                 },
             }
             for index, case in enumerate(CASES)
+        ],
+        {
+            "blocked every 5 s": "{block_s:g} s",
+            "paper Mbit/s": "{published_mbps:.0f}",
+            "paper loss": "{published_loss_pct:.0f} %",
+            **{name: percent(key_of(name)) for name in found},
+        },
+        unit="_pct",
+        first=[
+            ["never", f"{UNBLOCKED_MBPS:.0f}", ""]
+            + [f"{rate:.0f} Mbit/s" for rate in clear.values()]
         ],
     )
     nearest = found["nearest"]
@@ -132,7 +121,7 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
         conclusion=" ".join(
             f"{name.capitalize()}: "
             + ", ".join(
-                f"{value:.1f} % at {case['block_s']:g} s"
+                f"{value.text('.1f', ' %')} at {case['block_s']:g} s"
                 for value, case in zip(values, CASES, strict=True)
             )
             + "."
@@ -143,7 +132,7 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
         f"The nearest assumptions are {rms_error([value.mean for value in nearest]):.0f} points "
         "off the paper (root mean square): "
         + "; ".join(
-            f"{value:.0f} % where it has {case['degradation_pct']:.0f} %"
+            f"{value.text('.0f', ' %')} where it has {case['degradation_pct']:.0f} %"
             for value, case in zip(nearest, CASES, strict=True)
         )
         + ".",

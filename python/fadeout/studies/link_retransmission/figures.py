@@ -53,6 +53,7 @@ def delay_parts(
                 )
                 bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
             ax.set_xticks(range(len(MODES)), [letters[mode.name] for mode in MODES])
+            ax.set_xlim(-0.5, len(MODES) - 0.5)
             ax.set_title(f"{distance} m", loc="left")
             ax.grid(visible=False, axis="x")
         panels[0].set_ylabel("Mean delay on the radio (ms)")

@@ -52,32 +52,37 @@ def verdicts(found: Found, texts: Mapping[str, str]) -> list[Verdict]:
             "mp_50m",
             texts["mp_50m"],
             is_between(near_mmwave, MMWAVE_AT_50_M),
-            f"{near_mmwave:.2f} times",
+            times(near_mmwave),
             is_sure(near_mmwave, *MMWAVE_AT_50_M),
         ),
         Verdict(
             "mp_lte_50m",
             texts["mp_lte_50m"],
             is_between(near_lte, LTE_AT_50_M),
-            f"{near_lte:.2f} times",
+            times(near_lte),
             is_sure(near_lte, *LTE_AT_50_M),
         ),
         Verdict(
             "mp_lte_150m",
             texts["mp_lte_150m"],
             is_between(far_lte, LTE_AT_150_M) and far_lte.mean > far_mmwave.mean,
-            f"{far_lte:.2f} times ({more_mbps:+.0f} Mbit/s, RTT {' for '.join(rtts)} ms); "
-            f"with 73 GHz {far_mmwave:.2f} times",
+            f"{times(far_lte)} ({more_mbps:+.0f} Mbit/s, RTT {' for '.join(rtts)} ms); "
+            f"with 73 GHz {times(far_mmwave)}",
             is_sure(far_lte, *LTE_AT_150_M),
         ),
         Verdict(
             "balia",
             texts["balia"],
             near_balia.mean < 1,
-            f"{near_balia:.2f} times at {NEAR} m, {share:.0%} of it by LTE",
+            f"{times(near_balia)} at {NEAR} m, {share:.0%} of it by LTE",
             is_sure(near_balia, 1.0),
         ),
     ]
+
+
+def times(value: Estimate) -> str:
+    """A gain as people read it."""
+    return value.text(".2f", " times")
 
 
 def is_between(value: Estimate, bounds: tuple[float, float]) -> bool:

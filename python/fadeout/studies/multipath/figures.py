@@ -64,6 +64,8 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
             ax.set_ylim(bottom=0)
         panels[0].set_ylabel("Goodput over 28 GHz alone")
         panels[len(SECOND)].set_ylabel("Mean RTT (ms)")
+        for ax in panels[len(SECOND) :]:
+            ax.set_xlabel("Distance")
         handles, labels = panels[len(SECOND)].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
         figure.align_ylabels()
@@ -142,5 +144,5 @@ def sweep(shown: Mapping[Change, Mapping["Point", "Estimate"]]) -> Figure:
             ax.grid(visible=False, axis="y")
         panels[0].set_yticks(range(len(changes)), [change.name for change in changes])
         panels[0].set_ylim(len(changes) - 0.4, -0.6)
-        panels[1].set_xlabel("Goodput over 28 GHz alone", loc="left")
+        figure.supxlabel("Goodput over 28 GHz alone", fontsize=8)
     return figure

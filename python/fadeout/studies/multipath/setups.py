@@ -19,7 +19,7 @@ SECOND = {"LTE": "lte", "73 GHz": "73"}
 MULTIPATH = "flow.download.multipath"
 RECEIVE_WINDOW = "flow.download.tcp.receive-window"
 SEND_BUFFER = f"{MULTIPATH}.maximum-send-buffer"
-SCHEDULER = f"{MULTIPATH}.scheduler"
+SCHEDULER = f"{MULTIPATH}.path-scheduler"
 CONGESTION = "flow.download.congestion-control"
 
 

@@ -1,4 +1,6 @@
-//! The receiving side of LTE acknowledged mode (TS 36.322 clauses 5.1.3.2 and 5.2.3).
+//! The receiving side of LTE acknowledged mode.
+//!
+//! Standard: TS 36.322 §5.1.3.2, §5.2.3.
 
 use super::order::{Reassembler, Store};
 use crate::rlc::pieces::{Insertion, Received};

@@ -1,4 +1,6 @@
-//! The transmitting side of LTE acknowledged mode (TS 36.322 clauses 5.1.3.1, 5.2.1 and 5.2.2).
+//! The transmitting side of LTE acknowledged mode.
+//!
+//! Standard: TS 36.322 §5.1.3.1, §5.2.1, §5.2.2.
 
 use super::assembly::{Assembly, LengthIndicators};
 use crate::rlc::buffer::{QueueManagement, TxBuffer};

@@ -1,11 +1,14 @@
-//! How LTE fills the data field of a PDU: SDUs are concatenated and the last one segmented (TS
-//! 36.322 clause 6.2.1).
+//! How LTE fills the data field of a PDU: SDUs are concatenated and the last one segmented.
+//!
+//! Standard: TS 36.322 §6.2.1.
 
 use crate::rlc::buffer::{QueueManagement, TxBuffer};
 use crate::rlc::pull::Pull;
 use crate::rlc::{Sdu, SduPart};
 
-/// Most bytes of a data field that a 15-bit SO reaches (TS 36.322 clause 6.2.2.7).
+/// Most bytes of a data field that a 15-bit SO reaches.
+///
+/// Standard: TS 36.322 §6.2.2.7.
 pub(in crate::rlc) const LONGEST_DATA_FIELD: u32 = 32_767;
 
 /// Length of the LI fields: one for every part but the last.

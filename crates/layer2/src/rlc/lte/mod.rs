@@ -1,4 +1,6 @@
-//! The sides of an LTE entity (TS 36.322).
+//! The sides of an LTE entity.
+//!
+//! Standard: TS 36.322.
 
 mod am_rx;
 mod am_tx;

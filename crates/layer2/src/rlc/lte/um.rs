@@ -1,4 +1,6 @@
-//! LTE unacknowledged mode (TS 36.322 clause 5.1.2).
+//! LTE unacknowledged mode.
+//!
+//! Standard: TS 36.322 §5.1.2.
 
 use super::assembly::{Assembly, LengthIndicators};
 use super::order::{Reassembler, Store};

@@ -1,4 +1,6 @@
-//! The receiving side of NR acknowledged mode (TS 38.322 clauses 5.2.3.2 and 5.3.4).
+//! The receiving side of NR acknowledged mode.
+//!
+//! Standard: TS 38.322 §5.2.3.2, §5.3.4.
 
 use crate::rlc::pieces::{Insertion, Received};
 use crate::rlc::reception::Reception;

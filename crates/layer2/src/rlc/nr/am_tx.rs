@@ -1,4 +1,6 @@
-//! The transmitting side of NR acknowledged mode (TS 38.322 clauses 5.2.3.1, 5.3.2 and 5.3.3).
+//! The transmitting side of NR acknowledged mode.
+//!
+//! Standard: TS 38.322 §5.2.3.1, §5.3.2, §5.3.3.
 
 use crate::rlc::buffer::{QueueManagement, TxBuffer};
 use crate::rlc::outstanding::{New, Outstanding};

@@ -1,4 +1,6 @@
-//! The sides of an NR entity (TS 38.322).
+//! The sides of an NR entity.
+//!
+//! Standard: TS 38.322.
 
 mod am_rx;
 mod am_tx;

@@ -1,4 +1,6 @@
-//! NR unacknowledged mode (TS 38.322 clause 5.2.2).
+//! NR unacknowledged mode.
+//!
+//! Standard: TS 38.322 §5.2.2.
 
 use crate::rlc::buffer::{QueueManagement, TxBuffer};
 use crate::rlc::pieces::{Insertion, Pieces, Received};

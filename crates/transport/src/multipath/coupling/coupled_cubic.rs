@@ -21,11 +21,17 @@ use crate::congestion::{AckSample, CongestionEvent, CongestionKind, Window};
 use fadeout_core::registry::{Entry, Registered, Settings, choice, flag};
 use fadeout_core::{Time, math};
 
-/// RFC 9438 section 5: growth constant, segments per s^3.
+/// Growth constant, segments per s^3.
+///
+/// Standard: RFC 9438 §5.
 const C: f64 = 0.4;
-/// RFC 9438 section 4.6: multiplicative decrease.
+/// Multiplicative decrease.
+///
+/// Standard: RFC 9438 §4.6.
 const BETA: f64 = 0.7;
-/// RFC 9438 section 4.3: slope that makes the average window Reno's.
+/// Slope that makes the average window Reno's.
+///
+/// Standard: RFC 9438 §4.3.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// A constant that has changed by this ratio begins a new epoch: a rate by a quarter.
 const NEW_EPOCH: f64 = 2.44;
@@ -88,7 +94,9 @@ struct Epoch {
 }
 
 /// The rate that CUBIC alone would get on a path, segments per second: the larger of its own
-/// response function (RFC 9438 equation 5) and of Reno's.
+/// response function and of Reno's.
+///
+/// Standard: RFC 9438 equation 5.
 fn alone(path: &PathState) -> f64 {
     let interval = path.mean_interval.max(1.0);
     let factor = C * (3.0 + BETA) / (4.0 * (1.0 - BETA));

@@ -1,6 +1,7 @@
-//! LIA, linked increases (RFC 6356 section 3): each segment acknowledged adds
-//! `min(alpha / w_total, 1 / w)` with
+//! LIA, linked increases: each segment acknowledged adds `min(alpha / w_total, 1 / w)` with
 //! `alpha = w_total max(w_i / rtt_i^2) / (sum w_i / rtt_i)^2`. A loss halves.
+//!
+//! Standard: RFC 6356 §3.
 
 use super::{Law, View};
 use fadeout_core::registry::{Entry, Registered, Settings};

@@ -201,7 +201,9 @@ impl Receiver {
     }
 
     /// Whether what was received before must be acknowledged before a segment with `ecn` is taken,
-    /// because its mark differs (RFC 8257 section 3.2).
+    /// because its mark differs.
+    ///
+    /// Standard: RFC 8257 §3.2.
     pub(super) fn must_acknowledge_before(&self, segment: &Segment, ecn: Ecn) -> bool {
         segment.len > 0 && self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
     }
@@ -306,7 +308,9 @@ impl Receiver {
         self.policy.set_quick(is_on, window, self.mss);
     }
 
-    /// The window will not be scaled (RFC 7323 section 2.2).
+    /// The window will not be scaled.
+    ///
+    /// Standard: RFC 7323 §2.2.
     pub(super) fn forgo_window_scaling(&mut self) {
         self.window.forgo_scaling();
     }

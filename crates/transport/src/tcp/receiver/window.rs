@@ -10,7 +10,9 @@ use fadeout_core::{Span, Time};
 /// Window of a SYN under autotuning: 64 kB in whole segments (Linux
 /// `tcp_select_initial_window`).
 const INITIAL_WINDOW: u64 = 65_535;
-/// Largest window that a scale of 14 expresses (RFC 7323 section 2.3).
+/// Largest window that a scale of 14 expresses.
+///
+/// Standard: RFC 7323 §2.3.
 const LARGEST_WINDOW: u64 = 65_535 << 14;
 
 #[derive(Debug)]

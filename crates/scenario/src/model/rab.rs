@@ -1,29 +1,29 @@
-//! Bearers of 2G and 3G.
+//! Radio access bearers of 2G and 3G.
 
 use super::{Loss, Named, QueueLimit, RateModel};
 use fadeout_core::NodeId;
 
-/// A radio bearer of plain rate and delay between a base station and a phone, `bearer` in a file.
-/// The bearers of UEs are [`Bearer`](super::Bearer)s.
+/// A radio access bearer (RAB, TS 23.107) of 2G or 3G between a base station and a phone, `rab` in a
+/// file. The data radio bearers of UEs are [`Bearer`](super::Bearer)s.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlainBearer {
+pub struct Rab {
     /// Its name in the file.
     pub name: String,
     /// The base station, where the downlink starts.
     pub from: NodeId,
     /// The phone, where it ends.
     pub to: NodeId,
-    /// Rates, intervals, delays and errors; of the catalog's kind "bearer".
+    /// Rates, intervals, delays and errors; of the catalog's kind "radio-access-bearer".
     pub technology: Named,
     /// The direction `from` → `to`.
-    pub downlink: PlainBearerDirection,
+    pub downlink: RabDirection,
     /// The direction `to` → `from`.
-    pub uplink: PlainBearerDirection,
+    pub uplink: RabDirection,
 }
 
 /// What is special about one direction of a bearer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlainBearerDirection {
+pub struct RabDirection {
     /// How fast it sends; without it as the technology says. Never a link budget.
     pub rate: Option<RateModel>,
     /// How much the queue holds; without it as much as suits the rate.

@@ -1,4 +1,4 @@
-//! Radio bearers of 2G and 3G: links between a base station and a phone whose rates, intervals,
+//! Radio access bearers of 2G and 3G (RABs, TS 23.107): links between a base station and a phone whose rates, intervals,
 //! delays and errors follow from a technology by name.
 //!
 //! A technology is a file: its registry entry, its parameters, its tables and their tests. It
@@ -15,7 +15,7 @@ use fadeout_core::{Bytes, Rate, Span};
 
 fadeout_core::registry! {
     /// Every technology that a bearer can name.
-    pub static BEARERS;
+    pub static RABS;
 
     /// A technology with its parameters.
     #[derive(Debug, Clone, PartialEq)]
@@ -32,12 +32,12 @@ fadeout_core::registry! {
 /// What a technology makes of its parameters.
 trait Configures {
     /// Both directions, and the phone's states.
-    fn configured(&self) -> Result<BearerConfig, LinkError>;
+    fn configured(&self) -> Result<RabConfig, LinkError>;
 }
 
 /// Both directions of a bearer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BearerConfig {
+pub struct RabConfig {
     /// From the base station to the phone.
     pub downlink: LinkConfig,
     /// From the phone to the base station.
@@ -46,13 +46,13 @@ pub struct BearerConfig {
     pub states: Option<RadioStateConfig>,
 }
 
-impl BearerConfig {
-    /// The bearer of the technology called `name` in [`BEARERS`] or by an alias, with the
+impl RabConfig {
+    /// The bearer of the technology called `name` in [`RABS`] or by an alias, with the
     /// parameters given; `None` when there is none of that name.
     ///
     /// # Errors
     /// Where parameters exclude each other; the message says what was expected.
-    pub fn new(name: &str, given: &Parameters) -> Option<Result<BearerConfig, LinkError>> {
+    pub fn new(name: &str, given: &Parameters) -> Option<Result<RabConfig, LinkError>> {
         let technology = Technology::new(name, given)?;
         Some(each!(technology, technology => technology.configured()))
     }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn every_parameter_changes_something() {
-        for entry in BEARERS {
+        for entry in RABS {
             let plain = Parameters::with_every_default(entry);
             for (index, parameter) in entry.parameters.iter().enumerate() {
                 // What is off while another parameter is off is looked at while that is on.
@@ -209,8 +209,8 @@ mod tests {
                     (Value::Number(number), _) => Value::Number(number + 1.0),
                     (value, _) => panic!("{value:?}"),
                 };
-                let before = BearerConfig::new(entry.name, &base).expect("it is listed");
-                let after = BearerConfig::new(entry.name, &changed).expect("it is listed");
+                let before = RabConfig::new(entry.name, &base).expect("it is listed");
+                let after = RabConfig::new(entry.name, &changed).expect("it is listed");
                 assert!(before.is_ok() && after.is_ok(), "{}", parameter.name);
                 assert_ne!(before, after, "{}: {}", entry.name, parameter.name);
             }
@@ -219,6 +219,6 @@ mod tests {
 
     #[test]
     fn a_technology_that_is_not_listed_is_none() {
-        assert!(BearerConfig::new("cdma2000", &Parameters::default()).is_none());
+        assert!(RabConfig::new("cdma2000", &Parameters::default()).is_none());
     }
 }

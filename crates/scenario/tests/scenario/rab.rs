@@ -1,4 +1,4 @@
-//! Bearers of 2G and 3G: what is accepted, what is refused.
+//! Radio access bearers of 2G and 3G: what is accepted, what is refused.
 
 use super::*;
 use examples::EVERYTHING;
@@ -6,13 +6,13 @@ use fadeout_core::{Bytes, Rate, Span};
 use fadeout_scenario::{Hop, Loss, Medium, QueueLimit, RateModel};
 
 /// A server, a base station and a phone behind a bearer; tests add to it.
-const BEARER: &str = r#"duration = "10 s"
+const RAB: &str = r#"duration = "10 s"
 [link.core]
 from = "server"
 to = "node-b"
 rate = "1 Gbit/s"
 delay = "1 ms"
-[bearer.third]
+[rab.third]
 from = "node-b"
 to = "phone"
 technology = "hspa"
@@ -21,7 +21,7 @@ technology = "hspa"
 #[test]
 fn a_hop_says_whether_it_is_a_link_a_bearer_or_one_of_a_ue() {
     let text = format!(
-        "{BEARER}[cell.macro]\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
+        "{RAB}[cell.macro]\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
          channel = {{ path-loss = \"umi\" }}\n[ue.lte]\nnode = \"phone\"\n\
          [link.x2]\nfrom = \"server\"\nto = \"macro\"\nrate = \"1 Gbit/s\"\n\
          delay = \"1 ms\"\n[flow.both]\nfrom = \"server\"\nto = \"phone\"\n\
@@ -35,10 +35,10 @@ fn a_hop_says_whether_it_is_a_link_a_bearer_or_one_of_a_ue() {
         is_reverse: false,
     };
     let lte = [Medium::Link(1), Medium::RadioBearer(0)].map(forward);
-    let third = [Medium::Link(0), Medium::PlainBearer(0)].map(forward);
+    let third = [Medium::Link(0), Medium::Rab(0)].map(forward);
     assert_eq!(hops, [&lte[..], &third[..]]);
     assert_eq!(scenario.medium_name(Medium::Link(1)), "x2");
-    assert_eq!(scenario.medium_name(Medium::PlainBearer(0)), "third");
+    assert_eq!(scenario.medium_name(Medium::Rab(0)), "third");
     assert_eq!(scenario.medium_name(Medium::RadioBearer(0)), "lte");
 }
 
@@ -46,7 +46,7 @@ fn a_hop_says_whether_it_is_a_link_a_bearer_or_one_of_a_ue() {
 fn a_bearer_has_what_the_file_says_of_it_and_the_rest_is_the_technology_s() {
     let scenario = accepted(EVERYTHING);
     let bearer = |name| {
-        let mut bearers = scenario.plain_bearers.iter();
+        let mut bearers = scenario.rabs.iter();
         bearers.find(|one| one.name == name).expect("a bearer")
     };
     let third = bearer("third");
@@ -81,7 +81,11 @@ fn a_bearer_has_what_the_file_says_of_it_and_the_rest_is_the_technology_s() {
 #[test]
 fn mistakes_are_named() {
     for (from, to, message) in [
-        ("\"hspa\"", "\"hspda\"", "unknown bearer `hspda`"),
+        (
+            "\"hspa\"",
+            "\"hspda\"",
+            "unknown radio access bearer `hspda`",
+        ),
         (
             "\"hspa\"",
             "{ name = \"hspa\", snir = 3 }",
@@ -94,16 +98,16 @@ fn mistakes_are_named() {
             "`third` connects a node with itself",
         ),
         (
-            "[bearer.third]",
-            "[bearer.core]",
+            "[rab.third]",
+            "[rab.core]",
             "a link and a bearer are called `core`",
         ),
     ] {
-        let errors = refused(&BEARER.replace(from, to));
+        let errors = refused(&RAB.replace(from, to));
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(errors[0].message, message);
     }
-    let errors = refused(&BEARER.replace("\"hspa\"", "\"hspda\""));
+    let errors = refused(&RAB.replace("\"hspa\"", "\"hspda\""));
     assert_eq!(errors[0].suggestion.as_deref(), Some("`hspa`"));
     for (added, message) in [
         (
@@ -120,13 +124,13 @@ fn mistakes_are_named() {
             "a blockage by loss or geometry of a bearer, which has no link budget",
         ),
     ] {
-        let errors = refused(&format!("{BEARER}{added}\n"));
+        let errors = refused(&format!("{RAB}{added}\n"));
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(errors[0].message, message);
     }
     // A budget is no rate of a bearer.
     let budget = "downlink = { rate = { radio = { carrier = \"38 GHz\" } } }";
-    let errors = refused(&format!("{BEARER}{budget}\n"));
+    let errors = refused(&format!("{RAB}{budget}\n"));
     assert!(
         errors[0].message.contains("`steps`, `off` or `trace`"),
         "{errors:?}"

@@ -12,7 +12,7 @@ fn scenario(bearer: &str, rest: &str) -> String {
     format!(
         "duration = \"60 s\"\n\
          [link.core]\nfrom = \"server\"\nto = \"node-b\"\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n\
-         [bearer.third]\nfrom = \"node-b\"\nto = \"phone\"\n{bearer}\n{rest}\n"
+         [rab.third]\nfrom = \"node-b\"\nto = \"phone\"\n{bearer}\n{rest}\n"
     )
 }
 

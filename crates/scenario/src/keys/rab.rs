@@ -1,10 +1,10 @@
-//! Bearers of 2G and 3G.
+//! Radio access bearers of 2G and 3G.
 
 use super::link::{DISCIPLINE_KEY, LOSS_KEY, OFF, STEPS, TRACE};
 use super::*;
 
-/// The keys of a bearer.
-pub(super) static BEARER: &[Key] = &[
+/// The keys of a radio access bearer.
+pub(super) static RAB: &[Key] = &[
     key(
         "from",
         Shape::Reference,
@@ -20,7 +20,7 @@ pub(super) static BEARER: &[Key] = &[
     key(
         "technology",
         Shape::Named {
-            kind: "bearer",
+            kind: "radio-access-bearer",
             tag: "name",
         },
         Required,

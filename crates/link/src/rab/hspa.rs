@@ -1,6 +1,6 @@
 //! HSPA and HSPA+: HSDPA's blocks by channel quality, HSUPA's by category, both with HARQ.
 
-use super::{BearerConfig, Common, Configures, RadioStates, rows};
+use super::{Common, Configures, RabConfig, RadioStates, rows};
 use crate::{BlockConfig, LinkError};
 use fadeout_core::registry::{Entry, OutOfRange, Registered, Settings, flag, integer, number};
 use fadeout_core::{Rate, Span};
@@ -19,7 +19,9 @@ const HS_DSCH: BlockConfig = BlockConfig {
     residual_error: 0.0,
     repeat_after: Span::ZERO,
 };
-/// E-DCH's short interval, with eight processes (TS 25.321 clause 11.8.1.1.2).
+/// E-DCH's short interval, with eight processes.
+///
+/// Standard: TS 25.321 §11.8.1.1.2.
 const E_DCH_2MS: BlockConfig = BlockConfig {
     processes: 8,
     ..HS_DSCH
@@ -98,7 +100,7 @@ impl Registered for Hspa {
 }
 
 impl Configures for Hspa {
-    fn configured(&self) -> Result<BearerConfig, LinkError> {
+    fn configured(&self) -> Result<RabConfig, LinkError> {
         let cqi = match self.cqi {
             0 => cqi_of(self.sinr)?,
             given => given,
@@ -118,7 +120,7 @@ impl Configures for Hspa {
             self.common.direction(rate, blocks)
         };
         let e_dch = if self.has_2ms { E_DCH_2MS } else { E_DCH_10MS };
-        Ok(BearerConfig {
+        Ok(RabConfig {
             downlink: direction(downlink_bits, HS_DSCH),
             uplink: direction(uplink_bits, e_dch),
             states: self.states.config(),
@@ -183,7 +185,7 @@ mod tests {
     use crate::RateConfig;
     use fadeout_core::registry::{Parameters, Value};
 
-    fn hspa(given: &Parameters) -> Result<BearerConfig, LinkError> {
+    fn hspa(given: &Parameters) -> Result<RabConfig, LinkError> {
         Hspa::with(&Settings::new(&Hspa::ENTRY, given), ()).configured()
     }
 

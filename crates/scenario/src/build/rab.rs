@@ -1,14 +1,14 @@
-//! Bearers of 2G and 3G.
+//! Radio access bearers of 2G and 3G.
 
 use super::*;
 
 impl Builder<'_, '_> {
-    pub(super) fn plain_bearer(&mut self, name: &str, fields: &Fields) -> Option<PlainBearer> {
+    pub(super) fn rab(&mut self, name: &str, fields: &Fields) -> Option<Rab> {
         let ends = self.ends(name, fields);
-        let downlink = self.plain_bearer_direction(fields.fields("downlink"));
-        let uplink = self.plain_bearer_direction(fields.fields("uplink"));
+        let downlink = self.rab_direction(fields.fields("downlink"));
+        let uplink = self.rab_direction(fields.fields("uplink"));
         let (from, to) = ends?;
-        Some(PlainBearer {
+        Some(Rab {
             name: name.to_owned(),
             from,
             to,
@@ -18,7 +18,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn plain_bearer_direction(&mut self, fields: Option<&Fields>) -> Option<PlainBearerDirection> {
+    fn rab_direction(&mut self, fields: Option<&Fields>) -> Option<RabDirection> {
         let fields = fields?;
         let rate = match fields.item("rate") {
             Some(item) => Some(self.rate(item)?),
@@ -33,7 +33,7 @@ impl Builder<'_, '_> {
             Some(loss) => self.loss(loss)?,
             None => Loss::None,
         };
-        Some(PlainBearerDirection {
+        Some(RabDirection {
             rate,
             limit,
             discipline: queue.named("discipline")?,

@@ -1,6 +1,6 @@
 //! UMTS of Release 99: dedicated channels of fixed rate, repeated by RLC alone.
 
-use super::{BearerConfig, Common, Configures, RadioStates, without_harq};
+use super::{Common, Configures, RabConfig, RadioStates, without_harq};
 use crate::{LinkConfig, LinkError};
 use fadeout_core::registry::{Entry, Registered, Settings, choice};
 use fadeout_core::{Rate, Span};
@@ -60,8 +60,8 @@ impl Registered for Umts {
 }
 
 impl Configures for Umts {
-    fn configured(&self) -> Result<BearerConfig, LinkError> {
-        Ok(BearerConfig {
+    fn configured(&self) -> Result<RabConfig, LinkError> {
+        Ok(RabConfig {
             downlink: channel(&self.common, self.downlink_rate),
             uplink: channel(&self.common, self.uplink_rate),
             states: self.states.config(),

@@ -1,11 +1,13 @@
 //! GPRS and EDGE: a coding scheme on some timeslots, in radio blocks of 20 ms.
 
-use super::{BearerConfig, Common, Configures, rows, without_harq};
+use super::{Common, Configures, RabConfig, rows, without_harq};
 use crate::LinkError;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
 use fadeout_core::{Rate, Span};
 
-/// A radio block on average: twelve in a 52-frame of 240 ms (TS 43.064 clause 6.3.2.1).
+/// A radio block on average: twelve in a 52-frame of 240 ms.
+///
+/// Standard: TS 43.064 §6.3.2.1.
 const BLOCK: Span = Span::from_millis(20);
 
 const SCHEMES: &str = include_str!("../../../../data/gprs_edge_schemes.csv");
@@ -54,7 +56,7 @@ impl Registered for Gprs {
 }
 
 impl Configures for Gprs {
-    fn configured(&self) -> Result<BearerConfig, LinkError> {
+    fn configured(&self) -> Result<RabConfig, LinkError> {
         Ok(bearer(&self.coding_scheme, self.slots, &self.common))
     }
 }
@@ -94,19 +96,19 @@ impl Registered for Edge {
 }
 
 impl Configures for Edge {
-    fn configured(&self) -> Result<BearerConfig, LinkError> {
+    fn configured(&self) -> Result<RabConfig, LinkError> {
         Ok(bearer(&self.coding_scheme, self.slots, &self.common))
     }
 }
 
-fn bearer(scheme: &str, slots: Slots, common: &Common) -> BearerConfig {
+fn bearer(scheme: &str, slots: Slots, common: &Common) -> RabConfig {
     let slot = octets(scheme);
     let direction = |slots: u64| {
         // Octets in 20 ms.
         let rate = Rate::from_bits_per_sec(slots * slot * 8 * 50);
         common.direction(rate, without_harq(BLOCK))
     };
-    BearerConfig {
+    RabConfig {
         downlink: direction(slots.downlink_slots),
         uplink: direction(slots.uplink_slots),
         states: None,

@@ -1,29 +1,29 @@
-//! Bearers of 2G and 3G: links as their technology makes them.
+//! Radio access bearers of 2G and 3G: links as their technology makes them.
 
 use super::{BuildError, link::*};
 use fadeout_core::{LinkId, Rate};
-use fadeout_link::bearer::{BearerConfig, default_limit};
+use fadeout_link::rab::{RabConfig, default_limit};
 use fadeout_link::{Link, LinkConfig, RadioStateConfig, RateConfig};
 use fadeout_scenario::{self as scenario, Medium, Named, Scenario};
 
 /// Set in the entity of a bearer's random streams, which then do not depend on the number of
 /// links: no link has it.
-const BEARER_ENTITY: u64 = 1 << 32;
+const RAB_ENTITY: u64 = 1 << 32;
 
 /// Downlink and uplink of bearer number `index`, whose directions are hops `ids`, and the states
 /// that its phone must be in.
-pub(super) fn build_bearer(
+pub(super) fn build_rab(
     scenario: &Scenario,
     index: usize,
     ids: [LinkId; 2],
 ) -> Result<([Link; 2], Option<RadioStateConfig>), BuildError> {
-    let described = &scenario.plain_bearers[index];
+    let described = &scenario.rabs[index];
     let refuse = |reason: String| BuildError::Bearer {
         bearer: described.name.clone(),
         reason,
     };
     let Named { name, parameters } = &described.technology;
-    let config = BearerConfig::new(name, parameters)
+    let config = RabConfig::new(name, parameters)
         .ok_or_else(|| refuse(format!("there is no bearer \"{name}\"")))?
         .map_err(|error| refuse(error.to_string()))?;
     if config.states.is_some() && (is_trace(&described.downlink) || is_trace(&described.uplink)) {
@@ -32,13 +32,13 @@ pub(super) fn build_bearer(
         ));
     }
     let build = |config, is_uplink: bool, special| -> Result<Link, BuildError> {
-        let blockage = blockage(scenario, Medium::PlainBearer(index), is_uplink)?;
+        let blockage = blockage(scenario, Medium::Rab(index), is_uplink)?;
         let config = LinkConfig {
             blockage,
             ..specialised(config, special).map_err(&refuse)?
         };
         let direction = usize::from(is_uplink);
-        let entity = BEARER_ENTITY | (2 * index + direction) as u64;
+        let entity = RAB_ENTITY | (2 * index + direction) as u64;
         Link::of_entity(entity, ids[direction], config, scenario.seed)
             .map_err(|error| refuse(error.to_string()))
     };
@@ -47,14 +47,14 @@ pub(super) fn build_bearer(
     Ok(([downlink, uplink], config.states))
 }
 
-fn is_trace(side: &scenario::PlainBearerDirection) -> bool {
+fn is_trace(side: &scenario::RabDirection) -> bool {
     matches!(side.rate, Some(scenario::RateModel::Trace(_)))
 }
 
 /// The technology's direction with what the scenario says of it.
 fn specialised(
     technology: LinkConfig,
-    special: &scenario::PlainBearerDirection,
+    special: &scenario::RabDirection,
 ) -> Result<LinkConfig, String> {
     let (rate, mean) = match &special.rate {
         Some(model) => rate(model)?,
