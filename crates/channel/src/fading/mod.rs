@@ -6,15 +6,16 @@
 //! another saw.
 
 pub(crate) mod rays;
+mod registry;
 pub mod statistics;
 pub(crate) mod tdl;
 
+pub use registry::{FADING_MODELS, FadingModel, NoFading, Rayleigh, Rician};
 pub use tdl::{Tap, TdlProfile};
 
 use super::phasor::{cos_sin, wrap};
 use fadeout_core::math::from_db;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
 use fadeout_core::{Hertz, Span};
 use rays::{Place, Rays};
 use tdl::Comb;
@@ -43,96 +44,6 @@ pub enum Fading {
         /// their own ignore it.
         delay_spread: Span,
     },
-}
-
-/// The fading models a scenario may name.
-pub const FADING_MODELS: &[Entry] = &[
-    entry("none", "No small-scale fading.", "-"),
-    entry(
-        "rayleigh",
-        "Scattered paths without a dominant one, flat over the band.",
-        "Clarke 1968; sum of sinusoids after Zheng and Xiao, IEEE TCOM 51(6), 2003",
-    ),
-    entry(
-        "rician",
-        "A direct path among scattered ones, flat over the band.",
-        "Rice 1944; K factors: TR 38.901 Table 7.5-6",
-    ),
-    entry(
-        "tdl-a",
-        "Tapped delay line without line of sight.",
-        "TR 38.901 Table 7.7.2-1",
-    ),
-    entry(
-        "tdl-b",
-        "Tapped delay line without line of sight.",
-        "TR 38.901 Table 7.7.2-2",
-    ),
-    entry(
-        "tdl-c",
-        "Tapped delay line without line of sight.",
-        "TR 38.901 Table 7.7.2-3",
-    ),
-    entry(
-        "tdl-d",
-        "Tapped delay line with line of sight, K = 13.3 dB.",
-        "TR 38.901 Table 7.7.2-4",
-    ),
-    entry(
-        "tdl-e",
-        "Tapped delay line with line of sight, K = 22 dB.",
-        "TR 38.901 Table 7.7.2-5",
-    ),
-    entry(
-        "tdl-a30",
-        "Conformance profile of 30 ns.",
-        "TS 38.101-4 Annex B.2.1",
-    ),
-    entry(
-        "tdl-b100",
-        "Conformance profile of 100 ns.",
-        "TS 38.101-4 Annex B.2.1",
-    ),
-    entry(
-        "tdl-c300",
-        "Conformance profile of 300 ns.",
-        "TS 38.101-4 Annex B.2.1",
-    ),
-];
-
-const fn entry(name: &'static str, summary: &'static str, citation: &'static str) -> Entry {
-    Entry {
-        name,
-        aliases: &[],
-        family: "fading",
-        summary,
-        citation,
-        parameters: &[],
-    }
-}
-
-impl Fading {
-    /// The model called `name` in [`FADING_MODELS`]; `None` when there is none.
-    pub fn from_name(name: &str, k_db: f64, delay_spread: Span) -> Option<Fading> {
-        let tdl = |profile| Fading::Tdl {
-            profile,
-            delay_spread,
-        };
-        Some(match name {
-            "none" => Fading::None,
-            "rayleigh" => Fading::Rayleigh,
-            "rician" => Fading::Rician { k_db },
-            "tdl-a" => tdl(TdlProfile::A),
-            "tdl-b" => tdl(TdlProfile::B),
-            "tdl-c" => tdl(TdlProfile::C),
-            "tdl-d" => tdl(TdlProfile::D),
-            "tdl-e" => tdl(TdlProfile::E),
-            "tdl-a30" => tdl(TdlProfile::A30),
-            "tdl-b100" => tdl(TdlProfile::B100),
-            "tdl-c300" => tdl(TdlProfile::C300),
-            _ => return None,
-        })
-    }
 }
 
 /// How links fade in one condition: what those of a carrier share, or one's own.

@@ -9,25 +9,27 @@ use fadeout_core::{Hertz, Span};
 
 const PROFILES: &str = include_str!("../../../../data/tdl_profiles.csv");
 
-/// A tapped-delay-line profile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TdlProfile {
-    /// TDL-A, NLOS (Table 7.7.2-1).
-    A,
-    /// TDL-B, NLOS (Table 7.7.2-2).
-    B,
-    /// TDL-C, NLOS (Table 7.7.2-3).
-    C,
-    /// TDL-D, LOS with K = 13.3 dB (Table 7.7.2-4).
-    D,
-    /// TDL-E, LOS with K = 22 dB (Table 7.7.2-5).
-    E,
-    /// TDLA30: 30 ns, conformance tests (TS 38.101-4 Table B.2.1.1-2).
-    A30,
-    /// TDLB100: 100 ns, conformance tests.
-    B100,
-    /// TDLC300: 300 ns, conformance tests.
-    C300,
+fadeout_core::choices! {
+    /// A tapped-delay-line profile.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum TdlProfile {
+        /// TDL-A, NLOS (Table 7.7.2-1).
+        A = "tdl-a",
+        /// TDL-B, NLOS (Table 7.7.2-2).
+        B = "tdl-b",
+        /// TDL-C, NLOS (Table 7.7.2-3).
+        C = "tdl-c",
+        /// TDL-D, LOS with K = 13.3 dB (Table 7.7.2-4).
+        D = "tdl-d",
+        /// TDL-E, LOS with K = 22 dB (Table 7.7.2-5).
+        E = "tdl-e",
+        /// TDLA30: 30 ns, conformance tests (TS 38.101-4 Table B.2.1.1-2).
+        A30 = "tdl-a30",
+        /// TDLB100: 100 ns, conformance tests.
+        B100 = "tdl-b100",
+        /// TDLC300: 300 ns, conformance tests.
+        C300 = "tdl-c300",
+    }
 }
 
 /// One tap.
@@ -42,20 +44,6 @@ pub struct Tap {
 }
 
 impl TdlProfile {
-    /// The name of the profile in the table.
-    fn key(self) -> &'static str {
-        match self {
-            TdlProfile::A => "TDL-A",
-            TdlProfile::B => "TDL-B",
-            TdlProfile::C => "TDL-C",
-            TdlProfile::D => "TDL-D",
-            TdlProfile::E => "TDL-E",
-            TdlProfile::A30 => "TDL-A30",
-            TdlProfile::B100 => "TDL-B100",
-            TdlProfile::C300 => "TDL-C300",
-        }
-    }
-
     /// Whether the delays are in nanoseconds rather than multiples of a delay spread.
     pub fn has_own_delays(self) -> bool {
         matches!(self, TdlProfile::A30 | TdlProfile::B100 | TdlProfile::C300)
@@ -67,7 +55,7 @@ impl TdlProfile {
             .lines()
             .filter_map(|line| {
                 let mut fields = line.split(',');
-                if fields.next()? != self.key() {
+                if !fields.next()?.eq_ignore_ascii_case(self.name()) {
                     return None;
                 }
                 let delay = fields.nth(1)?.parse().ok()?;
