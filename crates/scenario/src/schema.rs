@@ -82,7 +82,7 @@ fn property(key: &Key, catalog: &Catalog) -> Value {
 
 fn shape(shape: &Shape, catalog: &Catalog) -> Value {
     match shape {
-        Shape::Text => json!({ "type": "string" }),
+        Shape::Text | Shape::File(_) => json!({ "type": "string" }),
         Shape::Reference => json!({ "type": "string", "minLength": 1 }),
         Shape::Bool => json!({ "type": "boolean" }),
         Shape::False => json!({ "const": false }),

@@ -1,13 +1,12 @@
 //! Cells, user equipment and what stands between them.
 
-use super::Named;
-use crate::keys::{LENGTH, MAX_UES, POSITIVE_TIME, RATE, TIME, key};
+use super::{File, Named};
+use crate::keys::{LENGTH, MAX_UES, POSITIVE_TIME, RATE, TIME};
 use crate::quantity::Dimension;
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
-use crate::shape::{Key, Range, Shape};
+use crate::shape::{Range, Shape};
 use crate::table::{nested, table, words};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, NodeId, Point, Rate, Span};
-use std::sync::Arc;
 
 const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
 const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
@@ -311,15 +310,13 @@ table! {
 }
 
 table! {
-    /// One node of a movement trace; `mobility` parses the bytes.
+    /// One node of a movement trace; `mobility` parses the file.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct MovementTrace {
-        own {
-            /// The file's bytes.
-            bytes: Arc<[u8]>,
-        }
+        own {}
         /// The trace file, relative to the scenario file.
-        path as "file": String = Shape::Text, Required;
+        file: File =
+            Shape::File("a movement trace, relative to the scenario file"), Required;
         /// Its format.
         format: MovementFormat = MovementFormat::SHAPE, Required;
         /// Number of the node or id of the vehicle in the file.
@@ -338,27 +335,23 @@ words! {
     }
 }
 
-/// A building that cuts lines of sight.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Building {
-    /// Its name in the file.
-    pub name: String,
-    /// South-west corner of its footprint, in metres.
-    pub low: (f64, f64),
-    /// North-east corner.
-    pub high: (f64, f64),
-    /// Height of its roof.
-    pub height: Meters,
+table! {
+    /// A building that cuts lines of sight.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Building {
+        own {
+            /// Its name in the file.
+            name: String,
+            /// South-west corner of its footprint, in metres.
+            low: (f64, f64),
+            /// North-east corner.
+            high: (f64, f64),
+        }
+        /// A corner of its footprint: east and north. Walls stand along the axes.
+        "corner" = POSITION, Required;
+        /// The corner opposite.
+        "opposite" = POSITION, Required;
+        /// Height of its roof.
+        height: Meters = LENGTH, Required;
+    }
 }
-
-/// The keys of a building.
-pub(crate) static BUILDING: &[Key] = &[
-    key(
-        "corner",
-        POSITION,
-        Required,
-        "A corner of its footprint: east and north. Walls stand along the axes.",
-    ),
-    key("opposite", POSITION, Required, "The corner opposite."),
-    key("height", LENGTH, Required, "Height of its roof."),
-];

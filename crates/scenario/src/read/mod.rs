@@ -26,6 +26,8 @@ pub(crate) struct Item {
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
+    /// A path, and what is expected there.
+    File(String, &'static str),
     Word(&'static str),
     Bool(bool),
     Integer(u64),
@@ -111,6 +113,24 @@ impl<'c> Reader<'c> {
         fields
     }
 
+    /// What a table says that leaves out every key; what it has to say is absent.
+    pub(crate) fn defaults(&mut self, keys: &'static [Key], place: Place) -> Fields {
+        let mut fields = Fields {
+            keys,
+            values: Vec::with_capacity(keys.len()),
+            variant: "",
+            place,
+        };
+        for key in keys {
+            let value = match key.presence {
+                Presence::Required => None,
+                _ => self.absent(key, place, &fields),
+            };
+            fields.values.push(value);
+        }
+        fields
+    }
+
     fn unknown<'a>(&mut self, what: &str, entry: &Entry, names: impl Iterator<Item = &'a str>) {
         let mistake = Mistake::new(
             entry.key_place,
@@ -185,6 +205,7 @@ impl<'c> Reader<'c> {
     fn item(&mut self, node: &Node, key_place: Place, shape: &'static Shape) -> Option<Item> {
         let content = match (shape, &node.value) {
             (Shape::Text | Shape::Reference, Value::Text(text)) => Content::Text(text.clone()),
+            (Shape::File(expected), Value::Text(path)) => Content::File(path.clone(), expected),
             (Shape::Bool, Value::Bool(flag)) => Content::Bool(*flag),
             (Shape::False, Value::Bool(false)) => Content::Bool(false),
             (Shape::Word(word), Value::Text(text)) if text == word => Content::Word(word),
@@ -338,7 +359,7 @@ fn suits(shape: &Shape, value: &Value) -> bool {
     match (shape, value) {
         (Shape::Word(word), Value::Text(text)) => text == word,
         (Shape::Quantity(dimension, _), Value::Text(text)) => dimension.parse(text).is_ok(),
-        (Shape::Text, Value::Text(_)) => true,
+        (Shape::Text | Shape::File(_), Value::Text(_)) => true,
         (Shape::Table(_) | Shape::Variants(_), Value::Table(_)) => true,
         (Shape::List(_) | Shape::Pair(..), Value::List(_)) => true,
         (Shape::Bool, Value::Bool(_)) => true,

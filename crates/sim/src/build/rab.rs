@@ -48,7 +48,7 @@ pub(super) fn build_rab(
 }
 
 fn is_trace(side: &scenario::RabDirection) -> bool {
-    matches!(side.rate, Some(scenario::RateModel::Trace(_)))
+    matches!(side.rate, Some(scenario::RateModel::Trace { .. }))
 }
 
 /// The technology's direction with what the scenario says of it.
@@ -67,15 +67,15 @@ fn specialised(
         }
     };
     let mut queue = technology.queue;
-    queue.limit = match special.limit {
+    queue.limit = match special.queue.limit {
         Some(given) => limit(given, mean),
         None => Some(default_limit(mean)),
     };
-    queue.discipline = discipline(&special.discipline, mean)?;
+    queue.discipline = discipline(&special.queue.discipline, mean)?;
     Ok(LinkConfig {
         rate,
         queue,
-        loss: loss(&special.loss)?,
+        loss: loss(special.loss.as_ref())?,
         ..technology
     })
 }
