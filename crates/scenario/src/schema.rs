@@ -70,6 +70,11 @@ fn property(key: &Key, catalog: &Catalog) -> Value {
     property["description"] = json!(key.doc);
     match (key.presence, &key.shape) {
         (Presence::Default(text), _) => property["default"] = value(text),
+        (Presence::OfPart(part), _) => {
+            if let Some(text) = catalog.default_of(part, key.name) {
+                property["default"] = value(&text);
+            }
+        }
         (Presence::FirstOfKind, Shape::Named { kind, .. } | Shape::NameOf(kind)) => {
             if let Some(first) = catalog.entries(kind).first() {
                 property["default"] = json!(first.name);

@@ -25,6 +25,8 @@ pub(crate) enum Presence {
     Optional,
     /// It has this value, in TOML.
     Default(&'static str),
+    /// It has the default of the parameter of the same name of this part of a layer.
+    OfPart(&'static str),
     /// It names the first entry of its kind in the catalog.
     FirstOfKind,
 }

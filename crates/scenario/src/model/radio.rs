@@ -4,7 +4,7 @@ use super::{File, Named};
 use crate::keys::{LENGTH, MAX_UES, POSITIVE_TIME, RATE, TIME};
 use crate::quantity::Dimension;
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
-use crate::shape::{Range, Shape};
+use crate::shape::{Presence, Range, Shape};
 use crate::table::{nested, table, words};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, NodeId, Point, Rate, Span};
 
@@ -16,6 +16,9 @@ const NOISE_FIGURE: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0,
 const FREQUENCY: Shape = Shape::Quantity(Dimension::Frequency, Range::closed(1e5, 3e11));
 const SINR: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 100.0));
 const SPEED: Shape = Shape::Quantity(Dimension::Speed, Range::closed(0.0, 1000.0));
+
+/// The defaults of beam management are the channel's.
+const BEAMS: Presence = Presence::OfPart("beam-management");
 
 const ANTENNA: Shape = Shape::Named {
     kind: "antenna",
@@ -113,15 +116,15 @@ table! {
         /// steered beams always point right.
         beam_tracking: Option<Span> = POSITIVE_TIME, Optional;
         /// From a beam measurement to the use of the new beam.
-        beam_switching_delay: Span = TIME, Default("\"5 ms\"");
+        beam_switching_delay: Span = TIME, BEAMS;
         /// Loss by blockage and misalignment above which a beam measurement has failed; three in a
         /// row are a beam failure.
         beam_failure_threshold: Decibel =
-            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), Default("\"10 dB\"");
+            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), BEAMS;
         /// From a beam failure to the use of the beam found instead; nothing is received
         /// meanwhile.
         beam_recovery_delay: Span =
-            Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e10)), Default("\"20 ms\"");
+            Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e10)), BEAMS;
         /// Loss, against the clear direct path, of a reflected path that recovery finds; without it
         /// recovery comes back to the direct path.
         reflected_path: Option<Decibel> =

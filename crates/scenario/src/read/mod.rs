@@ -169,17 +169,14 @@ impl<'c> Reader<'c> {
                 None
             }
             (Presence::Optional, _) => None,
-            (Presence::Default(text), _) => {
-                let entry = Entry {
-                    key: key.name.to_owned(),
-                    key_place: place,
-                    node: Node {
-                        place,
-                        ..parse_value(text, place.origin, 0)
-                    },
+            (Presence::Default(text), _) => self.default(key, text, place, before),
+            (Presence::OfPart(part), _) => {
+                let Some(text) = self.catalog.default_of(part, key.name) else {
+                    let message = format!("no {} exists in this build", spaced(part));
+                    self.mistakes.push(Mistake::new(place, message));
+                    return None;
                 };
-                let item = self.value(&entry, &key.shape, before)?;
-                Some(Item { place, ..item })
+                self.default(key, &text, place, before)
             }
             (Presence::FirstOfKind, Shape::Named { kind, .. } | Shape::NameOf(kind)) => {
                 let Some(first) = self.catalog.entries(kind).first() else {
@@ -199,6 +196,26 @@ impl<'c> Reader<'c> {
             }
             (Presence::FirstOfKind, _) => unreachable!("{} names nothing of a kind", key.name),
         }
+    }
+
+    /// The value of a key that is left out, from TOML.
+    fn default(
+        &mut self,
+        key: &'static Key,
+        text: &str,
+        place: Place,
+        before: &Fields,
+    ) -> Option<Item> {
+        let entry = Entry {
+            key: key.name.to_owned(),
+            key_place: place,
+            node: Node {
+                place,
+                ..parse_value(text, place.origin, 0)
+            },
+        };
+        let item = self.value(&entry, &key.shape, before)?;
+        Some(Item { place, ..item })
     }
 
     /// Reads one value; `key_place` is where it is named.
