@@ -7,8 +7,9 @@
 //!
 //! A text passes through four steps: `tree` keeps the place of every key and value, `overrides`
 //! changes the tree, `read` checks it against the shapes of the keys, and `build` resolves names
-//! and checks what concerns several values. Tables are declared in `model` with `table!`, keys,
-//! documentation and struct at once; `keys` has those that become something else.
+//! and checks what concerns several values. Tables are declared in `model` with `table!` and
+//! `variants!`: keys, documentation, struct, reader and resolved output at once. `keys` has what
+//! stands at the top of a file.
 
 mod build;
 mod error;

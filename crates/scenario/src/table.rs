@@ -6,7 +6,7 @@ use crate::read::{Content, Fields, Item};
 use crate::resolved::{named, parameters};
 use crate::shape::{Key, Presence, Shape};
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, Rate, Span, Time};
+use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, Rate, Sampling, Span, Time};
 use serde_json::{Map, Value, json};
 
 /// Declares a table of the format with the struct that it becomes.
@@ -18,8 +18,22 @@ use serde_json::{Map, Value, json};
 /// table, read likewise. `own { … }` holds the fields that the builder gives. After
 /// `check = function;` that function takes each struct that was read, for what no single value shows.
 /// The struct gets `KEYS`; `read`, which takes the own fields as a tuple, nothing where one of them
-/// is wrong; and `written`, the table with every key of a field.
+/// is wrong; and `written`, the table with every key of a field. Where another crate has the struct,
+/// `struct Name of Struct` makes a `Name` with `KEYS` and with functions that read and write a
+/// `Struct`.
 macro_rules! table {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident of $target:ident {
+            own { $( $own:ident: $own_type:ty, )* }
+            $($lines:tt)*
+        }
+    ) => {
+        $crate::table::table!(
+            @lines [$(#[$meta])* { $crate::table::unchecked } of $target] $vis $name
+            [$( [] $own: $own_type, )*] [] [] $($lines)*
+        );
+    };
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident {
@@ -91,11 +105,7 @@ macro_rules! table {
         }
 
         impl $name {
-            const LISTS: &'static [&'static [$crate::shape::Key]] = &[$( $keys, )*];
-
-            /// The keys of the table.
-            pub(crate) const KEYS: &'static [$crate::shape::Key] =
-                &$crate::shape::join::<{ $crate::shape::length(Self::LISTS) }>(Self::LISTS);
+            $crate::table::table!(@keys $( { $keys } )*);
 
             /// What the table says, beside what the builder knows; nothing where a value is wrong.
             pub(crate) fn read(
@@ -103,29 +113,74 @@ macro_rules! table {
                 own: Option<($($own_type,)*)>,
                 builder: &mut $crate::build::Builder<'_, '_>,
             ) -> Option<Self> {
-                // Everything is read first, so that each mistake is told.
-                $( let $field = $crate::table::KeyValue::read(
-                    fields, $crate::table::key_of!($field $($field_key)?), builder,
-                ); )*
-                let ($($own,)*) = own?;
-                $check($name { $( $own, )* $( $field: $field?, )* }, fields, builder)
+                $crate::table::table!(
+                    @read $name, $check, fields, own, builder,
+                    [$( $own )*] [$( $field [$($field_key)?] )*]
+                )
             }
 
             /// The table again, with the keys that are fields.
             pub(crate) fn written(&self) -> serde_json::Map<String, serde_json::Value> {
-                #[allow(unused_mut, reason = "a table may be the builder's alone")]
-                let mut table = serde_json::Map::new();
-                $( $crate::table::put(
-                    &mut table,
-                    Self::KEYS,
-                    $crate::table::key_of!($field $($field_key)?),
-                    &self.$field,
-                ); )*
-                table
+                $crate::table::table!(@write self, [$( $field [$($field_key)?] )*])
             }
         }
-
     };
+    (
+        @lines [$(#[$meta:meta])* { $check:path } of $target:ident] $vis:vis $name:ident
+        [$( [] $own:ident: $own_type:ty, )*]
+        [$( { $keys:expr } )*]
+        [$( { [$($doc:literal)+] $field:ident [$($field_key:literal)?]: $type:ty } )*]
+    ) => {
+        $(#[$meta])*
+        $vis struct $name;
+
+        impl $name {
+            $crate::table::table!(@keys $( { $keys } )*);
+
+            /// What the table says, beside what the builder knows; nothing where a value is wrong.
+            pub(crate) fn read(
+                fields: &$crate::read::Fields,
+                own: Option<($($own_type,)*)>,
+                builder: &mut $crate::build::Builder<'_, '_>,
+            ) -> Option<$target> {
+                $crate::table::table!(
+                    @read $target, $check, fields, own, builder,
+                    [$( $own )*] [$( $field [$($field_key)?] )*]
+                )
+            }
+
+            /// The table again, with the keys that are fields.
+            pub(crate) fn written(value: &$target) -> serde_json::Map<String, serde_json::Value> {
+                $crate::table::table!(@write value, [$( $field [$($field_key)?] )*])
+            }
+        }
+    };
+    (@keys $( { $keys:expr } )*) => {
+        const LISTS: &'static [&'static [$crate::shape::Key]] = &[$( $keys, )*];
+
+        /// The keys of the table.
+        pub(crate) const KEYS: &'static [$crate::shape::Key] =
+            &$crate::shape::join::<{ $crate::shape::length(Self::LISTS) }>(Self::LISTS);
+    };
+    (
+        @read $target:ident, $check:path, $fields:ident, $given:ident, $builder:ident,
+        [$( $own:ident )*] [$( $field:ident [$($key:literal)?] )*]
+    ) => {{
+        // Everything is read first, so that each mistake is told.
+        $( let $field = $crate::table::KeyValue::read(
+            $fields, $crate::table::key_of!($field $($key)?), $builder,
+        ); )*
+        let ($($own,)*) = $given?;
+        $check($target { $( $own, )* $( $field: $field?, )* }, $fields, $builder)
+    }};
+    (@write $value:ident, [$( $field:ident [$($key:literal)?] )*]) => {{
+        #[allow(unused_mut, reason = "a table may be the builder's alone")]
+        let mut table = serde_json::Map::new();
+        $( $crate::table::put(
+            &mut table, Self::KEYS, $crate::table::key_of!($field $($key)?), &$value.$field,
+        ); )*
+        table
+    }};
 }
 
 /// Declares an enum whose variants are sorts of one table, each told apart by the key after its
@@ -320,9 +375,10 @@ pub(crate) fn put(table: &mut Map<String, Value>, keys: &[Key], name: &str, valu
         return;
     };
     let word = || match (&key.shape, key.presence) {
-        // Where leaving the key out means its default, an absent value is a word.
+        // Where leaving the key out means its default, an absent value is a word or false.
         (Shape::AnyOf(shapes), Presence::Default(_)) => shapes.iter().find_map(|one| match one {
             Shape::Word(word) => Some(json!(word)),
+            Shape::False => Some(json!(false)),
             _ => None,
         }),
         _ => None,
@@ -414,6 +470,27 @@ impl KeyValue for Vec<Time> {
     fn written(&self, shape: &Shape) -> Option<Value> {
         let times: Vec<Value> = self.iter().filter_map(|at| at.written(shape)).collect();
         (!times.is_empty()).then_some(Value::Array(times))
+    }
+}
+
+impl KeyValue for Sampling {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        match item.content {
+            Content::Bool(_) => Some(Sampling::Off),
+            Content::Word(_) => Some(Sampling::All),
+            _ => Span::of(item, builder).map(Sampling::Every),
+        }
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        match (self, shape) {
+            (Sampling::Off, _) => Some(json!(false)),
+            (Sampling::Every(every), _) => every.written(shape),
+            (Sampling::All, Shape::AnyOf(shapes)) => shapes.iter().find_map(|one| match one {
+                Shape::Word(word) => Some(json!(word)),
+                _ => None,
+            }),
+            _ => None,
+        }
     }
 }
 

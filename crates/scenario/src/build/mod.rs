@@ -15,7 +15,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item, Reader, is_name};
 use crate::suggest::nearest;
 use crate::tree::{Place, Table, shortened};
-use fadeout_core::{Bytes, Decibel, Meters, NodeId, Span, Time};
+use fadeout_core::{Decibel, Meters, NodeId, Span, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -150,26 +150,7 @@ impl Builder<'_, '_> {
         for item in fields.list("radio-capture") {
             self.radio_subjects(item, cells, ues, &mut radio_capture)?;
         }
-        Some(ProbeSettings {
-            congestion: fields.sampling("congestion")?,
-            throughput: match fields.sampling("throughput")? {
-                Sampling::Every(bin) => Some(bin),
-                _ => None,
-            },
-            queue: fields.sampling("queue")?,
-            drops: fields.flag("drops")?,
-            retransmissions: fields.flag("retransmissions")?,
-            timeouts: fields.flag("timeouts")?,
-            flow_events: fields.flag("flow-events")?,
-            blockages: fields.flag("blockages")?,
-            transport_blocks: fields.flag("transport-blocks")?,
-            bearers: fields.sampling("bearers")?,
-            radio_delay: fields.flag("radio-delay")?,
-            capture,
-            capture_snap: fields.bytes("capture-snap")?,
-            radio_capture,
-            radio_capture_snap: fields.bytes("radio-capture-snap")?,
-        })
+        Probe::read(fields, Some((capture, radio_capture)), self)
     }
 
     /// The node that a flow or a probe names; links have declared it before.
@@ -314,12 +295,6 @@ impl Fields {
             _ => None,
         }
     }
-    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
-        match self.item(key)?.content {
-            Content::Bool(flag) => Some(flag),
-            _ => None,
-        }
-    }
     pub(crate) fn quantity(&self, key: &str) -> Option<f64> {
         match self.item(key)?.content {
             Content::Quantity(_, value) => Some(value),
@@ -329,21 +304,11 @@ impl Fields {
     pub(crate) fn span(&self, key: &str) -> Option<Span> {
         self.item(key)?.span()
     }
-    pub(crate) fn bytes(&self, key: &str) -> Option<Bytes> {
-        self.quantity(key).map(|bytes| Bytes(bytes as u64))
-    }
     pub(crate) fn meters(&self, key: &str) -> Option<Meters> {
         self.quantity(key).map(Meters)
     }
     pub(crate) fn decibel(&self, key: &str) -> Option<Decibel> {
         self.quantity(key).map(Decibel)
-    }
-    pub(crate) fn sampling(&self, key: &str) -> Option<Sampling> {
-        match self.item(key)?.content {
-            Content::Bool(_) => Some(Sampling::Off),
-            Content::Word(_) => Some(Sampling::All),
-            _ => self.span(key).map(Sampling::Every),
-        }
     }
     pub(crate) fn fields(&self, key: &str) -> Option<&Fields> {
         match &self.item(key)?.content {

@@ -1,6 +1,6 @@
-//! The keys at the top of a scenario file, those of `probe`, and the shapes that tables share.
+//! The keys at the top of a scenario file, and the shapes that tables share.
 
-use crate::model::{Blockage, Building, Cell, Flow, Link, Rab, Ue};
+use crate::model::{Blockage, Building, Cell, Flow, Link, Probe, Rab, Ue};
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
 use Presence::{Default, Optional, Required};
@@ -127,107 +127,13 @@ pub(crate) static SCENARIO: &[Key] = &[
     ),
     key(
         "probe",
-        Shape::Table(PROBE),
+        Shape::Table(Probe::KEYS),
         Default("{}"),
         "What is recorded.",
     ),
 ];
 
 static NODE: &[Key] = &[];
-
-static PROBE: &[Key] = &[
-    key(
-        "congestion",
-        Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-ack"), Shape::False]),
-        Default("\"10 ms\""),
-        "Congestion state of each flow: at most once in this long, or at every ACK.",
-    ),
-    key(
-        "throughput",
-        Shape::AnyOf(&[POSITIVE_TIME, Shape::False]),
-        Default("\"100 ms\""),
-        "Length of the bins in which received bytes are counted.",
-    ),
-    key(
-        "queue",
-        Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-packet"), Shape::False]),
-        Default("\"10 ms\""),
-        "Length of each queue: at most once in this long, or at every packet.",
-    ),
-    key(
-        "drops",
-        Shape::Bool,
-        Default("true"),
-        "Each dropped packet with its cause.",
-    ),
-    key(
-        "retransmissions",
-        Shape::Bool,
-        Default("true"),
-        "Each retransmission with its cause.",
-    ),
-    key(
-        "timeouts",
-        Shape::Bool,
-        Default("true"),
-        "Each retransmission timeout.",
-    ),
-    key(
-        "flow-events",
-        Shape::Bool,
-        Default("true"),
-        "Opening, closing and completion of flows.",
-    ),
-    key(
-        "blockages",
-        Shape::Bool,
-        Default("true"),
-        "Begin and end of each blockage.",
-    ),
-    key(
-        "transport-blocks",
-        Shape::Bool,
-        Default("false"),
-        "Each transport block of a radio interface: SINR, CQI, MCS, size, HARQ round and fate.",
-    ),
-    key(
-        "bearers",
-        Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-packet"), Shape::False]),
-        Default("\"10 ms\""),
-        "RLC and PDCP buffers of each bearer: at most once in this long, or at every packet.",
-    ),
-    key(
-        "radio-delay",
-        Shape::Bool,
-        Default("false"),
-        "Each packet's delay on a bearer, split into its parts.",
-    ),
-    key(
-        "capture",
-        Shape::AnyOf(&[Shape::List(&Shape::Reference), Shape::False]),
-        Default("false"),
-        "Nodes whose packets are written to a pcapng file.",
-    ),
-    key(
-        "capture-snap",
-        Shape::Quantity(Dimension::Size, Range::closed(64.0, 262_144.0)),
-        Default("\"96 B\""),
-        "Bytes kept of each captured packet.",
-    ),
-    key(
-        "radio-capture",
-        Shape::AnyOf(&[Shape::List(&Shape::Reference), Shape::False]),
-        Default("false"),
-        "Cells and UEs whose transport blocks are written to a pcapng file, with MAC, RLC and PDCP \
-         headers.",
-    ),
-    key(
-        "radio-capture-snap",
-        Shape::Quantity(Dimension::Size, Range::closed(128.0, 262_144.0)),
-        Default("\"262144 B\""),
-        "Bytes kept of each captured transport block.",
-    ),
-];
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,7 @@ mod budget;
 mod file;
 mod flow;
 mod link;
+mod probe;
 mod rab;
 mod radio;
 mod schedule;
@@ -24,6 +25,7 @@ pub use link::{
     Changes, DelayModel, GilbertElliott, Link, LinkDirection, Loss, LostArrivals, Queue,
     QueueLimit, RateModel,
 };
+pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
 pub use radio::{

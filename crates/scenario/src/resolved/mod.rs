@@ -6,7 +6,7 @@ mod radio;
 use crate::model::*;
 use crate::quantity::Dimension;
 use fadeout_core::registry::{NAME, Parameters, Value as Given};
-use fadeout_core::{Bytes, Decibel, Meters, NodeId, Span};
+use fadeout_core::{Decibel, Meters, NodeId, Span};
 use serde_json::{Map, Value, json};
 
 impl Scenario {
@@ -87,11 +87,6 @@ impl Scenario {
 impl Scenario {
     fn probe<'a>(&'a self, name: impl Fn(NodeId) -> &'a str) -> Value {
         let probe = &self.probe;
-        let sampling = |sampling: Sampling, all: &str| match sampling {
-            Sampling::Off => json!(false),
-            Sampling::Every(every) => span(every),
-            Sampling::All => json!(all),
-        };
         let capture: Vec<&str> = probe.capture.iter().map(|&node| name(node)).collect();
         let radio_capture: Vec<&str> = probe
             .radio_capture
@@ -108,23 +103,10 @@ impl Scenario {
                 json!(names)
             }
         };
-        json!({
-            "congestion": sampling(probe.congestion, "every-ack"),
-            "throughput": probe.throughput.map_or(json!(false), span),
-            "queue": sampling(probe.queue, "every-packet"),
-            "drops": probe.drops,
-            "retransmissions": probe.retransmissions,
-            "timeouts": probe.timeouts,
-            "flow-events": probe.flow_events,
-            "blockages": probe.blockages,
-            "transport-blocks": probe.transport_blocks,
-            "bearers": sampling(probe.bearers, "every-packet"),
-            "radio-delay": probe.radio_delay,
-            "capture": names(capture),
-            "capture-snap": size(probe.capture_snap),
-            "radio-capture": names(radio_capture),
-            "radio-capture-snap": size(probe.radio_capture_snap),
-        })
+        let mut table = Value::Object(Probe::written(probe));
+        table["capture"] = names(capture);
+        table["radio-capture"] = names(radio_capture);
+        table
     }
 
     fn multipath(&self, multipath: &Multipath) -> Value {
@@ -174,10 +156,6 @@ pub(crate) fn parameters(given: &Parameters) -> Map<String, Value> {
 
 fn span(span: Span) -> Value {
     json!(Dimension::Time.format(span.as_nanos() as f64))
-}
-
-fn size(bytes: Bytes) -> Value {
-    json!(Dimension::Size.format(bytes.0 as f64))
 }
 
 fn length(length: Meters) -> Value {
