@@ -36,7 +36,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
     parts: &[Part {
         name: "beam-management",
         parameters: &[
-            parameter("beam-switching-delay", ParameterKind::Span, "5 ms"),
+            parameter("beam-switching-delay", ParameterKind::Span, "7 ms"),
             parameter("beam-recovery-delay", ParameterKind::Span, "20 ms"),
             parameter(
                 "beam-failure-threshold",

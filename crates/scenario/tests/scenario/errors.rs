@@ -62,6 +62,17 @@ fn an_error_reads_like_a_compiler_s() {
 }
 
 #[test]
+fn values_of_one_table_that_break_their_order_are_told_together() {
+    let late = "rate = { steps = [[\"1 s\", \"1 Mbit/s\"]] }";
+    let text = format!("{}\nloss = {{ arrivals = [2, 1] }}\n", link_with(late));
+    let messages = refused(&text).into_iter().map(|error| error.message);
+    assert_eq!(
+        messages.collect::<Vec<_>>(),
+        ["the first step starts late", "1 comes after 2"]
+    );
+}
+
+#[test]
 fn several_mistakes_come_at_once_sorted_by_place() {
     let text = r#"
 durration = "10 s"

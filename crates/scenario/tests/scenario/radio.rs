@@ -1,7 +1,7 @@
 //! Cells and UEs: what is accepted, what is refused.
 
 use super::*;
-use fadeout_core::{NodeId, Point};
+use fadeout_core::{Decibel, NodeId, Point, Span};
 use fadeout_scenario::{Medium, Movement};
 
 /// A server, a base station and a cell; tests add UEs.
@@ -29,6 +29,20 @@ fn a_ue_of_which_nothing_is_said_names_no_cell_and_stands_at_its_origin() {
     let scenario = accepted(&text);
     assert_eq!(scenario.ues[0].cell, None);
     assert_eq!(scenario.ues[0].position, Point::new(0.0, 0.0, 1.5));
+}
+
+#[test]
+fn a_key_of_a_part_of_a_layer_has_the_default_of_the_catalog() {
+    let scenario = accepted(&format!("{CELL}[ue.phone]\n"));
+    let channel = &scenario.cells[0].channel;
+    assert_eq!(channel.beam_switching_delay, Span::from_millis(7));
+    // The parameter is a number whose unit stands beside it.
+    assert_eq!(channel.beam_failure_threshold, Decibel(10.0));
+    let schema = fadeout_scenario::schema(&catalog::CATALOG);
+    let cell = &schema["properties"]["cell"]["additionalProperties"]["properties"];
+    let keys = &cell["channel"]["properties"];
+    assert_eq!(keys["beam-switching-delay"]["default"], "7 ms");
+    assert_eq!(keys["beam-failure-threshold"]["default"], "10 dB");
 }
 
 #[test]
