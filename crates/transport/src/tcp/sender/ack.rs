@@ -351,7 +351,7 @@ impl Sender {
             Some(TimerKind::LossProbe | TimerKind::Reordering)
         );
         let from = if displaced { head.sent_at } else { now };
-        let at = (from + self.rtt.rto()).max(now + self.config.timer_tick);
-        self.arm(TimerKind::Rto, at);
+        let left = (from + self.rtt.rto()).since(now);
+        self.arm_after(TimerKind::Rto, now, left.max(self.config.timer_tick));
     }
 }
