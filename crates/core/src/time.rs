@@ -102,6 +102,10 @@ impl Span {
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
+    /// `self + other`, staying at [`Span::MAX`].
+    pub const fn saturating_add(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
     /// `self - other`, or zero.
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))

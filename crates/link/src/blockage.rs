@@ -46,8 +46,8 @@ pub enum BlockageEffect {
     DroppedOnArrival,
 }
 
-/// Disjoint blockages in order, with the queries that a link needs. Both queries are for times
-/// that never go back, each with its own cursor.
+/// Disjoint blockages in order, with the queries that a link needs. Both queries are for times that
+/// seldom go back, each with its own cursor.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blockages {
     all: Vec<BlockageInterval>,
@@ -93,6 +93,9 @@ impl Blockages {
 
 #[inline]
 fn overlaps(list: &[BlockageInterval], cursor: &mut usize, first: Time, last: Time) -> bool {
+    while *cursor > 0 && list[*cursor - 1].end > first {
+        *cursor -= 1;
+    }
     while list
         .get(*cursor)
         .is_some_and(|blockage| blockage.end <= first)

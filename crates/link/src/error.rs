@@ -14,8 +14,8 @@ pub enum LinkError {
         "a rate that varies or is sent in blocks is {0:?}; expected zero or at least 0.001 Mbit/s"
     )]
     RateTooSmall(Rate),
-    /// The list of rate steps is empty or does not begin at time zero.
-    #[error("rate steps begin at {}; expected the first step at 0 s",
+    /// A list of steps is empty or does not begin at time zero.
+    #[error("steps begin at {}; expected the first step at 0 s",
         .0.map_or_else(|| "no time at all".to_owned(), |at| at.to_string()))]
     FirstStep(Option<Span>),
     /// A step, an interval or a gap too short to simulate.
@@ -64,6 +64,19 @@ pub enum LinkError {
     /// A queue or hold limit that admits nothing.
     #[error("{0} is zero; expected at least 1")]
     ZeroLimit(&'static str),
+    /// A listed arrival that is zero or does not come after the one before it.
+    #[error(
+        "arrival {ordinal} is listed after {previous}; expected ordinals that increase, from 1 on"
+    )]
+    Ordinal {
+        /// The ordinal.
+        ordinal: u64,
+        /// The one before it; 0 before the first.
+        previous: u64,
+    },
+    /// Packets cannot keep the rate of their arrival on this link.
+    #[error("packets keep the rate of their arrival on a link with {0}; expected {1}")]
+    ForArrivals(&'static str, &'static str),
     /// A trace with a blockage that slows the link instead of stopping it.
     #[error("a blockage slows a trace-driven link to {0:?}; expected a blocked rate of zero")]
     SlowedTrace(Rate),
@@ -98,5 +111,84 @@ pub enum TraceError {
     NoDuration {
         /// One-based number of the last line.
         line: usize,
+    },
+}
+
+/// Why a list of arrivals cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrdinalsError {
+    /// A line that is not an ordinal.
+    #[error(
+        "line {line}: found {found:?}; expected an arrival's ordinal, a whole number from 1 on"
+    )]
+    NotAnOrdinal {
+        /// One-based line number.
+        line: usize,
+        /// The start of the line.
+        found: String,
+    },
+    /// An ordinal that does not come after the one above.
+    #[error("line {line}: {ordinal} comes after {previous}; expected ordinals that increase")]
+    OutOfOrder {
+        /// One-based line number.
+        line: usize,
+        /// Ordinal on this line.
+        ordinal: u64,
+        /// Ordinal above it.
+        previous: u64,
+    },
+}
+
+/// Why a series of rates and delays cannot be read.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SeriesError {
+    /// No row.
+    #[error("the series is empty; expected a line of column names and at least one row")]
+    Empty,
+    /// A column is missing.
+    #[error(
+        "line {line}: no column `{name}` in {found:?}; expected `time_s` and `rate_mbps`, \
+         `delay_ms` or both"
+    )]
+    NoColumn {
+        /// One-based number of the line of column names.
+        line: usize,
+        /// The column.
+        name: &'static str,
+        /// The start of the line.
+        found: String,
+    },
+    /// A row with more or fewer cells than there are columns.
+    #[error("line {line}: {found} columns; expected {expected}, as in the first line")]
+    Columns {
+        /// One-based line number.
+        line: usize,
+        /// Cells on this line.
+        found: usize,
+        /// Columns.
+        expected: usize,
+    },
+    /// A cell that is not a number, or out of its range.
+    #[error("line {line}: {name} is {found:?}; expected a number from 0 to 1e9")]
+    NotANumber {
+        /// One-based line number.
+        line: usize,
+        /// The column.
+        name: &'static str,
+        /// The start of the cell.
+        found: String,
+    },
+    /// A time that does not increase, or a first one that is not zero.
+    #[error("line {line}: {}", .previous.map_or_else(
+        || format!("the first row is at {time_s} s; expected 0"),
+        |previous| format!("{time_s} s comes after {previous} s; expected times that increase"),
+    ))]
+    Time {
+        /// One-based line number.
+        line: usize,
+        /// Time on this line.
+        time_s: f64,
+        /// Time above it, if there is one.
+        previous: Option<f64>,
     },
 }

@@ -15,35 +15,40 @@
 //! A [`bearer`] of 2G or 3G is a link that sends in blocks, of which broken ones are repeated
 //! ([`BlockConfig`]), with parameters from a technology by name.
 //!
-//! Where to look: rates in [`RateConfig`], recorded capacity in [`Trace`], outages in
-//! [`Schedule`] and [`BlockageConfig`], random loss in [`LossConfig`].
+//! Where to look: rates in [`RateConfig`], delays in [`DelayConfig`], recorded capacity in [`Trace`] and
+//! [`series`], outages in [`Schedule`] and [`BlockageConfig`], loss in [`LossConfig`].
 
-pub mod bearer;
 mod blockage;
 mod blocks;
+mod delay;
 mod error;
 mod jitter;
+mod lines;
 mod link;
 mod loss;
 mod managed;
 mod outlook;
 mod queue;
+pub mod rab;
 mod radio_states;
 mod rate;
 pub mod schedule;
+pub mod series;
 mod stats;
+mod steps;
 mod streams;
 mod transit;
 mod transmitter;
 
 pub use blockage::{BlockageConfig, BlockageEffect, BlockageInterval};
 pub use blocks::BlockConfig;
-pub use error::{LinkError, TraceError};
+pub use delay::{Changes, DelayConfig, DelayStep};
+pub use error::{LinkError, OrdinalsError, SeriesError, TraceError};
 pub use link::{Link, LinkConfig};
-pub use loss::{GilbertElliott, LossConfig};
+pub use loss::{Arrivals, GilbertElliott, LossConfig};
 pub use queue::{
-    CoDelConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig, Limit, PieConfig,
-    QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RedConfig,
+    BiasedConfig, CoDelConfig, DropTailConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig,
+    Limit, PieConfig, QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RedConfig, RedParameters,
 };
 pub use radio_states::{RadioState, RadioStateConfig, RadioStates};
 pub use rate::{OPPORTUNITY, RateConfig, RateStep, Trace};

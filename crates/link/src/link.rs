@@ -2,6 +2,7 @@
 
 use crate::blockage::Blockages;
 use crate::blocks::Blocks;
+use crate::delay::Delay;
 use crate::jitter::Jitter;
 use crate::loss::Loss;
 use crate::managed::Managed;
@@ -11,8 +12,8 @@ use crate::streams::Streams;
 use crate::transit::{Carried, Transit};
 use crate::transmitter::{Fluid, Opportunities, Transmission, Transmitter};
 use crate::{
-    BlockConfig, BlockageConfig, BlockageEffect, BlockageInterval, Limit, LinkError, LinkStats,
-    LossConfig, QueueConfig, RateConfig,
+    BlockConfig, BlockageConfig, BlockageEffect, BlockageInterval, Changes, DelayConfig, Limit,
+    LinkError, LinkStats, LossConfig, QueueConfig, RateConfig,
 };
 use fadeout_core::{
     BlockageRow, Bytes, DropCause, DropRow, LinkId, PacketId, PacketPool, Probe, QueueRow, Rate,
@@ -28,15 +29,20 @@ pub struct LinkConfig {
     /// of its own.
     pub blocks: Option<BlockConfig>,
     /// From the last bit out to the packet's arrival at the far end.
-    pub delay: Span,
-    /// Most extra delay, uniform from zero; packets keep their order.
+    pub delay: DelayConfig,
+    /// Most extra delay, uniform from zero.
     pub jitter: Span,
+    /// Whether a packet that jitter or a shorter delay would bring out before the one ahead of it comes
+    /// out with that one instead of overtaking it.
+    pub keeps_order: bool,
+    /// When a change of rate or delay begins to count.
+    pub changes: Changes,
     /// Framing that each packet takes on the link besides its IP packet, for example the 14 bytes
     /// of an Ethernet header.
     pub framing: Bytes,
     /// What waits for the transmitter.
     pub queue: QueueConfig,
-    /// Random loss on arrival.
+    /// Loss on arrival.
     pub loss: LossConfig,
     /// Intervals during which the link is blocked.
     pub blockage: Option<BlockageConfig>,
@@ -48,8 +54,10 @@ impl Default for LinkConfig {
         LinkConfig {
             rate: RateConfig::Constant(Rate::UNLIMITED),
             blocks: None,
-            delay: Span::ZERO,
+            delay: DelayConfig::Constant(Span::ZERO),
             jitter: Span::ZERO,
+            keeps_order: true,
+            changes: Changes::AtOnce,
             framing: Bytes(0),
             queue: QueueConfig::default(),
             loss: LossConfig::None,
@@ -59,13 +67,13 @@ impl Default for LinkConfig {
 }
 
 /// One direction of a link: takes packets at one end and gives them out at the other, later, in
-/// order, or not at all.
+/// order unless they may overtake, or not at all.
 ///
 /// A packet's admission is settled on arrival, in this order: blockage that drops on arrival,
 /// random loss, hold limit of a blockage, queue limit. Drop-tail gives what is admitted its
 /// departure from the transmitter at once. A discipline that decides more keeps it until the
 /// transmitter can begin it, which [`on_wake`](Self::on_wake) sees to. From the transmitter on a
-/// packet has its arrival, from delay and jitter, and waits in a ring whose head is the next to
+/// packet has its arrival, from delay and jitter, and waits in a line whose head is the next to
 /// come out. The link has one wake-up: the earlier of the two.
 #[derive(Debug)]
 pub struct Link {
@@ -77,8 +85,12 @@ pub struct Link {
     /// When the transmitter can begin the next packet of the managed queue.
     serve_at: Time,
     counts_delay_line: bool,
-    delay: Span,
+    delay: Delay,
     jitter: Jitter,
+    keeps_order: bool,
+    changes: Changes,
+    /// Delay of the packet before, where packets keep rate and delay of their arrival.
+    delay_before: Span,
     framing: u32,
     loss: Loss,
     blockages: Blockages,
@@ -113,6 +125,8 @@ impl Link {
             blocks,
             delay,
             jitter,
+            keeps_order,
+            changes,
             framing,
             queue,
             loss,
@@ -131,8 +145,15 @@ impl Link {
         let blockages =
             Blockages::new(blockage.map(|b| b.intervals).unwrap_or_default().as_slice())?;
         let slowing = slowing(&blockages, effect);
+        if changes == Changes::ForArrivals {
+            check_for_arrivals(&rate, blocks, &slowing)?;
+        }
         let transmitter = transmitter((&rate, blocks), slowing, streams, &blockages)?;
         let managed = Discipline::new(discipline, limit, streams.of("link.aqm"))?;
+        if changes == Changes::ForArrivals && managed.is_some() {
+            let found = "a queue discipline that decides after a packet's arrival";
+            return Err(LinkError::ForArrivals(found, "drop-tail"));
+        }
         Ok(Link {
             id,
             transmitter,
@@ -140,14 +161,17 @@ impl Link {
             managed: managed.map(|discipline| Box::new(Managed::new(discipline))),
             serve_at: Time::NEVER,
             counts_delay_line,
-            delay,
+            delay: Delay::new(&delay)?,
             jitter: Jitter::new(jitter, streams),
+            keeps_order,
+            changes,
+            delay_before: Span::ZERO,
             // More framing than a packet can have is a packet's length.
             framing: framing.0.min(65_535) as u32,
             loss: Loss::new(loss, streams)?,
             blockages,
             effect,
-            transit: Transit::default(),
+            transit: Transit::new(keeps_order),
             stats: LinkStats::default(),
         })
     }
@@ -408,20 +432,23 @@ impl Link {
 
     #[inline(always)]
     fn carry(&mut self, now: Time, packet: PacketId, size: u32) {
+        let (transmission, delay) = match self.changes {
+            Changes::AtOnce => {
+                let transmission = self.transmitter.transmit(now, size);
+                let delay = self.delay.at(transmission.departs_at);
+                (transmission, delay.saturating_add(self.jitter.draw()))
+            }
+            Changes::ForArrivals => self.transmit_as_arrived(now, size),
+        };
         let Transmission {
             first,
             last,
             departs_at,
-        } = self.transmitter.transmit(now, size);
+        } = transmission;
         let is_lost = self.effect == Some(BlockageEffect::Lost)
             && !departs_at.is_never()
             && self.blockages.hits(first, last);
-        let jitter = self.jitter.draw();
-        let arrives_at = departs_at.saturating_add(self.delay).saturating_add(jitter);
-        let arrives_at = self
-            .transit
-            .back()
-            .map_or(arrives_at, |b| b.arrives_at.max(arrives_at));
+        let arrives_at = departs_at.saturating_add(delay);
         let leaves_queue_at = if self.counts_delay_line {
             arrives_at
         } else {
@@ -434,6 +461,22 @@ impl Link {
             size,
             is_lost,
         });
+    }
+
+    /// The transmission and the delay of a packet that keeps both as they are now, when it arrives.
+    #[inline(never)]
+    fn transmit_as_arrived(&mut self, now: Time, size: u32) -> (Transmission, Span) {
+        let delay = self.delay.at(now).saturating_add(self.jitter.draw());
+        // With the delay line before the transmitter, a longer delay lets the transmitter get ahead of
+        // what is still to arrive at it, and a shorter one makes that wait.
+        let before = std::mem::replace(&mut self.delay_before, delay);
+        if let Transmitter::Fluid(fluid) = &mut self.transmitter {
+            if self.keeps_order && before != delay {
+                fluid.shift(before, delay);
+            }
+            return (fluid.transmit_as_arrived(now, size), delay);
+        }
+        unreachable!("a link whose packets keep the rate of their arrival has a fluid transmitter")
     }
 
     #[cold]
@@ -459,6 +502,35 @@ impl Link {
 
 fn check_limit(name: &'static str, limit: Option<Limit>) -> Result<(), LinkError> {
     limit.map_or(Ok(()), |limit| limit.check(name))
+}
+
+/// Packets can keep the rate of their arrival where there is one, and nothing later changes it.
+fn check_for_arrivals(
+    rate: &RateConfig,
+    blocks: Option<BlockConfig>,
+    slowing: &[BlockageInterval],
+) -> Result<(), LinkError> {
+    let refuse = |found, expected| Err(LinkError::ForArrivals(found, expected));
+    let has_zero = match rate {
+        RateConfig::Constant(_) => false,
+        RateConfig::Steps { steps, .. } => steps.iter().any(|step| step.rate.is_zero()),
+        RateConfig::OnOff { on, off, .. } => on.is_zero() || off.is_zero(),
+        RateConfig::Trace(_) => {
+            return refuse("the opportunities of a trace", "a rate");
+        }
+    };
+    if has_zero {
+        refuse("a rate of zero at times", "rates above zero")
+    } else if blocks.is_some() {
+        refuse("blocks", "a rate without blocks")
+    } else if !slowing.is_empty() {
+        refuse(
+            "blockages that slow it or hold packets",
+            "blockages that lose packets or drop arrivals",
+        )
+    } else {
+        Ok(())
+    }
 }
 
 /// The blockages that the transmitter feels: all of them where packets are held, else the

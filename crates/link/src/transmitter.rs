@@ -6,7 +6,7 @@
 use crate::BlockageInterval;
 use crate::blocks::Blocks;
 use crate::rate::{OPPORTUNITY, Piece, Pieces, Trace};
-use fadeout_core::{Rate, Time};
+use fadeout_core::{Rate, Span, Time};
 use std::sync::Arc;
 
 /// One packet's time on the air.
@@ -60,7 +60,7 @@ impl Transmitter {
     /// and allocates nothing.
     pub(crate) fn free_after(&self, now: Time, size: u32) -> Time {
         // What waits arrived while the transmitter was busy and may use what it has left.
-        let nanosecond = fadeout_core::Span::from_nanos(1);
+        let nanosecond = Span::from_nanos(1);
         let since = now.min(self.free_at().saturating_sub(nanosecond));
         match self {
             Transmitter::Fluid(fluid) => fluid.clone().transmit(since, size).departs_at,
@@ -126,10 +126,34 @@ impl Fluid {
             return NEVER;
         }
         let first = self.free_at;
-        let departs_at = self.finish(u64::from(size).saturating_mul(8_000_000_000));
-        let last = departs_at
-            .saturating_sub(fadeout_core::Span::from_nanos(1))
-            .max(first);
+        let departs_at = self.finish(work_of(size));
+        Fluid::transmission(first, departs_at)
+    }
+
+    /// As [`transmit`](Self::transmit), at the rate of `now` all through.
+    pub(crate) fn transmit_as_arrived(&mut self, now: Time, size: u32) -> Transmission {
+        if self.piece.until <= now {
+            let rate = self.piece.rate;
+            self.piece = self.pieces.piece_at(now);
+            if self.piece.rate != rate {
+                self.spare = 0;
+            }
+        }
+        let later = std::mem::replace(&mut self.piece.until, Time::NEVER);
+        let transmission = self.transmit(now, size);
+        self.piece.until = later;
+        transmission
+    }
+
+    /// Is free earlier by what `delay` is longer than `before`, or later by what it is shorter.
+    pub(crate) fn shift(&mut self, before: Span, delay: Span) {
+        self.free_at = self.free_at.saturating_add(before).saturating_sub(delay);
+        self.spare = 0;
+    }
+
+    #[inline]
+    fn transmission(first: Time, departs_at: Time) -> Transmission {
+        let last = departs_at.saturating_sub(Span::from_nanos(1)).max(first);
         Transmission {
             first,
             last,
@@ -158,7 +182,7 @@ impl Fluid {
             if rate > 0 {
                 let nanos = work.div_ceil(rate);
                 if nanos <= room.as_nanos() {
-                    self.free_at += fadeout_core::Span::from_nanos(nanos);
+                    self.free_at += Span::from_nanos(nanos);
                     self.spare = match work % rate {
                         0 => 0,
                         sent_last => rate - sent_last,
@@ -174,6 +198,12 @@ impl Fluid {
             }
         }
     }
+}
+
+/// Bit-nanoseconds that a packet of `size` bytes is worth.
+#[inline]
+fn work_of(size: u32) -> u64 {
+    u64::from(size).saturating_mul(8_000_000_000)
 }
 
 /// Sends at the opportunities of a trace, counting bytes: small packets share an opportunity,
@@ -291,7 +321,7 @@ impl Opportunities {
                         return None;
                     }
                     // The end is later than `at`, so a nanosecond before it is no underflow.
-                    let just_before = blocked.end - fadeout_core::Span::from_nanos(1);
+                    let just_before = blocked.end - Span::from_nanos(1);
                     self.next = self.trace.after(just_before);
                 }
                 _ => return Some(at),

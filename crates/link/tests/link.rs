@@ -38,7 +38,7 @@ fn blocked(effect: BlockageEffect, start: Time, end: Time, rate: Rate) -> Option
 #[test]
 fn a_packet_takes_its_transmission_time_and_the_delay() {
     let mut bench = Bench::new(LinkConfig {
-        delay: Span::from_millis(5),
+        delay: Span::from_millis(5).into(),
         ..twelve()
     });
     bench.send(ms(10), 1500);
@@ -50,7 +50,7 @@ fn a_packet_takes_its_transmission_time_and_the_delay() {
 #[test]
 fn a_link_without_rate_limit_only_delays() {
     let mut bench = Bench::new(LinkConfig {
-        delay: Span::from_millis(5),
+        delay: Span::from_millis(5).into(),
         ..LinkConfig::default()
     });
     bench.send(ms(1), 1500);
@@ -125,7 +125,7 @@ fn a_limit_in_bytes_counts_bytes() {
 fn a_limit_that_counts_the_delay_line_drops_what_would_overfill_it() {
     let limit = Some(Limit::Packets(3));
     let config = |counts_delay_line| LinkConfig {
-        delay: Span::from_millis(10),
+        delay: Span::from_millis(10).into(),
         queue: QueueConfig {
             limit,
             counts_delay_line,
@@ -151,7 +151,7 @@ fn a_limit_that_counts_the_delay_line_drops_what_would_overfill_it() {
 #[test]
 fn jitter_never_reorders() {
     let config = LinkConfig {
-        delay: Span::from_millis(1),
+        delay: Span::from_millis(1).into(),
         jitter: Span::from_millis(20),
         ..twelve()
     };
@@ -252,7 +252,7 @@ fn an_unacknowledged_link_loses_what_it_sends_into_the_blockage() {
     let delay = Span::from_millis(4);
     let mut bench = Bench::new(LinkConfig {
         blockage,
-        delay,
+        delay: delay.into(),
         ..twelve()
     });
     for _ in 0..5 {

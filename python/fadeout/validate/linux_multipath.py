@@ -134,7 +134,7 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
                 else name,
                 "multipath": {
                     "paths": paths,
-                    "scheduler": "linux",
+                    "path-scheduler": "linux",
                     "maximum-send-buffer": run["maximum_send_buffer"],
                 },
                 "tcp": {

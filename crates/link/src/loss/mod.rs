@@ -1,19 +1,21 @@
-//! Random loss, decided on a packet's arrival at the link, before the queue.
+//! Loss, random or listed, decided on a packet's arrival at the link, before the queue.
 //!
 //! netem decides there too. A lost packet takes neither queue space nor transmission time.
 
+mod arrivals;
 mod gilbert_elliott;
 
+pub use arrivals::Arrivals;
 pub use gilbert_elliott::GilbertElliott;
 
 use crate::LinkError;
 use crate::streams::Streams;
 use fadeout_core::random::Stream;
 
-/// A link's random loss.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// A link's loss.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum LossConfig {
-    /// No random loss.
+    /// None.
     #[default]
     None,
     /// Each packet is lost with this probability, independently of the others.
@@ -23,6 +25,8 @@ pub enum LossConfig {
     },
     /// Losses come in bursts.
     GilbertElliott(GilbertElliott),
+    /// Listed arrivals are lost, all others not.
+    Arrivals(Arrivals),
 }
 
 /// The loss process: decides one packet at a time.
@@ -31,6 +35,7 @@ pub(crate) enum Loss {
     None,
     Independent { probability: f64, stream: Stream },
     GilbertElliott(gilbert_elliott::Chain),
+    Arrivals(arrivals::Counted),
 }
 
 impl Loss {
@@ -48,6 +53,7 @@ impl Loss {
             LossConfig::GilbertElliott(chain) => {
                 Loss::GilbertElliott(gilbert_elliott::Chain::new(chain, stream)?)
             }
+            LossConfig::Arrivals(arrivals) => Loss::Arrivals(arrivals::Counted::new(arrivals)),
         })
     }
 
@@ -61,6 +67,7 @@ impl Loss {
                 stream,
             } => stream.chance(*probability),
             Loss::GilbertElliott(chain) => chain.is_lost(),
+            Loss::Arrivals(counted) => counted.is_lost(),
         }
     }
 }

@@ -5,19 +5,17 @@
 
 mod on_off;
 mod pieces;
-mod steps;
 mod trace;
 
 pub(crate) use pieces::{Piece, Pieces};
-pub use steps::RateStep;
 pub(crate) use trace::Opportunity;
 pub use trace::{OPPORTUNITY, Trace};
 
+use crate::steps::Steps;
 use crate::streams::Streams;
 use crate::{LinkError, Schedule};
-use fadeout_core::{Rate, Span};
+use fadeout_core::{Rate, Span, Time};
 use on_off::OnOff;
-use steps::Steps;
 
 /// A link's rate over time.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +42,15 @@ pub enum RateConfig {
     Trace(Trace),
 }
 
+/// A change of rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateStep {
+    /// When, from time zero or from the start of the repetition.
+    pub at: Span,
+    /// The rate from then on.
+    pub rate: Rate,
+}
+
 /// The least positive value of a rate that varies or is sent in blocks. Below it a packet would
 /// last through millions of pieces.
 pub(crate) const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
@@ -52,7 +59,7 @@ pub(crate) const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
 #[derive(Debug, Clone)]
 pub(crate) enum Process {
     Constant(Rate),
-    Steps(Steps),
+    Steps(Steps<Rate>),
     OnOff(OnOff),
 }
 
@@ -67,6 +74,7 @@ impl Process {
 
     pub(crate) fn steps(steps: &[RateStep], repeat: Option<Span>) -> Result<Self, LinkError> {
         check_rates(steps.iter().map(|step| step.rate))?;
+        let steps = steps.iter().map(|step| (step.at, step.rate));
         Ok(Process::Steps(Steps::new(steps, repeat)?))
     }
 
@@ -84,11 +92,21 @@ impl Process {
     pub(crate) fn next_piece(&mut self) -> Piece {
         match self {
             Process::Constant(rate) => Piece {
-                until: fadeout_core::Time::NEVER,
+                until: Time::NEVER,
                 rate: *rate,
             },
-            Process::Steps(steps) => steps.next_piece(),
+            Process::Steps(steps) => {
+                let (until, rate) = steps.next_step();
+                Piece { until, rate }
+            }
             Process::OnOff(on_off) => on_off.next_piece(),
+        }
+    }
+
+    /// Passes over what repeats and ends by `at`.
+    pub(crate) fn skip_to(&mut self, at: Time) {
+        if let Process::Steps(steps) = self {
+            steps.skip_to(at);
         }
     }
 }

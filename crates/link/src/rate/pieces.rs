@@ -47,6 +47,7 @@ impl Pieces {
     /// never [`Time::NEVER`].
     pub(crate) fn piece_at(&mut self, at: Time) -> Piece {
         while self.current.until <= at {
+            self.process.skip_to(at);
             self.current = self.process.next_piece();
         }
         while self

@@ -1,23 +1,26 @@
 //! Links with their two directions.
 
 use super::*;
+use crate::table::KeyValue;
 use std::sync::Arc;
 
-/// Largest trace file.
+/// Largest file that a scenario names.
 const MAX_TRACE: u64 = 256 << 20;
 /// Most interruptions of one link in a run, on average.
 const MOST_CYCLES: u64 = 500_000;
 
+/// Steps with their starts, and after how long they repeat.
+type Stepped<T> = (Vec<(Time, T)>, Option<Span>);
+
 impl Builder<'_, '_> {
     pub(super) fn link(&mut self, name: &str, fields: &Fields) -> Option<Link> {
         let ends = self.ends(name, fields);
-        let delay = fields.span("delay");
-        let forward = self.direction(fields, delay);
+        let delay = fields.item("delay").and_then(|item| self.delay(item));
+        let forward = self.direction(fields, delay.clone());
         let reverse = fields.fields("reverse").and_then(|reverse| {
-            let own = if reverse.item("delay").is_some() {
-                reverse.span("delay")
-            } else {
-                delay
+            let own = match reverse.item("delay") {
+                Some(item) => self.delay(item),
+                None => delay,
             };
             self.direction(reverse, own)
         });
@@ -55,19 +58,21 @@ impl Builder<'_, '_> {
         Some(self.nodes.add(name))
     }
 
-    fn direction(&mut self, fields: &Fields, delay: Option<Span>) -> Option<LinkDirection> {
+    fn direction(&mut self, fields: &Fields, delay: Option<DelayModel>) -> Option<LinkDirection> {
         let rate = fields.item("rate").and_then(|item| self.rate(item));
         let queue = fields
             .fields("queue")
             .and_then(|queue| self.queue(queue, rate.as_ref()));
         let loss = match fields.fields("loss") {
-            Some(loss) => loss_model(loss),
+            Some(loss) => self.loss(loss),
             None => Some(Loss::None),
         };
         Some(LinkDirection {
             rate: rate?,
             delay: delay?,
             jitter: fields.span("jitter")?,
+            keeps_order: fields.flag("keeps-order")?,
+            changes: Changes::read(fields.item("changes"))?,
             framing: fields.bytes("framing")?,
             queue: queue?,
             loss: loss?,
@@ -108,38 +113,27 @@ impl Builder<'_, '_> {
                 })
             }
             "trace" => self.trace(fields),
-            _ => self.radio(fields.fields("radio")?),
+            "series" => self.series(fields).map(RateModel::Series),
+            _ => Radio::read(fields.fields("radio")?, ()).map(RateModel::Radio),
         }
     }
 
+    fn delay(&mut self, item: &Item) -> Option<DelayModel> {
+        let Content::Fields(fields) = &item.content else {
+            return item.span().map(DelayModel::Constant);
+        };
+        if fields.variant == "series" {
+            return self.series(fields).map(DelayModel::Series);
+        }
+        let (steps, repeat_every) = self.steps_of(fields, Item::span)?;
+        Some(DelayModel::Steps {
+            steps,
+            repeat_every,
+        })
+    }
+
     fn steps(&mut self, fields: &Fields) -> Option<RateModel> {
-        let mut steps: Vec<(Time, Rate)> = Vec::new();
-        for item in fields.list("steps") {
-            let (at, rate) = item.pair()?;
-            let (start, rate) = (at.time()?, rate.rate()?);
-            match steps.last() {
-                None if start != Time::ZERO => {
-                    self.mistake(at.place, "the first step starts late", "\"0 s\"");
-                    return None;
-                }
-                Some((before, _)) if start <= *before => {
-                    let message = format!("this step does not start after the one at {before}");
-                    self.mistake(at.place, message, "starts that increase");
-                    return None;
-                }
-                _ => steps.push((start, rate)),
-            }
-        }
-        let (last, _) = steps.last()?;
-        let repeat_every = fields.span("repeat-every");
-        if repeat_every.is_some_and(|every| Time::ZERO + every <= *last) {
-            let message = format!("the steps repeat before the last one starts, at {last}");
-            self.mistake(
-                fields.place_of("repeat-every"),
-                message,
-                "a time after the last start",
-            );
-        }
+        let (steps, repeat_every) = self.steps_of(fields, Item::rate)?;
         if steps.iter().all(|(_, rate)| rate.is_zero()) {
             let message = "the rate is never above zero";
             self.mistake(
@@ -154,6 +148,53 @@ impl Builder<'_, '_> {
         })
     }
 
+    /// The steps of a table with their values, and after how long they repeat.
+    fn steps_of<T>(
+        &mut self,
+        fields: &Fields,
+        value: impl Fn(&Item) -> Option<T>,
+    ) -> Option<Stepped<T>> {
+        let mut steps: Vec<(Time, T)> = Vec::new();
+        for item in fields.list("steps") {
+            let (at, given) = item.pair()?;
+            let (start, given) = (at.time()?, value(given)?);
+            match steps.last() {
+                None if start != Time::ZERO => {
+                    self.mistake(at.place, "the first step starts late", "\"0 s\"");
+                    return None;
+                }
+                Some((before, _)) if start <= *before => {
+                    let message = format!("this step does not start after the one at {before}");
+                    self.mistake(at.place, message, "starts that increase");
+                    return None;
+                }
+                _ => steps.push((start, given)),
+            }
+        }
+        let (last, _) = steps.last()?;
+        let repeat_every = fields.span("repeat-every");
+        if repeat_every.is_some_and(|every| Time::ZERO + every <= *last) {
+            let message = format!("the steps repeat before the last one starts, at {last}");
+            self.mistake(
+                fields.place_of("repeat-every"),
+                message,
+                "a time after the last start",
+            );
+        }
+        Some((steps, repeat_every))
+    }
+
+    fn series(&mut self, fields: &Fields) -> Option<Series> {
+        let path = fields.text("series")?;
+        let expected = "a table of times with rates or delays, relative to the scenario file";
+        let bytes = self.file(path, fields.place_of("series"), expected)?;
+        Some(Series {
+            path: path.to_owned(),
+            bytes,
+            repeat_every: fields.span("repeat-every"),
+        })
+    }
+
     fn trace(&mut self, fields: &Fields) -> Option<RateModel> {
         let path = fields.text("trace")?;
         let expected = "a mahimahi trace, relative to the scenario file";
@@ -165,7 +206,7 @@ impl Builder<'_, '_> {
         }))
     }
 
-    /// The bytes of the trace file that `place` names, read once.
+    /// The bytes of the file that `place` names, read once.
     pub(super) fn file(&mut self, path: &str, place: Place, expected: &str) -> Option<Arc<[u8]>> {
         if let Some(bytes) = self.files.get(path) {
             return Some(bytes.clone());
@@ -179,36 +220,55 @@ impl Builder<'_, '_> {
             }
             Err(error) => {
                 let shown = full.display();
-                let message = format!("cannot read the trace file `{shown}`: {error}");
+                let message = format!("cannot read the file `{shown}`: {error}");
                 self.mistake(place, message, expected);
                 None
             }
         }
     }
 
-    fn radio(&mut self, fields: &Fields) -> Option<RateModel> {
-        Some(RateModel::Radio(Radio {
-            carrier: fields.hertz("carrier")?,
-            bandwidth: fields.hertz("bandwidth")?,
-            tx_power: fields.dbm("tx-power")?,
-            tx_beamwidth_deg: fields.quantity("tx-beamwidth")?,
-            rx_beamwidth_deg: fields.quantity("rx-beamwidth")?,
-            distance: fields.meters("distance")?,
-            tx_height: fields.meters("tx-height")?,
-            rx_height: fields.meters("rx-height")?,
-            elevation_beamwidth_deg: fields.quantity("elevation-beamwidth")?,
-            antenna_efficiency: fields.number("antenna-efficiency")?,
-            noise_figure: fields.decibel("noise-figure")?,
-            implementation_loss: fields.decibel("implementation-loss")?,
-            layers: fields.integer("layers")? as u32,
-            overhead: fields.number("overhead")?,
-            mcs_table: match fields.text("mcs-table")? {
-                "256qam" => McsTable::Qam256,
-                "64qam-low-se" => McsTable::Qam64LowSe,
-                _ => McsTable::Qam64,
-            },
-            max_rate: fields.rate("max-rate"),
-        }))
+    pub(super) fn loss(&mut self, fields: &Fields) -> Option<Loss> {
+        match fields.variant {
+            "probability" => Some(Loss::Independent {
+                probability: fields.number("probability")?,
+            }),
+            "arrivals" => self.lost_arrivals(fields.item("arrivals")?),
+            _ => {
+                let states = fields.fields("gilbert-elliott")?;
+                Some(Loss::GilbertElliott {
+                    to_bad: states.number("to-bad")?,
+                    to_good: states.number("to-good")?,
+                    loss_good: states.number("loss-good")?,
+                    loss_bad: states.number("loss-bad")?,
+                })
+            }
+        }
+    }
+
+    fn lost_arrivals(&mut self, item: &Item) -> Option<Loss> {
+        if let Content::Text(path) = &item.content {
+            let expected = "a file with an ordinal a line, relative to the scenario file";
+            return Some(Loss::ArrivalsOf {
+                path: path.clone(),
+                bytes: self.file(path, item.place, expected)?,
+            });
+        }
+        let Content::List(items) = &item.content else {
+            return None;
+        };
+        let mut ordinals: Vec<u64> = Vec::with_capacity(items.len());
+        for item in items {
+            let Content::Integer(ordinal) = item.content else {
+                return None;
+            };
+            if let Some(before) = ordinals.last().filter(|before| ordinal <= **before) {
+                let message = format!("{ordinal} comes after {before}");
+                self.mistake(item.place, message, "ordinals that increase");
+                return None;
+            }
+            ordinals.push(ordinal);
+        }
+        Some(Loss::Arrivals(ordinals))
     }
 
     /// When a link is off or blocked.
@@ -300,21 +360,6 @@ impl Item {
             _ => QueueLimit::Time(self.span()?),
         })
     }
-}
-
-pub(super) fn loss_model(fields: &Fields) -> Option<Loss> {
-    if fields.variant == "probability" {
-        return Some(Loss::Independent {
-            probability: fields.number("probability")?,
-        });
-    }
-    let states = fields.fields("gilbert-elliott")?;
-    Some(Loss::GilbertElliott {
-        to_bad: states.number("to-bad")?,
-        to_good: states.number("to-good")?,
-        loss_good: states.number("loss-good")?,
-        loss_bad: states.number("loss-bad")?,
-    })
 }
 
 /// The bytes of a regular file of bearable size.

@@ -2,6 +2,7 @@
 
 use super::blockage::SCHEDULE;
 use super::*;
+use crate::model::{Changes, Radio};
 
 /// The keys of a link.
 pub(super) static LINK: &[Key] = &[
@@ -20,7 +21,7 @@ pub(super) static LINK: &[Key] = &[
     key("rate", RATE_MODEL, Required, "How fast the link sends."),
     key(
         "delay",
-        TIME,
+        DELAY_MODEL,
         Required,
         "One-way propagation delay, after transmission.",
     ),
@@ -28,9 +29,10 @@ pub(super) static LINK: &[Key] = &[
         "jitter",
         TIME,
         Default("\"0 s\""),
-        "Largest extra delay, drawn uniformly from zero to this for each packet. Packets are \
-         never reordered.",
+        "Largest extra delay, drawn uniformly from zero to this for each packet.",
     ),
+    ORDER_KEY,
+    CHANGES_KEY,
     FRAMING_KEY,
     QUEUE_KEY,
     LOSS_KEY,
@@ -56,7 +58,24 @@ const QUEUE_KEY: Key = key(
     Default("{}"),
     "The queue in front of the transmitter.",
 );
-pub(super) const LOSS_KEY: Key = key("loss", LOSS, Optional, "Random loss; none without it.");
+pub(super) const LOSS_KEY: Key = key(
+    "loss",
+    LOSS,
+    Optional,
+    "Loss on arrival, random or listed; none without it.",
+);
+const ORDER_KEY: Key = key(
+    "keeps-order",
+    Shape::Bool,
+    Default("true"),
+    "Whether packets keep their order where jitter or a shorter delay would let one overtake another.",
+);
+const CHANGES_KEY: Key = key(
+    "changes",
+    Changes::SHAPE,
+    Default("\"at-once\""),
+    "When a change of rate or delay begins to count.",
+);
 
 static REVERSE: &[Key] = &[
     key(
@@ -67,7 +86,7 @@ static REVERSE: &[Key] = &[
     ),
     key(
         "delay",
-        TIME,
+        DELAY_MODEL,
         Optional,
         "One-way propagation delay; the forward direction's without it.",
     ),
@@ -77,6 +96,8 @@ static REVERSE: &[Key] = &[
         Default("\"0 s\""),
         "Largest extra delay, as for the link.",
     ),
+    ORDER_KEY,
+    CHANGES_KEY,
     FRAMING_KEY,
     QUEUE_KEY,
     LOSS_KEY,
@@ -85,8 +106,53 @@ static REVERSE: &[Key] = &[
 const RATE_MODEL: Shape = Shape::AnyOf(&[
     RATE,
     Shape::Word("unlimited"),
-    Shape::Variants(&[STEPS, OFF, TRACE, BUDGET]),
+    Shape::Variants(&[STEPS, OFF, TRACE, RATE_SERIES, BUDGET]),
 ]);
+
+const DELAY_MODEL: Shape = Shape::AnyOf(&[TIME, Shape::Variants(&[DELAY_STEPS, DELAY_SERIES])]);
+
+const DELAY_STEPS: Variant = Variant {
+    key: "steps",
+    doc: "A delay that steps at given instants.",
+    keys: &[
+        key(
+            "steps",
+            Shape::List(&Shape::Pair(&TIME, &TIME)),
+            Required,
+            "Start of each step and its delay. The first starts at \"0 s\"; starts increase.",
+        ),
+        REPEAT_KEY,
+    ],
+};
+
+const REPEAT_KEY: Key = key(
+    "repeat-every",
+    POSITIVE_TIME,
+    Optional,
+    "After this long the steps start over; without it the last one stays.",
+);
+
+const RATE_SERIES: Variant = Variant {
+    key: "series",
+    doc: "A measured rate, from a file that may hold a delay too.",
+    keys: SERIES,
+};
+const DELAY_SERIES: Variant = Variant {
+    key: "series",
+    doc: "A measured delay, from a file that may hold a rate too.",
+    keys: SERIES,
+};
+
+static SERIES: &[Key] = &[
+    key(
+        "series",
+        Shape::Text,
+        Required,
+        "Path, relative to the scenario file. Its first line names the columns, separated by commas: \
+         `time_s` with `rate_mbps`, `delay_ms` or both; each row holds until the time of the next.",
+    ),
+    REPEAT_KEY,
+];
 
 pub(super) const STEPS: Variant = Variant {
     key: "steps",
@@ -98,12 +164,7 @@ pub(super) const STEPS: Variant = Variant {
             Required,
             "Start of each step and its rate. The first starts at \"0 s\"; starts increase.",
         ),
-        key(
-            "repeat-every",
-            POSITIVE_TIME,
-            Optional,
-            "After this long the steps start over; without it the last one stays.",
-        ),
+        REPEAT_KEY,
     ],
 };
 
@@ -140,113 +201,11 @@ const BUDGET: Variant = Variant {
     doc: "The rate that a directional link budget gives.",
     keys: &[key(
         "radio",
-        Shape::Table(RADIO),
+        Shape::Table(Radio::KEYS),
         Required,
         "The link budget.",
     )],
 };
-
-static RADIO: &[Key] = &[
-    key(
-        "carrier",
-        Shape::Quantity(Dimension::Frequency, Range::closed(1e8, 1e12)),
-        Required,
-        "Carrier frequency.",
-    ),
-    key(
-        "bandwidth",
-        Shape::Quantity(Dimension::Frequency, Range::closed(1e3, 1e11)),
-        Required,
-        "Occupied bandwidth.",
-    ),
-    key(
-        "tx-power",
-        Shape::Quantity(Dimension::Power, Range::closed(-100.0, 100.0)),
-        Required,
-        "Transmit power.",
-    ),
-    key(
-        "tx-beamwidth",
-        BEAMWIDTH,
-        Required,
-        "Half-power beamwidth at the transmitter.",
-    ),
-    key(
-        "rx-beamwidth",
-        BEAMWIDTH,
-        Required,
-        "Half-power beamwidth at the receiver.",
-    ),
-    key(
-        "distance",
-        LENGTH,
-        Required,
-        "Ground distance between transmitter and receiver.",
-    ),
-    key(
-        "tx-height",
-        LENGTH,
-        Default("\"10 m\""),
-        "Antenna height of the transmitter.",
-    ),
-    key(
-        "rx-height",
-        LENGTH,
-        Default("\"1 m\""),
-        "Antenna height of the receiver. At 1.5 m the path passes over a car of 1.4 m close by.",
-    ),
-    key(
-        "noise-figure",
-        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)),
-        Default("\"10 dB\""),
-        "Noise figure of the receiver.",
-    ),
-    key(
-        "implementation-loss",
-        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)),
-        Default("\"1 dB\""),
-        "Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.",
-    ),
-    key(
-        "elevation-beamwidth",
-        BEAMWIDTH,
-        Default("\"65 deg\""),
-        "Half-power beamwidth of both antennas in elevation; only their gains depend on it.",
-    ),
-    key(
-        "antenna-efficiency",
-        Shape::Number(Range {
-            min: 0.0,
-            max: 1.0,
-            is_open: true,
-        }),
-        Default("0.7"),
-        "Share of the ideal directivity that the antennas reach.",
-    ),
-    key(
-        "layers",
-        Shape::Integer { min: 1, max: 8 },
-        Default("1"),
-        "Spatial layers, which share the power and each carry the full spectral efficiency.",
-    ),
-    key(
-        "overhead",
-        Shape::Number(Range::closed(0.0, 0.99)),
-        Default("0.18"),
-        "Share of resource elements that carry no data (TS 38.306 clause 4.1.2).",
-    ),
-    key(
-        "mcs-table",
-        Shape::Choice(&[
-            ("64qam", "TS 38.214 Table 5.1.3.1-1"),
-            ("256qam", "TS 38.214 Table 5.1.3.1-2"),
-            ("64qam-low-se", "TS 38.214 Table 5.1.3.1-3"),
-        ]),
-        Default("\"64qam\""),
-        "Modulation and coding schemes to choose from.",
-    ),
-    key("max-rate", RATE, Optional, "Upper bound on the rate."),
-];
 
 static QUEUE: &[Key] = &[
     key(
@@ -293,6 +252,23 @@ const LOSS: Shape = Shape::Variants(&[
             Shape::Table(GILBERT_ELLIOTT),
             Required,
             "The states.",
+        )],
+    },
+    Variant {
+        key: "arrivals",
+        doc: "Listed packets, by the order of their arrival.",
+        keys: &[key(
+            "arrivals",
+            Shape::AnyOf(&[
+                Shape::Text,
+                Shape::List(&Shape::Integer {
+                    min: 1,
+                    max: i64::MAX as u64,
+                }),
+            ]),
+            Required,
+            "Ordinals of the arrivals that are lost, increasing, 1 the first packet; or the path of a \
+             file with one a line, relative to the scenario file.",
         )],
     },
 ]);

@@ -6,7 +6,7 @@ mod refusal;
 
 use crate::OwnNames;
 use crate::error::{Mistake, Mistakes, alternatives};
-use crate::keys::MAX_ELEMENTS;
+use crate::keys::{MAX_ELEMENTS, RENAMED};
 use crate::model::Named;
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Shape, Variant, spaced};
@@ -120,6 +120,11 @@ impl<'c> Reader<'c> {
             return self.mistakes.push(mistake);
         }
         let names: Vec<&str> = names.collect();
+        if let Some(new) = renamed(&entry.key, &names) {
+            let message = format!("`{}` is called `{new}` now", entry.key);
+            let mistake = Mistake::new(entry.key_place, message);
+            return self.mistakes.push(mistake.expected(format!("`{new}`")));
+        }
         let suggestion = nearest(&entry.key, names.iter().copied());
         self.mistakes
             .push(mistake.suggest(suggestion).expected(alternatives(names)));
@@ -320,11 +325,20 @@ impl<'c> Reader<'c> {
     }
 }
 
+/// What a key is called now that another version of the format called `old`, if that is among the
+/// keys of its table.
+fn renamed(old: &str, names: &[&str]) -> Option<&'static str> {
+    let mut candidates = RENAMED.iter().filter(|(before, _)| *before == old);
+    let (_, new) = candidates.find(|(_, new)| names.contains(new))?;
+    Some(new)
+}
+
 /// Whether `shape` is the alternative that a value is most likely meant for.
 fn suits(shape: &Shape, value: &Value) -> bool {
     match (shape, value) {
         (Shape::Word(word), Value::Text(text)) => text == word,
         (Shape::Quantity(dimension, _), Value::Text(text)) => dimension.parse(text).is_ok(),
+        (Shape::Text, Value::Text(_)) => true,
         (Shape::Table(_) | Shape::Variants(_), Value::Table(_)) => true,
         (Shape::List(_) | Shape::Pair(..), Value::List(_)) => true,
         (Shape::Bool, Value::Bool(_)) => true,

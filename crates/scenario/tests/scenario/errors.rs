@@ -1,11 +1,11 @@
 //! Each class of mistake: its place, its words and what it suggests.
 
 use super::*;
-use fadeout_scenario::{Hop, toml_from_json};
+use fadeout_scenario::{Hop, Medium, toml_from_json};
 
 /// The only mistake of `text`, as `line:column: message`.
 #[track_caller]
-fn only(text: &str) -> (String, ScenarioError) {
+pub(crate) fn only(text: &str) -> (String, ScenarioError) {
     let errors = refused(text);
     assert_eq!(errors.len(), 1, "{errors:#?}");
     let error = errors[0].clone();
@@ -17,7 +17,7 @@ fn only(text: &str) -> (String, ScenarioError) {
 }
 
 /// [`LINK`] with `line` in place of its line that starts with the same key; added if there is none.
-fn link_with(line: &str) -> String {
+pub(crate) fn link_with(line: &str) -> String {
     let key = line.split(' ').next().expect("a key");
     let mut is_replaced = false;
     let mut text: String = LINK
@@ -54,7 +54,8 @@ fn an_error_reads_like_a_compiler_s() {
     assert_eq!(
         error.render(),
         "error: unknown key `dealy`\n --> my.toml:7:1\n  |\n7 | dealy = \"1 ms\"\n  | ^^^^^\n  \
-         = help: did you mean `delay`?\n  = expected `from`, `to`, `rate`, `delay`, `jitter`, \
+         = help: did you mean `delay`?\n  = expected `from`, `to`, `rate`, `delay`, `jitter`, `keeps-order`, \
+         `changes`, \
          `framing`, `queue`, `loss` or `reverse`"
     );
     assert_eq!(error.to_string(), "my.toml:7:1: unknown key `dealy`");
@@ -81,8 +82,8 @@ congestion-control = "cubik"
             "my.toml:1:1: missing key `duration`",
             "my.toml:2:1: unknown key `durration`",
             "my.toml:6:8: expected a rate such as \"20 Mbit/s\", \"unlimited\" or a table with \
-             `steps`, `off`, `trace` or `radio`, found \"20 ms\", which is a time",
-            "my.toml:7:9: expected a time such as \"20 ms\", found the number 20 without a unit",
+             `steps`, `off`, `trace`, `series` or `radio`, found \"20 ms\", which is a time",
+            "my.toml:7:9: expected a time such as \"20 ms\" or a table with `steps` or `series`, found the number 20 without a unit",
             "my.toml:10:6: no node is called `clinet`",
             "my.toml:11:22: unknown congestion control `cubik`",
         ]
@@ -93,12 +94,15 @@ congestion-control = "cubik"
 fn a_wrong_unit_says_what_was_expected() {
     let error = link_mistake(
         "delay = \"20 Mbit/s\"",
-        "6:9: expected a time such as \"20 ms\", found \"20 Mbit/s\", which is a rate",
+        "6:9: expected a time such as \"20 ms\" or a table with `steps` or `series`, found \"20 Mbit/s\", which is a rate",
     );
-    assert_eq!(error.expected.as_deref(), Some("a time such as \"20 ms\""));
+    assert_eq!(
+        error.expected.as_deref(),
+        Some("a time such as \"20 ms\" or a table with `steps` or `series`")
+    );
     let error = link_mistake(
         "delay = \"20 msec\"",
-        "6:9: expected a time such as \"20 ms\", found \"20 msec\": unknown unit `msec`",
+        "6:9: expected a time such as \"20 ms\" or a table with `steps` or `series`, found \"20 msec\": unknown unit `msec`",
     );
     assert_eq!(error.suggestion.as_deref(), Some("\"20 ms\""));
     let (_, error) = only(&link_with("rate = \"20 Mbps\""));
@@ -164,7 +168,7 @@ fn values_out_of_range_are_refused() {
         ),
         (
             "delay = \"1e400 s\"",
-            "6:9: expected a time such as \"20 ms\", found \"1e400 s\", which is too large",
+            "6:9: expected a time such as \"20 ms\" or a table with `steps` or `series`, found \"1e400 s\", which is too large",
         ),
         (
             "jitter = \"inf s\"",
@@ -213,7 +217,7 @@ fn values_of_another_kind_are_refused() {
 fn tables_say_which_sorts_there_are() {
     let error = link_mistake(
         "loss = { probabilty = 0.1 }",
-        "7:1: expected a table with `probability` or `gilbert-elliott`",
+        "7:1: expected a table with `probability`, `gilbert-elliott` or `arrivals`",
     );
     assert_eq!(error.suggestion.as_deref(), Some("`probability`"));
     link_mistake(
@@ -506,10 +510,7 @@ fn a_limit_in_time_needs_a_rate() {
 #[test]
 fn a_trace_file_that_cannot_be_read_is_named() {
     let (found, _) = only(&link_with("rate = { trace = \"missing.down\" }"));
-    assert!(
-        found.starts_with("5:18: cannot read the trace file `"),
-        "{found}"
-    );
+    assert!(found.starts_with("5:18: cannot read the file `"), "{found}");
     assert!(found.contains("missing.down`: "), "{found}");
     let (found, _) = only(&link_with("rate = { trace = \".\" }"));
     assert!(found.ends_with("it is not a regular file"), "{found}");
@@ -522,7 +523,7 @@ fn a_route_leads_from_sender_to_receiver() {
     let flow = |rest: &str| format!("{LINK}{second}{FLOW}{rest}\n");
     let scenario = accepted(&flow("route = [\"second\"]"));
     let hop = Hop {
-        link: 1,
+        medium: Medium::Link(1),
         is_reverse: true,
     };
     assert_eq!(scenario.flows[0].route, Some(vec![hop]));
@@ -569,8 +570,8 @@ fn paths_lead_from_sender_to_receiver() {
             "coupling `lia` on a single path",
         ),
         (
-            "paths = [[\"radio\"]], scheduler = \"minrtt\"",
-            "unknown scheduler `minrtt`",
+            "paths = [[\"radio\"]], path-scheduler = \"minrtt\"",
+            "unknown path scheduler `minrtt`",
         ),
         (
             "paths = [[\"radio\"]], coupling = \"lai\"",
@@ -585,6 +586,33 @@ fn paths_lead_from_sender_to_receiver() {
         assert!(
             errors.iter().any(|error| error.message == message),
             "{rest}: {errors:?}"
+        );
+    }
+}
+
+#[test]
+fn a_renamed_key_is_an_error_that_names_the_new_one() {
+    for (new, old) in [
+        ("[rab.third]", "[bearer.third]"),
+        ("\nmac-scheduler", "\nscheduler"),
+        ("uplink-mac-scheduler", "uplink-scheduler"),
+        ("path-scheduler", "scheduler"),
+    ] {
+        let name = |key: &str| {
+            key.trim()
+                .trim_matches(['[', ']'])
+                .split('.')
+                .next()
+                .map(str::to_owned)
+        };
+        let (new_name, old_name) = (name(new).expect("a key"), name(old).expect("a key"));
+        let errors = refused(&examples::EVERYTHING.replace(new, old));
+        let message = format!("`{old_name}` is called `{new_name}` now");
+        let error = errors.iter().find(|error| error.message == message);
+        let error = error.unwrap_or_else(|| panic!("{message}: {errors:?}"));
+        assert_eq!(
+            error.expected.as_deref(),
+            Some(format!("`{new_name}`").as_str())
         );
     }
 }

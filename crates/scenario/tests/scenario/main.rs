@@ -1,12 +1,13 @@
 //! The scenario reader from outside: what it accepts, what it refuses and with which words.
 
-mod bearer;
 mod catalog;
 mod errors;
 mod examples;
 mod hostile;
+mod link;
 mod overrides;
 mod own;
+mod rab;
 mod radio;
 mod schema;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use fadeout_core::Span;
-use fadeout_scenario::{Loss, QueueLimit, RateModel};
+use fadeout_scenario::{DelayModel, Loss, QueueLimit, RateModel};
 
 fn text() -> String {
     format!(
@@ -68,7 +68,10 @@ fn a_value_that_is_no_toml_is_a_string() {
         (scenario.duration, scenario.title.as_str()),
         (Span::from_secs(5), "a = b")
     );
-    assert_eq!(scenario.links[0].forward.delay, Span::from_millis(2));
+    assert_eq!(
+        scenario.links[0].forward.delay,
+        DelayModel::Constant(Span::from_millis(2))
+    );
 }
 
 #[test]

@@ -1,19 +1,19 @@
 //! Links: their rates, queues, losses and blockages.
 
-use super::{BuildError, direction_name};
+use super::BuildError;
 use fadeout_core::random::Stream;
 use fadeout_core::{Decibel, LinkId, Rate, Span, Time};
 use fadeout_link as link;
 use fadeout_radio::phy::mcs::McsTable;
 use fadeout_radio::phy::rate::{NrMcs, RateModel};
 use fadeout_radio::{self as radio, LinkBudget};
-use fadeout_scenario::{self as scenario, Scenario};
+use fadeout_scenario::{self as scenario, Medium, Scenario};
 
 pub(super) fn build_link(
     scenario: &Scenario,
     index: usize,
     is_reverse: bool,
-    id: LinkId,
+    (id, name): (LinkId, &str),
 ) -> Result<link::Link, BuildError> {
     let described = &scenario.links[index];
     let direction = if is_reverse {
@@ -22,19 +22,24 @@ pub(super) fn build_link(
         &described.forward
     };
     let refuse = |reason: String| BuildError::Link {
-        link: direction_name(described, is_reverse),
+        link: name.to_owned(),
         reason,
     };
     let (rate, mean) = rate(&direction.rate).map_err(&refuse)?;
     let config = link::LinkConfig {
         rate,
         blocks: None,
-        delay: direction.delay,
+        delay: delay(&direction.delay).map_err(&refuse)?,
         jitter: direction.jitter,
+        keeps_order: direction.keeps_order,
+        changes: match direction.changes {
+            scenario::Changes::AtOnce => link::Changes::AtOnce,
+            scenario::Changes::ForArrivals => link::Changes::ForArrivals,
+        },
         framing: direction.framing,
         queue: queue(&direction.queue, mean).map_err(&refuse)?,
-        loss: loss(direction.loss),
-        blockage: blockage(scenario, index, is_reverse)?,
+        loss: loss(&direction.loss).map_err(&refuse)?,
+        blockage: blockage(scenario, Medium::Link(index), is_reverse)?,
     };
     link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
 }
@@ -48,21 +53,16 @@ pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rat
             steps,
             repeat_every,
         } => {
-            let mean = mean_of_steps(steps, *repeat_every);
-            let steps = steps
-                .iter()
-                .map(|&(at, rate)| link::RateStep {
-                    at: at.since(Time::ZERO),
-                    rate,
-                })
-                .collect();
-            (
-                link::RateConfig::Steps {
-                    steps,
-                    repeat_every: *repeat_every,
-                },
-                mean,
-            )
+            let steps = steps.iter().map(|&(at, rate)| link::RateStep {
+                at: at.since(Time::ZERO),
+                rate,
+            });
+            stepped(steps.collect(), *repeat_every)
+        }
+        M::Series(series) => {
+            let steps = link::series::rates(&series.bytes)
+                .map_err(|error| format!("{}: {error}", series.path))?;
+            stepped(steps, series.repeat_every)
         }
         M::OnOff { rate, off } => {
             let schedule = schedule(off);
@@ -88,25 +88,60 @@ pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rat
     })
 }
 
-fn mean_of_steps(steps: &[(Time, Rate)], repeat_every: Option<Span>) -> Rate {
-    let Some(period) = repeat_every else {
-        return steps
-            .iter()
-            .map(|&(_, rate)| rate)
-            .max()
-            .unwrap_or(Rate::ZERO);
+/// Rates that step, and their long-term mean.
+fn stepped(steps: Vec<link::RateStep>, repeat_every: Option<Span>) -> (link::RateConfig, Rate) {
+    let mean = mean_of_steps(&steps, repeat_every);
+    let config = link::RateConfig::Steps {
+        steps,
+        repeat_every,
     };
-    let ends = steps
-        .iter()
-        .skip(1)
-        .map(|&(at, _)| at)
-        .chain([Time::ZERO + period]);
+    (config, mean)
+}
+
+fn mean_of_steps(steps: &[link::RateStep], repeat_every: Option<Span>) -> Rate {
+    let Some(period) = repeat_every else {
+        let rates = steps.iter().map(|step| step.rate);
+        return rates.max().unwrap_or(Rate::ZERO);
+    };
+    let ends = steps.iter().skip(1).map(|step| step.at).chain([period]);
     let bits: f64 = steps
         .iter()
         .zip(ends)
-        .map(|(&(at, rate), end)| rate.as_bits_per_sec() as f64 * end.since(at).as_secs_f64())
+        .map(|(step, end)| {
+            step.rate.as_bits_per_sec() as f64 * end.saturating_sub(step.at).as_secs_f64()
+        })
         .sum();
     Rate::from_bits_per_sec((bits / period.as_secs_f64()) as u64)
+}
+
+fn delay(model: &scenario::DelayModel) -> Result<link::DelayConfig, String> {
+    use scenario::DelayModel as M;
+    Ok(match model {
+        M::Constant(delay) => link::DelayConfig::Constant(*delay),
+        M::Steps {
+            steps,
+            repeat_every,
+        } => link::DelayConfig::Steps {
+            steps: steps
+                .iter()
+                .map(|&(at, delay)| link::DelayStep {
+                    at: at.since(Time::ZERO),
+                    delay,
+                })
+                .collect(),
+            repeat_every: *repeat_every,
+        },
+        M::Series(series) => link::DelayConfig::Steps {
+            steps: link::series::delays(&series.bytes)
+                .map_err(|error| format!("{}: {error}", series.path))?,
+            repeat_every: series.repeat_every,
+        },
+    })
+}
+
+/// The longest delay that a direction ever has; zero where it cannot be built.
+pub(crate) fn longest_delay(direction: &scenario::LinkDirection) -> Span {
+    delay(&direction.delay).map_or(Span::ZERO, |config| config.longest())
 }
 
 fn budget(described: &scenario::Radio) -> LinkBudget {
@@ -190,13 +225,12 @@ pub(super) fn discipline(
         .ok_or_else(|| format!("there is no queue discipline \"{name}\""))
 }
 
-pub(super) fn loss(loss: scenario::Loss) -> link::LossConfig {
-    match loss {
-        scenario::Loss::None => link::LossConfig::None,
-        scenario::Loss::Independent { probability } => {
-            link::LossConfig::Independent { probability }
-        }
-        scenario::Loss::GilbertElliott {
+pub(super) fn loss(loss: &scenario::Loss) -> Result<link::LossConfig, String> {
+    use scenario::Loss as M;
+    Ok(match loss {
+        M::None => link::LossConfig::None,
+        &M::Independent { probability } => link::LossConfig::Independent { probability },
+        &M::GilbertElliott {
             to_bad,
             to_good,
             loss_good,
@@ -207,7 +241,13 @@ pub(super) fn loss(loss: scenario::Loss) -> link::LossConfig {
             loss_good,
             loss_bad,
         }),
-    }
+        M::Arrivals(ordinals) => link::LossConfig::Arrivals(
+            link::Arrivals::new(ordinals.as_slice()).map_err(|error| error.to_string())?,
+        ),
+        M::ArrivalsOf { path, bytes } => link::LossConfig::Arrivals(
+            link::Arrivals::parse(bytes).map_err(|error| format!("{path}: {error}"))?,
+        ),
+    })
 }
 
 fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
@@ -238,9 +278,13 @@ fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
 /// The blockages of one direction of a link or bearer, drawn up to the end of the run.
 pub(super) fn blockage(
     scenario: &Scenario,
-    link: usize,
+    medium: Medium,
     is_reverse: bool,
 ) -> Result<Option<link::BlockageConfig>, BuildError> {
+    let link = match medium {
+        Medium::Link(link) => Some(&scenario.links[link]),
+        Medium::Rab(_) | Medium::RadioBearer(_) => None,
+    };
     let mut effect = None;
     let mut intervals = Vec::new();
     for (index, blockage) in scenario.blockages.iter().enumerate() {
@@ -249,7 +293,7 @@ pub(super) fn blockage(
         } else {
             blockage.direction.has_forward()
         };
-        if blockage.link != link || !hits {
+        if blockage.medium != medium || !hits {
             continue;
         }
         let refuse = |reason: String| BuildError::Blockage {
@@ -271,8 +315,7 @@ pub(super) fn blockage(
                 .map_err(|error| refuse(error.to_string()))?;
         let mut draws = stream("blockage.distance");
         for (start, end) in times {
-            let (rate, loss_db) = depth(scenario.links.get(link), blockage, is_reverse, &mut draws)
-                .map_err(&refuse)?;
+            let (rate, loss_db) = depth(link, blockage, is_reverse, &mut draws).map_err(&refuse)?;
             intervals.push(link::BlockageInterval {
                 start,
                 end,

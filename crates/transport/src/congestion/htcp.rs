@@ -12,11 +12,10 @@
 //! instead of the ratio up to 10 ms. Real numbers where the kernel has fixed point and jiffies.
 
 use super::linux::slow_start;
-use super::registry::Algorithm;
-use super::settings::Settings;
+use super::registry::constant;
 use super::{AckSample, CongestionControl, CongestionEvent, RecoveryState, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, flag, number, span};
+use fadeout_core::registry::{Entry, Registered, Settings, flag, number, span};
 use fadeout_core::{Span, Time};
 
 /// Round-trip time at which the increase is not scaled, and the scale's bounds.
@@ -61,7 +60,7 @@ struct Epoch {
     trusts_ratio: bool,
 }
 
-impl Algorithm for Htcp {
+impl Registered<Stream> for Htcp {
     const ENTRY: Entry = Entry {
         name: "htcp",
         aliases: &["h-tcp"],
@@ -109,7 +108,7 @@ impl Algorithm for Htcp {
             trusts_ratio: false,
         };
         Htcp {
-            delta_l: settings.span("delta-l").as_secs_f64(),
+            delta_l: constant(settings, "delta-l").as_secs_f64(),
             scales_by_rtt: settings.flag("rtt-scaling"),
             watches_throughput: settings.flag("bandwidth-switch"),
             beta_min,

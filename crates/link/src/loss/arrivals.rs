@@ -1,0 +1,147 @@
+//! Loss of listed arrivals: the n-th packet to reach the link, whatever it is.
+//!
+//! With the list that a run of something else used, a run here loses the same packets as long as it
+//! sends the same ones, and a comparison does not depend on the luck of the draw.
+
+use crate::lines::{meaningful, shown};
+use crate::{LinkError, OrdinalsError};
+use std::sync::Arc;
+
+/// Ordinals of arrivals that are lost; 1 is the first packet that arrives. Cloning it shares the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrivals {
+    /// Above zero, in increasing order.
+    ordinals: Arc<[u64]>,
+}
+
+impl Arrivals {
+    /// The arrivals of these ordinals, each at least 1 and greater than the one before it.
+    ///
+    /// # Errors
+    /// When an ordinal is zero or not greater than the one before it.
+    pub fn new(ordinals: impl Into<Arc<[u64]>>) -> Result<Arrivals, LinkError> {
+        let ordinals = ordinals.into();
+        let mut previous = 0;
+        for &ordinal in ordinals.iter() {
+            if ordinal <= previous {
+                return Err(LinkError::Ordinal { ordinal, previous });
+            }
+            previous = ordinal;
+        }
+        Ok(Arrivals { ordinals })
+    }
+
+    /// Reads a list of ordinals: one a line, increasing; blank lines and lines that begin with `#` say
+    /// nothing.
+    ///
+    /// # Errors
+    /// With the number of the first line that is wrong.
+    pub fn parse(text: &[u8]) -> Result<Arrivals, OrdinalsError> {
+        let mut ordinals: Vec<u64> = Vec::new();
+        for (line, word) in meaningful(text) {
+            let ordinal = number(word).ok_or_else(|| OrdinalsError::NotAnOrdinal {
+                line,
+                found: shown(word),
+            })?;
+            let previous = ordinals.last().copied().unwrap_or(0);
+            if ordinal <= previous {
+                return Err(OrdinalsError::OutOfOrder {
+                    line,
+                    ordinal,
+                    previous,
+                });
+            }
+            ordinals.push(ordinal);
+        }
+        Ok(Arrivals {
+            ordinals: ordinals.into(),
+        })
+    }
+}
+
+/// A number above zero of decimal digits alone.
+fn number(word: &[u8]) -> Option<u64> {
+    if !word.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number = std::str::from_utf8(word).ok()?.parse().ok()?;
+    (number > 0).then_some(number)
+}
+
+/// Counts arrivals along the list.
+#[derive(Debug, Clone)]
+pub(crate) struct Counted {
+    arrivals: Arrivals,
+    /// Index of the next ordinal.
+    next: usize,
+    arrived: u64,
+}
+
+impl Counted {
+    pub(crate) fn new(arrivals: Arrivals) -> Self {
+        Counted {
+            arrivals,
+            next: 0,
+            arrived: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_lost(&mut self) -> bool {
+        self.arrived += 1;
+        let is_lost = self.arrivals.ordinals.get(self.next) == Some(&self.arrived);
+        self.next += usize::from(is_lost);
+        is_lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_the_listed_arrivals_are_lost() {
+        let arrivals = Arrivals::new([1, 2, 5]).expect("increasing");
+        let mut counted = Counted::new(arrivals);
+        let lost: Vec<u64> = (1..=8).filter(|_| counted.is_lost()).collect();
+        assert_eq!(lost, [1, 2, 5]);
+    }
+
+    #[test]
+    fn a_file_has_an_ordinal_a_line_and_comments() {
+        let arrivals = Arrivals::parse(b"# seed 11\n3\r\n\n 17\n# end\n200").expect("a list");
+        assert_eq!(*arrivals.ordinals, [3, 17, 200]);
+        assert_eq!(
+            Arrivals::parse(b"").map(|none| none.ordinals.len()),
+            Ok(0),
+            "nothing is lost"
+        );
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_was_expected() {
+        let error = |text: &str| {
+            Arrivals::parse(text.as_bytes())
+                .expect_err("a wrong list")
+                .to_string()
+        };
+        assert_eq!(
+            error("1\n# two\nx\n"),
+            "line 3: found \"x\"; expected an arrival's ordinal, a whole number from 1 on"
+        );
+        assert!(error("0").starts_with("line 1: found \"0\""));
+        assert!(error("-1").starts_with("line 1: found \"-1\""));
+        assert!(error("1.5").starts_with("line 1"));
+        assert!(error("99999999999999999999").starts_with("line 1"));
+        assert_eq!(
+            error("4\n4\n"),
+            "line 2: 4 comes after 4; expected ordinals that increase"
+        );
+    }
+
+    #[test]
+    fn a_list_out_of_order_is_an_error() {
+        assert!(Arrivals::new([2, 1]).is_err());
+        assert!(Arrivals::new([0]).is_err());
+    }
+}

@@ -1,0 +1,156 @@
+//! Measured rate and delay over time, as a table of text.
+//!
+//! The first line names the columns, separated by commas: `time_s`, and `rate_mbps`, `delay_ms` or both.
+//! Each further line holds from its time until that of the next one. The first is at 0.
+
+use crate::lines::{meaningful, shown};
+use crate::rate::RateStep;
+use crate::{DelayStep, SeriesError};
+use fadeout_core::{Rate, Span};
+
+/// Largest time in seconds, rate in Mbit/s and delay in ms; far above anything that is simulated.
+const LARGEST: f64 = 1e9;
+
+/// The rates of a series.
+///
+/// # Errors
+/// With the number of the first line that is wrong.
+pub fn rates(text: &[u8]) -> Result<Vec<RateStep>, SeriesError> {
+    column(text, "rate_mbps", |at, mbps| RateStep {
+        at,
+        rate: Rate::from_bits_per_sec((mbps * 1e6).round() as u64),
+    })
+}
+
+/// The delays of a series.
+///
+/// # Errors
+/// With the number of the first line that is wrong.
+pub fn delays(text: &[u8]) -> Result<Vec<DelayStep>, SeriesError> {
+    column(text, "delay_ms", |at, ms| DelayStep {
+        at,
+        delay: Span::from_secs_f64(ms / 1e3),
+    })
+}
+
+fn column<T>(
+    text: &[u8],
+    name: &'static str,
+    step: impl Fn(Span, f64) -> T,
+) -> Result<Vec<T>, SeriesError> {
+    let mut lines = meaningful(text);
+    let (line, header) = lines.next().ok_or(SeriesError::Empty)?;
+    let find = |name: &'static str| {
+        cells(header)
+            .position(|cell| cell == name.as_bytes())
+            .ok_or_else(|| SeriesError::NoColumn {
+                line,
+                name,
+                found: shown(header),
+            })
+    };
+    let (time, value) = (find("time_s")?, find(name)?);
+    let count = cells(header).count();
+    let mut steps = Vec::new();
+    let mut previous: Option<f64> = None;
+    for (line, row) in lines {
+        if cells(row).count() != count {
+            return Err(SeriesError::Columns {
+                line,
+                found: cells(row).count(),
+                expected: count,
+            });
+        }
+        let cell = |index, name| {
+            let cell = cells(row).nth(index).unwrap_or_default();
+            number(cell).ok_or_else(|| SeriesError::NotANumber {
+                line,
+                name,
+                found: shown(cell),
+            })
+        };
+        let (time_s, value) = (cell(time, "time_s")?, cell(value, name)?);
+        if previous.map_or(time_s != 0.0, |previous| time_s <= previous) {
+            return Err(SeriesError::Time {
+                line,
+                time_s,
+                previous,
+            });
+        }
+        previous = Some(time_s);
+        steps.push(step(Span::from_secs_f64(time_s), value));
+    }
+    if steps.is_empty() {
+        return Err(SeriesError::Empty);
+    }
+    Ok(steps)
+}
+
+fn cells(row: &[u8]) -> impl Iterator<Item = &[u8]> {
+    row.split(|&byte| byte == b',')
+        .map(|cell| cell.trim_ascii())
+}
+
+fn number(cell: &[u8]) -> Option<f64> {
+    let number: f64 = std::str::from_utf8(cell).ok()?.parse().ok()?;
+    (0.0..=LARGEST).contains(&number).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: &str =
+        "# a drive\ntime_s,rate_mbps,delay_ms\n0,10.5,20\n0.25,0,35.5\r\n\n1e0,40,20\n";
+
+    #[test]
+    fn one_file_gives_rates_and_delays() {
+        let rates = rates(BOTH.as_bytes()).expect("a series");
+        let bits: Vec<u64> = rates.iter().map(|s| s.rate.as_bits_per_sec()).collect();
+        assert_eq!(bits, [10_500_000, 0, 40_000_000]);
+        let delays = delays(BOTH.as_bytes()).expect("a series");
+        let micros: Vec<(u64, u64)> = delays
+            .iter()
+            .map(|s| (s.at.as_millis(), s.delay.as_micros()))
+            .collect();
+        assert_eq!(micros, [(0, 20_000), (250, 35_500), (1000, 20_000)]);
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_was_expected() {
+        let error = |text: &str| {
+            delays(text.as_bytes())
+                .expect_err("a wrong series")
+                .to_string()
+        };
+        assert_eq!(
+            error("# nothing\n"),
+            "the series is empty; expected a line of column names and at least one row"
+        );
+        assert!(error("time_s,delay_ms\n").starts_with("the series is empty"));
+        assert_eq!(
+            error("\ntime_s,delay\n0,1"),
+            "line 2: no column `delay_ms` in \"time_s,delay\"; expected `time_s` and `rate_mbps`, \
+             `delay_ms` or both"
+        );
+        assert_eq!(
+            error("time_s,delay_ms\n0,1\n1"),
+            "line 3: 1 columns; expected 2, as in the first line"
+        );
+        assert_eq!(
+            error("time_s,delay_ms\n0,-1"),
+            "line 2: delay_ms is \"-1\"; expected a number from 0 to 1e9"
+        );
+        for wrong in ["nan", "inf", "1e300", "", "1,2", "\u{fffd}"] {
+            assert!(error(&format!("time_s,delay_ms\n0,{wrong}")).starts_with("line 2"));
+        }
+        assert_eq!(
+            error("time_s,delay_ms\n0.5,1"),
+            "line 2: the first row is at 0.5 s; expected 0"
+        );
+        assert_eq!(
+            error("time_s,delay_ms\n0,1\n1,2\n1,2"),
+            "line 4: 1 s comes after 1 s; expected times that increase"
+        );
+    }
+}
