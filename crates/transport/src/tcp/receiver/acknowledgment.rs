@@ -148,6 +148,11 @@ impl AckPolicy {
         }
     }
 
+    /// Whether quick ACKs are granted.
+    pub(super) fn is_quick(&self) -> bool {
+        self.quick > 0
+    }
+
     /// The buffer is half full: no quick ACKs any more.
     pub(super) fn forgo_quick_acks(&mut self) {
         self.quick = 0;
@@ -234,8 +239,8 @@ impl AckPolicy {
                 };
                 delay = delay.min(longest).min(self.clock.ticks(MAX_DELAY));
             }
-            let soon = self.clock.fires_at(now, self.clock.span(delay / 4));
-            if self.timer_at <= soon {
+            let quarter = self.clock.span(delay / 4);
+            if !self.timer_at.is_never() && self.timer_at <= self.clock.fires_at(now, quarter) {
                 return true;
             }
         }

@@ -300,7 +300,7 @@ impl Receiver {
             self.unread += bytes;
         }
         let held = self.reassembly.buffered() + self.unread;
-        if self.policy.rule() == AckRule::Linux && self.window.is_tight(held) {
+        if self.policy.is_quick() && self.window.is_tight(held) {
             self.policy.forgo_quick_acks();
         }
         // Where the application does not read, the ACK waits for it to make room.
@@ -311,7 +311,12 @@ impl Receiver {
             next: self.reassembly.next(),
             is_full: is_full && may_answer,
             has_sack: self.has_sack,
-            rtt: self.window.rtt_or(srtt),
+            // Thinning alone asks for it.
+            rtt: if urgency == Urgency::OutOfOrder {
+                self.window.rtt_or(srtt)
+            } else {
+                Span::ZERO
+            },
             srtt,
         };
         self.policy.decide(now, urgency, &cx) || (self.is_reading && self.is_answered_read(bytes))
