@@ -167,6 +167,7 @@ impl Sender {
             ece: flags.ece,
             is_paced: self.is_pacing(),
             pacing_rate: self.pacer.rate,
+            departs_in: self.pacer.next_at.since(cx.now),
             state: self.state,
         };
         if delivered_now > 0 || acked > 0 || flags.ece || lost_now > 0 {
