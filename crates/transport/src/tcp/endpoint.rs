@@ -5,6 +5,7 @@ use super::info::TcpInfo;
 use super::outbox::{AppEvent, Outbox, Outgoing};
 use super::receiver::Receiver;
 use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
+use super::timer::TimerClock;
 use crate::congestion::{Congestion, EcnFeedback, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
 use fadeout_core::{
@@ -461,7 +462,8 @@ impl TcpEndpoint {
             .config
             .initial_rto
             .saturating_mul(1 << (self.syns - 1).min(20));
-        self.syn_at = now.saturating_add(backoff.min(self.config.maximum_rto));
+        let clock = TimerClock::new(&self.config);
+        self.syn_at = clock.fires_at(now, backoff.min(self.config.maximum_rto));
         let is_reply = self.state == ConnectionState::SynReceived;
         let mut flags = Flags::SYN;
         if is_reply {

@@ -35,6 +35,12 @@ pub const PARAMETERS: &[Parameter] = &[
         "1 ms",
         "Granularity that timeouts round up to (1/HZ in Linux).",
     ),
+    flag(
+        "timer-wheel",
+        "by profile",
+        "Timers fire at ticks: at the one after their own, from 63 ticks on at every 8th, from 504 \
+         at every 64th, and so on (Linux's timer wheel). Otherwise exactly.",
+    ),
     integer(
         "initial-window",
         (1, 10_000, "segments"),
@@ -258,6 +264,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         maximum_rto: Span::from_secs(60),
         initial_rto: Span::from_secs(1),
         timer_tick: Span::from_millis(1),
+        timer_wheel: false,
         initial_window: 10,
         initial_ssthresh: f64::INFINITY,
         slow_start_after_idle: true,
@@ -301,6 +308,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
             frto: true,
             undo: true,
             rto_rule: RtoRule::Linux,
+            timer_wheel: true,
             minimum_rto: Span::from_millis(200),
             maximum_rto: Span::from_secs(120),
             ack_rule: AckRule::Linux,
@@ -335,6 +343,7 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
         _ => config.rto_rule,
     };
     config.timer_tick = given.span("timer-tick", config.timer_tick);
+    config.timer_wheel = given.flag("timer-wheel", config.timer_wheel);
     let integer = |name, default: u32| given.number(name, f64::from(default)) as u32;
     config.initial_window = integer("initial-window", config.initial_window);
     config.initial_ssthresh = given.number("initial-ssthresh", config.initial_ssthresh);

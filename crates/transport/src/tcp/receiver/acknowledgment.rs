@@ -3,6 +3,7 @@
 //! `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
 
 use crate::tcp::config::{AckRule, TcpConfig};
+use crate::tcp::timer::TimerClock;
 use fadeout_core::{Span, Time};
 
 /// How soon an arrival wants its ACK.
@@ -24,17 +25,18 @@ const UNCOMPRESSED_DUPLICATES: u32 = 3;
 const MAX_COMPRESSED: u32 = 44;
 /// Longest delay of a thinned ACK (Linux `tcp_comp_sack_delay_ns`).
 const MAX_COMPRESSION_DELAY: Span = Span::from_millis(1);
-/// Longest adaptive delay (half a second in Linux).
-const MAX_ADAPTIVE_DELAY: Span = Span::from_millis(500);
+/// Longest delay (Linux `TCP_DELACK_MAX`).
+const MAX_DELAY: Span = Span::from_millis(200);
 
 #[derive(Debug)]
 pub(super) struct AckPolicy {
     rule: AckRule,
-    /// Fixed delay, or Linux's smallest.
-    delay: Span,
+    clock: TimerClock,
+    /// Fixed delay, or Linux's smallest, in ticks.
+    delay: u64,
     compresses: bool,
-    /// Linux's adaptive timeout; zero before the first data.
-    adaptive: Span,
+    /// Linux's adaptive timeout (`icsk_ack.ato`) in ticks; zero before the first data.
+    adaptive: u64,
     last_data_at: Time,
     quick: u64,
     /// Data goes both ways: what is sent soon after data arrived carries its ACK, so that ACKs wait
@@ -49,11 +51,13 @@ pub(super) struct AckPolicy {
 
 impl AckPolicy {
     pub(super) fn new(config: &TcpConfig) -> AckPolicy {
+        let clock = TimerClock::new(config);
         AckPolicy {
             rule: config.ack_rule,
-            delay: config.delayed_ack,
+            clock,
+            delay: clock.ticks(config.delayed_ack),
             compresses: config.sack_compression,
-            adaptive: Span::ZERO,
+            adaptive: 0,
             last_data_at: Time::ZERO,
             quick: 0,
             is_interactive: false,
@@ -75,11 +79,12 @@ impl AckPolicy {
         if self.rule != AckRule::Linux {
             return;
         }
-        if self.adaptive.is_zero() {
+        if self.adaptive == 0 {
             self.grant_quick_acks(window, mss);
             self.adaptive = self.delay;
         } else {
-            let gap = now.since(self.last_data_at);
+            let gap = self.clock.ticks_between(self.last_data_at, now);
+            let rto = self.clock.ticks(rto);
             if gap <= self.delay / 2 {
                 self.adaptive = self.adaptive / 2 + self.delay / 2;
             } else if gap < self.adaptive {
@@ -94,7 +99,9 @@ impl AckPolicy {
 
     /// Data left. A reply that soon follows what arrived makes the connection interactive.
     pub(super) fn on_data_sent(&mut self, now: Time) {
-        if self.rule == AckRule::Linux && now.since(self.last_data_at) < self.adaptive {
+        if self.rule == AckRule::Linux
+            && self.clock.ticks_between(self.last_data_at, now) < self.adaptive
+        {
             self.is_interactive = true;
         }
     }
@@ -154,8 +161,7 @@ impl AckPolicy {
         if urgency == Urgency::OutOfOrder {
             return !self.compress(now, has_sack, rtt);
         }
-        self.arm_delayed(now, srtt);
-        false
+        self.arm_delayed(now, srtt)
     }
 
     /// Thins out ACKs of out-of-order data; false when this one must leave.
@@ -174,20 +180,27 @@ impl AckPolicy {
         true
     }
 
-    fn arm_delayed(&mut self, now: Time, srtt: Span) {
+    /// Sets the timer unless it is set for an earlier time. Returns whether the ACK leaves instead,
+    /// because the timer is about to fire.
+    fn arm_delayed(&mut self, now: Time, srtt: Span) -> bool {
         let mut delay = self.delay;
         if self.rule == AckRule::Linux {
             delay = self.adaptive;
             if delay > self.delay {
-                let longest = if srtt.is_zero() {
-                    MAX_ADAPTIVE_DELAY
-                } else {
-                    MAX_ADAPTIVE_DELAY.min(srtt.max(self.delay))
+                let longest = match self.clock.ticks(srtt) {
+                    0 => delay,
+                    rtt => rtt.max(self.delay),
                 };
-                delay = delay.min(longest);
+                delay = delay.min(longest).min(self.clock.ticks(MAX_DELAY));
+            }
+            let soon = self.clock.fires_at(now, self.clock.span(delay / 4));
+            if self.timer_at <= soon {
+                return true;
             }
         }
-        self.timer_at = self.timer_at.min(now + delay);
+        let at = self.clock.fires_at(now, self.clock.span(delay));
+        self.timer_at = self.timer_at.min(at);
+        false
     }
 
     /// An ACK left, on its own or on data.
@@ -217,7 +230,7 @@ impl AckPolicy {
                 self.adaptive = if self.is_interactive {
                     self.delay
                 } else {
-                    (self.adaptive * 2).min(rto)
+                    (self.adaptive * 2).min(self.clock.ticks(rto))
                 };
                 self.is_interactive = false;
             }
@@ -246,6 +259,7 @@ mod tests {
     fn a_single_segment_waits_for_the_timer() {
         let config = TcpConfig {
             ack_rule: AckRule::EverySecond,
+            timer_wheel: false,
             ..TcpConfig::linux()
         };
         let mut policy = AckPolicy::new(&config);

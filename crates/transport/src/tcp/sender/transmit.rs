@@ -373,8 +373,7 @@ impl Sender {
             number += 1;
         }
         if rearm {
-            let at = cx.now + self.rtt.rto();
-            self.arm(TimerKind::Rto, at);
+            self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
         }
     }
 
