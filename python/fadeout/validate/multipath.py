@@ -29,7 +29,8 @@ def recorded() -> Iterator[Recorded]:
         alike = again if not is_blocked else [run for run in runs if _is_alike(run, again[0])]
         received = [run["received_mbps"] for run in alike]
         resent = [float(run["retransmits"]) for run in alike]
-        starts_s = [ms * 1e-3 for ms in (STARTS_MS if is_blocked else STARTS_MS[:1])]
+        starts_ms = STARTS_MS if is_blocked else STARTS_MS[:1]
+        starts_s = [recordings.CLOCK_AT_START_S + ms * 1e-3 for ms in starts_ms]
         yield Recorded(
             name=name,
             group="multipath-block" if is_blocked else "multipath",

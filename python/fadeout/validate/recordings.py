@@ -28,10 +28,14 @@ HZ = 100
 RECEIVE_WINDOW = 32 * 1024 * 1024
 """Largest window in bytes: half of the kernel's largest receive buffer."""
 
-COUNTS_JIFFIES = ("cubic", "bic", "westwood")
+COUNTS_JIFFIES = ("cubic", "bic", "westwood", "htcp", "bbr")
 """Congestion controls whose arithmetic is in jiffies."""
 
 BLOCKAGE_PERIOD_S = 5
+
+CLOCK_AT_START_S = 5.0
+"""Reading of the kernel's clock at the tick before the exact runs start: their timers, which are coarse
+from 63 ticks on, count from the clock's zero."""
 
 IPERF3_EXCHANGES = 6
 """Round trips from the start of iperf3 to its first data: the control connection's handshake, the cookie
@@ -192,7 +196,7 @@ def _exact() -> Iterator[Recorded]:
             continue
         run = run | {key: float(run[key]) for key in ("rate_mbps", "delay_ms", "limit_packets")}
         run["limit_packets"] = int(run["limit_packets"])
-        start_s = run["tick_phase_ms"] * 1e-3
+        start_s = CLOCK_AT_START_S + run["tick_phase_ms"] * 1e-3
         made = document(f"Linux 6.12, {run['run']}", run["duration_s"] + start_s, run)
         made["flow"] = {"bulk": flow(run["congestion_control"], start_s)}
         if run["group"] == "loss":
@@ -225,7 +229,7 @@ def _pairs() -> Iterator[Recorded]:
         again = [run for run in runs if _pair_of(run) == names]
         shifts = sorted({run["start_s"] for run in again if run["flow"] == 1})
         made = tuple(
-            _pair(names, start_ms * 1e-3, shift_s, first)
+            _pair(names, CLOCK_AT_START_S + start_ms * 1e-3, shift_s, first)
             for shift_s in shifts
             for start_ms in PAIR_STARTS_MS
         )

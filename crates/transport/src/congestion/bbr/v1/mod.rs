@@ -16,8 +16,9 @@ mod phases;
 mod policer;
 mod sizes;
 
+use super::super::linux::Jiffies;
 use super::super::registry::Algorithm;
-use super::super::settings::Settings;
+use super::super::settings::{HZ, Settings};
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
@@ -52,6 +53,7 @@ pub struct BbrV1 {
     pacing_margin: f64,
     probe_rtt_duration: Span,
     min_rtt_window: Span,
+    jiffies: Jiffies,
     random: Stream,
 
     mode: Mode,
@@ -120,6 +122,7 @@ impl Algorithm for BbrV1 {
                 "200 ms",
                 "How long the queue is kept empty.",
             ),
+            HZ,
         ],
     };
 
@@ -129,6 +132,7 @@ impl Algorithm for BbrV1 {
             pacing_margin: settings.number("pacing-margin"),
             probe_rtt_duration: settings.span("probe-rtt-duration"),
             min_rtt_window: settings.span("min-rtt-window"),
+            jiffies: Jiffies::new(settings.integer("hz")),
             random,
             mode: Mode::Startup,
             round: Round::default(),
@@ -161,7 +165,7 @@ impl CongestionControl for BbrV1 {
     fn on_established(&mut self, window: &mut Window, now: Time, srtt: Option<Span>) {
         self.mss = f64::from(window.mss);
         self.min_rtt = srtt;
-        self.min_rtt_at = now;
+        self.min_rtt_at = self.jiffies.begin_of(now);
         self.cycle_at = now;
         self.aggregation.restart(now);
         self.start_pacing(window.cwnd, srtt);
