@@ -158,7 +158,7 @@ def read_texts(
     workers: int | None = None,
     progress: CountCallback | None = None,
 ) -> list[Item]:
-    """What `read` makes of each scenario and its results, in their order; the results are not kept."""
+    """What `read` makes of each scenario and its results, in order; the results are not kept."""
 
     def call(may_go_on: MayGoOn, text: str) -> Item:
         return read(text, run(text, progress=may_go_on))

@@ -1,4 +1,4 @@
-"""Our runs beside those of a Linux kernel: what is compared, how near it must come, and what misses."""
+"""Our runs beside those of a Linux kernel: what is compared, how near it must be, what misses."""
 
 import tomllib
 from collections.abc import Sequence
@@ -33,12 +33,19 @@ QUANTITIES = (
     Quantity("retransmitted", "retransmitted_segments", ".0f"),
 )
 
-RATE = {"clean": 0.02, "buffer": 0.02, "slowstart": 0.02, "multipath": 0.02, "loss": 0.03, "pair": 0.0}
+RATE = {
+    "clean": 0.02,
+    "buffer": 0.02,
+    "slowstart": 0.02,
+    "multipath": 0.02,
+    "loss": 0.03,
+    "pair": 0.0,
+}
 """Largest relative error of received rate and round-trip time, by group; others 4 %.
 
-Two runs of the kernel that differ in milliseconds are less than 0.2 % apart on a clean link, 1.4 % with
-random loss at the same arrivals, 0.6 % with blockages. A pair's shares are chaotic: the kernel's own spread
-is all the room there is.
+Two runs of the kernel that differ in milliseconds are less than 0.2 % apart on a clean link,
+1.4 % with random loss at the same arrivals, 0.6 % with blockages. A pair's shares are chaotic: the
+kernel's own spread is all the room there is.
 """
 
 RATE_BLOCKED = 0.04
@@ -88,7 +95,9 @@ class Row:
         if key == "max_cwnd_segments":
             return LARGEST_WINDOW
         if key == "retransmitted_segments":
-            return max(RETRANSMISSIONS, RETRANSMITTED_SEGMENTS / max(self.recorded.linux[key][1], 1))
+            return max(
+                RETRANSMISSIONS, RETRANSMITTED_SEGMENTS / max(self.recorded.linux[key][1], 1)
+            )
         if key == "mean_srtt_ms" and self.recorded.group == "pair":
             return RATE["clean"]
         return RATE.get(self.recorded.group, RATE_BLOCKED)
@@ -127,7 +136,7 @@ class Row:
 
 def _range(values: Range, form: str) -> str:
     least, largest = (format(value, form) for value in values)
-    return least if least == largest else f"{least}–{largest}"
+    return least if least == largest else f"{least} to {largest}"
 
 
 @cache
@@ -185,9 +194,7 @@ def ours(row: Recorded, results: Results) -> dict[str, float]:
         "retransmitted_segments": float(flow["retransmitted_segments"]),
     }
     if "mean_srtt_ms" in row.linux:
-        rows = results.congestion.filter(
-            (pl.col("flow") == flow["flow"]) & (pl.col("srtt_s") > 0)
-        )
+        rows = results.congestion.filter((pl.col("flow") == flow["flow"]) & (pl.col("srtt_s") > 0))
         sampled = at_instants(rows, start_s, seconds)
         values["mean_srtt_ms"] = float(sampled["srtt_s"].to_numpy().mean()) * 1e3
         values["max_cwnd_segments"] = float(sampled["cwnd_segments"].to_numpy().max())

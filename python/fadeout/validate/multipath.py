@@ -1,7 +1,7 @@
 """Recorded runs of Linux's Multipath TCP, and the scenarios that are equivalent to them.
 
 The connections open on the first path; the second joins at once. The recordings made with iperf3
-(`linux_6_12/multipath.toml`) are totals alone; those with exact clocks have each subflow's samples too.
+(`linux_6_12/multipath.toml`) are totals alone; those with exact clocks have samples too.
 """
 
 import tomllib
@@ -24,8 +24,8 @@ def recorded() -> Iterator[Recorded]:
     for name in dict.fromkeys(run["run"] for run in runs if run["group"] == "mptcp"):
         again = [run for run in runs if name in run["run"]]
         is_blocked = again[0]["blockage_s"] is not None
-        # How far a blocked run moves with its start was recorded for two leads only; another lead moves it
-        # as much.
+        # How far a blocked run moves with its start was recorded for one lead only; another lead
+        # moves it as much.
         alike = again if not is_blocked else [run for run in runs if _is_alike(run, again[0])]
         received = [run["received_mbps"] for run in alike]
         resent = [float(run["retransmits"]) for run in alike]
@@ -68,10 +68,12 @@ def _iperf3() -> Iterator[Recorded]:
     document = tomllib.loads((DATA / "multipath.toml").read_text(encoding="utf-8"))
     for run in document["run"]:
         name, length_s = run["name"], run["blockage_s"]
-        leads_s = document["blockage_clock_leads_s"] if length_s > 0 else [0.0]
+        starts_s = [ms * 1e-3 for ms in range(0, 10, 2)] if length_s > 0 else [0.0]
+        lead_s = recordings.iperf3_clock_lead_s(run["paths"][0]["delay_ms"])
         scenarios = []
-        for lead_s in leads_s:
-            made = scenario(name, run["congestion_control"], run["duration_s"], run["paths"], 0.0)
+        for start_s in starts_s:
+            end_s = run["duration_s"] + start_s
+            made = scenario(name, run["congestion_control"], end_s, run["paths"], start_s)
             if length_s > 0:
                 phase_s = BLOCKAGE_PERIOD_S - length_s - lead_s
                 made["blockage"] = {"first-path": recordings.blockage("path-1", length_s, phase_s)}

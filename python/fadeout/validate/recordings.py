@@ -34,13 +34,14 @@ COUNTS_JIFFIES = ("cubic", "bic", "westwood", "htcp", "bbr")
 BLOCKAGE_PERIOD_S = 5
 
 CLOCK_AT_START_S = 5.0
-"""Reading of the kernel's clock at the tick before the exact runs start: their timers, which are coarse
-from 63 ticks on, count from the clock's zero."""
+"""Reading of the kernel's clock at the tick before the exact runs start: their timers, which are
+coarse from 63 ticks on, count from the clock's zero."""
 
 IPERF3_EXCHANGES = 6
-"""Round trips from the start of iperf3 to its first data: the control connection's handshake, the cookie
-until the server asks for parameters, the length of the parameters until its ACK lets the rest of them go,
-these until the server asks for streams, the stream's handshake, its cookie until the server says start."""
+"""Round trips from the start of iperf3 to its first data: the control connection's handshake, the
+cookie until the server asks for parameters, their length until its ACK lets the rest of them go,
+these until the server asks for streams, the stream's handshake, its cookie until the server says
+start."""
 
 IPERF3_CLOCK_LEAD_S = 0.2
 """How long before iperf3 the recordings' blockage clock started, as their notes have it."""
@@ -184,8 +185,7 @@ def spread(runs: list[dict[str, Any]]) -> dict[str, Range]:
     """The quantities of a run that was repeated, from the least to the largest."""
     each = [once(run) for run in runs]
     return {
-        key: (min(one[key][0] for one in each), max(one[key][1] for one in each))
-        for key in each[0]
+        key: (min(one[key][0] for one in each), max(one[key][1] for one in each)) for key in each[0]
     }
 
 
@@ -222,7 +222,7 @@ PAIR_STARTS_MS = (3.0, 3.1, 4.0, 5.0, 7.0, 9.0)
 
 
 def _pairs() -> Iterator[Recorded]:
-    """Two flows on one bottleneck: which has how much differs from start to start, in the kernel too."""
+    """Two flows on one bottleneck; their shares differ from start to start, in the kernel too."""
     runs = [run for run in exact_runs() if "pair_" in run["run"]]
     first = runs[0] | {"rate_mbps": 30, "delay_ms": 20, "limit_packets": 150}
     for names in dict.fromkeys(_pair_of(run) for run in runs):
@@ -252,9 +252,7 @@ def _pair_of(run: dict[str, Any]) -> tuple[str, str]:
     return words[at + 1], words[at + 2]
 
 
-def _pair(
-    names: tuple[str, str], start_s: float, shift_s: float, run: dict[str, Any]
-) -> Document:
+def _pair(names: tuple[str, str], start_s: float, shift_s: float, run: dict[str, Any]) -> Document:
     made = document(f"Linux 6.12, {names[0]} and {names[1]}", 40 + start_s, run)
     made["flow"] = {
         "first": flow(names[0], start_s),
@@ -289,8 +287,13 @@ def _iperf3() -> Iterator[Recorded]:
 
 
 def iperf3_data_start_s(run: dict[str, Any]) -> float:
-    """When our sender starts with data: after the stream's handshake and cookie, a round trip each."""
+    """When our sender starts with data: after handshake and cookie, a round trip each."""
     return 4e-3 * run["delay_ms"] + 5e-3
+
+
+def iperf3_clock_lead_s(delay_ms: float) -> float:
+    """How long before the first data the blockage clock of the recordings with iperf3 started."""
+    return IPERF3_CLOCK_LEAD_S + IPERF3_EXCHANGES * 2e-3 * delay_ms
 
 
 def _iperf3_scenario(run: dict[str, Any], start_s: float) -> Document:
@@ -303,8 +306,6 @@ def _iperf3_scenario(run: dict[str, Any], start_s: float) -> Document:
         bulk["tcp"]["initial-window"] = run["first_window_segments"]
     made["flow"] = {"bulk": bulk}
     if run["blockage_s"] > 0:
-        round_trip_s = 2e-3 * run["delay_ms"]
-        lead_s = IPERF3_CLOCK_LEAD_S + IPERF3_EXCHANGES * round_trip_s
-        phase_s = data_s - run["blockage_s"] - lead_s
+        phase_s = data_s - run["blockage_s"] - iperf3_clock_lead_s(run["delay_ms"])
         made["blockage"] = {"bottleneck": blockage("bottleneck", run["blockage_s"], phase_s)}
     return made
