@@ -647,6 +647,9 @@ fn a_fin_that_comes_again_is_acknowledged_again() {
         ..s.bare(0)
     };
     s.arrive(fin);
+    s.sends_nothing();
+    // The application's own FIN would carry it.
+    s.wait(41);
     assert_eq!(s.sends_ack().ack, 2);
     s.arrive(fin);
     assert_eq!(s.sends_ack().ack, 2);

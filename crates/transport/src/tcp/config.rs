@@ -190,6 +190,8 @@ pub struct TcpConfig {
     pub sack_compression: bool,
     /// Receive window.
     pub receive_window: ReceiveWindow,
+    /// Memory of the receive buffer under autotuning at first, bytes (Linux `tcp_rmem[1]`).
+    pub initial_receive_buffer: u64,
     /// ECN.
     pub ecn: EcnMode,
     /// Schemes for failing links.

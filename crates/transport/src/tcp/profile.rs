@@ -116,6 +116,13 @@ pub const PARAMETERS: &[Parameter] = &[
         "by profile: 3 MiB (half of tcp_rmem[2])",
         "Limit of autotuning.",
     ),
+    integer(
+        "initial-receive-buffer",
+        (4_096, 1 << 30, "bytes"),
+        "131072 (tcp_rmem[1])",
+        "Memory of the receive buffer at first, under autotuning; a half of it, and after the first \
+         full segment about 0.6 of it, holds payload.",
+    ),
     choice(
         "ecn",
         &["automatic", "off", "classic", "dctcp", "accurate"],
@@ -273,6 +280,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         sack_compression: false,
         window_scaling: true,
         receive_window: ReceiveWindow::Fixed { bytes: 16 << 20 },
+        initial_receive_buffer: 131_072,
         ecn: EcnMode::Automatic,
         resilience: ResilienceConfig {
             loss: LossResponse::Standard,
@@ -365,6 +373,8 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
     };
     config.delayed_ack = given.span("delayed-ack", config.delayed_ack);
     config.sack_compression = given.flag("sack-compression", config.sack_compression);
+    let memory = config.initial_receive_buffer as f64;
+    config.initial_receive_buffer = given.number("initial-receive-buffer", memory) as u64;
     let fixed = given.number("receive-window", 0.0) as u64;
     let maximum = given.number("maximum-receive-window", 0.0) as u64;
     if fixed > 0 {

@@ -28,6 +28,20 @@ const MAX_COMPRESSION_DELAY: Span = Span::from_millis(1);
 /// Longest delay (Linux `TCP_DELACK_MAX`).
 const MAX_DELAY: Span = Span::from_millis(200);
 
+/// What an ACK would acknowledge, and what its timing depends on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unacknowledged {
+    /// RCV.NXT.
+    pub(super) next: u64,
+    /// More than one full segment is unacknowledged, and the window would not shrink.
+    pub(super) is_full: bool,
+    /// The peer knows SACK.
+    pub(super) has_sack: bool,
+    /// Round-trip time at the receiver, and smoothed at the sender.
+    pub(super) rtt: Span,
+    pub(super) srtt: Span,
+}
+
 #[derive(Debug)]
 pub(super) struct AckPolicy {
     rule: AckRule,
@@ -44,7 +58,9 @@ pub(super) struct AckPolicy {
     is_interactive: bool,
     is_pending: bool,
     timer_at: Time,
+    /// ACKs of out-of-order data since RCV.NXT was `duplicates_at`.
     duplicates: u32,
+    duplicates_at: u64,
     compressed: u32,
     compressed_at: Time,
 }
@@ -64,6 +80,7 @@ impl AckPolicy {
             is_pending: false,
             timer_at: Time::NEVER,
             duplicates: 0,
+            duplicates_at: 0,
             compressed: 0,
             compressed_at: Time::NEVER,
         }
@@ -73,9 +90,18 @@ impl AckPolicy {
         self.rule
     }
 
-    /// Data arrived: adapt the delay to its spacing.
-    pub(super) fn on_data(&mut self, now: Time, rto: Span, window: u64, mss: u32) {
+    /// Data arrived that must be acknowledged, now or later.
+    pub(super) fn schedule(&mut self) {
         self.is_pending = true;
+    }
+
+    /// Whether data waits for its ACK.
+    pub(super) fn is_pending(&self) -> bool {
+        self.is_pending
+    }
+
+    /// Data arrived in order: adapt the delay to its spacing.
+    pub(super) fn on_data(&mut self, now: Time, rto: Span, window: u64, mss: u32) {
         if self.rule != AckRule::Linux {
             return;
         }
@@ -110,6 +136,28 @@ impl AckPolicy {
         self.is_interactive
     }
 
+    /// The peer closes: what answers it will carry the ACK.
+    pub(super) fn expect_reply(&mut self) {
+        self.is_interactive = true;
+    }
+
+    /// The window grew: the sender may send more, and needs its ACKs quickly.
+    pub(super) fn on_window_growth(&mut self) {
+        if self.rule == AckRule::Linux {
+            self.quick |= 1;
+        }
+    }
+
+    /// The buffer is half full: no quick ACKs any more.
+    pub(super) fn forgo_quick_acks(&mut self) {
+        self.quick = 0;
+    }
+
+    /// Whether ACKs of out-of-order data wait in a thinned one.
+    pub(super) fn holds_compressed(&self) -> bool {
+        self.compressed > 0
+    }
+
     fn grant_quick_acks(&mut self, window: u64, mss: u32) {
         let budget = (window / (2 * u64::from(mss.max(1)))).clamp(2, MAX_QUICK_ACKS);
         self.quick = self.quick.max(budget);
@@ -134,20 +182,9 @@ impl AckPolicy {
         }
     }
 
-    /// Whether an ACK leaves now; otherwise a timer is armed. `is_full`: more than one full
-    /// segment is unacknowledged.
-    pub(super) fn decide(
-        &mut self,
-        now: Time,
-        urgency: Urgency,
-        is_full: bool,
-        has_sack: bool,
-        rtt: Span,
-        srtt: Span,
-    ) -> bool {
-        if urgency != Urgency::OutOfOrder {
-            self.duplicates = 0;
-        }
+    /// Whether an ACK leaves now; otherwise a timer is armed.
+    pub(super) fn decide(&mut self, now: Time, urgency: Urgency, cx: &Unacknowledged) -> bool {
+        let is_full = cx.is_full;
         let is_immediate = match self.rule {
             AckRule::EverySegment => true,
             AckRule::EverySecond => is_full || urgency != Urgency::Normal,
@@ -159,15 +196,19 @@ impl AckPolicy {
             return true;
         }
         if urgency == Urgency::OutOfOrder {
-            return !self.compress(now, has_sack, rtt);
+            return !self.compress(now, cx);
         }
-        self.arm_delayed(now, srtt)
+        self.arm_delayed(now, cx.srtt)
     }
 
     /// Thins out ACKs of out-of-order data; false when this one must leave.
-    fn compress(&mut self, now: Time, has_sack: bool, rtt: Span) -> bool {
-        if !self.compresses || !has_sack || self.compressed >= MAX_COMPRESSED {
+    fn compress(&mut self, now: Time, cx: &Unacknowledged) -> bool {
+        if !self.compresses || !cx.has_sack || self.compressed >= MAX_COMPRESSED {
             return false;
+        }
+        if self.duplicates_at != cx.next {
+            self.duplicates_at = cx.next;
+            self.duplicates = 0;
         }
         if self.duplicates < UNCOMPRESSED_DUPLICATES {
             self.duplicates += 1;
@@ -175,7 +216,7 @@ impl AckPolicy {
         }
         self.compressed += 1;
         if self.compressed_at.is_never() {
-            self.compressed_at = now + MAX_COMPRESSION_DELAY.min(rtt / 20);
+            self.compressed_at = now + MAX_COMPRESSION_DELAY.min(cx.rtt / 20);
         }
         true
     }
@@ -264,10 +305,21 @@ mod tests {
         };
         let mut policy = AckPolicy::new(&config);
         policy.on_data(Time::ZERO, Span::from_secs(1), 65_535, 1448);
-        let (none, ms) = (Span::ZERO, Span::from_millis(40));
-        assert!(!policy.decide(Time::ZERO, Urgency::Normal, false, true, none, none));
-        assert_eq!(policy.wake_at(), Time::ZERO + ms);
-        assert!(policy.decide(Time::ZERO, Urgency::Normal, true, true, none, none));
+        let one = Unacknowledged {
+            next: 1449,
+            is_full: false,
+            has_sack: true,
+            rtt: Span::ZERO,
+            srtt: Span::ZERO,
+        };
+        assert!(!policy.decide(Time::ZERO, Urgency::Normal, &one));
+        assert_eq!(policy.wake_at(), Time::ZERO + Span::from_millis(40));
+        let two = Unacknowledged {
+            next: 2897,
+            is_full: true,
+            ..one
+        };
+        assert!(policy.decide(Time::ZERO, Urgency::Normal, &two));
         policy.on_ack_sent();
         assert!(policy.wake_at().is_never());
     }

@@ -223,6 +223,7 @@ impl Sender {
         }
         self.srtt_since = now;
         self.last_sent_at = now;
+        self.pacer.next_at = now;
         self.usage.begin(now);
         self.congestion
             .on_established(&mut self.window, now, agreed.handshake_rtt);
