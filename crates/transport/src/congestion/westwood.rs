@@ -76,11 +76,17 @@ impl Algorithm for Westwood {
 }
 
 impl CongestionControl for Westwood {
+    fn on_established(&mut self, _window: &mut Window, now: Time, _srtt: Option<Span>) {
+        if let Estimate::Kernel(kernel) = &mut self.estimate {
+            kernel.window_start = kernel.jiffies.at(now);
+        }
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        let bytes = u64::from(ack.delivered_now) * u64::from(window.mss);
+        let mss = u64::from(window.mss);
         match &mut self.estimate {
-            Estimate::Kernel(kernel) => kernel.on_ack(ack, bytes),
-            Estimate::Paper(paper) => paper.on_ack(ack, bytes),
+            Estimate::Kernel(kernel) => kernel.on_ack(ack, mss),
+            Estimate::Paper(paper) => paper.on_ack(ack, u64::from(ack.delivered_now) * mss),
         }
         if ack.may_grow {
             self.acked.reno(window, ack);
@@ -131,6 +137,10 @@ struct Kernel {
     bandwidth: u64,
     window_start: u64,
     bytes: u64,
+    /// First byte not acknowledged, as of the last ACK; none before the first.
+    una: Option<u64>,
+    /// Bytes that duplicate ACKs have counted, which the next cumulative one is not to count again.
+    accounted: u64,
     rtt: u64,
     rtt_min: u64,
     must_reset_min: bool,
@@ -147,16 +157,16 @@ impl Kernel {
             bandwidth: 0,
             window_start: 0,
             bytes: 0,
+            una: None,
+            accounted: 0,
             rtt: unknown,
             rtt_min: unknown,
             must_reset_min: true,
         }
     }
 
-    fn on_ack(&mut self, ack: &AckSample, bytes: u64) {
-        if let Some(rtt) = ack.rtt {
-            self.rtt = self.jiffies.of(rtt);
-        }
+    /// Counts before it learns this ACK's round-trip time, as the kernel does.
+    fn on_ack(&mut self, ack: &AckSample, mss: u64) {
         let now = self.jiffies.at(ack.now);
         let elapsed = now - self.window_start;
         if self.rtt > 0 && elapsed > self.rtt.max(self.jiffies.hz() / 20) {
@@ -164,12 +174,32 @@ impl Kernel {
             self.bytes = 0;
             self.window_start = now;
         }
-        self.bytes += bytes;
+        self.bytes += self.count(ack.snd_una, mss);
         if self.must_reset_min {
             self.rtt_min = self.rtt;
             self.must_reset_min = false;
         } else {
             self.rtt_min = self.rtt_min.min(self.rtt);
+        }
+        if let Some(rtt) = ack.rtt {
+            self.rtt = self.jiffies.of(rtt);
+        }
+    }
+
+    /// Bytes that an ACK up to `una` stands for: a segment where it does not advance, whatever it SACKs.
+    fn count(&mut self, una: u64, mss: u64) -> u64 {
+        let before = self.una.replace(una).unwrap_or(una);
+        let advanced = una - before;
+        if advanced == 0 {
+            self.accounted += mss;
+            mss
+        } else if advanced <= mss {
+            advanced
+        } else if self.accounted >= advanced {
+            self.accounted -= advanced;
+            mss
+        } else {
+            advanced - std::mem::take(&mut self.accounted)
         }
     }
 
