@@ -1,9 +1,12 @@
 import polars as pl
 import pytest
 
-from fadeout import check
+from fadeout import check, run
 from fadeout._toml import dumps
 from fadeout.validate import linux, recordings
+
+ACKS_OF_SLOW_START = 135
+"""How many ACKs are compared one by one; later ones depend on the receive buffer's growth."""
 
 
 def test_every_recording_has_a_scenario_and_its_samples():
@@ -18,12 +21,12 @@ def test_every_recording_has_a_scenario_and_its_samples():
 
 def test_every_recorded_run_is_a_row_or_a_repetition_of_one():
     rows = recordings.recorded()
-    for run in recordings.exact_runs():
-        name = run["run"]
-        if run["group"] == "repeat":
+    for flow in recordings.exact_runs():
+        name = flow["run"]
+        if flow["group"] == "repeat":
             assert any(known.split("_flow")[0] in name for known in rows), name
-        elif run["group"] == "pair":
-            assert f"{name.split('_30m')[0]}_flow{run['flow']}" in rows
+        elif flow["group"] == "pair":
+            assert f"{name.split('_30m')[0]}_flow{flow['flow']}" in rows
         else:
             assert name in rows
 
@@ -65,6 +68,16 @@ def test_the_two_shares_of_a_pair_add_up_as_the_kernels():
     )
     assert min(sums) > 0.98 * recorded.min()
     assert max(sums) < 1.02 * recorded.max()
+
+
+@pytest.mark.parametrize("control", ["cubic", "reno", "bbr"])
+def test_the_acks_of_a_clean_start_are_the_kernels(control: str):
+    """Each segment is acknowledged at first, and again while the advertised window grows."""
+    made = recordings.recorded()[f"slowstart_30m_80ms_{control}"].scenarios[0]
+    ours = run(dumps(made)).congestion["acked_bytes"]
+    captured = pl.read_parquet(recordings.EXACT / "acks.parquet")
+    kernel = captured.filter(pl.col("congestion_control") == control)["ack_number"] - 1
+    assert ours[:ACKS_OF_SLOW_START].to_list() == kernel[:ACKS_OF_SLOW_START].to_list()
 
 
 def test_the_window_is_drawn_over_the_kernels(tmp_path):
