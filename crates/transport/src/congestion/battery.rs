@@ -139,6 +139,8 @@ impl Sender {
                     state: self.state,
                     ..ack(self.now, acked)
                 };
+                self.control
+                    .on_ack_arrival(self.now, self.una, self.window.mss);
                 self.control.on_ack(&mut self.window, &sample);
             }
             Step::Congestion(kind) => self.congest(kind),

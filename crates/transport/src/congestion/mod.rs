@@ -276,6 +276,10 @@ pub trait CongestionControl {
         window.ssthresh = window.ssthresh.max(prior.ssthresh);
     }
 
+    /// An ACK arrived that acknowledges up to `snd_una`; recovery has not looked at it yet (Linux
+    /// `in_ack_event`).
+    fn on_ack_arrival(&mut self, _now: Time, _snd_una: u64, _mss: u32) {}
+
     /// The retransmission timer expired, in an episode that was reported or not (Linux `set_state`);
     /// `lost` segments have been lost since the connection began. The window is one segment more than
     /// what is in flight.

@@ -82,11 +82,19 @@ impl CongestionControl for Westwood {
         }
     }
 
+    fn on_ack_arrival(&mut self, now: Time, snd_una: u64, mss: u32) {
+        if let Estimate::Kernel(kernel) = &mut self.estimate {
+            kernel.on_ack(now, snd_una, mss.into());
+        }
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        let mss = u64::from(window.mss);
         match &mut self.estimate {
-            Estimate::Kernel(kernel) => kernel.on_ack(ack, mss),
-            Estimate::Paper(paper) => paper.on_ack(ack, u64::from(ack.delivered_now) * mss),
+            Estimate::Kernel(kernel) => kernel.learn(ack),
+            Estimate::Paper(paper) => {
+                let bytes = u64::from(ack.delivered_now) * u64::from(window.mss);
+                paper.on_ack(ack, bytes);
+            }
         }
         if ack.may_grow {
             self.acked.reno(window, ack);
@@ -165,22 +173,26 @@ impl Kernel {
         }
     }
 
-    /// Counts before it learns this ACK's round-trip time, as the kernel does.
-    fn on_ack(&mut self, ack: &AckSample, mss: u64) {
-        let now = self.jiffies.at(ack.now);
+    /// Counts before it learns this ACK's round-trip time, and before a recovery ends with it, as the
+    /// kernel does.
+    fn on_ack(&mut self, now: Time, una: u64, mss: u64) {
+        let now = self.jiffies.at(now);
         let elapsed = now - self.window_start;
         if self.rtt > 0 && elapsed > self.rtt.max(self.jiffies.hz() / 20) {
             self.filter(elapsed);
             self.bytes = 0;
             self.window_start = now;
         }
-        self.bytes += self.count(ack.snd_una, mss);
+        self.bytes += self.count(una, mss);
         if self.must_reset_min {
             self.rtt_min = self.rtt;
             self.must_reset_min = false;
         } else {
             self.rtt_min = self.rtt_min.min(self.rtt);
         }
+    }
+
+    fn learn(&mut self, ack: &AckSample) {
         if let Some(rtt) = ack.rtt {
             self.rtt = self.jiffies.of(rtt);
         }
@@ -313,12 +325,20 @@ mod tests {
     #[test]
     fn a_sample_takes_at_least_50_ms() {
         let mut kernel = Kernel::new(1000);
-        let ack = |ms| super::super::testing::ack_with_rtt(at_ms(ms), 1, 20.0);
-        kernel.on_ack(&ack(0), 1000);
-        kernel.on_ack(&ack(50), 1000);
+        kernel.rtt = 20;
+        kernel.on_ack(at_ms(0), 1, 1000);
+        kernel.on_ack(at_ms(50), 2001, 1000);
         assert_eq!(kernel.bandwidth, 0);
-        kernel.on_ack(&ack(51), 1000);
+        // A duplicate ACK counted a segment, then 2000 bytes less that segment.
+        kernel.on_ack(at_ms(51), 2001, 1000);
         assert_eq!(kernel.bandwidth, 2000 / 51);
+    }
+
+    #[test]
+    fn a_duplicate_ack_counts_a_segment_that_the_next_advance_does_not() {
+        let mut kernel = Kernel::new(1000);
+        let counted = [1, 1, 1, 5001, 6001].map(|una| kernel.count(una, 1000));
+        assert_eq!(counted, [1000, 1000, 1000, 2000, 1000]);
     }
 
     #[test]

@@ -302,6 +302,8 @@ impl<C: CongestionControl> Sender<'_, C> {
                 RecoveryState::Open
             },
         };
+        let (una, mss) = (ack.snd_una * u64::from(self.window.mss), self.window.mss);
+        self.control.on_ack_arrival(ack.now, una, mss);
         self.control.on_ack(&mut self.window, &ack);
         rtt
     }

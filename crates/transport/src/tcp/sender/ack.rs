@@ -114,6 +114,8 @@ impl Sender {
             self.transmit(cx);
             return;
         }
+        self.congestion
+            .on_ack_arrival(cx.now, self.snd_una, self.window.mss);
         self.adapt_reordering_window();
         if flags.una_advanced {
             self.end_ncr_episode();
