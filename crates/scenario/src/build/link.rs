@@ -8,6 +8,9 @@ const MAX_TRACE: u64 = 256 << 20;
 /// Most interruptions of one link in a run, on average.
 const MOST_CYCLES: u64 = 500_000;
 
+/// Steps, and after how long they repeat.
+type Stepped<T> = (Vec<(Time, T)>, Option<Span>);
+
 impl Builder<'_, '_> {
     pub(super) fn link(&mut self, name: &str, fields: &Fields) -> Option<Link> {
         let ends = self.ends(name, fields);
@@ -152,7 +155,7 @@ impl Builder<'_, '_> {
         &mut self,
         fields: &Fields,
         value: impl Fn(&Item) -> Option<T>,
-    ) -> Option<(Vec<(Time, T)>, Option<Span>)> {
+    ) -> Option<Stepped<T>> {
         let mut steps: Vec<(Time, T)> = Vec::new();
         for item in fields.list("steps") {
             let (at, given) = item.pair()?;

@@ -175,7 +175,7 @@ impl CongestionControl for Htcp {
         if event.kind != CongestionKind::Rto {
             self.begin_congestion(event.now);
         }
-        let kept = u64::from(whole(window)) * self.beta >> 7;
+        let kept = (u64::from(whole(window)) * self.beta) >> 7;
         window.ssthresh = kept.max(2) as f64;
     }
 
