@@ -26,6 +26,16 @@ impl LossRecovery {
     }
 }
 
+/// When partial acknowledgments restart the retransmission timer (RFC 6582 section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewRenoVariant {
+    /// Only the first of a recovery: with many losses in a window the timer expires, and slow start
+    /// repairs them.
+    Impatient,
+    /// Each: one loss a round trip is repaired, however many there are.
+    SlowButSteady,
+}
+
 /// How the retransmission timeout follows from round-trip times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RtoRule {
@@ -144,6 +154,8 @@ pub struct ResilienceConfig {
 pub struct TcpConfig {
     /// How losses are found and repaired.
     pub recovery: LossRecovery,
+    /// Variant of [`LossRecovery::NewReno`].
+    pub newreno_variant: NewRenoVariant,
     /// Largest payload of a segment without options (the MSS option), bytes.
     pub mss: u32,
     /// Whether timestamps are offered (RFC 7323).
@@ -215,8 +227,16 @@ pub struct TcpConfig {
     pub burst_window_divisor: u32,
     /// Timeouts in a row after which the connection is given up (Linux `tcp_retries2`).
     pub maximum_retries: u32,
-    /// SYNs sent before connecting is given up (Linux `tcp_syn_retries` + 1).
+    /// SYNs sent before connecting is given up, those of `linear_syn_timeouts` aside (Linux
+    /// `tcp_syn_retries` + 1).
     pub maximum_syns: u32,
+    /// SYN-ACKs sent before the peer is given up (Linux `tcp_synack_retries` + 1).
+    pub maximum_syn_acks: u32,
+    /// Timeouts of a SYN before the first that doubles (Linux `tcp_syn_linear_timeouts`).
+    pub linear_syn_timeouts: u32,
+    /// SYNs that may be lost before the window begins with one segment (RFC 5681 section 3.1: none;
+    /// Linux: one, and any number of SYN-ACKs).
+    pub forgiven_syns: u32,
 }
 
 impl TcpConfig {

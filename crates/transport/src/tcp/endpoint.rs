@@ -34,6 +34,9 @@ pub enum ConnectionState {
 /// segments would cost more than it carries.
 const SMALLEST_MSS: u16 = 48;
 
+/// By how many milliseconds a timestamp may go back (Linux `TCP_PAWS_WINDOW`).
+const PAWS_WINDOW: u32 = 1;
+
 /// What an application may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppCommand {
@@ -72,6 +75,8 @@ pub struct TcpEndpoint {
     /// Handshake timer and how often the SYN or SYN-ACK was sent.
     syn_at: Time,
     syn_sent_at: Time,
+    /// When the first SYN or SYN-ACK was sent.
+    first_syn_at: Time,
     syns: u32,
     /// What the peer's SYN offered, once it came.
     offer: Offer,
@@ -115,6 +120,7 @@ impl TcpEndpoint {
             receiver: Receiver::new(config),
             syn_at: Time::NEVER,
             syn_sent_at: Time::ZERO,
+            first_syn_at: Time::ZERO,
             syns: 0,
             offer: Offer::default(),
             has_offer: false,
@@ -458,13 +464,19 @@ impl TcpEndpoint {
     fn send_syn(&mut self, now: Time, out: &mut Outbox) {
         self.syns += 1;
         self.syn_sent_at = now;
-        let backoff = self
-            .config
-            .initial_rto
-            .saturating_mul(1 << (self.syns - 1).min(20));
+        if self.syns == 1 {
+            self.first_syn_at = now;
+        }
+        let is_reply = self.state == ConnectionState::SynReceived;
+        let linear = if is_reply {
+            0
+        } else {
+            self.config.linear_syn_timeouts
+        };
+        let doublings = (self.syns - 1).saturating_sub(linear).min(20);
+        let backoff = self.config.initial_rto.saturating_mul(1 << doublings);
         let clock = TimerClock::new(&self.config);
         self.syn_at = clock.fires_at(now, backoff.min(self.config.maximum_rto));
-        let is_reply = self.state == ConnectionState::SynReceived;
         let mut flags = Flags::SYN;
         if is_reply {
             flags |= Flags::ACK;
@@ -499,7 +511,12 @@ impl TcpEndpoint {
     }
 
     fn on_syn_timeout(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
-        if self.syns >= self.config.maximum_syns {
+        let most = if self.state == ConnectionState::SynReceived {
+            self.config.maximum_syn_acks
+        } else {
+            self.config.maximum_syns + self.config.linear_syn_timeouts
+        };
+        if self.syns >= most {
             self.abort(out);
             return;
         }
@@ -595,6 +612,20 @@ impl TcpEndpoint {
         let sack = self.config.recovery.uses_sack() && self.offer.sack;
         let ecn = self.ecn_in_common();
         let is_first = self.syns <= 1;
+        let is_passive = self.state == ConnectionState::SynReceived;
+        // The echo tells which copy was answered (RFC 7323 section 4).
+        let by_echo = (timestamps && segment.has_timestamps)
+            .then(|| {
+                (now.as_millis() as u32)
+                    .wrapping_sub(segment.ts_echo)
+                    .max(1)
+            })
+            .map(|millis| Span::from_millis(millis.into()));
+        let first_was_answered =
+            by_echo.is_some_and(|rtt| now.since(self.first_syn_at) < rtt + Span::from_millis(1));
+        let forgiven = self.config.forgiven_syns;
+        let is_forgiven =
+            forgiven > 0 && (is_passive || self.syns - 1 <= forgiven || first_was_answered);
         self.receiver
             .on_established(now, mss, timestamps, sack, ecn);
         self.sender.on_established(
@@ -605,8 +636,12 @@ impl TcpEndpoint {
                 timestamps,
                 ecn,
                 peer_window: segment.window,
-                handshake_rtt: is_first.then(|| now.since(self.syn_sent_at)),
-                syn_retransmitted: !is_first,
+                handshake_rtt: if is_first {
+                    Some(now.since(self.syn_sent_at))
+                } else {
+                    by_echo
+                },
+                starts_from_one: !is_first && !is_forgiven,
             },
         );
         self.syn_at = Time::NEVER;
@@ -634,6 +669,12 @@ impl TcpEndpoint {
         probe: &mut impl Probe,
     ) {
         let from = out.segments.len();
+        if self.is_outdated(segment) {
+            if self.receiver.answers_outdated(now, segment) {
+                push_ack(&self.sender, out);
+            }
+            return;
+        }
         if segment.flags.has(Flags::RST) {
             // RFC 5961 section 3.2: only the next sequence number resets; what is merely within
             // the window is questioned.
@@ -654,8 +695,8 @@ impl TcpEndpoint {
             }
             return;
         }
-        if !segment.flags.has(Flags::ACK) {
-            return;
+        if !segment.flags.has(Flags::ACK) || segment.ack > self.sender.snd_nxt().max(1) {
+            return; // RFC 9293 section 3.10.7.4: what was never sent cannot be acknowledged
         }
         if self.syn_at != Time::NEVER && segment.ack >= 1 {
             self.establish(now, segment, out, probe);
@@ -672,6 +713,21 @@ impl TcpEndpoint {
             push_ack(&self.sender, out);
         }
         self.follow_close(received.fin, out);
+    }
+
+    /// Whether the timestamp shows an old segment (RFC 7323 section 5). One that would change
+    /// nothing, an acknowledgment overtaken on its way, passes (Linux `tcp_disordered_ack`).
+    #[inline]
+    fn is_outdated(&self, segment: &Segment) -> bool {
+        let age = self.receiver.timestamp_age(segment);
+        if age <= PAWS_WINDOW || segment.flags.has(Flags::RST) || segment.flags.has(Flags::SYN) {
+            return false;
+        }
+        let changes_nothing = segment.seq_len() == 0
+            && segment.seq == self.receiver.next()
+            && segment.ack == self.sender.snd_una()
+            && !self.sender.may_update_window(segment);
+        !(changes_nothing && u64::from(age) <= self.sender.rtt().rto().as_millis())
     }
 
     /// State changes of the close (RFC 9293 section 3.6).

@@ -1,8 +1,8 @@
 //! Profiles: whole stacks by name, so that older studies can be repeated with what they used.
 
 use super::config::{
-    AckRule, EcnMode, LossRecovery, LossResponse, OutageResponse, Pacing, ReceiveWindow,
-    ResilienceConfig, RtoRule, TcpConfig,
+    AckRule, EcnMode, LossRecovery, LossResponse, NewRenoVariant, OutageResponse, Pacing,
+    ReceiveWindow, ResilienceConfig, RtoRule, TcpConfig,
 };
 use fadeout_core::registry::{Entry, Parameter, Parameters, choice, flag, integer, number, span};
 use fadeout_core::{Rate, Span};
@@ -81,6 +81,13 @@ pub const PARAMETERS: &[Parameter] = &[
         "prr",
         "by profile",
         "Proportional rate reduction (RFC 6937); needs SACK.",
+    ),
+    choice(
+        "newreno-variant",
+        &["impatient", "slow-but-steady"],
+        "impatient",
+        "NewReno: the retransmission timer is restarted by the first partial acknowledgment of a \
+         recovery, or by each (RFC 6582 section 4).",
     ),
     flag("limited-transmit", "true", "Limited transmit (RFC 3042)."),
     flag(
@@ -197,6 +204,12 @@ pub const PARAMETERS: &[Parameter] = &[
         "Sends gather to offload-sized bursts (Linux TSO autosizing).",
     ),
     integer(
+        "linear-syn-timeouts",
+        (0, 100, "timeouts"),
+        "by profile: 4 or 0",
+        "Timeouts of a SYN before the first that doubles (tcp_syn_linear_timeouts).",
+    ),
+    integer(
         "maximum-retries",
         (1, 100, "timeouts"),
         "15",
@@ -258,6 +271,7 @@ pub static PROFILES: &[Entry] = &[
 pub(super) fn preset(name: &str) -> Option<TcpConfig> {
     let rfc = TcpConfig {
         recovery: LossRecovery::Sack,
+        newreno_variant: NewRenoVariant::Impatient,
         mss: 1460,
         timestamps: true,
         duplicate_threshold: 3,
@@ -300,6 +314,9 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         burst_window_divisor: 3,
         maximum_retries: 15,
         maximum_syns: 7,
+        maximum_syn_acks: 7,
+        linear_syn_timeouts: 0,
+        forgiven_syns: 0,
     };
     let classic = |recovery| TcpConfig {
         recovery,
@@ -324,6 +341,9 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
             sack_compression: true,
             receive_window: ReceiveWindow::Autotuned { max_bytes: 3 << 20 },
             tso_bursts: true,
+            maximum_syn_acks: 6,
+            linear_syn_timeouts: 4,
+            forgiven_syns: 1,
             ..rfc
         },
         "rfc" => rfc,
@@ -365,6 +385,12 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
     config.limited_transmit = given.flag("limited-transmit", config.limited_transmit);
     config.slow_start_after_idle =
         given.flag("slow-start-after-idle", config.slow_start_after_idle);
+    config.newreno_variant = match given.choice("newreno-variant", "") {
+        "impatient" => NewRenoVariant::Impatient,
+        "slow-but-steady" => NewRenoVariant::SlowButSteady,
+        _ => config.newreno_variant,
+    };
+    config.linear_syn_timeouts = integer("linear-syn-timeouts", config.linear_syn_timeouts);
     config.ack_rule = match given.choice("ack-rule", "") {
         "linux" => AckRule::Linux,
         "every-second" => AckRule::EverySecond,

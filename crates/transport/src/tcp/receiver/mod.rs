@@ -18,6 +18,8 @@ use window::AdvertisedWindow;
 /// `TCP_MSS_DEFAULT`), and the least that they may (`TCP_MIN_MSS`).
 const FIRST_PEER_MSS: u32 = 536;
 const SMALLEST_PEER_MSS: u32 = 88;
+/// Old segments without data are answered no more often (Linux `tcp_invalid_ratelimit`).
+const OUTDATED_INTERVAL: Span = Span::from_millis(500);
 /// Smaller segments let the window not grow.
 const GROWS_FROM: u32 = 128;
 /// SACK blocks that every ACK has room for, whatever its other options (Linux
@@ -51,6 +53,8 @@ pub(super) struct Receiver {
     /// Unacknowledged data ends a burst or is less than a full segment, once or more often (Linux
     /// `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     pushes: u8,
+    /// From when on an old segment without data is answered.
+    answers_outdated_from: Time,
     resilience: ResilienceConfig,
     freeze: freeze::Freeze,
 }
@@ -89,6 +93,7 @@ impl Receiver {
             is_reading: true,
             unread: 0,
             pushes: 0,
+            answers_outdated_from: Time::ZERO,
             resilience: config.resilience,
             freeze: freeze::Freeze::default(),
         }
@@ -133,7 +138,10 @@ impl Receiver {
         (rto, srtt): (Span, Span),
         may_reply: bool,
     ) -> Received {
-        if segment.has_timestamps && segment.seq <= self.acked_up_to {
+        if segment.has_timestamps
+            && segment.seq <= self.acked_up_to
+            && self.timestamp_age(segment) == 0
+        {
             self.ts_recent = segment.ts_value; // RFC 7323 section 4.3 step 2
         }
         if self.marks.take(segment, ecn) {
@@ -164,11 +172,12 @@ impl Receiver {
         }
         let arrival = self.reassembly.insert(segment.seq, end);
         self.policy.schedule();
-        if arrival == Arrival::Duplicate {
-            self.policy
-                .enter_quick_mode(self.window.last(), self.peer_mss);
-        } else {
-            self.take_news(now, segment, arrival, rto);
+        match arrival {
+            Arrival::Duplicate => self
+                .policy
+                .enter_quick_mode(self.window.last(), self.peer_mss),
+            Arrival::HeldAlready => {}
+            _ => self.take_news(now, segment, arrival, rto),
         }
         let advanced = self.reassembly.next() - next;
         let fin = advanced > 0 && self.has_received_fin() && self.fin_at >= Some(next);
@@ -178,7 +187,7 @@ impl Receiver {
         }
         let urgency = match arrival {
             Arrival::Duplicate | Arrival::FilledLastGap => Urgency::Now,
-            Arrival::OutOfOrder => Urgency::OutOfOrder,
+            Arrival::OutOfOrder | Arrival::HeldAlready => Urgency::OutOfOrder,
             Arrival::InOrder if self.reassembly.has_gap() => Urgency::OutOfOrder,
             Arrival::InOrder => Urgency::Normal,
         };
@@ -189,6 +198,36 @@ impl Receiver {
             ack_now,
             fin,
         }
+    }
+
+    /// By how much the timestamp of `segment` is behind the newest, ms.
+    pub(super) fn timestamp_age(&self, segment: &Segment) -> u32 {
+        let age = self.ts_recent.wrapping_sub(segment.ts_value) as i32;
+        if self.has_timestamps && segment.has_timestamps {
+            age.max(0) as u32
+        } else {
+            0
+        }
+    }
+
+    /// An old segment came, which is dropped. Returns whether an ACK answers it: always when it has
+    /// data, which is reported as a duplicate, and otherwise not too often (Linux `tcp_send_dupack`,
+    /// `tcp_invalid_ratelimit`).
+    pub(super) fn answers_outdated(&mut self, now: Time, segment: &Segment) -> bool {
+        if segment.seq_len() > 0 {
+            if segment.seq < self.reassembly.next() {
+                self.policy
+                    .enter_quick_mode(self.window.last(), self.peer_mss);
+                self.reassembly
+                    .report_duplicate(segment.seq, segment.end_seq());
+            }
+            return true;
+        }
+        let answers = now >= self.answers_outdated_from;
+        if answers {
+            self.answers_outdated_from = now + OUTDATED_INTERVAL;
+        }
+        answers
     }
 
     /// Whether the ACK of a FIN may wait for the reply.

@@ -63,9 +63,6 @@ impl SentTimes {
 impl Sender {
     /// Processes the acknowledgment in `segment` and sends what it allows.
     pub(in crate::tcp) fn on_ack<P: Probe>(&mut self, cx: &mut Step<'_, P>, segment: &Segment) {
-        if segment.ack > self.snd_nxt {
-            return; // acknowledges what was never sent
-        }
         let prior_una = self.snd_una;
         let prior_in_flight = self.in_flight();
         let prior_delivered = self.rate.delivered;
@@ -206,13 +203,11 @@ impl Sender {
     /// one that set it.
     fn update_window(&mut self, segment: &Segment, flags: &mut AckFlags) {
         let advances = segment.ack > self.snd_una;
-        let newer = segment.seq > self.snd_wl1;
-        let same =
-            segment.seq == self.snd_wl1 && (segment.window > self.snd_wnd || segment.window == 0);
-        if advances || newer || same {
+        if self.may_update_window(segment) {
             flags.window_update = advances || segment.window != self.snd_wnd;
             self.snd_wl1 = segment.seq;
             self.snd_wnd = segment.window;
+            self.max_window = self.max_window.max(segment.window);
         }
     }
 
@@ -253,13 +248,14 @@ impl Sender {
                     flags.original_acked = true;
                 }
             }
+            // What was SACKed before is in an earlier sample.
             if !head.tags.has(Tags::SACKED) {
                 self.rate.delivered += 1;
+                self.rate.on_delivered(now, &head);
                 if !self.is_spurious_retransmission(&head, segment) {
                     self.advance_rack(now, &head);
                 }
             }
-            self.rate.on_delivered(now, &head);
             flags.data_acked = true;
             acked += 1;
         }

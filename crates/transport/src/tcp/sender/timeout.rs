@@ -154,6 +154,10 @@ impl Sender {
     pub(super) fn on_persist_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
         if self.has_sendable_new_data() || !self.board.is_empty() {
             self.transmit(cx);
+            if self.board.is_empty() && self.holds_small_segment() {
+                // Corked data waits no longer than this (Linux `tcp_write_wakeup`).
+                self.send_one_new(cx);
+            }
             return TimerOutcome::Done;
         }
         if !self.has_new_data() {

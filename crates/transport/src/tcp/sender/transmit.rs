@@ -82,12 +82,26 @@ impl Sender {
         segments.max(self.config.minimum_burst.max(1))
     }
 
-    /// Stream offset at which the piece that holds the next segment ends: the kernel fills
-    /// buffers of whole segments up to the largest burst, and a burst never crosses two.
-    fn piece_end(&self) -> u64 {
+    /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
+    /// burst.
+    fn piece(&self) -> u64 {
         let mss = u64::from(self.window.mss);
-        let piece = ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss;
+        ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss
+    }
+
+    /// Stream offset at which the piece that holds the next segment ends. A burst may cross it
+    /// (Linux `tcp_grow_skb`), but what is left of a piece is not held back.
+    fn piece_end(&self) -> u64 {
+        let piece = self.piece();
         (self.snd_nxt - 1) / piece * piece + piece
+    }
+
+    /// Whether what was just sent ends a piece with which more than half of the peer's largest window
+    /// went without a push (Linux `forced_push`).
+    fn must_push(&self) -> bool {
+        self.config.tso_bursts
+            && self.snd_nxt > self.pushed_end + self.max_window / 2
+            && (self.snd_nxt - 1).is_multiple_of(self.piece())
     }
 
     fn new_data(&self) -> u64 {
@@ -169,9 +183,11 @@ impl Sender {
 
     /// Nagle: a small segment waits while another small one is outstanding. This is Minshall's
     /// rule, as Linux has it: RFC 9293 section 3.7.4 would wait for full segments too.
-    fn holds_small_segment(&self) -> bool {
+    pub(super) fn holds_small_segment(&self) -> bool {
         let is_small = self.new_data() < u64::from(self.window.mss) && !self.fin_queued;
-        is_small && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
+        is_small
+            && !self.pushes_small
+            && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
     /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
@@ -281,8 +297,10 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let pushes = payload > 0 && (ends_burst || self.new_data() == 0);
-        if pushes && self.new_data() == 0 {
+        let ends_data = self.new_data() == 0 || self.must_push();
+        let pushes = payload > 0 && (ends_burst || ends_data);
+        if pushes && ends_data {
+            self.pushed_end = self.snd_nxt;
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
@@ -366,7 +384,9 @@ impl Sender {
             if self.in_reduction() {
                 self.recovery.on_sent(1);
             }
-            rearm |= number == self.board.first() && self.pending() != Some(TimerKind::Reordering);
+            rearm |= number == self.board.first()
+                && self.pending() != Some(TimerKind::Reordering)
+                && !(self.state == RecoveryState::Recovery && self.classic.is_timer_settled);
             number += 1;
         }
         if rearm {
