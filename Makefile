@@ -97,6 +97,29 @@ check-python: $(VENV)/.tools
 
 # --- the rest -------------------------------------------------------------------------------
 
+CASES ?= 100000
+# Other cases each time; the line that a failing test prints has its own.
+SEED  := $(or $(SEED),$(shell date +%s))
+
+.PHONY: soak
+soak: ## Run the random tests with CASES cases each (100,000) from SEED; CRATE=transport for one crate
+	$(call say,random tests with $(CASES) cases each from seed $(SEED))
+	FADEOUT_CASES=$(CASES) FADEOUT_SEED=$(SEED) cargo test --locked --quiet \
+		$(if $(CRATE),--package fadeout-$(CRATE),--workspace)
+
+# What .cargo/mutants.toml says of timeouts and outputs is for this version.
+CARGO_MUTANTS := 27.1.0
+
+.PHONY: mutants
+mutants: ## Mutation tests of a crate: CRATE=transport, FILE='tcp/*.rs' for some files, SHARD=0/8 for a part
+	@test -n "$(CRATE)" || { echo "which crate? make mutants CRATE=transport [FILE='tcp/*.rs'] [SHARD=0/8]"; exit 2; }
+	@cargo install --list | grep -q '^cargo-mutants v$(CARGO_MUTANTS):' \
+		|| cargo install --quiet --locked cargo-mutants --version $(CARGO_MUTANTS)
+	@mkdir -p out/mutants-$(CRATE)
+	$(call say,mutants of $(CRATE))
+	cargo mutants --package fadeout-$(CRATE) $(if $(FILE),--file 'crates/$(CRATE)/src/$(FILE)') \
+		$(if $(SHARD),--shard $(SHARD)) --output out/mutants-$(CRATE) $(MUTANTS)
+
 # As gungraun in benches/Cargo.toml.
 GUNGRAUN := 0.20.0
 
@@ -137,6 +160,10 @@ study-docs: build ## Run the studies and put their reports and figures into the 
 schema: build ## Write schemas/scenario.schema.json anew
 	@mkdir -p schemas
 	$(BIN)/fadeout schema --out schemas/scenario.schema.json --force
+
+.PHONY: standards
+standards: $(BIN)/python ## Put clauses into the form `Standard:` and write docs/standards.md anew
+	$(BIN)/python tools/standards.py --fix
 
 .PHONY: fmt
 fmt: $(VENV)/.tools ## Format the code

@@ -48,17 +48,26 @@ def tables_page() -> str:
     """The tables of a run's folder."""
     parts = [
         "# Tables of results",
-        "A run's folder has one Parquet file a table. Which are written, and how often, the "
-        "scenario's `probe` says. `Results.doc(table)` and `fadeout list tables TABLE` print the "
-        "same as below.",
+        "What sums up a run lies in `summary.json`, and is always there. Each other table has a "
+        "Parquet file in the run's folder; which are written, and how often, the scenario's "
+        "`probe` says. In Python each is an attribute of `Results`, a frame. `Results.doc(table)` "
+        "and `fadeout list tables TABLE` print the same as below.",
     ]
     for name, table in table_docs().items():
         rows = [
             [f"`{column['name']}`", column["unit"], column["kind"], column["doc"]]
             for column in table["columns"]
         ]
-        parts += [f"## {name}", table["doc"], markdown(["column", "unit", "type", "meaning"], rows)]
+        head = [f"## {name}", table["doc"], place_of(name, table["place"])]
+        parts += [*head, markdown(["column", "unit", "type", "meaning"], rows)]
     return "\n\n".join(parts) + "\n"
+
+
+def place_of(name: str, place: str | None) -> str:
+    """Where the rows of a table lie."""
+    if place is None:
+        return f"In `{name}.parquet`."
+    return f"In `summary.json` under `{place}`." if place else "The keys of `summary.json` itself."
 
 
 def catalog_page(kinds: list[dict[str, Any]]) -> str:

@@ -80,7 +80,7 @@ def main() -> None:
         for table, mcs, bits, rate, _ in rows(ROOT / "data/nr_mcs_tables.csv")[1:]
         if rate != "reserved"
     }
-    simulated = rows(ROOT / "crates/radio/tests/ldpc_awgn.csv")[1:]
+    simulated = rows(ROOT / "crates/phy/tests/ldpc_awgn.csv")[1:]
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for table, marker in [("NR_5.1.3.1-1", "o"), ("NR_5.1.3.1-2", "s")]:
         for column, block, colour in [(2, 500, "tab:blue"), (3, 2000, "tab:orange")]:

@@ -6,7 +6,7 @@ use fadeout_core::{
     Ecn, EndpointId, FlowId, LinkId, NullProbe, Packet, PacketId, PacketPool, Rate, Segment, Span,
     Time,
 };
-use fadeout_link::{Link, LinkConfig, LossConfig, RateConfig};
+use fadeout_link::{DelayConfig, Link, LinkConfig, LossConfig, RateConfig};
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{AppCommand, Outbox, TcpConfig, TcpEndpoint};
 
@@ -25,7 +25,7 @@ pub struct Arrival {
 pub fn path() -> LinkConfig {
     LinkConfig {
         rate: RateConfig::Constant(Rate::from_bits_per_sec(1_000_000_000)),
-        delay: Span::from_millis(10),
+        delay: DelayConfig::Constant(Span::from_millis(10)),
         ..LinkConfig::default()
     }
 }

@@ -9,7 +9,7 @@ use fadeout_radio::access::{
     UeConfig,
 };
 
-use fadeout_radio::antenna::Antenna;
+use fadeout_radio::antenna::{Antenna, Isotropic};
 use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 
 /// A radio access, what feeds it and what it has carried.
@@ -56,7 +56,7 @@ fn ue(node: u32, cell: u32) -> UeConfig {
 fn street() -> ChannelConfig {
     ChannelConfig {
         line_of_sight: LineOfSight::Given(true),
-        base_antenna: Antenna::Isotropic { gain_dbi: 10.0 },
+        base_antenna: Antenna::Isotropic(Isotropic { gain_dbi: 10.0 }),
         ..ChannelConfig::default()
     }
 }

@@ -5,23 +5,23 @@ import json
 from functools import cache, cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import polars.selectors
 
-from fadeout import _names, _native, completions
+from fadeout import _names, _native
 
 if TYPE_CHECKING:
     from fadeout.plot import Plots
 
 
 class Results:
-    """What a run found.
+    """What a run found: tables, each an attribute that is a polars frame.
 
-    `flows`, `links` and radio `interfaces` have a row each; `summary` has one row for the whole
-    run. The tables over time (`congestion`, `throughput`, `queues`, ...) are read when first asked
-    for. `doc(table)` says what a table's columns mean and in which unit.
+    `flows`, `paths`, `links`, radio `interfaces` and `completions` have a row each; `summary` has
+    one row for the whole run. The tables over time (`congestion`, `throughput`, `queues`, ...) are
+    read when first asked for. `tables()` names them all, and `doc(table)` says what a table's
+    columns mean and in which unit.
     """
 
     def __init__(
@@ -84,77 +84,6 @@ class Results:
         return self._summary["duration_s"]
 
     @cached_property
-    def summary(self) -> pl.DataFrame:
-        """The run in one row."""
-        scalars = {k: v for k, v in self._summary.items() if not isinstance(v, list | dict)}
-        return pl.DataFrame([scalars])
-
-    @cached_property
-    def flows(self) -> pl.DataFrame:
-        """One row a flow: goodput, retransmissions, timeouts, round-trip times."""
-        return _frame(self._summary["flows"])
-
-    @cached_property
-    def links(self) -> pl.DataFrame:
-        """One row a direction of a link: packets sent, delivered and dropped."""
-        return _frame(self._summary["links"])
-
-    @cached_property
-    def interfaces(self) -> pl.DataFrame:
-        """One row a direction of a radio interface: packets, transport blocks, HARQ."""
-        return _frame(self._summary.get("radio", {}).get("interfaces", []))
-
-    @cached_property
-    def completions(self) -> pl.DataFrame:
-        """One row a completed flow: start, first byte, completion time, size, mean rate."""
-        return completions.completions(self.flows)
-
-    @cached_property
-    def completion_times(self) -> pl.DataFrame:
-        """One row a group of flows: how many completed, and percentiles of their times."""
-        return completions.completion_times(self.flows)
-
-    @property
-    def congestion(self) -> pl.DataFrame:
-        """State of each sender's congestion control over time."""
-        return self.table("congestion")
-
-    @property
-    def throughput(self) -> pl.DataFrame:
-        """Bytes that reached each receiver's application, in bins."""
-        return self.table("throughput")
-
-    @property
-    def queues(self) -> pl.DataFrame:
-        """Occupancy of each link's queue over time."""
-        return self.table("queues")
-
-    @property
-    def drops(self) -> pl.DataFrame:
-        """Packets that a link lost, and why."""
-        return self.table("drops")
-
-    @property
-    def retransmissions(self) -> pl.DataFrame:
-        """Segments sent again, and why."""
-        return self.table("retransmissions")
-
-    @property
-    def timeouts(self) -> pl.DataFrame:
-        """Retransmission timers that expired."""
-        return self.table("timeouts")
-
-    @property
-    def flow_events(self) -> pl.DataFrame:
-        """Connections that opened and closed, recovery episodes and their undoing."""
-        return self.table("flow_events")
-
-    @property
-    def blockages(self) -> pl.DataFrame:
-        """When links were blocked."""
-        return self.table("blockages")
-
-    @cached_property
     def plot(self) -> "Plots":
         """Figures: `plot.congestion()`, `plot.throughput(window="100 ms")`, `plot.rtt()`, ..."""
         from fadeout.plot import Plots  # matplotlib takes a while to import
@@ -167,8 +96,14 @@ class Results:
             self._frames[name] = self._read(name)
         return self._frames[name]
 
+    def tables(self) -> list[str]:
+        """The names of the tables that the run has."""
+        return [name for name in table_docs() if self.has_table(name)]
+
     def has_table(self, name: str) -> bool:
-        """Whether the run recorded the table called `name`."""
+        """Whether the run has the table called `name`."""
+        if name in table_docs() and table_docs()[name]["place"] is not None:
+            return True
         if self.folder is not None:
             return (self.folder / f"{name}.parquet").is_file()
         return name in self._streams
@@ -188,6 +123,9 @@ class Results:
         known = table_docs()
         if name not in known:
             raise _native.ResultError(_names.unknown("table", name, known))
+        place = known[name]["place"]
+        if place is not None:
+            return _frame(_rows(self._summary, place.split(".") if place else []), name)
         if not self.has_table(name):
             raise _native.ResultError(
                 f"the run did not record '{name}': name it in the scenario's probes"
@@ -200,14 +138,17 @@ class Results:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise _native.ResultError(f"{path}: {error}") from error
 
-    if not TYPE_CHECKING:
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        # Reached only for names that the class does not have.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in table_docs():
+            return self.table(name)
+        known = [key for key in dir(self) if not key.startswith("_")]
+        raise AttributeError(_names.unknown("attribute of Results", name, known))
 
-        def __getattr__(self, name: str) -> NoReturn:
-            # Reached only for names that the class does not have.
-            if name.startswith("_"):
-                raise AttributeError(name)
-            known = [key for key in dir(type(self)) if not key.startswith("_")]
-            raise AttributeError(_names.unknown("attribute of Results", name, known))
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *table_docs()]
 
     def __repr__(self) -> str:
         flows = len(self._summary["flows"])
@@ -219,13 +160,27 @@ class Results:
         )
 
 
-def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Rows as a frame whose types do not depend on which values are missing."""
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    return frame.with_columns(polars.selectors.by_dtype(pl.Null).cast(pl.Float64))
+TYPES = {"f64": pl.Float64, "u32": pl.Int64, "u64": pl.Int64, "bool": pl.Boolean}
+"""Types of the columns of summaries; all others are text."""
+
+
+def _rows(found: Any, keys: list[str]) -> list[dict[str, Any]]:  # noqa: ANN401
+    """The rows under `keys` of a summary; in each element of a list on the way. None are none."""
+    if isinstance(found, list):
+        return [row for element in found for row in _rows(element, keys)]
+    if keys:
+        return _rows(found.get(keys[0], []), keys[1:])
+    return [found]
+
+
+def _frame(rows: list[dict[str, Any]], table: str) -> pl.DataFrame:
+    """Rows of a summary as a frame: the columns of `table`, typed whatever is missing."""
+    columns = table_docs()[table]["columns"]
+    schema = {column["name"]: TYPES.get(column["kind"], pl.String) for column in columns}
+    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
 
 
 @cache
 def table_docs() -> dict[str, dict[str, Any]]:
-    """Every table by name: what its rows are, and its columns with unit and meaning."""
+    """Every table by name: where its rows lie, what they are, its columns with unit and meaning."""
     return {table["name"]: table for table in json.loads(_native.tables())}

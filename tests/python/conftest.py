@@ -1,10 +1,15 @@
 """What several tests use."""
 
+import dataclasses
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
+
+from fadeout.study import studies
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,3 +51,15 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     # Commands write below the working directory unless told otherwise.
     monkeypatch.chdir(tmp_path)
     return CliRunner()
+
+
+@pytest.fixture
+def spend(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Sets the effort of a quick study."""
+
+    def set_effort(name: str, **effort: Any) -> None:
+        study = studies()[name]
+        quick = dataclasses.replace(study.quick, **effort)
+        monkeypatch.setitem(studies(), name, dataclasses.replace(study, quick=quick))
+
+    return set_effort

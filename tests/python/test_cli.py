@@ -237,6 +237,19 @@ SCRIPT = """\
 """
 
 
+@pytest.mark.parametrize("name", ["missing.pkt", "folder", "device"])
+def test_a_script_that_cannot_be_read_is_named_and_the_others_run(
+    cli: CliRunner, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "device").symlink_to("/dev/zero")
+    good = ROOT / "crates/packetdrill/tests/scripts/nagle.pkt"
+    result = cli.invoke(app, ["packetdrill", "--json", str(tmp_path / name), str(good)])
+    assert result.exit_code == 2
+    outcomes = [report["outcome"] for report in json.loads(result.stdout)]
+    assert outcomes == ["invalid", "passed"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "status", "words"),
     [

@@ -1,16 +1,55 @@
 import json
-import statistics
+import math
+import multiprocessing
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 import fadeout
 from fadeout.cli import app
+from fadeout.cli.study import says_progress
+from fadeout.results import Results
 from fadeout.studies.blockage import STUDY
-from fadeout.studies.blockage.study import PUBLISHED
-from fadeout.study import Batch, Job, estimate, paired_difference, paired_ratio, studies
+from fadeout.studies.blockage.paper import PUBLISHED
+from fadeout.study import (
+    Effort,
+    Estimate,
+    Job,
+    Options,
+    Runs,
+    Section,
+    Store,
+    Study,
+    Table,
+    ThreadRunner,
+    common_seeds,
+    estimate,
+    overrides,
+    paired_difference,
+    paired_ratio,
+    run_study,
+    studies,
+    unfinished_runs,
+)
+from fadeout.study.figures import grouped_bars, line_with_intervals, mark_cut_intervals
+from fadeout.study.job import Item, Reader
 from fadeout.study.statistics import student_t
+
+ROOT = Path(__file__).parents[2]
+SCENARIO = STUDY.folder / "scenario.toml"
 
 
 def test_the_interval_of_a_textbook_sample():
@@ -29,14 +68,14 @@ def test_students_t_meets_its_table():
 
 
 def test_what_both_runs_of_a_pair_share_does_not_widen_their_ratio():
-    base = (1000.0, 200.0, 3000.0)
+    base = (1000.0, 200.0, 3000.0, 400.0, 1400.0)
     exact = paired_ratio([2 * value for value in base], base)
     assert exact.mean == pytest.approx(2)
     assert exact.half_width == pytest.approx(0, abs=1e-12)
-    # Residuals 30, -30 and 0 about 1: deviation 30, so t(2) 30 / sqrt(3) over the mean of 1400.
-    found = paired_ratio((1030.0, 170.0, 3000.0), base)
+    # Residuals 30, -30 and 0 about 1: variance 450, so t(4) sqrt(450 / 5) over the mean of 1200.
+    found = paired_ratio((1030.0, 170.0, 3000.0, 400.0, 1400.0), base)
     assert found.mean == pytest.approx(1)
-    assert found.half_width == pytest.approx(4.303 * 30 / 3**0.5 / 1400)
+    assert found.half_width == pytest.approx(2.776 * 90**0.5 / 1200)
 
 
 def test_a_ratio_over_nothing_is_an_error():
@@ -44,19 +83,149 @@ def test_a_ratio_over_nothing_is_an_error():
         paired_ratio((1.0, 2.0), (0.0, 0.0))
 
 
-def test_one_value_has_no_interval():
-    with pytest.raises((ValueError, statistics.StatisticsError)):
-        estimate([1.0])
+def test_fewer_than_five_seeds_have_no_interval_and_say_how_many_they_are():
+    for count in (1, 2, 3, 4):
+        few = estimate([float(value) for value in range(count)])
+        assert few.ci95 is None
+        assert f"{few:+.1f}" == f"{(count - 1) / 2:+.1f} (n = {count})"
+        assert few.data("loss_", "_pct") == {"loss_mean_pct": few.mean, "loss_ci95_pct": None}
+    assert paired_ratio((1.0, 3.0), (1.0, 1.0)).ci95 is None
+    five = estimate([0.0, 1.0, 2.0, 3.0, 4.0])
+    assert f"{five:.1f}" == "2.0 ± 2.0"
+    assert five.text(".1f", " %") == "2.0 ± 2.0 %"
+    assert estimate([1.0, 2.0]).text(".1f", " %") == "1.5 % (n = 2)"
+    assert f"{estimate([]):.1f}" == "-"
+
+
+def small(seed: int = 1, **values: str) -> Job:
+    return Job(SCENARIO, overrides({"duration": "1 s", **values}), seed=seed)
+
+
+def fingerprint(results: Results) -> str:
+    return results.fingerprint
+
+
+def goodput(results: Results) -> float:
+    return results.flows["goodput_mbps"][0]
 
 
 def test_the_number_of_workers_changes_no_bit():
-    jobs = [Job(("duration=6 s",), seed=seed) for seed in (1, 2, 3)]
-    one, many = (
-        [r.fingerprint for r in Batch(STUDY.folder / "scenario.toml", workers=workers).run(jobs)]
-        for workers in (1, 3)
-    )
+    jobs = [small(seed, duration="6 s") for seed in (1, 2, 3)]
+    one, many = (ThreadRunner(workers=workers).collect(jobs, fingerprint) for workers in (1, 3))
     assert one == many
     assert len(set(one)) == 3
+
+
+def test_equal_runs_are_done_once():
+    counted: list[int] = []
+    runs = Runs(ThreadRunner(progress=lambda done, _total: counted.append(done)), Effort(seeds=3))
+    found = runs.over_seeds(["one", "other"], lambda _point, seed: small(seed), goodput)
+    assert found["one"] == found["other"]
+    assert runs.over_seeds(["again"], lambda _point, seed: small(seed), goodput, 2) == {
+        "again": found["one"][:2]
+    }
+    assert max(counted) == 3
+
+
+def test_runs_are_compared_over_the_seeds_that_all_points_have():
+    found = {"a": {1: 10, 2: 20, 3: 30}, "b": {1: 11, 3: 31}}
+    assert common_seeds(found) == {"a": [10, 30], "b": [11, 31]}
+
+
+def test_a_run_is_named_by_what_it_depends_on():
+    base = small()
+    others = [
+        small(2),
+        small(duration="2 s"),
+        replace(base, without=("blockage",)),
+        replace(base, with_tables=True),
+        replace(base, scenario=studies()["slow-start"].folder / "scenario.toml"),
+    ]
+    names = [job.name(goodput) for job in (base, *others)]
+    assert len({*names, base.name(fingerprint)}) == len(names) + 1
+    assert small().name(goodput) == base.name(goodput)
+
+
+def test_finished_runs_are_read_again_and_only_the_others_are_run(tmp_path: Path):
+    path = tmp_path / "unfinished.jsonl"
+    jobs = [small(seed) for seed in (1, 2, 3)]
+    first = Store(path)
+    before = ThreadRunner(store=first).collect(jobs[:2], goodput)
+    first.close()
+    # Killed in the middle of a line.
+    with path.open("a") as file:
+        file.write('["0123')
+    read: list[float] = []
+
+    def not_read(results: Results) -> float:
+        read.append(goodput(results))
+        return read[-1]
+
+    not_read.__module__, not_read.__qualname__ = goodput.__module__, goodput.__qualname__
+    second = Store(path)
+    assert len(second) == 2
+    found = ThreadRunner(store=second).collect(jobs, not_read)
+    assert found[:2] == before
+    assert read == [found[2]]
+    second.close()
+    assert len(Store(path)) == 3
+    second.remove()
+    assert not path.exists()
+
+
+def test_what_is_read_again_is_equal_to_the_last_bit(tmp_path: Path):
+    store = Store(tmp_path / "unfinished.jsonl")
+    items = [{"a": 0.1 + 0.2, "b": math.nan, "c": 5e-324, "d": 2**60, "e": [None, "x"]}]
+    for number, item in enumerate(items):
+        assert repr(store.keep(str(number), item)) == repr(item)
+    store.close()
+    again = Store(store.path)
+    assert repr([again[str(number)] for number in range(len(items))]) == repr(items)
+
+
+def test_runs_of_another_build_are_not_used(tmp_path: Path):
+    path = tmp_path / "unfinished.jsonl"
+    store = Store(path)
+    store.keep("run", 1.0)
+    store.close()
+    _, *lines = path.read_text().splitlines()
+    path.write_text("\n".join(['"another"', *lines]) + "\n")
+    other = Store(path)
+    assert len(other) == 0
+    other.keep("run", 2.0)
+    other.close()
+    assert Store(path)["run"] == 2.0
+    path.write_bytes(b"\xff\xfe")
+    assert len(Store(path)) == 0
+
+
+def test_an_interval_that_leaves_the_axes_has_an_arrow_at_the_edge():
+    figure = Figure()
+    whole, cut = figure.subplots(1, 2)
+    inside, wide = Estimate(5, 2, 5), Estimate(5, 9, 5)
+    none = Estimate(5, math.nan, 2)
+    for ax in (whole, cut):
+        ax.set_ylim(0, 10)
+        grouped_bars(ax, {"a": [inside, none]}, ["black"])
+    line_with_intervals(cut, [0, 1], [inside, wide], color="red")
+    mark_cut_intervals(figure)
+
+    def arrows(ax: Axes) -> list[tuple[str, float]]:
+        lines = [line for line in ax.lines if line.get_transform() == ax.transAxes]
+        return [(str(line.get_marker()), float(np.ravel(line.get_ydata())[0])) for line in lines]
+
+    assert arrows(whole) == []
+    assert arrows(cut) == [("v", 0.0), ("^", 1.0)]
+
+
+def test_a_table_has_its_numbers_as_text_and_as_data():
+    table = Table.of(
+        [{"name": "x", "rate": Estimate(1.25, math.nan, 2), "_hidden": 7}],
+        {"head": "{name}", "rate": "{rate:.1f}", "other": lambda record: f"{record['_hidden']}"},
+    )
+    assert table.rows == [["x", "1.2 (n = 2)", "7"]]
+    assert table.data == [{"name": "x", "rate_mean": 1.25, "rate_ci95": None}]
+    assert table.lacks_intervals
 
 
 def test_the_scenario_states_what_the_paper_states():
@@ -110,7 +279,7 @@ def test_the_blockage_study_answers_its_questions(cli: CliRunner):
     assert "--force" in refused.stderr
 
 
-def test_ctrl_c_keeps_the_runs_that_were_done():
+def test_ctrl_c_keeps_the_runs_that_were_done(tmp_path: Path):
     seen: list[int] = []
 
     def stop_after_three(done: int, total: int) -> None:
@@ -118,33 +287,199 @@ def test_ctrl_c_keeps_the_runs_that_were_done():
         if done == 3:
             raise KeyboardInterrupt
 
-    batch = Batch(STUDY.folder / "scenario.toml", workers=1, progress=stop_after_three)
-    jobs = [Job(("duration=1 s",), seed=seed) for seed in range(1, 30)]
-    found = batch.collect(jobs, lambda results: results.fingerprint)
-    assert not batch.is_whole
+    store = Store(tmp_path / "unfinished.jsonl")
+    runner = ThreadRunner(workers=1, progress=stop_after_three, store=store)
+    jobs = [small(seed) for seed in range(1, 30)]
+    found = runner.collect(jobs, fingerprint)
+    assert not runner.is_whole
     assert set(seen) == {len(jobs)}
     assert len(found) == len(jobs)
     assert all(found[:3])
     assert found[-1] is None
-    whole = Batch(STUDY.folder / "scenario.toml", workers=1).run(jobs[:3])
-    assert found[:3] == [results.fingerprint for results in whole]
+    assert 3 <= len(store) < len(jobs)
+    store.close()
+    whole = ThreadRunner(workers=1).collect(jobs[:3], fingerprint)
+    assert found[:3] == whole
+    # Once stopped, no other run is begun.
+    with pytest.raises(KeyboardInterrupt):
+        runner.collect(jobs[-1:], goodput)
 
 
 def test_ctrl_c_before_the_first_run_is_done_remains_an_interrupt():
     def stop(_done: int, _total: int) -> None:
         raise KeyboardInterrupt
 
-    batch = Batch(STUDY.folder / "scenario.toml", workers=1, progress=stop)
     with pytest.raises(KeyboardInterrupt):
-        batch.collect([Job(("duration=1 s",))], lambda results: results)
+        ThreadRunner(workers=1, progress=stop).collect([small()], fingerprint)
 
 
 def test_a_job_may_leave_out_a_table_within_a_table():
-    folder = studies()["congestion-controls"].folder
-    batch = Batch(folder / "scenario.toml")
+    scenario = studies()["congestion-controls"].folder / "scenario.toml"
     common = ("duration=1 s",)
-    both, alone = batch.run(
-        [Job(common, without=("blockage",)), Job(common, without=("blockage", "flow.cubic"))]
+    both, alone = ThreadRunner().results(
+        [
+            Job(scenario, common, without=("blockage",)),
+            Job(scenario, common, without=("blockage", "flow.cubic")),
+        ]
     )
     assert list(both.flows["flow"]) == ["tested", "cubic"]
     assert list(alone.flows["flow"]) == ["tested"]
+
+
+@dataclass
+class Stopping:
+    """A study of three runs, that stops as if by Ctrl-C after some sections."""
+
+    stops_after: int | None = None
+    begun: int = 0
+
+    def sections(self, runs: Runs[Effort]) -> Iterator[Section]:
+        for number in range(3):
+            if number == self.stops_after:
+                raise KeyboardInterrupt
+            self.begun += 1
+            (found,) = runs.each([small(number)], goodput)
+            record = {"rate": found}
+            yield Section(f"s{number}", f"Part {number}", table=Table.of([record], {"r": "{rate}"}))
+
+    def study(self) -> Study[Effort]:
+        effort = Effort(seeds=1)
+        return Study(
+            "stopping", "", STUDY.folder, "Stopping", "", effort, effort, lambda _: 3, self.sections
+        )
+
+
+def test_the_study_in_the_documentation_runs(
+    tmp_path: Path, scenario: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    scenario.rename("scenario.toml")
+    page = (ROOT / "docs/studies/writing.md").read_text()
+    module = ModuleType("two")
+    exec(page.split("```python\n")[1].split("```")[0], vars(module))
+    report = run_study(module.STUDY, tmp_path / "out", Options(quick=True, seeds=5))
+    assert report.is_whole
+    rows = json.loads((tmp_path / "out/results.json").read_text())["goodput"]
+    assert [row["name"] for row in rows] == ["cubic", "newreno"]
+    assert all(0 < row["goodput_mbps_mean"] < 10 for row in rows)
+
+
+class ProcessRunner:
+    """Does the runs in processes, the last first."""
+
+    is_whole = True
+
+    def expect(self, runs: int) -> None:
+        pass
+
+    def collect(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item | None]:
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(max_workers=2, mp_context=spawn) as pool:
+            found = [pool.submit(in_process, job, read) for job in reversed(jobs)]
+            return [future.result() for future in reversed(found)]
+
+    def results(self, jobs: Sequence[Job]) -> list[Results]:
+        return ThreadRunner().results(jobs)
+
+
+def in_process(job: Job, read: Reader[Item]) -> Item:
+    return read(job.run(lambda _state: True))
+
+
+def test_another_way_of_doing_the_runs_gives_the_same_report(tmp_path: Path):
+    effort = Effort(seeds=2, duration_s=1)
+
+    def sections(runs: Runs[Effort]) -> Iterator[Section]:
+        found = runs.over_seeds([0], lambda _point, seed: small(seed), goodput)
+        records = [{"rate": rate} for rate in found[0]]
+        yield Section("rates", "Rates", table=Table.of(records, {"rate": "{rate}"}))
+
+    study = Study("a", "", STUDY.folder, "A", "", effort, effort, lambda _: 2, sections)
+    for folder, runner in (("threads", None), ("processes", ProcessRunner())):
+        run_study(study, tmp_path / folder, Options(), runner=runner)
+    threads, processes = (
+        (tmp_path / folder / "report.md").read_text() for folder in ("threads", "processes")
+    )
+    assert threads == processes
+
+
+@pytest.mark.parametrize("name", studies())
+def test_the_runs_of_a_study_can_be_handed_to_other_processes(name: str):
+    asked: list[tuple[list[Job], Reader[object]]] = []
+
+    class Recorder(ProcessRunner):
+        def collect(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item | None]:
+            asked.append((list(jobs), read))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        studies()[name].report(Recorder(), studies()[name].quick)
+    assert pickle.loads(pickle.dumps(asked)) == asked
+    ((jobs, _),) = asked
+    assert len(jobs) > 10
+    assert len(jobs) == len(set(jobs)) <= studies()[name].count(studies()[name].quick)
+
+
+def test_a_stopped_study_reports_its_sections_and_goes_on_from_there(tmp_path: Path):
+    out, options = tmp_path / "out", Options()
+    stopped = run_study(Stopping(stops_after=2).study(), out, options)
+    assert not stopped.is_whole
+    assert [section.name for section in stopped.sections] == ["s0", "s1"]
+    store = unfinished_runs(Stopping().study(), out, options)
+    assert len(store) == 2
+    counted: list[int] = []
+    whole = run_study(
+        Stopping().study(), out, options, force=True, progress=lambda done, _: counted.append(done)
+    )
+    assert whole.is_whole
+    assert not store.path.exists()
+    run_study(Stopping().study(), tmp_path / "fresh", options)
+    assert (out / "report.md").read_text() == (tmp_path / "fresh/report.md").read_text()
+    assert (out / "results.json").read_text() == (tmp_path / "fresh/results.json").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh", "out"]
+
+
+def test_a_study_that_was_stopped_before_its_first_section_has_no_report(tmp_path: Path):
+    with pytest.raises(KeyboardInterrupt):
+        run_study(Stopping(stops_after=0).study(), tmp_path / "out", Options())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_the_way_is_refused_before_the_first_run(tmp_path: Path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/mine.txt").write_text("")
+    stopping = Stopping()
+    for force in (False, True):
+        with pytest.raises(fadeout.ResultError, match="notes"):
+            run_study(stopping.study(), tmp_path / "notes", Options(), force=force)
+    assert stopping.begun == 0
+
+
+def test_a_killed_study_keeps_its_finished_runs(tmp_path: Path):
+    command = [sys.executable, "-m", "fadeout", "study", "congestion-controls", "--quick"]
+    command += ["-j1", "--seeds", "2", "--out", str(tmp_path / "out")]
+    path = tmp_path / "study-congestion-controls-quick-seeds-2.unfinished.jsonl"
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        # The first line is the build's.
+        while process.poll() is None and (not path.exists() or path.read_bytes().count(b"\n") < 6):
+            time.sleep(0.02)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    study = studies()["congestion-controls"]
+    kept = unfinished_runs(study, tmp_path / "out", Options(quick=True, seeds=2))
+    assert kept.path == path
+    assert len(kept) >= 5
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_without_a_terminal_a_study_says_how_far_it_is(capsys: pytest.CaptureFixture[str]):
+    with says_progress("study x", quiet=False) as progress:
+        for done in range(201):
+            progress(done, 200)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 11
+    assert lines[0].startswith("study x: 0 of 200 runs")
+    assert lines[-1].startswith("study x: 200 of 200 runs")
+    with says_progress("study x", quiet=True) as progress:
+        progress(1, 2)
+    assert capsys.readouterr().err == ""

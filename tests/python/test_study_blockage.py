@@ -6,17 +6,15 @@ import pytest
 import fadeout
 from fadeout.studies.blockage import STUDY, checks
 from fadeout.studies.blockage.cell_assumptions import CELL_CHANGES, DEPTHS, MODEL_B_DB
-from fadeout.studies.blockage.runs import CELL, Found, Runner
-from fadeout.studies.blockage.study import PUBLISHED
-from fadeout.study import Batch, Job
-from fadeout.study.batch import overrides
+from fadeout.studies.blockage.paper import PUBLISHED
+from fadeout.studies.blockage.runs import CELL, Found
+from fadeout.study import Job, Runs, ThreadRunner, overrides
 
-CELL_FILE = STUDY.folder / "cell.toml"
 STATED = PUBLISHED["setup"]["stated"]
 
 
 def test_the_cell_states_what_the_paper_states():
-    resolved = fadeout.run(CELL_FILE, set={"duration": "0.1 s"}).manifest["scenario"]
+    resolved = fadeout.run(CELL.scenario, set={"duration": "0.1 s"}).manifest["scenario"]
     cell = resolved["cell"]["base-station"]
     channel = cell["channel"]
     assert cell["carrier"] == f"{STATED['carrier_ghz']:g} GHz"
@@ -31,7 +29,7 @@ def test_the_cell_states_what_the_paper_states():
 
 
 def test_the_cell_reaches_the_papers_clear_rate():
-    (rate,) = Runner(Batch(CELL_FILE), 15, CELL).unblocked([{}])
+    (rate,) = CELL.unblocked(Runs(ThreadRunner(), STUDY.full), [{}])
     # Resource blocks go in steps of 1.8 %.
     assert rate == pytest.approx(PUBLISHED["case"][0]["throughput_mbps"], rel=0.01)
 
@@ -39,17 +37,18 @@ def test_the_cell_reaches_the_papers_clear_rate():
 def test_every_assumption_of_the_full_stack_runs():
     jobs = [
         Job(
+            CELL.scenario,
             overrides(
                 {**DEPTHS[depth], **change.values, **CELL.blocked(0.2), **CELL.fixed_phase}
                 | {**CELL.quiet, "duration": "60 ms"}
-            )
+            ),
         )
         for change in CELL_CHANGES
         for depth in change.depths
     ]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*the RLC buffer")
-        assert all(results.is_complete for results in Batch(CELL_FILE).run(jobs))
+        assert all(results.is_complete for results in ThreadRunner().results(jobs))
 
 
 def test_the_vehicles_depth_is_model_bs():

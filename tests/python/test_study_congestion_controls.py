@@ -1,5 +1,6 @@
 import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,11 @@ from typer.testing import CliRunner
 from fadeout import _native
 from fadeout.cli import app
 from fadeout.plot.labels import Label, place_labels
+from fadeout.results import Results
 from fadeout.studies.congestion_controls import study
 from fadeout.studies.congestion_controls.setups import LINKS, chance, entrants
-from fadeout.studies.congestion_controls.study import Effort, fairness
+from fadeout.studies.congestion_controls.study import fairness
+from fadeout.study import Numbers
 
 
 def test_every_congestion_control_of_the_registry_is_compared():
@@ -44,8 +47,8 @@ def test_jains_index_of_two():
     )
 
 
-def test_the_study_compares_all_on_all_links(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(study, "QUICK", Effort(seeds=2, duration_s=2))
+def test_the_study_compares_all_on_all_links(cli: CliRunner, spend: Callable[..., None]):
+    spend("congestion-controls", seeds=2, duration_s=2)
     command = ["study", "congestion-controls", "--quick", "--out", "study"]
     result = cli.invoke(app, command)
     assert result.exit_code == 0, result.output
@@ -71,18 +74,21 @@ def test_the_study_compares_all_on_all_links(cli: CliRunner, monkeypatch: pytest
         assert f"figures/{figure.name}" in report
 
 
-def test_a_stopped_study_reports_what_was_done(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(study, "QUICK", Effort(seeds=2, duration_s=1))
+def test_a_stopped_study_reports_what_was_done(
+    cli: CliRunner, spend: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+):
+    spend("congestion-controls", seeds=2, duration_s=1)
     finished = itertools.count(1)
     measure = study.measure
 
-    def stop_later(results: object) -> study.Numbers:
+    def stop_later(results: Results) -> Numbers:
         if next(finished) == 100:
             raise KeyboardInterrupt
-        return measure(results)  # pyright: ignore[reportArgumentType]
+        return measure(results)
 
     monkeypatch.setattr(study, "measure", stop_later)
-    result = cli.invoke(app, ["study", "congestion-controls", "--quick", "--out", "study", "-j1"])
+    command = ["study", "congestion-controls", "--quick", "-j1", "--out", "study"]
+    result = cli.invoke(app, command)
     assert result.exit_code == 130, result.output
     assert "stopped early" in result.stderr
     found = json.loads(Path("study/results.json").read_text())

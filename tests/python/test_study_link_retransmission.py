@@ -1,13 +1,12 @@
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-import pytest
 from typer.testing import CliRunner
 
 from fadeout.cli import app
-from fadeout.studies.link_retransmission import study
 from fadeout.studies.link_retransmission.claims import (
     download_verdict,
     gain_holds,
@@ -25,7 +24,6 @@ from fadeout.studies.link_retransmission.setups import (
     NONE,
     SIZES_MB,
 )
-from fadeout.studies.link_retransmission.study import Effort
 
 TEXTS = {"retx_gain": "", "retx_latency": "", "wget": ""}
 
@@ -74,9 +72,8 @@ def test_files_are_compared_with_the_long_transfer():
     ]
 
 
-def test_the_study_writes_all_its_tables(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
-    effort = Effort(seeds=2, swept_seeds=1, delay_seeds=1, duration_s=1)
-    monkeypatch.setattr(study, "QUICK", effort)
+def test_the_study_writes_all_its_tables(cli: CliRunner, spend: Callable[..., None]):
+    spend("link-retransmission", seeds=2, swept_seeds=1, delay_seeds=1, duration_s=1)
     command = ["study", "link-retransmission", "--quick", "--out", "study"]
     result = cli.invoke(app, command)
     assert result.exit_code == 0, result.output

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,6 @@ from fadeout.cli import app
 from fadeout.studies.slow_start import runs
 from fadeout.studies.slow_start.delay import downlink_formula_tti, uplink_formula_tti
 from fadeout.studies.slow_start.ramp import BIN_MS, Download, Measure
-from fadeout.studies.slow_start.runs import Effort
 from fadeout.studies.slow_start.setups import PUBLISHED, SETTINGS
 
 
@@ -61,11 +61,10 @@ def test_a_rate_that_is_not_reached_is_no_number():
 
 
 def test_the_study_meets_the_appendix_and_compares_all_settings(
-    cli: CliRunner, monkeypatch: pytest.MonkeyPatch
+    cli: CliRunner, spend: Callable[..., None]
 ):
     # 20,000 packets: the mean with 10 % errors has a standard error of 0.4 %.
-    effort = Effort(seeds=2, packets=1_000, packets_with_errors=20_000)
-    monkeypatch.setattr("fadeout.studies.slow_start.study.QUICK", effort)
+    spend("slow-start", seeds=2, packets=1_000, packets_with_errors=20_000)
     result = cli.invoke(app, ["study", "slow-start", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     found = json.loads(Path("study/results.json").read_text())

@@ -6,36 +6,20 @@ use crate::random::Stream;
 /// No draw exceeds this: a tail without variance stays within what a time or a size can be.
 const LARGEST: f64 = 1e15;
 
-/// Shape of a distribution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DistributionKind {
-    /// Always the mean.
-    Constant,
-    /// Exponential.
-    Exponential,
-    /// Uniform from zero to twice the mean.
-    Uniform,
-    /// Pareto with tail index `shape`, above 1.
-    Pareto,
-    /// Log-normal; `shape` is the standard deviation of the logarithm.
-    LogNormal,
-}
-
-impl DistributionKind {
-    /// The names that a scenario may use.
-    pub const NAMES: &'static [&'static str] =
-        &["constant", "exponential", "uniform", "pareto", "log-normal"];
-
-    /// The kind called `name`; `None` when there is none.
-    pub fn new(name: &str) -> Option<DistributionKind> {
-        Some(match name {
-            "constant" => DistributionKind::Constant,
-            "exponential" => DistributionKind::Exponential,
-            "uniform" => DistributionKind::Uniform,
-            "pareto" => DistributionKind::Pareto,
-            "log-normal" => DistributionKind::LogNormal,
-            _ => return None,
-        })
+crate::choices! {
+    /// Shape of a distribution.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DistributionKind {
+        /// Always the mean.
+        Constant = "constant",
+        /// Exponential.
+        Exponential = "exponential",
+        /// Uniform from zero to twice the mean.
+        Uniform = "uniform",
+        /// Pareto with tail index `shape`, above 1.
+        Pareto = "pareto",
+        /// Log-normal; `shape` is the standard deviation of the logarithm.
+        LogNormal = "log-normal",
     }
 }
 
@@ -82,7 +66,7 @@ mod tests {
         let mut random = Stream::new(1, "distribution", 0);
         for name in DistributionKind::NAMES {
             let distribution = Distribution {
-                kind: DistributionKind::new(name).expect("a listed name"),
+                kind: DistributionKind::from_name(name).expect("a listed name"),
                 mean: 10.0,
                 shape: if *name == "pareto" { 3.0 } else { 0.5 },
             };

@@ -18,7 +18,7 @@ pub mod math;
 mod packet;
 mod pool;
 mod probe;
-mod radio_rows;
+mod probe_settings;
 pub mod random;
 pub mod registry;
 mod ring;
@@ -39,14 +39,9 @@ pub use mac_pdu::{MacPdu, PacketBytes, Reception, SchedulingRequest};
 pub use packet::{Ecn, Packet};
 pub use pool::{PacketId, PacketPool};
 pub use probe::{NullProbe, Probe};
-pub use radio_rows::{
-    BearerRow, Direction, RadioDelayRow, RadioDropCause, RadioDropRow, TransportBlockRow,
-};
+pub use probe_settings::{ProbeSettings, RadioSubject, Sampling};
 pub use ring::Ring;
-pub use rows::{
-    BlockageRow, CongestionRow, DropCause, DropRow, FlowEventRow, QueueRow, RetransmitCause,
-    RetransmitRow, ThroughputRow, TimeoutRow,
-};
+pub use rows::*;
 pub use segment::{Dss, Flags, MAX_SACK_BLOCKS, MptcpOption, SackBlock, SackList, Segment};
 pub use time::{Span, Time};
 pub use units::{Bytes, Dbm, Decibel, Hertz, Meters, Rate};

@@ -2,7 +2,9 @@
 
 use crate::{Bytes, EndpointId, FlowId, RouteId, Segment, Time};
 
-/// The ECN field of the IP header (RFC 3168 section 5).
+/// The ECN field of the IP header.
+///
+/// Standard: RFC 3168 §5.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(u8)]
 pub enum Ecn {
@@ -18,8 +20,9 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Sets Congestion Experienced and counts it; false when the packet is not ECN-capable (RFC
-    /// 3168 section 5).
+    /// Sets Congestion Experienced and counts it; false when the packet is not ECN-capable.
+    ///
+    /// Standard: RFC 3168 §5.
     #[inline]
     pub fn mark(&mut self, marked: &mut u64) -> bool {
         match *self {

@@ -1,9 +1,13 @@
 //! TCP segments as metadata: no payload bytes, sequence numbers that do not wrap.
 
-/// Most SACK blocks that fit a segment without timestamps (RFC 2018 section 3).
+/// Most SACK blocks that fit a segment without timestamps.
+///
+/// Standard: RFC 2018 §3.
 pub const MAX_SACK_BLOCKS: usize = 4;
 
-/// TCP header flags, bit for bit as on the wire (RFC 9293 section 3.1, RFC 3168 section 6.1).
+/// TCP header flags, bit for bit as on the wire.
+///
+/// Standard: RFC 9293 §3.1; RFC 3168 §6.1.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags(pub u16);
 
@@ -22,7 +26,9 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced.
     pub const CWR: Flags = Flags(0x80);
-    /// Accurate ECN, the highest bit of the ACE field (RFC 9768 section 3.1).
+    /// Accurate ECN, the highest bit of the ACE field.
+    ///
+    /// Standard: RFC 9768 §3.1.
     pub const AE: Flags = Flags(0x100);
 
     /// Whether every flag of `other` is set.
@@ -118,10 +124,12 @@ impl std::fmt::Debug for SackList {
     }
 }
 
-/// The Multipath TCP option of a segment (RFC 8684 section 3).
+/// The Multipath TCP option of a segment.
 ///
 /// Data sequence numbers are offsets, as subflow sequence numbers are: the handshake takes 0, the
 /// first data byte is 1. Keys, tokens and HMACs are not here: a capture derives them.
+///
+/// Standard: RFC 8684 §3.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum MptcpOption {
     /// None: plain TCP.
@@ -157,7 +165,9 @@ pub enum MptcpOption {
     FastClose,
 }
 
-/// A data sequence signal (RFC 8684 section 3.3).
+/// A data sequence signal.
+///
+/// Standard: RFC 8684 §3.3.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Dss {
     /// Next data sequence number expected (DATA_ACK).
@@ -178,8 +188,9 @@ impl MptcpOption {
     /// Bytes of an ACK's signal: an 8-byte DATA_ACK.
     pub const DATA_ACK_LEN: u32 = 12;
 
-    /// Bytes of the option in a segment with these flags, padded to words (RFC 8684 sections 3.1
-    /// to 3.5).
+    /// Bytes of the option in a segment with these flags, padded to words.
+    ///
+    /// Standard: RFC 8684 §3.1 to 3.5.
     #[inline]
     pub fn len(self, flags: Flags) -> u32 {
         let is_syn = flags.has(Flags::SYN);

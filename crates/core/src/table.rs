@@ -1,7 +1,9 @@
 //! Tables of results: a row struct is the single definition of a table.
 //!
 //! [`table!`](crate::table!) declares the row with a doc comment and a unit per column. The
-//! Parquet schema, the documentation and the column docs in Python all come from it.
+//! Parquet schema or the objects of `summary.json`, the documentation, and the frames and column
+//! docs in Python all come from it. The tables that a run writes as it goes are [`Row`]s, those
+//! that it is summed up in at its end are [`SummaryRow`]s.
 
 /// Type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,28 @@ pub enum ColumnKind {
     Ue,
     /// A radio bearer: its index when written, its name in results files.
     Bearer,
+    /// Any text; in summaries only.
+    Text,
+}
+
+impl ColumnKind {
+    /// The name that documentation uses.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ColumnKind::F64 => "f64",
+            ColumnKind::U32 => "u32",
+            ColumnKind::U64 => "u64",
+            ColumnKind::Bool => "bool",
+            ColumnKind::Name => "name",
+            ColumnKind::Flow => "flow",
+            ColumnKind::Link => "link",
+            ColumnKind::Node => "node",
+            ColumnKind::Cell => "cell",
+            ColumnKind::Ue => "ue",
+            ColumnKind::Bearer => "bearer",
+            ColumnKind::Text => "text",
+        }
+    }
 }
 
 /// One column's definition.
@@ -41,13 +65,28 @@ pub struct Column {
     pub unit: &'static str,
     /// What the value means.
     pub doc: &'static str,
+    /// Whether a row may have none; in summaries only.
+    pub is_optional: bool,
+}
+
+/// Where the rows of a table lie in the results of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In a Parquet file of the table's name.
+    File,
+    /// In `summary.json` under these keys, joined by dots. At the end is a list of rows or one
+    /// row; a list on the way has the rest of the keys in each of its elements. No key is the
+    /// whole object.
+    Summary(&'static str),
 }
 
 /// One table's definition.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
-    /// Name of the table, and of its Parquet file.
+    /// Name of the table, and of its Parquet file where it has one.
     pub name: &'static str,
+    /// Where its rows lie.
+    pub place: Place,
     /// What one row is.
     pub doc: &'static str,
     /// The columns in order.
@@ -68,7 +107,7 @@ pub trait ColumnSink {
     fn name(&mut self, column: usize, value: &'static str);
 }
 
-/// A row of a table.
+/// A row of a table that is recorded while a run goes on.
 pub trait Row: Copy {
     /// The table's definition.
     const TABLE: Table;
@@ -112,7 +151,74 @@ cell! {
     crate::BearerId => Bearer, u32, |v| v.0;
 }
 
-/// Declares a row struct and its table.
+/// Where the values of a row of a summary go, in the table's order.
+pub trait FieldSink {
+    /// A number with a fraction.
+    fn f64(&mut self, column: &'static str, value: f64);
+    /// A count.
+    fn u64(&mut self, column: &'static str, value: u64);
+    /// True or false.
+    fn bool(&mut self, column: &'static str, value: bool);
+    /// A text or a name.
+    fn text(&mut self, column: &'static str, value: &str);
+    /// No value.
+    fn none(&mut self, column: &'static str);
+}
+
+/// A row of a table that sums up a run: one a flow, a link, or the whole run.
+pub trait SummaryRow {
+    /// The table's definition.
+    const TABLE: Table;
+    /// Writes the row's values to `sink`.
+    fn write(&self, sink: &mut impl FieldSink);
+}
+
+/// A type that fills one column of a summary.
+pub trait Field {
+    /// Its column type.
+    const KIND: ColumnKind;
+    /// Whether it may be missing.
+    const IS_OPTIONAL: bool = false;
+    /// Writes the value.
+    fn write(&self, column: &'static str, sink: &mut impl FieldSink);
+}
+
+macro_rules! field {
+    ($($type:ty => $kind:ident, $put:ident, |$value:ident| $convert:expr;)*) => {$(
+        impl Field for $type {
+            const KIND: ColumnKind = ColumnKind::$kind;
+            fn write(&self, column: &'static str, sink: &mut impl FieldSink) {
+                let $value = self;
+                sink.$put(column, $convert);
+            }
+        }
+    )*};
+}
+
+field! {
+    f64 => F64, f64, |v| *v;
+    u32 => U32, u64, |v| u64::from(*v);
+    u64 => U64, u64, |v| *v;
+    bool => Bool, bool, |v| *v;
+    String => Text, text, |v| v;
+    &'static str => Name, text, |v| v;
+    crate::Time => F64, f64, |v| v.as_secs_f64();
+    crate::Span => F64, f64, |v| v.as_secs_f64();
+}
+
+impl<T: Field> Field for Option<T> {
+    const KIND: ColumnKind = T::KIND;
+    const IS_OPTIONAL: bool = true;
+    fn write(&self, column: &'static str, sink: &mut impl FieldSink) {
+        match self {
+            Some(value) => value.write(column, sink),
+            None => sink.none(column),
+        }
+    }
+}
+
+/// Declares a row struct and its table: recorded while a run goes on, or `in summary` under keys
+/// of `summary.json`.
 ///
 /// ```
 /// fadeout_core::table! {
@@ -127,6 +233,18 @@ cell! {
 /// use fadeout_core::table::Row;
 /// assert_eq!(TideRow::TABLE.columns[1].name, "height_m");
 /// assert_eq!(TideRow::TABLE.columns[1].doc, "Height above chart datum.");
+///
+/// fadeout_core::table! {
+///     /// A harbour, one row each.
+///     pub struct HarbourRow = "harbours" in summary "harbours" {
+///         /// Name.
+///         harbour: String, "";
+///         /// Highest tide; none where none was seen.
+///         highest_m: Option<f64>, "m";
+///     }
+/// }
+/// use fadeout_core::table::SummaryRow;
+/// assert!(HarbourRow::TABLE.columns[1].is_optional);
 /// ```
 #[macro_export]
 macro_rules! table {
@@ -145,12 +263,14 @@ macro_rules! table {
         impl $crate::table::Row for $row {
             const TABLE: $crate::table::Table = $crate::table::Table {
                 name: $name,
+                place: $crate::table::Place::File,
                 doc: $crate::table::trim(concat!($($doc),+)),
                 columns: &[$( $crate::table::Column {
                     name: stringify!($column),
                     kind: <$type as $crate::table::Cell>::KIND,
                     unit: $unit,
                     doc: $crate::table::trim(concat!($($column_doc),+)),
+                    is_optional: false,
                 }, )+],
             };
 
@@ -161,6 +281,37 @@ macro_rules! table {
                     $crate::table::Cell::write(self.$column, column, sink);
                     column += 1;
                 )+
+            }
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        pub struct $row:ident = $name:literal in summary $place:literal {
+            $( $(#[doc = $column_doc:literal])+ $column:ident : $type:ty, $unit:literal; )+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $row {
+            $( $(#[doc = $column_doc])+ pub $column: $type, )+
+        }
+
+        impl $crate::table::SummaryRow for $row {
+            const TABLE: $crate::table::Table = $crate::table::Table {
+                name: $name,
+                place: $crate::table::Place::Summary($place),
+                doc: $crate::table::trim(concat!($($doc),+)),
+                columns: &[$( $crate::table::Column {
+                    name: stringify!($column),
+                    kind: <$type as $crate::table::Field>::KIND,
+                    unit: $unit,
+                    doc: $crate::table::trim(concat!($($column_doc),+)),
+                    is_optional: <$type as $crate::table::Field>::IS_OPTIONAL,
+                }, )+],
+            };
+
+            fn write(&self, sink: &mut impl $crate::table::FieldSink) {
+                $( $crate::table::Field::write(&self.$column, stringify!($column), sink); )+
             }
         }
     };

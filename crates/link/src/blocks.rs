@@ -1,15 +1,16 @@
 //! A transmitter that sends in transport blocks and repeats those that arrive broken.
 //!
 //! Time is cut into transmission time intervals (TTIs). What waits at the beginning of one goes
-//! into its block, several packets together and the rest of a packet into the next, and is there
-//! at its end (TS 25.302 clause 7.1). Each interval belongs to one of the HARQ processes in turn,
-//! which stops and waits: a broken block takes the process's next interval again. A block that
-//! HARQ leaves broken is sent again by RLC, later. The receiver passes data on in order (MAC-hs
-//! and RLC, TS 25.321 clause 11.6.2, TS 25.322 clause 9.7.3), so what follows a broken block
-//! waits for it.
+//! into its block, several packets together and the rest of a packet into the next, and is there at
+//! its end. Each interval belongs to one of the HARQ processes in turn, which stops and waits: a
+//! broken block takes the process's next interval again. A block that HARQ leaves broken is sent
+//! again by RLC, later. The receiver passes data on in order (MAC-hs and RLC), so what follows a
+//! broken block waits for it.
 //!
 //! All of that is known when a packet arrives, because nothing depends on later traffic. A block
 //! costs no event.
+//!
+//! Standard: TS 25.302 §7.1; TS 25.321 §11.6.2; TS 25.322 §9.7.3.
 
 use crate::LinkError;
 use crate::rate::{Piece, Pieces};

@@ -18,7 +18,6 @@
 //! Where to look: rates in [`RateConfig`], delays in [`DelayConfig`], recorded capacity in [`Trace`] and
 //! [`series`], outages in [`Schedule`] and [`BlockageConfig`], loss in [`LossConfig`].
 
-pub mod bearer;
 mod blockage;
 mod blocks;
 mod delay;
@@ -30,6 +29,7 @@ mod loss;
 mod managed;
 mod outlook;
 mod queue;
+pub mod rab;
 mod radio_states;
 mod rate;
 pub mod schedule;
@@ -47,8 +47,8 @@ pub use error::{LinkError, OrdinalsError, SeriesError, TraceError};
 pub use link::{Link, LinkConfig};
 pub use loss::{Arrivals, GilbertElliott, LossConfig};
 pub use queue::{
-    CoDelConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig, Limit, PieConfig,
-    QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RedConfig,
+    BiasedConfig, CoDelConfig, DropTailConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig,
+    Limit, PieConfig, QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RedConfig, RedParameters,
 };
 pub use radio_states::{RadioState, RadioStateConfig, RadioStates};
 pub use rate::{OPPORTUNITY, RateConfig, RateStep, Trace};

@@ -1,7 +1,7 @@
 //! The part of a link that a queue under active management needs: packets wait with their
 //! discipline until the transmitter can begin the next one.
 
-use crate::queue::{Discipline, Outcome, Queued};
+use crate::queue::{Discipline, ManagedQueue as _, Outcome, Queued};
 use crate::transmitter::Transmitter;
 use fadeout_core::{PacketId, PacketPool, Time};
 

@@ -2,7 +2,9 @@
 
 use fadeout_core::{Span, Time};
 
-/// How long the states of a phone last and how long they take to reach (TS 25.331 clause 7.1).
+/// How long the states of a phone last and how long they take to reach.
+///
+/// Standard: TS 25.331 §7.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RadioStateConfig {
     /// From idle to CELL_DCH.

@@ -7,13 +7,12 @@
 mod common;
 
 use common::{Log, mbps};
-use fadeout_core::registry::Parameters;
 use fadeout_core::{
     Ecn, EndpointId, FlowId, LinkId, Packet, PacketPool, Rate, Segment, Span, Time,
 };
 use fadeout_link::{
     CoDelConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig, Limit, Link, LinkConfig,
-    PieConfig, QueueConfig, QueueDiscipline, RateConfig, RedConfig,
+    PieConfig, QueueConfig, QueueDiscipline, RateConfig, RedConfig, RedParameters,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -249,7 +248,7 @@ fn mean_ms(outcome: &Outcome) -> f64 {
 #[test]
 fn drop_tail_fills_its_queue() {
     // A thousand packets of 1.2 ms.
-    assert!(four(QueueDiscipline::DropTail, RENO).percentile_delay_ms(0, 0.99) > 1_100.0);
+    assert!(four(QueueDiscipline::default(), RENO).percentile_delay_ms(0, 0.99) > 1_100.0);
 }
 
 #[test]
@@ -285,7 +284,7 @@ fn pie_steers_the_delay_to_its_target() {
 
 #[test]
 fn red_keeps_the_average_queue_between_its_thresholds() {
-    let red = RedConfig::new(&Parameters::default(), TEN);
+    let red = RedConfig::on(TEN, RedParameters::default());
     let outcome = four(QueueDiscipline::Red(red), RENO);
     // 5 to 15 packets of 1.2 ms.
     assert!(

@@ -9,7 +9,7 @@ use fadeout_core::{Bytes, Ecn, EndpointId, FlowId, Packet, Rate, Segment, Span, 
 use fadeout_link::{
     BlockConfig, BlockageConfig, BlockageEffect, BlockageInterval, Changes, CoDelConfig,
     DualPi2Config, FqCoDelConfig, Limit, LinkConfig, LossConfig, PieConfig, QUEUE_DISCIPLINES,
-    QueueConfig, QueueDiscipline, RateConfig, RateStep, RedConfig, Trace,
+    QueueConfig, QueueDiscipline, RateConfig, RateStep, RedConfig, RedParameters, Trace,
 };
 use proptest::prelude::*;
 
@@ -18,7 +18,6 @@ const FAR: Span = Span::from_secs(1_000_000);
 
 /// Every discipline, set so that it neither drops nor marks nor reorders.
 fn idle_disciplines() -> Vec<QueueDiscipline> {
-    let none = Parameters::default();
     let codel = CoDelConfig {
         target: FAR,
         ..CoDelConfig::default()
@@ -30,11 +29,14 @@ fn idle_disciplines() -> Vec<QueueDiscipline> {
             flows: 1,
             ..FqCoDelConfig::default()
         }),
-        QueueDiscipline::Red(RedConfig {
-            min_threshold: 1e9,
-            max_threshold: 2e9,
-            ..RedConfig::new(&none, Rate::UNLIMITED)
-        }),
+        QueueDiscipline::Red(RedConfig::on(
+            Rate::UNLIMITED,
+            RedParameters {
+                min_threshold: 1e9,
+                max_threshold: 2e9,
+                ..RedParameters::default()
+            },
+        )),
         QueueDiscipline::Pie(PieConfig {
             target: FAR,
             ..PieConfig::default()
@@ -221,7 +223,7 @@ fn run(config: &LinkConfig, arrivals: &[(u64, u32)], is_wake_first: bool) -> [Ve
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
     #[test]
     fn a_discipline_that_never_acts_gives_the_departures_of_drop_tail(

@@ -320,7 +320,7 @@ fn model(case: &Case) -> Outcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
     #[test]
     fn departures_drops_and_order_equal_the_slow_models(case in case()) {

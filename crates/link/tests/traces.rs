@@ -85,6 +85,8 @@ fn recorded_cellular_traces_are_carried_whole() {
 }
 
 proptest! {
+    #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
     #[test]
     fn hostile_text_is_a_trace_or_an_error(text in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = Trace::parse(&text);

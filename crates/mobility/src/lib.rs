@@ -6,16 +6,20 @@
 //! [`Obstacle`] says which straight lines a building or a vehicle cuts.
 
 pub mod import;
+mod line;
 mod obstacle;
 mod places;
 mod random_waypoint;
 mod registry;
+mod standing;
 mod track;
 
+pub use line::Line;
 pub use obstacle::{Crossing, Obstacle, Rectangle};
 pub use places::Places;
-pub use random_waypoint::RandomWaypoint;
-pub use registry::MOBILITY_MODELS;
+pub use random_waypoint::{RandomWaypoint, RandomWaypointParameters};
+pub use registry::{MOBILITY_MODELS, Mobility};
+pub use standing::Standing;
 pub use track::{Leg, Track, Waypoint};
 
 /// What is wrong with a movement, and what was expected.

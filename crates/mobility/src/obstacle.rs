@@ -144,6 +144,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
         /// Sampling the line finds the same answer, away from the edges.
         #[test]
         fn a_crossing_agrees_with_sampling(

@@ -1,8 +1,63 @@
 //! Random waypoint movement that is stationary from the start.
 
-use crate::{Leg, MobilityError, Rectangle};
+use crate::registry::Model;
+use crate::track::DrawnLegs;
+use crate::{Leg, MobilityError, Rectangle, Track};
 use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, number, span};
 use fadeout_core::{Point, Span, Time, math};
+
+const METRES: (f64, f64, &str) = (-1e6, 1e6, "m");
+const SPEED: (f64, f64, &str) = (0.0, 1000.0, "m/s");
+
+fadeout_core::parameters! {
+    /// What a scenario may set.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct RandomWaypointParameters {
+        /// Western edge of the area.
+        pub x_min: f64 = number(METRES, "0"),
+        /// Eastern edge.
+        pub x_max: f64 = number(METRES, "100"),
+        /// Southern edge.
+        pub y_min: f64 = number(METRES, "0"),
+        /// Northern edge.
+        pub y_max: f64 = number(METRES, "100"),
+        /// Lowest speed; above zero.
+        pub min_speed: f64 = number(SPEED, "0.5"),
+        /// Highest speed.
+        pub max_speed: f64 = number(SPEED, "1.5"),
+        /// Pause at each place.
+        pub pause: Span = span("2 s"),
+    }
+}
+
+impl Registered for RandomWaypointParameters {
+    const ENTRY: Entry = Entry::new(
+        "random-waypoint",
+        "random",
+        "Goes to places drawn uniformly from a rectangle, with pauses; stationary from the start.",
+        "W. Navidi, T. Camp, Stationary Distributions for the Random Waypoint Mobility Model, IEEE \
+         TMC 3(1), 2004",
+    )
+    .with_aliases(&["rwp"])
+    .with_parameters(RandomWaypointParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        RandomWaypointParameters::read(settings)
+    }
+}
+
+impl Model for RandomWaypointParameters {
+    fn track(self, start: Point, random: Stream) -> Result<Track, MobilityError> {
+        let area = Rectangle {
+            low: (self.x_min, self.y_min),
+            high: (self.x_max, self.y_max),
+        };
+        let speeds = (self.min_speed, self.max_speed);
+        let walk = RandomWaypoint::new(area, start.z, speeds, self.pause, random);
+        walk.map(Track::drawn)
+    }
+}
 
 /// Random waypoint: go straight to a place drawn uniformly from an area, at a speed drawn
 /// uniformly for each leg, pause there, and so on.
@@ -56,11 +111,6 @@ impl RandomWaypoint {
         })
     }
 
-    /// Moves everything up by `height` metres.
-    pub(crate) fn raise(&mut self, height: f64) {
-        self.height += height;
-    }
-
     /// Mean speed of those who walk, in metres per second.
     pub fn mean_speed(&self) -> f64 {
         let (low, high) = self.speeds;
@@ -76,8 +126,27 @@ impl RandomWaypoint {
         pause / (pause + mean_leg(self.area) / self.mean_speed())
     }
 
-    /// The leg that the stationary law finds the node on at time zero.
-    pub(crate) fn first_leg(&mut self) -> Leg {
+    fn draw_place(&mut self) -> Point {
+        let Rectangle { low, high } = self.area;
+        let x = self.random.uniform_in(low.0, high.0);
+        let y = self.random.uniform_in(low.1, high.1);
+        Point::new(x, y, self.height)
+    }
+}
+
+/// Mean distance of two places drawn uniformly from a rectangle, in metres (L. A. Santaló,
+/// "Integral Geometry and Geometric Probability", 1976).
+fn mean_leg(area: Rectangle) -> f64 {
+    let (a, b) = area.size();
+    let d = math::hypot(a, b);
+    let ratio = a * a / (b * b);
+    let logs = b * b / a * math::ln((a + d) / b) + a * a / b * math::ln((b + d) / a);
+    (a * ratio + b / ratio + d * (3.0 - ratio - 1.0 / ratio) + 2.5 * logs) / 15.0
+}
+
+impl DrawnLegs for RandomWaypoint {
+    /// From the stationary law.
+    fn first_leg(&mut self) -> Leg {
         let stationary = self.pause_probability();
         if self.random.chance(stationary) {
             self.is_walking = false;
@@ -104,8 +173,7 @@ impl RandomWaypoint {
         Leg::walk(Time::ZERO, here, to, speed)
     }
 
-    /// What follows `leg`.
-    pub(crate) fn next_leg(&mut self, leg: &Leg) -> Leg {
+    fn next_leg(&mut self, leg: &Leg) -> Leg {
         let (now, here) = (leg.until, leg.end());
         if self.is_walking && self.pause > Span::ZERO {
             self.is_walking = false;
@@ -125,22 +193,13 @@ impl RandomWaypoint {
         }
     }
 
-    fn draw_place(&mut self) -> Point {
-        let Rectangle { low, high } = self.area;
-        let x = self.random.uniform_in(low.0, high.0);
-        let y = self.random.uniform_in(low.1, high.1);
-        Point::new(x, y, self.height)
+    fn raise(&mut self, height: f64) {
+        self.height += height;
     }
-}
 
-/// Mean distance of two places drawn uniformly from a rectangle, in metres (L. A. Santaló,
-/// "Integral Geometry and Geometric Probability", 1976).
-fn mean_leg(area: Rectangle) -> f64 {
-    let (a, b) = area.size();
-    let d = math::hypot(a, b);
-    let ratio = a * a / (b * b);
-    let logs = b * b / a * math::ln((a + d) / b) + a * a / b * math::ln((b + d) / a);
-    (a * ratio + b / ratio + d * (3.0 - ratio - 1.0 / ratio) + 2.5 * logs) / 15.0
+    fn boxed(&self) -> Box<dyn DrawnLegs> {
+        Box::new(self.clone())
+    }
 }
 
 #[cfg(test)]
@@ -198,7 +257,7 @@ mod tests {
         for time in [0, 100, 1000] {
             let sum: f64 = (0..walks)
                 .map(|seed| {
-                    let mut track = Track::random_waypoint(model((1.0, 20.0), pause, seed));
+                    let mut track = Track::drawn(model((1.0, 20.0), pause, seed));
                     let now = Time::ZERO + Span::from_secs(time);
                     track.at(now).velocity.length()
                 })
@@ -213,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_walk_stays_inside() {
-        let mut track = Track::random_waypoint(model((5.0, 50.0), 1.0, 7));
+        let mut track = Track::drawn(model((5.0, 50.0), 1.0, 7));
         for secs in 0..5000 {
             let Point { x, y, z } = track.at(Time::ZERO + Span::from_secs(secs)).position;
             assert!((-1e-6..=1000.0 + 1e-6).contains(&x) && (-1e-6..=1000.0 + 1e-6).contains(&y));

@@ -1,7 +1,8 @@
 //! A chain of straight legs.
 
-use crate::{MobilityError, RandomWaypoint};
+use crate::MobilityError;
 use fadeout_core::{Kinematics, Point, Span, Time, Vector};
+use std::fmt;
 
 /// A straight piece of a track, walked at constant speed; at rest when the velocity is zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,7 +88,25 @@ enum Rest {
     /// A list, and which one is next.
     Listed(Vec<Leg>, usize),
     /// Drawn.
-    Random(Box<RandomWaypoint>),
+    Drawn(Box<dyn DrawnLegs>),
+}
+
+/// Draws the legs of a model one after the other.
+pub(crate) trait DrawnLegs: fmt::Debug + Send + Sync {
+    /// The leg that the node is on at time zero.
+    fn first_leg(&mut self) -> Leg;
+    /// What follows `leg`.
+    fn next_leg(&mut self, leg: &Leg) -> Leg;
+    /// Moves everything up by `height` metres.
+    fn raise(&mut self, height: f64);
+    /// A copy.
+    fn boxed(&self) -> Box<dyn DrawnLegs>;
+}
+
+impl Clone for Box<dyn DrawnLegs> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
 }
 
 impl Track {
@@ -155,11 +174,11 @@ impl Track {
         }
     }
 
-    /// Random waypoint.
-    pub fn random_waypoint(mut model: RandomWaypoint) -> Track {
+    /// The legs that `model` draws.
+    pub(crate) fn drawn(mut model: impl DrawnLegs + 'static) -> Track {
         Track {
             current: model.first_leg(),
-            rest: Rest::Random(Box::new(model)),
+            rest: Rest::Drawn(Box::new(model)),
         }
     }
 
@@ -169,7 +188,7 @@ impl Track {
         match &mut self.rest {
             Rest::None => {}
             Rest::Listed(legs, _) => legs.iter_mut().for_each(|leg| leg.start.z += height),
-            Rest::Random(model) => model.raise(height),
+            Rest::Drawn(model) => model.raise(height),
         }
         self
     }
@@ -186,7 +205,7 @@ impl Track {
                     }
                     _ => return Kinematics::at_rest(self.current.end()),
                 },
-                Rest::Random(model) => self.current = model.next_leg(&self.current),
+                Rest::Drawn(model) => self.current = model.next_leg(&self.current),
             }
         }
         self.current.at(time)

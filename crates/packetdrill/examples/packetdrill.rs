@@ -14,9 +14,6 @@ fn main() -> ExitCode {
             }
         };
         println!("{}", report.render());
-        for (line, warning) in &report.warnings {
-            println!("{path}:{line}: warning: {warning}");
-        }
         for line in &report.output {
             println!("  {line}");
         }

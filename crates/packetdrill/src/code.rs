@@ -16,7 +16,7 @@ pub(crate) enum StatementKind {
     Assert(Expr, Option<Expr>, String),
     /// `print a, b` or `print(a, b)`.
     Print(Vec<Expr>),
-    /// `name = value`.
+    /// `name = value`, or `name += value` written out.
     Assign(String, Expr),
 }
 
@@ -82,6 +82,19 @@ const LONGEST: u32 = 2_000;
 const REFUSED: [&str; 16] = [
     "if", "for", "while", "def", "class", "import", "from", "try", "with", "return", "lambda",
     "global", "del", "exec", "pass", "raise",
+];
+
+/// Assignments that work with the old value.
+const ASSIGNMENTS: [(&str, Binary); 9] = [
+    ("//=", Binary::FloorDivide),
+    ("+=", Binary::Add),
+    ("-=", Binary::Subtract),
+    ("*=", Binary::Multiply),
+    ("/=", Binary::Divide),
+    ("%=", Binary::Remainder),
+    ("|=", Binary::BitOr),
+    ("&=", Binary::BitAnd),
+    ("^=", Binary::BitXor),
 ];
 
 /// Reads the statements of a snippet that starts at `line`.
@@ -199,14 +212,27 @@ impl Reader<'_> {
                 let name = word.to_owned();
                 self.cursor = ahead;
                 self.skip_space();
-                let is_assignment = self.cursor.starts_with("=") && !self.cursor.starts_with("==");
-                if name.is_empty() || !is_assignment {
-                    return Err(self
-                        .cursor
-                        .expected("a statement: `assert`, `print` or `name = value`"));
+                let operator = ASSIGNMENTS
+                    .iter()
+                    .find(|(symbol, _)| self.cursor.take(symbol))
+                    .map(|(_, operator)| *operator);
+                let is_plain = self.cursor.starts_with("=") && !self.cursor.starts_with("==");
+                if name.is_empty() || (operator.is_none() && !is_plain) {
+                    return Err(self.cursor.expected(
+                        "a statement: `assert`, `print`, `name = value` or `name += value`",
+                    ));
                 }
-                self.cursor.take("=");
-                StatementKind::Assign(name, self.expression()?)
+                let value = match operator {
+                    Some(operator) => {
+                        let old = Expr::Name(name.clone());
+                        Expr::Binary(operator, Box::new(old), Box::new(self.expression()?))
+                    }
+                    None => {
+                        self.cursor.take("=");
+                        self.expression()?
+                    }
+                };
+                StatementKind::Assign(name, value)
             }
         };
         Ok(Statement { line, kind })

@@ -3,6 +3,7 @@
 use crate::host::{Host, Sent};
 use crate::packet::Seen;
 use crate::script::PacketSpec;
+use crate::settings::Settings;
 use fadeout_core::{Ecn, Flags};
 use std::collections::BTreeMap;
 
@@ -37,6 +38,17 @@ impl Clock {
         })
     }
 
+    /// Whether a timestamp of the endpoint, by the script's clock, may be what the script expects.
+    fn is_like(&self, scripted: u32, live: u32, settings: &Settings) -> bool {
+        let Some(tick) = settings.timestamp_tick.filter(|_| self.first.is_some()) else {
+            // Without a tick to check by, only the echoes tell.
+            return true;
+        };
+        let off = (live.wrapping_sub(scripted) as i32).unsigned_abs();
+        let allowed = TIMESTAMP_SLACK * settings.tolerance.as_nanos() / tick.as_nanos();
+        u64::from(off) <= allowed
+    }
+
     fn learn(&mut self, scripted: u32, live: u32) {
         self.first.get_or_insert((scripted, live));
         self.pairs.insert(scripted, live);
@@ -65,9 +77,7 @@ pub(crate) fn difference(
         range(spec.seq, spec.len),
         range(seen.seq, seen.segment.len),
     );
-    if let Some(ack) = spec.ack {
-        differ("ack", ack.to_string(), seen.ack.to_string());
-    }
+    differ("ack", spec.ack.to_string(), seen.ack.to_string());
     if let Some(window) = spec.window {
         differ("win", window.to_string(), seen.window.to_string());
     }
@@ -76,18 +86,9 @@ pub(crate) fn difference(
     }
     if let Some(expected) = &spec.options {
         let mut actual = seen.options();
-        if let (Some((value, _)), Some((live, _))) = (expected.timestamps, &mut actual.timestamps) {
-            match host.settings.timestamp_tick {
-                Some(tick) if clock.first.is_some() => {
-                    let off = live.wrapping_sub(value) as i32;
-                    let allowed =
-                        TIMESTAMP_SLACK * host.settings.tolerance.as_nanos() / tick.as_nanos();
-                    if u64::from(off.unsigned_abs()) <= allowed {
-                        *live = value;
-                    }
-                }
-                // Without a tick to check by, only the echoes tell.
-                _ => *live = value,
+        if let (Some((value, _)), Some((live, _))) = (expected.timestamps(), actual.timestamps()) {
+            if clock.is_like(value, live, &host.settings) {
+                actual = actual.with_timestamp(value);
             }
             clock.learn(value, seen.segment.ts_value);
         }

@@ -79,6 +79,8 @@ impl fmt::Display for Value {
 
 /// What a snippet sees and leaves behind.
 pub(crate) struct Scope<'a> {
+    /// Whether a socket is open whose `tcp_info` can be read.
+    pub(crate) is_connected: bool,
     /// Names of the connection's state; `None` for one that is not known.
     pub(crate) state: &'a dyn Fn(&str) -> Option<i64>,
     /// What earlier snippets assigned.
@@ -217,6 +219,10 @@ impl Scope<'_> {
         }
         if let Some(value) = self.variables.get(name) {
             return Ok(value.clone());
+        }
+        if name.starts_with("tcpi_") && !self.is_connected {
+            let message = format!("no connected socket is open to read `{name}` from");
+            return Err(Problem::failed(line, message));
         }
         (self.state)(name).map(Value::Int).ok_or_else(|| {
             if name.starts_with("tcpi_") || name.starts_with("TCP") {
@@ -410,6 +416,7 @@ mod tests {
         let (mut variables, mut output) = (BTreeMap::new(), Vec::new());
         let statements = code::parse(text, 1)?;
         let mut scope = Scope {
+            is_connected: true,
             state: &state,
             variables: &mut variables,
             output: &mut output,

@@ -44,6 +44,8 @@ pub(crate) struct Connection {
     /// Why the connection broke, until the application hears of it.
     pub(crate) error: Option<&'static str>,
     pub(crate) is_passive: bool,
+    /// The largest segment that it said it takes.
+    pub(crate) advertised_mss: u32,
     /// First sequence numbers as the script counts.
     pub(crate) local_isn: u32,
     pub(crate) remote_isn: u32,
@@ -138,6 +140,7 @@ impl Host {
             is_released: false,
             error: None,
             is_passive,
+            advertised_mss: config.mss,
             local_isn: 0,
             remote_isn: 0,
             own_scale: None,
@@ -204,7 +207,9 @@ impl Host {
         self.collect(error);
     }
 
-    /// Answers a segment of no connection with a reset (RFC 9293 section 3.10.7.1).
+    /// Answers a segment of no connection with a reset.
+    ///
+    /// Standard: RFC 9293 §3.10.7.1.
     pub(crate) fn refuse(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::RST) {
             return;

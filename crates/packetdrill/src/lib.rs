@@ -10,6 +10,7 @@ mod compare;
 mod cursor;
 mod evaluate;
 mod host;
+mod options;
 mod packet;
 mod parse;
 mod problem;
@@ -18,6 +19,7 @@ mod report;
 mod runner;
 mod script;
 mod settings;
+mod shell;
 mod sockets;
 mod state;
 
@@ -39,8 +41,7 @@ pub fn run(text: &str, name: &str) -> Report {
     let mut runner = runner::Runner::new(&script);
     let result = runner.run();
     let mut report = Report::new(name, text, result);
-    report.warnings = runner.warnings;
-    report.output = runner.output;
+    report.add_output(&runner.output);
     report.checks = runner.checks;
     report
 }

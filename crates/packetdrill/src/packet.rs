@@ -1,8 +1,9 @@
 //! Segments of the language: read from a script, and written as one.
 
 use crate::cursor::Cursor;
+use crate::options::Options;
 use crate::problem::Problem;
-use crate::script::{OptionSpec, PacketSpec};
+use crate::script::PacketSpec;
 use fadeout_core::{Ecn, Flags, Segment};
 use std::fmt::Write;
 
@@ -58,20 +59,20 @@ pub(crate) fn packet(cursor: &mut Cursor<'_>, direction: char) -> Result<PacketS
         flags,
         seq,
         len,
-        ack: None,
+        ack: 0,
         window: None,
-        options: None,
+        options: Some(Options::default()),
     };
     loop {
         skip_line_space(cursor);
         if cursor.take("ack") {
-            spec.ack = Some(cursor.number("an acknowledgment number")?);
+            spec.ack = cursor.number("an acknowledgment number")?;
         } else if cursor.take("win") {
             spec.window = Some(cursor.number("a window")?);
         } else if cursor.take("urg") {
             return Err(Problem::unsupported(line, "urgent data is not supported"));
         } else if cursor.take("<") {
-            spec.options = options(cursor)?;
+            spec.options = Options::read(cursor)?;
         } else {
             break;
         }
@@ -151,89 +152,6 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
     Ok(flags)
 }
 
-/// The options up to `>`; `None` for `<...>`.
-fn options(cursor: &mut Cursor<'_>) -> Result<Option<OptionSpec>, Problem> {
-    let line = cursor.line();
-    cursor.skip_space();
-    if cursor.take("...") {
-        cursor.expect(">")?;
-        return Ok(None);
-    }
-    let mut spec = OptionSpec::default();
-    loop {
-        cursor.skip_space();
-        if cursor.take(">") {
-            return Ok(Some(spec));
-        }
-        let before = cursor.clone();
-        match cursor.word() {
-            "mss" => {
-                let mss = cursor.number("a segment size")?;
-                spec.mss = Some(fit(mss, "mss", line)?);
-            }
-            "wscale" => {
-                let scale: u8 = fit(cursor.number("a window scale")?, "wscale", line)?;
-                spec.window_scale = Some(scale.min(14)); // RFC 7323 section 2.3
-            }
-            "sackOK" => spec.sack_permitted = true,
-            "nop" | "eol" => {}
-            "TS" => {
-                cursor.expect("val")?;
-                let value = cursor.number("a timestamp")?;
-                cursor.expect("ecr")?;
-                spec.timestamps = Some((value, cursor.number("a timestamp echo")?));
-            }
-            "sack" => sack_blocks(cursor, &mut spec)?,
-            "FO" | "FOEXP" => {
-                return Err(Problem::unsupported(line, "TCP Fast Open is not supported"));
-            }
-            "md5" => return Err(Problem::unsupported(line, "TCP MD5 is not supported")),
-            "ECN" | "AccECN" => {
-                return Err(Problem::unsupported(line, "accurate ECN is not supported"));
-            }
-            name if name.starts_with("mp_")
-                || name.starts_with("dss")
-                || name.contains("address")
-                || name.starts_with("mp") =>
-            {
-                let message = format!("Multipath TCP (option `{name}`) is not supported");
-                return Err(Problem::unsupported(line, message));
-            }
-            "" => return Err(before.expected("a TCP option")),
-            name => {
-                let message = format!("TCP option `{name}` is not supported");
-                return Err(Problem::unsupported(line, message));
-            }
-        }
-        cursor.skip_space();
-        cursor.take(",");
-    }
-}
-
-fn sack_blocks(cursor: &mut Cursor<'_>, spec: &mut OptionSpec) -> Result<(), Problem> {
-    loop {
-        let start = cursor.number("the start of a SACK block")?;
-        cursor.expect(":")?;
-        let end = cursor.number("the end of a SACK block")?;
-        spec.sack.push((start, end));
-        if spec.sack.len() > fadeout_core::MAX_SACK_BLOCKS {
-            return Err(Problem::invalid(
-                cursor.line(),
-                "a segment carries at most 4 SACK blocks",
-            ));
-        }
-        cursor.skip_space();
-        if !cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
-            return Ok(());
-        }
-    }
-}
-
-fn fit<T: TryFrom<u32>>(number: u32, what: &str, line: usize) -> Result<T, Problem> {
-    T::try_from(number)
-        .map_err(|_| Problem::invalid(line, format!("{what} {number} does not fit its field")))
-}
-
 /// What the endpoint sent, with the numbers that a script would write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
@@ -269,50 +187,23 @@ impl Seen {
         }
         let _ = write!(text, " win {}", self.window);
         let options = self.options();
-        if options != OptionSpec::default() {
+        if options != Options::default() {
             let _ = write!(text, " {options}");
         }
         text
     }
 
     /// Its options as a script would write them.
-    pub(crate) fn options(&self) -> OptionSpec {
-        let segment = &self.segment;
+    pub(crate) fn options(&self) -> Options {
         let number = |seq: u64| (seq as u32).wrapping_add(self.remote_isn);
-        let blocks = segment.sack.as_slice().iter();
-        OptionSpec {
-            mss: (segment.mss != 0).then_some(segment.mss),
-            window_scale: segment.window_scale,
-            sack_permitted: segment.sack_permitted,
-            timestamps: segment
-                .has_timestamps
-                .then_some((self.ts_value, segment.ts_echo)),
-            sack: blocks
-                .map(|block| (number(block.start), number(block.end)))
-                .collect(),
-        }
-    }
-}
-
-impl std::fmt::Display for OptionSpec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut parts = Vec::new();
-        parts.extend(self.mss.map(|mss| format!("mss {mss}")));
-        parts.extend(self.sack_permitted.then(|| "sackOK".to_owned()));
-        let timestamps = self.timestamps;
-        parts.extend(timestamps.map(|(value, echo)| format!("TS val {value} ecr {echo}")));
-        parts.extend(self.window_scale.map(|scale| format!("wscale {scale}")));
-        if !self.sack.is_empty() {
-            let blocks = self.sack.iter().map(|(a, b)| format!("{a}:{b}"));
-            parts.push(format!("sack {}", blocks.collect::<Vec<_>>().join(" ")));
-        }
-        write!(f, "<{}>", parts.join(","))
+        Options::of(&self.segment, self.ts_value, number)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::TcpOption;
     use crate::problem::ProblemKind;
 
     fn read(text: &str) -> Result<PacketSpec, Problem> {
@@ -327,13 +218,14 @@ mod tests {
         .expect("it is right");
         assert_eq!(
             (spec.seq, spec.len, spec.ack, spec.window),
-            (1, 1000, Some(5), Some(257))
+            (1, 1000, 5, Some(257))
         );
         assert_eq!(spec.flags, Flags::PSH | Flags::ACK | Flags::ECE);
         assert_eq!(spec.ecn, Some(Ecn::Ce));
         let options = spec.options.expect("it has options");
-        assert_eq!(options.timestamps, Some((7, 8)));
-        assert_eq!(options.sack, [(1, 2), (3, 4)]);
+        assert_eq!(options.timestamps(), Some((7, 8)));
+        let blocks = TcpOption::Sack(vec![(1, 2), (3, 4)]);
+        assert_eq!(options.0.last(), Some(&blocks));
     }
 
     #[test]

@@ -46,8 +46,6 @@ pub struct Report {
     pub expected: Option<String>,
     /// What came instead.
     pub actual: Option<String>,
-    /// Settings and commands that have no effect, with their lines.
-    pub warnings: Vec<(usize, String)>,
     /// What the script printed.
     pub output: Vec<String>,
     /// Segments, calls and statements that were as expected.
@@ -57,14 +55,13 @@ pub struct Report {
 impl Report {
     pub(crate) fn new(name: &str, text: &str, result: Result<(), Problem>) -> Report {
         let mut report = Report {
-            name: name.to_owned(),
+            name: printable(name),
             outcome: Outcome::Passed,
             line: None,
             source: String::new(),
             message: String::new(),
             expected: None,
             actual: None,
-            warnings: Vec::new(),
             output: Vec::new(),
             checks: 0,
         };
@@ -75,18 +72,23 @@ impl Report {
                 ProblemKind::Unsupported => Outcome::Unsupported,
             };
             let line = text.lines().nth(problem.line.saturating_sub(1));
-            report.source = line.unwrap_or("").trim().chars().take(200).collect();
+            let source: String = line.unwrap_or("").trim().chars().take(200).collect();
+            report.source = printable(&source);
             report.line = Some(problem.line);
-            report.message = problem.message;
-            report.expected = problem.expected;
-            report.actual = problem.actual;
+            report.message = printable(&problem.message);
+            report.expected = problem.expected.map(|text| printable(&text));
+            report.actual = problem.actual.map(|text| printable(&text));
         }
         report
     }
 
+    /// Adds what the script printed.
+    pub(crate) fn add_output(&mut self, lines: &[String]) {
+        self.output.extend(lines.iter().map(|line| printable(line)));
+    }
+
     /// The report as JSON.
     pub fn to_json(&self) -> String {
-        let warnings = self.warnings.iter();
         json!({
             "name": self.name,
             "outcome": self.outcome.name(),
@@ -95,9 +97,6 @@ impl Report {
             "message": self.message,
             "expected": self.expected,
             "actual": self.actual,
-            "warnings": warnings
-                .map(|(line, message)| json!({ "line": line, "message": message }))
-                .collect::<Vec<_>>(),
             "output": self.output,
             "checks": self.checks,
             "text": self.render(),
@@ -133,5 +132,32 @@ impl Report {
             }
         }
         text
+    }
+}
+
+/// `text` without control characters: what a script says is shown on terminals, which obey them.
+fn printable(text: &str) -> String {
+    let shown = |c: char| {
+        let is_plain = !c.is_control() || c == '\n' || c == '\t';
+        let escaped = (!is_plain).then(|| c.escape_default());
+        is_plain
+            .then_some(c)
+            .into_iter()
+            .chain(escaped.into_iter().flatten())
+    };
+    text.chars().flat_map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        let problem = Problem::invalid(1, "found `\u{1b}[2J`");
+        let report = Report::new("a\u{7}.pkt", "\u{1b}]0;x", Err(problem));
+        let text = report.render();
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+        assert!(text.contains("\\u{1b}[2J"), "{text:?}");
     }
 }

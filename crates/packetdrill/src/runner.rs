@@ -3,13 +3,14 @@
 use crate::compare::{self, Clock};
 use crate::evaluate::{Scope, Value};
 use crate::host::{Host, START, Sent};
+use crate::options::Options;
 use crate::packet::Seen;
 use crate::problem::Problem;
 use crate::readiness;
 use crate::script::{Action, Call, Event, PacketSpec, Script, When};
 use crate::sockets::{Returned, Sockets};
 use crate::state;
-use fadeout_core::{Ecn, Flags, SackBlock, Segment, Span, Time};
+use fadeout_core::{Ecn, Flags, Segment, Span, Time};
 use fadeout_transport::tcp::ConnectionState;
 use std::collections::BTreeMap;
 
@@ -34,7 +35,6 @@ pub(crate) struct Runner<'a> {
     blocked: Option<Blocked>,
     variables: BTreeMap<String, Value>,
     pub(crate) output: Vec<String>,
-    pub(crate) warnings: Vec<(usize, String)>,
     /// Segments, calls and snippets that were as expected.
     pub(crate) checks: usize,
 }
@@ -49,7 +49,6 @@ impl<'a> Runner<'a> {
             blocked: None,
             variables: BTreeMap::new(),
             output: Vec::new(),
-            warnings: Vec::new(),
             checks: 0,
         }
     }
@@ -57,15 +56,11 @@ impl<'a> Runner<'a> {
     pub(crate) fn run(&mut self) -> Result<(), Problem> {
         let script = self.script;
         for (line, name, value) in &script.options {
-            if let Some(warning) = self.host.settings.option(*line, name, value)? {
-                self.warnings.push((*line, warning));
-            }
+            self.host.settings.option(*line, name, value)?;
         }
         self.suit_window_scale();
         for event in &script.events {
-            let result = self.event(event);
-            self.warnings.append(&mut self.sockets.warnings);
-            result?;
+            self.event(event)?;
             if self.host.is_exhausted {
                 let message = "the script makes the endpoint send or wait without end";
                 return Err(Problem::invalid(event.line, message));
@@ -88,7 +83,7 @@ impl<'a> Runner<'a> {
                 }
                 Action::Outbound(spec) if spec.flags.has(Flags::SYN) => {
                     let options = spec.options.as_ref();
-                    expected = expected.or(options.and_then(|options| options.window_scale));
+                    expected = expected.or(options.and_then(Options::window_scale));
                 }
                 _ => {}
             }
@@ -128,6 +123,11 @@ impl<'a> Runner<'a> {
             Action::Inbound(spec) => self.inbound(event.line, spec)?,
             Action::Call(call) => {
                 self.finish_blocked(event.line)?;
+                if self.host.now > from + tolerance {
+                    let text = format!("`{}` starts late: the call before it blocked", call.name);
+                    let problem = Problem::failed(event.line, text);
+                    return Err(problem.between(seconds(from), seconds(self.host.now)));
+                }
                 let until = event.until.map(|until| match event.when {
                     When::At(_) => START + until,
                     _ => base + until,
@@ -135,9 +135,7 @@ impl<'a> Runner<'a> {
                 self.call(event.line, call, until)?;
             }
             Action::Command(text) => {
-                let (slept, warnings) = self.host.settings.command(text);
-                let named = warnings.into_iter().map(|text| (event.line, text));
-                self.warnings.extend(named);
+                let slept = self.host.settings.command(event.line, text)?;
                 if Host::congestion(&self.host.settings.congestion).is_none() {
                     let name = &self.host.settings.congestion;
                     let message = format!("the congestion control `{name}` is not supported");
@@ -149,6 +147,7 @@ impl<'a> Runner<'a> {
                 let connection = self.host.connection.as_ref();
                 let state = |name: &str| state::value(connection, name);
                 let mut scope = Scope {
+                    is_connected: self.sockets.has_connection(),
                     state: &state,
                     variables: &mut self.variables,
                     output: &mut self.output,
@@ -304,7 +303,11 @@ impl<'a> Runner<'a> {
         };
         let mut segment = Segment {
             seq,
-            ack: spec.ack.map_or(0, |ack| near(ack, local, written)),
+            ack: if spec.flags.has(Flags::ACK) {
+                near(spec.ack, local, written)
+            } else {
+                0
+            },
             len: spec.len,
             flags: spec.flags,
             ..Segment::default()
@@ -313,22 +316,8 @@ impl<'a> Runner<'a> {
         let window = u64::from(spec.window.unwrap_or(0));
         segment.window = if is_syn { window } else { window << scale };
         if let Some(options) = &spec.options {
-            segment.mss = options.mss.unwrap_or(0);
-            segment.window_scale = options.window_scale;
-            segment.sack_permitted = options.sack_permitted;
-            if let Some((value, echo)) = options.timestamps {
-                segment.has_timestamps = true;
-                segment.ts_value = value;
-                segment.ts_echo = self.clock.live(echo);
-            }
-            for &(start, end) in &options.sack {
-                // More than fit were refused when the script was read.
-                let block = SackBlock {
-                    start: near(start, local, written),
-                    end: near(end, local, written),
-                };
-                segment.sack.push(block);
-            }
+            options.fill(&mut segment, |seq| near(seq, local, written));
+            segment.ts_echo = self.clock.live(segment.ts_echo);
         }
         segment
     }
@@ -429,7 +418,11 @@ impl<'a> Runner<'a> {
             segment,
             ecn: sent.ecn,
             seq: (segment.seq as u32).wrapping_add(isn(|connection| connection.local_isn)),
-            ack: (segment.ack as u32).wrapping_add(remote_isn),
+            ack: if segment.flags.has(Flags::ACK) {
+                (segment.ack as u32).wrapping_add(remote_isn)
+            } else {
+                0
+            },
             window: (segment.window >> scale).min(65_535) as u32,
             ts_value: self.clock.scripted(segment.ts_value),
             remote_isn,

@@ -1,6 +1,7 @@
 //! A script as data.
 
 use crate::code::Statement;
+use crate::options::Options;
 use fadeout_core::{Ecn, Flags, Span};
 
 /// A whole script.
@@ -60,21 +61,11 @@ pub(crate) struct PacketSpec {
     pub(crate) flags: Flags,
     pub(crate) seq: u32,
     pub(crate) len: u32,
-    pub(crate) ack: Option<u32>,
+    /// Zero when the script says nothing, as without the ACK flag.
+    pub(crate) ack: u32,
     pub(crate) window: Option<u32>,
-    /// `None` when the script says nothing of options, or `<...>`.
-    pub(crate) options: Option<OptionSpec>,
-}
-
-/// TCP options as a script writes them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct OptionSpec {
-    pub(crate) mss: Option<u16>,
-    pub(crate) window_scale: Option<u8>,
-    pub(crate) sack_permitted: bool,
-    /// Value and echo.
-    pub(crate) timestamps: Option<(u32, u32)>,
-    pub(crate) sack: Vec<(u32, u32)>,
+    /// Empty when the script says nothing of options; `None` for `<...>`.
+    pub(crate) options: Option<Options>,
 }
 
 /// A system call with what it must return.

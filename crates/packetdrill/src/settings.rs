@@ -1,6 +1,7 @@
 //! What a script configures: `--options`, `sysctl` assignments and a few other commands.
 
 use crate::problem::Problem;
+use crate::shell;
 use fadeout_core::{Rate, Span};
 use fadeout_transport::tcp::{LossRecovery, Pacing, ReceiveWindow, TcpConfig};
 
@@ -26,7 +27,13 @@ pub(crate) struct Settings {
     pub(crate) tolerance: Span,
     /// Length of a timestamp tick, if it is to be checked.
     pub(crate) timestamp_tick: Option<Span>,
+    mtu: u32,
+    ip_header: u32,
 }
+
+const IPV4_HEADER: u32 = 20;
+const IPV6_HEADER: u32 = 40;
+const TCP_HEADER: u32 = 20;
 
 impl Settings {
     /// Linux 6.12 without any assignment.
@@ -43,6 +50,8 @@ impl Settings {
             syn_acks: 6,
             tolerance: Span::from_micros(4_000),
             timestamp_tick: None,
+            mtu: 1500,
+            ip_header: IPV4_HEADER,
         }
     }
 
@@ -72,199 +81,224 @@ impl Settings {
         };
     }
 
-    /// Takes `--name=value`. Returns a warning when it has no effect that it might have.
-    pub(crate) fn option(
-        &mut self,
-        line: usize,
-        name: &str,
-        value: &str,
-    ) -> Result<Option<String>, Problem> {
+    /// Takes `--name=value`.
+    pub(crate) fn option(&mut self, line: usize, name: &str, value: &str) -> Result<(), Problem> {
         let number = || {
-            value.parse::<u32>().map_err(|_| {
-                Problem::invalid(
-                    line,
-                    format!("`--{name}` takes a whole number, not `{value}`"),
-                )
-            })
+            let text = format!("`--{name}` takes a whole number, not `{value}`");
+            let parsed = value.parse::<u32>();
+            parsed.map_err(|_| Problem::invalid(line, text))
+        };
+        let not_supported = |what: &str| {
+            let message = format!("`--{name}={value}` is not supported{what}");
+            Err(Problem::unsupported(line, message))
         };
         match name {
             "tolerance_usecs" => self.tolerance = Span::from_micros(u64::from(number()?)),
             "tcp_ts_tick_usecs" => {
                 let tick = number()?;
                 if tick != 0 && tick != 1000 {
-                    let message = format!("timestamp ticks of {tick} us are not supported");
-                    return Err(Problem::unsupported(line, message));
+                    return not_supported(": a tick is 1000 us");
                 }
                 self.timestamp_tick = (tick != 0).then(|| Span::from_micros(u64::from(tick)));
             }
             "mtu" => {
                 let mtu = number()?;
-                if !(128..=65_535).contains(&mtu) {
-                    let message = format!("an MTU is 128 to 65535 bytes, not {mtu}");
-                    return Err(Problem::invalid(line, message));
-                }
-                self.config.mss = mtu - 40;
+                let wrong = |expected| Problem::invalid(line, format!("`--mtu={mtu}`: {expected}"));
+                self.set_mtu(mtu).map_err(wrong)?;
             }
-            "ip_version" if value == "ipv4" => {}
             "ip_version" => {
-                return Err(Problem::unsupported(
-                    line,
-                    format!("`--{name}={value}` (IPv6) is not supported"),
-                ));
-            }
-            "define" | "D" => {
-                return Err(Problem::unsupported(line, "`--define` is not supported"));
-            }
-            "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
-            | "connect_port" | "verbose" | "v" | "dry_run" | "speed" | "mss" | "send_omit_free"
-            | "persistent_tun_dev" | "init_scripts" | "code" | "tolerance_percent" => {}
-            _ => return Ok(Some(format!("`--{name}` has no effect here"))),
-        }
-        Ok(None)
-    }
-
-    /// Runs what this runner knows of a shell command. Returns the time it sleeps, and a warning
-    /// for each part that it does not know.
-    pub(crate) fn command(&mut self, text: &str) -> (Span, Vec<String>) {
-        let mut warnings = Vec::new();
-        let mut slept = Span::ZERO;
-        let joined = text.replace("\\\n", " ");
-        for command in joined.split(['\n', ';']).flat_map(|line| line.split("&&")) {
-            let command = command.split(" #").next().unwrap_or("").trim();
-            if command.is_empty() || command.starts_with('#') {
-                continue;
-            }
-            let words = words(command);
-            let program = words.first().map(String::as_str).unwrap_or("");
-            let base = program.rsplit('/').next().unwrap_or("");
-            match base {
-                "defaults.sh" => self.customary(),
-                "sysctl" | "set_sysctls.py" => {
-                    for word in words[1..].iter().filter(|word| !word.starts_with('-')) {
-                        if let Some(warning) = self.assignment(word) {
-                            warnings.push(warning);
-                        }
+                self.ip_header = match value {
+                    "ipv4" | "ipv4-mapped-ipv6" => IPV4_HEADER,
+                    "ipv6" => IPV6_HEADER,
+                    _ => {
+                        let message = "`--ip_version` is `ipv4`, `ipv4-mapped-ipv6` or `ipv6`";
+                        return Err(Problem::invalid(line, message));
                     }
-                }
-                "tc" => self.queue_discipline(&words, &mut warnings),
-                "sleep" => {
-                    let secs: f64 = words.get(1).and_then(|w| w.parse().ok()).unwrap_or(0.0);
-                    slept = Span::from_secs_f64(secs.clamp(0.0, 1000.0));
-                }
-                "ip" if words.iter().any(|word| word == "route") => {
-                    self.route(&words, &mut warnings);
-                }
-                "ip" if words.iter().any(|word| word == "tcp_metrics") => {}
-                "ethtool" | "nstat" | "ss" | "netstat" | "cat" | "echo" | "true" | "python"
-                | "rm" | "ulimit" => {}
-                _ if base.starts_with("sysctl_restore") => {}
-                _ => warnings.push(format!("the command `{command}` has no effect here")),
+                };
+                self.config.mss = self.mtu - self.ip_header - TCP_HEADER;
+            }
+            // Addresses, and how the real tool runs: none of it reaches the endpoint.
+            "local_ip"
+            | "remote_ip"
+            | "local_linux_sockaddr"
+            | "gateway_ip"
+            | "netmask_ip"
+            | "bind_port"
+            | "connect_port"
+            | "verbose"
+            | "v"
+            | "dry_run"
+            | "speed"
+            | "mss"
+            | "send_omit_free"
+            | "persistent_tun_dev"
+            | "init_scripts"
+            | "code"
+            | "tolerance_percent"
+            | "wire_server"
+            | "wire_client" => {}
+            "define" | "D" | "strict_segments" | "tcp_ts_ecr_scaled" | "so_filename"
+            | "so_flags" | "non_fatal" => return not_supported(""),
+            _ => {
+                let message = format!("there is no option `--{name}`");
+                return Err(Problem::invalid(line, message));
             }
         }
-        (slept, warnings)
+        Ok(())
     }
 
-    fn queue_discipline(&mut self, words: &[String], warnings: &mut Vec<String>) {
+    /// Does what this runner knows of a shell command. Returns the time it sleeps.
+    pub(crate) fn command(&mut self, line: usize, text: &str) -> Result<Span, Problem> {
+        let mut slept = Span::ZERO;
+        let not_supported = |what: String| {
+            let message = format!("{what} is not supported");
+            Problem::unsupported(line, message)
+        };
+        for words in shell::split(text).map_err(not_supported)? {
+            let base = words[0].rsplit('/').next().unwrap_or("");
+            let done = match base {
+                "defaults.sh" => {
+                    self.customary();
+                    Ok(())
+                }
+                "sysctl" | "set_sysctls.py" => {
+                    let assignments = words[1..].iter().filter(|word| !word.starts_with('-'));
+                    assignments
+                        .into_iter()
+                        .try_for_each(|word| self.assignment(word))
+                }
+                "tc" => self.queue_discipline(&words),
+                "sleep" => {
+                    let secs = words.get(1).and_then(|word| word.parse::<f64>().ok());
+                    let secs = secs.filter(|secs| (0.0..=1000.0).contains(secs));
+                    slept += secs.map_or(Span::ZERO, Span::from_secs_f64);
+                    secs.map(|_| ())
+                        .ok_or_else(|| format!("`{}`", words.join(" ")))
+                }
+                "ip" => self.ip(&words),
+                "false" => {
+                    let message = "the command `false` fails";
+                    return Err(Problem::failed(line, message).between("exit status 0", "1"));
+                }
+                "ethtool" | "nstat" | "ss" | "netstat" | "cat" | "echo" | "true" | "rm"
+                | "ulimit" => Ok(()),
+                _ if base.starts_with("sysctl_restore") => Ok(()),
+                _ => Err(format!("the command `{}`", words.join(" "))),
+            };
+            done.map_err(not_supported)?;
+        }
+        Ok(slept)
+    }
+
+    fn queue_discipline(&mut self, words: &[String]) -> Result<(), String> {
         let has = |word: &str| words.iter().any(|one| one == word);
         if has("fq") {
             self.config.pacing = Pacing::On;
         } else if has("limit") || has("netem") {
-            warnings.push("a queueing discipline that loses packets has no effect here".to_owned());
+            return Err("a queueing discipline that loses packets (a loss in the host)".to_owned());
         } else if has("pfifo") || has("pfifo_fast") || has("noqueue") || has("fq_codel") {
             self.config.pacing = Pacing::Automatic;
+        } else if !has("delete") && !has("del") && !has("show") {
+            return Err(format!("`{}`", words.join(" ")));
         }
+        Ok(())
     }
 
-    fn route(&mut self, words: &[String], warnings: &mut Vec<String>) {
+    fn ip(&mut self, words: &[String]) -> Result<(), String> {
         let after = |name: &str| {
             let at = words.iter().position(|word| word == name)?;
-            words.get(at + 1)
+            words.get(at + 1).map(String::as_str)
         };
-        if let Some(window) = after("initcwnd").and_then(|w| w.parse().ok()) {
-            self.config.initial_window = u32::clamp(window, 1, 10_000);
+        let has = |name: &str| words.iter().any(|word| word == name);
+        if has("tcp_metrics") || has("flush") {
+            return Ok(());
         }
-        if let Some(text) = after("rto_min") {
-            let millis = text.trim_end_matches("ms").parse::<u64>();
-            match millis {
-                Ok(millis) if text.ends_with("ms") => {
-                    self.config.minimum_rto = Span::from_millis(millis.clamp(1, 120_000));
-                }
-                _ => warnings.push(format!("`rto_min {text}` is not understood: use `200ms`")),
+        let not_understood = || format!("`{}`", words.join(" "));
+        let is_known = has("route") || (has("link") && has("mtu"));
+        if !is_known {
+            return Err(not_understood());
+        }
+        for name in ["quickack", "features"] {
+            if has(name) {
+                return Err(format!("`{name}` of a route"));
             }
         }
-        if after("quickack").is_some() || after("features").is_some() || after("mtu").is_some() {
-            warnings.push("of a route only initcwnd and rto_min have an effect here".to_owned());
+        if let Some(window) = after("initcwnd") {
+            let window: u32 = window.parse().map_err(|_| not_understood())?;
+            self.config.initial_window = window.clamp(1, 10_000);
         }
+        if let Some(text) = after("rto_min") {
+            let millis = text
+                .strip_suffix("ms")
+                .and_then(|ms| ms.parse::<u64>().ok());
+            let millis = millis.ok_or_else(|| format!("`rto_min {text}` (write `200ms`)"))?;
+            self.config.minimum_rto = Span::from_millis(millis.clamp(1, 120_000));
+        }
+        if has("mtu") {
+            let mtu = match after("mtu") {
+                Some("lock") => after("lock"),
+                other => other,
+            };
+            let mtu: u32 = mtu
+                .and_then(|mtu| mtu.parse().ok())
+                .ok_or_else(not_understood)?;
+            self.set_mtu(mtu)
+                .map_err(|expected| format!("an MTU of {mtu} ({expected})"))?;
+        }
+        if let Some(advertised) = after("advmss")
+            && advertised.parse() != Ok(self.config.mss)
+        {
+            return Err("an `advmss` that is not the MTU less the headers".to_owned());
+        }
+        Ok(())
     }
 
-    /// Takes `net.ipv4.name=value` or `/proc/sys/net/ipv4/name=value`. Returns a warning when it
-    /// has no effect that it might have.
-    fn assignment(&mut self, text: &str) -> Option<String> {
-        let (path, value) = text.split_once('=')?;
+    fn set_mtu(&mut self, mtu: u32) -> Result<(), &'static str> {
+        if !(128..=65_535).contains(&mtu) {
+            return Err("expected 128 to 65535 bytes");
+        }
+        self.mtu = mtu;
+        self.config.mss = mtu - self.ip_header - TCP_HEADER;
+        Ok(())
+    }
+
+    /// Takes `net.ipv4.name=value` or `/proc/sys/net/ipv4/name=value`. The error names what has no
+    /// effect here that it might have.
+    fn assignment(&mut self, text: &str) -> Result<(), String> {
+        let Some((path, value)) = text.split_once('=') else {
+            return Ok(()); // It is only read.
+        };
         let name = path.rsplit(['.', '/']).next().unwrap_or(path).trim();
         let value = value.trim();
-        let parsed = value.parse::<u32>().ok();
-        let number = parsed.unwrap_or(0);
+        if name == "tcp_congestion_control" {
+            value.clone_into(&mut self.congestion);
+            return Ok(());
+        }
+        if name == "tcp_rmem" {
+            let sizes = value.split_whitespace().map(str::parse::<u64>);
+            let sizes: Result<Vec<u64>, _> = sizes.collect();
+            let Ok([_, _, largest]) = sizes.as_deref() else {
+                return Err(format!("`{name}` of `{value}` (it takes three sizes)"));
+            };
+            self.config.receive_window = ReceiveWindow::Autotuned {
+                max_bytes: (largest / 2).clamp(1_000, 1 << 30),
+            };
+            return Ok(());
+        }
+        if self::is_without_effect(name, value) {
+            return Ok(());
+        }
+        let not_here = || format!("the setting `{name}` of `{value}`");
+        let number: u32 = value.parse().map_err(|_| not_here())?;
         let is_on = number != 0;
         let config = &mut self.config;
         match name {
-            "tcp_congestion_control" => value.clone_into(&mut self.congestion),
-            "tcp_rmem" => {
-                let sizes: Vec<u64> = value
-                    .split_whitespace()
-                    .filter_map(|n| n.parse().ok())
-                    .collect();
-                let [_, _, largest] = sizes.as_slice() else {
-                    return Some(format!("`{name}` takes three sizes, not `{value}`"));
-                };
-                config.receive_window = ReceiveWindow::Autotuned {
-                    max_bytes: (largest / 2).clamp(1_000, 1 << 30),
-                };
-                return None;
-            }
-            "tcp_wmem"
-            | "tcp_mem"
-            | "tcp_no_metrics_save"
-            | "tcp_autocorking"
-            | "tcp_dsack"
-            | "tcp_fack"
-            | "tcp_fastopen"
-            | "tcp_fastopen_key"
-            | "tcp_syncookies"
-            | "tcp_notsent_lowat"
-            | "tcp_limit_output_bytes"
-            | "tcp_invalid_ratelimit"
-            | "tcp_pacing_ss_ratio"
-            | "tcp_pacing_ca_ratio"
-            | "tcp_adv_win_scale"
-            | "tcp_app_win"
-            | "tcp_fin_timeout"
-            | "tcp_tw_reuse"
-            | "tcp_ecn_fallback"
-            | "wmem_max"
-            | "rmem_max"
-            | "tcp_challenge_ack_limit"
-            | "tcp_mtu_probing"
-            | "tcp_workaround_signed_windows"
-            | "somaxconn"
-            | "tcp_max_syn_backlog"
-            | "enabled"
-            | "tcp_early_demux"
-            | "default_qdisc"
-            | "optmem_max" => return None,
-            _ if parsed.is_none() => {
-                return Some(format!("`{name}` takes a whole number, not `{value}`"));
-            }
             "tcp_ecn" => {
                 self.ecn = match number {
                     0 => EcnMode::Never,
                     1 => EcnMode::Always,
                     2 => EcnMode::WhenAsked,
-                    _ => {
-                        return Some(
-                            "accurate ECN (`tcp_ecn` above 2) is not supported".to_owned(),
-                        );
-                    }
+                    _ => return Err(format!("accurate ECN (`tcp_ecn` of {number})")),
                 }
             }
             "tcp_sack" if is_on => {
@@ -298,12 +332,44 @@ impl Settings {
             "tcp_comp_sack_nr" | "tcp_comp_sack_delay_ns" if !is_on => {
                 config.sack_compression = false;
             }
-            "tcp_comp_sack_nr" | "tcp_comp_sack_delay_ns" => {
-                return Some(format!("of `{name}` only 0 has an effect here"));
-            }
-            _ => return Some(format!("`{name}` has no effect here")),
+            _ => return Err(not_here()),
         }
-        None
+        Ok(())
+    }
+}
+
+/// Whether a setting of the kernel changes nothing that a script of one TCP connection sees, at
+/// least at this value.
+fn is_without_effect(name: &str, value: &str) -> bool {
+    match name {
+        // Memory of the whole machine, other protocols, other connections.
+        "tcp_mem"
+        | "tcp_no_metrics_save"
+        | "wmem_max"
+        | "rmem_max"
+        | "somaxconn"
+        | "tcp_max_syn_backlog"
+        | "tcp_tw_reuse"
+        | "tcp_early_demux"
+        | "default_qdisc"
+        | "optmem_max"
+        | "enabled"
+        | "tcp_fin_timeout"
+        | "tcp_limit_output_bytes"
+        | "tcp_pacing_ss_ratio"
+        | "tcp_pacing_ca_ratio"
+        | "tcp_autocorking"
+        | "tcp_invalid_ratelimit"
+        | "tcp_challenge_ack_limit"
+        | "tcp_wmem" => true,
+        // Fast Open changes nothing for a connection that does not use it.
+        "tcp_fastopen" | "tcp_fastopen_key" | "tcp_fastopen_blackhole_timeout_sec" => true,
+        "tcp_fack" | "tcp_mtu_probing" | "tcp_workaround_signed_windows" => value == "0",
+        "tcp_dsack" | "tcp_syncookies" | "tcp_ecn_fallback" => value == "1",
+        "tcp_adv_win_scale" => value == "1",
+        "tcp_app_win" => value == "31",
+        "tcp_notsent_lowat" => value == "4294967295",
+        _ => false,
     }
 }
 
@@ -315,47 +381,27 @@ pub(crate) fn pacing_rate(bytes_per_sec: i64) -> Rate {
     }
 }
 
-/// The words of a command; quotes keep spaces together.
-fn words(command: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut quote = None;
-    for c in command.chars() {
-        match (quote, c) {
-            (Some(open), _) if c == open => quote = None,
-            (None, '"' | '\'') => quote = Some(c),
-            (None, _) if c.is_whitespace() => {
-                if !word.is_empty() {
-                    words.push(std::mem::take(&mut word));
-                }
-            }
-            _ => word.push(c),
-        }
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::ProblemKind;
 
     #[test]
     fn assignments_reach_the_configuration() {
         let mut settings = Settings::linux();
-        let (_, warnings) = settings.command(
+        let slept = settings.command(
+            1,
             "../common/defaults.sh\nsysctl -q net.ipv4.tcp_sack=0 net.ipv4.tcp_frto=0\n\
              ../common/set_sysctls.py /proc/sys/net/ipv4/tcp_slow_start_after_idle=1 \\\n \
              /proc/sys/net/ipv4/tcp_min_tso_segs=10\n\
-             sysctl -q net.ipv4.tcp_rmem=\"4096 87380 8388608\"",
+             sysctl -q net.ipv4.tcp_rmem=\"4096 87380 $((8*1024*1024))\"\n\
+             ip link set dev tun0 mtu 9000; sleep 0.5",
         );
-        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(slept, Ok(Span::from_millis(500)));
         let config = &settings.config;
         assert_eq!(config.recovery, LossRecovery::NewReno);
         assert!(!config.frto && config.slow_start_after_idle);
-        assert_eq!(config.minimum_burst, 10);
+        assert_eq!((config.minimum_burst, config.mss), (10, 8960));
         assert_eq!(
             config.receive_window,
             ReceiveWindow::Autotuned { max_bytes: 4 << 20 }
@@ -363,10 +409,41 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_a_warning_that_names_it() {
+    fn what_is_not_known_is_refused_by_name() {
+        for (command, word) in [
+            ("sysctl -q net.ipv4.tcp_thin=1", "tcp_thin"),
+            (
+                "sysctl -q net.ipv4.tcp_shrink_window=1",
+                "tcp_shrink_window",
+            ),
+            ("sysctl -q net.ipv4.tcp_ecn=3", "accurate ECN"),
+            ("frobnicate now", "frobnicate now"),
+            ("nstat | grep -q x", "pipe"),
+            (
+                "tc qdisc add dev tun0 root pfifo limit 0",
+                "loss in the host",
+            ),
+            (
+                "ip route change 1.2.3.4 dev tun0 advmss 600 mtu 1500",
+                "advmss",
+            ),
+            ("ip route change 1.2.3.4 dev tun0 quickack 1", "quickack"),
+        ] {
+            let problem = Settings::linux().command(7, command).expect_err(command);
+            assert_eq!(problem.kind, ProblemKind::Unsupported, "{command}");
+            assert!(problem.message.contains(word), "{}", problem.message);
+        }
+        let problem = Settings::linux().command(7, "false").expect_err("it fails");
+        assert_eq!(problem.kind, ProblemKind::Failed);
+    }
+
+    #[test]
+    fn an_ipv6_header_takes_twenty_bytes_more() {
         let mut settings = Settings::linux();
-        let (_, warnings) = settings.command("sysctl -q net.ipv4.tcp_thin=1\nfrobnicate now");
-        assert_eq!(warnings.len(), 2);
-        assert!(warnings[0].contains("tcp_thin") && warnings[1].contains("frobnicate now"));
+        assert_eq!(settings.option(1, "mtu", "1520"), Ok(()));
+        assert_eq!(settings.option(1, "ip_version", "ipv6"), Ok(()));
+        assert_eq!(settings.config.mss, 1460);
+        let unknown = settings.option(1, "mtuu", "1520").expect_err("unknown");
+        assert_eq!(unknown.kind, ProblemKind::Invalid);
     }
 }

@@ -31,6 +31,10 @@ struct Socket {
     /// Closing resets the connection (`SO_LINGER` of zero).
     resets: bool,
     is_corked: bool,
+    /// Nothing more is read (`SHUT_RD`).
+    is_shut: bool,
+    /// Largest segment that the application asked for (`TCP_MAXSEG`).
+    asked_mss: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +50,6 @@ pub(crate) struct Sockets {
     open: BTreeMap<i64, Socket>,
     epolls: Epolls,
     written: u64,
-    /// Lines and texts of what has no effect.
-    pub(crate) warnings: Vec<(usize, String)>,
 }
 
 /// A call in progress.
@@ -98,6 +100,11 @@ impl Sockets {
         Some((&listening.config, &listening.congestion))
     }
 
+    /// Whether a socket is open that `tcp_info` can be read from.
+    pub(crate) fn has_connection(&self) -> bool {
+        self.open.values().any(|one| one.kind == Kind::Connected)
+    }
+
     /// Performs `call`; `is_due` says that its time to wait, if it has one, is over.
     pub(crate) fn perform(
         &mut self,
@@ -124,10 +131,9 @@ impl Sockets {
         if call.name == "close" && self.epolls.close(fd) {
             return Ok(Returned::Number(0));
         }
-        let Some(socket) = self.open.get(&fd) else {
+        if !self.open.contains_key(&fd) {
             return Ok(Returned::Error("EBADF"));
-        };
-        let kind = socket.kind;
+        }
         match call.name.as_str() {
             "bind" => Ok(Returned::Number(0)),
             "listen" => {
@@ -138,7 +144,7 @@ impl Sockets {
             "connect" => self.connect(host, fd),
             "read" | "recv" | "recvfrom" | "readv" | "recvmsg" => self.read(host, &request, fd),
             "write" | "send" | "sendto" | "writev" | "sendmsg" => self.write(host, &request, fd),
-            "shutdown" => Ok(shutdown(host, &request, kind)),
+            "shutdown" => self.shutdown(host, &request, fd),
             "close" => {
                 self.close(host, fd);
                 Ok(Returned::Number(0))
@@ -159,7 +165,6 @@ impl Sockets {
 
     fn socket(&mut self, host: &Host, request: &Request<'_>) -> Result<Returned, Problem> {
         for (index, name, what) in [
-            (0, "AF_INET6", "IPv6"),
             (1, "SOCK_DGRAM", "UDP"),
             (1, "SOCK_RAW", "a raw socket"),
             (2, "IPPROTO_UDP", "UDP"),
@@ -177,6 +182,8 @@ impl Sockets {
             congestion: host.settings.congestion.clone(),
             resets: false,
             is_corked: false,
+            is_shut: false,
+            asked_mss: None,
         };
         Ok(self.insert(request, socket))
     }
@@ -294,8 +301,9 @@ impl Sockets {
             if let Some(error) = connection.error.take() {
                 return Ok(Returned::Error(error));
             }
-            let is_over =
-                connection.peer_closed || connection.endpoint.state() == ConnectionState::Closed;
+            let is_over = connection.peer_closed
+                || socket.is_shut
+                || connection.endpoint.state() == ConnectionState::Closed;
             if is_over {
                 return Ok(Returned::Number(0));
             }
@@ -305,6 +313,9 @@ impl Sockets {
             return Ok(wait(socket));
         }
         let taken = wanted.min(connection.unread);
+        if taken > 0 && request.text(1)? == "NULL" {
+            return Ok(Returned::Error("EFAULT"));
+        }
         if request.has(flags_at, "MSG_WAITALL") && taken < wanted && !connection.peer_closed {
             return Ok(wait(socket));
         }
@@ -355,6 +366,9 @@ impl Sockets {
         if !connection.is_established {
             return Ok(wait(&socket));
         }
+        if bytes > 0 && request.text(1)? == "NULL" {
+            return Ok(Returned::Error("EFAULT"));
+        }
         let wanted = request.call.returns;
         let is_short = wanted.is_some_and(|wanted| (0..bytes as i64).contains(&wanted));
         let is_refused = request.call.errno.as_deref() == Some("EAGAIN");
@@ -370,6 +384,33 @@ impl Sockets {
         connection.endpoint.set_cork(socket.is_corked || more);
         host.command(AppCommand::Write(Bytes(bytes)));
         Ok(Returned::Number(bytes as i64))
+    }
+
+    fn shutdown(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+    ) -> Result<Returned, Problem> {
+        let (reads, writes) = match request.text(1)? {
+            "SHUT_RD" => (true, false),
+            "SHUT_WR" => (false, true),
+            "SHUT_RDWR" => (true, true),
+            _ => return Ok(Returned::Error("EINVAL")),
+        };
+        let socket = self.socket_mut(fd);
+        let Some(connection) = connected(host, socket) else {
+            return Ok(Returned::Error("ENOTCONN"));
+        };
+        if connection.endpoint.state() == ConnectionState::Closed {
+            return Ok(Returned::Error("ENOTCONN"));
+        }
+        socket.is_shut |= reads;
+        if writes {
+            connection.endpoint.set_cork(false);
+            host.command(AppCommand::Close);
+        }
+        Ok(Returned::Number(0))
     }
 
     fn close(&mut self, host: &mut Host, fd: i64) {
@@ -440,9 +481,8 @@ impl Sockets {
             | "SO_REUSEPORT"
             | "SO_SNDBUF"
             | "SO_SNDBUFFORCE"
-            | "SO_SNDLOWAT"
-            | "TCP_NOTSENT_LOWAT"
             | "IP_MTU_DISCOVER"
+            | "IP_FREEBIND"
             | "IP_TOS"
             | "SO_PRIORITY"
             | "SO_MARK"
@@ -479,7 +519,13 @@ impl Sockets {
                 }
             }
             "TCP_MAXSEG" => match number {
-                Some(mss @ 88..=32_767) => socket.config.mss = socket.config.mss.min(mss as u32),
+                Some(mss @ 88..=32_767) => {
+                    socket.asked_mss = Some(mss as u32);
+                    socket.config.mss = socket.config.mss.min(mss as u32);
+                    if is_connected {
+                        return Err(request.unsupported(&format!("`{name}` once connected")));
+                    }
+                }
                 _ => return Ok(Returned::Error("EINVAL")),
             },
             "SO_RCVBUF" | "SO_RCVBUFFORCE" => {
@@ -487,40 +533,19 @@ impl Sockets {
                 let bytes = number.unwrap_or(0).clamp(2_304, 1 << 29) as u64;
                 socket.config.receive_window = ReceiveWindow::Fixed { bytes };
                 if is_connected {
-                    let text = format!("`{name}` has no effect once connected");
-                    self.warnings.push((request.line, text));
+                    return Err(request.unsupported(&format!("`{name}` once connected")));
                 }
             }
             "SO_MAX_PACING_RATE" => {
                 socket.config.maximum_pacing_rate = settings::pacing_rate(number.unwrap_or(-1));
                 if is_connected {
-                    let text = format!("`{name}` has no effect once connected");
-                    self.warnings.push((request.line, text));
+                    return Err(request.unsupported(&format!("`{name}` once connected")));
                 }
             }
             "SO_LINGER" => {
                 let digits = value.replace(|c: char| !c.is_ascii_digit(), " ");
                 let numbers: Vec<&str> = digits.split_whitespace().collect();
                 socket.resets = matches!(numbers.as_slice(), ["1", "0"]);
-            }
-            "SO_KEEPALIVE"
-            | "TCP_KEEPIDLE"
-            | "TCP_KEEPINTVL"
-            | "TCP_KEEPCNT"
-            | "TCP_USER_TIMEOUT"
-            | "TCP_SYNCNT"
-            | "TCP_LINGER2"
-            | "TCP_WINDOW_CLAMP"
-            | "TCP_THIN_LINEAR_TIMEOUTS"
-            | "TCP_THIN_DUPACK"
-            | "SO_RCVLOWAT"
-            | "SO_RCVTIMEO"
-            | "SO_SNDTIMEO"
-            | "TCP_INQ"
-            | "SO_BUSY_POLL"
-            | "TCP_SAVE_SYN" => {
-                self.warnings
-                    .push((request.line, format!("`{name}` has no effect here")));
             }
             _ => return Err(request.unsupported(&format!("the socket option `{name}`"))),
         }
@@ -557,7 +582,8 @@ impl Sockets {
             "TCP_CONGESTION" => format!("\"{}\"", socket.congestion),
             "TCP_MAXSEG" => match connection {
                 Some(connection) => connection.endpoint.info().snd_mss.to_string(),
-                None => "536".to_owned(),
+                // What the application asked for, or Linux's `TCP_MSS_DEFAULT`.
+                None => socket.asked_mss.unwrap_or(536).to_string(),
             },
             _ => return Err(request.unsupported(&format!("reading the socket option `{name}`"))),
         };
@@ -619,20 +645,6 @@ fn connected<'a>(host: &'a mut Host, socket: &Socket) -> Option<&'a mut Connecti
     host.connection
         .as_mut()
         .filter(|_| socket.kind == Kind::Connected)
-}
-
-fn shutdown(host: &mut Host, request: &Request<'_>, kind: Kind) -> Returned {
-    let Some(connection) = host.connection.as_mut().filter(|_| kind == Kind::Connected) else {
-        return Returned::Error("ENOTCONN");
-    };
-    if connection.endpoint.state() == ConnectionState::Closed {
-        return Returned::Error("ENOTCONN");
-    }
-    if !request.has(1, "SHUT_RD") {
-        connection.endpoint.set_cork(false);
-        host.command(AppCommand::Close);
-    }
-    Returned::Number(0)
 }
 
 fn ioctl(host: &mut Host, request: &Request<'_>) -> Result<Returned, Problem> {

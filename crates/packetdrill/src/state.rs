@@ -73,6 +73,7 @@ fn field(connection: &Connection, name: &str) -> Option<i64> {
         "tcpi_rtt" => micros(info.rtt),
         "tcpi_rttvar" => micros(info.rttvar),
         "tcpi_min_rtt" => info.min_rtt.map_or(0xffff_ffff, micros),
+        "tcpi_advmss" => i64::from(connection.advertised_mss),
         "tcpi_snd_mss" => i64::from(info.snd_mss),
         "tcpi_unacked" => i64::from(info.unacked),
         "tcpi_sacked" => i64::from(info.sacked),
@@ -105,8 +106,8 @@ fn state(state: ConnectionState) -> i64 {
         ConnectionState::SynReceived => 3,
         ConnectionState::FinWait1 => 4,
         ConnectionState::FinWait2 => 5,
-        ConnectionState::TimeWait => 6,
-        ConnectionState::Closed => 7,
+        // Linux keeps TIME-WAIT apart from the socket, which is closed by then.
+        ConnectionState::TimeWait | ConnectionState::Closed => 7,
         ConnectionState::CloseWait => 8,
         ConnectionState::LastAck => 9,
         ConnectionState::Listen => 10,

@@ -1,27 +1,69 @@
 //! Every script in `scripts/` passes; what is wrong or not supported is said, never fatal.
 
-use fadeout_packetdrill::{Outcome, run};
-use std::path::Path;
+use fadeout_packetdrill::{Outcome, Report, run};
+use std::path::{Path, PathBuf};
 
-#[test]
-fn every_script_passes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+/// Reports of the scripts in a folder beside this file.
+fn reports(folder: &str) -> Vec<Report> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(folder);
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .expect("the folder of scripts can be read")
         .map(|entry| entry.expect("its entries can be read").path())
         .collect();
     paths.sort();
-    assert!(paths.len() >= 15, "the scripts are where they should be");
-    let mut wrong = Vec::new();
-    for path in paths {
-        let text = std::fs::read_to_string(&path).expect("a script can be read");
+    let report = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).expect("a script can be read");
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let report = run(&text, &name);
-        if report.outcome != Outcome::Passed || !report.warnings.is_empty() {
-            wrong.push(format!("{} {:?}", report.render(), report.warnings));
-        }
-    }
+        run(&text, &name)
+    };
+    paths.iter().map(report).collect()
+}
+
+#[test]
+fn every_script_passes() {
+    let reports = reports("scripts");
+    assert!(reports.len() >= 15, "the scripts are where they should be");
+    let wrong = reports.iter().filter(|one| one.outcome != Outcome::Passed);
+    let wrong: Vec<String> = wrong.map(Report::render).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Scripts that the real tool refuses too: what it would not let pass must not pass here.
+#[test]
+fn no_script_passes_that_a_kernel_fails() {
+    let reports = reports("must-fail");
+    assert!(reports.len() >= 4, "the scripts are where they should be");
+    for report in reports {
+        let is_refused = matches!(report.outcome, Outcome::Failed | Outcome::Unsupported);
+        assert!(is_refused, "{}", report.render());
+    }
+}
+
+#[test]
+fn a_call_cannot_start_while_the_one_before_it_blocks() {
+    let report = run(
+        &format!(
+            "{OPENED}+0...0.5 read(4, ..., 10) = 0\n+0 close(4) = 0\n+.5 < F. 1:1(0) ack 1 win 512\n"
+        ),
+        "late",
+    );
+    assert_eq!(report.outcome, Outcome::Failed, "{}", report.render());
+}
+
+#[test]
+fn tcp_info_needs_an_open_socket() {
+    let report = run(
+        &format!("{OPENED}+0 close(4) = 0\n+0 %{{ assert tcpi_state == TCP_FIN_WAIT1 }}%\n"),
+        "closed",
+    );
+    assert_eq!(report.outcome, Outcome::Failed, "{}", report.render());
+    assert!(
+        report.render().contains("no connected socket"),
+        "{}",
+        report.render()
+    );
 }
 
 /// A connection that the peer opened, as descriptor 4.

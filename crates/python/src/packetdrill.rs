@@ -5,7 +5,7 @@ use crate::guard::guarded;
 use pyo3::prelude::*;
 
 /// Runs the packetdrill script `text`, called `name`. Returns its report as JSON: outcome
-/// (passed, failed, invalid or unsupported), line, source, message, expected, actual, warnings,
+/// (passed, failed, invalid or unsupported), line, source, message, expected, actual,
 /// output, checks, and all of that as text.
 #[pyfunction]
 pub(crate) fn packetdrill(py: Python<'_>, text: &str, name: &str) -> PyResult<String> {

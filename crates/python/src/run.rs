@@ -8,7 +8,7 @@ use crate::warning::warn;
 use fadeout_core::NullProbe;
 use fadeout_record::{Destination, RecordError, RunFolder};
 use fadeout_scenario::{Override, OwnNames, Scenario, ScenarioErrors, Source};
-use fadeout_sim::{BuildError, Control, Outcome, Progress, RunError, Simulation};
+use fadeout_sim::{BuildError, Control, Progress, RunError, RunResults, Simulation};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt};
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub(crate) fn run<'py>(
         .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", request.replay()))))
         .map_err(|failure| failure.raise(py, source_name))?;
 
-    let Outcome {
+    let RunResults {
         recorded,
         fingerprint,
         is_complete,
@@ -247,7 +247,7 @@ fn simulate(
     request: &Request<'_>,
     own: &mut OwnControls,
     reporter: &mut Reporter,
-) -> Result<(Outcome, Option<Raised>), Failure> {
+) -> Result<(RunResults, Option<Raised>), Failure> {
     let scenario = request.reading.scenario(own)?;
     let destination = request.destination()?;
     let built = Simulation::with(scenario, destination, &mut |flow| own.choose(flow));

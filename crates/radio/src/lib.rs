@@ -1,26 +1,39 @@
 //! The radio: what becomes of a packet between an antenna and another.
 //!
 //! ```text
-//! packets ─► pdcp ─► rlc ─► mac ─► phy: blocks of a size that arrive or do not ─► packets
-//!                            │      ▲
-//!               access: cells, UEs, HARQ, slots
-//!                                   │ SINR
-//!                    channel, antenna: gains, noise
+//! access: carries packets, blocks and wake-ups between the machines below
+//!    bearer    PDCP and RLC of one data radio bearer, over one leg or more
+//!    leg       one UE in one cell: HARQ, reports, scheduling requests, DRX
+//!    cell      whom a cell serves in which slot
+//!    air       what of a transmission is received, and who else hears it
+//!    rrc       which cells serve a UE, and what follows when a link fails
+//! plan, config: what there is, and what follows from it and never changes
+//! mac: the rules of scheduling, requests and DRX apart from the machines that follow them
 //! ```
 //!
-//! Start at [`access::RadioAccess`], which runs cells, UEs and bearers as one machine without clock
-//! or I/O. A radio link without blocks and bearers, a rate that follows the geometry of a blocker,
-//! is a [`LinkBudget`].
+//! Start at [`access::RadioAccess`], which runs all of them without clock or I/O. A machine uses
+//! what stands below `rrc`, and no other machine. A radio link without blocks and bearers, a rate that
+//! follows the geometry of a blocker, is a [`LinkBudget`].
+//!
+//! The floors below are crates of their own, so that none can know what stands on it; their names
+//! are here too: [`channel`] and [`antenna`], [`phy`], and of layer 2 [`rlc`], [`pdcp`] and
+//! [`wire`].
 
 pub mod access;
-pub mod antenna;
-pub mod channel;
+mod air;
+mod bearer;
+mod cell;
+mod config;
+mod leg;
 mod link_budget;
 pub mod mac;
 pub mod named;
-pub mod pdcp;
-pub mod phy;
-pub mod rlc;
-pub mod wire;
+pub mod outlook;
+mod plan;
+mod rrc;
 
+pub use fadeout_channel as channel;
+pub use fadeout_channel::antenna;
+pub use fadeout_layer2::{pdcp, rlc, wire};
+pub use fadeout_phy as phy;
 pub use link_budget::{Blocker, LinkBudget, LinkBudgetError, LinkState};

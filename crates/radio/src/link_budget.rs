@@ -1,6 +1,6 @@
 //! From two antennas, a distance and perhaps a blocker to an SNR and a rate.
 
-use crate::antenna::beam::{Beam, DEFAULT_EFFICIENCY};
+use crate::antenna::beam::{BeamParameters, peak_gain};
 use crate::channel::blockage_model_b::{Path, Screen, screen_loss};
 use crate::channel::{noise, path_loss, wavelength};
 use crate::phy::rate::{AttenuatedShannon, NrMcs, RateModel, ShannonGap};
@@ -50,13 +50,14 @@ pub struct LinkBudget {
 impl Default for LinkBudget {
     /// A 38 GHz downlink with beams of 12 and 30 degrees.
     ///
-    /// The receiver's height is 1.0 m, not the 1.5 m of TR 38.901's users: a path to a receiver
-    /// at 1.5 m passes over a 1.4 m vehicle and loses next to nothing. The base station's height
-    /// of 10 m is that of TR 38.901's street canyon. Distance, transmit power and noise figure
-    /// (10 dB) are a small outdoor cell's. Beamwidths of 12 and 30 degrees are
-    /// those of horizontal rows of eight and four elements at half a wavelength, which leave the
-    /// elevation to the element: 65 degrees (TR 38.901 Table 7.3-1). Each is an assumption to
-    /// vary.
+    /// The receiver's height is 1.0 m, not the 1.5 m of TR 38.901's users: a path to a receiver at
+    /// 1.5 m passes over a 1.4 m vehicle and loses next to nothing. The base station's height of 10
+    /// m is that of TR 38.901's street canyon. Distance, transmit power and noise figure (10 dB)
+    /// are a small outdoor cell's. Beamwidths of 12 and 30 degrees are those of horizontal rows of
+    /// eight and four elements at half a wavelength, which leave the elevation to the element: 65
+    /// degrees. Each is an assumption to vary.
+    ///
+    /// Standard: TR 38.901 Table 7.3-1.
     fn default() -> Self {
         LinkBudget {
             carrier: Hertz(38e9),
@@ -67,7 +68,7 @@ impl Default for LinkBudget {
             tx_hpbw_deg: 12.0,
             rx_hpbw_deg: 30.0,
             elevation_hpbw_deg: 65.0,
-            antenna_efficiency: DEFAULT_EFFICIENCY,
+            antenna_efficiency: BeamParameters::default().efficiency,
             distance: Meters(100.0),
             tx_height: Meters(10.0),
             rx_height: Meters(1.0),
@@ -194,9 +195,7 @@ impl LinkBudget {
         let path_loss = path_loss::free_space(Meters(slant), self.carrier);
         let beam = |azimuth| {
             let elevation = self.elevation_hpbw_deg;
-            Beam::from_beamwidths(azimuth, elevation, self.antenna_efficiency)
-                .peak
-                .0
+            peak_gain(azimuth, elevation, self.antenna_efficiency).0
         };
         let received = self.tx_power.0 + beam(self.tx_hpbw_deg) + beam(self.rx_hpbw_deg)
             - path_loss.0

@@ -9,7 +9,7 @@ use fadeout_radio::access::{
 };
 use fadeout_radio::channel::ChannelConfig;
 use fadeout_radio::channel::fading::{Fading, TdlProfile};
-use fadeout_radio::channel::path_loss::PathLoss;
+use fadeout_radio::channel::path_loss::{FreeSpace, PathLoss};
 use fadeout_radio::phy::effective_sinr::EffectiveSinr;
 use fadeout_radio::phy::link_adaptation::OuterLoopConfig;
 use fadeout_radio::rlc::RlcConfig;
@@ -25,7 +25,7 @@ fn first_errors(fading: Fading, method: EffectiveSinr) -> [f64; 2] {
                 ..ReportedAdaptation::every(Span::from_millis(5), Span::from_millis(2))
             }),
             channel: ChannelConfig {
-                path_loss: PathLoss::FreeSpace,
+                path_loss: PathLoss::FreeSpace(FreeSpace),
                 shadowing: None,
                 los_fading: fading,
                 environment_speed: 0.01,

@@ -29,6 +29,7 @@ pub(crate) fn schema_of(table: &Table) -> SchemaRef {
             ColumnKind::U64 => DataType::UInt64,
             ColumnKind::Bool => DataType::Boolean,
             ColumnKind::Name
+            | ColumnKind::Text
             | ColumnKind::Flow
             | ColumnKind::Link
             | ColumnKind::Node
@@ -139,6 +140,7 @@ impl Columns {
             ColumnKind::U64 => Values::U64(Vec::with_capacity(room)),
             ColumnKind::Bool => Values::Bool(Vec::with_capacity(room)),
             ColumnKind::Name
+            | ColumnKind::Text
             | ColumnKind::Flow
             | ColumnKind::Link
             | ColumnKind::Node

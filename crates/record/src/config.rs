@@ -1,19 +1,8 @@
-//! What is recorded, and the names that results use.
+//! What a recorder needs to know of a run: what is recorded, and the names that results use.
 
 use crate::RunFolder;
-use fadeout_core::{CellId, EndpointId, FlowId, NodeId, Span, Time, UeId};
+use fadeout_core::{EndpointId, FlowId, NodeId, ProbeSettings, Time};
 use std::net::Ipv4Addr;
-
-/// How often the rows of one flow or one link are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sampling {
-    /// Never: the table is not written.
-    Off,
-    /// At most once in each interval, at the first occasion in it.
-    Every(Span),
-    /// At every occasion: each ACK, each arrival at a queue.
-    All,
-}
 
 /// A flow as results name it.
 #[derive(Debug, Clone)]
@@ -50,15 +39,6 @@ pub struct SubflowInfo {
     pub path: u8,
 }
 
-/// A cell or UE whose transport blocks are captured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RadioSubject {
-    /// All UEs of a cell.
-    Cell(CellId),
-    /// One UE.
-    Ue(UeId),
-}
-
 /// A logical channel that captures of the radio show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RadioChannel {
@@ -85,14 +65,10 @@ pub enum RadioChannelForm {
     Acknowledged(u8),
 }
 
-/// Captures of the radio.
+/// What captures of the radio need to know; empty where nothing is captured.
 #[derive(Debug, Clone, Default)]
-pub struct RadioCaptureConfig {
-    /// Cells and UEs whose transport blocks are captured, a file each.
-    pub capture: Vec<RadioSubject>,
-    /// Bytes kept of a transport block and what stands before it; zero keeps it whole.
-    pub snaplen: u32,
-    /// Node of each cell; needed only when something is captured, as the rest.
+pub struct RadioInfo {
+    /// Node of each cell.
     pub cell_nodes: Vec<NodeId>,
     /// Node of each UE.
     pub ue_nodes: Vec<NodeId>,
@@ -100,9 +76,12 @@ pub struct RadioCaptureConfig {
     pub channels: Vec<RadioChannel>,
 }
 
-/// What is recorded. Ids index `flows`, `links`, `nodes` and `endpoints`.
+/// What is recorded, and what is known of those it is about. Ids index `flows`, `links`, `nodes`
+/// and the other lists.
 #[derive(Debug, Clone)]
 pub struct RecorderConfig {
+    /// What is recorded.
+    pub probes: ProbeSettings,
     /// Names and start times of the flows.
     pub flows: Vec<FlowInfo>,
     /// Names of the directions of links.
@@ -117,43 +96,15 @@ pub struct RecorderConfig {
     pub bearers: Vec<String>,
     /// The endpoints; needed only when something is captured.
     pub endpoints: Vec<EndpointInfo>,
-    /// Congestion rows of each flow.
-    pub congestion: Sampling,
-    /// Queue rows of each direction of a link.
-    pub queues: Sampling,
-    /// Width of the throughput bins; `None` for no such table.
-    pub throughput_bin: Option<Span>,
-    /// Whether dropped packets are recorded.
-    pub drops: bool,
-    /// Whether retransmissions are recorded.
-    pub retransmissions: bool,
-    /// Whether expired retransmission timers are recorded.
-    pub timeouts: bool,
-    /// Whether the events of flows are recorded.
-    pub flow_events: bool,
-    /// Whether blockages are recorded.
-    pub blockages: bool,
-    /// Whether every transport block is recorded.
-    pub transport_blocks: bool,
-    /// Rows of each radio bearer.
-    pub bearer_samples: Sampling,
-    /// Whether the parts of the radio delay of every packet are recorded.
-    pub radio_delay: bool,
-    /// Whether packets that bearers lose are recorded.
-    pub radio_drops: bool,
-    /// Hosts whose packets are captured, a file each.
-    pub capture: Vec<NodeId>,
-    /// Bytes kept of a captured packet; zero keeps it whole. The headers need at most 80.
-    pub snaplen: u32,
-    /// Captures of the radio.
-    pub radio: RadioCaptureConfig,
+    /// The radio; needed only when it is captured.
+    pub radio: RadioInfo,
 }
 
-impl Default for RecorderConfig {
-    /// Small and cheap: congestion and queues every 10 ms, throughput in bins of 100 ms, every
-    /// loss, retransmission, timeout, event and blockage, no captures.
-    fn default() -> Self {
+impl RecorderConfig {
+    /// Records what `probes` say of nobody: what there is comes into the lists.
+    pub fn new(probes: ProbeSettings) -> Self {
         RecorderConfig {
+            probes,
             flows: Vec::new(),
             links: Vec::new(),
             nodes: Vec::new(),
@@ -161,44 +112,7 @@ impl Default for RecorderConfig {
             ues: Vec::new(),
             bearers: Vec::new(),
             endpoints: Vec::new(),
-            congestion: Sampling::Every(Span::from_millis(10)),
-            queues: Sampling::Every(Span::from_millis(10)),
-            throughput_bin: Some(Span::from_millis(100)),
-            drops: true,
-            retransmissions: true,
-            timeouts: true,
-            flow_events: true,
-            blockages: true,
-            transport_blocks: false,
-            bearer_samples: Sampling::Off,
-            radio_delay: false,
-            radio_drops: false,
-            capture: Vec::new(),
-            snaplen: 96,
-            radio: RadioCaptureConfig::default(),
-        }
-    }
-}
-
-impl RecorderConfig {
-    /// The same names, and nothing recorded.
-    pub(crate) fn without_records(&self) -> Self {
-        RecorderConfig {
-            congestion: Sampling::Off,
-            queues: Sampling::Off,
-            throughput_bin: None,
-            drops: false,
-            retransmissions: false,
-            timeouts: false,
-            flow_events: false,
-            blockages: false,
-            transport_blocks: false,
-            bearer_samples: Sampling::Off,
-            radio_delay: false,
-            radio_drops: false,
-            capture: Vec::new(),
-            radio: RadioCaptureConfig::default(),
-            ..self.clone()
+            radio: RadioInfo::default(),
         }
     }
 }

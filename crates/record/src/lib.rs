@@ -10,18 +10,21 @@ mod columns;
 mod config;
 mod error;
 mod folder;
+mod kept;
 mod manifest;
 mod recorder;
 mod sampler;
+mod summary;
 mod table;
 mod throughput;
 
 pub use capture::address_of;
 pub use config::{
-    Destination, EndpointInfo, FlowInfo, RadioCaptureConfig, RadioChannel, RadioChannelForm,
-    RadioSubject, RecorderConfig, Sampling, SubflowInfo,
+    Destination, EndpointInfo, FlowInfo, RadioChannel, RadioChannelForm, RadioInfo, RecorderConfig,
+    SubflowInfo,
 };
 pub use error::RecordError;
 pub use folder::RunFolder;
 pub use manifest::{RunInfo, tables_json};
 pub use recorder::{Recorded, Recorder, TABLES};
+pub use summary::{object, objects};

@@ -1,7 +1,8 @@
 //! `manifest.json`: what was run, and what its folder holds.
 
 use fadeout_core::Fingerprint;
-use fadeout_core::table::{ColumnKind, Table};
+use fadeout_core::SUMMARY_TABLES;
+use fadeout_core::table::{Place, Table};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -84,27 +85,19 @@ struct ColumnEntry {
     kind: &'static str,
     unit: &'static str,
     doc: &'static str,
+    /// Whether a row may have none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    optional: bool,
 }
 
 impl From<&Table> for Definition {
     fn from(table: &Table) -> Self {
         let columns = table.columns.iter().map(|column| ColumnEntry {
             name: column.name,
-            kind: match column.kind {
-                ColumnKind::F64 => "f64",
-                ColumnKind::U32 => "u32",
-                ColumnKind::U64 => "u64",
-                ColumnKind::Bool => "bool",
-                ColumnKind::Name => "name",
-                ColumnKind::Flow => "flow",
-                ColumnKind::Link => "link",
-                ColumnKind::Node => "node",
-                ColumnKind::Cell => "cell",
-                ColumnKind::Ue => "ue",
-                ColumnKind::Bearer => "bearer",
-            },
+            kind: column.kind.name(),
             unit: column.unit,
             doc: column.doc,
+            optional: column.is_optional,
         });
         Definition {
             doc: table.doc,
@@ -113,18 +106,26 @@ impl From<&Table> for Definition {
     }
 }
 
-/// Every table that can be recorded, with its columns, as JSON: a list of objects `name`, `doc`,
-/// `columns`, and in each column `name`, `kind`, `unit` and `doc`.
+/// Every table of results with its columns, as JSON: first those of `summary.json`, then those
+/// that can be recorded. It is a list of objects `name`, `place` (the keys in `summary.json`; null
+/// for a file of its own), `doc` and `columns`, with `name`, `kind`, `unit` and `doc` in each, and
+/// `optional` where a row may have none.
 pub fn tables_json() -> String {
     #[derive(Serialize)]
     struct Named {
         name: &'static str,
+        place: Option<&'static str>,
         #[serde(flatten)]
         definition: Definition,
     }
-    let tables = crate::TABLES.iter().map(|t| Named {
-        name: t.name,
-        definition: t.into(),
+    let tables = SUMMARY_TABLES.iter().chain(crate::TABLES);
+    let tables = tables.map(|table| Named {
+        name: table.name,
+        place: match table.place {
+            Place::File => None,
+            Place::Summary(keys) => Some(keys),
+        },
+        definition: table.into(),
     });
     pretty(&tables.collect::<Vec<_>>())
 }

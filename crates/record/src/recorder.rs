@@ -2,36 +2,47 @@
 
 use crate::capture::{Captures, Finished};
 use crate::columns::Names;
+use crate::kept::{Due, Kept};
 use crate::manifest::{CaptureEntry, Manifest, TableEntry, pretty};
-use crate::sampler::Sampler;
 use crate::table::TableWriter;
-use crate::throughput::Throughput;
-use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo, Sampling};
+use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BearerId, BearerRow, BlockageRow, CellId, CongestionRow, DropRow, FlowEventRow, FlowId, LinkId,
-    MacPdu, Packet, Probe, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, SchedulingRequest,
-    ThroughputRow, Time, TimeoutRow, TransportBlockRow, UeId,
+    BearerId, CellId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest,
+    Time, UeId, recorded_tables,
+};
+use fadeout_core::{
+    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, QueueRow, RadioDelayRow,
+    RadioDropRow, RetransmitRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Every table that can be recorded.
-pub const TABLES: &[Table] = &[
-    CongestionRow::TABLE,
-    ThroughputRow::TABLE,
-    QueueRow::TABLE,
-    DropRow::TABLE,
-    RetransmitRow::TABLE,
-    TimeoutRow::TABLE,
-    FlowEventRow::TABLE,
-    BlockageRow::TABLE,
-    TransportBlockRow::TABLE,
-    BearerRow::TABLE,
-    RadioDelayRow::TABLE,
-    RadioDropRow::TABLE,
-];
+macro_rules! tables {
+    ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {
+        /// Every table that can be recorded.
+        pub const TABLES: &[Table] = &[$( $row::TABLE ),+];
+
+        /// The tables that are recorded.
+        #[derive(Debug)]
+        struct Tables {
+            $( $table: Option<TableWriter<$row>>, )+
+        }
+
+        impl Tables {
+            fn open(config: &RecorderConfig, opener: &Opener<'_>) -> Result<Self, RecordError> {
+                Ok(Tables { $( $table: opener.open($row::is_kept(config))?, )+ })
+            }
+
+            fn close(self, closing: &mut Closing) {
+                $( closing.table(self.$table); )+
+            }
+        }
+    };
+}
+
+recorded_tables!(tables);
 
 /// Keeps the rows of a run in memory, or writes them into its folder as the run goes.
 ///
@@ -40,23 +51,9 @@ pub const TABLES: &[Table] = &[
 #[derive(Debug)]
 pub struct Recorder {
     // Tables before the folder: files are closed before a folder that is given up is removed.
-    congestion: Option<TableWriter<CongestionRow>>,
-    throughput: Option<TableWriter<ThroughputRow>>,
-    queues: Option<TableWriter<QueueRow>>,
-    drops: Option<TableWriter<DropRow>>,
-    retransmissions: Option<TableWriter<RetransmitRow>>,
-    timeouts: Option<TableWriter<TimeoutRow>>,
-    flow_events: Option<TableWriter<FlowEventRow>>,
-    blockages: Option<TableWriter<BlockageRow>>,
-    transport_blocks: Option<TableWriter<TransportBlockRow>>,
-    bearers: Option<TableWriter<BearerRow>>,
-    radio_delay: Option<TableWriter<RadioDelayRow>>,
-    radio_drops: Option<TableWriter<RadioDropRow>>,
+    tables: Tables,
     captures: Option<Captures>,
-    congestion_due: Sampler,
-    queue_due: Sampler,
-    bearer_due: Sampler,
-    bins: Option<Throughput>,
+    due: Due,
     error: Option<RecordError>,
     folder: Option<RunFolder>,
 }
@@ -86,7 +83,10 @@ impl Recorder {
         let nothing;
         let (config, folder) = match destination {
             Destination::Nowhere => {
-                nothing = config.without_records();
+                nothing = RecorderConfig {
+                    probes: ProbeSettings::NOTHING,
+                    ..config.clone()
+                };
                 (&nothing, None)
             }
             Destination::Memory => (config, None),
@@ -105,25 +105,10 @@ impl Recorder {
             },
             folder: folder.as_ref(),
         };
-        let bins = config.throughput_bin.filter(|width| !width.is_zero());
         Ok(Recorder {
-            congestion: opener.open(config.congestion != Sampling::Off)?,
-            throughput: opener.open(bins.is_some())?,
-            queues: opener.open(config.queues != Sampling::Off)?,
-            drops: opener.open(config.drops)?,
-            retransmissions: opener.open(config.retransmissions)?,
-            timeouts: opener.open(config.timeouts)?,
-            flow_events: opener.open(config.flow_events)?,
-            blockages: opener.open(config.blockages)?,
-            transport_blocks: opener.open(config.transport_blocks)?,
-            bearers: opener.open(config.bearer_samples != Sampling::Off)?,
-            radio_delay: opener.open(config.radio_delay)?,
-            radio_drops: opener.open(config.radio_drops)?,
+            tables: Tables::open(config, &opener)?,
             captures: Captures::open(config, folder.as_ref())?,
-            congestion_due: Sampler::new(config.congestion, config.flows.len()),
-            queue_due: Sampler::new(config.queues, config.links.len()),
-            bearer_due: Sampler::new(config.bearer_samples, config.bearers.len()),
-            bins: bins.map(|width| Throughput::new(width, &config.flows)),
+            due: Due::new(config),
             error: None,
             folder,
         })
@@ -141,23 +126,12 @@ impl Recorder {
     /// The first [`RecordError`] of the run or of its end, inside a [`RecordError::Kept`] when
     /// results were left in a partial folder.
     pub fn finish(mut self, end: Time, info: &RunInfo) -> Result<Recorded, RecordError> {
-        if let (Some(bins), Some(table)) = (&mut self.bins, &mut self.throughput) {
+        if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput) {
             let error = &mut self.error;
             bins.finish(end, &mut |row| push(table, error, row));
         }
         let mut closing = Closing::default();
-        closing.table(self.congestion.take());
-        closing.table(self.throughput.take());
-        closing.table(self.queues.take());
-        closing.table(self.drops.take());
-        closing.table(self.retransmissions.take());
-        closing.table(self.timeouts.take());
-        closing.table(self.flow_events.take());
-        closing.table(self.blockages.take());
-        closing.table(self.transport_blocks.take());
-        closing.table(self.bearers.take());
-        closing.table(self.radio_delay.take());
-        closing.table(self.radio_drops.take());
+        self.tables.close(&mut closing);
         closing.captures(self.captures.take());
 
         let manifest = pretty(&Manifest {
@@ -288,67 +262,32 @@ fn keep_first(first: &mut Option<RecordError>, result: Result<(), RecordError>) 
     }
 }
 
+macro_rules! keep_rows {
+    ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {$($(
+        #[inline]
+        fn $method(&mut self, row: $row) {
+            row.note(&mut self.due);
+            if let Some(table) = &mut self.tables.$table {
+                push(table, &mut self.error, row);
+            }
+        }
+    )?)+};
+}
+
 impl Probe for Recorder {
+    recorded_tables!(keep_rows);
+
     #[inline]
     fn wants_congestion(&self, now: Time, flow: FlowId) -> bool {
-        self.congestion_due.is_due(now, flow.index())
-    }
-    #[inline]
-    fn congestion(&mut self, row: CongestionRow) {
-        if let Some(table) = &mut self.congestion {
-            self.congestion_due.on_sample(row.time_s, row.flow.index());
-            push(table, &mut self.error, row);
-        }
-    }
-    fn retransmit(&mut self, row: RetransmitRow) {
-        if let Some(table) = &mut self.retransmissions {
-            push(table, &mut self.error, row);
-        }
-    }
-    fn timeout(&mut self, row: TimeoutRow) {
-        if let Some(table) = &mut self.timeouts {
-            push(table, &mut self.error, row);
-        }
-    }
-    fn flow_event(&mut self, row: FlowEventRow) {
-        if let Some(bins) = &mut self.bins
-            && matches!(row.event, "completed" | "closed" | "aborted")
-        {
-            bins.on_done(row.flow);
-        }
-        if let Some(table) = &mut self.flow_events {
-            push(table, &mut self.error, row);
-        }
+        self.due.congestion.is_due(now, flow.index())
     }
     #[inline]
     fn wants_queue(&self, now: Time, link: LinkId) -> bool {
-        self.queue_due.is_due(now, link.index())
-    }
-    #[inline]
-    fn queue(&mut self, row: QueueRow) {
-        if let Some(table) = &mut self.queues {
-            self.queue_due.on_sample(row.time_s, row.link.index());
-            push(table, &mut self.error, row);
-        }
-    }
-    fn dropped(&mut self, row: DropRow) {
-        if let Some(table) = &mut self.drops {
-            push(table, &mut self.error, row);
-        }
-    }
-    fn blockage(&mut self, row: BlockageRow) {
-        if let Some(table) = &mut self.blockages {
-            push(table, &mut self.error, row);
-        }
+        self.due.queues.is_due(now, link.index())
     }
     #[inline]
     fn wants_transport_blocks(&self, _cell: CellId) -> bool {
-        self.transport_blocks.is_some()
-    }
-    fn transport_block(&mut self, row: TransportBlockRow) {
-        if let Some(table) = &mut self.transport_blocks {
-            push(table, &mut self.error, row);
-        }
+        self.tables.transport_blocks.is_some()
     }
     #[inline]
     fn wants_mac_pdus(&self, cell: CellId, ue: UeId) -> bool {
@@ -367,31 +306,15 @@ impl Probe for Recorder {
     }
     #[inline]
     fn wants_bearer(&self, now: Time, bearer: BearerId) -> bool {
-        self.bearers.is_some() && self.bearer_due.is_due(now, bearer.index())
-    }
-    fn bearer(&mut self, row: BearerRow) {
-        if let Some(table) = &mut self.bearers {
-            self.bearer_due.on_sample(row.time_s, row.bearer.index());
-            push(table, &mut self.error, row);
-        }
+        self.tables.bearers.is_some() && self.due.bearers.is_due(now, bearer.index())
     }
     #[inline]
     fn wants_radio_delay(&self, _bearer: BearerId) -> bool {
-        self.radio_delay.is_some()
-    }
-    fn radio_delay(&mut self, row: RadioDelayRow) {
-        if let Some(table) = &mut self.radio_delay {
-            push(table, &mut self.error, row);
-        }
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        if let Some(table) = &mut self.radio_drops {
-            push(table, &mut self.error, row);
-        }
+        self.tables.radio_delay.is_some()
     }
     #[inline]
     fn delivered(&mut self, now: Time, flow: FlowId, bytes: u64) {
-        if let (Some(bins), Some(table)) = (&mut self.bins, &mut self.throughput) {
+        if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput) {
             if bins.is_over(now) {
                 let error = &mut self.error;
                 bins.roll(now, &mut |row| push(table, error, row));

@@ -1,7 +1,6 @@
 //! When the next sample of each flow or link is due.
 
-use crate::Sampling;
-use fadeout_core::{Span, Time};
+use fadeout_core::{Sampling, Span, Time};
 
 /// One due time for each flow or link, on a common grid of multiples of the interval.
 #[derive(Debug)]

@@ -5,11 +5,12 @@ use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch, StringArray};
 use arrow_ipc::reader::StreamReader;
 use fadeout_core::{
-    CongestionRow, DropCause, DropRow, Fingerprint, FlowId, LinkId, Probe, Span, Time,
+    CongestionRow, DropCause, DropRow, Fingerprint, FlowId, LinkId, Probe, ProbeSettings, Sampling,
+    Span, Time,
 };
 use fadeout_record::{
     Destination, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunFolder, RunInfo,
-    Sampling, TABLES,
+    TABLES,
 };
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::{self, File};
@@ -53,12 +54,32 @@ fn config() -> RecorderConfig {
         flows: vec![flow("first"), flow("second")],
         links: vec!["radio.down".into(), "radio.up".into()],
         nodes: vec!["ue".into()],
-        transport_blocks: true,
-        bearer_samples: Sampling::All,
-        radio_delay: true,
-        radio_drops: true,
-        ..RecorderConfig::default()
+        bearers: vec!["ue.1".into()],
+        ..RecorderConfig::new(probes())
     }
+}
+
+/// Everything is recorded.
+fn probes() -> ProbeSettings {
+    ProbeSettings {
+        congestion: Sampling::Every(Span::from_millis(10)),
+        throughput: Some(Span::from_millis(100)),
+        queue: Sampling::Every(Span::from_millis(10)),
+        drops: true,
+        retransmissions: true,
+        timeouts: true,
+        flow_events: true,
+        blockages: true,
+        transport_blocks: true,
+        bearers: Sampling::All,
+        radio_delay: true,
+        ..ProbeSettings::NOTHING
+    }
+}
+
+/// [`config`] with these probes.
+fn config_with(probes: ProbeSettings) -> RecorderConfig {
+    RecorderConfig { probes, ..config() }
 }
 
 fn info(complete: bool) -> RunInfo {
@@ -185,11 +206,11 @@ fn every_table_that_is_on_is_there_even_when_empty() {
         found,
         TABLES.iter().map(|table| table.name).collect::<Vec<_>>()
     );
-    let off = RecorderConfig {
+    let off = config_with(ProbeSettings {
         drops: false,
-        queues: Sampling::Off,
-        ..config()
-    };
+        queue: Sampling::Off,
+        ..probes()
+    });
     let recorded = record(&off, Destination::Memory, 0);
     assert!(
         recorded
@@ -213,10 +234,10 @@ fn a_long_table_is_written_in_row_groups_and_reads_back_whole() {
     let scratch = Scratch::new("row-groups");
     let destination = Destination::Folder(folder(&scratch.path("run"), false).expect("created"));
     let rows = 200_000;
-    let config = RecorderConfig {
+    let config = config_with(ProbeSettings {
         congestion: Sampling::All,
-        ..config()
-    };
+        ..probes()
+    });
     let recorded = record(&config, destination, rows);
     assert_eq!(
         recorded.folder.as_deref(),
@@ -391,10 +412,10 @@ fn a_target_that_appears_meanwhile_is_not_lost_and_neither_is_the_run() {
 #[test]
 fn sampled_rows_are_wanted_once_an_interval() {
     let every = Sampling::Every(Span::from_millis(1));
-    let config = RecorderConfig {
+    let config = config_with(ProbeSettings {
         congestion: every,
-        ..config()
-    };
+        ..probes()
+    });
     let mut recorder = Recorder::new(&config, Destination::Memory).expect("memory");
     let mut taken = 0;
     for n in 0..10_000 {
@@ -404,10 +425,10 @@ fn sampled_rows_are_wanted_once_an_interval() {
         }
     }
     assert_eq!(taken, 10, "10 ms hold ten intervals of 1 ms");
-    let off = RecorderConfig {
+    let off = config_with(ProbeSettings {
         congestion: Sampling::Off,
-        ..config
-    };
+        ..probes()
+    });
     let recorder = Recorder::new(&off, Destination::Memory).expect("memory");
     assert!(!recorder.wants_congestion(at_us(5), FlowId(0)));
 }

@@ -6,8 +6,9 @@
 //! keys, so they cannot disagree.
 //!
 //! A text passes through four steps: `tree` keeps the place of every key and value, `overrides`
-//! changes the tree, `read` checks it against the shapes in `keys`, and `build` resolves names
-//! and checks what concerns several values.
+//! changes the tree, `read` checks it against the shapes of the keys, and `build` resolves names
+//! and checks what concerns several values. Tables are declared in `model` with `table!`, keys,
+//! documentation and struct at once; `keys` has those that become something else.
 
 mod build;
 mod error;
@@ -20,6 +21,7 @@ mod resolved;
 mod schema;
 mod shape;
 mod suggest;
+mod table;
 mod tree;
 
 pub use error::{ScenarioError, ScenarioErrors};

@@ -397,6 +397,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
         #[test]
         fn a_printed_quantity_parses_back(whole in 0_u64..1 << 50, real in -1e12_f64..1e12) {
             for dimension in Dimension::all() {

@@ -1,5 +1,6 @@
 //! What a key's value may be. The reader checks a file against these shapes, the JSON Schema is
-//! printed from them, and `crate::keys` writes the whole format down in them, once.
+//! printed from them, and the tables of `crate::model` with `crate::keys` write the whole format down in
+//! them, once.
 
 use crate::error::alternatives;
 use crate::quantity::Dimension;

@@ -2,9 +2,10 @@
 
 use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};
+use crate::routing::Topology;
 use fadeout_core::Span;
 use fadeout_radio::rlc::Mode;
-use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, QueueLimit, RateModel, Scenario};
+use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, Medium, QueueLimit, RateModel, Scenario};
 use std::collections::BTreeSet;
 
 /// A sentence for each thing that ruins results silently:
@@ -17,19 +18,21 @@ use std::collections::BTreeSet;
 /// - A window of LTE's acknowledged mode that is used up before a status report may follow the
 ///   last one.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
-    let serving: Vec<usize> = scenario.ues.iter().map(|ue| ue.cell.unwrap_or(0)).collect();
+    let serving = build::serving(scenario);
+    let mut topology = Topology::new(scenario, &serving);
     let bearers: Vec<Bearer<'_>> = scenario.bearers().collect();
     let mut sentences = Vec::new();
     let mut named = BTreeSet::new();
     let mut named_links = BTreeSet::new();
     for flow in &scenario.flows {
-        for crossing in crossings(scenario, flow, &serving) {
+        for crossing in crossings(scenario, flow, &mut topology) {
             if !named.insert(crossing.bearer) {
                 continue;
             }
             let bearer = &bearers[crossing.bearer];
-            let cell = serving[bearer.ue];
-            let Some(bounds) = build::bounds(scenario, bearer, cell) else {
+            let Some(bounds) =
+                serving[bearer.ue].and_then(|cell| build::bounds(scenario, bearer, cell))
+            else {
                 continue;
             };
             let delay = crossing.links_delay;
@@ -66,8 +69,10 @@ fn small_buffer(bounds: &Bounds, links_delay: Span) -> Option<String> {
     })
 }
 
-/// A data field of LTE is at most this long (TS 36.322 clause 6.2.2.7), so a large transport block
-/// takes several PDUs; a smaller one takes one.
+/// A data field of LTE is at most this long, so a large transport block takes several PDUs; a
+/// smaller one takes one.
+///
+/// Standard: TS 36.322 §6.2.2.7.
 const LONGEST_PDU: f64 = 32_767.0;
 
 fn short_window(bounds: &Bounds) -> Option<String> {
@@ -126,7 +131,10 @@ struct Crossing {
 impl Crossing {
     /// The sender's own interface, if it is a link.
     fn interface<'a>(&self, scenario: &'a Scenario) -> Option<(&'a str, &'a LinkDirection)> {
-        let link = scenario.links.get(self.first.link)?;
+        let Medium::Link(link) = self.first.medium else {
+            return None;
+        };
+        let link = &scenario.links[link];
         let direction = if self.first.is_reverse {
             &link.reverse
         } else {
@@ -137,22 +145,28 @@ impl Crossing {
 }
 
 /// The bearers that a flow crosses.
-fn crossings(scenario: &Scenario, flow: &Flow, serving: &[usize]) -> Vec<Crossing> {
+fn crossings(scenario: &Scenario, flow: &Flow, topology: &mut Topology) -> Vec<Crossing> {
     let routes = match &flow.multipath {
         Some(multipath) => multipath
             .paths
             .iter()
             .map(|path| path.hops.clone())
             .collect(),
-        None => Vec::from_iter(scenario.route_of(flow, serving)),
+        None => Vec::from_iter(topology.route_of(flow)),
     };
     let mut crossed = Vec::new();
     for hops in routes {
-        let links = hops.iter().filter_map(|hop| scenario.links.get(hop.link));
+        let links = hops.iter().filter_map(|hop| match hop.medium {
+            Medium::Link(link) => Some(&scenario.links[link]),
+            Medium::Rab(_) | Medium::RadioBearer(_) => None,
+        });
         let links_delay = links
             .map(|link| longest_delay(&link.forward) + longest_delay(&link.reverse))
             .fold(Span::ZERO, |sum, delay| sum + delay);
-        let bearers = hops.iter().filter_map(|hop| scenario.bearer_of(hop.link));
+        let bearers = hops.iter().filter_map(|hop| match hop.medium {
+            Medium::RadioBearer(bearer) => Some(bearer),
+            Medium::Link(_) | Medium::Rab(_) => None,
+        });
         crossed.extend(bearers.map(|bearer| Crossing {
             bearer,
             links_delay,

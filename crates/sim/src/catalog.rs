@@ -20,8 +20,8 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_traffic::APPLICATIONS,
         },
         Kind {
-            name: "scheduler",
-            plural: "schedulers",
+            name: "path-scheduler",
+            plural: "path-schedulers",
             entries: fadeout_transport::multipath::SCHEDULERS,
         },
         Kind {
@@ -35,9 +35,9 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_link::QUEUE_DISCIPLINES,
         },
         Kind {
-            name: "bearer",
-            plural: "bearers",
-            entries: fadeout_link::bearer::BEARERS,
+            name: "radio-access-bearer",
+            plural: "radio-access-bearers",
+            entries: fadeout_link::rab::RABS,
         },
         Kind {
             name: "radio",
@@ -57,12 +57,12 @@ static CATALOG: Catalog = Catalog {
         Kind {
             name: "blockage-model",
             plural: "blockage-models",
-            entries: fadeout_radio::named::BLOCKAGES,
+            entries: fadeout_radio::channel::blockage::BLOCKAGES,
         },
         Kind {
             name: "antenna",
             plural: "antennas",
-            entries: fadeout_radio::named::ANTENNAS,
+            entries: fadeout_radio::antenna::ANTENNAS,
         },
         Kind {
             name: "mac-scheduler",
@@ -72,17 +72,17 @@ static CATALOG: Catalog = Catalog {
         Kind {
             name: "rlc",
             plural: "rlc-modes",
-            entries: fadeout_radio::named::RLC_MODES,
+            entries: fadeout_radio::rlc::RLC_MODES,
         },
         Kind {
             name: "aqm",
             plural: "aqms",
-            entries: fadeout_radio::named::AQMS,
+            entries: fadeout_radio::rlc::AQMS,
         },
         Kind {
             name: "pdcp",
             plural: "pdcps",
-            entries: fadeout_radio::named::PDCPS,
+            entries: fadeout_radio::pdcp::PDCPS,
         },
         Kind {
             name: "mobility",

@@ -7,8 +7,11 @@
 mod advice;
 mod build;
 mod catalog;
+mod directory;
+mod hop;
 mod notices;
 mod radio;
+mod routing;
 mod run;
 mod summary;
 mod world;
@@ -16,9 +19,10 @@ mod world;
 pub use advice::advice;
 pub use build::{BuildError, ChooseCongestion, build, build_with};
 pub use catalog::{catalog, find_entry};
-pub use run::{Control, Outcome, Progress, RunError, Simulation};
+pub use hop::Hop;
+pub use run::{Control, Progress, RunError, RunResults, Simulation};
 pub use summary::summary;
-pub use world::World;
+pub use world::{RouteError, World};
 
 /// What a congestion control of the user's own is made of.
 pub use fadeout_transport::congestion;

@@ -1,15 +1,34 @@
-//! Cross-layer notices: what a link tells the ends of a flow, and when.
+//! Cross-layer notices: what a hop tells the ends of a flow, and when.
 //!
-//! Rates and blockages of a link do not depend on its traffic, so the notices of a whole run are
-//! known when the world is built.
+//! Rates and blockages of a link do not depend on its traffic, and neither do the blockages of a
+//! radio channel; so the notices of a whole run are known when the world is built.
 
 use fadeout_core::random::Stream;
-use fadeout_core::{FlowId, LinkInfo, Span, Time};
+use fadeout_core::{FlowId, LinkInfo, Rate, Span, Time};
 use fadeout_link::Link;
 use fadeout_scenario::LinkInfoSettings;
 
 /// Rate changes closer together than this are told as one.
 const RATE_RESOLUTION: Span = Span::from_millis(1);
+
+/// What a hop will do until the end of a run.
+#[derive(Debug)]
+pub(crate) struct Outlook {
+    /// Its rate from each instant on; none of a radio bearer, whose rate its scheduler makes.
+    pub(crate) rates: Vec<(Time, Rate)>,
+    /// From when to when nothing passes.
+    pub(crate) outages: Vec<(Time, Time)>,
+}
+
+impl Outlook {
+    /// That of a link.
+    pub(crate) fn of_link(link: &Link, end: Time) -> Outlook {
+        Outlook {
+            rates: link.rate_changes(end, RATE_RESOLUTION),
+            outages: link.outages(end),
+        }
+    }
+}
 
 /// The notices of one flow, in order of time.
 #[derive(Debug)]
@@ -20,20 +39,19 @@ pub(crate) struct Notices {
 }
 
 impl Notices {
-    /// What `link` tells `flow` until `end`. `random` draws the errors of predictions, two
+    /// What a hop with this outlook tells `flow`. `random` draws the errors of predictions, two
     /// numbers a blockage.
     pub(crate) fn new(
         flow: FlowId,
-        link: &Link,
+        outlook: Outlook,
         settings: &LinkInfoSettings,
-        end: Time,
         mut random: Stream,
     ) -> Notices {
         let mut list = Vec::new();
-        for (at, rate) in link.rate_changes(end, RATE_RESOLUTION) {
+        for (at, rate) in outlook.rates {
             list.push((at.saturating_add(settings.delay), LinkInfo::Rate(rate)));
         }
-        for (start, stop) in link.outages(end) {
+        for (start, stop) in outlook.outages {
             let (early, longer) = (random.normal(), random.normal());
             if let Some(ahead) = settings.prediction {
                 let told_at = start.saturating_sub(ahead).saturating_add(settings.delay);

@@ -1,16 +1,12 @@
 //! A whole run: build, simulate, record, sum up.
 
-use crate::build::multipath::{PathFlows, path_count, path_flow};
-use crate::build::{self, BuildError, ChooseCongestion, direction_names};
-use crate::radio::both_directions_of;
+use crate::build::{self, BuildError, ChooseCongestion};
+use crate::directory::both_directions_of;
 use crate::summary::summary;
 use crate::world::{Parts, World};
-use fadeout_core::{EndpointId, Fingerprint, FlowId, NullProbe, Span, Time};
-use fadeout_record::{
-    Destination, EndpointInfo, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo,
-    Sampling, SubflowInfo, address_of,
-};
-use fadeout_scenario::{self as scenario, Scenario};
+use fadeout_core::{Fingerprint, NullProbe, ProbeSettings, Span, Time};
+use fadeout_record::{Destination, RecordError, Recorded, Recorder, RecorderConfig, RunInfo};
+use fadeout_scenario::Scenario;
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +32,7 @@ pub enum Control {
 
 /// What a run produced.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunResults {
     /// Tables, manifest and summary.
     pub recorded: Recorded,
     /// Digest of the trajectory.
@@ -68,6 +64,8 @@ const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
 pub struct Simulation {
     scenario: Scenario,
     world: World<Recorder>,
+    /// Whether it was stopped; it is not complete then.
+    is_stopped: bool,
 }
 
 impl Simulation {
@@ -93,7 +91,59 @@ impl Simulation {
         let parts = build::parts(&scenario, choose)?;
         let recorder = Recorder::new(&recorder_config(&scenario, &parts), destination)?;
         let world = World::new(parts, end_of(&scenario), recorder);
-        Ok(Simulation { scenario, world })
+        Ok(Simulation {
+            scenario,
+            world,
+            is_stopped: false,
+        })
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+
+    /// When the next event is; none when nothing is left to do.
+    pub fn next_at(&self) -> Option<Time> {
+        self.world.next_at()
+    }
+
+    /// How far the run is.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            now: self.world.now(),
+            duration: self.scenario.duration,
+            events: self.world.events(),
+            packets: self.world.delivered_packets(),
+        }
+    }
+
+    /// Simulates up to and including `until`, or to the end of the run if that is earlier; nothing
+    /// when `until` has passed. A run in steps is the same run. A recorder that cannot write stops
+    /// it, which [`finish`](Simulation::finish) reports.
+    pub fn advance(&mut self, until: Time) {
+        self.advance_unless(until, || false, |_| Control::Continue);
+    }
+
+    fn advance_unless(
+        &mut self,
+        until: Time,
+        is_halted: impl Fn() -> bool,
+        mut control: impl FnMut(Progress) -> Control,
+    ) {
+        let until = until.min(end_of(&self.scenario));
+        while self
+            .world
+            .run_unless(until, EVENTS_BETWEEN_LOOKS, &is_halted)
+        {
+            if is_halted()
+                || control(self.progress()) == Control::Stop
+                || self.world.probe().error().is_some()
+            {
+                self.is_stopped = true;
+                return;
+            }
+        }
     }
 
     /// Simulates to the end, or until `control` says stop; it is asked every few milliseconds of
@@ -101,7 +151,7 @@ impl Simulation {
     ///
     /// # Errors
     /// [`RunError::Record`] when results could not be written.
-    pub fn run(self, control: impl FnMut(Progress) -> Control) -> Result<Outcome, RunError> {
+    pub fn run(self, control: impl FnMut(Progress) -> Control) -> Result<RunResults, RunError> {
         self.run_unless(|| false, control)
     }
 
@@ -113,31 +163,21 @@ impl Simulation {
     pub fn run_unless(
         mut self,
         is_halted: impl Fn() -> bool,
-        mut control: impl FnMut(Progress) -> Control,
-    ) -> Result<Outcome, RunError> {
-        let end = end_of(&self.scenario);
-        let mut is_complete = true;
-        while self.world.run_unless(end, EVENTS_BETWEEN_LOOKS, &is_halted) {
-            if is_halted() {
-                is_complete = false;
-                break;
-            }
-            let progress = Progress {
-                now: self.world.now(),
-                duration: self.scenario.duration,
-                events: self.world.events(),
-                packets: self.world.delivered_packets(),
-            };
-            if control(progress) == Control::Stop || self.world.probe().error().is_some() {
-                is_complete = false;
-                break;
-            }
-        }
-        self.finish(is_complete)
+        control: impl FnMut(Progress) -> Control,
+    ) -> Result<RunResults, RunError> {
+        self.advance_unless(Time::NEVER, is_halted, control);
+        self.finish()
     }
 
-    fn finish(self, is_complete: bool) -> Result<Outcome, RunError> {
-        let Simulation { scenario, world } = self;
+    /// Ends the run where it is, and sums it up.
+    ///
+    /// # Errors
+    /// [`RunError::Record`] when results could not be written.
+    pub fn finish(self) -> Result<RunResults, RunError> {
+        let is_complete = !self.is_stopped && self.now() >= end_of(&self.scenario);
+        let Simulation {
+            scenario, world, ..
+        } = self;
         let (now, events, packets) = (world.now(), world.events(), world.delivered_packets());
         let fingerprint = world.fingerprint();
         let info = RunInfo {
@@ -149,7 +189,7 @@ impl Simulation {
             summary: summary(&scenario, &world),
         };
         let recorded = world.into_probe().finish(now, &info)?;
-        Ok(Outcome {
+        Ok(RunResults {
             recorded,
             fingerprint,
             is_complete,
@@ -175,103 +215,92 @@ impl World<NullProbe> {
 }
 
 fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
-    let probe = &scenario.probe;
-    let bearers = scenario.bearers();
-    let bearers = bearers.flat_map(|bearer| both_directions_of(&bearer.name()));
-    let links = direction_names(scenario).chain(bearers).collect();
-    let info = |name, start| FlowInfo { name, start };
-    let whole = scenario
-        .flows
-        .iter()
-        .map(|flow| info(flow.name.clone(), flow.start));
-    // The paths of multipath connections have rows of their own, after all flows.
-    let paths = scenario.flows.iter().flat_map(|flow| {
-        (0..path_count(flow)).map(move |path| info(format!("{}/{path}", flow.name), flow.start))
-    });
-    let flows = whole.chain(paths).collect();
+    let directory = &parts.directory;
+    let bearers = directory.bearer_names();
+    let links = directory.link_names().map(str::to_owned);
     RecorderConfig {
-        flows,
-        links,
+        flows: directory.flow_infos().collect(),
+        links: links.chain(bearers.flat_map(both_directions_of)).collect(),
         nodes: scenario
             .nodes
             .iter()
             .map(|node| node.name.clone())
             .collect(),
-        endpoints: endpoints(scenario),
-        congestion: sampling(probe.congestion),
-        queues: sampling(probe.queue),
-        throughput_bin: probe.throughput,
-        drops: probe.drops,
-        retransmissions: probe.retransmissions,
-        timeouts: probe.timeouts,
-        flow_events: probe.flow_events,
-        blockages: probe.blockages,
-        capture: probe.capture.clone(),
-        snaplen: u32::try_from(probe.capture_snap.0).unwrap_or(u32::MAX),
-        radio: build::radio_captures(scenario, parts),
+        endpoints: directory.endpoints().to_vec(),
+        radio: build::radio_info(scenario, parts),
         cells: scenario
             .cells
             .iter()
             .map(|cell| cell.name.clone())
             .collect(),
         ues: scenario.ues.iter().map(|ue| ue.name.clone()).collect(),
-        bearers: scenario.bearers().map(|bearer| bearer.name()).collect(),
-        transport_blocks: probe.transport_blocks,
-        bearer_samples: if scenario.ues.is_empty() {
-            Sampling::Off
-        } else {
-            sampling(probe.bearers)
+        bearers: directory.bearer_names().map(str::to_owned).collect(),
+        probes: ProbeSettings {
+            // Cells that serve nobody send nothing.
+            radio_capture: match parts.radio {
+                Some(_) => scenario.probe.radio_capture.clone(),
+                None => Vec::new(),
+            },
+            ..scenario.probe.clone()
         },
-        radio_delay: probe.radio_delay,
-        radio_drops: probe.drops && !scenario.ues.is_empty(),
     }
 }
 
-fn sampling(sampling: scenario::Sampling) -> Sampling {
-    match sampling {
-        scenario::Sampling::Off => Sampling::Off,
-        scenario::Sampling::Every(span) => Sampling::Every(span),
-        scenario::Sampling::All => Sampling::All,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_scenario::Source;
+
+    /// A transfer that is done before the end of the run.
+    fn simulation() -> Simulation {
+        let text = "duration = \"4 s\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
+                    rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n[flow.file]\nfrom = \"a\"\n\
+                    to = \"b\"\napplication = { kind = \"transfer\", size = \"1 MB\" }\n";
+        let source = Source {
+            name: "test".to_owned(),
+            base_dir: ".".into(),
+        };
+        let scenario = fadeout_scenario::parse(text, &source, &[], crate::catalog())
+            .unwrap_or_else(|errors| panic!("{errors}"));
+        Simulation::new(scenario, Destination::Memory).expect("a checked scenario")
     }
-}
 
-/// First port of the sending ends; the receiving ends all listen on [`SERVICE_PORT`].
-const FIRST_PORT: u16 = 40_000;
-/// Port of the receiving ends (iperf3's).
-const SERVICE_PORT: u16 = 5201;
-
-fn endpoints(scenario: &Scenario) -> Vec<EndpointInfo> {
-    let mut endpoints = Vec::with_capacity(2 * scenario.flows.len());
-    let mut path_flows = PathFlows::new(scenario);
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        let paths = path_count(flow);
-        let first_path = path_flows.take(flow);
-        // Ports repeat after 20,000 flows; a capture then shows several flows as one.
-        let port = FIRST_PORT + (index % 20_000) as u16;
-        for path in 0..paths.max(1) {
-            let id = if paths == 0 {
-                FlowId(index as u32)
-            } else {
-                path_flow(first_path, path)
-            };
-            let sender = EndpointId(endpoints.len() as u32);
-            let receiver = EndpointId(sender.0 + 1);
-            for (node, peer, port) in [(flow.from, receiver, port), (flow.to, sender, SERVICE_PORT)]
-            {
-                endpoints.push(EndpointInfo {
-                    flow: id,
-                    node,
-                    peer,
-                    address: address_of(node, path as u8),
-                    port,
-                    subflow: (paths > 0).then(|| SubflowInfo {
-                        // Two endpoints a path lie between.
-                        first: EndpointId(endpoints.len() as u32 - 2 * path as u32),
-                        path: path as u8,
-                    }),
-                });
-            }
+    #[test]
+    fn a_run_in_steps_is_the_same_run() {
+        let at_once = simulation().run(|_| Control::Continue).expect("a run");
+        let mut in_steps = simulation();
+        let end = Time::ZERO + Span::from_secs(4);
+        while let Some(at) = in_steps.next_at().filter(|&at| at <= end) {
+            in_steps.advance(at);
+            assert_eq!(in_steps.now(), at);
         }
+        in_steps.advance(Time::NEVER);
+        let in_steps = in_steps.finish().expect("a run");
+        assert!(at_once.is_complete && in_steps.is_complete);
+        assert_eq!(in_steps.fingerprint, at_once.fingerprint);
+        assert_eq!(in_steps.recorded.summary, at_once.recorded.summary);
+        assert_eq!(in_steps.recorded.tables, at_once.recorded.tables);
     }
-    endpoints
+
+    #[test]
+    fn a_step_into_the_past_does_nothing_and_none_goes_beyond_the_end() {
+        let mut run = simulation();
+        let second = Time::ZERO + Span::from_secs(1);
+        run.advance(second);
+        let before = run.progress();
+        run.advance(Time::ZERO);
+        assert_eq!((run.now(), run.progress().events), (second, before.events));
+        run.advance(Time::NEVER);
+        assert_eq!(run.now(), Time::ZERO + Span::from_secs(4));
+    }
+
+    #[test]
+    fn a_run_that_ends_early_is_not_complete() {
+        let mut early = simulation();
+        early.advance(Time::ZERO + Span::from_millis(100));
+        assert!(!early.finish().expect("a run").is_complete);
+        let stopped = simulation().run(|_| Control::Stop).expect("a run");
+        // Done within the first look, it reaches its end.
+        assert!(stopped.is_complete);
+    }
 }

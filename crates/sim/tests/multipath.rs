@@ -88,11 +88,11 @@ fn received_rates_are_near_the_kernels() {
 fn every_scheduler_and_coupling_fills_two_separate_paths() {
     // wVegas holds a few segments on each and needs its time to find the rate.
     for rest in [
-        ", scheduler = \"linux\"",
-        ", scheduler = \"lowest-rtt\"",
-        ", scheduler = \"round-robin\"",
-        ", scheduler = \"blest\"",
-        ", scheduler = \"ecf\"",
+        ", path-scheduler = \"linux\"",
+        ", path-scheduler = \"lowest-rtt\"",
+        ", path-scheduler = \"round-robin\"",
+        ", path-scheduler = \"blest\"",
+        ", path-scheduler = \"ecf\"",
         ", coupling = \"lia\"",
         ", coupling = \"olia\"",
         ", coupling = \"balia\"",

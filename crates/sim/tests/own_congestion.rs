@@ -48,7 +48,7 @@ impl CongestionControl for GivesUp {
 }
 
 /// Senders made, segments they sent, and the run.
-fn run(more: &str) -> (u64, u64, fadeout_sim::Outcome) {
+fn run(more: &str) -> (u64, u64, fadeout_sim::RunResults) {
     let source = Source {
         name: "test".to_owned(),
         base_dir: ".".into(),

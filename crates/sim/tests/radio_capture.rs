@@ -6,18 +6,17 @@ mod common;
 use common::parse;
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    CellId, Direction, Fingerprint, MacPdu, NodeId, Packet, PacketPool, Probe, Reception, Span,
-    Time, UeId,
+    CellId, Direction, Fingerprint, MacPdu, NodeId, Packet, PacketPool, Probe, ProbeSettings,
+    RadioSubject, Reception, Span, Time, UeId,
 };
-use fadeout_radio::mac::request::BufferStatus;
 use fadeout_radio::pdcp::{Ledger, PdcpConfig};
 use fadeout_radio::rlc::{
     AmConfig, Entity, Generation, Mode, PduKind, RlcConfig, Sdu, TransportBlock, UmConfig,
 };
-use fadeout_radio::wire::{BearerFormat, Encoder, Form, Load, Run};
+use fadeout_radio::wire::{BearerFormat, BufferStatus, Encoder, Form, Load, Run};
 use fadeout_record::{
-    Destination, RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject, Recorded,
-    Recorder, RecorderConfig, RunFolder, RunInfo,
+    Destination, RadioChannel, RadioChannelForm, RadioInfo, Recorded, Recorder, RecorderConfig,
+    RunFolder, RunInfo,
 };
 use fadeout_sim::{Control, Simulation};
 use serde_json::{Value, json};
@@ -324,9 +323,7 @@ fn tshark_reads_every_form_of_rlc() {
         let config = RecorderConfig {
             cells: vec!["base".into()],
             ues: vec!["phone".into()],
-            radio: RadioCaptureConfig {
-                capture: vec![RadioSubject::Cell(CellId(0))],
-                snaplen: 0,
+            radio: RadioInfo {
                 cell_nodes: vec![NodeId(0)],
                 ue_nodes: vec![NodeId(1)],
                 channels: vec![RadioChannel {
@@ -337,7 +334,10 @@ fn tshark_reads_every_form_of_rlc() {
                     pdcp_sn_bits: pdcp.sn_bits,
                 }],
             },
-            ..RecorderConfig::default()
+            ..RecorderConfig::new(ProbeSettings {
+                radio_capture: vec![RadioSubject::Cell(CellId(0))],
+                ..ProbeSettings::NOTHING
+            })
         };
         let scratch = Scratch::new(&format!("{:?}-{:?}", format.generation, format.rlc));
         let mut recorder = Recorder::new(&config, scratch.destination()).expect("a folder");

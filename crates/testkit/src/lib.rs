@@ -1,12 +1,16 @@
 //! Tools for tests: a counting [allocator](CountingAllocator), an [`Adversary`] that mistreats
-//! packets, and [segments as text](Notation).
+//! packets, [segments as text](Notation), [reference values](vectors), and the
+//! [number of cases](Cases) of random tests.
 //!
 //! Everything here knows `core` alone, so that every crate's tests can use it.
 
 mod adversary;
 mod allocations;
+mod cases;
 mod notation;
+pub mod vectors;
 
 pub use adversary::{Adversary, Arrivals, Blockage, Mischief};
 pub use allocations::{CountingAllocator, allocations};
+pub use cases::Cases;
 pub use notation::Notation;

@@ -1,7 +1,9 @@
 //! A sender that never runs out of data.
 
+use crate::registry::Program;
 use crate::{Ask, End, Request};
-use fadeout_core::registry::Parameters;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Bytes, Span, Time};
 
 /// Always has data to send; never closes.
@@ -12,54 +14,87 @@ use fadeout_core::{Bytes, Span, Time};
 /// that keep a smallest round-trip time compare all later ones with.
 #[derive(Debug, Clone, Copy)]
 pub struct Bulk {
-    greeting: Bytes,
-    pause: Span,
+    parameters: BulkParameters,
     starts_at: Time,
 }
 
-impl Bulk {
-    pub(crate) fn new(parameters: &Parameters) -> Bulk {
+fadeout_core::parameters! {
+    /// What a scenario may set.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct BulkParameters {
+        /// A first small write that stands alone; iperf3's cookie takes 37 bytes.
+        greeting: Bytes = integer((0, 65_535, "bytes"), "0 B"),
+        /// From opening the connection to the rest of the data, with a greeting.
+        pause: Span = span("0 s"),
+    }
+}
+
+impl Registered<Stream> for Bulk {
+    const ENTRY: Entry = Entry::new(
+        "bulk",
+        "application",
+        "Always has data to send, until the run ends.",
+        "",
+    )
+    .with_aliases(&["iperf", "greedy"])
+    .with_parameters(BulkParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, _: Stream) -> Self {
         Bulk {
-            greeting: Bytes(parameters.number("greeting", 0.0) as u64),
-            pause: parameters.span("pause", Span::ZERO),
+            parameters: BulkParameters::read(settings),
             starts_at: Time::NEVER,
         }
     }
+}
 
-    pub(crate) fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
-        if self.greeting.0 == 0 {
+impl Program for Bulk {
+    fn opener(&self) -> End {
+        End::Sender
+    }
+
+    fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        let BulkParameters { greeting, pause } = self.parameters;
+        if greeting.0 == 0 {
             asks.push((End::Sender, Request::WriteForever));
             return;
         }
-        asks.push((End::Sender, Request::Write(self.greeting)));
-        self.starts_at = now.saturating_add(self.pause);
+        asks.push((End::Sender, Request::Write(greeting)));
+        self.starts_at = now.saturating_add(pause);
     }
 
-    pub(crate) fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
+    fn on_delivered(&mut self, _: Time, _: End, _: Bytes, _: &mut Vec<Ask>) {}
+
+    fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if self.starts_at <= now {
             self.starts_at = Time::NEVER;
             asks.push((End::Sender, Request::WriteForever));
         }
     }
 
-    pub(crate) fn wake_at(&self) -> Time {
+    fn wake_at(&self) -> Time {
         self.starts_at
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::registry::Value;
 
     #[test]
     fn a_greeting_stands_alone_until_the_pause_is_over() {
         let pause = Span::from_millis(100);
-        let given = Parameters(vec![
-            ("greeting".to_owned(), Value::Number(37.0)),
-            ("pause".to_owned(), Value::Span(pause)),
-        ]);
-        let mut bulk = Bulk::new(&given);
+        let parameters = BulkParameters {
+            greeting: Bytes(37),
+            pause,
+        };
+        let mut bulk = Bulk {
+            parameters,
+            starts_at: Time::NEVER,
+        };
         let mut asks = Vec::new();
         bulk.on_start(Time::ZERO, &mut asks);
         assert_eq!(asks, [(End::Sender, Request::Write(Bytes(37)))]);

@@ -1,15 +1,42 @@
 //! A file on request: the receiver opens the connection and asks, the sender answers and closes.
 
+use crate::registry::{Program, bytes};
 use crate::{Ask, End, Request};
-use fadeout_core::Bytes;
-use fadeout_core::registry::Parameters;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings};
+use fadeout_core::{Bytes, Time};
 
-/// Sizes when the scenario gives none, bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Defaults {
-    pub(crate) request: f64,
-    pub(crate) size: f64,
+fadeout_core::parameters! {
+    /// A control line and a file.
+    #[derive(Debug, Clone, Copy)]
+    struct Ftp {
+        /// Size of the file.
+        size: Bytes = bytes("10 MB"),
+        /// Size of the request.
+        request_size: Bytes = bytes("100 B"),
+    }
 }
+
+fadeout_core::parameters! {
+    /// A browser's request and a page.
+    #[derive(Debug, Clone, Copy)]
+    struct Web {
+        /// Size of the page with all that it refers to.
+        size: Bytes = bytes("2 MB"),
+        /// Size of the request.
+        request_size: Bytes = bytes("400 B"),
+    }
+}
+
+pub(crate) const WEB: Entry = Entry::new(
+    "web",
+    "application",
+    "The receiver asks for a page and gets it; its completion time is the download time. Several \
+     connections to a host are several flows: see `count`.",
+    "",
+)
+.with_aliases(&["page"])
+.with_parameters(Web::PARAMETERS);
 
 /// A file on request.
 #[derive(Debug, Clone)]
@@ -20,24 +47,37 @@ pub struct Download {
     asked: u64,
 }
 
-impl Download {
-    pub(crate) fn new(given: &Parameters, defaults: Defaults) -> Download {
+impl Registered<Stream> for Download {
+    const ENTRY: Entry = Entry::new(
+        "ftp",
+        "application",
+        "The receiver opens the connection and asks for a file, which the sender sends before it \
+         closes.",
+        "",
+    )
+    .with_parameters(Ftp::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, _: Stream) -> Self {
+        // The web's parameters have the same names.
+        let Ftp { size, request_size } = Ftp::read(settings);
         Download {
-            request: given.number("request-size", defaults.request) as u64,
-            size: given.number("size", defaults.size) as u64,
+            request: request_size.0,
+            size: size.0,
             asked: 0,
         }
     }
+}
 
-    pub(crate) fn size(&self) -> Bytes {
-        Bytes(self.size)
+impl Program for Download {
+    fn opener(&self) -> End {
+        End::Receiver
     }
 
-    pub(crate) fn on_start(&mut self, asks: &mut Vec<Ask>) {
+    fn on_start(&mut self, _: Time, asks: &mut Vec<Ask>) {
         asks.push((End::Receiver, Request::Write(Bytes(self.request))));
     }
 
-    pub(crate) fn on_delivered(&mut self, at: End, bytes: Bytes, asks: &mut Vec<Ask>) {
+    fn on_delivered(&mut self, _: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>) {
         let was_asked = self.asked >= self.request;
         if at == End::Sender {
             self.asked += bytes.0;
@@ -47,6 +87,16 @@ impl Download {
             asks.push((End::Sender, Request::Close));
         }
     }
+
+    fn on_wake(&mut self, _: Time, _: &mut Vec<Ask>) {}
+
+    fn wake_at(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        Some(Bytes(self.size))
+    }
 }
 
 #[cfg(test)]
@@ -55,20 +105,20 @@ mod tests {
 
     #[test]
     fn the_file_follows_the_whole_request_once() {
-        let defaults = Defaults {
-            request: 400.0,
-            size: 1e6,
+        let mut download = Download {
+            request: 400,
+            size: 1_000_000,
+            asked: 0,
         };
-        let mut download = Download::new(&Parameters::default(), defaults);
         let mut asks = Vec::new();
-        download.on_start(&mut asks);
+        download.on_start(Time::ZERO, &mut asks);
         assert_eq!(asks, [(End::Receiver, Request::Write(Bytes(400)))]);
         asks.clear();
-        download.on_delivered(End::Sender, Bytes(399), &mut asks);
+        download.on_delivered(Time::ZERO, End::Sender, Bytes(399), &mut asks);
         assert!(asks.is_empty());
-        download.on_delivered(End::Sender, Bytes(1), &mut asks);
+        download.on_delivered(Time::ZERO, End::Sender, Bytes(1), &mut asks);
         assert_eq!(asks.len(), 2);
-        download.on_delivered(End::Receiver, Bytes(1000), &mut asks);
+        download.on_delivered(Time::ZERO, End::Receiver, Bytes(1000), &mut asks);
         assert_eq!(asks.len(), 2);
     }
 }

@@ -1,13 +1,34 @@
 //! A source that sends at a constant rate for a while, pauses for a while, and so on.
 
-use crate::registry::distribution;
+use crate::registry::{Program, bytes, kind, shape};
 use crate::{Ask, End, Request};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Distribution, Rate, Span, Time};
+use fadeout_core::registry::{Entry, Registered, Settings, number, span};
+use fadeout_core::{Bytes, Distribution, DistributionKind, Rate, Span, Time};
 
 /// Shortest on time that makes progress: a draw of zero must not stop the clock.
 const SHORTEST: Span = Span::from_nanos(1_000);
+
+fadeout_core::parameters! {
+    /// What a scenario may set.
+    #[derive(Debug, Clone, Copy)]
+    struct OnOffParameters {
+        /// Rate while on.
+        rate: Rate = number((1.0, 1e13, "bit/s"), "1 Mbit/s"),
+        /// What is written at a time: a full segment.
+        chunk: Bytes = bytes("1448 B"),
+        /// Mean length of an on time.
+        on: Span = span("1 s"),
+        /// Distribution of on times.
+        on_distribution: DistributionKind = kind("exponential"),
+        on_shape: f64 = shape(),
+        /// Mean length of a pause.
+        off: Span = span("1 s"),
+        /// Distribution of pauses.
+        off_distribution: DistributionKind = kind("exponential"),
+        off_shape: f64 = shape(),
+    }
+}
 
 /// A source in bursts.
 #[derive(Debug, Clone)]
@@ -22,36 +43,60 @@ pub struct OnOff {
     burst_ends_at: Time,
 }
 
-impl OnOff {
-    pub(crate) fn new(given: &Parameters, random: Stream) -> OnOff {
+impl Registered<Stream> for OnOff {
+    const ENTRY: Entry = Entry::new(
+        "on-off",
+        "application",
+        "Sends at a constant rate for a while, pauses, and so on.",
+        "",
+    )
+    .with_aliases(&["bursts"])
+    .with_parameters(OnOffParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+        let given = OnOffParameters::read(settings);
         OnOff {
-            rate: Rate::from_bits_per_sec(given.number("rate", 1e6) as u64),
-            chunk: Bytes(given.number("chunk", 1448.0) as u64),
-            on: distribution(given, "on", 1.0),
-            off: distribution(given, "off", 1.0),
+            rate: given.rate,
+            chunk: given.chunk,
+            on: Distribution {
+                kind: given.on_distribution,
+                mean: given.on.as_secs_f64(),
+                shape: given.on_shape,
+            },
+            off: Distribution {
+                kind: given.off_distribution,
+                mean: given.off.as_secs_f64(),
+                shape: given.off_shape,
+            },
             random,
             next_at: Time::NEVER,
             burst_ends_at: Time::NEVER,
         }
     }
+}
 
-    pub(crate) fn wake_at(&self) -> Time {
-        self.next_at
-    }
-
-    pub(crate) fn on_start(&mut self, now: Time) {
-        self.begin(now);
-    }
-
+impl OnOff {
     fn begin(&mut self, at: Time) {
         let lasts = Span::from_secs_f64(self.on.draw(&mut self.random)).max(SHORTEST);
         self.next_at = at;
         self.burst_ends_at = at.saturating_add(lasts);
     }
+}
+
+impl Program for OnOff {
+    fn opener(&self) -> End {
+        End::Sender
+    }
+
+    fn on_start(&mut self, now: Time, _: &mut Vec<Ask>) {
+        self.begin(now);
+    }
+
+    fn on_delivered(&mut self, _: Time, _: End, _: Bytes, _: &mut Vec<Ask>) {}
 
     /// Writes a chunk, and names the time of the next one: a chunk's time later, or after the
     /// pause when the burst is over by then.
-    pub(crate) fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
+    fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if now < self.next_at {
             return;
         }
@@ -66,18 +111,28 @@ impl OnOff {
             self.begin(self.burst_ends_at.max(now).saturating_add(pause));
         }
     }
+
+    fn wake_at(&self) -> Time {
+        self.next_at
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        None
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fadeout_core::registry::Parameters;
 
     #[test]
     fn the_mean_rate_is_the_share_of_on_time() {
         // 1 Mbit/s for a second, silence for a second: 0.5 Mbit/s.
-        let mut source = OnOff::new(&Parameters::default(), Stream::new(1, "application", 0));
+        let settings = Settings::new(&OnOff::ENTRY, Parameters::NONE);
+        let mut source = OnOff::with(&settings, Stream::new(1, "application", 0));
         let (mut asks, mut bytes) = (Vec::new(), 0);
-        source.on_start(Time::ZERO);
+        source.on_start(Time::ZERO, &mut asks);
         let end = Time::ZERO + Span::from_secs(2000);
         while source.wake_at() < end {
             let now = source.wake_at();

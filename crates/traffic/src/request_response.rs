@@ -1,10 +1,31 @@
 //! A dialogue: the receiver asks, gets an answer, thinks, and asks again.
 
-use crate::registry::distribution;
+use crate::registry::{Program, bytes, kind, shape};
 use crate::{Ask, End, Request};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Distribution, Span, Time};
+use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
+use fadeout_core::{Bytes, Distribution, DistributionKind, Span, Time};
+
+fadeout_core::parameters! {
+    /// What a scenario may set.
+    #[derive(Debug, Clone, Copy)]
+    struct DialogueParameters {
+        /// How many; 0 for no end.
+        requests: u64 = integer((0, 1 << 40, ""), "0"),
+        /// Size of a request.
+        request_size: Bytes = bytes("400 B"),
+        /// Mean size of an answer.
+        size: Bytes = bytes("100 kB"),
+        /// Distribution of answers.
+        size_distribution: DistributionKind = kind("constant"),
+        size_shape: f64 = shape(),
+        /// Mean time between an answer and the next request.
+        think: Span = span("1 s"),
+        /// Distribution of think times.
+        think_distribution: DistributionKind = kind("exponential"),
+        think_shape: f64 = shape(),
+    }
+}
 
 /// A dialogue.
 #[derive(Debug, Clone)]
@@ -23,16 +44,33 @@ pub struct RequestResponse {
     size: Option<u64>,
 }
 
-impl RequestResponse {
-    pub(crate) fn new(given: &Parameters, random: Stream) -> RequestResponse {
-        let count = given.number("requests", 0.0) as u64;
-        let response = distribution(given, "size", 100_000.0);
-        let is_constant = response.kind == fadeout_core::DistributionKind::Constant;
-        let known = is_constant && count > 0;
+impl Registered<Stream> for RequestResponse {
+    const ENTRY: Entry = Entry::new(
+        "request-response",
+        "application",
+        "The receiver asks, waits for the answer, thinks, and asks again on the same connection.",
+        "",
+    )
+    .with_aliases(&["dialogue", "rpc"])
+    .with_parameters(DialogueParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+        let given = DialogueParameters::read(settings);
+        let count = given.requests;
+        let response = Distribution {
+            kind: given.size_distribution,
+            mean: given.size.0 as f64,
+            shape: given.size_shape,
+        };
+        let known = response.kind == DistributionKind::Constant && count > 0;
         RequestResponse {
-            request: given.number("request-size", 400.0) as u64,
+            request: given.request_size.0,
             response,
-            think: distribution(given, "think", 1.0),
+            think: Distribution {
+                kind: given.think_distribution,
+                mean: given.think.as_secs_f64(),
+                shape: given.think_shape,
+            },
             random,
             left: (count > 0).then_some(count),
             missing_request: 0,
@@ -41,17 +79,11 @@ impl RequestResponse {
             size: known.then(|| count.saturating_mul((response.mean as u64).max(1))),
         }
     }
+}
 
-    pub(crate) fn size(&self) -> Option<Bytes> {
-        self.size.map(Bytes)
-    }
-
-    pub(crate) fn wake_at(&self) -> Time {
-        self.think_until
-    }
-
+impl RequestResponse {
     /// The receiver makes its next request, or closes after the last.
-    pub(crate) fn ask(&mut self, asks: &mut Vec<Ask>) {
+    fn ask(&mut self, asks: &mut Vec<Ask>) {
         if let Some(left) = &mut self.left {
             if *left == 0 {
                 asks.push((End::Sender, Request::Close));
@@ -62,8 +94,18 @@ impl RequestResponse {
         self.missing_request = self.request;
         asks.push((End::Receiver, Request::Write(Bytes(self.request))));
     }
+}
 
-    pub(crate) fn on_delivered(&mut self, now: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>) {
+impl Program for RequestResponse {
+    fn opener(&self) -> End {
+        End::Receiver
+    }
+
+    fn on_start(&mut self, _: Time, asks: &mut Vec<Ask>) {
+        self.ask(asks);
+    }
+
+    fn on_delivered(&mut self, now: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>) {
         if at == End::Sender && self.missing_request > 0 {
             self.missing_request = self.missing_request.saturating_sub(bytes.0);
             if self.missing_request == 0 {
@@ -80,18 +122,26 @@ impl RequestResponse {
         }
     }
 
-    pub(crate) fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
+    fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if self.think_until <= now {
             self.think_until = Time::NEVER;
             self.ask(asks);
         }
+    }
+
+    fn wake_at(&self) -> Time {
+        self.think_until
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        self.size.map(Bytes)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::registry::Value;
+    use fadeout_core::registry::{Parameters, Value};
 
     #[test]
     fn a_dialogue_takes_turns_and_ends() {
@@ -99,7 +149,10 @@ mod tests {
             ("requests".to_owned(), Value::Number(1.0)),
             ("size".to_owned(), Value::Number(1000.0)),
         ]);
-        let mut dialogue = RequestResponse::new(&given, Stream::new(1, "application", 0));
+        let mut dialogue = RequestResponse::with(
+            &Settings::new(&RequestResponse::ENTRY, &given),
+            Stream::new(1, "application", 0),
+        );
         assert_eq!(dialogue.size(), Some(Bytes(1000)));
         let mut asks = Vec::new();
         dialogue.ask(&mut asks);

@@ -2,15 +2,14 @@
 //! and congestion control: the byte stream arrives once, whole and in order, the connection ends,
 //! and what the endpoints say of themselves agrees with an independent model.
 //!
-//! `FADEOUT_SCHEDULES` is how many are run (20,000 when not set). One that fails prints the line
-//! that runs it again, with every segment.
+//! One that fails prints the line that runs it again, with every segment.
 
 mod common;
 
 use common::pair::{EndConfig, Pair, stream};
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, LinkInfo, Rate, Span, Time};
-use fadeout_testkit::{Adversary, Mischief};
+use fadeout_testkit::{Adversary, Cases, Mischief};
 use fadeout_transport::congestion::{CONGESTION_CONTROLS, Congestion};
 use fadeout_transport::tcp::{
     AckRule, AppCommand, EcnMode, LossResponse, OutageResponse, PROFILES, Pacing, ReceiveWindow,
@@ -40,7 +39,6 @@ impl Schedule {
     }
 
     fn run(self, is_traced: bool) -> Time {
-        let guard = PrintReplay(self);
         let mut pair = Pair::new([self.end(0), self.end(1)], is_traced);
         self.script(&mut pair);
         pair.run();
@@ -49,7 +47,6 @@ impl Schedule {
             "the connection ends at {:?}",
             pair.now()
         );
-        std::mem::forget(guard);
         pair.now()
     }
 
@@ -188,36 +185,21 @@ fn vary(config: &mut TcpConfig, seed: u64, end: usize) {
     }
 }
 
-/// Prints how to run the schedule again unless it is forgotten.
-struct PrintReplay(Schedule);
-
-impl Drop for PrintReplay {
-    fn drop(&mut self) {
-        let Schedule {
-            profile,
-            congestion,
-            seed,
-        } = self.0;
-        eprintln!(
-            "replay with: FADEOUT_REPLAY={profile}:{congestion}:{seed} \
-             cargo test -p fadeout-transport --test schedules replay -- --nocapture"
-        );
-    }
-}
-
-fn schedules_per_profile() -> u64 {
-    let all: u64 = std::env::var("FADEOUT_SCHEDULES").map_or(20_000, |text| {
-        text.parse()
-            .expect("FADEOUT_SCHEDULES is a whole number of schedules")
-    });
-    let profiles = PROFILES.len() as u64;
-    all.div_ceil(profiles)
-}
+/// Schedules of all profiles together.
+const SCHEDULES: u64 = 20_000;
 
 fn run_all(profile: &'static str) {
-    for seed in 0..schedules_per_profile() {
-        Schedule::new(profile, seed).run(false);
-    }
+    let cases = Cases::new(SCHEDULES).among(PROFILES.len());
+    cases.run(|seed| {
+        let schedule = Schedule::new(profile, seed);
+        if cases.is_replay() {
+            println!("{profile} with {}", schedule.congestion);
+        }
+        let end = schedule.run(cases.is_replay());
+        if cases.is_replay() {
+            println!("it ends at {end:?}");
+        }
+    });
 }
 
 #[test]
@@ -249,27 +231,4 @@ fn the_stream_arrives_once_whole_and_in_order_with_tahoe() {
 fn every_profile_has_its_schedules() {
     let names: Vec<&str> = PROFILES.iter().map(|entry| entry.name).collect();
     assert_eq!(names, ["linux", "rfc", "newreno", "reno", "tahoe"]);
-}
-
-#[test]
-fn replay() {
-    let Ok(text) = std::env::var("FADEOUT_REPLAY") else {
-        return;
-    };
-    let parts: Vec<&str> = text.split(':').collect();
-    let [profile, congestion, seed] = parts[..] else {
-        panic!("FADEOUT_REPLAY is PROFILE:CONGESTION-CONTROL:SEED, not {text}");
-    };
-    let find = |entries: &'static [fadeout_core::registry::Entry], name: &str| {
-        fadeout_core::registry::find(entries, name)
-            .unwrap_or_else(|| panic!("there is no {name}"))
-            .name
-    };
-    let schedule = Schedule {
-        profile: find(PROFILES, profile),
-        congestion: find(CONGESTION_CONTROLS, congestion),
-        seed: seed.parse().expect("a seed is a whole number"),
-    };
-    let end = schedule.run(true);
-    println!("{text} ends at {end:?}");
 }

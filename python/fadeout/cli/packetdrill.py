@@ -59,19 +59,36 @@ def packetdrill(
         raise typer.Exit(status)
 
 
+LARGEST = 4 << 20
+"""Bytes of the largest script."""
+
+
 def _report(script: Path) -> dict[str, Any]:
+    why = _unreadable(script)
+    if why is not None:
+        text = f"{script}: invalid: {why}"
+        return {"name": str(script), "outcome": "invalid", "message": why, "text": text}
     # A byte that is no text is a mistake of the script, which its parser names.
     text = script.read_bytes().decode("utf-8", errors="replace")
     return json.loads(_native.packetdrill(text, str(script)))
 
 
+def _unreadable(script: Path) -> str | None:
+    """Why a script cannot be read: devices and pipes may have no end."""
+    try:
+        if not script.is_file():
+            return "no such file" if not script.exists() else "not a regular file"
+        size = script.stat().st_size
+        with script.open("rb"):
+            return None if size <= LARGEST else f"a script has at most {LARGEST} bytes"
+    except OSError as error:
+        return error.strerror or str(error)
+
+
 def _print(report: dict[str, Any], *, quiet: bool) -> None:
     passed = report["outcome"] == "passed"
-    for line in report["output"]:
+    for line in report.get("output", []):
         out().print(line, markup=False, highlight=False)
-    for warning in report["warnings"]:
-        text = f"{report['name']}:{warning['line']}: warning: {warning['message']}"
-        err().print(text, markup=False, highlight=False, soft_wrap=True)
     if passed and quiet:
         return
     console = out() if passed else err()

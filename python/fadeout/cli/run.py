@@ -12,10 +12,47 @@ from fadeout.cli.console import err, new_table, out, print_table
 from fadeout.cli.errors import INTERRUPTED, reports_errors
 from fadeout.cli.options import Force, Overrides, examples, unused_folder
 from fadeout.cli.progress import run_progress, stoppable
-from fadeout.results import Results
+from fadeout.results import Results, table_docs
 
 MOST_ROWS = 20
 """Flows and links printed; the rest stand in the results."""
+
+MILLISECONDS = "ms"
+"""At the end of the form of a column of seconds that is printed in milliseconds."""
+
+ACRONYMS = ("cwnd", "harq", "rtt", "srtt")
+
+# The columns that are printed of each table of the summary, with the form of their values.
+FLOW = {
+    "flow": "",
+    "congestion_control": "",
+    "goodput_mbps": ".2f",
+    "retransmitted_segments": ",",
+    "timeouts": ",",
+    "mean_rtt_s": ".1fms",
+    "max_cwnd_segments": ",.0f",
+}
+COMPLETION = {"flow_completion_time_s": ".3f"}
+PATH = {
+    "path": "",
+    "goodput_mbps": ".2f",
+    "retransmitted_segments": ",",
+    "timeouts": ",",
+    "mean_srtt_s": ".1fms",
+    "max_cwnd_segments": ",.0f",
+}
+TIMES = {"group": "", "flows": ",", "completed": ","}
+TIMES |= dict.fromkeys(("mean_s", "p50_s", "p90_s", "p95_s", "p99_s", "longest_s"), ".3f")
+LINK = {"link": "", "sent_packets": ",", "dropped_packets": ","}
+INTERFACE = {
+    "interface": "",
+    "cell": "",
+    "rate_mbps": ".2f",
+    "transport_blocks": ",",
+    "harq_retransmissions": ",",
+    "lost_transport_blocks": ",",
+    "dropped_packets": ",",
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -93,79 +130,49 @@ def run(
 
 
 def print_summary(results: Results) -> None:
-    """Print the flows, the links that dropped something, and the radio interfaces."""
-    flows = results.flows
-    has_completion = "flow_completion_time_s" in flows.columns and (
-        flows["flow_completion_time_s"].is_not_null().any()
-    )
-    numbers = ["goodput Mbit/s", "retransmitted", "timeouts", "mean RTT ms", "max cwnd"]
-    numbers += ["completed in s"] if has_completion else []
-    table = new_table("flow", "congestion control", *numbers, numbers=numbers)
-    for flow in flows.head(MOST_ROWS).iter_rows(named=True):
-        cells = [
-            flow["flow"],
-            flow["congestion_control"],
-            f"{flow['goodput_mbps']:.2f}",
-            f"{flow['retransmitted_segments']:,}",
-            f"{flow['timeouts']:,}",
-            number(flow["mean_srtt_s"], 1e3, ".1f"),
-            number(flow["max_cwnd_segments"], 1, ",.0f"),
-        ]
-        if has_completion:
-            cells.append(number(flow["flow_completion_time_s"], 1, ".3f"))
-        table.add_row(*cells)
-    print_table(table)
+    """Print what sums up a run: flows, their paths, links that lost something, interfaces."""
+    flows, links, interfaces = results.flows, results.links, results.interfaces
+    has_completion = flows["flow_completion_time_s"].is_not_null().any()
     times = results.completion_times
-    if (times["completed"] > 1).any():
-        print_completion_times(times)
-    links = results.links
-    lossy = links.filter(links["dropped_packets"] > 0)
-    if len(lossy):
-        numbers = ["sent packets", "dropped packets"]
-        table = new_table("link", *numbers, numbers=numbers)
-        for link in lossy.head(MOST_ROWS).iter_rows(named=True):
-            table.add_row(link["link"], f"{link['sent_packets']:,}", f"{link['dropped_packets']:,}")
-        print_table(table)
-    used = print_interfaces(results)
-    hidden = sum(max(0, len(rows) - MOST_ROWS) for rows in (flows, lossy, used))
+    shown = [
+        ("flows", flows, FLOW | (COMPLETION if has_completion else {})),
+        ("paths", results.paths, PATH),
+        ("completion_times", times if (times["completed"] > 1).any() else times.clear(), TIMES),
+        ("links", links.filter(links["dropped_packets"] > 0), LINK),
+        ("interfaces", interfaces.filter(interfaces["transport_blocks"] > 0), INTERFACE),
+    ]
+    for name, rows, columns in shown:
+        if len(rows) or name == "flows":
+            print_rows(name, rows.head(MOST_ROWS), columns)
+    hidden = sum(max(0, len(rows) - MOST_ROWS) for _, rows, _ in shown)
     if hidden:
         out().print(f"{hidden} more rows are in summary.json", highlight=False)
 
 
-def print_interfaces(results: Results) -> pl.DataFrame:
-    """Print the radio interfaces that sent something; they are also the result."""
-    interfaces = results.interfaces
-    if not len(interfaces):
-        return interfaces
-    used = interfaces.filter(interfaces["transport_blocks"] > 0)
-    numbers = ["Mbit/s", "transport blocks", "HARQ again", "lost blocks", "dropped packets"]
-    table = new_table("radio interface", "cell", *numbers, numbers=numbers)
-    for row in used.head(MOST_ROWS).iter_rows(named=True):
-        again = row["harq_retransmissions"] / row["transport_blocks"]
-        table.add_row(
-            row["interface"],
-            row["cell"],
-            f"{row['rate_mbps']:.2f}",
-            f"{row['transport_blocks']:,}",
-            f"{again:.1%}",
-            f"{row['lost_transport_blocks']:,}",
-            f"{row['dropped_packets']:,}",
-        )
-    print_table(table)
-    return used
-
-
-def print_completion_times(times: pl.DataFrame) -> None:
-    """Print how long groups of flows took."""
-    lengths = [name for name in times.columns if name.endswith("_s")]
-    columns = ["completed", *(f"{name.removesuffix('_s')} s" for name in lengths)]
-    table = new_table("completion times of", *columns, numbers=columns)
-    for row in times.head(MOST_ROWS).iter_rows(named=True):
-        cells = [number(row[name], 1, ".3f") for name in lengths]
-        table.add_row(row["group"], f"{row['completed']:,} of {row['flows']:,}", *cells)
+def print_rows(name: str, rows: pl.DataFrame, columns: dict[str, str]) -> None:
+    """Print rows of the table `name`: these columns, each in its form."""
+    docs = {column["name"]: column for column in table_docs()[name]["columns"]}
+    headings = [heading(docs[column], form) for column, form in columns.items()]
+    numbers = [text for text, form in zip(headings, columns.values(), strict=True) if form]
+    table = new_table(*headings, numbers=numbers)
+    for row in rows.iter_rows(named=True):
+        table.add_row(*(cell(row[column], form) for column, form in columns.items()))
     print_table(table)
 
 
-def number(value: float | None, scale: float, form: str) -> str:
-    """`value` times `scale`, or a dash when there is none."""
-    return "-" if value is None else format(value * scale, form)
+def heading(column: dict[str, Any], form: str) -> str:
+    """What a column is called: its name with its unit, or milliseconds where `form` has them."""
+    unit = column["unit"]
+    name = column["name"].removesuffix("_mbps" if unit == "Mbit/s" else f"_{unit}")
+    unit = "ms" if form.endswith(MILLISECONDS) else unit
+    words = [word.upper() if word in ACRONYMS else word for word in name.split("_")]
+    return " ".join(filter(None, (*words, unit)))
+
+
+def cell(value: Any, form: str) -> str:  # noqa: ANN401
+    """A value in its form; a dash where there is none."""
+    if value is None:
+        return "-"
+    if form.endswith(MILLISECONDS):
+        return format(value * 1e3, form.removesuffix(MILLISECONDS))
+    return format(value, form)

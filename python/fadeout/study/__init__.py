@@ -2,94 +2,62 @@
 
 A study is a package in `fadeout.studies` with a `STUDY`, the scenario (`scenario.toml`), the
 assumptions (`README.md`) and, when it repeats an experiment, the published numbers
-(`published.toml`).
+(`published.toml`). What studies have in common is here: their effort, their runs, changes of
+assumptions, estimates, tables beside published numbers, verdicts, figures and reports.
 """
 
-import importlib
-import pkgutil
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-
-from fadeout.study.batch import Batch, CountCallback, Job
+from fadeout.study.batch import CountCallback
+from fadeout.study.changes import UNCHANGED, Change
 from fadeout.study.claims import Verdict, claims_section
-from fadeout.study.folder import new_folder
-from fadeout.study.report import Report, Section, Table
-from fadeout.study.statistics import Estimate, estimate, paired_difference, paired_ratio
+from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
+from fadeout.study.published import beside, claims_of, published
+from fadeout.study.report import Cell, Report, Section, Table, percent
+from fadeout.study.runner import Runner, ThreadRunner
+from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds
+from fadeout.study.statistics import (
+    Estimate,
+    estimate,
+    exactly,
+    paired_difference,
+    paired_ratio,
+)
+from fadeout.study.store import Store
+from fadeout.study.study import Study, run_study, studies, unfinished_runs
 
 __all__ = [
-    "Batch",
+    "QUIET",
+    "QUIET_CELL",
+    "UNCHANGED",
+    "Cell",
+    "Change",
     "CountCallback",
+    "Effort",
     "Estimate",
     "Job",
+    "Numbers",
     "Options",
     "Report",
+    "Runner",
+    "Runs",
     "Section",
+    "Store",
     "Study",
     "Table",
+    "ThreadRunner",
+    "Values",
     "Verdict",
+    "beside",
+    "claims_of",
     "claims_section",
+    "common_seeds",
     "estimate",
+    "exactly",
+    "overrides",
     "paired_difference",
     "paired_ratio",
+    "percent",
+    "published",
     "run_study",
     "studies",
+    "unfinished_runs",
 ]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How much effort a study may spend."""
-
-    quick: bool = False
-    """Fewer seeds and shorter runs."""
-    seeds: int | None = None
-    """Seeds for each point of the main tables; the study's own number when None."""
-    jobs: int | None = None
-    """Runs at a time; one for each processor when None."""
-
-
-@dataclass(frozen=True)
-class Study:
-    """A question, and the runs that answer it."""
-
-    name: str
-    summary: str
-    """The question it answers, in one sentence."""
-    folder: Path
-    """Where its scenario lies, and the published numbers if there are any."""
-    run: Callable[[Batch, Options], Report]
-
-
-@cache
-def studies() -> dict[str, Study]:
-    """Every study by name."""
-    package = importlib.import_module("fadeout.studies")
-    modules = (
-        importlib.import_module(f"{package.__name__}.{entry.name}")
-        for entry in pkgutil.iter_modules(package.__path__)
-        if entry.ispkg
-    )
-    found: list[Study] = [module.STUDY for module in modules]
-    return {study.name: study for study in sorted(found, key=lambda study: study.name)}
-
-
-def run_study(
-    study: Study,
-    folder: Path,
-    options: Options,
-    *,
-    force: bool = False,
-    progress: CountCallback | None = None,
-) -> Report:
-    """Run `study` and write its report, tables and figures to `folder`.
-
-    Where the study can do with fewer runs, Ctrl-C ends the runs and the report is of what was
-    done; its `is_whole` is False then.
-    """
-    with new_folder(folder, force=force) as partial:
-        batch = Batch(study.folder / "scenario.toml", workers=options.jobs, progress=progress)
-        report = study.run(batch, options)
-        report.write(partial)
-    return report

@@ -15,13 +15,13 @@ MARK = "report.md"
 @contextmanager
 def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
     """A folder to fill, which is renamed to `target` at the end, or removed on an error."""
-    _may_replace(target, force)
+    may_replace(target, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
     partial.mkdir()
     try:
         yield partial
-        _may_replace(target, force)
+        may_replace(target, force=force)
         if target.exists():
             shutil.rmtree(target)
         partial.rename(target)
@@ -29,7 +29,8 @@ def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _may_replace(target: Path, force: bool) -> None:
+def may_replace(target: Path, *, force: bool) -> None:
+    """Raise ResultError when `target` exists and is not to be replaced."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not force:

@@ -1,7 +1,7 @@
 """The report of a study: Markdown for people, CSV and JSON for programs, figures for papers."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,19 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout._version import describe_build
+from fadeout.study.figures import mark_cut_intervals
+from fadeout.study.statistics import FEWEST, Estimate
+
+FEW_SEEDS = (
+    f"A mean of fewer than {FEWEST} seeds has no interval, in tables or in figures; *n* says how "
+    "many it is of."
+)
+
+Record = Mapping[str, Any]
+"""A row of a table by the names of its numbers."""
+
+Cell = str | Callable[[Record], str]
+"""How a cell is made of its record: a format string with the record's names, or a function."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +34,57 @@ class Table:
     data: Sequence[dict[str, Any]]
     """The same as numbers, one dict a row."""
 
+    @classmethod
+    def of(
+        cls,
+        records: Sequence[Record],
+        columns: Mapping[str, Cell],
+        *,
+        unit: str = "",
+        first: Sequence[Sequence[str]] = (),
+    ) -> "Table":
+        """A table of `columns`, by their heads, with a row a record after the rows of `first`.
+
+        The records are its data, too: an estimate becomes `NAME_meanUNIT` and `NAME_ci95UNIT`, and
+        what has a name that begins with `_` is for the cells alone.
+        """
+        return cls(
+            columns=list(columns),
+            rows=[
+                *first,
+                *([_cell(cell, record) for cell in columns.values()] for record in records),
+            ],
+            data=[_data(record, unit) for record in records],
+        )
+
+    @property
+    def lacks_intervals(self) -> bool:
+        """Whether it has means of so few seeds that they have no interval."""
+        return any("(n = " in cell for row in self.rows for cell in row)
+
     def markdown(self) -> str:
         """The table in Markdown."""
         lines = [self.columns, ["---"] * len(self.columns), *self.rows]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def percent(name: str) -> Cell:
+    """The estimate of this name in percent."""
+    return lambda record: record[name].text(".1f", " %")
+
+
+def _cell(cell: Cell, record: Record) -> str:
+    return cell.format_map(record) if isinstance(cell, str) else cell(record)
+
+
+def _data(record: Record, unit: str) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for name, value in record.items():
+        if name.startswith("_"):
+            continue
+        is_estimate = isinstance(value, Estimate)
+        columns |= value.data(f"{name}_", unit) if is_estimate else {name: value}
+    return columns
 
 
 @dataclass(frozen=True)
@@ -61,6 +121,8 @@ class Report:
         """Write `report.md`, `results.json`, `tables/` (CSV and Parquet) and `figures/`."""
         parts = [f"# {self.title}", self.introduction]
         results: dict[str, Any] = {"build": describe_build(), **self.facts}
+        if any(table.lacks_intervals for table in self._tables()):
+            parts.append(FEW_SEEDS)
         (folder / "tables").mkdir()
         (folder / "figures").mkdir()
         for section in self.sections:
@@ -71,6 +133,7 @@ class Report:
                 write_table(folder / "tables", section.name, section.table.data)
             for number, (caption, figure) in enumerate(section.figures.items(), start=1):
                 stem = section.name if number == 1 else f"{section.name}-{number}"
+                mark_cut_intervals(figure)
                 figure.savefig(folder / "figures" / f"{stem}.png")
                 figure.savefig(folder / "figures" / f"{stem}.pdf", metadata={"CreationDate": None})
                 parts.append(f"![{caption}](figures/{stem}.png)\n\n*{caption}*")
@@ -85,6 +148,9 @@ class Report:
         (folder / "report.md").write_text(text, encoding="utf-8")
         document = json.dumps(results, indent=2, ensure_ascii=False) + "\n"
         (folder / "results.json").write_text(document, encoding="utf-8")
+
+    def _tables(self) -> list[Table]:
+        return [section.table for section in self.sections if section.table is not None]
 
 
 def write_table(folder: Path, name: str, rows: Sequence[dict[str, Any]]) -> None:

@@ -13,20 +13,48 @@ _T = (
 )  # fmt: skip
 
 
+FEWEST = 5
+"""Values below which a mean has no interval: of two, it is 9 standard deviations on each side."""
+
+
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and the half-width of its 95 % confidence interval."""
+    """A mean and the half-width of its 95 % confidence interval; NaN where there is none."""
 
     mean: float
     half_width: float
     count: int
 
     def __format__(self, spec: str) -> str:
-        return f"{self.mean:{spec}} ± {self.half_width:{spec.lstrip('+')}}"
+        return self.text(spec)
+
+    def text(self, spec: str, unit: str = "") -> str:
+        """As people read it; without an interval it says of how many values it is the mean."""
+        if self.count == 0:
+            return "-"
+        if math.isnan(self.half_width):
+            return f"{self.mean:{spec}}{unit} (n = {self.count})"
+        return f"{self.mean:{spec}} ± {self.half_width:{spec.lstrip('+')}}{unit}"
+
+    @property
+    def ci95(self) -> float | None:
+        """The half-width as data: None where there is none."""
+        return None if math.isnan(self.half_width) else self.half_width
+
+    def data(self, name: str = "", unit: str = "") -> dict[str, float | None]:
+        """Columns of a data file: `NAMEmeanUNIT` and `NAMEci95UNIT`."""
+        return {f"{name}mean{unit}": self.mean, f"{name}ci95{unit}": self.ci95}
+
+
+def exactly(value: float) -> Estimate:
+    """A published number: it has no interval."""
+    return Estimate(value, math.nan, 1)
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """The mean of independent `values`, of which there are at least two."""
+    """The mean of independent `values`; of fewer than five without an interval."""
+    if len(values) < FEWEST:
+        return Estimate(statistics.fmean(values) if values else math.nan, math.nan, len(values))
     half_width = student_t(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
     return Estimate(statistics.fmean(values), half_width, len(values))
 

@@ -1,43 +1,28 @@
-//! Controlled delay (RFC 8289): drops at the head once the delay has stayed above a target.
+//! Controlled delay: drops at the head once the delay has stayed above a target.
+//!
+//! Standard: RFC 8289.
 
-use super::{ECN, Heads};
-use crate::registry::{Entry, OutOfRange, Parameter, Parameters, in_range, integer, span};
+use super::Heads;
+use crate::registry::{Entry, OutOfRange, Registered, Settings, flag, in_range, integer, span};
 use crate::{Span, Time};
 
-const DEFAULT_TARGET: Span = Span::from_millis(5);
-const DEFAULT_INTERVAL: Span = Span::from_millis(100);
-const DEFAULT_MTU: u64 = 1514;
-
-/// Parameters of CoDel.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CoDelConfig {
-    /// Delay that a standing queue may have.
-    pub target: Span,
-    /// How long the delay must stay above the target; about the longest usual round trip.
-    pub interval: Span,
-    /// No more than this many bytes behind the head are no standing queue.
-    pub mtu: u64,
-    /// Whether ECN-capable packets are marked instead of dropped.
-    pub ecn: bool,
-}
-
-impl Default for CoDelConfig {
-    fn default() -> Self {
-        CoDelConfig::new(&Parameters::default())
+crate::parameters! {
+    /// Parameters of CoDel.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct CoDelConfig {
+        /// Delay that a standing queue may have: 5 to 10 % of the interval (RFC 8289 section 4.3).
+        pub target: Span = span("5 ms"),
+        /// How long the delay must stay above the target before the first drop: about the longest
+        /// usual round trip (RFC 8289 section 4.2).
+        pub interval: Span = span("100 ms"),
+        /// No drop while no more than this waits behind the head (RFC 8289 section 5.5).
+        pub mtu: u64 = integer((64, 65_535, "bytes"), "1514"),
+        /// Whether ECN-capable packets are marked where others are dropped (RFC 3168).
+        pub ecn: bool = flag("true"),
     }
 }
 
 impl CoDelConfig {
-    /// The parameters given, the defaults of the RFC for the rest.
-    pub fn new(given: &Parameters) -> CoDelConfig {
-        CoDelConfig {
-            target: given.span("target", DEFAULT_TARGET),
-            interval: given.span("interval", DEFAULT_INTERVAL),
-            mtu: given.number("mtu", DEFAULT_MTU as f64) as u64,
-            ecn: given.flag("ecn", true),
-        }
-    }
-
     /// Checks what the law needs to work.
     ///
     /// # Errors
@@ -47,38 +32,23 @@ impl CoDelConfig {
     }
 }
 
-/// The parameter `target`.
-pub const TARGET: Parameter = span(
-    "target",
-    "5 ms",
-    "Delay that a standing queue may have: 5 to 10 % of the interval (RFC 8289 section 4.3).",
-);
-/// The parameter `interval`.
-pub const INTERVAL: Parameter = span(
-    "interval",
-    "100 ms",
-    "How long the delay must stay above the target before the first drop: about the longest usual \
-     round trip (RFC 8289 section 4.2).",
-);
-/// The parameter `mtu`.
-pub const MTU: Parameter = integer(
-    "mtu",
-    (64, 65_535, "bytes"),
-    "1514",
-    "No drop while no more than this waits behind the head (RFC 8289 section 5.5).",
-);
+impl<Context> Registered<Context> for CoDelConfig {
+    const ENTRY: Entry = Entry::new(
+        "codel",
+        "active",
+        "Drops at the head, at a growing rate, while the delay stays above a target.",
+        "RFC 8289",
+    )
+    .with_parameters(CoDelConfig::PARAMETERS);
 
-/// The registry's entry.
-pub const ENTRY: Entry = Entry {
-    name: "codel",
-    aliases: &[],
-    family: "active",
-    summary: "Drops at the head, at a growing rate, while the delay stays above a target.",
-    citation: "RFC 8289",
-    parameters: &[TARGET, INTERVAL, MTU, ECN],
-};
+    fn with(settings: &Settings<'_>, _: Context) -> Self {
+        CoDelConfig::read(settings)
+    }
+}
 
-/// The law's state for one queue (RFC 8289 section 5.2).
+/// The law's state for one queue.
+///
+/// Standard: RFC 8289 §5.2.
 #[derive(Debug, Clone, Default)]
 pub struct CoDel {
     /// When the delay will have been above the target for an interval.
@@ -91,15 +61,19 @@ pub struct CoDel {
     is_dropping: bool,
 }
 
-/// When to drop next (RFC 8289 section 5.4).
+/// When to drop next.
+///
+/// Standard: RFC 8289 §5.4.
 fn control_law(from: Time, interval: Span, count: u32) -> Time {
     let gap = interval.as_nanos() as f64 / f64::from(count).sqrt();
     from.saturating_add(Span::from_nanos(gap as u64))
 }
 
 impl CoDel {
-    /// Drops heads until one is left that leaves at `now`, which may be marked (RFC 8289 section
-    /// 5.5). To be called once for each packet that leaves.
+    /// Drops heads until one is left that leaves at `now`, which may be marked. To be called once
+    /// for each packet that leaves.
+    ///
+    /// Standard: RFC 8289 §5.5.
     pub fn settle(&mut self, config: &CoDelConfig, now: Time, queue: &mut impl Heads) {
         let mut may_drop = self.may_drop(config, now, queue);
         if self.is_dropping {
@@ -240,7 +214,7 @@ mod tests {
     fn re_entry_soon_resumes_the_drop_rate_and_late_starts_anew() {
         // RFC 8289 section 5.5: the count resumes at the drops of the last time, within 16
         // intervals.
-        for (pause, is_recent) in [(100, true), (2_000, false)] {
+        for (pause, is_recent) in [(100, true), (1_400, true), (1_600, false)] {
             let (mut codel, mut queue) = (CoDel::default(), Queue::default());
             standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_000..1_600);
             let drops = codel.count - codel.last_count;

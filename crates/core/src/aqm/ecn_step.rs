@@ -1,19 +1,26 @@
 //! A threshold on the delay above which packets are marked: what scalable congestion controls
-//! (DCTCP, Prague) expect of a queue (RFC 9332 section 4.2, RFC 8257 section 3.1).
+//! (DCTCP, Prague) expect of a queue.
 //!
 //! A step, or a ramp when it has a range. It never drops: what is not ECN-capable passes.
+//!
+//! Standard: RFC 9332 §4.2; RFC 8257 §3.1.
 
 use super::{Even, Heads};
-use crate::registry::{Entry, Parameters, choice, span};
+use crate::registry::{Entry, Registered, Settings, choice, span};
 use crate::{Ecn, Span, Time};
 
-/// A probability that rises with the delay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ramp {
-    /// Delay up to which it is zero.
-    pub threshold: Span,
-    /// From there to the delay at which it is one; zero for a step.
-    pub range: Span,
+crate::parameters! {
+    /// A probability that rises with the delay.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Ramp {
+        /// Delay at which marking begins. No source fixes it for a radio; it has to exceed the
+        /// bursts that ACKs bunched by scheduling requests set off, and LTE's come every 10 ms by
+        /// default. RFC 9332 has 800 us for links.
+        pub threshold: Span = span("10 ms"),
+        /// From there to the delay at which every packet is marked, the share growing linearly; 0
+        /// for a step (RFC 9332 appendix A.1).
+        pub range: Span = span("0 ms"),
+    }
 }
 
 impl Ramp {
@@ -31,80 +38,42 @@ impl Ramp {
     }
 }
 
-/// Which packets are marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marks {
-    /// ECN-capable ones: ECT(0), as DCTCP sends it, and ECT(1).
-    Ect,
-    /// Those of L4S traffic, ECT(1) (RFC 9331 section 5.1).
-    Ect1,
-}
-
-/// Parameters of the step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EcnStepConfig {
-    /// The step.
-    pub ramp: Ramp,
+crate::choices! {
     /// Which packets are marked.
-    pub marks: Marks,
-}
-
-const THRESHOLD: Span = Span::from_millis(10);
-const MARKS: &[&str] = &["ect", "ect-1"];
-
-impl Default for EcnStepConfig {
-    fn default() -> Self {
-        EcnStepConfig::new(&Parameters::default())
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Marks {
+        /// ECN-capable ones: ECT(0), as DCTCP sends it, and ECT(1).
+        Ect = "ect",
+        /// Those of L4S traffic, ECT(1) (RFC 9331 section 5.1).
+        Ect1 = "ect-1",
     }
 }
 
-impl EcnStepConfig {
-    /// The parameters given, the defaults for the rest.
-    pub fn new(given: &Parameters) -> EcnStepConfig {
-        EcnStepConfig {
-            ramp: Ramp {
-                threshold: given.span("threshold", THRESHOLD),
-                range: given.span("range", Span::ZERO),
-            },
-            marks: match given.choice("marks", MARKS[0]) {
-                "ect-1" => Marks::Ect1,
-                _ => Marks::Ect,
-            },
-        }
+crate::parameters! {
+    /// Parameters of the step.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct EcnStepConfig {
+        /// The step.
+        pub ramp: Ramp = group(),
+        /// Which packets are marked: all ECN-capable ones, which is right for DCTCP and wrong for
+        /// classic ECN, or only ECT(1) (L4S, RFC 9331 section 5.1).
+        pub marks: Marks = choice(Marks::NAMES, "ect"),
     }
 }
 
-/// The registry's entry.
-pub const ENTRY: Entry = Entry {
-    name: "ecn-step",
-    aliases: &[],
-    family: "active",
-    summary: "Marks ECN-capable packets above a threshold of the delay, for DCTCP and Prague; \
-              drops none.",
-    citation: "RFC 9332 section 4.2; RFC 8257 section 3.1",
-    parameters: &[
-        span(
-            "threshold",
-            "10 ms",
-            "Delay at which marking begins. No source fixes it for a radio; it has to exceed the \
-             bursts that ACKs bunched by scheduling requests set off, and LTE's come every 10 ms \
-             by default. RFC 9332 has 800 us for links.",
-        ),
-        span(
-            "range",
-            "0 ms",
-            "From there to the delay at which every packet is marked, the share growing linearly; \
-             0 for a step (RFC 9332 appendix A.1).",
-        ),
-        choice(
-            "marks",
-            MARKS,
-            "ect",
-            "Which packets are marked: all ECN-capable ones, which is right for DCTCP and wrong \
-             for classic ECN, or only ECT(1) (L4S, RFC 9331 section 5.1).",
-        ),
-    ],
-};
+impl<Context> Registered<Context> for EcnStepConfig {
+    const ENTRY: Entry = Entry::new(
+        "ecn-step",
+        "active",
+        "Marks ECN-capable packets above a threshold of the delay, for DCTCP and Prague; drops none.",
+        "RFC 9332 section 4.2; RFC 8257 section 3.1",
+    )
+    .with_parameters(EcnStepConfig::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, _: Context) -> Self {
+        EcnStepConfig::read(settings)
+    }
+}
 
 /// The law for one queue.
 #[derive(Debug, Clone)]
@@ -122,8 +91,9 @@ impl EcnStep {
         }
     }
 
-    /// The head leaves at `now`, and is marked if it is due. One with nothing behind it never is
-    /// (RFC 9332 appendix A.1).
+    /// The head leaves at `now`, and is marked if it is due. One with nothing behind it never is.
+    ///
+    /// Standard: RFC 9332 §A.1.
     pub fn settle(&mut self, now: Time, queue: &mut impl Heads) {
         let Some(head) = queue.head() else { return };
         let is_eligible = match self.config.marks {

@@ -17,25 +17,26 @@ pub use ecn_step::EcnStepConfig;
 pub use even::Even;
 pub use pie::PieConfig;
 
-use crate::registry::{Entry, Parameter, flag};
+use crate::registry::{Entry, Registered, Settings};
 use crate::{Ecn, Span, Time};
 
 /// No active management: what does not fit is dropped.
-pub const DROP_TAIL: Entry = Entry {
-    name: "drop-tail",
-    aliases: &["fifo", "droptail"],
-    family: "passive",
-    summary: "First in, first out; an arrival that does not fit is dropped.",
-    citation: "RFC 2309 section 2 (tail drop)",
-    parameters: &[],
-};
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DropTailConfig;
 
-/// The parameter `ecn` of every law that may drop.
-pub const ECN: Parameter = flag(
-    "ecn",
-    "true",
-    "Whether ECN-capable packets are marked where others are dropped (RFC 3168).",
-);
+impl<Context> Registered<Context> for DropTailConfig {
+    const ENTRY: Entry = Entry::new(
+        "drop-tail",
+        "passive",
+        "First in, first out; an arrival that does not fit is dropped.",
+        "RFC 2309 section 2 (tail drop)",
+    )
+    .with_aliases(&["fifo", "droptail"]);
+
+    fn with(_: &Settings<'_>, _: Context) -> Self {
+        DropTailConfig
+    }
+}
 
 /// The packet at the head of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,26 +1,21 @@
-//! Proportional integral controller, enhanced (RFC 8033): drops arrivals with a probability that
-//! follows the queueing delay and its change.
+//! Proportional integral controller, enhanced: drops arrivals with a probability that follows the
+//! queueing delay and its change.
+//!
+//! Standard: RFC 8033.
 
-use super::{ECN, next_on_grid};
+use super::next_on_grid;
 use crate::random::Stream;
 use crate::registry::{
-    Entry, OutOfRange, Parameter, Parameters, flag, in_range, integer, number, span,
+    Entry, OutOfRange, Registered, Settings, flag, in_range, integer, number, span,
 };
 use crate::{Span, Time};
-
-const TARGET: Span = Span::from_millis(15);
-const UPDATE_EVERY: Span = Span::from_millis(15);
-const MAX_BURST: Span = Span::from_millis(150);
-const ALPHA: f64 = 0.125;
-const BETA: f64 = 1.25;
-const MARK_LIMIT: f64 = 0.1;
-const MEAN_PACKET: f64 = 1024.0;
 
 /// The shortest time between updates that is simulated.
 pub const SHORTEST_UPDATE: Span = Span::from_micros(100);
 
-/// Probability below the first number: the adjustment is divided by the second (RFC 8033
-/// section 4.2 and appendix A).
+/// Probability below the first number: the adjustment is divided by the second.
+///
+/// Standard: RFC 8033 §4.2, §A.
 const SCALE: [(f64, f64); 6] = [
     (0.000_001, 2048.0),
     (0.000_01, 512.0),
@@ -30,55 +25,39 @@ const SCALE: [(f64, f64); 6] = [
     (0.1, 2.0),
 ];
 
-/// Parameters of PIE.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PieConfig {
-    /// Delay that it steers to (QDELAY_REF).
-    pub target: Span,
-    /// Time between updates of the probability (T_UPDATE).
-    pub update_every: Span,
-    /// Burst that passes untouched after quiet (MAX_BURST).
-    pub max_burst: Span,
-    /// Gain on the distance from the target, in 1/s.
-    pub alpha: f64,
-    /// Gain on the change of the delay, in 1/s.
-    pub beta: f64,
-    /// A queue of at most two packets of this size is left alone (MEAN_PKTSIZE).
-    pub mean_packet: u64,
-    /// Whether drops are kept from coming in clusters and from staying out for long.
-    pub derandomize: bool,
-    /// Whether it is off until a third of the limit is used, and again when congestion is over.
-    /// Without a limit it is always on.
-    pub switches_off: bool,
-    /// Whether ECN-capable packets are marked instead of dropped up to `mark_limit`.
-    pub ecn: bool,
-    /// Probability above which ECN-capable packets are dropped as well (mark_ecnth).
-    pub mark_limit: f64,
-}
-
-impl Default for PieConfig {
-    fn default() -> Self {
-        PieConfig::new(&Parameters::default())
+crate::parameters! {
+    /// Parameters of PIE.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct PieConfig {
+        /// Delay that it steers to (QDELAY_REF, RFC 8033 section 4.2).
+        pub target: Span = span("15 ms"),
+        /// Time between updates of the probability (T_UPDATE, RFC 8033 section 4.2).
+        pub update_every as "update-interval": Span = span("15 ms"),
+        /// Burst that passes untouched after quiet (MAX_BURST, RFC 8033 section 4.4).
+        pub max_burst: Span = span("150 ms"),
+        /// Gain on the distance from the target (RFC 8033 section 4.2).
+        pub alpha: f64 = number((0.0, 1000.0, "1/s"), "0.125"),
+        /// Gain on the change of the delay (RFC 8033 section 4.2).
+        pub beta: f64 = number((0.0, 1000.0, "1/s"), "1.25"),
+        /// A queue of at most two packets of this size is left alone (RFC 8033 section 4.1; the
+        /// size is that of RFC 8034).
+        pub mean_packet: u64 = integer((64, 65_535, "bytes"), "1024"),
+        /// Whether drops are kept from coming in clusters and from staying out for long (RFC 8033
+        /// section 5.4, optional).
+        pub derandomize: bool = flag("false"),
+        /// Whether it is off until a third of the queue's limit is used, and again when the
+        /// probability is zero and the delay below half the target (RFC 8033 section 5.3,
+        /// optional).
+        pub switches_off: bool = flag("false"),
+        /// Whether ECN-capable packets are marked where others are dropped (RFC 3168).
+        pub ecn: bool = flag("true"),
+        /// Probability above which ECN-capable packets are dropped as well (mark_ecnth, RFC 8033
+        /// section 5.1).
+        pub mark_limit: f64 = number((0.0, 1.0, ""), "0.1"),
     }
 }
 
 impl PieConfig {
-    /// The parameters given, the defaults of the RFC for the rest.
-    pub fn new(given: &Parameters) -> PieConfig {
-        PieConfig {
-            target: given.span("target", TARGET),
-            update_every: given.span("update-interval", UPDATE_EVERY),
-            max_burst: given.span("max-burst", MAX_BURST),
-            alpha: given.number("alpha", ALPHA),
-            beta: given.number("beta", BETA),
-            mean_packet: given.number("mean-packet", MEAN_PACKET) as u64,
-            derandomize: given.flag("derandomize", false),
-            switches_off: given.flag("switches-off", false),
-            ecn: given.flag("ecn", true),
-            mark_limit: given.number("mark-limit", MARK_LIMIT),
-        }
-    }
-
     /// Checks what the law needs to work.
     ///
     /// # Errors
@@ -91,73 +70,19 @@ impl PieConfig {
     }
 }
 
-const fn gain(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    number(name, (0.0, 1000.0, "1/s"), default, doc)
-}
+impl<Context> Registered<Context> for PieConfig {
+    const ENTRY: Entry = Entry::new(
+        "pie",
+        "active",
+        "Drops arrivals with a probability that follows the delay and its change.",
+        "RFC 8033",
+    )
+    .with_parameters(PieConfig::PARAMETERS);
 
-/// The registry's entry.
-pub const ENTRY: Entry = Entry {
-    name: "pie",
-    aliases: &[],
-    family: "active",
-    summary: "Drops arrivals with a probability that follows the delay and its change.",
-    citation: "RFC 8033",
-    parameters: &[
-        span(
-            "target",
-            "15 ms",
-            "Delay that it steers to (QDELAY_REF, RFC 8033 section 4.2).",
-        ),
-        span(
-            "update-interval",
-            "15 ms",
-            "Time between updates of the probability (T_UPDATE, RFC 8033 section 4.2).",
-        ),
-        span(
-            "max-burst",
-            "150 ms",
-            "Burst that passes untouched after quiet (MAX_BURST, RFC 8033 section 4.4).",
-        ),
-        gain(
-            "alpha",
-            "0.125",
-            "Gain on the distance from the target (RFC 8033 section 4.2).",
-        ),
-        gain(
-            "beta",
-            "1.25",
-            "Gain on the change of the delay (RFC 8033 section 4.2).",
-        ),
-        integer(
-            "mean-packet",
-            (64, 65_535, "bytes"),
-            "1024",
-            "A queue of at most two packets of this size is left alone (RFC 8033 section \
-                  4.1; the size is that of RFC 8034).",
-        ),
-        flag(
-            "derandomize",
-            "false",
-            "Whether drops are kept from coming in clusters and from staying out for long (RFC \
-             8033 section 5.4, optional).",
-        ),
-        flag(
-            "switches-off",
-            "false",
-            "Whether it is off until a third of the queue's limit is used, and again when the \
-             probability is zero and the delay below half the target (RFC 8033 section 5.3, \
-             optional).",
-        ),
-        ECN,
-        number(
-            "mark-limit",
-            (0.0, 1.0, ""),
-            "0.1",
-            "Probability above which ECN-capable packets are dropped as well (mark_ecnth, \
-                  RFC 8033 section 5.1).",
-        ),
-    ],
-};
+    fn with(settings: &Settings<'_>, _: Context) -> Self {
+        PieConfig::read(settings)
+    }
+}
 
 /// What an arrival gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,10 +113,12 @@ impl Control {
         }
     }
 
-    /// One update with the delay measured now (RFC 8033 section 4.2, appendix A).
+    /// One update with the delay measured now.
     ///
     /// Returns whether congestion is over: the probability is zero, and the delay below half the
     /// target twice in a row.
+    ///
+    /// Standard: RFC 8033 §4.2, §A.
     fn update(&mut self, config: &PieConfig, delay: Span) -> bool {
         let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
         let change = config.alpha * (now - config.target.as_secs_f64()) + config.beta * (now - old);
@@ -260,7 +187,9 @@ impl Pie {
         !self.is_active
     }
 
-    /// Switches on: an arrival fills a third of the limit (RFC 8033 section 5.3).
+    /// Switches on: an arrival fills a third of the limit.
+    ///
+    /// Standard: RFC 8033 §5.3.
     pub fn wake(&mut self) {
         self.is_active = true;
         self.control = Control::begin(&self.config);
@@ -281,7 +210,9 @@ impl Pie {
         Verdict::Pass
     }
 
-    /// Whether chance picks an arrival (RFC 8033 sections 4.1 and 5.4).
+    /// Whether chance picks an arrival.
+    ///
+    /// Standard: RFC 8033 §4.1, §5.4.
     fn is_chosen(&mut self, bytes: u64) -> bool {
         let probability = self.control.probability;
         let is_quiet = self.control.old_delay < self.config.target / 2 && probability < 0.2;

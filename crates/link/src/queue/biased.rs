@@ -5,19 +5,38 @@
 //! The paper leaves open which one. Here it is the newest: what waits longest has cost most. With
 //! none in the queue the arrival is dropped, as under drop-tail.
 
-use super::Outcome;
+use super::discipline::{Managed, Start};
 use super::fifo::Queued;
-use fadeout_core::registry::Entry;
-use fadeout_core::{PacketId, Ring, Time};
+use super::{Limit, Outcome};
+use crate::LinkError;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings};
+use fadeout_core::{PacketId, Rate, Ring, Time};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "biased",
-    aliases: &[],
-    family: "passive",
-    summary: "Drop-tail that drops packets marked expendable first, for TCP-Casablanca.",
-    citation: "Biaz, Vaidya, IEEE/ACM ToN 13(3), 2005",
-    parameters: &[],
-};
+/// First in, first out; expendable packets are dropped first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BiasedConfig;
+
+impl Registered<Rate> for BiasedConfig {
+    const ENTRY: Entry = Entry::new(
+        "biased",
+        "passive",
+        "Drop-tail that drops packets marked expendable first, for TCP-Casablanca.",
+        "Biaz, Vaidya, IEEE/ACM ToN 13(3), 2005",
+    );
+
+    fn with(_: &Settings<'_>, _: Rate) -> Self {
+        BiasedConfig
+    }
+}
+
+impl Start for BiasedConfig {
+    type Queue = Biased;
+
+    fn start(self, _: Option<Limit>, _: Stream) -> Result<Option<Biased>, LinkError> {
+        Ok(Some(Biased::default()))
+    }
+}
 
 /// First in, first out, with drops from within.
 #[derive(Debug, Default)]
@@ -36,8 +55,8 @@ struct Slot {
     is_gone: bool,
 }
 
-impl Biased {
-    pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &Outcome<'_>) {
+impl Managed for Biased {
+    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
         let number = self.ring.push(Slot {
             queued: arrival,
             is_gone: false,
@@ -47,9 +66,10 @@ impl Biased {
         }
         self.packets += 1;
         self.bytes += u64::from(arrival.size);
+        true
     }
 
-    pub(super) fn dequeue(&mut self, _: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, _: Time, _: &mut Outcome<'_>) -> Option<Queued> {
         loop {
             let number = self.ring.first();
             let slot = self.ring.pop()?;
@@ -65,8 +85,12 @@ impl Biased {
         }
     }
 
-    /// Drops the newest expendable packet, or the newest of all. False when nothing waits.
-    pub(super) fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
+    fn makes_room(&self) -> bool {
+        true
+    }
+
+    /// Drops the newest expendable packet, or the newest of all.
+    fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
         if self.packets == 0 {
             return false;
         }
@@ -83,11 +107,11 @@ impl Biased {
         true
     }
 
-    pub(super) fn packets(&self) -> u64 {
+    fn packets(&self) -> u64 {
         self.packets
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.bytes
     }
 }
@@ -105,7 +129,7 @@ mod tests {
             let queued = rig.full(ms(0));
             rig.pool[queued.packet].segment.is_expendable = is_expendable;
             packets.push(queued.packet);
-            biased.enqueue(queued, &rig.outcome());
+            biased.enqueue(queued, &mut rig.outcome());
         }
         (biased, packets)
     }

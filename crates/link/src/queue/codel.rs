@@ -1,10 +1,14 @@
-//! Controlled delay (RFC 8289): drops at the head once the delay has stayed above a target.
+//! Controlled delay: drops at the head once the delay has stayed above a target.
+//!
+//! Standard: RFC 8289.
 
-use super::Outcome;
+use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
+use super::{Limit, Outcome};
 use crate::LinkError;
 use fadeout_core::aqm::codel::{self, CoDelConfig};
 use fadeout_core::aqm::{Head, Heads};
+use fadeout_core::random::Stream;
 use fadeout_core::{Ecn, Time};
 
 /// A queue that CoDel takes its packets from.
@@ -94,21 +98,32 @@ impl CoDel {
             queue: Fifo::default(),
         })
     }
+}
 
-    pub(super) fn enqueue(&mut self, arrival: Queued) {
+impl Start for CoDelConfig {
+    type Queue = CoDel;
+
+    fn start(self, _: Option<Limit>, _: Stream) -> Result<Option<CoDel>, LinkError> {
+        CoDel::new(self).map(Some)
+    }
+}
+
+impl Managed for CoDel {
+    fn enqueue(&mut self, arrival: Queued, _: &mut Outcome<'_>) -> bool {
         self.queue.push(arrival);
+        true
     }
 
-    pub(super) fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
         self.queue
             .dequeue(&mut self.law, &self.config, now, outcome)
     }
 
-    pub(super) fn packets(&self) -> u64 {
+    fn packets(&self) -> u64 {
         self.queue.packets()
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.queue.bytes()
     }
 }
@@ -122,10 +137,14 @@ mod tests {
     /// what is dropped in the first second after that.
     fn standing(rig: &mut Rig, ecn: Ecn) -> (u64, u64) {
         let mut codel = CoDel::new(CoDelConfig::default()).expect("the defaults are valid");
-        (0..20).for_each(|_| codel.enqueue(rig.packet(ms(0), 1500, ecn, 0)));
+        for _ in 0..20 {
+            let packet = rig.packet(ms(0), 1500, ecn, 0);
+            codel.enqueue(packet, &mut rig.outcome());
+        }
         let mut left = 0;
         for n in 500..1_500 {
-            codel.enqueue(rig.packet(ms(n), 1500, ecn, 0));
+            let packet = rig.packet(ms(n), 1500, ecn, 0);
+            codel.enqueue(packet, &mut rig.outcome());
             left += u64::from(codel.dequeue(ms(n), &mut rig.outcome()).is_some());
         }
         assert_eq!(codel.bytes(), codel.packets() * 1500);

@@ -1,55 +1,99 @@
 //! The disciplines behind one interface.
 
-use super::biased::Biased;
-use super::codel::CoDel;
-use super::dual_pi2::DualPi2;
-use super::fq_codel::FqCoDel;
-use super::pie::Pie;
-use super::red::Red;
 use super::{
-    CoDelConfig, DualPi2Config, FqCoDelConfig, Limit, PieConfig, QUEUE_DISCIPLINES, Queued,
-    RedConfig,
+    BiasedConfig, CoDelConfig, DropTailConfig, DualPi2Config, FqCoDelConfig, Limit, PieConfig,
+    Queued, RedConfig,
 };
 use crate::LinkError;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Parameters, find};
 use fadeout_core::{Ecn, PacketId, PacketPool, Rate, Time};
 
-/// Which packets a queue drops or marks, and the order in which they leave.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum QueueDiscipline {
-    /// First in, first out, up to the limit.
-    #[default]
-    DropTail,
-    /// First in, first out; expendable packets are dropped first.
-    Biased,
-    /// Random early detection.
-    Red(RedConfig),
-    /// Controlled delay.
-    CoDel(CoDelConfig),
-    /// Controlled delay in a queue for each flow.
-    FqCoDel(FqCoDelConfig),
-    /// Proportional integral controller, enhanced.
-    Pie(PieConfig),
-    /// Coupled queues for classic and scalable traffic.
-    DualPi2(DualPi2Config),
+fadeout_core::registry! {
+    /// Every queue discipline that a scenario can name.
+    pub static QUEUE_DISCIPLINES;
+
+    /// Which packets a queue drops or marks, and the order in which they leave. `rate` is the
+    /// link's mean rate: RED takes the time of a typical packet from it.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum QueueDiscipline(rate: Rate = Rate::from_bits_per_sec(10_000_000));
+
+    /// A queue that decides more than its limit does.
+    #[derive(Debug)]
+    pub(crate) enum Discipline {
+        DropTail(DropTailConfig => std::convert::Infallible),
+        Biased(BiasedConfig => super::biased::Biased),
+        Red(RedConfig => super::red::Red),
+        CoDel(CoDelConfig => super::codel::CoDel),
+        FqCoDel(FqCoDelConfig => super::fq_codel::FqCoDel),
+        Pie(PieConfig => super::pie::Pie),
+        DualPi2(DualPi2Config => super::dual_pi2::DualPi2),
+    }
+    macro configured, each;
 }
 
-impl QueueDiscipline {
-    /// The discipline called `name` in [`QUEUE_DISCIPLINES`] or by an alias, with the parameters
-    /// given; `None` when there is none of that name. `rate` is the link's mean rate: RED takes
-    /// the time of a typical packet from it.
-    pub fn new(name: &str, given: &Parameters, rate: Rate) -> Option<QueueDiscipline> {
-        Some(match find(QUEUE_DISCIPLINES, name)?.name {
-            "drop-tail" => QueueDiscipline::DropTail,
-            "biased" => QueueDiscipline::Biased,
-            "red" => QueueDiscipline::Red(RedConfig::new(given, rate)),
-            "codel" => QueueDiscipline::CoDel(CoDelConfig::new(given)),
-            "fq-codel" => QueueDiscipline::FqCoDel(FqCoDelConfig::new(given)),
-            "pie" => QueueDiscipline::Pie(PieConfig::new(given)),
-            "dualpi2" => QueueDiscipline::DualPi2(DualPi2Config::new(given)),
-            _ => return None,
-        })
+impl Default for QueueDiscipline {
+    fn default() -> Self {
+        QueueDiscipline::DropTail(DropTailConfig)
+    }
+}
+
+/// The parameters of a discipline, which make its queue.
+pub(crate) trait Start {
+    /// The queue.
+    type Queue: Managed;
+
+    /// The empty queue of a link with this limit; `None` when the limit alone decides.
+    fn start(self, limit: Option<Limit>, stream: Stream) -> Result<Option<Self::Queue>, LinkError>;
+}
+
+/// A queue that decides more than its limit does.
+pub(crate) trait Managed {
+    /// Takes a packet that fits the limit, at its arrival. False when it is to be dropped.
+    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool;
+
+    /// The next packet for the transmitter, which is free at `now`; `None` when nothing is left,
+    /// be it that the rest was dropped.
+    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued>;
+
+    /// Packets that wait.
+    fn packets(&self) -> u64;
+
+    /// Bytes that wait.
+    fn bytes(&self) -> u64;
+
+    /// Whether an arrival that does not fit is taken all the same, and what waits makes room.
+    fn makes_room(&self) -> bool {
+        false
+    }
+
+    /// Drops some of what waits. False when nothing is left, or when it is the arrival that is
+    /// dropped under this discipline.
+    fn make_room(&mut self, _dropped: &mut Vec<PacketId>) -> bool {
+        false
+    }
+}
+
+impl Start for DropTailConfig {
+    type Queue = std::convert::Infallible;
+
+    /// The packets of a drop-tail queue are the link's.
+    fn start(self, _: Option<Limit>, _: Stream) -> Result<Option<Self::Queue>, LinkError> {
+        Ok(None)
+    }
+}
+
+impl Managed for std::convert::Infallible {
+    fn enqueue(&mut self, _: Queued, _: &mut Outcome<'_>) -> bool {
+        match *self {}
+    }
+    fn dequeue(&mut self, _: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+        match *self {}
+    }
+    fn packets(&self) -> u64 {
+        match *self {}
+    }
+    fn bytes(&self) -> u64 {
+        match *self {}
     }
 }
 
@@ -78,30 +122,6 @@ impl Outcome<'_> {
     }
 }
 
-/// A queue that decides more than its limit does.
-#[derive(Debug)]
-pub(crate) enum Discipline {
-    Biased(Biased),
-    Red(Red),
-    CoDel(CoDel),
-    FqCoDel(FqCoDel),
-    Pie(Pie),
-    DualPi2(DualPi2),
-}
-
-macro_rules! each {
-    ($of:expr, $queue:ident => $do:expr) => {
-        match $of {
-            Discipline::Biased($queue) => $do,
-            Discipline::Red($queue) => $do,
-            Discipline::CoDel($queue) => $do,
-            Discipline::FqCoDel($queue) => $do,
-            Discipline::Pie($queue) => $do,
-            Discipline::DualPi2($queue) => $do,
-        }
-    };
-}
-
 impl Discipline {
     /// The discipline of `config` in a queue with this limit; `None` for drop-tail, which keeps no
     /// packets here.
@@ -110,71 +130,34 @@ impl Discipline {
         limit: Option<Limit>,
         stream: Stream,
     ) -> Result<Option<Discipline>, LinkError> {
-        Ok(Some(match config {
-            QueueDiscipline::DropTail => return Ok(None),
-            QueueDiscipline::Biased => Discipline::Biased(Biased::default()),
-            QueueDiscipline::Red(config) => Discipline::Red(Red::new(config, stream)?),
-            QueueDiscipline::CoDel(config) => Discipline::CoDel(CoDel::new(config)?),
-            QueueDiscipline::FqCoDel(config) => Discipline::FqCoDel(FqCoDel::new(config, stream)?),
-            QueueDiscipline::Pie(config) => Discipline::Pie(Pie::new(config, limit, stream)?),
-            QueueDiscipline::DualPi2(config) => Discipline::DualPi2(DualPi2::new(config)?),
-        }))
+        Ok(Some(configured!(config, config => Discipline(
+            match config.start(limit, stream)? {
+                Some(queue) => queue,
+                None => return Ok(None),
+            }
+        ))))
     }
+}
 
-    /// Takes a packet that fits the limit, at its arrival. False when it is to be dropped.
-    pub(crate) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
-        match self {
-            Discipline::Red(red) => red.enqueue(arrival, outcome),
-            Discipline::Pie(pie) => pie.enqueue(arrival, outcome),
-            Discipline::CoDel(codel) => {
-                codel.enqueue(arrival);
-                true
-            }
-            Discipline::Biased(biased) => {
-                biased.enqueue(arrival, outcome);
-                true
-            }
-            Discipline::FqCoDel(fq) => {
-                fq.enqueue(arrival, outcome);
-                true
-            }
-            Discipline::DualPi2(dual) => {
-                dual.enqueue(arrival, outcome);
-                true
-            }
-        }
+impl Managed for Discipline {
+    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
+        each!(self, queue => queue.enqueue(arrival, outcome))
     }
-
-    /// The next packet for the transmitter, which is free at `now`; `None` when nothing is left,
-    /// be it that the rest was dropped.
-    pub(crate) fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
         each!(self, queue => queue.dequeue(now, outcome))
     }
-
-    /// Whether an arrival that does not fit is taken all the same, and what waits makes room.
-    pub(crate) fn makes_room(&self) -> bool {
-        matches!(self, Discipline::FqCoDel(_) | Discipline::Biased(_))
+    fn makes_room(&self) -> bool {
+        each!(self, queue => queue.makes_room())
     }
-
-    /// Drops some of what waits. False when nothing is left, or when it is the arrival that is
-    /// dropped under this discipline.
-    pub(crate) fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
-        match self {
-            Discipline::FqCoDel(fq) => fq.drop_from_longest(dropped),
-            Discipline::Biased(biased) => biased.make_room(dropped),
-            _ => false,
-        }
+    fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
+        each!(self, queue => queue.make_room(dropped))
     }
-
-    /// Packets that wait.
     #[inline]
-    pub(crate) fn packets(&self) -> u64 {
+    fn packets(&self) -> u64 {
         each!(self, queue => queue.packets())
     }
-
-    /// Bytes that wait.
     #[inline]
-    pub(crate) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         each!(self, queue => queue.bytes())
     }
 }
@@ -182,51 +165,21 @@ impl Discipline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::Span;
-    use fadeout_core::registry::{Parameter, ParameterKind, Value};
-
-    /// Every parameter of an entry, given as its default is written.
-    fn written(parameters: &[Parameter]) -> Parameters {
-        let number = |text: &str| text.parse().expect("a number");
-        let value = |parameter: &Parameter| match parameter.kind {
-            ParameterKind::Number { .. } | ParameterKind::Integer { .. } => {
-                Value::Number(number(parameter.default))
-            }
-            ParameterKind::Bool => Value::Bool(parameter.default == "true"),
-            ParameterKind::Choice(_) => Value::Choice(parameter.default.to_owned()),
-            ParameterKind::Named(_) => {
-                Value::Named(parameter.default.to_owned(), Parameters::default())
-            }
-            ParameterKind::Span => {
-                let (count, unit) = parameter.default.split_once(' ').expect("a unit");
-                let micros = if unit == "ms" { 1_000.0 } else { 1.0 };
-                Value::Span(Span::from_nanos((number(count) * micros * 1_000.0) as u64))
-            }
-        };
-        Parameters(
-            parameters
-                .iter()
-                .map(|parameter| (parameter.name.to_owned(), value(parameter)))
-                .collect(),
-        )
-    }
+    use fadeout_core::registry::Parameters;
 
     #[test]
-    fn the_registry_states_the_defaults_that_hold() {
+    fn every_discipline_can_begin_with_its_defaults() {
         let rate = Rate::from_bits_per_sec(10_000_000);
         for entry in QUEUE_DISCIPLINES {
-            let default = QueueDiscipline::new(entry.name, &Parameters::default(), rate);
-            let stated = QueueDiscipline::new(entry.name, &written(entry.parameters), rate);
-            assert!(default.is_some(), "{}", entry.name);
-            assert_eq!(default, stated);
+            let config = QueueDiscipline::new(entry.name, Parameters::NONE, rate);
             let stream = Stream::new(1, "link.aqm", 0);
-            let built = Discipline::new(default.unwrap_or_default(), None, stream);
+            let built = Discipline::new(config.expect("an entry"), None, stream);
             assert!(built.is_ok(), "{}", entry.name);
         }
     }
 
     #[test]
     fn an_unknown_name_is_no_discipline() {
-        assert!(QueueDiscipline::new("cake", &Parameters::default(), Rate::ZERO).is_none());
+        assert!(QueueDiscipline::new("cake", Parameters::NONE, Rate::ZERO).is_none());
     }
 }

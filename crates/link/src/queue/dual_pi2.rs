@@ -1,145 +1,89 @@
-//! Coupled queues for classic and scalable traffic (RFC 9332, appendix A): a proportional
-//! integral controller on the delay, squared for the classic queue and multiplied for the
-//! low-latency one, which also has a threshold of its own.
+//! Coupled queues for classic and scalable traffic: a proportional integral controller on the
+//! delay, squared for the classic queue and multiplied for the low-latency one, which also has a
+//! threshold of its own.
+//!
+//! Standard: RFC 9332 §A.
 
-use super::Outcome;
+use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
+use super::{Limit, Outcome};
 use crate::LinkError;
 use fadeout_core::aqm::ecn_step::Ramp;
 use fadeout_core::aqm::pie::SHORTEST_UPDATE;
 use fadeout_core::aqm::{Even, next_on_grid};
-use fadeout_core::registry::{Entry, Parameters, choice, in_range, number, span};
-use fadeout_core::{Ecn, Span, Time};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, choice, in_range, number, span};
+use fadeout_core::{Ecn, Rate, Span, Time};
 
-const TARGET: Span = Span::from_millis(15);
-const MAX_RTT: Span = Span::from_millis(100);
-const COUPLING: f64 = 2.0;
-const MIN_THRESHOLD: Span = Span::from_micros(800);
-const RANGE: Span = Span::from_micros(400);
-const CLASSIC_SHARE: f64 = 0.1;
-const SHIFT: Span = Span::from_millis(30);
-
-/// Which queue is served when both wait (RFC 9332 section 4.2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DualPi2Scheduler {
-    /// Weighted round robin: the low-latency queue first, and a share for the classic one.
-    WeightedRoundRobin,
-    /// The packet that arrived first, classic ones as if they had arrived later.
-    TimeShifted,
+fadeout_core::choices! {
+    /// Which queue is served when both wait (RFC 9332 section 4.2.2).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DualPi2Scheduler {
+        /// Weighted round robin: the low-latency queue first, and a share for the classic one.
+        WeightedRoundRobin = "weighted-round-robin",
+        /// The packet that arrived first, classic ones as if they had arrived later.
+        TimeShifted = "time-shifted",
+    }
 }
 
-/// Parameters of `DualPI2`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DualPi2Config {
-    /// Delay of the classic queue that it steers to.
-    pub target: Span,
-    /// Longest round trip for which it is to be stable; gives the gains.
-    pub max_rtt: Span,
-    /// Coupling factor k: how much more often scalable traffic is marked.
-    pub coupling: f64,
-    /// Delay of the low-latency queue at which its own marking begins.
-    pub l4s_min_threshold: Span,
-    /// From there to the delay at which every packet is marked; zero for a step.
-    pub l4s_range: Span,
-    /// Which queue is served when both wait.
-    pub scheduler: DualPi2Scheduler,
-    /// Share of the link that the round robin leaves the classic queue.
-    pub classic_share: f64,
-    /// By how much later the time-shifted scheduler takes classic packets to have arrived.
-    pub shift: Span,
-}
-
-impl Default for DualPi2Config {
-    fn default() -> Self {
-        DualPi2Config::new(&Parameters::default())
+fadeout_core::parameters! {
+    /// Parameters of `DualPI2`.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct DualPi2Config {
+        /// Delay of the classic queue that it steers to (RFC 9332 appendix A.1).
+        pub target: Span = span("15 ms"),
+        /// Longest round trip for which it is to be stable: gives the gains 0.1 T / RTT^2 and 0.3 /
+        /// RTT, and with the target the update interval T = min(target, RTT / 3) (RFC 9332 appendix
+        /// A.1).
+        pub max_rtt: Span = span("100 ms"),
+        /// Coupling factor k (RFC 9332 sections 2.1 and 4.2).
+        pub coupling: f64 = number((0.1, 100.0, ""), "2"),
+        /// Delay of the low-latency queue at which its own marking begins (RFC 9332 appendix A.1).
+        pub l4s_min_threshold: Span = span("800 us"),
+        /// From there to the delay at which every packet is marked; 0 for a step (RFC 9332 appendix
+        /// A.1).
+        pub l4s_range: Span = span("400 us"),
+        /// Which queue is served when both wait (RFC 9332 section 4.2.2 allows either).
+        pub scheduler: DualPi2Scheduler = choice(DualPi2Scheduler::NAMES, "weighted-round-robin"),
+        /// Share of the bytes that the round robin leaves the classic queue while both wait; the
+        /// RFC asks for a small one and Linux has a tenth.
+        pub classic_share: f64 = number((0.0, 1.0, ""), "0.1"),
+        /// By how much later the time-shifted scheduler takes classic packets to have arrived;
+        /// twice the target, since the RFC leaves it open.
+        pub shift: Span = span("30 ms"),
     }
 }
 
 impl DualPi2Config {
-    /// The parameters given, the defaults of the RFC for the rest.
-    pub fn new(given: &Parameters) -> DualPi2Config {
-        DualPi2Config {
-            target: given.span("target", TARGET),
-            max_rtt: given.span("max-rtt", MAX_RTT),
-            coupling: given.number("coupling", COUPLING),
-            l4s_min_threshold: given.span("l4s-min-threshold", MIN_THRESHOLD),
-            l4s_range: given.span("l4s-range", RANGE),
-            scheduler: match given.choice("scheduler", SCHEDULERS[0]) {
-                "time-shifted" => DualPi2Scheduler::TimeShifted,
-                _ => DualPi2Scheduler::WeightedRoundRobin,
-            },
-            classic_share: given.number("classic-share", CLASSIC_SHARE),
-            shift: given.span("shift", SHIFT),
-        }
-    }
-
     /// Time between updates (Tupdate).
     fn update_every(&self) -> Span {
         self.target.min(self.max_rtt / 3)
     }
 }
 
-const SCHEDULERS: &[&str] = &["weighted-round-robin", "time-shifted"];
+impl Registered<Rate> for DualPi2Config {
+    const ENTRY: Entry = Entry::new(
+        "dualpi2",
+        "active",
+        "Coupled queues for classic and scalable (L4S) traffic; ECT(1) and CE go to the \
+         low-latency one.",
+        "RFC 9332 appendix A",
+    )
+    .with_aliases(&["dual-pi2"])
+    .with_parameters(DualPi2Config::PARAMETERS);
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "dualpi2",
-    aliases: &["dual-pi2"],
-    family: "active",
-    summary: "Coupled queues for classic and scalable (L4S) traffic; ECT(1) and CE go to the \
-              low-latency one.",
-    citation: "RFC 9332 appendix A",
-    parameters: &[
-        span(
-            "target",
-            "15 ms",
-            "Delay of the classic queue that it steers to (RFC 9332 appendix A.1).",
-        ),
-        span(
-            "max-rtt",
-            "100 ms",
-            "Longest round trip for which it is to be stable: gives the gains 0.1 T / RTT^2 and \
-             0.3 / RTT, and with the target the update interval T = min(target, RTT / 3) \
-             (RFC 9332 appendix A.1).",
-        ),
-        number(
-            "coupling",
-            (0.1, 100.0, ""),
-            "2",
-            "Coupling factor k (RFC 9332 sections 2.1 and 4.2).",
-        ),
-        span(
-            "l4s-min-threshold",
-            "800 us",
-            "Delay of the low-latency queue at which its own marking begins (RFC 9332 appendix \
-             A.1).",
-        ),
-        span(
-            "l4s-range",
-            "400 us",
-            "From there to the delay at which every packet is marked; 0 for a step (RFC 9332 \
-             appendix A.1).",
-        ),
-        choice(
-            "scheduler",
-            SCHEDULERS,
-            "weighted-round-robin",
-            "Which queue is served when both wait (RFC 9332 section 4.2.2 allows either).",
-        ),
-        number(
-            "classic-share",
-            (0.0, 1.0, ""),
-            "0.1",
-            "Share of the bytes that the round robin leaves the classic queue while both \
-                  wait; the RFC asks for a small one and Linux has a tenth.",
-        ),
-        span(
-            "shift",
-            "30 ms",
-            "By how much later the time-shifted scheduler takes classic packets to have arrived; \
-             twice the target, since the RFC leaves it open.",
-        ),
-    ],
-};
+    fn with(settings: &Settings<'_>, _: Rate) -> Self {
+        DualPi2Config::read(settings)
+    }
+}
+
+impl Start for DualPi2Config {
+    type Queue = DualPi2;
+
+    fn start(self, _: Option<Limit>, _: Stream) -> Result<Option<DualPi2>, LinkError> {
+        DualPi2::new(self).map(Some)
+    }
+}
 
 /// One of the two queues.
 #[derive(Debug, Default)]
@@ -216,36 +160,6 @@ impl DualPi2 {
         })
     }
 
-    pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) {
-        self.catch_up(arrival.arrived_at);
-        match outcome.ecn(arrival.packet) {
-            Ecn::Ect1 | Ecn::Ce => self.l4s.queue.push(arrival),
-            Ecn::NotEct | Ecn::Ect0 => self.classic.queue.push(arrival),
-        }
-    }
-
-    pub(super) fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
-        self.catch_up(now);
-        loop {
-            let packet = if self.is_classic_next()? {
-                self.dequeue_classic(outcome)
-            } else {
-                self.dequeue_l4s(now, outcome)
-            };
-            if packet.is_some() {
-                return packet;
-            }
-        }
-    }
-
-    pub(super) fn packets(&self) -> u64 {
-        self.l4s.queue.packets() + self.classic.queue.packets()
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.l4s.queue.bytes() + self.classic.queue.bytes()
-    }
-
     /// Whether the classic queue is next; `None` when both are empty.
     fn is_classic_next(&mut self) -> Option<bool> {
         let (l4s, classic) = match (self.l4s.queue.front(), self.classic.queue.front()) {
@@ -315,8 +229,10 @@ impl DualPi2 {
         ramp.probability(delay)
     }
 
-    /// Makes the updates due by `now`, each with the delay of the older of the two heads then
-    /// (RFC 9332 appendix A.2). Nothing has entered or left since the last one.
+    /// Makes the updates due by `now`, each with the delay of the older of the two heads then.
+    /// Nothing has entered or left since the last one.
+    ///
+    /// Standard: RFC 9332 §A.2.
     fn catch_up(&mut self, now: Time) {
         while self.update_at <= now {
             let at = self.update_at;
@@ -329,6 +245,39 @@ impl DualPi2 {
                 self.update_at = next_on_grid(self.update_at, self.update_every, now);
             }
         }
+    }
+}
+
+impl Managed for DualPi2 {
+    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
+        self.catch_up(arrival.arrived_at);
+        match outcome.ecn(arrival.packet) {
+            Ecn::Ect1 | Ecn::Ce => self.l4s.queue.push(arrival),
+            Ecn::NotEct | Ecn::Ect0 => self.classic.queue.push(arrival),
+        }
+        true
+    }
+
+    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+        self.catch_up(now);
+        loop {
+            let packet = if self.is_classic_next()? {
+                self.dequeue_classic(outcome)
+            } else {
+                self.dequeue_l4s(now, outcome)
+            };
+            if packet.is_some() {
+                return packet;
+            }
+        }
+    }
+
+    fn packets(&self) -> u64 {
+        self.l4s.queue.packets() + self.classic.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.l4s.queue.bytes() + self.classic.queue.bytes()
     }
 }
 

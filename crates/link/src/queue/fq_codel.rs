@@ -1,75 +1,58 @@
-//! Flow queue CoDel (RFC 8290): a queue for each flow under CoDel, served in turns that put
-//! sparse flows first.
+//! Flow queue CoDel: a queue for each flow under CoDel, served in turns that put sparse flows
+//! first.
+//!
+//! Standard: RFC 8290.
 
-use super::Outcome;
 use super::codel::Source;
+use super::discipline::{Managed, Start};
 use super::fifo::Queued;
+use super::{Limit, Outcome};
 use crate::LinkError;
-use fadeout_core::aqm::ECN;
-use fadeout_core::aqm::codel::{CoDel, CoDelConfig, INTERVAL, MTU, TARGET};
+use fadeout_core::aqm::codel::{CoDel, CoDelConfig};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameters, in_range, integer};
-use fadeout_core::{PacketId, Time};
+use fadeout_core::registry::{Entry, Registered, Settings, in_range, integer};
+use fadeout_core::{PacketId, Rate, Time};
 
-const FLOWS: u32 = 1024;
-const QUANTUM: u32 = 1514;
-
-/// Most packets dropped at once when the limit is exceeded (RFC 8290 section 4.1).
+/// Most packets dropped at once when the limit is exceeded.
+///
+/// Standard: RFC 8290 §4.1.
 const DROP_BATCH: u64 = 64;
 
-/// Parameters of FQ-CoDel.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FqCoDelConfig {
-    /// Of each queue.
-    pub codel: CoDelConfig,
-    /// Queues that flows are hashed to.
-    pub flows: u32,
-    /// Bytes that a queue may send in its turn.
-    pub quantum: u32,
-}
-
-impl Default for FqCoDelConfig {
-    fn default() -> Self {
-        FqCoDelConfig::new(&Parameters::default())
+fadeout_core::parameters! {
+    /// Parameters of FQ-CoDel.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct FqCoDelConfig {
+        /// Queues that flows are hashed to (RFC 8290 section 5.2.5).
+        pub flows: u32 = integer((1, 65_535, "queues"), "1024"),
+        /// Bytes that a queue may send in its turn (RFC 8290 section 5.2.4).
+        pub quantum: u32 = integer((256, 1_000_000, "bytes"), "1514"),
+        /// Of each queue.
+        pub codel: CoDelConfig = group(),
     }
 }
 
-impl FqCoDelConfig {
-    /// The parameters given, the defaults of the RFC for the rest.
-    pub fn new(given: &Parameters) -> FqCoDelConfig {
-        FqCoDelConfig {
-            codel: CoDelConfig::new(given),
-            flows: given.number("flows", f64::from(FLOWS)) as u32,
-            quantum: given.number("quantum", f64::from(QUANTUM)) as u32,
-        }
+impl Registered<Rate> for FqCoDelConfig {
+    const ENTRY: Entry = Entry::new(
+        "fq-codel",
+        "active",
+        "A queue for each flow under CoDel, served in turns that put sparse flows first.",
+        "RFC 8290",
+    )
+    .with_aliases(&["fq_codel"])
+    .with_parameters(FqCoDelConfig::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, _: Rate) -> Self {
+        FqCoDelConfig::read(settings)
     }
 }
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "fq-codel",
-    aliases: &["fq_codel"],
-    family: "active",
-    summary: "A queue for each flow under CoDel, served in turns that put sparse flows first.",
-    citation: "RFC 8290",
-    parameters: &[
-        integer(
-            "flows",
-            (1, 65_535, "queues"),
-            "1024",
-            "Queues that flows are hashed to (RFC 8290 section 5.2.5).",
-        ),
-        integer(
-            "quantum",
-            (256, 1_000_000, "bytes"),
-            "1514",
-            "Bytes that a queue may send in its turn (RFC 8290 section 5.2.4).",
-        ),
-        TARGET,
-        INTERVAL,
-        MTU,
-        ECN,
-    ],
-};
+impl Start for FqCoDelConfig {
+    type Queue = FqCoDel;
+
+    fn start(self, _: Option<Limit>, stream: Stream) -> Result<Option<FqCoDel>, LinkError> {
+        FqCoDel::new(self, stream).map(Some)
+    }
+}
 
 /// No packet, no queue.
 const NONE: u32 = u32::MAX;
@@ -189,7 +172,9 @@ impl Turns {
     }
 }
 
-/// A queue for each flow, under CoDel and DRR++ (RFC 8290 section 4).
+/// A queue for each flow, under CoDel and DRR++.
+///
+/// Standard: RFC 8290 §4.
 #[derive(Debug)]
 pub(crate) struct FqCoDel {
     config: FqCoDelConfig,
@@ -235,7 +220,20 @@ impl FqCoDel {
         })
     }
 
-    pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) {
+    /// The queue of a packet: all of one direction of a connection share one.
+    fn hash(&self, packet: PacketId, outcome: &Outcome<'_>) -> u32 {
+        let packet = &outcome.pool[packet];
+        let key = u64::from(packet.flow.0) << 32 | u64::from(packet.to.0);
+        let mut hash = (key ^ self.salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^= hash >> 32;
+        hash = hash.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        hash ^= hash >> 32;
+        ((u64::from(hash as u32) * u64::from(self.config.flows)) >> 32) as u32
+    }
+}
+
+impl Managed for FqCoDel {
+    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
         let index = self.hash(arrival.packet, outcome);
         let place = self.places.insert(arrival);
         let flow = &mut self.flows[index as usize];
@@ -254,9 +252,10 @@ impl FqCoDel {
             flow.deficit = i64::from(self.config.quantum);
             self.new.push(index, &mut self.flows);
         }
+        true
     }
 
-    pub(super) fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
         loop {
             let is_new = self.new.head != NONE;
             let turns = if is_new { &mut self.new } else { &mut self.old };
@@ -293,9 +292,13 @@ impl FqCoDel {
         }
     }
 
+    fn makes_room(&self) -> bool {
+        true
+    }
+
     /// Drops half of the longest queue in bytes, from its head, at most [`DROP_BATCH`] packets.
     /// False when all queues are empty.
-    pub(super) fn drop_from_longest(&mut self, dropped: &mut Vec<PacketId>) -> bool {
+    fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
         let mut longest = 0;
         for (index, bytes) in self.bytes.iter().enumerate() {
             if *bytes > self.bytes[longest] {
@@ -318,23 +321,12 @@ impl FqCoDel {
         half > 0
     }
 
-    pub(super) fn packets(&self) -> u64 {
+    fn packets(&self) -> u64 {
         self.total.packets
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.total.bytes
-    }
-
-    /// The queue of a packet: all of one direction of a connection share one.
-    fn hash(&self, packet: PacketId, outcome: &Outcome<'_>) -> u32 {
-        let packet = &outcome.pool[packet];
-        let key = u64::from(packet.flow.0) << 32 | u64::from(packet.to.0);
-        let mut hash = (key ^ self.salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        hash ^= hash >> 32;
-        hash = hash.wrapping_mul(0xd6e8_feb8_6659_fd93);
-        hash ^= hash >> 32;
-        ((u64::from(hash as u32) * u64::from(self.config.flows)) >> 32) as u32
     }
 }
 
@@ -430,7 +422,7 @@ mod tests {
                 add(&mut fq, &mut rig, ms(0), 1500, 2);
             }
             let mut dropped = Vec::new();
-            assert!(fq.drop_from_longest(&mut dropped));
+            assert!(fq.make_room(&mut dropped));
             let flows: Vec<u32> = dropped.iter().map(|id| rig.pool[*id].flow.0).collect();
             assert_eq!(flows, vec![1; lost]);
             assert_eq!(fq.packets(), packets + 5 - lost as u64);

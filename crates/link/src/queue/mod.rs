@@ -19,30 +19,19 @@ mod red;
 #[cfg(test)]
 mod rig;
 
-pub use discipline::QueueDiscipline;
+pub use biased::BiasedConfig;
+pub use discipline::{QUEUE_DISCIPLINES, QueueDiscipline};
 pub use dual_pi2::{DualPi2Config, DualPi2Scheduler};
-pub use fadeout_core::aqm::{CoDelConfig, PieConfig};
+pub use fadeout_core::aqm::{CoDelConfig, DropTailConfig, PieConfig};
 pub use fq_codel::FqCoDelConfig;
-pub use red::RedConfig;
+pub use red::{RedConfig, RedParameters};
 
-pub(crate) use discipline::{Discipline, Outcome};
+pub(crate) use discipline::{Discipline, Managed as ManagedQueue, Outcome};
 pub(crate) use drop_tail::DropTail;
 pub(crate) use fifo::Queued;
 
 use crate::LinkError;
-use fadeout_core::registry::Entry;
-use fadeout_core::{Bytes, aqm};
-
-/// Every queue discipline that a scenario can name.
-pub static QUEUE_DISCIPLINES: &[Entry] = &[
-    aqm::DROP_TAIL,
-    biased::ENTRY,
-    red::ENTRY,
-    aqm::codel::ENTRY,
-    fq_codel::ENTRY,
-    aqm::pie::ENTRY,
-    dual_pi2::ENTRY,
-];
+use fadeout_core::Bytes;
 
 /// A link's queue.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -1,6 +1,9 @@
-//! Proportional integral controller, enhanced (RFC 8033): drops arrivals with a probability that
-//! follows the queueing delay and its change.
+//! Proportional integral controller, enhanced: drops arrivals with a probability that follows the
+//! queueing delay and its change.
+//!
+//! Standard: RFC 8033.
 
+use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
 use super::{Limit, Outcome};
 use crate::LinkError;
@@ -30,7 +33,34 @@ impl Pie {
         })
     }
 
-    pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
+    /// Switches on when the arrival fills a third of the limit.
+    ///
+    /// Standard: RFC 8033 §5.3.
+    fn wake(&mut self, size: u32) {
+        let Some(third) = self.wakes_above.filter(|_| self.law.is_off()) else {
+            return;
+        };
+        if !third.admits(self.queue.packets(), self.queue.bytes(), size) {
+            self.law.wake();
+        }
+    }
+
+    fn catch_up(&mut self, now: Time) {
+        let head = self.queue.front();
+        self.law.catch_up(now, head.map(|head| head.arrived_at));
+    }
+}
+
+impl Start for PieConfig {
+    type Queue = Pie;
+
+    fn start(self, limit: Option<Limit>, stream: Stream) -> Result<Option<Pie>, LinkError> {
+        Pie::new(self, limit, stream).map(Some)
+    }
+}
+
+impl Managed for Pie {
+    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
         self.catch_up(arrival.arrived_at);
         self.wake(arrival.size);
         let is_taken = match self.law.on_arrival(self.queue.bytes()) {
@@ -44,32 +74,17 @@ impl Pie {
         is_taken
     }
 
-    pub(super) fn dequeue(&mut self, now: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, _: &mut Outcome<'_>) -> Option<Queued> {
         self.catch_up(now);
         self.queue.pop()
     }
 
-    pub(super) fn packets(&self) -> u64 {
+    fn packets(&self) -> u64 {
         self.queue.packets()
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.queue.bytes()
-    }
-
-    /// Switches on when the arrival fills a third of the limit (RFC 8033 section 5.3).
-    fn wake(&mut self, size: u32) {
-        let Some(third) = self.wakes_above.filter(|_| self.law.is_off()) else {
-            return;
-        };
-        if !third.admits(self.queue.packets(), self.queue.bytes(), size) {
-            self.law.wake();
-        }
-    }
-
-    fn catch_up(&mut self, now: Time) {
-        let head = self.queue.front();
-        self.law.catch_up(now, head.map(|head| head.arrived_at));
     }
 }
 

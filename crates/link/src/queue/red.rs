@@ -2,21 +2,16 @@
 //! congestion avoidance", IEEE/ACM Transactions on Networking 1(4), 1993): drops arrivals with a
 //! probability that grows with the average queue.
 
-use super::Outcome;
+use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
+use super::{Limit, Outcome};
 use crate::LinkError;
-use fadeout_core::aqm::{self, next_on_grid};
+use fadeout_core::aqm::next_on_grid;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{
-    Entry, OutOfRange, Parameter, Parameters, flag, in_range, integer, number,
+    Entry, OutOfRange, Parameter, Registered, Settings, flag, in_range, integer, number,
 };
 use fadeout_core::{Bytes, Rate, Span, Time, math};
-
-const MIN_THRESHOLD: f64 = 5.0;
-const MAX_THRESHOLD: f64 = 15.0;
-const WEIGHT: f64 = 0.002;
-const MAX_PROBABILITY: f64 = 0.1;
-const MEAN_PACKET: f64 = 1000.0;
 
 /// An average below this is zero.
 const LEAST_AVERAGE: f64 = 1e-6;
@@ -26,45 +21,6 @@ const LEAST_AVERAGE: f64 = 1e-6;
 const ADAPT_EVERY: Span = Span::from_millis(500);
 const ADAPTED: (f64, f64) = (0.01, 0.5);
 
-/// Parameters of RED.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RedConfig {
-    /// Average queue in packets below which nothing is dropped.
-    pub min_threshold: f64,
-    /// Average queue in packets at which the probability has reached its maximum.
-    pub max_threshold: f64,
-    /// Weight of the queue at an arrival in the average.
-    pub weight: f64,
-    /// Probability at the maximum threshold.
-    pub max_probability: f64,
-    /// Whether the probability rises on to one at twice the maximum threshold, instead of
-    /// jumping there.
-    pub is_gentle: bool,
-    /// Whether the maximum probability follows the load.
-    pub is_adaptive: bool,
-    /// Whether ECN-capable packets are marked instead of dropped below the maximum threshold.
-    pub ecn: bool,
-    /// Time to send a typical packet: how fast the average falls while the queue is empty.
-    pub packet_time: Span,
-}
-
-impl RedConfig {
-    /// The parameters given, the defaults for the rest, on a link of this mean rate.
-    pub fn new(given: &Parameters, rate: Rate) -> RedConfig {
-        let mean_packet = given.number("mean-packet", MEAN_PACKET) as u64;
-        RedConfig {
-            min_threshold: given.number("min-threshold", MIN_THRESHOLD),
-            max_threshold: given.number("max-threshold", MAX_THRESHOLD),
-            weight: given.number("weight", WEIGHT),
-            max_probability: given.number("max-probability", MAX_PROBABILITY),
-            is_gentle: given.flag("gentle", true),
-            is_adaptive: given.flag("adaptive", false),
-            ecn: given.flag("ecn", true),
-            packet_time: rate.time_to_send(Bytes(mean_packet)),
-        }
-    }
-}
-
 const fn packets(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
     number(name, (0.0, 1e6, "packets"), default, doc)
 }
@@ -73,61 +29,79 @@ const fn share(name: &'static str, default: &'static str, doc: &'static str) -> 
     number(name, (0.0, 1.0, ""), default, doc)
 }
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "red",
-    aliases: &[],
-    family: "active",
-    summary: "Drops arrivals with a probability that grows with the average queue.",
-    citation: "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993; adaptive: Floyd, Gummadi, Shenker, 2001",
-    parameters: &[
-        packets(
-            "min-threshold",
-            "5",
-            "Average queue below which nothing is dropped (1993, section 4).",
-        ),
-        packets(
-            "max-threshold",
-            "15",
-            "Average queue at which the probability has its maximum; three times the minimum \
-             threshold (Floyd 1997).",
-        ),
-        share(
-            "weight",
-            "0.002",
-            "Weight of the queue at an arrival in the average (1993, section 4).",
-        ),
-        share(
-            "max-probability",
-            "0.1",
-            "Probability at the maximum threshold; 0.02 in 1993, 0.1 recommended since 1997.",
-        ),
-        flag(
-            "gentle",
-            "true",
-            "Whether the probability rises on to one at twice the maximum threshold, instead of \
-             jumping there (Floyd 2000).",
-        ),
-        flag(
-            "adaptive",
-            "false",
-            "Whether the maximum probability follows the load, twice a second (Floyd, Gummadi, \
-             Shenker 2001).",
-        ),
-        integer(
-            "mean-packet",
-            (64, 65_535, "bytes"),
-            "1000",
-            "A typical packet: the average falls by one weight for each that an idle link \
-                  could have sent at its mean rate.",
-        ),
-        aqm::ECN,
-    ],
-};
+fadeout_core::parameters! {
+    /// What a scenario may set.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct RedParameters {
+        /// Average queue below which nothing is dropped (1993, section 4).
+        pub min_threshold: f64 = packets("5"),
+        /// Average queue at which the probability has its maximum; three times the minimum
+        /// threshold (Floyd 1997).
+        pub max_threshold: f64 = packets("15"),
+        /// Weight of the queue at an arrival in the average (1993, section 4).
+        pub weight: f64 = share("0.002"),
+        /// Probability at the maximum threshold; 0.02 in 1993, 0.1 recommended since 1997.
+        pub max_probability: f64 = share("0.1"),
+        /// Whether the probability rises on to one at twice the maximum threshold, instead of
+        /// jumping there (Floyd 2000).
+        pub is_gentle as "gentle": bool = flag("true"),
+        /// Whether the maximum probability follows the load, twice a second (Floyd, Gummadi,
+        /// Shenker 2001).
+        pub is_adaptive as "adaptive": bool = flag("false"),
+        /// A typical packet: the average falls by one weight for each that an idle link could have
+        /// sent at its mean rate.
+        pub mean_packet: Bytes = integer((64, 65_535, "bytes"), "1000"),
+        /// Whether ECN-capable packets are marked where others are dropped (RFC 3168).
+        pub ecn: bool = flag("true"),
+    }
+}
+
+/// RED on a link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RedConfig {
+    /// Its parameters.
+    pub parameters: RedParameters,
+    /// Time to send a typical packet: how fast the average falls while the queue is empty.
+    pub packet_time: Span,
+}
+
+impl RedConfig {
+    /// RED with these parameters on a link of this mean rate.
+    pub fn on(rate: Rate, parameters: RedParameters) -> RedConfig {
+        RedConfig {
+            parameters,
+            packet_time: rate.time_to_send(parameters.mean_packet),
+        }
+    }
+}
+
+impl Registered<Rate> for RedConfig {
+    const ENTRY: Entry = Entry::new(
+        "red",
+        "active",
+        "Drops arrivals with a probability that grows with the average queue.",
+        "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993; adaptive: Floyd, Gummadi, Shenker, 2001",
+    )
+    .with_parameters(RedParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, rate: Rate) -> Self {
+        RedConfig::on(rate, RedParameters::read(settings))
+    }
+}
+
+impl Start for RedConfig {
+    type Queue = Red;
+
+    fn start(self, _: Option<Limit>, stream: Stream) -> Result<Option<Red>, LinkError> {
+        Red::new(self, stream).map(Some)
+    }
+}
 
 /// A first-in-first-out queue under RED.
 #[derive(Debug)]
 pub(crate) struct Red {
-    config: RedConfig,
+    config: RedParameters,
+    packet_time: Span,
     queue: Fifo,
     average: f64,
     max_probability: f64,
@@ -150,6 +124,10 @@ enum Verdict {
 
 impl Red {
     pub(crate) fn new(config: RedConfig, stream: Stream) -> Result<Self, LinkError> {
+        let RedConfig {
+            parameters: config,
+            packet_time,
+        } = config;
         in_range("min-threshold", config.min_threshold, 0.0..)?;
         let above = config.min_threshold;
         if config.max_threshold.partial_cmp(&above) != Some(std::cmp::Ordering::Greater) {
@@ -165,6 +143,7 @@ impl Red {
         Ok(Red {
             max_probability: config.max_probability,
             config,
+            packet_time,
             queue: Fifo::default(),
             average: 0.0,
             count: None,
@@ -174,7 +153,75 @@ impl Red {
         })
     }
 
-    pub(super) fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
+    /// Updates the average with the queue that an arrival finds.
+    fn average(&mut self, now: Time) {
+        let weight = self.config.weight;
+        if self.queue.is_empty() {
+            // As if that many small packets had arrived to an empty queue.
+            let idle = now.since(self.empty_since).as_secs_f64();
+            let packets = idle / self.packet_time.as_secs_f64();
+            // An unlimited rate has no packet time; then 0/0 is no idle time at all. An average
+            // of zero, as a lightly loaded link has it, needs no power.
+            if packets > 0.0 && self.average > 0.0 {
+                self.average *= math::pow(1.0 - weight, packets);
+                if self.average < LEAST_AVERAGE {
+                    self.average = 0.0;
+                }
+            }
+            self.empty_since = now;
+        } else {
+            self.average += weight * (self.queue.packets() as f64 - self.average);
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        let RedParameters {
+            min_threshold: min,
+            max_threshold: max,
+            is_gentle,
+            ..
+        } = self.config;
+        let average = self.average;
+        if average < min {
+            Verdict::Admit
+        } else if average < max {
+            Verdict::Early(self.max_probability * (average - min) / (max - min))
+        } else if is_gentle && average < 2.0 * max {
+            let rest = 1.0 - self.max_probability;
+            Verdict::Early(self.max_probability + rest * (average - max) / max)
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    /// Moves the maximum probability so that the average stays in the middle fifth between the
+    /// thresholds. The average does not move between arrivals, so the steps due since the last
+    /// one are made now.
+    fn adapt(&mut self, now: Time) {
+        let RedParameters {
+            min_threshold: min,
+            max_threshold: max,
+            ..
+        } = self.config;
+        let (low, high) = (min + 0.4 * (max - min), min + 0.6 * (max - min));
+        while self.adapt_at <= now {
+            let before = self.max_probability;
+            if self.average > high && before <= ADAPTED.1 {
+                self.max_probability += f64::min(0.01, before / 4.0);
+            } else if self.average < low && before >= ADAPTED.0 {
+                self.max_probability *= 0.9;
+            }
+            self.adapt_at += ADAPT_EVERY;
+            if self.max_probability == before {
+                // Nothing moves until the average does.
+                self.adapt_at = next_on_grid(self.adapt_at, ADAPT_EVERY, now);
+            }
+        }
+    }
+}
+
+impl Managed for Red {
+    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
         let now = arrival.arrived_at;
         if self.config.is_adaptive {
             self.adapt(now);
@@ -210,7 +257,7 @@ impl Red {
         is_admitted
     }
 
-    pub(super) fn dequeue(&mut self, now: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, _: &mut Outcome<'_>) -> Option<Queued> {
         let head = self.queue.pop();
         if self.queue.is_empty() {
             self.empty_since = now;
@@ -218,78 +265,12 @@ impl Red {
         head
     }
 
-    pub(super) fn packets(&self) -> u64 {
+    fn packets(&self) -> u64 {
         self.queue.packets()
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.queue.bytes()
-    }
-
-    /// Updates the average with the queue that an arrival finds.
-    fn average(&mut self, now: Time) {
-        let weight = self.config.weight;
-        if self.queue.is_empty() {
-            // As if that many small packets had arrived to an empty queue.
-            let idle = now.since(self.empty_since).as_secs_f64();
-            let packets = idle / self.config.packet_time.as_secs_f64();
-            // An unlimited rate has no packet time; then 0/0 is no idle time at all. An average
-            // of zero, as a lightly loaded link has it, needs no power.
-            if packets > 0.0 && self.average > 0.0 {
-                self.average *= math::pow(1.0 - weight, packets);
-                if self.average < LEAST_AVERAGE {
-                    self.average = 0.0;
-                }
-            }
-            self.empty_since = now;
-        } else {
-            self.average += weight * (self.queue.packets() as f64 - self.average);
-        }
-    }
-
-    fn verdict(&self) -> Verdict {
-        let RedConfig {
-            min_threshold: min,
-            max_threshold: max,
-            is_gentle,
-            ..
-        } = self.config;
-        let average = self.average;
-        if average < min {
-            Verdict::Admit
-        } else if average < max {
-            Verdict::Early(self.max_probability * (average - min) / (max - min))
-        } else if is_gentle && average < 2.0 * max {
-            let rest = 1.0 - self.max_probability;
-            Verdict::Early(self.max_probability + rest * (average - max) / max)
-        } else {
-            Verdict::Drop
-        }
-    }
-
-    /// Moves the maximum probability so that the average stays in the middle fifth between the
-    /// thresholds. The average does not move between arrivals, so the steps due since the last
-    /// one are made now.
-    fn adapt(&mut self, now: Time) {
-        let RedConfig {
-            min_threshold: min,
-            max_threshold: max,
-            ..
-        } = self.config;
-        let (low, high) = (min + 0.4 * (max - min), min + 0.6 * (max - min));
-        while self.adapt_at <= now {
-            let before = self.max_probability;
-            if self.average > high && before <= ADAPTED.1 {
-                self.max_probability += f64::min(0.01, before / 4.0);
-            } else if self.average < low && before >= ADAPTED.0 {
-                self.max_probability *= 0.9;
-            }
-            self.adapt_at += ADAPT_EVERY;
-            if self.max_probability == before {
-                // Nothing moves until the average does.
-                self.adapt_at = next_on_grid(self.adapt_at, ADAPT_EVERY, now);
-            }
-        }
     }
 }
 
@@ -300,7 +281,12 @@ mod tests {
     use fadeout_core::Ecn;
 
     fn config() -> RedConfig {
-        RedConfig::new(&Parameters::default(), Rate::from_bits_per_sec(8_000_000))
+        with(RedParameters::default())
+    }
+
+    /// On a link of 8 Mbit/s.
+    fn with(parameters: RedParameters) -> RedConfig {
+        RedConfig::on(Rate::from_bits_per_sec(8_000_000), parameters)
     }
 
     fn red(config: RedConfig) -> Red {
@@ -329,19 +315,19 @@ mod tests {
 
     #[test]
     fn without_gentle_everything_is_dropped_from_the_maximum_threshold_on() {
-        let config = RedConfig {
+        let config = with(RedParameters {
             is_gentle: false,
-            ..config()
-        };
+            ..RedParameters::default()
+        });
         assert_eq!(verdict(config, 15.0), Verdict::Drop);
     }
 
     #[test]
     fn the_average_is_exponentially_weighted_over_arrivals() {
-        let mut red = red(RedConfig {
+        let mut red = red(with(RedParameters {
             weight: 0.01,
-            ..config()
-        });
+            ..RedParameters::default()
+        }));
         let mut rig = Rig::default();
         for _ in 0..4 {
             let arrival = rig.full(ms(0));
@@ -367,10 +353,10 @@ mod tests {
 
     /// Gaps between the drops of an average that stands at `average`.
     fn gaps(average: f64, n: u32) -> Vec<u32> {
-        let mut red = red(RedConfig {
+        let mut red = red(with(RedParameters {
             weight: 0.0,
-            ..config()
-        });
+            ..RedParameters::default()
+        }));
         red.average = average;
         let mut rig = Rig::default();
         let first = rig.full(ms(0));
@@ -402,10 +388,10 @@ mod tests {
     #[test]
     fn ecn_capable_packets_are_marked_below_the_maximum_threshold_and_dropped_above() {
         for (average, is_marked) in [(14.9, true), (29.9, false)] {
-            let mut red = red(RedConfig {
+            let mut red = red(with(RedParameters {
                 weight: 0.0,
-                ..config()
-            });
+                ..RedParameters::default()
+            }));
             red.average = average;
             let mut rig = Rig::default();
             let first = rig.full(ms(0));
@@ -421,10 +407,10 @@ mod tests {
 
     #[test]
     fn the_adaptive_maximum_probability_follows_the_average_within_its_bounds() {
-        let mut red = red(RedConfig {
+        let mut red = red(with(RedParameters {
             is_adaptive: true,
-            ..config()
-        });
+            ..RedParameters::default()
+        }));
         red.average = 14.0;
         red.adapt(ms(1_000));
         assert!((red.max_probability - 0.12).abs() < 1e-12);
@@ -439,10 +425,10 @@ mod tests {
 
     #[test]
     fn crossed_thresholds_are_an_error() {
-        let config = RedConfig {
+        let config = with(RedParameters {
             max_threshold: 5.0,
-            ..config()
-        };
+            ..RedParameters::default()
+        });
         let error = Red::new(config, Stream::new(1, "link.aqm", 0)).map(|_| ());
         let message = error.expect_err("crossed").to_string();
         let expected = "max-threshold is 5; expected more than the min-threshold of 5";

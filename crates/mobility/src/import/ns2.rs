@@ -209,6 +209,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
         #[test]
         fn no_text_makes_the_reader_panic(text in "(\\$ns_ at |\\$node_\\(|set|dest|[0-9.e)\" X_-]|\\PC|\n){0,60}") {
             let _ = ns2(&text);

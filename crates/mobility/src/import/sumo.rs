@@ -203,6 +203,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
         #[test]
         fn no_text_makes_the_reader_panic(
             text in "(<fcd-export>|<timestep time=\"|<vehicle id=\"|[0-9.e\"]| x=\"| y=\"|/>|\\PC|\n){0,60}",

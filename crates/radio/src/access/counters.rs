@@ -1,5 +1,8 @@
 //! What a radio access and its UEs have done so far.
 
+use crate::bearer::BearerCounters;
+use crate::leg::BlockCounters;
+
 /// What a radio access has done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
@@ -32,4 +35,22 @@ pub struct DirectionCounters {
     pub retransmissions: u64,
     /// Transport blocks given up after their last transmission.
     pub lost_blocks: u64,
+}
+
+impl DirectionCounters {
+    /// Adds what a leg has done.
+    pub(super) fn add_leg(&mut self, leg: &BlockCounters) {
+        self.blocks += leg.blocks;
+        self.retransmissions += leg.retransmissions;
+        self.lost_blocks += leg.lost_blocks;
+    }
+
+    /// Adds what a bearer has done.
+    pub(super) fn add_bearer(&mut self, bearer: &BearerCounters) {
+        self.delivered_packets += bearer.delivered_packets;
+        self.delivered_bytes += bearer.delivered_bytes;
+        self.dropped_packets += bearer.dropped_packets;
+        self.aqm_dropped_packets += bearer.aqm_dropped_packets;
+        self.marked_packets += bearer.marked_packets;
+    }
 }

@@ -1,4 +1,6 @@
-//! Discontinuous reception (TS 36.321 and TS 38.321 clause 5.7): when a UE listens.
+//! Discontinuous reception: when a UE listens.
+//!
+//! Standard: TS 36.321 §5.7; TS 38.321 §5.7.
 
 use fadeout_core::{Span, Time};
 

@@ -28,8 +28,10 @@ impl Default for LogicalChannel {
 /// one of 1500 bytes with headers, and owe it.
 const WHOLE_SDU: u32 = 1600;
 
-/// Variable Bj of logical channel prioritisation (TS 38.321 clause 5.4.3.1.1, TS 36.321 clause
-/// 5.4.3.1): what a channel may still send at its prioritised rate.
+/// Variable Bj of logical channel prioritisation: what a channel may still send at its prioritised
+/// rate.
+///
+/// Standard: TS 38.321 §5.4.3.1.1; TS 36.321 §5.4.3.1.
 #[derive(Debug, Clone, Copy)]
 pub struct Bucket {
     /// Bytes a second; none for infinity.

@@ -1,7 +1,7 @@
-//! How a UE asks for the uplink: scheduling requests and buffer status reports.
+//! How a UE asks for the uplink: scheduling requests. What a buffer status report says is
+//! [`BufferStatus`](crate::wire::BufferStatus).
 
 use fadeout_core::Span;
-use std::sync::LazyLock;
 
 /// When UEs may send scheduling requests, and what follows one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +45,10 @@ impl RequestConfig {
     }
 }
 
-/// SR periodicities in slots: of LTE in subframes (TS 36.213 Table 10.1.5-1) and of NR at each
-/// spacing (TS 38.331, SchedulingRequestResourceConfig; the periods below a slot aside).
+/// SR periodicities in slots: of LTE in subframes, and of NR at each spacing as
+/// SchedulingRequestResourceConfig has them, the periods below a slot aside.
+///
+/// Standard: TS 36.213 Table 10.1.5-1; TS 38.331 §6.3.2.
 const LTE_PERIODS: &[u32] = &[1, 2, 5, 10, 20, 40, 80];
 const NR_PERIODS: [&[u32]; 4] = [
     &[1, 2, 4, 5, 8, 10, 16, 20, 40, 80],
@@ -63,135 +65,9 @@ pub fn request_periods(mu: Option<u8>) -> &'static [u32] {
     }
 }
 
-/// The format of buffer status reports: what they add to a transport block, and in which steps
-/// they count.
-///
-/// One report covers all logical channels of the UE. LTE's short report has the steps of TS
-/// 36.321 Table 6.1.3.1-1, whose formula is theirs within one byte. NR reports use the long
-/// format's 8-bit steps, here the exponential series between the ends of TS 38.321 Table
-/// 6.1.3.1-2, from which the table's own entries differ by less than a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BufferStatus {
-    /// 6 bits: up to 150 kB.
-    Lte,
-    /// 8 bits: up to 81 MB.
-    Nr,
-}
-
-static LTE_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(62, 150_000.0));
-static NR_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(254, 81_338_368.0));
-
-// Upper ends of the ranges: 10 bytes to `last` in `count` equal ratios.
-fn steps(count: u32, last: f64) -> Vec<u32> {
-    let ratio = last / 10.0;
-    let at = |n: u32| {
-        let exponent = f64::from(n) / f64::from(count - 1);
-        // A hair less, lest rounding of the power puts an exact value one byte higher.
-        (10.0 * fadeout_core::math::pow(ratio, exponent) - 1e-6).ceil() as u32
-    };
-    (0..count).map(at).collect()
-}
-
-impl BufferStatus {
-    /// Bytes of a report in a transport block, subheader included: TS 36.321 clause 6.1.3.1 short
-    /// BSR, TS 38.321 clause 6.1.3.1 long BSR of one group.
-    pub const fn size(self) -> u32 {
-        match self {
-            BufferStatus::Lte => 2,
-            BufferStatus::Nr => 4,
-        }
-    }
-
-    /// What the base station takes `bytes` for: the upper end of its range. Above the last step,
-    /// the last step and half as much again.
-    pub fn reported(self, bytes: u64) -> u64 {
-        let steps = self.steps();
-        let last = u64::from(steps[steps.len() - 1]);
-        match self.index(bytes) {
-            0 => 0,
-            index => steps
-                .get(usize::from(index) - 1)
-                .map_or(last + last / 2, |&step| u64::from(step)),
-        }
-    }
-
-    /// The buffer size field of a report of `bytes`: the number of their range, from 0 for
-    /// nothing to one above the last step.
-    pub fn index(self, bytes: u64) -> u8 {
-        if bytes == 0 {
-            return 0;
-        }
-        let below = |&step: &u32| u64::from(step) < bytes;
-        self.steps().partition_point(below) as u8 + 1
-    }
-
-    /// Upper ends of the ranges, from index 1 on.
-    fn steps(self) -> &'static [u32] {
-        match self {
-            BufferStatus::Lte => &LTE_STEPS,
-            BufferStatus::Nr => &NR_STEPS,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lte_reports_have_the_steps_of_the_table() {
-        // Every fifth entry of TS 36.321 Table 6.1.3.1-1.
-        let table = [
-            (1, 10),
-            (6, 22),
-            (11, 49),
-            (16, 107),
-            (21, 234),
-            (26, 515),
-            (31, 1132),
-            (36, 2490),
-            (41, 5476),
-            (46, 12_043),
-            (51, 26_487),
-            (56, 58_255),
-            (61, 128_125),
-            (62, 150_000),
-        ];
-        for (index, bytes) in table {
-            assert_eq!(LTE_STEPS[index - 1], bytes, "index {index}");
-        }
-    }
-
-    #[test]
-    fn a_report_never_understates_and_overstates_by_less_than_a_step() {
-        for status in [BufferStatus::Lte, BufferStatus::Nr] {
-            assert_eq!(status.reported(0), 0);
-            for bytes in (1..150_000).step_by(7) {
-                let reported = status.reported(bytes);
-                let step = if status == BufferStatus::Lte {
-                    1.171
-                } else {
-                    1.066
-                };
-                assert!(reported >= bytes && reported as f64 <= bytes as f64 * step + 10.0);
-            }
-        }
-        assert_eq!(BufferStatus::Lte.reported(1_000_000), 225_000);
-    }
-
-    #[test]
-    fn the_index_of_a_report_is_that_of_the_table() {
-        let lte = [0, 1, 10, 11, 150_000, 150_001].map(|bytes| BufferStatus::Lte.index(bytes));
-        assert_eq!(lte, [0, 1, 1, 2, 62, 63]);
-        let nr = [0, 10, 81_338_368, 81_338_369].map(|bytes| BufferStatus::Nr.index(bytes));
-        assert_eq!(nr, [0, 1, 254, 255]);
-        // What was taken for the report has the report's own index.
-        for status in [BufferStatus::Lte, BufferStatus::Nr] {
-            for bytes in (0..90_000_000).step_by(77_777) {
-                assert_eq!(status.index(status.reported(bytes)), status.index(bytes));
-            }
-        }
-    }
 
     #[test]
     fn opportunities_come_once_a_period_at_the_offset() {

@@ -44,7 +44,9 @@ const DOWNLINK: u8 = 1;
 
 /// C-RNTI of the first UE; a cell knows its UEs by it.
 const FIRST_RNTI: u32 = 0x4601;
-/// Further ones before they repeat: C-RNTIs end at 0xfff2 (TS 38.321 Table 7.1-1).
+/// Further ones before they repeat: C-RNTIs end at 0xfff2.
+///
+/// Standard: TS 38.321 Table 7.1-1.
 const RNTIS: u32 = 0xfff3 - FIRST_RNTI;
 
 /// Identity of a UE, from 1 on.

@@ -7,7 +7,9 @@ use std::net::Ipv4Addr;
 
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
-/// The data offset field counts to 15 words (RFC 9293 section 3.1).
+/// The data offset field counts to 15 words.
+///
+/// Standard: RFC 9293 §3.1.
 const MAX_OPTIONS: usize = 40;
 const PROTOCOL_TCP: u8 = 6;
 const INITIAL_TTL: u8 = 64;
@@ -221,7 +223,9 @@ fn wrapped(initial: u32, offset: u64) -> u32 {
     initial.wrapping_add(offset as u32)
 }
 
-/// The sum of 16-bit big-endian words (RFC 1071), not yet folded.
+/// The sum of 16-bit big-endian words, not yet folded.
+///
+/// Standard: RFC 1071.
 fn sum_of(bytes: &[u8]) -> u64 {
     bytes
         .chunks_exact(2)

@@ -32,13 +32,14 @@ pub(crate) struct Captures {
 }
 
 impl Captures {
-    /// Opens a file for each node of `config.capture`, and each cell and UE of
-    /// `config.radio.capture`; `None` when there are none.
+    /// Opens a file for each node, cell and UE that `config.probes` captures; `None` when there
+    /// are none.
     pub(crate) fn open(
         config: &RecorderConfig,
         folder: Option<&RunFolder>,
     ) -> Result<Option<Self>, RecordError> {
-        if config.capture.is_empty() && config.radio.capture.is_empty() {
+        let probes = &config.probes;
+        if probes.capture.is_empty() && probes.radio_capture.is_empty() {
             return Ok(None);
         }
         if let Some(folder) = folder {
@@ -51,13 +52,13 @@ impl Captures {
             files: Vec::new(),
             radio: RadioCaptures::open(config, folder)?,
         };
-        for &node in &config.capture {
+        for &node in &probes.capture {
             let entry = &mut captures.file_of_node[node.index()];
             if entry.is_none() {
                 *entry = Some(captures.files.len());
                 let name = config.nodes[node.index()].clone();
                 let stem = file::file_stem(&config.nodes, node.index());
-                let interface = Interface::raw(config.snaplen);
+                let interface = Interface::raw(probes.capture_snap);
                 captures.files.push(CaptureFile::open(
                     Subject::Node(name),
                     &stem,

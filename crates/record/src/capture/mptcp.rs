@@ -1,5 +1,7 @@
-//! Multipath TCP options on the wire (RFC 8684 section 3), with keys, tokens, nonces and HMACs
-//! that follow from the endpoints' ids: the simulation has none.
+//! Multipath TCP options on the wire, with keys, tokens, nonces and HMACs that follow from the
+//! endpoints' ids: the simulation has none.
+//!
+//! Standard: RFC 8684 §3.
 
 use super::headers::scrambled;
 use crate::{EndpointInfo, address_of};
@@ -43,7 +45,9 @@ impl Identity {
         })
     }
 
-    /// The HMAC with which this end proves itself to `peer` (RFC 8684 section 3.2).
+    /// The HMAC with which this end proves itself to `peer`.
+    ///
+    /// Standard: RFC 8684 §3.2.
     fn proof(&self, peer: &Identity) -> [u8; 32] {
         self.authenticated(peer, &[self.nonce, peer.nonce].concat())
     }

@@ -1,7 +1,7 @@
 //! The pcapng file format: section header, one interface, enhanced packets
 //! (draft-ietf-opsawg-pcapng, sections 4.1 to 4.3), little-endian.
 
-use fadeout_core::Time;
+use fadeout_core::{Bytes, Time};
 use std::io::{self, Write};
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -25,18 +25,19 @@ pub(super) struct Interface {
 
 impl Interface {
     /// Packets that begin with their IP header (LINKTYPE_RAW).
-    pub(super) fn raw(snaplen: u32) -> Interface {
-        Interface {
-            link_type: 101,
-            snaplen,
-        }
+    pub(super) fn raw(snap: Bytes) -> Interface {
+        Interface::new(101, snap)
     }
 
     /// PDUs with the name of their dissector (LINKTYPE_WIRESHARK_UPPER_PDU).
-    pub(super) fn exported(snaplen: u32) -> Interface {
+    pub(super) fn exported(snap: Bytes) -> Interface {
+        Interface::new(252, snap)
+    }
+
+    fn new(link_type: u16, snap: Bytes) -> Interface {
         Interface {
-            link_type: 252,
-            snaplen,
+            link_type,
+            snaplen: u32::try_from(snap.0).unwrap_or(u32::MAX),
         }
     }
 

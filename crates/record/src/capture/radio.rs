@@ -8,8 +8,10 @@ use super::hosts::Hosts;
 use super::pcapng::Interface;
 use super::profile;
 use crate::manifest::Subject;
-use crate::{RadioSubject, RecordError, RecorderConfig, RunFolder};
-use fadeout_core::{CellId, Direction, MacPdu, NodeId, Reception, SchedulingRequest, Time, UeId};
+use crate::{RecordError, RecorderConfig, RunFolder};
+use fadeout_core::{
+    CellId, Direction, MacPdu, NodeId, RadioSubject, Reception, SchedulingRequest, Time, UeId,
+};
 
 #[derive(Debug)]
 pub(super) struct RadioCaptures {
@@ -36,8 +38,8 @@ impl RadioCaptures {
         config: &RecorderConfig,
         folder: Option<&RunFolder>,
     ) -> Result<Option<Self>, RecordError> {
-        let radio = &config.radio;
-        if radio.capture.is_empty() {
+        let (probes, radio) = (&config.probes, &config.radio);
+        if probes.radio_capture.is_empty() {
             return Ok(None);
         }
         let captured = |nodes: &[NodeId]| -> Vec<Captured> {
@@ -53,7 +55,7 @@ impl RadioCaptures {
             frame: Vec::new(),
         };
         let names: Vec<String> = config.cells.iter().chain(&config.ues).cloned().collect();
-        for &subject in &radio.capture {
+        for &subject in &probes.radio_capture {
             let (entry, position, described) = match subject {
                 RadioSubject::Cell(cell) => {
                     let name = config.cells[cell.index()].clone();
@@ -70,7 +72,7 @@ impl RadioCaptures {
             if entry.file.is_none() {
                 entry.file = Some(captures.files.len());
                 let stem = format!("{}.radio", file_stem(&names, position));
-                let interface = Interface::exported(radio.snaplen);
+                let interface = Interface::exported(probes.radio_capture_snap);
                 let file = CaptureFile::open(described, &stem, interface, folder)?;
                 captures.files.push(file);
             }

@@ -2,9 +2,10 @@
 
 use super::tests::endpoint;
 use super::*;
-use crate::{RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject};
+use crate::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_core::{
-    Direction, EndpointId, Flags, PacketBytes, PacketPool, Reception, Segment, Span,
+    Bytes, Direction, EndpointId, Flags, PacketBytes, PacketPool, ProbeSettings, RadioSubject,
+    Reception, Segment, Span,
 };
 
 const CELL: CellId = CellId(0);
@@ -12,20 +13,22 @@ const UE: UeId = UeId(1);
 
 /// A server on node 0, a cell on node 1, UEs on nodes 2 and 3; a flow from the server to the
 /// second UE.
-fn config(capture: Vec<RadioSubject>, snaplen: u32) -> RecorderConfig {
+fn config(capture: Vec<RadioSubject>, snaplen: u64) -> RecorderConfig {
     RecorderConfig {
         nodes: ["server", "macro", "near", "far"].map(String::from).into(),
         cells: vec!["macro".into()],
         ues: vec!["near".into(), "far".into()],
         endpoints: vec![endpoint(0, 1, 40_000), endpoint(3, 0, 5201)],
-        radio: RadioCaptureConfig {
-            capture,
-            snaplen,
+        radio: RadioInfo {
             cell_nodes: vec![NodeId(1)],
             ue_nodes: vec![NodeId(2), NodeId(3)],
             channels: Vec::new(),
         },
-        ..RecorderConfig::default()
+        ..RecorderConfig::new(ProbeSettings {
+            radio_capture: capture,
+            radio_capture_snap: Bytes(snaplen),
+            ..ProbeSettings::NOTHING
+        })
     }
 }
 
@@ -97,7 +100,7 @@ fn read(mut file: &[u8]) -> Vec<Captured> {
     packets
 }
 
-fn captures(subjects: &[RadioSubject], snaplen: u32) -> Captures {
+fn captures(subjects: &[RadioSubject], snaplen: u64) -> Captures {
     Captures::open(&config(subjects.to_vec(), snaplen), None)
         .expect("memory needs no files")
         .expect("something is captured")

@@ -4,7 +4,9 @@ use super::file::file_stem;
 use super::headers::{Addressed, Headers};
 use super::*;
 use crate::{EndpointInfo, FlowInfo};
-use fadeout_core::{Ecn, EndpointId, Flags, FlowId, SackBlock, SackList, Segment, Span};
+use fadeout_core::{
+    Bytes, Ecn, EndpointId, Flags, FlowId, ProbeSettings, SackBlock, SackList, Segment, Span,
+};
 
 /// An endpoint of flow 0.
 pub(super) fn endpoint(node: u32, peer: u32, port: u16) -> EndpointInfo {
@@ -19,7 +21,7 @@ pub(super) fn endpoint(node: u32, peer: u32, port: u16) -> EndpointInfo {
 }
 
 /// A client on node 0 (endpoint 0) and a server on node 1 (endpoint 1).
-fn config(snaplen: u32) -> RecorderConfig {
+fn config(snaplen: u64) -> RecorderConfig {
     RecorderConfig {
         flows: vec![FlowInfo {
             name: "bulk".into(),
@@ -27,9 +29,11 @@ fn config(snaplen: u32) -> RecorderConfig {
         }],
         nodes: vec!["client".into(), "server".into()],
         endpoints: vec![endpoint(0, 1, 40_000), endpoint(1, 0, 443)],
-        capture: vec![NodeId(0)],
-        snaplen,
-        ..RecorderConfig::default()
+        ..RecorderConfig::new(ProbeSettings {
+            capture: vec![NodeId(0)],
+            capture_snap: Bytes(snaplen),
+            ..ProbeSettings::NOTHING
+        })
     }
 }
 
@@ -182,7 +186,7 @@ fn data(seq: u64, len: u32) -> Segment {
 
 /// A handshake, three data segments of which the first is lost beyond the client, and the
 /// server's acknowledgment with a SACK block.
-fn exchange(snaplen: u32, server_scale: Option<u8>) -> Vec<u8> {
+fn exchange(snaplen: u64, server_scale: Option<u8>) -> Vec<u8> {
     let mut captures = Captures::open(&config(snaplen), None)
         .expect("memory is writable")
         .expect("one node");

@@ -1,41 +1,42 @@
 //! Blockages.
 
 use super::*;
+use crate::table::KeyValue;
 
 impl Builder<'_, '_> {
-    /// `indices` has every link and bearer of the file, `links` what could be built of the links.
+    /// `media` has every link and bearer of the file, `links` what could be built of the links.
     pub(super) fn blockage(
         &mut self,
         name: &str,
         fields: &Fields,
-        indices: &BTreeMap<&str, usize>,
+        media: &BTreeMap<&str, Medium>,
         links: &[Option<Link>],
     ) -> Option<Blockage> {
-        let link = fields
+        let medium = fields
             .item("link")
-            .and_then(|item| self.link_index(item, indices));
-        let direction = match fields.text("direction") {
-            Some("forward") => Some(Directions::Forward),
-            Some("reverse") => Some(Directions::Reverse),
-            Some(_) => Some(Directions::Both),
-            None => None,
-        };
+            .and_then(|item| self.medium(item, media));
+        let direction = Directions::read(fields.item("direction"));
         let schedule = fields
             .fields("schedule")
             .and_then(|schedule| self.schedule(schedule));
         let effect = self.effect(fields);
         let depth = fields.item("depth").and_then(|item| self.depth(item));
-        if let (Some(link), Some(direction), Some(depth)) = (link, direction, &depth) {
-            match links.get(link) {
-                Some(Some(link)) => self.check_radio(fields, link, direction, depth),
-                // One with mistakes of its own.
-                Some(None) => {}
-                None => self.check_bearer(fields, depth),
+        if let (Some(medium), Some(direction), Some(depth)) = (medium, direction, &depth) {
+            match medium {
+                Medium::Link(link) => {
+                    // One that is not there has mistakes of its own.
+                    if let Some(link) = &links[link] {
+                        self.check_radio(fields, link, direction, depth);
+                    }
+                }
+                Medium::Rab(_) | Medium::RadioBearer(_) => {
+                    self.check_bearer(fields, depth);
+                }
             }
         }
         Some(Blockage {
             name: name.to_owned(),
-            link: link?,
+            medium: medium?,
             direction: direction?,
             schedule: schedule?,
             effect: effect?,
@@ -43,20 +44,17 @@ impl Builder<'_, '_> {
         })
     }
 
-    pub(super) fn link_index(
-        &mut self,
-        item: &Item,
-        indices: &BTreeMap<&str, usize>,
-    ) -> Option<usize> {
+    /// The link or bearer that `item` names among `media`.
+    pub(super) fn medium(&mut self, item: &Item, media: &BTreeMap<&str, Medium>) -> Option<Medium> {
         let Content::Text(name) = &item.content else {
             return None;
         };
-        let index = indices.get(name.as_str()).copied();
-        if index.is_none() {
+        let medium = media.get(name.as_str()).copied();
+        if medium.is_none() {
             let mistakes = &mut self.reader.mistakes;
-            refer_to_nothing(mistakes, item, "link", indices.keys().copied());
+            refer_to_nothing(mistakes, item, "link", media.keys().copied());
         }
-        index
+        medium
     }
 
     fn effect(&mut self, fields: &Fields) -> Option<BlockageEffect> {
@@ -107,12 +105,7 @@ impl Builder<'_, '_> {
             self.mistake(item.place, message, "[nearest, farthest]");
             return None;
         }
-        Some(Blocker {
-            width: fields.meters("blocker-width")?,
-            height: fields.meters("blocker-height")?,
-            distance,
-            offset: fields.meters("blocker-offset")?,
-        })
+        Blocker::read(fields, (distance,))
     }
 
     fn check_bearer(&mut self, fields: &Fields, depth: &BlockageDepth) {

@@ -13,7 +13,7 @@ impl Builder<'_, '_> {
     pub(super) fn flows(
         &mut self,
         named: &[(String, Fields)],
-        links: &BTreeMap<&str, usize>,
+        sources: &BTreeMap<String, LinkInfoSource>,
     ) -> Vec<Flow> {
         let mut flows = Vec::new();
         let mut names = BTreeSet::new();
@@ -23,7 +23,7 @@ impl Builder<'_, '_> {
                 continue;
             };
             for (member, (name, ends)) in members.iter().enumerate() {
-                let Some(flow) = self.flow(name, fields, links, ends) else {
+                let Some(flow) = self.flow(name, fields, sources, ends) else {
                     break;
                 };
                 let room = MAX_FLOWS.saturating_sub(flows.len() as u64);
@@ -146,7 +146,7 @@ impl Builder<'_, '_> {
             return None;
         }
         let sizes = Distribution {
-            kind: DistributionKind::new(arrivals.text("distribution")?)?,
+            kind: DistributionKind::from_name(arrivals.text("distribution")?)?,
             mean: arrivals.quantity("size")?,
             shape: arrivals.number("shape")?,
         };
@@ -179,7 +179,7 @@ impl Builder<'_, '_> {
         &mut self,
         name: &str,
         fields: &Fields,
-        links: &BTreeMap<&str, usize>,
+        sources: &BTreeMap<String, LinkInfoSource>,
         ends: &Ends,
     ) -> Option<Flow> {
         let (from, to) = (ends.from, ends.to);
@@ -211,7 +211,7 @@ impl Builder<'_, '_> {
             congestion_control: fields.named("congestion-control"),
             multipath,
             link_info: match fields.fields("link-info") {
-                Some(info) => Some(self.link_info(info, links)?),
+                Some(info) => Some(self.link_info(info, sources, ends)?),
                 None => None,
             },
         })
@@ -220,13 +220,19 @@ impl Builder<'_, '_> {
     fn link_info(
         &mut self,
         fields: &Fields,
-        links: &BTreeMap<&str, usize>,
+        sources: &BTreeMap<String, LinkInfoSource>,
+        ends: &Ends,
     ) -> Option<LinkInfoSettings> {
-        Some(LinkInfoSettings {
-            link: self.link_index(fields.item("link")?, links)?,
-            delay: fields.span("delay")?,
-            prediction: fields.span("prediction"),
-            error: fields.span("error")?,
-        })
+        let item = fields.item("link")?;
+        let Content::Text(name) = &item.content else {
+            return None;
+        };
+        let Some(&source) = sources.get(&ends.own_name(name)) else {
+            let names = sources.keys().map(String::as_str);
+            let mistakes = &mut self.reader.mistakes;
+            refer_to_nothing(mistakes, item, "link, bearer, UE or cell", names);
+            return None;
+        };
+        LinkInfoSettings::read(fields, (source,))
     }
 }

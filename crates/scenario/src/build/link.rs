@@ -1,6 +1,7 @@
 //! Links with their two directions.
 
 use super::*;
+use crate::table::KeyValue;
 use std::sync::Arc;
 
 /// Largest file that a scenario names.
@@ -8,7 +9,7 @@ const MAX_TRACE: u64 = 256 << 20;
 /// Most interruptions of one link in a run, on average.
 const MOST_CYCLES: u64 = 500_000;
 
-/// Steps, and after how long they repeat.
+/// Steps with their starts, and after how long they repeat.
 type Stepped<T> = (Vec<(Time, T)>, Option<Span>);
 
 impl Builder<'_, '_> {
@@ -71,10 +72,7 @@ impl Builder<'_, '_> {
             delay: delay?,
             jitter: fields.span("jitter")?,
             keeps_order: fields.flag("keeps-order")?,
-            changes: match fields.text("changes")? {
-                "for-arrivals" => Changes::ForArrivals,
-                _ => Changes::AtOnce,
-            },
+            changes: Changes::read(fields.item("changes"))?,
             framing: fields.bytes("framing")?,
             queue: queue?,
             loss: loss?,
@@ -116,7 +114,7 @@ impl Builder<'_, '_> {
             }
             "trace" => self.trace(fields),
             "series" => self.series(fields).map(RateModel::Series),
-            _ => self.radio(fields.fields("radio")?),
+            _ => Radio::read(fields.fields("radio")?, ()).map(RateModel::Radio),
         }
     }
 
@@ -227,31 +225,6 @@ impl Builder<'_, '_> {
                 None
             }
         }
-    }
-
-    fn radio(&mut self, fields: &Fields) -> Option<RateModel> {
-        Some(RateModel::Radio(Radio {
-            carrier: fields.hertz("carrier")?,
-            bandwidth: fields.hertz("bandwidth")?,
-            tx_power: fields.dbm("tx-power")?,
-            tx_beamwidth_deg: fields.quantity("tx-beamwidth")?,
-            rx_beamwidth_deg: fields.quantity("rx-beamwidth")?,
-            distance: fields.meters("distance")?,
-            tx_height: fields.meters("tx-height")?,
-            rx_height: fields.meters("rx-height")?,
-            elevation_beamwidth_deg: fields.quantity("elevation-beamwidth")?,
-            antenna_efficiency: fields.number("antenna-efficiency")?,
-            noise_figure: fields.decibel("noise-figure")?,
-            implementation_loss: fields.decibel("implementation-loss")?,
-            layers: fields.integer("layers")? as u32,
-            overhead: fields.number("overhead")?,
-            mcs_table: match fields.text("mcs-table")? {
-                "256qam" => McsTable::Qam256,
-                "64qam-low-se" => McsTable::Qam64LowSe,
-                _ => McsTable::Qam64,
-            },
-            max_rate: fields.rate("max-rate"),
-        }))
     }
 
     pub(super) fn loss(&mut self, fields: &Fields) -> Option<Loss> {

@@ -1,11 +1,11 @@
 //! Builds the model from what was read, and checks what no single value shows: that names refer
 //! to something, that intervals are in order, that routes exist.
 
-mod bearer;
 mod blockage;
 mod flow;
 mod link;
 mod multipath;
+mod rab;
 mod radio;
 mod route;
 
@@ -16,7 +16,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item, Reader, is_name};
 use crate::suggest::nearest;
 use crate::tree::{Place, Table, shortened};
-use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};
+use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(crate) fn scenario(
         duration: Span::ZERO,
         seed: 0,
         nodes: Nodes::default(),
-        link_ends: BTreeMap::new(),
+        media: BTreeMap::new(),
         groups: BTreeMap::new(),
         files: BTreeMap::new(),
     };
@@ -48,8 +48,8 @@ struct Builder<'r, 'c> {
     /// Seed of the run; zero while unknown.
     seed: u64,
     nodes: Nodes,
-    /// Index and ends of the links and bearers that could be built, by name.
-    link_ends: BTreeMap<String, (usize, (NodeId, NodeId))>,
+    /// The links and bearers that could be built with their ends, by name.
+    media: BTreeMap<String, (Medium, (NodeId, NodeId))>,
     /// Nodes of the UEs that a `count` made, by the name that made them.
     groups: BTreeMap<String, Vec<NodeId>>,
     /// Trace files read so far, by path.
@@ -68,10 +68,10 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.link(name, fields))
             .collect();
-        let bearers: Vec<Option<PlainBearer>> = file
-            .map("bearer")
+        let rabs: Vec<Option<Rab>> = file
+            .map("rab")
             .iter()
-            .map(|(name, fields)| self.plain_bearer(name, fields))
+            .map(|(name, fields)| self.rab(name, fields))
             .collect();
         let cells: Vec<Option<Cell>> = file
             .map("cell")
@@ -89,33 +89,33 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.building(name, fields))
             .collect();
-        let named = file.map("link").iter().chain(file.map("bearer"));
-        let indices: BTreeMap<&str, usize> = named
-            .enumerate()
-            .map(|(index, (name, _))| (name.as_str(), index))
-            .collect();
+        let wired = file.map("link").iter().enumerate();
+        let wired = wired.map(|(index, (name, _))| (name.as_str(), Medium::Link(index)));
+        let named_rabs = file.map("rab").iter().enumerate();
+        let named_rabs = named_rabs.map(|(index, (name, _))| (name.as_str(), Medium::Rab(index)));
+        let named: BTreeMap<&str, Medium> = wired.chain(named_rabs).collect();
         let blockages: Vec<Option<Blockage>> = file
             .map("blockage")
             .iter()
-            .map(|(name, fields)| self.blockage(name, fields, &indices, &links))
+            .map(|(name, fields)| self.blockage(name, fields, &named, &links))
             .collect();
         for (index, link) in links.iter().enumerate() {
             if let Some(link) = link {
-                let ends = (index, (link.from, link.to));
-                self.link_ends.insert(link.name.clone(), ends);
+                let ends = (Medium::Link(index), (link.from, link.to));
+                self.media.insert(link.name.clone(), ends);
             }
         }
-        for (index, bearer) in bearers.iter().enumerate() {
-            let Some(bearer) = bearer else { continue };
-            let ends = (links.len() + index, (bearer.from, bearer.to));
-            let is_taken = self.link_ends.insert(bearer.name.clone(), ends).is_some();
+        for (index, rab) in rabs.iter().enumerate() {
+            let Some(rab) = rab else { continue };
+            let ends = (Medium::Rab(index), (rab.from, rab.to));
+            let is_taken = self.media.insert(rab.name.clone(), ends).is_some();
             if is_taken {
-                let message = format!("a link and a bearer are called `{}`", bearer.name);
-                self.mistake(file.place_of("bearer"), message, "different names");
+                let message = format!("a link and a bearer are called `{}`", rab.name);
+                self.mistake(file.place_of("rab"), message, "different names");
             }
         }
-        self.add_bearer_ends(links.len() + bearers.len(), &ues, &bases, file);
-        let flows = self.flows(file.map("flow"), &indices);
+        self.add_bearer_ends(&ues, &bases, file);
+        let flows = self.flows(file.map("flow"), &sources(&named, &ues, &bases));
         let probe = file.fields("probe");
         let probe = probe.and_then(|fields| self.probe(fields, &bases, &ues));
         let scenario = Scenario {
@@ -124,7 +124,7 @@ impl Builder<'_, '_> {
             seed: file.integer("seed")?,
             nodes: std::mem::take(&mut self.nodes).list,
             links: links.into_iter().collect::<Option<_>>()?,
-            plain_bearers: bearers.into_iter().collect::<Option<_>>()?,
+            rabs: rabs.into_iter().collect::<Option<_>>()?,
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
@@ -189,6 +189,24 @@ impl Builder<'_, '_> {
             .mistakes
             .push(Mistake::new(place, message).expected(expected));
     }
+}
+
+/// Who can tell of itself: links, bearers and cells, by name. A cell called like one of the others
+/// is named by its UE.
+fn sources(
+    media: &BTreeMap<&str, Medium>,
+    ues: &[Ue],
+    cells: &[(String, NodeId)],
+) -> BTreeMap<String, LinkInfoSource> {
+    let cells = cells.iter().enumerate();
+    let cells = cells.map(|(index, (name, _))| (name.clone(), LinkInfoSource::Cell(index)));
+    let bearers = bearers(ues).enumerate().map(|(index, bearer)| {
+        let medium = Medium::RadioBearer(index);
+        (bearer.name(), LinkInfoSource::Medium(medium))
+    });
+    let media = media.iter();
+    let media = media.map(|(&name, &medium)| (name.to_owned(), LinkInfoSource::Medium(medium)));
+    cells.chain(bearers).chain(media).collect()
 }
 
 /// Reports a name that refers to nothing among `names`.
@@ -301,17 +319,11 @@ impl Fields {
     fn rate(&self, key: &str) -> Option<Rate> {
         self.item(key)?.rate()
     }
-    fn hertz(&self, key: &str) -> Option<Hertz> {
-        self.quantity(key).map(Hertz)
-    }
     fn meters(&self, key: &str) -> Option<Meters> {
         self.quantity(key).map(Meters)
     }
     fn decibel(&self, key: &str) -> Option<Decibel> {
         self.quantity(key).map(Decibel)
-    }
-    fn dbm(&self, key: &str) -> Option<Dbm> {
-        self.quantity(key).map(Dbm)
     }
     fn sampling(&self, key: &str) -> Option<Sampling> {
         match self.item(key)?.content {

@@ -47,15 +47,8 @@ impl Builder<'_, '_> {
             let message = "`link-info` on a multipath flow";
             self.mistake(flow.place_of("link-info"), message, "a flow of one path");
         }
-        Some(Multipath {
-            paths: paths.into_iter().collect::<Option<_>>()?,
-            scheduler: fields.named("scheduler")?,
-            coupling: coupling?,
-            join_delay: fields.span("join-delay")?,
-            opportunistic_retransmission: fields.flag("opportunistic-retransmission"),
-            penalisation: fields.flag("penalisation"),
-            maximum_send_buffer: fields.bytes("maximum-send-buffer")?,
-        })
+        coupling?;
+        Multipath::read(fields, (paths.into_iter().collect::<Option<_>>()?,))
     }
 
     fn path(&mut self, item: &Item, ends: &Ends) -> Option<FlowPath> {

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::keys::MAX_UES;
-use fadeout_core::Point;
 use fadeout_core::math;
 use fadeout_core::random::Stream;
+use fadeout_core::{CellId, Point, UeId};
 
 /// maxDRB of TS 38.331 clause 6.4 is 29, the default bearer's included.
 const MAX_DRBS: usize = 28;
@@ -12,20 +12,8 @@ const MAX_DRBS: usize = 28;
 impl Builder<'_, '_> {
     pub(super) fn cell(&mut self, name: &str, fields: &Fields) -> Option<Cell> {
         let node = self.own_node(name, fields);
-        Some(Cell {
-            name: name.to_owned(),
-            node: node?,
-            position: place(fields.item("position")?, fields.meters("height")?)?,
-            radio: fields.named("radio")?,
-            carrier: fields.hertz("carrier")?,
-            bandwidth: fields.hertz("bandwidth")?,
-            tx_power: fields.dbm("tx-power")?,
-            noise_figure: fields.decibel("noise-figure")?,
-            antenna: fields.named("antenna")?,
-            channel: channel(fields.fields("channel")?)?,
-            scheduler: fields.named("scheduler")?,
-            uplink_scheduler: fields.named("uplink-scheduler")?,
-        })
+        let place = place(fields.item("position")?, fields.meters("height")?)?;
+        Cell::read(fields, (name.to_owned(), node?, place))
     }
 
     /// The UEs with `count` expanded. Those with mistakes are left out.
@@ -101,23 +89,19 @@ impl Builder<'_, '_> {
             }
             self.nodes.connect(*base, node);
         }
-        Some(Ue {
-            name: name.to_owned(),
+        let place = place(fields.item("position")?, fields.meters("height")?)?;
+        let drbs = fields.map("drb").iter();
+        let drbs = drbs.map(|(name, fields)| Drb::read(fields, (name.clone(),)));
+        let own = (
+            name.to_owned(),
             node,
             cell,
-            position: place(fields.item("position")?, fields.meters("height")?)?,
-            movement: self.movement(fields)?,
-            tx_power: fields.dbm("tx-power")?,
-            noise_figure: fields.decibel("noise-figure")?,
-            sinr: self.given_sinr(fields)?,
-            rlc: fields.named("rlc")?,
-            pdcp: fields.named("pdcp")?,
-            drbs: fields
-                .map("drb")
-                .iter()
-                .map(|(name, fields)| drb(name, fields))
-                .collect::<Option<_>>()?,
-        })
+            place,
+            self.movement(fields)?,
+            self.given_sinr(fields)?,
+            drbs.collect::<Option<_>>()?,
+        );
+        Ue::read(fields, own)
     }
 
     /// A given SINR, when there is one; both directions have it or none.
@@ -177,9 +161,9 @@ impl Builder<'_, '_> {
         let named_ues = (0..).zip(ues);
         let named_ues = named_ues.filter(|(_, ue)| ue.name == *name || is_member(ue));
         let found: Vec<RadioSubject> = cell
-            .map(RadioSubject::Cell)
+            .map(|index| RadioSubject::Cell(CellId(index as u32)))
             .into_iter()
-            .chain(named_ues.map(|(index, _)| RadioSubject::Ue(index)))
+            .chain(named_ues.map(|(index, _)| RadioSubject::Ue(UeId(index))))
             .collect();
         if found.is_empty() {
             let names = cells.iter().map(|(name, _)| name.as_str());
@@ -210,7 +194,6 @@ impl Builder<'_, '_> {
     /// Lets flows name bearers as they name links.
     pub(super) fn add_bearer_ends(
         &mut self,
-        first: usize,
         ues: &[Ue],
         cells: &[(String, NodeId)],
         file: &Fields,
@@ -221,9 +204,9 @@ impl Builder<'_, '_> {
             let Some(((_, base), others)) = bases.split_first() else {
                 continue;
             };
-            let ends = (first + index, (*base, ue.node));
+            let ends = (Medium::RadioBearer(index), (*base, ue.node));
             let is_settled = others.iter().all(|(_, other)| other == base);
-            if is_settled && self.link_ends.insert(bearer.name(), ends).is_some() {
+            if is_settled && self.media.insert(bearer.name(), ends).is_some() {
                 let message = format!("a link or bearer and a UE are called `{}`", ue.name);
                 self.mistake(file.place_of("ue"), message, "different names");
             }
@@ -248,11 +231,7 @@ impl Builder<'_, '_> {
                 return None;
             };
             let (x, y) = waypoint.item("position")?.pair()?;
-            Some(Waypoint {
-                place: (x.meters()?, y.meters()?),
-                speed: waypoint.quantity("speed")?,
-                pause: waypoint.span("pause")?,
-            })
+            Waypoint::read(waypoint, ((x.meters()?, y.meters()?),))
         });
         list.collect::<Option<_>>().map(Movement::Waypoints)
     }
@@ -261,15 +240,7 @@ impl Builder<'_, '_> {
         let path = fields.text("file")?;
         let expected = "a movement trace, relative to the scenario file";
         let bytes = self.file(path, fields.place_of("file"), expected)?;
-        Some(MovementTrace {
-            path: path.to_owned(),
-            bytes,
-            format: match fields.text("format")? {
-                "ns-2" => MovementFormat::Ns2,
-                _ => MovementFormat::SumoFcd,
-            },
-            id: fields.text("id")?.to_owned(),
-        })
+        MovementTrace::read(fields, (bytes,))
     }
 
     pub(super) fn building(&mut self, name: &str, fields: &Fields) -> Option<Building> {
@@ -289,46 +260,6 @@ impl Builder<'_, '_> {
             height: fields.meters("height")?,
         })
     }
-}
-
-fn drb(name: &str, fields: &Fields) -> Option<Drb> {
-    Some(Drb {
-        name: name.to_owned(),
-        rlc: fields.named("rlc")?,
-        pdcp: fields.named("pdcp")?,
-        priority: fields.integer("priority")? as u8,
-        prioritised_bit_rate: fields.rate("prioritised-bit-rate"),
-        bucket_size_duration: fields.span("bucket-size-duration")?,
-    })
-}
-
-fn channel(fields: &Fields) -> Option<Channel> {
-    Some(Channel {
-        path_loss: fields.named("path-loss")?,
-        line_of_sight: match fields.text("line-of-sight")? {
-            "clear" => LineOfSight::Clear,
-            "obstructed" => LineOfSight::Obstructed,
-            "geometry" => LineOfSight::Geometry,
-            "soft" => LineOfSight::Soft,
-            _ => LineOfSight::Drawn,
-        },
-        shadowing: fields.flag("shadowing")?,
-        fading: fields.text("fading").map(str::to_owned),
-        // The word is "drawn".
-        k_factor: fields.decibel("k-factor"),
-        delay_spread: fields.span("delay-spread"),
-        sub_bands: fields.integer("sub-bands")? as u32,
-        environment_speed: fields.quantity("environment-speed")?,
-        blockage: fields.named("blockage"),
-        ue_antenna: fields.named("ue-antenna")?,
-        beam_tracking: fields.span("beam-tracking"),
-        beam_switching_delay: fields.span("beam-switching-delay")?,
-        beam_failure_threshold: fields.decibel("beam-failure-threshold")?,
-        beam_recovery_delay: fields.span("beam-recovery-delay")?,
-        reflected_path: fields.decibel("reflected-path"),
-        oxygen: fields.flag("oxygen")?,
-        rain: fields.number("rain")?,
-    })
 }
 
 fn place(position: &Item, height: Meters) -> Option<Point> {

@@ -14,7 +14,7 @@ pub(super) struct Ends {
 impl Ends {
     /// The hop that `name` means for this flow: where a flow for each UE of a group names the
     /// group, its own UE.
-    fn own_name(&self, name: &str) -> String {
+    pub(super) fn own_name(&self, name: &str) -> String {
         if let Some((group, number)) = &self.member
             && let Some(bearer) = name.strip_prefix(group.as_str())
             && (bearer.is_empty() || bearer.starts_with('/'))
@@ -51,8 +51,8 @@ impl Builder<'_, '_> {
                 return None;
             };
             let name = ends.own_name(name);
-            let Some((index, sides)) = self.link_ends.get(&name).copied() else {
-                let names: Vec<String> = self.link_ends.keys().cloned().collect();
+            let Some((medium, sides)) = self.media.get(&name).copied() else {
+                let names: Vec<String> = self.media.keys().cloned().collect();
                 let names = names.iter().map(String::as_str);
                 refer_to_nothing(&mut self.reader.mistakes, item, "link", names);
                 return None;
@@ -66,10 +66,7 @@ impl Builder<'_, '_> {
                 return None;
             }
             at = if is_reverse { sides.0 } else { sides.1 };
-            hops.push(Hop {
-                link: index,
-                is_reverse,
-            });
+            hops.push(Hop { medium, is_reverse });
         }
         if at != ends.to {
             let name = |node: NodeId| self.nodes.list[node.index()].name.clone();

@@ -1,6 +1,7 @@
 //! Schedules and blockages.
 
 use super::*;
+use crate::model::{Blocker, Directions};
 
 /// When something recurs.
 pub(super) const SCHEDULE: Shape = Shape::Variants(&[
@@ -64,17 +65,7 @@ pub(super) static BLOCKAGE: &[Key] = &[
     ),
     key(
         "direction",
-        Shape::Choice(&[
-            ("both", "both directions"),
-            (
-                "forward",
-                "from the link's `from` to its `to`: a bearer's downlink",
-            ),
-            (
-                "reverse",
-                "from the link's `to` to its `from`: a bearer's uplink",
-            ),
-        ]),
+        Directions::SHAPE,
         Default("\"both\""),
         "Which direction is interrupted.",
     ),
@@ -128,27 +119,9 @@ static DEPTH_VARIANTS: &[Variant] = &[
         doc: "A blocker stands in the path; the link has a `radio` rate.",
         keys: &[key(
             "geometry",
-            Shape::Table(BLOCKER),
+            Shape::Table(Blocker::KEYS),
             Required,
             "The blocker.",
         )],
     },
-];
-
-static BLOCKER: &[Key] = &[
-    key("blocker-width", LENGTH, Required, "Width across the path."),
-    key("blocker-height", LENGTH, Required, "Height above ground."),
-    key(
-        "blocker-distance",
-        Shape::AnyOf(&[LENGTH, Shape::Pair(&LENGTH, &LENGTH)]),
-        Required,
-        "Distance from the receiver; of a pair, nearest and farthest, one is drawn uniformly \
-         for each blockage.",
-    ),
-    key(
-        "blocker-offset",
-        LENGTH_OR_ZERO,
-        Default("\"0 m\""),
-        "Distance of the blocker's centre from the path, sideways.",
-    ),
 ];

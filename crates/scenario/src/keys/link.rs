@@ -2,6 +2,7 @@
 
 use super::blockage::SCHEDULE;
 use super::*;
+use crate::model::{Changes, Radio};
 
 /// The keys of a link.
 pub(super) static LINK: &[Key] = &[
@@ -71,16 +72,7 @@ const ORDER_KEY: Key = key(
 );
 const CHANGES_KEY: Key = key(
     "changes",
-    Shape::Choice(&[
-        (
-            "at-once",
-            "What is queued is sent at the new rate, and what leaves the transmitter has the new delay.",
-        ),
-        (
-            "for-arrivals",
-            "What is queued or being sent keeps the rate and the delay of its arrival, as in netem.",
-        ),
-    ]),
+    Changes::SHAPE,
     Default("\"at-once\""),
     "When a change of rate or delay begins to count.",
 );
@@ -209,113 +201,11 @@ const BUDGET: Variant = Variant {
     doc: "The rate that a directional link budget gives.",
     keys: &[key(
         "radio",
-        Shape::Table(RADIO),
+        Shape::Table(Radio::KEYS),
         Required,
         "The link budget.",
     )],
 };
-
-static RADIO: &[Key] = &[
-    key(
-        "carrier",
-        Shape::Quantity(Dimension::Frequency, Range::closed(1e8, 1e12)),
-        Required,
-        "Carrier frequency.",
-    ),
-    key(
-        "bandwidth",
-        Shape::Quantity(Dimension::Frequency, Range::closed(1e3, 1e11)),
-        Required,
-        "Occupied bandwidth.",
-    ),
-    key(
-        "tx-power",
-        Shape::Quantity(Dimension::Power, Range::closed(-100.0, 100.0)),
-        Required,
-        "Transmit power.",
-    ),
-    key(
-        "tx-beamwidth",
-        BEAMWIDTH,
-        Required,
-        "Half-power beamwidth at the transmitter.",
-    ),
-    key(
-        "rx-beamwidth",
-        BEAMWIDTH,
-        Required,
-        "Half-power beamwidth at the receiver.",
-    ),
-    key(
-        "distance",
-        LENGTH,
-        Required,
-        "Ground distance between transmitter and receiver.",
-    ),
-    key(
-        "tx-height",
-        LENGTH,
-        Default("\"10 m\""),
-        "Antenna height of the transmitter.",
-    ),
-    key(
-        "rx-height",
-        LENGTH,
-        Default("\"1 m\""),
-        "Antenna height of the receiver. At 1.5 m the path passes over a car of 1.4 m close by.",
-    ),
-    key(
-        "noise-figure",
-        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)),
-        Default("\"10 dB\""),
-        "Noise figure of the receiver.",
-    ),
-    key(
-        "implementation-loss",
-        Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)),
-        Default("\"1 dB\""),
-        "Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.",
-    ),
-    key(
-        "elevation-beamwidth",
-        BEAMWIDTH,
-        Default("\"65 deg\""),
-        "Half-power beamwidth of both antennas in elevation; only their gains depend on it.",
-    ),
-    key(
-        "antenna-efficiency",
-        Shape::Number(Range {
-            min: 0.0,
-            max: 1.0,
-            is_open: true,
-        }),
-        Default("0.7"),
-        "Share of the ideal directivity that the antennas reach.",
-    ),
-    key(
-        "layers",
-        Shape::Integer { min: 1, max: 8 },
-        Default("1"),
-        "Spatial layers, which share the power and each carry the full spectral efficiency.",
-    ),
-    key(
-        "overhead",
-        Shape::Number(Range::closed(0.0, 0.99)),
-        Default("0.18"),
-        "Share of resource elements that carry no data (TS 38.306 clause 4.1.2).",
-    ),
-    key(
-        "mcs-table",
-        Shape::Choice(&[
-            ("64qam", "TS 38.214 Table 5.1.3.1-1"),
-            ("256qam", "TS 38.214 Table 5.1.3.1-2"),
-            ("64qam-low-se", "TS 38.214 Table 5.1.3.1-3"),
-        ]),
-        Default("\"64qam\""),
-        "Modulation and coding schemes to choose from.",
-    ),
-    key("max-rate", RATE, Optional, "Upper bound on the rate."),
-];
 
 static QUEUE: &[Key] = &[
     key(

@@ -1,23 +1,25 @@
 //! The scenario format: every key with its shape, default and documentation.
 
-mod bearer;
 mod blockage;
 mod link;
 mod multipath;
-mod radio;
+mod rab;
 
+use crate::model::{BUILDING, Cell, LinkInfoSettings, Multipath, Ue};
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape, Variant};
 use Presence::{Default, FirstOfKind, Optional, Required};
-use bearer::BEARER;
 use blockage::BLOCKAGE;
 use link::LINK;
-pub(crate) use multipath::MAX_PATHS;
-use multipath::MULTIPATH;
-pub(crate) use radio::MAX_UES;
-use radio::{BUILDING, CELL, UE};
+pub(crate) use multipath::{MAX_PATHS, PATH};
+use rab::RAB;
 
-const fn key(name: &'static str, shape: Shape, presence: Presence, doc: &'static str) -> Key {
+pub(crate) const fn key(
+    name: &'static str,
+    shape: Shape,
+    presence: Presence,
+    doc: &'static str,
+) -> Key {
     Key {
         name,
         shape,
@@ -36,24 +38,37 @@ const MAX_RATE: f64 = 1e13;
 const MAX_SIZE: f64 = 1e12;
 /// Most packets in a buffer.
 const MAX_PACKETS: f64 = 1e9;
+/// Most UEs, after `count` is expanded.
+pub(crate) const MAX_UES: u64 = 20_000;
 /// Most flows, after `count` is expanded.
 pub(crate) const MAX_FLOWS: u64 = 100_000;
 /// Most links, blockages and nodes each.
 pub(crate) const MAX_ELEMENTS: usize = 100_000;
 
-const TIME: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, MAX_TIME));
-const POSITIVE_TIME: Shape = Shape::Quantity(Dimension::Time, Range::positive(MAX_TIME));
-const OUTAGE: Shape = Shape::Quantity(Dimension::Time, Range::closed(MIN_OUTAGE, MAX_TIME));
-const RATE: Shape = Shape::Quantity(Dimension::Rate, Range::positive(MAX_RATE));
-const RATE_OR_ZERO: Shape = Shape::Quantity(Dimension::Rate, Range::closed(0.0, MAX_RATE));
-const FRAMING: Shape = Shape::Quantity(Dimension::Size, Range::closed(0.0, 1500.0));
-const SIZE: Shape = Shape::Quantity(Dimension::Size, Range::positive(MAX_SIZE));
-const PACKETS: Shape = Shape::Quantity(Dimension::Packets, Range::positive(MAX_PACKETS));
-const LENGTH: Shape = Shape::Quantity(Dimension::Length, Range::positive(1e6));
-const LENGTH_OR_ZERO: Shape = Shape::Quantity(Dimension::Length, Range::closed(0.0, 1e6));
-const LOSS_DB: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 300.0));
-const BEAMWIDTH: Shape = Shape::Quantity(Dimension::Angle, Range::positive(180.0));
-const PROBABILITY: Shape = Shape::Number(Range::closed(0.0, 1.0));
+pub(crate) const TIME: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, MAX_TIME));
+pub(crate) const POSITIVE_TIME: Shape = Shape::Quantity(Dimension::Time, Range::positive(MAX_TIME));
+pub(crate) const OUTAGE: Shape =
+    Shape::Quantity(Dimension::Time, Range::closed(MIN_OUTAGE, MAX_TIME));
+pub(crate) const RATE: Shape = Shape::Quantity(Dimension::Rate, Range::positive(MAX_RATE));
+pub(crate) const RATE_OR_ZERO: Shape =
+    Shape::Quantity(Dimension::Rate, Range::closed(0.0, MAX_RATE));
+pub(crate) const FRAMING: Shape = Shape::Quantity(Dimension::Size, Range::closed(0.0, 1500.0));
+pub(crate) const SIZE: Shape = Shape::Quantity(Dimension::Size, Range::positive(MAX_SIZE));
+pub(crate) const PACKETS: Shape = Shape::Quantity(Dimension::Packets, Range::positive(MAX_PACKETS));
+pub(crate) const LENGTH: Shape = Shape::Quantity(Dimension::Length, Range::positive(1e6));
+pub(crate) const LENGTH_OR_ZERO: Shape =
+    Shape::Quantity(Dimension::Length, Range::closed(0.0, 1e6));
+pub(crate) const LOSS_DB: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 300.0));
+pub(crate) const BEAMWIDTH: Shape = Shape::Quantity(Dimension::Angle, Range::positive(180.0));
+pub(crate) const PROBABILITY: Shape = Shape::Number(Range::closed(0.0, 1.0));
+
+/// Keys by their earlier names. An old name of several keys is told by the table it stands in.
+pub(crate) const RENAMED: &[(&str, &str)] = &[
+    ("bearer", "rab"),
+    ("scheduler", "mac-scheduler"),
+    ("scheduler", "path-scheduler"),
+    ("uplink-scheduler", "uplink-mac-scheduler"),
+];
 
 /// The keys of a file.
 pub(crate) static SCENARIO: &[Key] = &[
@@ -82,20 +97,20 @@ pub(crate) static SCENARIO: &[Key] = &[
     ),
     key("link", Shape::Map(LINK), Optional, "Links by name."),
     key(
-        "bearer",
-        Shape::Map(BEARER),
+        "rab",
+        Shape::Map(RAB),
         Optional,
-        "Bearers of 2G and 3G by name, from a base station to a phone; hops as links are.",
+        "Radio access bearers of 2G and 3G by name, from a base station to a phone; hops as links are.",
     ),
     key(
         "cell",
-        Shape::Map(CELL),
+        Shape::Map(Cell::KEYS),
         Optional,
         "Cells of base stations by name.",
     ),
     key(
         "ue",
-        Shape::Map(UE),
+        Shape::Map(Ue::KEYS),
         Optional,
         "Radio interfaces by name, each with a bearer to the cell that serves it.",
     ),
@@ -212,15 +227,15 @@ static FLOW: &[Key] = &[
     ),
     key(
         "multipath",
-        Shape::Table(MULTIPATH),
+        Shape::Table(Multipath::KEYS),
         Optional,
         "Makes the flow a Multipath TCP connection over several paths.",
     ),
     key(
         "link-info",
-        Shape::Table(LINK_INFO),
+        Shape::Table(LinkInfoSettings::KEYS),
         Optional,
-        "Cross-layer information: a link on the path tells both ends its rate and its blockages. \
+        "Cross-layer information: a hop of the path tells both ends its rate and its blockages. \
          Schemes that use it say so; without the key nobody is told.",
     ),
 ];
@@ -258,35 +273,6 @@ static ARRIVALS: &[Key] = &[
         Shape::Number(Range::closed(0.1, 10.0)),
         Default("1.5"),
         "Shape of a Pareto or log-normal distribution.",
-    ),
-];
-
-static LINK_INFO: &[Key] = &[
-    key(
-        "link",
-        Shape::Reference,
-        Required,
-        "The link or bearer that tells; the direction that the data takes.",
-    ),
-    key(
-        "delay",
-        TIME,
-        Default("\"0 s\""),
-        "Signalling delay, from the event to the notice at either end.",
-    ),
-    key(
-        "prediction",
-        POSITIVE_TIME,
-        Optional,
-        "How long before its beginning a blockage is predicted; the notice takes the delay. \
-         Without it nothing is predicted.",
-    ),
-    key(
-        "error",
-        TIME,
-        Default("\"0 s\""),
-        "Standard deviation of a predicted beginning and of a predicted length, normally \
-         distributed.",
     ),
 ];
 

@@ -5,65 +5,8 @@ use super::*;
 /// Most paths of a connection.
 pub(crate) const MAX_PATHS: usize = 8;
 
-pub(super) static MULTIPATH: &[Key] = &[
-    key(
-        "paths",
-        Shape::List(&Shape::AnyOf(&[
-            Shape::List(&Shape::Reference),
-            Shape::Table(PATH),
-        ])),
-        Required,
-        "The paths, each a list of links from the sender to the receiver, or a table; the first \
-         opens the connection.",
-    ),
-    key(
-        "scheduler",
-        Shape::Named {
-            kind: "scheduler",
-            tag: "name",
-        },
-        FirstOfKind,
-        "Which path carries the next data.",
-    ),
-    key(
-        "coupling",
-        Shape::Named {
-            kind: "coupling",
-            tag: "name",
-        },
-        FirstOfKind,
-        "How the paths' congestion windows depend on each other.",
-    ),
-    key(
-        "join-delay",
-        TIME,
-        Default("\"0 s\""),
-        "From the connection's establishment to the first join.",
-    ),
-    key(
-        "opportunistic-retransmission",
-        Shape::Bool,
-        Optional,
-        "Whether the head of the line is sent again on a faster path when the receive window is \
-         full; on without it, but for the scheduler `linux`.",
-    ),
-    key(
-        "penalisation",
-        Shape::Bool,
-        Optional,
-        "Whether the window of the slower path is then halved; on without it, but for the \
-         scheduler `linux`.",
-    ),
-    key(
-        "maximum-send-buffer",
-        SIZE,
-        Default("\"4 MiB\""),
-        "Most memory that a path's send buffer grows to under the scheduler `linux` (tcp_wmem[2]); \
-         a full segment takes 4352 bytes of it in sizing.",
-    ),
-];
-
-static PATH: &[Key] = &[
+/// The keys of a path.
+pub(crate) static PATH: &[Key] = &[
     key(
         "links",
         Shape::List(&Shape::Reference),

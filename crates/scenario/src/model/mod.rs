@@ -3,18 +3,28 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the keys of the file format, in `keys`.
 
-mod plain_bearer;
+mod budget;
+mod flow;
+mod rab;
 mod radio;
 
-pub use plain_bearer::{PlainBearer, PlainBearerDirection};
-pub(crate) use radio::bearers;
+pub use budget::{McsTable, Radio};
+pub use flow::{LinkInfoSettings, Multipath};
+pub use rab::{Rab, RabDirection};
+pub(crate) use radio::{BUILDING, bearers};
 pub use radio::{
     Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace, Ue,
     Waypoint,
 };
 
+pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
+
+use crate::keys::{LENGTH, LENGTH_OR_ZERO};
+use crate::shape::Presence::{self, Required};
+use crate::shape::Shape;
+use crate::table::{table, words};
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, NodeId, Rate, Span, Time};
+use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
 use std::sync::Arc;
 
 /// A whole scenario.
@@ -31,7 +41,7 @@ pub struct Scenario {
     /// Links, in the order of the file.
     pub links: Vec<Link>,
     /// Bearers of 2G and 3G, in the order of the file.
-    pub plain_bearers: Vec<PlainBearer>,
+    pub rabs: Vec<Rab>,
     /// Cells, in the order of the file.
     pub cells: Vec<Cell>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
@@ -153,13 +163,16 @@ pub enum DelayModel {
     Series(Series),
 }
 
-/// When a change of a link's rate or delay begins to count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Changes {
-    /// At once, for what is queued and being sent too.
-    AtOnce,
-    /// For packets that arrive from then on, as in netem.
-    ForArrivals,
+words! {
+    /// When a change of a link's rate or delay begins to count.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Changes {
+        /// What is queued is sent at the new rate, and what leaves the transmitter has the new
+        /// delay.
+        AtOnce = "at-once",
+        /// What is queued or being sent keeps the rate and the delay of its arrival, as in netem.
+        ForArrivals = "for-arrivals",
+    }
 }
 
 /// A file of rates and delays over time as it was read; `link` parses it.
@@ -171,54 +184,6 @@ pub struct Series {
     pub bytes: Arc<[u8]>,
     /// After this long it starts over.
     pub repeat_every: Option<Span>,
-}
-
-/// A directional link budget, from which a signal-to-noise ratio and a rate follow.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Radio {
-    /// Carrier frequency.
-    pub carrier: Hertz,
-    /// Occupied bandwidth.
-    pub bandwidth: Hertz,
-    /// Transmit power.
-    pub tx_power: Dbm,
-    /// Half-power beamwidth at the transmitter, in degrees.
-    pub tx_beamwidth_deg: f64,
-    /// Half-power beamwidth at the receiver, in degrees.
-    pub rx_beamwidth_deg: f64,
-    /// Half-power beamwidth of both antennas in elevation, in degrees.
-    pub elevation_beamwidth_deg: f64,
-    /// Share of the ideal directivity that the antennas reach, in `(0, 1]`.
-    pub antenna_efficiency: f64,
-    /// Ground distance between transmitter and receiver.
-    pub distance: Meters,
-    /// Antenna height of the transmitter.
-    pub tx_height: Meters,
-    /// Antenna height of the receiver.
-    pub rx_height: Meters,
-    /// Receiver noise figure.
-    pub noise_figure: Decibel,
-    /// Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.
-    pub implementation_loss: Decibel,
-    /// Spatial layers, which share the power; 1 to 8.
-    pub layers: u32,
-    /// Share of resource elements that carry no data, in `[0, 1)`.
-    pub overhead: f64,
-    /// Modulation and coding schemes to choose from.
-    pub mcs_table: McsTable,
-    /// Upper bound on the rate.
-    pub max_rate: Option<Rate>,
-}
-
-/// A table of modulation and coding schemes of TS 38.214 clause 5.1.3.1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum McsTable {
-    /// Table 5.1.3.1-1, up to 64QAM.
-    Qam64,
-    /// Table 5.1.3.1-2, up to 256QAM.
-    Qam256,
-    /// Table 5.1.3.1-3, up to 64QAM with low spectral efficiencies.
-    Qam64LowSe,
 }
 
 /// The queue in front of a transmitter.
@@ -281,8 +246,8 @@ pub enum Loss {
 pub struct Blockage {
     /// Its name in the file.
     pub name: String,
-    /// The link or bearer, counted as in [`Hop::link`].
-    pub link: usize,
+    /// The link or bearer of 2G or 3G.
+    pub medium: Medium,
     /// Which directions it hits.
     pub direction: Directions,
     /// When it happens.
@@ -293,15 +258,17 @@ pub struct Blockage {
     pub depth: BlockageDepth,
 }
 
-/// One direction of a link, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Directions {
-    /// From the link's `from` to its `to`.
-    Forward,
-    /// From the link's `to` to its `from`.
-    Reverse,
-    /// Both.
-    Both,
+words! {
+    /// One direction of a link, or both.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Directions {
+        /// both directions
+        Both = "both",
+        /// from the link's `from` to its `to`: a bearer's downlink
+        Forward = "forward",
+        /// from the link's `to` to its `from`: a bearer's uplink
+        Reverse = "reverse",
+    }
 }
 
 impl Directions {
@@ -383,18 +350,25 @@ pub enum BlockageDepth {
     Geometry(Blocker),
 }
 
-/// An upright rectangle between transmitter and receiver.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Blocker {
-    /// Width across the path.
-    pub width: Meters,
-    /// Height above ground.
-    pub height: Meters,
-    /// Nearest and farthest distance from the receiver; drawn uniformly for each blockage, and
-    /// fixed when both are equal.
-    pub distance: (Meters, Meters),
-    /// Distance of its centre from the path, sideways.
-    pub offset: Meters,
+table! {
+    /// An upright rectangle between transmitter and receiver.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Blocker {
+        own {
+            /// Nearest and farthest distance from the receiver; drawn uniformly for each blockage,
+            /// and fixed when both are equal.
+            distance: (Meters, Meters),
+        }
+        /// Width across the path.
+        width as "blocker-width": Meters = LENGTH, Required;
+        /// Height above ground.
+        height as "blocker-height": Meters = LENGTH, Required;
+        /// Distance from the receiver; of a pair, nearest and farthest, one is drawn uniformly for
+        /// each blockage.
+        "blocker-distance" = Shape::AnyOf(&[LENGTH, Shape::Pair(&LENGTH, &LENGTH)]), Required;
+        /// Distance of the blocker's centre from the path, sideways.
+        offset as "blocker-offset": Meters = LENGTH_OR_ZERO, Presence::Default("\"0 m\"");
+    }
 }
 
 /// One transport connection with its application.
@@ -424,37 +398,13 @@ pub struct Flow {
     pub link_info: Option<LinkInfoSettings>,
 }
 
-/// Cross-layer information: how a link's rate and blockages are told to the ends of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkInfoSettings {
-    /// The link or bearer, counted as in [`Hop::link`]; it lies on the flow's path.
-    pub link: usize,
-    /// From the event to the notice at either end.
-    pub delay: Span,
-    /// How long before it begins a blockage is predicted; never without it.
-    pub prediction: Option<Span>,
-    /// Standard deviation of a predicted start and of a predicted length.
-    pub error: Span,
-}
-
-/// What makes a flow a Multipath TCP connection.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Multipath {
-    /// Its paths; the first opens the connection.
-    pub paths: Vec<FlowPath>,
-    /// Which path carries the next data; of the catalog's kind "scheduler".
-    pub scheduler: Named,
-    /// How the paths' windows depend on each other; of the catalog's kind "coupling".
-    pub coupling: Named,
-    /// From the connection's establishment to the first join.
-    pub join_delay: Span,
-    /// Whether the head of the line is sent again on a faster path when the window is full;
-    /// without it the scheduler's stack decides.
-    pub opportunistic_retransmission: Option<bool>,
-    /// Whether the slower path's window is then halved; without it the scheduler's stack decides.
-    pub penalisation: Option<bool>,
-    /// Most that a path's send buffer grows to under the scheduler `linux`.
-    pub maximum_send_buffer: Bytes,
+/// Which hop of a flow's path tells its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkInfoSource {
+    /// The one that crosses this link or bearer.
+    Medium(Medium),
+    /// The radio bearer that this cell serves, an index into [`Scenario::cells`].
+    Cell(usize),
 }
 
 /// One path of a multipath connection.
@@ -483,70 +433,35 @@ pub struct Named {
     pub parameters: Parameters,
 }
 
-/// What is recorded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProbeSettings {
-    /// Congestion state of each flow.
-    pub congestion: Sampling,
-    /// Length of a throughput bin; none is recorded without it.
-    pub throughput: Option<Span>,
-    /// Length of each queue.
-    pub queue: Sampling,
-    /// Each dropped packet.
-    pub drops: bool,
-    /// Each retransmission.
-    pub retransmissions: bool,
-    /// Each retransmission timeout.
-    pub timeouts: bool,
-    /// Opening, closing and completion of flows.
-    pub flow_events: bool,
-    /// Begin and end of each blockage.
-    pub blockages: bool,
-    /// Each transport block of each UE.
-    pub transport_blocks: bool,
-    /// Buffers of each bearer.
-    pub bearers: Sampling,
-    /// Where each packet's delay on a bearer comes from.
-    pub radio_delay: bool,
-    /// Nodes whose packets are written to a capture file.
-    pub capture: Vec<NodeId>,
-    /// Bytes kept of each captured packet.
-    pub capture_snap: Bytes,
-    /// Cells and UEs whose transport blocks are written to a capture file.
-    pub radio_capture: Vec<RadioSubject>,
-    /// Bytes kept of each captured transport block.
-    pub radio_capture_snap: Bytes,
+/// What carries packets between two nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Medium {
+    /// A link: an index into [`Scenario::links`].
+    Link(usize),
+    /// A bearer of 2G or 3G: an index into [`Scenario::rabs`].
+    Rab(usize),
+    /// A radio bearer of a UE: a position in [`Scenario::bearers`].
+    RadioBearer(usize),
 }
 
-/// A cell or a UE, by its position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RadioSubject {
-    /// Index into [`Scenario::cells`].
-    Cell(usize),
-    /// Index into [`Scenario::ues`].
-    Ue(usize),
-}
-
-/// How often a row is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sampling {
-    /// Never.
-    Off,
-    /// At most once in this long.
-    Every(Span),
-    /// At every change: each ACK, or each packet.
-    All,
-}
-
-/// One step of a route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One step of a route: a medium, crossed in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
-    /// The link, an index into [`Scenario::links`]; beyond them [`Scenario::plain_bearers`] count
-    /// on, then the bearers of UEs, in the order of [`Scenario::bearers`]. Those go forward from the
-    /// base station to the phone.
-    pub link: usize,
-    /// Whether it is crossed from its `to` to its `from`.
+    /// What is crossed.
+    pub medium: Medium,
+    /// Whether it is crossed from its `to` to its `from`. Bearers go forward from the base station
+    /// to the phone.
     pub is_reverse: bool,
+}
+
+impl Hop {
+    /// The same medium in the other direction.
+    pub fn reversed(self) -> Hop {
+        Hop {
+            is_reverse: !self.is_reverse,
+            ..self
+        }
+    }
 }
 
 impl Scenario {
@@ -558,85 +473,28 @@ impl Scenario {
             .map(|index| NodeId(index as u32))
     }
 
-    /// The bearer of a UE that hop number `link` crosses, in the order of
-    /// [`bearers`](Self::bearers); `None` for a link and for a plain bearer.
-    pub fn bearer_of(&self, link: usize) -> Option<usize> {
-        link.checked_sub(self.links.len() + self.plain_bearers.len())
+    /// What a medium is called in the file.
+    pub fn medium_name(&self, medium: Medium) -> String {
+        match medium {
+            Medium::Link(link) => self.links[link].name.clone(),
+            Medium::Rab(bearer) => self.rabs[bearer].name.clone(),
+            Medium::RadioBearer(bearer) => {
+                let bearer = self.bearers().nth(bearer);
+                bearer.map_or_else(String::new, |bearer| bearer.name())
+            }
+        }
     }
 
-    /// The name of the link or bearer that hop number `link` crosses.
-    pub fn hop_name(&self, link: usize) -> String {
-        if let Some(bearer) = self.bearer_of(link) {
-            let bearer = self.bearers().nth(bearer);
-            return bearer.map_or_else(String::new, |bearer| bearer.name());
-        }
-        match self.links.get(link) {
-            Some(link) => link.name.clone(),
-            None => self.plain_bearers[link - self.links.len()].name.clone(),
+    /// What the source of link information is called in the file.
+    pub fn source_name(&self, source: LinkInfoSource) -> String {
+        match source {
+            LinkInfoSource::Medium(medium) => self.medium_name(medium),
+            LinkInfoSource::Cell(cell) => self.cells[cell].name.clone(),
         }
     }
 
     /// The radio bearers: the default one of each UE, then the further ones.
     pub fn bearers(&self) -> impl Iterator<Item = Bearer<'_>> {
         radio::bearers(&self.ues)
-    }
-
-    /// The route of a flow of one path there: the one it names, or the one with the fewest links.
-    pub fn route_of(&self, flow: &Flow, serving: &[usize]) -> Option<Vec<Hop>> {
-        match &flow.route {
-            Some(named) => Some(named.clone()),
-            None => self.route(flow.from, flow.to, serving),
-        }
-    }
-
-    /// The route with the fewest links; of two alike, the one whose links come first in the file.
-    ///
-    /// `serving` has the cell of each UE. `None` when nothing connects the nodes; a checked
-    /// scenario has a route for every flow.
-    pub fn route(&self, from: NodeId, to: NodeId, serving: &[usize]) -> Option<Vec<Hop>> {
-        let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); self.nodes.len()];
-        let links = self.links.iter().map(|link| (link.from, link.to));
-        let bearers = self.plain_bearers.iter();
-        let links = links.chain(bearers.map(|bearer| (bearer.from, bearer.to)));
-        let ues = self.ues.iter().zip(serving);
-        let ues = ues.map(|(ue, &cell)| (self.cells[cell].node, ue.node));
-        for (index, (start, end)) in links.chain(ues).enumerate() {
-            leaving[start.index()].push((
-                end,
-                Hop {
-                    link: index,
-                    is_reverse: false,
-                },
-            ));
-            leaving[end.index()].push((
-                start,
-                Hop {
-                    link: index,
-                    is_reverse: true,
-                },
-            ));
-        }
-        let mut arrived_by: Vec<Option<(NodeId, Hop)>> = vec![None; self.nodes.len()];
-        let mut frontier = std::collections::VecDeque::from([from]);
-        while let Some(node) = frontier.pop_front() {
-            if node == to {
-                break;
-            }
-            for &(next, hop) in &leaving[node.index()] {
-                if next != from && arrived_by[next.index()].is_none() {
-                    arrived_by[next.index()] = Some((node, hop));
-                    frontier.push_back(next);
-                }
-            }
-        }
-        let mut hops = Vec::new();
-        let mut node = to;
-        while node != from {
-            let (previous, hop) = arrived_by[node.index()]?;
-            hops.push(hop);
-            node = previous;
-        }
-        hops.reverse();
-        Some(hops)
     }
 }

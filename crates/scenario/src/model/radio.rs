@@ -1,137 +1,237 @@
 //! Cells, user equipment and what stands between them.
 
 use super::Named;
+use crate::keys::{LENGTH, MAX_UES, POSITIVE_TIME, RATE, TIME, key};
+use crate::quantity::Dimension;
+use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
+use crate::shape::{Key, Range, Shape};
+use crate::table::{nested, table, words};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, NodeId, Point, Rate, Span};
 use std::sync::Arc;
 
-/// One cell of a base station.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
-    /// Its name in the file.
-    pub name: String,
-    /// The base station's node.
-    pub node: NodeId,
-    /// Where its antenna stands.
-    pub position: Point,
-    /// LTE or NR with their parameters; of the catalog's kind "radio".
-    pub radio: Named,
-    /// Carrier frequency.
-    pub carrier: Hertz,
-    /// Channel bandwidth.
-    pub bandwidth: Hertz,
-    /// Transmit power over the whole bandwidth.
-    pub tx_power: Dbm,
-    /// Noise figure of its receiver.
-    pub noise_figure: Decibel,
-    /// Its antenna; of the catalog's kind "antenna".
-    pub antenna: Named,
-    /// The channel to its UEs.
-    pub channel: Channel,
-    /// Who is sent to next; of the catalog's kind "mac-scheduler".
-    pub scheduler: Named,
-    /// Who may send next; of the catalog's kind "mac-scheduler".
-    pub uplink_scheduler: Named,
+const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
+const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
+const HEIGHT: Shape = Shape::Quantity(Dimension::Length, Range::closed(0.0, 1e4));
+const POWER: Shape = Shape::Quantity(Dimension::Power, Range::closed(-50.0, 80.0));
+const NOISE_FIGURE: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
+const FREQUENCY: Shape = Shape::Quantity(Dimension::Frequency, Range::closed(1e5, 3e11));
+const SINR: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 100.0));
+const SPEED: Shape = Shape::Quantity(Dimension::Speed, Range::closed(0.0, 1000.0));
+
+const ANTENNA: Shape = Shape::Named {
+    kind: "antenna",
+    tag: "kind",
+};
+const MAC_SCHEDULER: Shape = Shape::Named {
+    kind: "mac-scheduler",
+    tag: "name",
+};
+const RLC: Shape = Shape::Named {
+    kind: "rlc",
+    tag: "mode",
+};
+const PDCP: Shape = Shape::Named {
+    kind: "pdcp",
+    tag: "name",
+};
+
+table! {
+    /// One cell of a base station.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Cell {
+        own {
+            /// Its name in the file.
+            name: String,
+            /// The base station's node.
+            node: NodeId,
+            /// Where its antenna stands.
+            position: Point,
+        }
+        /// Node of the base station, to which links lead; the cell's own name without it. Several
+        /// cells may share a node.
+        "node" = Shape::Text, Optional;
+        /// Where its antenna stands: east and north.
+        "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
+        /// Height of its antenna above ground.
+        "height" = HEIGHT, Default("\"10 m\"");
+        /// The radio technology, with frame structure, HARQ, scheduling requests and link
+        /// adaptation.
+        radio: Named = Shape::Named { kind: "radio", tag: "kind" }, FirstOfKind;
+        /// Carrier frequency.
+        carrier: Hertz = FREQUENCY, Required;
+        /// Channel bandwidth.
+        bandwidth: Hertz = FREQUENCY, Required;
+        /// Transmit power over the whole bandwidth.
+        tx_power: Dbm = POWER, Default("\"30 dBm\"");
+        /// Noise figure of the base station's receiver (TR 36.942).
+        noise_figure: Decibel = NOISE_FIGURE, Default("\"5 dB\"");
+        /// Antenna of the base station.
+        antenna: Named = ANTENNA, FirstOfKind;
+        /// What happens to the signal between the cell and its UEs.
+        channel: Channel = Shape::Table(Channel::KEYS), Required;
+        /// Which UE the downlink serves next.
+        mac_scheduler: Named = MAC_SCHEDULER, FirstOfKind;
+        /// Which UE the uplink serves next.
+        uplink_mac_scheduler: Named = MAC_SCHEDULER, FirstOfKind;
+    }
 }
 
-/// What happens to the signal between a cell and its UEs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Channel {
-    /// Path loss; of the catalog's kind "path-loss".
-    pub path_loss: Named,
-    /// How line of sight is decided.
-    pub line_of_sight: LineOfSight,
-    /// Whether there is shadowing.
-    pub shadowing: bool,
-    /// Small-scale fading, of the catalog's kind "fading"; without it Rician in line of sight and
-    /// Rayleigh out of it.
-    pub fading: Option<String>,
-    /// K factor of Rician fading; none when it is drawn with the place.
-    pub k_factor: Option<Decibel>,
-    /// RMS delay spread of tapped delay lines; none when it is drawn with the place.
-    pub delay_spread: Option<Span>,
-    /// Sub-bands of wideband fading.
-    pub sub_bands: u32,
-    /// Speed of what moves around a UE, in metres per second.
-    pub environment_speed: f64,
-    /// Blockage, of the catalog's kind "blockage-model".
-    pub blockage: Option<Named>,
-    /// Antenna of the UEs; of the catalog's kind "antenna".
-    pub ue_antenna: Named,
-    /// Period of beam measurements; without it beams always point right.
-    pub beam_tracking: Option<Span>,
-    /// From a beam measurement to its use.
-    pub beam_switching_delay: Span,
-    /// Loss above which a beam measurement has failed.
-    pub beam_failure_threshold: Decibel,
-    /// From a beam failure to the use of the beam found instead.
-    pub beam_recovery_delay: Span,
-    /// Loss of the reflected path that recovery finds; without it there is none.
-    pub reflected_path: Option<Decibel>,
-    /// Whether oxygen absorbs.
-    pub oxygen: bool,
-    /// Rain in millimetres an hour.
-    pub rain: f64,
+table! {
+    /// What happens to the signal between a cell and its UEs.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Channel {
+        own {}
+        /// Path loss, with its own probabilities of line of sight and its own shadowing.
+        path_loss: Named = Shape::Named { kind: "path-loss", tag: "model" }, Required;
+        /// How it is decided whether a UE is in line of sight.
+        line_of_sight: LineOfSight = LineOfSight::SHAPE, Default("\"drawn\"");
+        /// Whether the loss varies around its median, with the model's deviation and correlation.
+        shadowing: bool = Shape::Bool, Default("true");
+        /// Small-scale fading in line of sight and out of it; without it Rician and Rayleigh.
+        fading: Option<String> = Shape::NameOf("fading"), Optional;
+        /// Power of the direct path over that of all others, for Rician fading (mean of UMi in TR
+        /// 38.901 Table 7.5-6); "drawn" takes it from the place, by the path loss's law in that
+        /// table, in line of sight.
+        k_factor: Option<Decibel> = Shape::AnyOf(&[
+            Shape::Quantity(Dimension::Ratio, Range::closed(-60.0, 60.0)),
+            Shape::Word("drawn"),
+        ]), Default("\"9 dB\"");
+        /// RMS delay spread of tapped delay lines (nominal of TR 38.901 Table 7.7.3-1); "drawn"
+        /// takes it from the place, by the path loss's law in Table 7.5-6.
+        delay_spread: Option<Span> = Shape::AnyOf(&[
+            Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e5)),
+            Shape::Word("drawn"),
+        ]), Default("\"100 ns\"");
+        /// Sub-bands in which wideband fading is sampled.
+        sub_bands: u32 = Shape::Integer { min: 1, max: 64 }, Default("16");
+        /// Speed of what moves around a UE; it makes the channel of a UE that stands still change.
+        environment_speed: f64 = SPEED, Default("\"3 km/h\"");
+        /// What stands in the way at times; nothing without it.
+        blockage: Option<Named> = Shape::Named { kind: "blockage-model", tag: "model" }, Optional;
+        /// Antenna of the UEs on this carrier.
+        ue_antenna: Named = ANTENNA, FirstOfKind;
+        /// From one beam measurement to the next, with recovery from beam failure; without it
+        /// steered beams always point right.
+        beam_tracking: Option<Span> = POSITIVE_TIME, Optional;
+        /// From a beam measurement to the use of the new beam.
+        beam_switching_delay: Span = TIME, Default("\"5 ms\"");
+        /// Loss by blockage and misalignment above which a beam measurement has failed; three in a
+        /// row are a beam failure.
+        beam_failure_threshold: Decibel =
+            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), Default("\"10 dB\"");
+        /// From a beam failure to the use of the beam found instead; nothing is received
+        /// meanwhile.
+        beam_recovery_delay: Span =
+            Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e10)), Default("\"20 ms\"");
+        /// Loss, against the clear direct path, of a reflected path that recovery finds; without it
+        /// recovery comes back to the direct path.
+        reflected_path: Option<Decibel> =
+            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), Optional;
+        /// Whether oxygen absorbs, which it does from 52 to 68 GHz (TR 38.901 clause 7.6.1).
+        oxygen: bool = Shape::Bool, Default("true");
+        /// Rain in millimetres an hour (ITU-R P.838-3); 25 is heavy.
+        rain: f64 = Shape::Number(Range::closed(0.0, 500.0)), Default("0");
+    }
 }
 
-/// How it is decided whether a UE is in line of sight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineOfSight {
-    /// By the path-loss model's probabilities.
-    Drawn,
-    /// The same, with soft passages.
-    Soft,
-    /// Always.
-    Clear,
-    /// Never.
-    Obstructed,
-    /// By the buildings.
-    Geometry,
+nested!(Channel);
+
+words! {
+    /// How it is decided whether a UE is in line of sight.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LineOfSight {
+        /// By the model's probabilities, alike at neighbouring places.
+        Drawn = "drawn",
+        /// Drawn, and one state passes into the other over a few metres (TR 38.901 clause 7.6.3.3).
+        Soft = "soft",
+        /// Always in sight.
+        Clear = "clear",
+        /// Never in sight.
+        Obstructed = "obstructed",
+        /// Cut by the file's buildings.
+        Geometry = "geometry",
+    }
 }
 
-/// A radio interface of a node with its bearer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ue {
-    /// Its name: as in the file, or with `-0`, `-1`, … when the file gives a `count`.
-    pub name: String,
-    /// The node whose interface it is.
-    pub node: NodeId,
-    /// The serving cell, an index into [`Scenario::cells`](super::Scenario::cells); without it
-    /// the one received strongest at the start.
-    pub cell: Option<usize>,
-    /// Where it starts.
-    pub position: Point,
-    /// How it goes on.
-    pub movement: Movement,
-    /// Most power it transmits.
-    pub tx_power: Dbm,
-    /// Noise figure of its receiver.
-    pub noise_figure: Decibel,
-    /// A given SINR instead of the channel's: downlink and uplink.
-    pub sinr: Option<(Decibel, Decibel)>,
-    /// RLC mode of its bearer with its timers and buffer; of the catalog's kind "rlc".
-    pub rlc: Named,
-    /// PDCP of its bearer; of the catalog's kind "pdcp".
-    pub pdcp: Named,
-    /// Further bearers, which flows take that name them.
-    pub drbs: Vec<Drb>,
+table! {
+    /// A radio interface of a node with its bearer.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Ue {
+        own {
+            /// Its name: as in the file, or with `-0`, `-1`, … when the file gives a `count`.
+            name: String,
+            /// The node whose interface it is.
+            node: NodeId,
+            /// The serving cell, an index into [`Scenario::cells`](super::Scenario::cells);
+            /// without it the one received strongest at the start.
+            cell: Option<usize>,
+            /// Where it starts.
+            position: Point,
+            /// How it goes on.
+            movement: Movement,
+            /// A given SINR instead of the channel's: downlink and uplink.
+            sinr: Option<(Decibel, Decibel)>,
+            /// Further bearers, which flows take that name them.
+            drbs: Vec<Drb>,
+        }
+        /// Node whose interface it is; the UE's own name without it. A node with several radio
+        /// interfaces has a UE for each, which all start and move alike.
+        "node" = Shape::Text, Optional;
+        /// This many UEs and nodes, called NAME-0, NAME-1, … instead of one. A flow that names NAME
+        /// becomes a flow for each.
+        "count" = Shape::Integer { min: 1, max: MAX_UES }, Optional;
+        /// Cell that serves it; without it the one received strongest at the start.
+        "cell" = Shape::Reference, Optional;
+        /// Where it starts: east and north.
+        "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
+        /// Each starts at a place drawn uniformly from the disc of this radius around `position`.
+        "spread" = Shape::Quantity(Dimension::Length, Range::closed(0.0, 1e6)), Optional;
+        /// Height of its antenna above ground.
+        "height" = HEIGHT, Default("\"1.5 m\"");
+        /// How it moves.
+        "mobility" = Shape::Named { kind: "mobility", tag: "model" }, FirstOfKind;
+        /// Places it passes in turn, instead of a `mobility` model; it rests at the last.
+        "waypoints" = Shape::List(&Shape::Table(Waypoint::KEYS)), Optional;
+        /// A movement trace it follows, instead of a `mobility` model.
+        "trace" = Shape::Table(MovementTrace::KEYS), Optional;
+        /// Most power it transmits (power class 3, TS 36.101 and 38.101-1).
+        tx_power: Dbm = POWER, Default("\"23 dBm\"");
+        /// Noise figure of its receiver (TR 36.942).
+        noise_figure: Decibel = NOISE_FIGURE, Default("\"9 dB\"");
+        /// A given SINR of the downlink, with `uplink-sinr`, instead of what the channel makes.
+        "downlink-sinr" = SINR, Optional;
+        /// A given SINR of the uplink.
+        "uplink-sinr" = SINR, Optional;
+        /// RLC mode of its bearer, with timers and buffer.
+        rlc: Named = RLC, FirstOfKind;
+        /// PDCP of its bearer.
+        pdcp: Named = PDCP, FirstOfKind;
+        /// Data radio bearers beside the default one, by name. A flow takes one if its `route`
+        /// names UE/NAME.
+        "drb" = Shape::Map(Drb::KEYS), Optional;
+    }
 }
 
-/// A data radio bearer beside a UE's default one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Drb {
-    /// Its name in the file; routes name it as UE/NAME.
-    pub name: String,
-    /// RLC mode with its timers and buffer; of the catalog's kind "rlc".
-    pub rlc: Named,
-    /// PDCP; of the catalog's kind "pdcp".
-    pub pdcp: Named,
-    /// Priority of its logical channel, 1 (first) to 16; the default bearer's is 8.
-    pub priority: u8,
-    /// Rate up to which it comes before the rest of channels of a higher priority
-    /// (prioritisedBitRate); without it it takes all it can in its turn.
-    pub prioritised_bit_rate: Option<Rate>,
-    /// How long an unused prioritised rate adds up (bucketSizeDuration).
-    pub bucket_size_duration: Span,
+table! {
+    /// A data radio bearer beside a UE's default one.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Drb {
+        own {
+            /// Its name in the file; routes name it as UE/NAME.
+            name: String,
+        }
+        /// RLC mode, with timers and buffer.
+        rlc: Named = RLC, FirstOfKind;
+        /// Its PDCP.
+        pdcp: Named = PDCP, FirstOfKind;
+        /// Priority of its logical channel: 1 is served first. The default bearer's is 8.
+        priority: u8 = Shape::Integer { min: 1, max: 16 }, Default("8");
+        /// Rate up to which each channel is served before the rest goes to the higher priorities
+        /// (prioritisedBitRate); without it a channel takes all it can in its turn.
+        prioritised_bit_rate: Option<Rate> = RATE, Optional;
+        /// How long an unused prioritised rate adds up (bucketSizeDuration).
+        bucket_size_duration: Span = POSITIVE_TIME, Default("\"100 ms\"");
+    }
 }
 
 /// A data radio bearer with the UE that has it.
@@ -193,37 +293,49 @@ pub enum Movement {
     Trace(MovementTrace),
 }
 
-/// A place to pass.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Waypoint {
-    /// East and north.
-    pub place: (Meters, Meters),
-    /// Speed on the way to it, in metres per second.
-    pub speed: f64,
-    /// How long to stay.
-    pub pause: Span,
+table! {
+    /// A place to pass.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Waypoint {
+        own {
+            /// East and north.
+            place: (Meters, Meters),
+        }
+        /// The place: east and north.
+        "position" = POSITION, Required;
+        /// Speed on the way to it.
+        speed: f64 = SPEED, Required;
+        /// How long to stay there.
+        pause: Span = TIME, Default("\"0 s\"");
+    }
 }
 
-/// One node of a movement trace; `mobility` parses the bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MovementTrace {
-    /// Path as the scenario writes it.
-    pub path: String,
-    /// The file's bytes.
-    pub bytes: Arc<[u8]>,
-    /// Its format.
-    pub format: MovementFormat,
-    /// Name of the node or vehicle in the file.
-    pub id: String,
+table! {
+    /// One node of a movement trace; `mobility` parses the bytes.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct MovementTrace {
+        own {
+            /// The file's bytes.
+            bytes: Arc<[u8]>,
+        }
+        /// The trace file, relative to the scenario file.
+        path as "file": String = Shape::Text, Required;
+        /// Its format.
+        format: MovementFormat = MovementFormat::SHAPE, Required;
+        /// Number of the node or id of the vehicle in the file.
+        id: String = Shape::Text, Required;
+    }
 }
 
-/// Format of a movement trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MovementFormat {
-    /// ns-2's `setdest`.
-    Ns2,
-    /// SUMO's floating car data.
-    SumoFcd,
+words! {
+    /// Format of a movement trace.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum MovementFormat {
+        /// Commands of ns-2's `setdest`.
+        Ns2 = "ns-2",
+        /// Floating car data of SUMO, written by --fcd-output.
+        SumoFcd = "sumo-fcd",
+    }
 }
 
 /// A building that cuts lines of sight.
@@ -238,3 +350,15 @@ pub struct Building {
     /// Height of its roof.
     pub height: Meters,
 }
+
+/// The keys of a building.
+pub(crate) static BUILDING: &[Key] = &[
+    key(
+        "corner",
+        POSITION,
+        Required,
+        "A corner of its footprint: east and north. Walls stand along the axes.",
+    ),
+    key("opposite", POSITION, Required, "The corner opposite."),
+    key("height", LENGTH, Required, "Height of its roof."),
+];

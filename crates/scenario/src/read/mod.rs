@@ -6,7 +6,7 @@ mod refusal;
 
 use crate::OwnNames;
 use crate::error::{Mistake, Mistakes, alternatives};
-use crate::keys::MAX_ELEMENTS;
+use crate::keys::{MAX_ELEMENTS, RENAMED};
 use crate::model::Named;
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Shape, Variant, spaced};
@@ -120,6 +120,11 @@ impl<'c> Reader<'c> {
             return self.mistakes.push(mistake);
         }
         let names: Vec<&str> = names.collect();
+        if let Some(new) = renamed(&entry.key, &names) {
+            let message = format!("`{}` is called `{new}` now", entry.key);
+            let mistake = Mistake::new(entry.key_place, message);
+            return self.mistakes.push(mistake.expected(format!("`{new}`")));
+        }
         let suggestion = nearest(&entry.key, names.iter().copied());
         self.mistakes
             .push(mistake.suggest(suggestion).expected(alternatives(names)));
@@ -318,6 +323,14 @@ impl<'c> Reader<'c> {
         }
         named
     }
+}
+
+/// What a key is called now that another version of the format called `old`, if that is among the
+/// keys of its table.
+fn renamed(old: &str, names: &[&str]) -> Option<&'static str> {
+    let mut candidates = RENAMED.iter().filter(|(before, _)| *before == old);
+    let (_, new) = candidates.find(|(_, new)| names.contains(new))?;
+    Some(new)
 }
 
 /// Whether `shape` is the alternative that a value is most likely meant for.

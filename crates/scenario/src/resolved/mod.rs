@@ -25,8 +25,8 @@ impl Scenario {
             table["reverse"] = direction(&link.reverse);
             (link.name.clone(), table)
         });
-        let bearers = self.plain_bearers.iter();
-        let bearers = bearers.map(|one| (one.name.clone(), bearer(one, name)));
+        let rabs = self.rabs.iter();
+        let rabs = rabs.map(|one| (one.name.clone(), rab(one, name)));
         let cells = self.cells.iter();
         let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
         let ues = self.ues.iter();
@@ -36,7 +36,7 @@ impl Scenario {
         let blockages = self.blockages.iter().map(|blockage| {
             (
                 blockage.name.clone(),
-                self::blockage(blockage, &self.hop_name(blockage.link)),
+                self::blockage(blockage, &self.medium_name(blockage.medium)),
             )
         });
         let flows = self.flows.iter().map(|flow| {
@@ -48,7 +48,10 @@ impl Scenario {
                 "profile": flow.profile,
             });
             if let Some(route) = &flow.route {
-                table["route"] = route.iter().map(|hop| self.hop_name(hop.link)).collect();
+                table["route"] = route
+                    .iter()
+                    .map(|hop| self.medium_name(hop.medium))
+                    .collect();
             }
             if !flow.tcp.0.is_empty() {
                 table["tcp"] = Value::Object(parameters(&flow.tcp));
@@ -60,14 +63,8 @@ impl Scenario {
                 table["multipath"] = self.multipath(multipath);
             }
             if let Some(info) = &flow.link_info {
-                table["link-info"] = json!({
-                    "link": self.hop_name(info.link),
-                    "delay": span(info.delay),
-                    "error": span(info.error),
-                });
-                if let Some(prediction) = info.prediction {
-                    table["link-info"]["prediction"] = span(prediction);
-                }
+                table["link-info"] = Value::Object(info.written());
+                table["link-info"]["link"] = json!(self.source_name(info.source));
             }
             (flow.name.clone(), table)
         });
@@ -79,7 +76,7 @@ impl Scenario {
         for (key, table) in [
             ("node", nodes.collect::<Map<_, _>>()),
             ("link", links.collect()),
-            ("bearer", bearers.collect()),
+            ("rab", rabs.collect()),
             ("cell", cells.collect()),
             ("ue", ues.collect()),
             ("building", buildings.collect()),
@@ -106,8 +103,8 @@ impl Scenario {
             .radio_capture
             .iter()
             .map(|&subject| match subject {
-                RadioSubject::Cell(cell) => self.cells[cell].name.as_str(),
-                RadioSubject::Ue(ue) => self.ues[ue].name.as_str(),
+                RadioSubject::Cell(cell) => self.cells[cell.index()].name.as_str(),
+                RadioSubject::Ue(ue) => self.ues[ue.index()].name.as_str(),
             })
             .collect();
         let names = |names: Vec<&str>| {
@@ -138,7 +135,7 @@ impl Scenario {
 
     fn multipath(&self, multipath: &Multipath) -> Value {
         let paths = multipath.paths.iter().map(|path| {
-            let links = path.hops.iter().map(|hop| self.hop_name(hop.link));
+            let links = path.hops.iter().map(|hop| self.medium_name(hop.medium));
             let mut table = json!({
                 "links": links.collect::<Vec<_>>(),
                 "backup": path.backup,
@@ -154,24 +151,8 @@ impl Scenario {
             }
             table
         });
-        let mut table = json!({
-            "paths": paths.collect::<Vec<_>>(),
-            "scheduler": named(&multipath.scheduler, "name"),
-            "coupling": named(&multipath.coupling, "name"),
-            "join-delay": span(multipath.join_delay),
-            "maximum-send-buffer": size(multipath.maximum_send_buffer),
-        });
-        for (key, flag) in [
-            (
-                "opportunistic-retransmission",
-                multipath.opportunistic_retransmission,
-            ),
-            ("penalisation", multipath.penalisation),
-        ] {
-            if let Some(flag) = flag {
-                table[key] = json!(flag);
-            }
-        }
+        let mut table = Value::Object(multipath.written());
+        table["paths"] = paths.collect();
         table
     }
 }
@@ -182,10 +163,7 @@ fn direction(side: &LinkDirection) -> Value {
         "delay": delay_model(&side.delay),
         "jitter": span(side.jitter),
         "keeps-order": side.keeps_order,
-        "changes": match side.changes {
-            Changes::AtOnce => "at-once",
-            Changes::ForArrivals => "for-arrivals",
-        },
+        "changes": side.changes.word(),
         "framing": size(side.framing),
         "queue": {
             "limit": limit(side.queue.limit),
@@ -199,8 +177,8 @@ fn direction(side: &LinkDirection) -> Value {
     table
 }
 
-fn bearer<'a>(bearer: &PlainBearer, name: impl Fn(NodeId) -> &'a str) -> Value {
-    let direction = |side: &PlainBearerDirection| {
+fn rab<'a>(rab: &Rab, name: impl Fn(NodeId) -> &'a str) -> Value {
+    let direction = |side: &RabDirection| {
         let mut table = json!({
             "queue": { "discipline": named(&side.discipline, "name") },
         });
@@ -216,11 +194,11 @@ fn bearer<'a>(bearer: &PlainBearer, name: impl Fn(NodeId) -> &'a str) -> Value {
         table
     };
     json!({
-        "from": name(bearer.from),
-        "to": name(bearer.to),
-        "technology": named(&bearer.technology, "name"),
-        "downlink": direction(&bearer.downlink),
-        "uplink": direction(&bearer.uplink),
+        "from": name(rab.from),
+        "to": name(rab.to),
+        "technology": named(&rab.technology, "name"),
+        "downlink": direction(&rab.downlink),
+        "uplink": direction(&rab.uplink),
     })
 }
 
@@ -262,33 +240,7 @@ fn rate_model(model: &RateModel) -> Value {
         RateModel::OnOff { rate: on, off } => json!({ "rate": rate(*on), "off": schedule(off) }),
         RateModel::Series(given) => series(given),
         RateModel::Trace(trace) => json!({ "trace": trace.path, "repeat": trace.repeat }),
-        RateModel::Radio(radio) => {
-            let mut table = json!({
-                "carrier": Dimension::Frequency.format(radio.carrier.0),
-                "bandwidth": Dimension::Frequency.format(radio.bandwidth.0),
-                "tx-power": Dimension::Power.format(radio.tx_power.0),
-                "tx-beamwidth": Dimension::Angle.format(radio.tx_beamwidth_deg),
-                "rx-beamwidth": Dimension::Angle.format(radio.rx_beamwidth_deg),
-                "distance": length(radio.distance),
-                "tx-height": length(radio.tx_height),
-                "rx-height": length(radio.rx_height),
-                "noise-figure": ratio(radio.noise_figure),
-                "implementation-loss": ratio(radio.implementation_loss),
-                "elevation-beamwidth": Dimension::Angle.format(radio.elevation_beamwidth_deg),
-                "antenna-efficiency": radio.antenna_efficiency,
-                "layers": radio.layers,
-                "overhead": radio.overhead,
-                "mcs-table": match radio.mcs_table {
-                    McsTable::Qam64 => "64qam",
-                    McsTable::Qam256 => "256qam",
-                    McsTable::Qam64LowSe => "64qam-low-se",
-                },
-            });
-            if let Some(max_rate) = radio.max_rate {
-                table["max-rate"] = rate(max_rate);
-            }
-            json!({ "radio": table })
-        }
+        RateModel::Radio(radio) => json!({ "radio": radio.written() }),
     }
 }
 
@@ -358,11 +310,7 @@ fn schedule(schedule: &Schedule) -> Value {
 fn blockage(blockage: &Blockage, link: &str) -> Value {
     let mut table = json!({
         "link": link,
-        "direction": match blockage.direction {
-            Directions::Forward => "forward",
-            Directions::Reverse => "reverse",
-            Directions::Both => "both",
-        },
+        "direction": blockage.direction.word(),
         "schedule": schedule(&blockage.schedule),
         "effect": match blockage.effect {
             BlockageEffect::Held { .. } => "held",
@@ -373,12 +321,12 @@ fn blockage(blockage: &Blockage, link: &str) -> Value {
             BlockageDepth::Total => json!("total"),
             BlockageDepth::Loss(loss) => json!({ "loss": ratio(*loss) }),
             BlockageDepth::Rate(left) => json!({ "rate": rate(*left) }),
-            BlockageDepth::Geometry(blocker) => json!({ "geometry": {
-                "blocker-width": length(blocker.width),
-                "blocker-height": length(blocker.height),
-                "blocker-distance": [length(blocker.distance.0), length(blocker.distance.1)],
-                "blocker-offset": length(blocker.offset),
-            } }),
+            BlockageDepth::Geometry(blocker) => {
+                let mut table = Value::Object(blocker.written());
+                let (near, far) = blocker.distance;
+                table["blocker-distance"] = json!([length(near), length(far)]);
+                json!({ "geometry": table })
+            }
         },
     });
     if let BlockageEffect::Held { limit: Some(limit) } = blockage.effect {
@@ -390,7 +338,7 @@ fn blockage(blockage: &Blockage, link: &str) -> Value {
     table
 }
 
-fn named(named: &Named, tag: &str) -> Value {
+pub(crate) fn named(named: &Named, tag: &str) -> Value {
     table(&named.name, tag, &named.parameters)
 }
 

@@ -55,8 +55,8 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
-            name: "bearer",
-            plural: "bearers",
+            name: "radio-access-bearer",
+            plural: "radio-access-bearers",
             entries: &[
                 entry(
                     "hspa",
@@ -218,8 +218,8 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
-            name: "scheduler",
-            plural: "schedulers",
+            name: "path-scheduler",
+            plural: "path-schedulers",
             entries: &[
                 entry("linux", &["default"], &[]),
                 entry("lowest-rtt", &[], &[]),

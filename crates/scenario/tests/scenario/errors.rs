@@ -1,7 +1,7 @@
 //! Each class of mistake: its place, its words and what it suggests.
 
 use super::*;
-use fadeout_scenario::{Hop, toml_from_json};
+use fadeout_scenario::{Hop, Medium, toml_from_json};
 
 /// The only mistake of `text`, as `line:column: message`.
 #[track_caller]
@@ -523,7 +523,7 @@ fn a_route_leads_from_sender_to_receiver() {
     let flow = |rest: &str| format!("{LINK}{second}{FLOW}{rest}\n");
     let scenario = accepted(&flow("route = [\"second\"]"));
     let hop = Hop {
-        link: 1,
+        medium: Medium::Link(1),
         is_reverse: true,
     };
     assert_eq!(scenario.flows[0].route, Some(vec![hop]));
@@ -570,8 +570,8 @@ fn paths_lead_from_sender_to_receiver() {
             "coupling `lia` on a single path",
         ),
         (
-            "paths = [[\"radio\"]], scheduler = \"minrtt\"",
-            "unknown scheduler `minrtt`",
+            "paths = [[\"radio\"]], path-scheduler = \"minrtt\"",
+            "unknown path scheduler `minrtt`",
         ),
         (
             "paths = [[\"radio\"]], coupling = \"lai\"",
@@ -586,6 +586,33 @@ fn paths_lead_from_sender_to_receiver() {
         assert!(
             errors.iter().any(|error| error.message == message),
             "{rest}: {errors:?}"
+        );
+    }
+}
+
+#[test]
+fn a_renamed_key_is_an_error_that_names_the_new_one() {
+    for (new, old) in [
+        ("[rab.third]", "[bearer.third]"),
+        ("\nmac-scheduler", "\nscheduler"),
+        ("uplink-mac-scheduler", "uplink-scheduler"),
+        ("path-scheduler", "scheduler"),
+    ] {
+        let name = |key: &str| {
+            key.trim()
+                .trim_matches(['[', ']'])
+                .split('.')
+                .next()
+                .map(str::to_owned)
+        };
+        let (new_name, old_name) = (name(new).expect("a key"), name(old).expect("a key"));
+        let errors = refused(&examples::EVERYTHING.replace(new, old));
+        let message = format!("`{old_name}` is called `{new_name}` now");
+        let error = errors.iter().find(|error| error.message == message);
+        let error = error.unwrap_or_else(|| panic!("{message}: {errors:?}"));
+        assert_eq!(
+            error.expected.as_deref(),
+            Some(format!("`{new_name}`").as_str())
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use fadeout_core::registry::Value;
-use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
+use fadeout_core::{Bytes, CellId, NodeId, Rate, Span, Time, UeId};
 use fadeout_scenario::*;
 use std::path::Path;
 
@@ -179,7 +179,7 @@ fn every_sort_of_value_arrives() {
         (multipath.paths[1].backup, multipath.paths[1].until),
         (true, Some(Time::ZERO + Span::from_secs(2)))
     );
-    assert_eq!(multipath.scheduler.name, "lowest-rtt");
+    assert_eq!(multipath.path_scheduler.name, "lowest-rtt");
     assert_eq!(multipath.penalisation, Some(false));
     assert_eq!(scenario.probe.congestion, Sampling::All);
     assert_eq!(scenario.probe.queue, Sampling::Off);
@@ -189,8 +189,11 @@ fn every_sort_of_value_arrives() {
         vec![scenario.node("client").expect("node")]
     );
     // The crowd's UEs, each once, follow the two interfaces of the phone.
-    let ues = (1..=4).map(RadioSubject::Ue);
-    let subjects: Vec<_> = [RadioSubject::Cell(1)].into_iter().chain(ues).collect();
+    let ues = (1..=4).map(|ue| RadioSubject::Ue(UeId(ue)));
+    let subjects: Vec<_> = [RadioSubject::Cell(CellId(1))]
+        .into_iter()
+        .chain(ues)
+        .collect();
     assert_eq!(scenario.probe.radio_capture, subjects);
     assert_eq!(scenario.probe.radio_capture_snap, Bytes(4000));
 }
@@ -205,41 +208,6 @@ fn an_alias_resolves_to_the_canonical_name() {
             .expect("given")
             .name,
         "newreno"
-    );
-}
-
-#[test]
-fn a_route_takes_the_fewest_links_in_either_direction() {
-    let scenario = accepted(EVERYTHING);
-    let (server, client) = (scenario.node("server"), scenario.node("client"));
-    let (server, client) = (server.expect("node"), client.expect("node"));
-    let forward = scenario.route(server, client, &[]).expect("a route");
-    assert_eq!(
-        forward,
-        vec![
-            Hop {
-                link: 0,
-                is_reverse: false
-            },
-            Hop {
-                link: 1,
-                is_reverse: false
-            }
-        ]
-    );
-    let back = scenario.route(client, server, &[]).expect("a route");
-    assert_eq!(
-        back,
-        vec![
-            Hop {
-                link: 1,
-                is_reverse: true
-            },
-            Hop {
-                link: 0,
-                is_reverse: true
-            }
-        ]
     );
 }
 

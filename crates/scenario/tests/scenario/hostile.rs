@@ -72,6 +72,8 @@ fn a_long_line_is_shown_around_the_mistake() {
 }
 
 proptest! {
+    #![proptest_config(fadeout_testkit::Cases::new(500).proptest())]
+
     #[test]
     fn no_text_makes_the_reader_panic(text in "\\PC{0,200}") {
         let _ = read(&text, &[&text]);

@@ -1,6 +1,5 @@
 //! The scenario reader from outside: what it accepts, what it refuses and with which words.
 
-mod bearer;
 mod catalog;
 mod errors;
 mod examples;
@@ -8,6 +7,7 @@ mod hostile;
 mod link;
 mod overrides;
 mod own;
+mod rab;
 mod radio;
 mod schema;
 

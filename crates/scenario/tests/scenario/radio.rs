@@ -2,7 +2,7 @@
 
 use super::*;
 use fadeout_core::{NodeId, Point};
-use fadeout_scenario::{Hop, Movement};
+use fadeout_scenario::{Medium, Movement};
 
 /// A server, a base station and a cell; tests add UEs.
 const CELL: &str = r#"duration = "10 s"
@@ -24,16 +24,9 @@ fn only(text: &str) -> String {
 }
 
 #[test]
-fn a_bearer_is_a_hop_between_base_station_and_ue() {
+fn a_ue_of_which_nothing_is_said_names_no_cell_and_stands_at_its_origin() {
     let text = format!("{CELL}[ue.phone]\n[flow.bulk]\nfrom = \"server\"\nto = \"phone\"\n");
     let scenario = accepted(&text);
-    let node = |name| scenario.node(name).expect("a node");
-    let route = scenario.route(node("phone"), node("server"), &[0]);
-    let hop = |link| Hop {
-        link,
-        is_reverse: true,
-    };
-    assert_eq!(route, Some(vec![hop(1), hop(0)]));
     assert_eq!(scenario.ues[0].cell, None);
     assert_eq!(scenario.ues[0].position, Point::new(0.0, 0.0, 1.5));
 }
@@ -111,8 +104,9 @@ fn a_route_takes_a_bearer_of_each_ue_of_a_group() {
     let expected = ["phone-0", "phone-1", "phone-0/voice", "phone-1/voice"];
     assert_eq!(names, expected);
     let first_hop = |flow: usize| scenario.flows[flow].route.as_ref().expect("a route")[0];
-    // One link, two default bearers, then the further ones.
-    assert_eq!((first_hop(0).link, first_hop(1).link), (3, 4));
+    // Two default bearers, then the further ones.
+    let media = [first_hop(0).medium, first_hop(1).medium];
+    assert_eq!(media, [Medium::RadioBearer(2), Medium::RadioBearer(3)]);
     let again = accepted(&fadeout_scenario::toml_from_json(&scenario.to_json()));
     assert_eq!(again.ues, scenario.ues);
     assert_eq!(again.flows, scenario.flows);

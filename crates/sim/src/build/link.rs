@@ -1,19 +1,19 @@
 //! Links: their rates, queues, losses and blockages.
 
-use super::{BuildError, direction_name};
+use super::BuildError;
 use fadeout_core::random::Stream;
 use fadeout_core::{Decibel, LinkId, Rate, Span, Time};
 use fadeout_link as link;
 use fadeout_radio::phy::mcs::McsTable;
 use fadeout_radio::phy::rate::{NrMcs, RateModel};
 use fadeout_radio::{self as radio, LinkBudget};
-use fadeout_scenario::{self as scenario, Scenario};
+use fadeout_scenario::{self as scenario, Medium, Scenario};
 
 pub(super) fn build_link(
     scenario: &Scenario,
     index: usize,
     is_reverse: bool,
-    id: LinkId,
+    (id, name): (LinkId, &str),
 ) -> Result<link::Link, BuildError> {
     let described = &scenario.links[index];
     let direction = if is_reverse {
@@ -22,7 +22,7 @@ pub(super) fn build_link(
         &described.forward
     };
     let refuse = |reason: String| BuildError::Link {
-        link: direction_name(described, is_reverse),
+        link: name.to_owned(),
         reason,
     };
     let (rate, mean) = rate(&direction.rate).map_err(&refuse)?;
@@ -39,7 +39,7 @@ pub(super) fn build_link(
         framing: direction.framing,
         queue: queue(&direction.queue, mean).map_err(&refuse)?,
         loss: loss(&direction.loss).map_err(&refuse)?,
-        blockage: blockage(scenario, index, is_reverse)?,
+        blockage: blockage(scenario, Medium::Link(index), is_reverse)?,
     };
     link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
 }
@@ -278,9 +278,13 @@ fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
 /// The blockages of one direction of a link or bearer, drawn up to the end of the run.
 pub(super) fn blockage(
     scenario: &Scenario,
-    link: usize,
+    medium: Medium,
     is_reverse: bool,
 ) -> Result<Option<link::BlockageConfig>, BuildError> {
+    let link = match medium {
+        Medium::Link(link) => Some(&scenario.links[link]),
+        Medium::Rab(_) | Medium::RadioBearer(_) => None,
+    };
     let mut effect = None;
     let mut intervals = Vec::new();
     for (index, blockage) in scenario.blockages.iter().enumerate() {
@@ -289,7 +293,7 @@ pub(super) fn blockage(
         } else {
             blockage.direction.has_forward()
         };
-        if blockage.link != link || !hits {
+        if blockage.medium != medium || !hits {
             continue;
         }
         let refuse = |reason: String| BuildError::Blockage {
@@ -311,8 +315,7 @@ pub(super) fn blockage(
                 .map_err(|error| refuse(error.to_string()))?;
         let mut draws = stream("blockage.distance");
         for (start, end) in times {
-            let (rate, loss_db) = depth(scenario.links.get(link), blockage, is_reverse, &mut draws)
-                .map_err(&refuse)?;
+            let (rate, loss_db) = depth(link, blockage, is_reverse, &mut draws).map_err(&refuse)?;
             intervals.push(link::BlockageInterval {
                 start,
                 end,

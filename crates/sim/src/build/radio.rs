@@ -3,23 +3,24 @@
 use super::BuildError;
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Parameters;
-use fadeout_core::{CellId, Point, Rate, Span, UeId, Vector};
+use fadeout_core::{CellId, Point, Rate, Span, UeId};
 use fadeout_mobility as mobility;
-use fadeout_mobility::{Obstacle, Places, RandomWaypoint, Rectangle, Track};
+use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
 use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
     Serving, UeConfig,
 };
-use fadeout_radio::antenna::{BeamFailure, BeamManagement};
+use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
+use fadeout_radio::channel::blockage::Blockage;
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::named;
-use fadeout_radio::rlc::{Generation, RlcConfig};
+use fadeout_radio::pdcp::Pdcp;
+use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
 use fadeout_radio::wire::Form;
-use fadeout_record::{RadioCaptureConfig, RadioChannel, RadioChannelForm, RadioSubject};
+use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
 
 /// The radio access of a scenario; none without cells.
@@ -29,13 +30,35 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     }
     let mut config = RadioConfig::default();
     for described in &scenario.cells {
-        let refuse = |reason| BuildError::Cell {
-            cell: described.name.clone(),
+        config.cells.push(cell(described)?);
+    }
+    let generations: Vec<Generation> = config.cells.iter().map(generation).collect();
+    let mut places = Places::default();
+    buildings(scenario, &mut places);
+    for described in &scenario.ues {
+        put_ue(scenario, described, &mut places)?;
+        config.ues.push(ue(described));
+    }
+    let named = |error| named_error(scenario, &error);
+    let access = RadioAccess::new(config, scenario.seed).map_err(named)?;
+    let mut radio = Radio::new(access, places);
+    // RLC and PDCP are of the generation of the cell, which some UEs find only as they attach.
+    for described in scenario.bearers() {
+        let refuse = |reason| BuildError::Ue {
+            ue: described.name(),
             reason,
         };
-        config.cells.push(cell(described).map_err(refuse)?);
+        let serving = radio.access.serving_cell(UeId(described.ue as u32));
+        let serving = serving.ok_or_else(|| refuse("it finds no cell".to_owned()))?;
+        let generation = generations[serving.index()];
+        let bearer = bearer(&described, generation).map_err(refuse)?;
+        radio.access.establish(bearer).map_err(named)?;
     }
-    let mut places = Places::default();
+    Ok(Some(radio))
+}
+
+/// Puts the buildings in their places.
+pub(super) fn buildings(scenario: &Scenario, places: &mut Places) {
     for building in &scenario.buildings {
         let (low, high) = (building.low, building.high);
         places.build(Obstacle::building(
@@ -43,62 +66,34 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
             building.height.0,
         ));
     }
-    for described in &scenario.ues {
-        let refuse = |reason| BuildError::Ue {
-            ue: described.name.clone(),
-            reason,
-        };
-        let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
-        let track = track(described, random).map_err(refuse)?;
-        places.put(described.node, track);
-        config.ues.push(ue(described));
-    }
-    for described in scenario.bearers() {
-        let refuse = |reason| BuildError::Ue {
-            ue: described.name(),
-            reason,
-        };
-        let generation = match described.described.cell {
-            Some(cell) => generation(&config.cells[cell]),
-            None => only_generation(&config.cells).map_err(refuse)?,
-        };
-        let bearer = bearer(&described, generation).map_err(refuse)?;
-        config.bearers.push(bearer);
-    }
-    let access = RadioAccess::new(config, scenario.seed);
-    let access = access.map_err(|error| named_error(scenario, &error))?;
-    Ok(Some(Radio::new(access, places)))
+}
+
+/// Puts a UE on its way.
+pub(super) fn put_ue(
+    scenario: &Scenario,
+    described: &scenario::Ue,
+    places: &mut Places,
+) -> Result<(), BuildError> {
+    let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
+    let track = track(described, random).map_err(|reason| BuildError::Ue {
+        ue: described.name.clone(),
+        reason,
+    })?;
+    places.put(described.node, track);
+    Ok(())
 }
 
 /// The cell that serves each UE.
-pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<usize> {
-    let cell = |ue| radio.and_then(|radio| radio.access.serving_cell(UeId(ue)));
-    (0..scenario.ues.len() as u32)
-        .map(|ue| cell(ue).map_or(0, CellId::index))
-        .collect()
+pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<Option<CellId>> {
+    let cell = |ue| radio?.access.serving_cell(UeId(ue));
+    (0..scenario.ues.len() as u32).map(cell).collect()
 }
 
-/// The generation of all cells: RLC and PDCP of a UE that may be served by any of them.
-fn only_generation(cells: &[CellConfig]) -> Result<Generation, String> {
-    let first = generation(&cells[0]);
-    if cells.iter().all(|cell| generation(cell) == first) {
-        return Ok(first);
-    }
-    let text = "it names no cell, and some are of LTE and some of NR, whose RLC and PDCP differ; \
-                `cell` is missing";
-    Err(text.to_owned())
-}
-
-/// Captures of the radio that the scenario asks for.
-pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptureConfig {
-    let probe = &scenario.probe;
-    let Some(radio) = radio.filter(|_| !probe.radio_capture.is_empty()) else {
-        return RadioCaptureConfig::default();
+/// What captures of the radio need to know.
+pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
+    let Some(radio) = radio.filter(|_| !scenario.probe.radio_capture.is_empty()) else {
+        return RadioInfo::default();
     };
-    let subjects = probe.radio_capture.iter().map(|&subject| match subject {
-        scenario::RadioSubject::Cell(cell) => RadioSubject::Cell(CellId(cell as u32)),
-        scenario::RadioSubject::Ue(ue) => RadioSubject::Ue(UeId(ue as u32)),
-    });
     let channels = radio.access.formats().map(|channel| RadioChannel {
         is_nr: channel.generation == Generation::Nr,
         lcid: channel.lcid,
@@ -110,9 +105,7 @@ pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptu
         },
         pdcp_sn_bits: channel.pdcp.sn_bits,
     });
-    RadioCaptureConfig {
-        capture: subjects.collect(),
-        snaplen: u32::try_from(probe.radio_capture_snap.0).unwrap_or(u32::MAX),
+    RadioInfo {
         cell_nodes: scenario.cells.iter().map(|cell| cell.node).collect(),
         ue_nodes: scenario.ues.iter().map(|ue| ue.node).collect(),
         channels: channels.collect(),
@@ -121,11 +114,7 @@ pub(super) fn captures(scenario: &Scenario, radio: Option<&Radio>) -> RadioCaptu
 
 /// The error with the name of what it is about instead of its position.
 fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
-    let text = error.to_string();
-    let reason = text
-        .split_once(": ")
-        .map_or(text.as_str(), |(_, rest)| rest);
-    let reason = reason.to_owned();
+    let reason = error.reason();
     match error {
         RadioError::Phy { cell, .. }
         | RadioError::Channel { cell, .. }
@@ -144,7 +133,9 @@ fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
                 .map_or_else(String::new, |bearer| bearer.name()),
             reason,
         },
-        RadioError::NoUe { .. } => unreachable!("bearers are made of UEs: {error}"),
+        RadioError::NoUe { .. } | RadioError::NoLeg { .. } => {
+            unreachable!("bearers are made of UEs and their legs: {error}")
+        }
     }
 }
 
@@ -152,24 +143,33 @@ fn unknown(kind: &str, named: &Named) -> String {
     format!("there is no {kind} \"{}\"", named.name)
 }
 
-fn cell(described: &scenario::Cell) -> Result<CellConfig, String> {
+/// A cell as the radio access has it.
+pub(super) fn cell(described: &scenario::Cell) -> Result<CellConfig, BuildError> {
+    cell_config(described).map_err(|reason| BuildError::Cell {
+        cell: described.name.clone(),
+        reason,
+    })
+}
+
+fn cell_config(described: &scenario::Cell) -> Result<CellConfig, String> {
     let Named { name, parameters } = &described.radio;
     let carrier = named::Carrier {
         site: described.position,
         carrier: described.carrier,
         bandwidth: described.bandwidth,
     };
-    let cell = named::cell(name, parameters, &carrier);
-    let cell = cell.ok_or_else(|| unknown("radio", &described.radio))??;
+    let radio = named::Radio::new(name, parameters);
+    let radio = radio.ok_or_else(|| unknown("radio", &described.radio))?;
+    let cell = radio.cell(&carrier)?;
     let scheduler = |given: &Named| {
-        SchedulerKind::from_name(&given.name, &given.parameters)
+        SchedulerKind::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("scheduler", given))
     };
     Ok(CellConfig {
         power: described.tx_power,
         noise_figure: described.noise_figure,
-        downlink_scheduler: scheduler(&described.scheduler)?,
-        uplink_scheduler: scheduler(&described.uplink_scheduler)?,
+        downlink_scheduler: scheduler(&described.mac_scheduler)?,
+        uplink_scheduler: scheduler(&described.uplink_mac_scheduler)?,
         channel: channel(described)?,
         ..cell
     })
@@ -202,14 +202,14 @@ pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) 
     Some(Bounds {
         peak: cell.peak_rate(),
         tti,
-        rlc: named::rlc(name, parameters, generation(&cell))?,
+        rlc: RlcMode::new(name, parameters, generation(&cell))?.config(),
     })
 }
 
 fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let described = &cell.channel;
     let antenna = |given: &Named| {
-        named::antenna(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
+        Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
     let path_loss = &described.path_loss;
     let fading = |default: &str| {
@@ -221,14 +221,14 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .ok_or_else(|| format!("there is no fading \"{name}\""))
     };
     let blockages = described.blockage.iter().map(|given| {
-        named::blockage(&given.name, &given.parameters)
+        Blockage::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("blockage model", given))
     });
     Ok(ChannelConfig {
         carrier: cell.carrier,
         bandwidth: cell.bandwidth,
         sub_bands: described.sub_bands as usize,
-        path_loss: PathLoss::from_name(&path_loss.name, &path_loss.parameters)
+        path_loss: PathLoss::new(&path_loss.name, &path_loss.parameters)
             .ok_or_else(|| unknown("path loss", path_loss))?,
         line_of_sight: match described.line_of_sight {
             scenario::LineOfSight::Drawn => LineOfSight::Drawn,
@@ -265,7 +265,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     })
 }
 
-fn ue(described: &scenario::Ue) -> UeConfig {
+/// A UE as the radio access has it.
+pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
     UeConfig {
         serving: match described.cell {
             Some(cell) => Serving::Cell(CellId(cell as u32)),
@@ -301,18 +302,24 @@ fn bearer(
     );
     Ok(BearerConfig {
         ue: UeId(described.ue as u32),
+        leg: 0,
         channel,
-        rlc: named::rlc(&rlc.name, &rlc.parameters, generation)
-            .ok_or_else(|| unknown("RLC mode", rlc))?,
-        pdcp: named::pdcp(&pdcp.name, &pdcp.parameters, generation)
-            .ok_or_else(|| unknown("PDCP", pdcp))?,
+        rlc: RlcMode::new(&rlc.name, &rlc.parameters, generation)
+            .ok_or_else(|| unknown("RLC mode", rlc))?
+            .config(),
+        pdcp: Pdcp::new(&pdcp.name, &pdcp.parameters, generation)
+            .ok_or_else(|| unknown("PDCP", pdcp))?
+            .config(),
     })
 }
 
 fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
     let start = ue.position;
     match &ue.movement {
-        Movement::Model(Named { name, parameters }) => model(name, parameters, start, random),
+        Movement::Model(Named { name, parameters }) => Mobility::new(name, parameters)
+            .ok_or_else(|| format!("there is no mobility model \"{name}\""))?
+            .track(start, random)
+            .map_err(|error| error.to_string()),
         Movement::Waypoints(waypoints) => {
             let waypoints: Vec<mobility::Waypoint> = waypoints
                 .iter()
@@ -325,35 +332,6 @@ fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
             Track::waypoints(start, &waypoints).map_err(|error| error.to_string())
         }
         Movement::Trace(trace) => imported(trace, start.z),
-    }
-}
-
-fn model(
-    name: &str,
-    parameters: &Parameters,
-    start: Point,
-    random: Stream,
-) -> Result<Track, String> {
-    let number = |name| parameters.number(name, 0.0);
-    let or = |name, default| parameters.number(name, default);
-    match name {
-        "static" => Ok(Track::rest(start)),
-        "line" => {
-            let velocity = Vector::new(number("x-speed"), number("y-speed"), 0.0);
-            Ok(Track::line(start, velocity))
-        }
-        "random-waypoint" => {
-            let area = Rectangle {
-                low: (number("x-min"), number("y-min")),
-                high: (or("x-max", 100.0), or("y-max", 100.0)),
-            };
-            let speeds = (or("min-speed", 0.5), or("max-speed", 1.5));
-            let pause = parameters.span("pause", fadeout_core::Span::from_secs(2));
-            let walk = RandomWaypoint::new(area, start.z, speeds, pause, random);
-            walk.map(Track::random_waypoint)
-                .map_err(|error| error.to_string())
-        }
-        other => Err(format!("there is no mobility model \"{other}\"")),
     }
 }
 
@@ -376,4 +354,39 @@ fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, Strin
         )
     })?;
     Ok(track.raised(height))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rlc_is_of_the_generation_of_the_cell_that_a_ue_finds() {
+        let cell = |name: &str, radio: &str, x: &str| {
+            format!(
+                "[cell.{name}]\nradio = \"{radio}\"\ncarrier = \"2 GHz\"\n\
+                 bandwidth = \"20 MHz\"\nposition = [\"{x}\", \"0 m\"]\n\
+                 channel = {{ path-loss = \"free-space\" }}\n\
+                 [link.to-{name}]\nfrom = \"server\"\nto = \"{name}\"\nrate = \"1 Gbit/s\"\n\
+                 delay = \"1 ms\"\n"
+            )
+        };
+        let cells = [cell("old", "lte", "0 m"), cell("new", "nr", "1 km")].concat();
+        for (x, expected) in [("100 m", Generation::Lte), ("900 m", Generation::Nr)] {
+            let text = format!(
+                "duration = \"1 s\"\n{cells}[ue.phone]\nposition = [\"{x}\", \"0 m\"]\n\
+                 [flow.bulk]\nfrom = \"server\"\nto = \"phone\"\n"
+            );
+            let source = scenario::Source {
+                name: "test".to_owned(),
+                base_dir: ".".into(),
+            };
+            let parsed = scenario::parse(&text, &source, &[], crate::catalog());
+            let scenario = parsed.unwrap_or_else(|error| panic!("{error}"));
+            let radio = build(&scenario).unwrap_or_else(|error| panic!("{error}"));
+            let radio = radio.expect("there are cells");
+            let generations = radio.access.formats().map(|format| format.generation);
+            assert!(generations.eq([expected]), "{x}");
+        }
+    }
 }

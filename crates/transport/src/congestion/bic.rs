@@ -7,13 +7,11 @@
 //! Source: Xu, Harfoush and Rhee, "Binary increase congestion control", INFOCOM 2004, in the
 //! integer arithmetic of net/ipv4/tcp_bic.c (Linux 6.12).
 
-use super::linux::{AckCounter, Jiffies, TimeoutWatch, slow_start, whole};
-use super::registry::Algorithm;
-use super::settings::{HZ, Settings};
+use super::linux::{AckCounter, HZ, Jiffies, TimeoutWatch, slow_start, whole};
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window};
 use fadeout_core::Time;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, flag, integer, number};
+use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number};
 
 /// The share of the distance to `W_max` that one round trip covers (B in the kernel).
 const SHARE: u32 = 4;
@@ -43,7 +41,7 @@ pub struct Bic {
     timeouts: TimeoutWatch,
 }
 
-impl Algorithm for Bic {
+impl Registered<Stream> for Bic {
     const ENTRY: Entry = Entry {
         name: "bic",
         aliases: &["bictcp"],

@@ -13,11 +13,9 @@
 //! unpublished one.
 
 use super::linux::slow_start;
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, flag, integer, number};
+use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number};
 use fadeout_core::{Span, Time, math};
 
 const GAMMA_MIN: f64 = 5.0;
@@ -56,7 +54,7 @@ struct Constants {
     tunes_gamma: bool,
 }
 
-impl Algorithm for Compound {
+impl Registered<Stream> for Compound {
     const ENTRY: Entry = Entry {
         name: "compound",
         aliases: &["ctcp"],

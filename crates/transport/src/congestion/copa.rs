@@ -20,12 +20,11 @@
 //! grows only when it is what limits the sender; delays count in the mode from the end of slow
 //! start on; at no variation at all the queue is empty.
 
-use super::registry::Algorithm;
-use super::settings::Settings;
+use super::registry::constant;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use crate::min_filter::MinFilter;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, flag, integer, number, span};
+use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number, span};
 use fadeout_core::{Rate, Span, Time};
 use std::cmp::Reverse;
 
@@ -64,7 +63,7 @@ pub struct Copa {
     pacing_rate: f64,
 }
 
-impl Algorithm for Copa {
+impl Registered<Stream> for Copa {
     const ENTRY: Entry = Entry {
         name: "copa",
         aliases: &[],
@@ -105,7 +104,7 @@ impl Algorithm for Copa {
             default_delta: delta,
             may_compete: settings.flag("competes"),
             empty_within: settings.integer("empty-within").into(),
-            min_rtt_window: settings.span("min-rtt-window"),
+            min_rtt_window: constant(settings, "min-rtt-window"),
             delta,
             is_competing: false,
             is_starting: true,

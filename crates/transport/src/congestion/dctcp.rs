@@ -3,16 +3,16 @@
 //! Once a window, with M the marked fraction of what was delivered: `alpha = (1 - g) alpha + g M`.
 //! An ECN echo takes `alpha / 2` of the window, a loss half. Growth is Reno's.
 //! `arithmetic = "linux"` is net/ipv4/tcp_dctcp.c (Linux 6.12), where alpha is in 1/1024;
-//! `"rfc8257"` computes in real numbers (RFC 8257 section 3.3).
+//! `"rfc8257"` computes in real numbers.
 //!
 //! The receiver's echo of every change of mark (section 3.2) is the stack's.
+//!
+//! Standard: RFC 8257 §3.3.
 
 use super::linux::{AckCounter, half, whole};
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, EcnFeedback, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, choice, integer, number};
+use fadeout_core::registry::{Entry, Registered, Settings, choice, integer, number};
 
 /// One, in the kernel's alpha.
 const ALPHA_ONE: u32 = 1024;
@@ -35,7 +35,7 @@ enum Alpha {
     Real(f64),
 }
 
-impl Algorithm for Dctcp {
+impl Registered<Stream> for Dctcp {
     const ENTRY: Entry = Entry {
         name: "dctcp",
         aliases: &["data-center-tcp"],

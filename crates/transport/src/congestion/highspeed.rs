@@ -6,12 +6,10 @@
 //! whatever it acknowledges; `"formula"` computes a and b (RFC 3649 section 5) in real numbers.
 
 use super::linux::{AckCounter, slow_start, whole};
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::math;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, choice};
+use fadeout_core::registry::{Entry, Registered, Settings, choice};
 use std::sync::LazyLock;
 
 const LOW_WINDOW: f64 = 38.0;
@@ -51,7 +49,7 @@ pub struct HighSpeed {
     row: usize,
 }
 
-impl Algorithm for HighSpeed {
+impl Registered<Stream> for HighSpeed {
     const ENTRY: Entry = Entry {
         name: "highspeed",
         aliases: &["hstcp"],
@@ -120,7 +118,9 @@ impl HighSpeed {
     }
 }
 
-/// b(w), RFC 3649 section 5.
+/// b(w).
+///
+/// Standard: RFC 3649 §5.
 fn decrease(window: f64) -> f64 {
     if window <= LOW_WINDOW {
         return 0.5;
@@ -129,7 +129,9 @@ fn decrease(window: f64) -> f64 {
     (0.5 + (HIGH_DECREASE - 0.5) * position).max(0.0)
 }
 
-/// a(w), RFC 3649 section 5.
+/// a(w).
+///
+/// Standard: RFC 3649 §5.
 fn increase(window: f64) -> f64 {
     if window <= LOW_WINDOW {
         return 1.0;

@@ -13,12 +13,11 @@
 //! at most 20 ms at once and loses 5 % of its distance from the smallest with each congestion; half
 //! instead of the ratio up to 10 ms.
 
-use super::linux::{Jiffies, slow_start, whole};
-use super::registry::Algorithm;
-use super::settings::{HZ, Settings};
+use super::linux::{HZ, Jiffies, slow_start, whole};
+use super::registry::constant;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, flag, number, span};
+use fadeout_core::registry::{Entry, Registered, Settings, flag, number, span};
 use fadeout_core::{Span, Time};
 
 /// One, in the fixed point of `alpha` and `beta`.
@@ -76,7 +75,7 @@ struct Meter {
     segments: u64,
 }
 
-impl Algorithm for Htcp {
+impl Registered<Stream> for Htcp {
     const ENTRY: Entry = Entry {
         name: "htcp",
         aliases: &["h-tcp"],
@@ -121,7 +120,7 @@ impl Algorithm for Htcp {
         let beta_min = fixed("beta-min");
         Htcp {
             jiffies,
-            delta_l: jiffies.of(settings.span("delta-l")),
+            delta_l: jiffies.of(constant(settings, "delta-l")),
             scales_by_rtt: settings.flag("rtt-scaling"),
             watches_throughput: settings.flag("bandwidth-switch"),
             beta_min,

@@ -11,12 +11,11 @@
 //! net/ipv4/tcp_hybla.c (Linux 6.12). Not modelled: the paper's pacing and bandwidth estimate.
 
 use super::linux::{AckCounter, half, whole};
-use super::registry::Algorithm;
-use super::settings::Settings;
+use super::registry::constant;
 use super::{AckSample, CongestionControl, CongestionEvent, RecoveryState, Window};
 use fadeout_core::math;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, integer, span};
+use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Span, Time};
 
 /// Beyond this exponent the growth of slow start has no meaning; the kernel's bound too.
@@ -38,7 +37,7 @@ pub struct Hybla {
     acked: AckCounter,
 }
 
-impl Algorithm for Hybla {
+impl Registered<Stream> for Hybla {
     const ENTRY: Entry = Entry {
         name: "hybla",
         aliases: &[],
@@ -63,7 +62,7 @@ impl Algorithm for Hybla {
 
     fn with(settings: &Settings<'_>, _random: Stream) -> Self {
         Hybla {
-            reference: settings.span("rtt0").max(Span::from_micros(1)),
+            reference: constant(settings, "rtt0").max(Span::from_micros(1)),
             max_window: f64::from(settings.integer("max-window")),
             shortest: Span::MAX,
             rho: 8,

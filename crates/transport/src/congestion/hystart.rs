@@ -13,10 +13,10 @@
 //! Source: Ha and Rhee, "Taming the elephants", Computer Networks 55 (2011), as in
 //! net/ipv4/tcp_cubic.c of Linux 6.12.
 
-use super::settings::Settings;
+use super::registry::constant;
 use super::{AckSample, Window};
 use fadeout_core::Time;
-use fadeout_core::registry::{Parameter, choice, number, span};
+use fadeout_core::registry::{Parameter, Settings, choice, number, span};
 
 const SAMPLES: u32 = 8;
 const DELAY_MIN_US: u64 = 4_000;
@@ -92,7 +92,7 @@ impl HyStart {
         let detect = settings.choice("hystart-detect");
         HyStart {
             low_window: settings.number("hystart-low-window"),
-            ack_delta_us: settings.span("hystart-ack-delta").as_micros(),
+            ack_delta_us: constant(settings, "hystart-ack-delta").as_micros(),
             watches_train: matches!(detect, "both" | "train"),
             watches_delay: matches!(detect, "both" | "delay"),
             begins_at_low_window: settings.choice("hystart-rounds") == "from-low-window",

@@ -1,9 +1,11 @@
-//! HyStart++ (RFC 9406): a conservative slow start before congestion avoidance.
+//! HyStart++: a conservative slow start before congestion avoidance.
 //!
 //! When the smallest round-trip time of a round of at least 8 samples exceeds the last round's by
 //! an eighth (at least 4, at most 16 ms), the window grows at a quarter of slow start's pace. A
 //! round with a smaller minimum shows that the rise was noise and slow start resumes; after five
 //! rounds the window stays (`ssthresh = cwnd`). Only the first slow start is watched.
+//!
+//! Standard: RFC 9406.
 
 use super::{AckSample, Window};
 use fadeout_core::Span;

@@ -9,11 +9,9 @@
 //! arithmetic of net/ipv4/tcp_illinois.c (Linux 6.12): increase in 1/128, decrease in 1/64.
 
 use super::linux::{TimeoutWatch, slow_start, whole};
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, integer};
+use fadeout_core::registry::{Entry, Registered, Settings, integer};
 
 const ALPHA_SHIFT: u32 = 7;
 const ALPHA_BASE: u64 = 1 << ALPHA_SHIFT;
@@ -46,7 +44,7 @@ pub struct Illinois {
     timeouts: TimeoutWatch,
 }
 
-impl Algorithm for Illinois {
+impl Registered<Stream> for Illinois {
     const ENTRY: Entry = Entry {
         name: "illinois",
         aliases: &[],

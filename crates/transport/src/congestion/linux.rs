@@ -4,7 +4,17 @@
 //! (`snd_cwnd_cnt` in the kernel). Source: net/ipv4/tcp_cong.c of Linux 6.12.
 
 use super::{AckSample, RecoveryState, Window};
+use fadeout_core::registry::{Parameter, integer};
 use fadeout_core::{Span, Time};
+
+/// The kernel's timer frequency, for the algorithms that measure time in jiffies.
+pub(super) const HZ: Parameter = integer(
+    "hz",
+    (100, 1000, "ticks per second"),
+    "1000",
+    "Timer frequency of the kernel (CONFIG_HZ), in which the algorithm measures time. Kernels \
+     are built with 100, 250, 300 or 1000.",
+);
 
 /// The window in whole segments, at least one.
 #[inline]

@@ -27,7 +27,6 @@ mod reno;
 mod rounds;
 mod rtw_tcp;
 mod scalable;
-mod settings;
 mod tahoe;
 mod vegas;
 mod veno;
@@ -44,8 +43,7 @@ mod kernel_runs;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use registry::{Algorithm, CONGESTION_CONTROLS, Congestion, Custom};
-pub use settings::Settings;
+pub use registry::{CONGESTION_CONTROLS, Congestion, Custom};
 
 use fadeout_core::{LinkInfo, Rate, Span, Time};
 
@@ -214,8 +212,10 @@ pub struct CongestionEvent {
 }
 
 impl CongestionEvent {
-    /// The flight size that a reduction starts from, in segments: what limited transmit and
-    /// late detection put out beyond the window does not count (RFC 5681 section 3.2, step 2).
+    /// The flight size that a reduction starts from, in segments: what limited transmit and late
+    /// detection put out beyond the window does not count.
+    ///
+    /// Standard: RFC 5681 §3.2, step 2.
     pub fn flight_within(&self, window: &Window) -> f64 {
         f64::from(self.flight_size).min(window.cwnd)
     }
@@ -292,7 +292,9 @@ pub trait CongestionControl {
     fn on_sent(&mut self, _window: &mut Window, _sent: &SentSample) {}
 
     /// The ECN feedback that the algorithm is made for; naming it switches that on. One that is
-    /// made for accurate feedback also sends ECT(1) when it gets it (RFC 9331 section 4.1).
+    /// made for accurate feedback also sends ECT(1) when it gets it.
+    ///
+    /// Standard: RFC 9331 §4.1.
     fn needs_ecn(&self) -> EcnFeedback {
         EcnFeedback::None
     }

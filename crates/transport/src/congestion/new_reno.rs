@@ -1,17 +1,16 @@
 //! NewReno's window by the RFCs, in fractions of a segment.
 //!
-//! Slow start (RFC 5681 section 3.1): `cwnd += min(N, L SMSS)` for N newly acknowledged bytes.
-//! Avoidance, `counting = "acks"`: `cwnd += 1 / cwnd` for each ACK; `counting = "bytes"`
-//! (RFC 3465): one segment when a whole window has been acknowledged.
-//! Congestion (RFC 5681 equation 4): `ssthresh = max(beta FlightSize, 2)`.
+//! Slow start: `cwnd += min(N, L SMSS)` for N newly acknowledged bytes. Avoidance,
+//! `counting = "acks"`: `cwnd += 1 / cwnd` for each ACK; `counting = "bytes"`: one segment when a
+//! whole window has been acknowledged. Congestion: `ssthresh = max(beta FlightSize, 2)`.
 //!
 //! The inflation and deflation of the window during fast recovery (RFC 6582) is the stack's.
+//!
+//! Standard: RFC 5681 §3.1, equation 4; RFC 3465.
 
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameter, choice, number};
+use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, number};
 
 /// The window of RFC 5681 and RFC 6582.
 #[derive(Debug, Clone)]
@@ -68,7 +67,7 @@ impl NewReno {
     }
 }
 
-impl Algorithm for NewReno {
+impl Registered<Stream> for NewReno {
     const ENTRY: Entry = Entry {
         name: "newreno",
         aliases: &["new-reno", "rfc5681"],

@@ -14,14 +14,13 @@
 //! echo takes half of the window, as Reno does. Not modelled: finding out that a queue on the path
 //! marks in the classic way.
 
-use super::registry::Algorithm;
-use super::settings::Settings;
+use super::registry::constant;
 use super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, EcnFeedback, RecoveryState,
     Window,
 };
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, integer, number, span};
+use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
 use fadeout_core::{Rate, Span, Time};
 
 const MIN_WINDOW: f64 = 2.0;
@@ -49,7 +48,7 @@ pub struct Prague {
     is_classic: bool,
 }
 
-impl Algorithm for Prague {
+impl Registered<Stream> for Prague {
     const ENTRY: Entry = Entry {
         name: "prague",
         aliases: &["tcp-prague"],
@@ -80,7 +79,7 @@ impl Algorithm for Prague {
     fn with(settings: &Settings<'_>, _random: Stream) -> Self {
         Prague {
             g: settings.number("gain"),
-            target_rtt: settings.span("target-rtt"),
+            target_rtt: constant(settings, "target-rtt"),
             settling_rounds: settings.integer("settling-rounds"),
             alpha: 1.0,
             fraction: 0.0,

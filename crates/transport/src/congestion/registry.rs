@@ -1,101 +1,79 @@
-//! The closed set of algorithms: one line each in `congestion_controls!` makes the enum variant,
-//! the constructor and the registry entry.
+//! The closed set of algorithms: one line each makes the enum variant, the constructor and the
+//! registry entry.
 
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, EcnFeedback, Window};
 use crate::multipath::coupling::Coupled;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameters, find};
+use fadeout_core::registry::Settings;
 use fadeout_core::{LinkInfo, Rate, Span, Time};
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
-/// An algorithm that a scenario can name.
-pub trait Algorithm: CongestionControl + Sized {
-    /// Name, parameters and source.
-    const ENTRY: Entry;
+fadeout_core::registry! {
+    /// Every built-in congestion control.
+    pub static CONGESTION_CONTROLS;
 
-    /// A new connection's instance. `random` is the flow's own stream.
-    fn with(settings: &Settings<'_>, random: Stream) -> Self;
+    /// A congestion control: one of the built-in ones, or the user's own.
+    #[derive(Debug)]
+    #[allow(
+        clippy::large_enum_variant,
+        reason = "one per connection, allocated with it; a box would cost a pointer chase an ACK"
+    )]
+    pub enum Congestion(random: Stream = Stream::new(1, "test", 0)) {
+        Reno(super::reno::Reno),
+        NewReno(super::new_reno::NewReno),
+        Tahoe(super::tahoe::Tahoe),
+        Cubic(super::cubic::Cubic),
+        Bic(super::bic::Bic),
+        HighSpeed(super::highspeed::HighSpeed),
+        Scalable(super::scalable::Scalable),
+        Htcp(super::htcp::Htcp),
+        Hybla(super::hybla::Hybla),
+        Illinois(super::illinois::Illinois),
+        Yeah(super::yeah::Yeah),
+        Compound(super::compound::Compound),
+        Vegas(super::vegas::Vegas),
+        Copa(super::copa::Copa),
+        Veno(super::veno::Veno),
+        Westwood(super::westwood::Westwood),
+        Dctcp(super::dctcp::Dctcp),
+        Prague(super::prague::Prague),
+        BbrV1(super::bbr::v1::BbrV1),
+        BbrV3(super::bbr::v3::BbrV3),
+        XTcp(super::x_tcp::XTcp),
+        RtwTcp(super::rtw_tcp::RtwTcp),
+    } else {
+        /// One that looks at the other paths of a multipath connection.
+        Coupled(Coupled),
+        /// The user's own.
+        Custom(Custom),
+    }
+    macro dispatch;
 }
 
-/// Declares the set. `Variant(Type)`, where `Type` implements [`Algorithm`].
-macro_rules! congestion_controls {
-    ($($variant:ident($algorithm:ty),)*) => {
-        /// Every built-in congestion control.
-        pub static CONGESTION_CONTROLS: &[Entry] = &[$(<$algorithm as Algorithm>::ENTRY),*];
-
-        /// A congestion control: one of the built-in ones, or the user's own.
-        #[derive(Debug)]
-        #[allow(
-            clippy::large_enum_variant,
-            reason = "one per connection, allocated with it; a box would cost a pointer chase an ACK"
-        )]
-        pub enum Congestion {
-            $(
-                #[doc = concat!("`", stringify!($variant), "`, as its registry entry says.")]
-                $variant($algorithm),
-            )*
-            /// One that looks at the other paths of a multipath connection.
-            Coupled(Coupled),
-            /// The user's own.
-            Custom(Custom),
-        }
-
-        impl Congestion {
-            /// The algorithm called `name` (or by an alias); `None` when there is none.
-            pub fn new(name: &str, parameters: &Parameters, random: Stream) -> Option<Congestion> {
-                let entry = find(CONGESTION_CONTROLS, name)?;
-                let settings = Settings::new(entry, parameters);
-                $(
-                    if entry.name == <$algorithm as Algorithm>::ENTRY.name {
-                        let control = <$algorithm as Algorithm>::with(&settings, random);
-                        return Some(Congestion::$variant(control));
-                    }
-                )*
-                None
-            }
-        }
-
-        /// Calls a method of whichever algorithm it is.
-        macro_rules! dispatch {
-            ($congestion:expr, $control:ident => $call:expr) => {
-                match $congestion {
-                    $(Congestion::$variant($control) => $call,)*
-                    Congestion::Coupled($control) => $call,
-                    Congestion::Custom(Custom($control)) => $call,
-                }
-            };
-        }
-    };
+/// The length of time called `name`, short enough for sums with a [`Time`] not to overflow.
+pub(super) fn constant(settings: &Settings<'_>, name: &str) -> Span {
+    settings.span(name).min(LONGEST)
 }
 
-congestion_controls! {
-    Reno(super::reno::Reno),
-    NewReno(super::new_reno::NewReno),
-    Tahoe(super::tahoe::Tahoe),
-    Cubic(super::cubic::Cubic),
-    Bic(super::bic::Bic),
-    HighSpeed(super::highspeed::HighSpeed),
-    Scalable(super::scalable::Scalable),
-    Htcp(super::htcp::Htcp),
-    Hybla(super::hybla::Hybla),
-    Illinois(super::illinois::Illinois),
-    Yeah(super::yeah::Yeah),
-    Compound(super::compound::Compound),
-    Vegas(super::vegas::Vegas),
-    Copa(super::copa::Copa),
-    Veno(super::veno::Veno),
-    Westwood(super::westwood::Westwood),
-    Dctcp(super::dctcp::Dctcp),
-    Prague(super::prague::Prague),
-    BbrV1(super::bbr::v1::BbrV1),
-    BbrV3(super::bbr::v3::BbrV3),
-    XTcp(super::x_tcp::XTcp),
-    RtwTcp(super::rtw_tcp::RtwTcp),
-}
+const LONGEST: Span = Span::from_secs(1_000_000);
+const _: () = assert!(LONGEST.as_nanos() < Time::NEVER.as_nanos() / 1_000);
 
 /// A boxed algorithm from outside this crate.
 pub struct Custom(pub Box<dyn CongestionControl + Send>);
+
+impl Deref for Custom {
+    type Target = dyn CongestionControl + Send;
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl DerefMut for Custom {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.0
+    }
+}
 
 impl fmt::Debug for Custom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -160,18 +138,7 @@ impl CongestionControl for Congestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_and_aliases_are_unique() {
-        let mut names: Vec<&str> = CONGESTION_CONTROLS
-            .iter()
-            .flat_map(|entry| entry.aliases.iter().copied().chain([entry.name]))
-            .collect();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
-    }
+    use fadeout_core::registry::Parameters;
 
     #[test]
     fn an_unknown_name_is_none() {

@@ -7,11 +7,9 @@
 //! Source: net/ipv4/tcp_cong.c of Linux 6.12. Recovery, undo and pacing are the stack's.
 
 use super::linux::{AckCounter, half, whole};
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, number};
+use fadeout_core::registry::{Entry, Registered, Settings, number};
 
 /// Linux's Reno.
 #[derive(Debug, Clone)]
@@ -20,7 +18,7 @@ pub struct Reno {
     beta_ecn: f64,
 }
 
-impl Algorithm for Reno {
+impl Registered<Stream> for Reno {
     const ENTRY: Entry = Entry {
         name: "reno",
         aliases: &["linux-reno"],

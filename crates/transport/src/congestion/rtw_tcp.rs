@@ -18,11 +18,9 @@
 //! modelled: the map of channel quality, which the prediction of `link-info` stands for.
 
 use super::cubic::Cubic;
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameters, number};
+use fadeout_core::registry::{Entry, Parameters, Registered, Settings, number};
 use fadeout_core::{LinkInfo, Span, Time};
 
 /// RTW-TCP.
@@ -36,9 +34,7 @@ pub struct RtwTcp {
     is_slow: bool,
 }
 
-static CUBIC: Entry = Cubic::ENTRY;
-
-impl Algorithm for RtwTcp {
+impl Registered<Stream> for RtwTcp {
     const ENTRY: Entry = Entry {
         name: "rtw-tcp",
         aliases: &["rtw"],
@@ -63,9 +59,8 @@ impl Algorithm for RtwTcp {
     };
 
     fn with(settings: &Settings<'_>, random: Stream) -> Self {
-        let none = Parameters::default();
         RtwTcp {
-            cubic: Cubic::with(&Settings::new(&CUBIC, &none), random),
+            cubic: Cubic::with(&Settings::new(&Cubic::ENTRY, Parameters::NONE), random),
             blockage: None,
             past: None,
             is_slow: settings.number("speed") < settings.number("low-speed"),

@@ -5,11 +5,9 @@
 //! CCR 33(2), 2003, in the integer arithmetic of net/ipv4/tcp_scalable.c (Linux 6.12).
 
 use super::linux::{AckCounter, slow_start, whole};
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, integer};
+use fadeout_core::registry::{Entry, Registered, Settings, integer};
 
 /// Scalable TCP.
 #[derive(Debug, Clone)]
@@ -18,7 +16,7 @@ pub struct Scalable {
     acked: AckCounter,
 }
 
-impl Algorithm for Scalable {
+impl Registered<Stream> for Scalable {
     const ENTRY: Entry = Entry {
         name: "scalable",
         aliases: &["stcp"],

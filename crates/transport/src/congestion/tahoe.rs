@@ -8,17 +8,15 @@
 //! slow start instead of entering fast recovery is the stack's profile `tahoe`.
 
 use super::new_reno::NewReno;
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Jacobson's congestion control of 1988.
 #[derive(Debug, Clone)]
 pub struct Tahoe(NewReno);
 
-impl Algorithm for Tahoe {
+impl Registered<Stream> for Tahoe {
     const ENTRY: Entry = Entry {
         name: "tahoe",
         aliases: &[],

@@ -9,12 +9,10 @@
 //! 6.12). Not modelled: the paper's doubling every other round and its fine-grained timeout.
 
 use super::linux::{AckCounter, half, slow_start, whole};
-use super::registry::Algorithm;
 use super::rounds::Rounds;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, integer};
+use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use fadeout_core::{Span, Time};
 
 /// Vegas.
@@ -27,7 +25,7 @@ pub struct Vegas {
     acked: AckCounter,
 }
 
-impl Algorithm for Vegas {
+impl Registered<Stream> for Vegas {
     const ENTRY: Entry = Entry {
         name: "vegas",
         aliases: &[],

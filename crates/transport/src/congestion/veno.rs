@@ -9,12 +9,10 @@
 //! since the last ACK that could move the window.
 
 use super::linux::{AckCounter, half, slow_start, whole};
-use super::registry::Algorithm;
 use super::rounds::RoundRtt;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, RecoveryState, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, integer};
+use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use fadeout_core::{Span, Time};
 
 /// Veno.
@@ -31,7 +29,7 @@ pub struct Veno {
     acked: AckCounter,
 }
 
-impl Algorithm for Veno {
+impl Registered<Stream> for Veno {
     const ENTRY: Entry = Entry {
         name: "veno",
         aliases: &[],

@@ -11,12 +11,11 @@
 //! kernel's counting of duplicate ACKs estimates. The two papers' filters end a recovery at their
 //! threshold just as the kernel does.
 
-use super::linux::{AckCounter, Jiffies, half};
-use super::registry::Algorithm;
-use super::settings::{HZ, Settings};
+use super::linux::{AckCounter, HZ, Jiffies, half};
+use super::registry::constant;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, choice, span};
+use fadeout_core::registry::{Entry, Registered, Settings, choice, span};
 use fadeout_core::{Span, Time};
 
 /// Westwood and Westwood+.
@@ -34,7 +33,7 @@ enum Estimate {
     Paper(Paper),
 }
 
-impl Algorithm for Westwood {
+impl Registered<Stream> for Westwood {
     const ENTRY: Entry = Entry {
         name: "westwood",
         aliases: &["westwood+", "westwood-plus"],
@@ -62,7 +61,7 @@ impl Algorithm for Westwood {
         let estimate = match settings.choice("filter") {
             "westwood+" => Estimate::Paper(Paper::new(Filter::PerRound)),
             "westwood" => {
-                let tau = settings.span("tau").as_secs_f64();
+                let tau = constant(settings, "tau").as_secs_f64();
                 Estimate::Paper(Paper::new(Filter::PerAck { tau }))
             }
             _ => Estimate::Kernel(Kernel::new(settings.integer("hz"))),

@@ -10,11 +10,9 @@
 //! default none is applied. Until a first rate is known the window is CUBIC's.
 
 use super::cubic::Cubic;
-use super::registry::Algorithm;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameters, number};
+use fadeout_core::registry::{Entry, Parameters, Registered, Settings, number};
 use fadeout_core::{LinkInfo, Rate, Span, Time};
 
 const MIN_WINDOW: f64 = 2.0;
@@ -30,7 +28,7 @@ pub struct XTcp {
     before: Cubic,
 }
 
-impl Algorithm for XTcp {
+impl Registered<Stream> for XTcp {
     const ENTRY: Entry = Entry {
         name: "x-tcp",
         aliases: &["xtcp"],
@@ -56,18 +54,15 @@ impl Algorithm for XTcp {
     };
 
     fn with(settings: &Settings<'_>, random: Stream) -> Self {
-        let none = Parameters::default();
         XTcp {
             gain: settings.number("gain"),
             weight: settings.number("rate-weight"),
             rate: None,
             min_rtt: Span::MAX,
-            before: Cubic::with(&Settings::new(&CUBIC, &none), random),
+            before: Cubic::with(&Settings::new(&Cubic::ENTRY, Parameters::NONE), random),
         }
     }
 }
-
-static CUBIC: Entry = Cubic::ENTRY;
 
 impl XTcp {
     fn set_window(&self, window: &mut Window) {

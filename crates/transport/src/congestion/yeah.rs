@@ -9,12 +9,10 @@
 //! net/ipv4/tcp_yeah.c (Linux 6.12).
 
 use super::linux::{AckCounter, slow_start, whole};
-use super::registry::Algorithm;
 use super::rounds::Rounds;
-use super::settings::Settings;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, integer};
+use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use fadeout_core::{Span, Time};
 
 /// Acknowledged segments per segment of increase in fast mode.
@@ -42,7 +40,7 @@ pub struct Yeah {
     reno_window: u32,
 }
 
-impl Algorithm for Yeah {
+impl Registered<Stream> for Yeah {
     const ENTRY: Entry = Entry {
         name: "yeah",
         aliases: &["yeah-tcp"],

@@ -1,4 +1,4 @@
-//! Multipath TCP (RFC 8684), sans-IO.
+//! Multipath TCP, sans-IO.
 //!
 //! A [`MultipathConnection`] owns one TCP endpoint a path and the state above them: data sequence
 //! numbers, the mappings that tie them to subflow sequence numbers, the DATA_ACK, one receive
@@ -7,6 +7,8 @@
 //!
 //! Data is bound to a path when it leaves, not before: a subflow is offered data in each step,
 //! sends what its window allows, and the rest is withdrawn.
+//!
+//! Standard: RFC 8684.
 
 mod config;
 mod connection;

@@ -1,8 +1,10 @@
 //! Data to be sent again on another path.
 //!
-//! A subflow repairs its own losses itself, with the same mapping (RFC 8684 section 3.3.6). What
-//! waits here is data whose path stopped working: the first copy to arrive counts, and the
-//! receiver drops the other by its data sequence number.
+//! A subflow repairs its own losses itself, with the same mapping. What waits here is data whose
+//! path stopped working: the first copy to arrive counts, and the receiver drops the other by its
+//! data sequence number.
+//!
+//! Standard: RFC 8684 §3.3.6.
 
 use super::PathId;
 use std::collections::VecDeque;

@@ -26,7 +26,9 @@ impl LossRecovery {
     }
 }
 
-/// When partial acknowledgments restart the retransmission timer (RFC 6582 section 4).
+/// When partial acknowledgments restart the retransmission timer.
+///
+/// Standard: RFC 6582 §4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewRenoVariant {
     /// Only the first of a recovery: with many losses in a window the timer expires, and slow start

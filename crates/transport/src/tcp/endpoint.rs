@@ -1,4 +1,6 @@
-//! One end of a connection: handshake, close, and the two halves in between (RFC 9293).
+//! One end of a connection: handshake, close, and the two halves in between.
+//!
+//! Standard: RFC 9293.
 
 use super::config::{EcnMode, TcpConfig};
 use super::info::TcpInfo;
@@ -13,7 +15,9 @@ use fadeout_core::{
     RetransmitRow, Segment, Span, Time,
 };
 
-/// Connection states (RFC 9293 section 3.3.2).
+/// Connection states.
+///
+/// Standard: RFC 9293 §3.3.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the standard's names")]
 pub enum ConnectionState {
@@ -424,8 +428,9 @@ impl TcpEndpoint {
         }
     }
 
-    /// The application drops the connection (RFC 9293 section 3.10.5): where the peer may know of
-    /// it, it is told.
+    /// The application drops the connection: where the peer may know of it, it is told.
+    ///
+    /// Standard: RFC 9293 §3.10.5.
     fn reset(&mut self, out: &mut Outbox) {
         use ConnectionState as S;
         match self.state {
@@ -715,8 +720,10 @@ impl TcpEndpoint {
         self.follow_close(received.fin, out);
     }
 
-    /// Whether the timestamp shows an old segment (RFC 7323 section 5). One that would change
-    /// nothing, an acknowledgment overtaken on its way, passes (Linux `tcp_disordered_ack`).
+    /// Whether the timestamp shows an old segment. One that would change nothing, an acknowledgment
+    /// overtaken on its way, passes (Linux `tcp_disordered_ack`).
+    ///
+    /// Standard: RFC 7323 §5.
     #[inline]
     fn is_outdated(&self, segment: &Segment) -> bool {
         let age = self.receiver.timestamp_age(segment);
@@ -730,7 +737,9 @@ impl TcpEndpoint {
         !(changes_nothing && u64::from(age) <= self.sender.rtt().rto().as_millis())
     }
 
-    /// State changes of the close (RFC 9293 section 3.6).
+    /// State changes of the close.
+    ///
+    /// Standard: RFC 9293 §3.6.
     fn follow_close(&mut self, fin: bool, out: &mut Outbox) {
         use ConnectionState as S;
         let fin_acked = self.sender.has_sent_fin() && self.sender.is_drained();

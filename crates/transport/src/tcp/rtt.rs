@@ -4,11 +4,13 @@ use super::config::{RtoRule, TcpConfig};
 use crate::min_filter::MinFilter;
 use fadeout_core::{Span, Time};
 
-/// Smoothed round-trip time, its variation, and the timeout that follows (RFC 6298).
+/// Smoothed round-trip time, its variation, and the timeout that follows.
 ///
 /// Linux's estimator keeps scaled integers in microseconds, tracks the largest deviation within a
 /// round trip, decays it once a round trip, and damps the reaction to falling round-trip times
 /// (kernel `tcp_rtt_estimator`). RFC 6298 keeps plain SRTT and RTTVAR.
+///
+/// Standard: RFC 6298.
 #[derive(Debug, Clone)]
 pub(super) struct RttEstimator {
     rule: RtoRule,
@@ -122,7 +124,9 @@ impl RttEstimator {
         round_up(rto, self.tick).min(self.maximum)
     }
 
-    /// The timer expired: double the timeout (RFC 6298 rule 5.5).
+    /// The timer expired: double the timeout.
+    ///
+    /// Standard: RFC 6298 rule 5.5.
     pub(super) fn back_off(&mut self) {
         self.backoff += 1;
         self.rto = self

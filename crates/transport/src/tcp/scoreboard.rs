@@ -1,8 +1,10 @@
 //! The segments sent and not yet cumulatively acknowledged, with what is known of each.
 //!
-//! One ring slot a segment, found by binary search on its sequence number. Two orders matter:
-//! the sequence order is the ring itself; the order of (re)transmission, in which RACK looks for
-//! losses (RFC 8985 section 6), is a linked list through the slots.
+//! One ring slot a segment, found by binary search on its sequence number. Two orders matter: the
+//! sequence order is the ring itself; the order of (re)transmission, in which RACK looks for
+//! losses, is a linked list through the slots.
+//!
+//! Standard: RFC 8985 §6.
 
 use fadeout_core::{Ring, Time};
 
@@ -113,7 +115,9 @@ impl Scoreboard {
     pub(super) fn packets_out(&self) -> u32 {
         self.ring.len() as u32
     }
-    /// Segments believed to be in the network: RFC 6675's pipe, as Linux counts it.
+    /// Segments believed to be in the network, the pipe, as Linux counts it.
+    ///
+    /// Standard: RFC 6675 §2.
     #[inline]
     pub(super) fn in_flight(&self) -> u32 {
         self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
@@ -254,7 +258,9 @@ impl Scoreboard {
         self.lost_out = 0;
     }
 
-    /// Forgets every SACK: the receiver reneged (RFC 2018 section 8).
+    /// Forgets every SACK: the receiver reneged.
+    ///
+    /// Standard: RFC 2018 §8.
     pub(super) fn forget_sacks(&mut self) {
         for number in self.ring.first()..self.ring.end() {
             self.ring[number].tags.clear(Tags::SACKED);

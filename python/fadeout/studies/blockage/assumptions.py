@@ -1,11 +1,11 @@
 """What the paper leaves open, as values of the scenario."""
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-Values = Mapping[str, str]
-"""Overrides of the scenario."""
+from fadeout import study
+from fadeout.study import Values
 
 ROUND_TRIPS = {
     "20 ms": {"link.core.delay": "9 ms"},
@@ -65,16 +65,17 @@ def candidates() -> Iterator[Candidate]:
         yield Candidate(*point)
 
 
+LINK_DEPTH = ""
+"""A link's blockages have one depth, which needs no name."""
+
+
 @dataclass(frozen=True)
-class Change:
+class Change(study.Change):
     """One assumption changed, everything else as in the scenario."""
 
-    assumption: str
-    value: str
-    values: Values = field(default_factory=dict)
+    depths: tuple[str, ...] = (LINK_DEPTH,)
+    """The depths of a blockage that it can matter for."""
 
-
-BASE = Change("as in the scenario", "")
 
 CHANGES = (
     Change("minimum RTO", "300 ms", {"flow.tcp.minimum-rto": "300 ms"}),

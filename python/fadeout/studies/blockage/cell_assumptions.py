@@ -1,9 +1,10 @@
 """What the full stack leaves open, as values of its scenario."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from fadeout.studies.blockage.assumptions import FIXED_RTO, NO_UNDO, Values
+from fadeout.studies.blockage.assumptions import FIXED_RTO, NO_UNDO, Change
 from fadeout.studies.blockage.runs import CELL_BLOCKAGE
+from fadeout.study import Values
 
 RADIO = "cell.base-station.radio"
 CHANNEL = "cell.base-station.channel"
@@ -50,14 +51,10 @@ def pdcp(timer: str) -> Values:
 
 
 @dataclass(frozen=True)
-class CellChange:
+class CellChange(Change):
     """One assumption changed, everything else as in the cell's scenario."""
 
-    assumption: str
-    value: str
-    values: Values = field(default_factory=dict)
     depths: tuple[str, ...] = (VEHICLE, NOTHING_PASSES)
-    """The depths that it can matter for."""
 
 
 CELL_CHANGES = (

@@ -1,7 +1,6 @@
 """Figures of the blockage study over the full stack."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -10,11 +9,9 @@ from matplotlib.figure import Figure
 from fadeout.plot.panels import rebin
 from fadeout.plot.style import BLOCKED, COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
 from fadeout.results import Results
-from fadeout.studies.blockage.cell_assumptions import DEPTHS, CellChange
+from fadeout.studies.blockage.paper import CASES
 from fadeout.study import Estimate
-
-if TYPE_CHECKING:
-    from fadeout.studies.blockage.cell import Moved
+from fadeout.study.figures import line_with_intervals
 
 SINR_BIN_S = 0.005
 GOODPUT_BIN_S = 0.02
@@ -24,69 +21,21 @@ SHOWN_S = (3.8, 7.0)
 MARKERS = ("o", "s", "^")
 
 
-def tornado(lengths: Sequence[str], moved: "Sequence[Moved]") -> Figure:
-    """What each assumption moves, a group of bars each; a panel a depth."""
-    names = [name_of(change) for change, _ in moved]
-    height = 0.8 / len(lengths)
-    size = (2 * COLUMN_INCHES, 0.29 * len(moved) + 0.8)
-    with new_grid(1, len(DEPTHS), size=size, share_y=True) as (figure, panels):
-        for ax, depth in zip(panels, DEPTHS, strict=True):
-            rows = [(row, by[depth]) for row, (_, by) in enumerate(moved) if depth in by]
-            for index, length in enumerate(lengths):
-                ax.barh(
-                    [row - 0.4 + height * (index + 0.5) for row, _ in rows],
-                    [values[index].mean for _, values in rows],
-                    height * 0.9,
-                    xerr=[values[index].half_width for _, values in rows],
-                    error_kw={"linewidth": 0.6, "capsize": 1.2},
-                    color=PALETTE[index],
-                    label=length,
-                )
-            ax.axvline(0, color="black", linewidth=0.6)
-            ax.grid(visible=False, axis="y")
-            # Intervals of few seeds may be far wider than the bars: they are cut at the edge.
-            means = [value.mean for _, values in rows for value in values]
-            ax.set_xlim(1.25 * min(*means, -4), 1.25 * max(*means, 4))
-            ax.set_title(depth)
-            ax.set_xlabel("Change of the loss (points)")
-        panels[0].set_yticks(range(len(moved)), names)
-        panels[0].set_ylim(len(moved) - 0.4, -0.6)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
-    return figure
-
-
-def name_of(change: CellChange) -> str:
-    """A change as a label."""
-    return f"{change.assumption}: {change.value}"
-
-
 def depth_curve(
-    cases: Sequence[dict[str, Any]],
     losses_db: Sequence[float],
-    found: Sequence[Sequence[Estimate]],
+    found: Mapping[str, Sequence[Estimate]],
     model_b_db: tuple[float, float],
 ) -> Figure:
     """Loss of goodput against the depth, a line a length."""
     with new_figure(height=COLUMN_INCHES * 0.75) as (figure, (ax,)):
         ax.axvspan(*model_b_db, color=BLOCKED, alpha=0.6, linewidth=0, label="vehicle (model B)")
-        for index, (case, values) in enumerate(zip(cases, found, strict=True)):
-            ax.axhline(
-                case["blockage_ratio_pct"],
-                color=PALETTE[index],
-                linestyle=(0, (1, 2)),
-                linewidth=0.8,
-            )
-            ax.errorbar(
-                losses_db,
-                [value.mean for value in values],
-                yerr=[value.half_width for value in values],
-                color=PALETTE[index],
-                marker=MARKERS[index],
-                markersize=3,
-                capsize=1.5,
-                elinewidth=0.8,
-                label=f"{case['block_s']:g} s every 5 s",
+        for case, (length, values), color, marker in zip(
+            CASES, found.items(), PALETTE, MARKERS, strict=False
+        ):
+            share = case["blockage_ratio_pct"]
+            ax.axhline(share, color=color, linestyle=(0, (1, 2)), linewidth=0.8)
+            line_with_intervals(
+                ax, losses_db, values, color=color, marker=marker, label=f"{length} every 5 s"
             )
         ax.set_xlabel("Depth of the blockage (dB)")
         ax.set_ylabel("Loss of goodput (%)")

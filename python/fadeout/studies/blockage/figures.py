@@ -1,16 +1,17 @@
 """Figures of the blockage study."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout.plot.panels import rebin, shade_blockages, thin
-from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure
+from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
 from fadeout.results import Results
-from fadeout.studies.blockage.assumptions import Change
-from fadeout.study import Estimate
+from fadeout.studies.blockage.moved import Moved
+from fadeout.studies.blockage.paper import CASES, LENGTHS
+from fadeout.study import Estimate, exactly
+from fadeout.study.figures import grouped_bars, line_with_intervals
 
 PAPER_COLOR = "#000000"
 COLORS = {
@@ -24,65 +25,52 @@ COLORS = {
 WINDOW_S = 0.1
 
 
-def bars(cases: Sequence[dict[str, Any]], found: Mapping[str, Sequence[Estimate]]) -> Figure:
+def bars(found: Mapping[str, Sequence[Estimate]]) -> Figure:
     """The paper's losses beside ours."""
+    paper = [exactly(case["degradation_pct"]) for case in CASES]
     with new_figure(height=COLUMN_INCHES * 0.66) as (figure, (ax,)):
-        width = 0.8 / (1 + len(found))
-        places = range(len(cases))
-        ax.bar(
-            [place - 0.4 + width / 2 for place in places],
-            [case["degradation_pct"] for case in cases],
-            width * 0.92,
-            color=PAPER_COLOR,
-            label="paper",
-        )
-        for number, (name, values) in enumerate(found.items(), start=1):
-            ax.bar(
-                [place - 0.4 + width * (number + 0.5) for place in places],
-                [value.mean for value in values],
-                width * 0.92,
-                yerr=[value.half_width for value in values],
-                error_kw={"linewidth": 0.8, "capsize": 2},
-                color=COLORS[name],
-                label=name,
-            )
-        ax.set_xticks(list(places), [f"{case['block_s']:g} s" for case in cases])
+        colors = [PAPER_COLOR, *(COLORS[name] for name in found)]
+        grouped_bars(ax, {"paper": paper, **found}, colors)
+        ax.set_xticks(range(len(CASES)), LENGTHS)
         ax.set_xlabel("Blocked every 5 s")
         ax.set_ylabel("Loss of goodput (%)")
         ax.set_ylim(bottom=0)
-        ax.grid(visible=False, axis="x")
         legend_above(ax, columns=2)
     return figure
 
 
-def tornado(lengths: Sequence[str], moved: Sequence[tuple[Change, Sequence[Estimate]]]) -> Figure:
-    """What each assumption moves, a group of bars each."""
-    names = [f"{change.assumption}: {change.value}" for change, _ in moved]
-    height = 0.8 / len(lengths)
-    with new_figure(width=2 * COLUMN_INCHES, height=0.33 * len(moved) + 0.8) as (figure, (ax,)):
-        for index, length in enumerate(lengths):
-            ax.barh(
-                [row - 0.4 + height * (index + 0.5) for row in range(len(moved))],
-                [values[index].mean for _, values in moved],
-                height * 0.9,
-                xerr=[values[index].half_width for _, values in moved],
-                error_kw={"linewidth": 0.7, "capsize": 1.5},
-                color=PALETTE[index],
-                label=length,
-            )
-        ax.axvline(0, color="black", linewidth=0.6)
-        ax.set_yticks(range(len(moved)), names)
-        ax.invert_yaxis()
-        ax.grid(visible=False, axis="y")
-        ax.set_xlabel("Change of the loss (percentage points)")
-        legend_above(ax)
+def tornado(moved: Moved) -> Figure:
+    """What each assumption moves, a group of bars each; a panel a depth."""
+    count = len(moved.changes)
+    size = (2 * COLUMN_INCHES, 0.29 * count + 0.8)
+    with new_grid(1, len(moved.base), size=size, share_y=True) as (figure, panels):
+        for ax, depth in zip(panels, moved.base, strict=True):
+            by_change = [rows.get(depth) for rows in moved.changes.values()]
+            series = {
+                length: [values[index] if values else None for values in by_change]
+                for index, length in enumerate(LENGTHS)
+            }
+            grouped_bars(ax, series, PALETTE, across=True)
+            ax.axvline(0, color="black", linewidth=0.6)
+            ax.set_title(depth)
+            ax.set_xlabel("Change of the loss (percentage points)")
+        panels[0].set_yticks(range(count), [change.name for change in moved.changes])
+        panels[0].set_ylim(count - 0.4, -0.6)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(
+            handles,
+            labels,
+            loc="outside upper center",
+            ncols=len(labels),
+            title="Blocked every 5 s for",
+            title_fontsize=7,
+        )
     return figure
 
 
 def curve(
     lengths_s: Sequence[float],
     found: Mapping[str, Sequence[Estimate]],
-    cases: Sequence[dict[str, Any]],
 ) -> Figure:
     """Loss against the length of a blockage."""
     with new_figure(height=COLUMN_INCHES * 0.75) as (figure, (ax,)):
@@ -94,20 +82,13 @@ def curve(
             label="time blocked",
         )
         for name, values in found.items():
-            ax.errorbar(
-                lengths_s,
-                [value.mean for value in values],
-                yerr=[value.half_width for value in values],
-                color=COLORS[name],
-                marker="o" if name == "Linux" else "s",
-                markersize=3,
-                capsize=1.5,
-                elinewidth=0.8,
-                label=name,
+            marker = "o" if name == "Linux" else "s"
+            line_with_intervals(
+                ax, lengths_s, values, color=COLORS[name], marker=marker, label=name
             )
         ax.plot(
-            [case["block_s"] for case in cases],
-            [case["degradation_pct"] for case in cases],
+            [case["block_s"] for case in CASES],
+            [case["degradation_pct"] for case in CASES],
             linestyle="none",
             marker="D",
             color=PAPER_COLOR,

@@ -1,70 +1,41 @@
 """The study's runs, over a link and over a cell."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from fadeout import study
 from fadeout.results import Results
-from fadeout.studies.blockage.assumptions import Values
-from fadeout.study import Batch, Job
-from fadeout.study.batch import overrides
-
-Item = TypeVar("Item")
-
-Point = tuple[Values, float]
-"""Overrides, and the length of the blockages in seconds."""
-
-QUIET = {
-    "probe.congestion": "false",
-    "probe.throughput": "false",
-    "probe.queue": "false",
-    "probe.drops": "false",
-    "probe.retransmissions": "false",
-}
-"""Nothing is recorded over time where only totals are read."""
+from fadeout.studies.blockage.assumptions import Change
+from fadeout.studies.blockage.paper import FOLDER
+from fadeout.study import QUIET, QUIET_CELL, Job, Numbers, Runs, Values, overrides
 
 
-@dataclass(frozen=True)
-class Level:
-    """Where a scenario has its blockage, and what it need not record."""
+@dataclass(frozen=True, kw_only=True)
+class Effort(study.Effort):
+    """How many runs, and how long."""
 
-    blockage: str
-    """The table that is left out for a run without blockages."""
-    length: str
-    """The key of a blockage's length."""
-    fixed_phase: Mapping[str, str]
-    """Overrides for figures that show the same instants."""
-    quiet: Mapping[str, str] = field(default_factory=lambda: QUIET)
-
-    def blocked(self, length_s: float) -> dict[str, str]:
-        """Overrides that set the length of the blockages."""
-        return {self.length: f"{length_s:g} s"}
-
-    def clear(self, values: Values) -> dict[str, str]:
-        """The overrides that concern something else than the blockage."""
-        return {
-            key: value
-            for key, value in values.items()
-            if key != self.blockage and not key.startswith(f"{self.blockage}.")
-        }
+    grid_seeds: int
+    """Of each point of the grid of assumptions."""
+    refined: int
+    """Points of the grid that are compared again."""
+    refined_seeds: int
+    curve_seeds: int
+    """Of each length on the curve."""
+    cell_seeds: int
+    """Of the full stack's assumptions and depths; its runs take longer than the link's."""
+    cell_changes: Sequence[Change]
+    losses_db: Sequence[float]
+    """Depths of a blockage over the full stack."""
 
 
-LINK = Level(
-    blockage="blockage",
-    length="blockage.vehicle.schedule.duration",
-    fixed_phase={"blockage.vehicle.schedule.phase": "4 s"},
-)
-"""A link with a link budget."""
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Something to run with blockages."""
 
-CELL_BLOCKAGE = "cell.base-station.channel.blockage"
-
-CELL = Level(
-    blockage=CELL_BLOCKAGE,
-    length=f"{CELL_BLOCKAGE}.duration",
-    fixed_phase={f"{CELL_BLOCKAGE}.phase": "fixed", f"{CELL_BLOCKAGE}.first": "4 s"},
-    quiet=QUIET | {"probe.bearers": "false"},
-)
-"""A cell of New Radio."""
+    values: Values
+    block_s: float
+    """Length of the blockages."""
 
 
 @dataclass(frozen=True)
@@ -74,80 +45,108 @@ class Found:
     loss_pct: float
     """Goodput lost against the same overrides without blockages."""
     goodput_mbps: float
-    timeouts: int
+    timeouts: float
 
 
-class Runner:
-    """Runs points of the study and keeps what each loses."""
+@dataclass(frozen=True)
+class Level:
+    """Where a scenario has its blockage, and what it need not record."""
 
-    def __init__(self, batch: Batch, duration_s: int, level: Level = LINK) -> None:
-        self._batch = batch
-        self._level = level
-        self._common = {"duration": f"{duration_s} s", **level.quiet}
-        self._unblocked: dict[Job, float] = {}
+    scenario: Path
+    blockage: str
+    """The table that is left out for a run without blockages."""
+    length: str
+    """The key of a blockage's length."""
+    fixed_phase: Values
+    """Overrides for figures that show the same instants."""
+    quiet: Values
 
-    def unblocked(self, values: Sequence[Values]) -> list[float]:
-        """Goodput in Mbit/s without blockages; equal overrides run once."""
+    def blocked(self, length_s: float) -> Values:
+        """Overrides that set the length of the blockages."""
+        return {self.length: f"{length_s:g} s"}
+
+    def clear(self, values: Values) -> Values:
+        """The overrides that concern something else than the blockage."""
+        return {
+            key: value
+            for key, value in values.items()
+            if key != self.blockage and not key.startswith(f"{self.blockage}.")
+        }
+
+    def unblocked(self, runs: Runs[Effort], values: Sequence[Values]) -> list[float]:
+        """Goodput in Mbit/s without blockages."""
         # A blockage that is left out cannot be overridden.
         jobs = [
-            Job(overrides(self._level.clear(each) | self._common), without=(self._level.blockage,))
+            Job(
+                self.scenario,
+                overrides({**self.clear(each), **self.quiet, **runs.effort.duration}),
+                without=(self.blockage,),
+            )
             for each in values
         ]
-        missing = [job for job in dict.fromkeys(jobs) if job not in self._unblocked]
-        results = self._batch.run(missing)
-        self._unblocked |= dict(zip(missing, map(goodput_mbps, results), strict=True))
-        return [self._unblocked[job] for job in jobs]
+        return [found["goodput_mbps"] for found in runs.each(jobs, totals)]
 
-    def found(self, points: Sequence[Point], seeds: int) -> list[list[Found]]:
+    def found(self, runs: Runs[Effort], points: Sequence[Point], seeds: int) -> list[list[Found]]:
         """What each point loses, a list over the seeds.
 
         The loss is against the same overrides without blockages. The seed draws the phase and
         the vehicle's distances, and a seed's draws are the same at every point.
         """
-        references = self.unblocked([values for values, _ in points])
-        jobs = [
-            Job(overrides({**values, **self._level.blocked(length_s), **self._common}), seed=seed)
-            for values, length_s in points
-            for seed in range(1, seeds + 1)
-        ]
-        results = self._batch.run(jobs)
+        references = self.unblocked(runs, [point.values for point in points])
+        common = {**self.quiet, **runs.effort.duration}
+
+        def job(point: Point, seed: int) -> Job:
+            values = {**point.values, **self.blocked(point.block_s), **common}
+            return Job(self.scenario, overrides(values), seed=seed)
+
         return [
-            [
-                Found(
-                    loss_pct=100 * (1 - goodput_mbps(result) / reference),
-                    goodput_mbps=goodput_mbps(result),
-                    timeouts=int(result.flows["timeouts"][0]),
-                )
-                for result in results[i * seeds : (i + 1) * seeds]
-            ]
-            for i, reference in enumerate(references)
+            [Found(loss_pct=100 * (1 - each["goodput_mbps"] / reference), **each) for each in found]
+            for found, reference in zip(
+                runs.over_seeds(points, job, totals, seeds).values(), references, strict=True
+            )
         ]
 
-    def losses(self, points: Sequence[Point], seeds: int) -> list[list[float]]:
+    def losses(self, runs: Runs[Effort], points: Sequence[Point], seeds: int) -> list[list[float]]:
         """Loss of goodput in percent, a list over the seeds for each point."""
-        return [[run.loss_pct for run in runs] for runs in self.found(points, seeds)]
+        return [[run.loss_pct for run in found] for found in self.found(runs, points, seeds)]
 
-    def traces(self, points: Sequence[Point], seed: int) -> list[Results]:
+    def traces(self, runs: Runs[Effort], points: Sequence[Point], seed: int) -> list[Results]:
         """One run of each point, with its tables."""
-        return self._batch.run(
+        return runs.whole(
             [
                 Job(
-                    overrides(
-                        {**values, **self._level.blocked(length_s), **self._level.fixed_phase}
-                    ),
+                    self.scenario,
+                    overrides({**point.values, **self.blocked(point.block_s), **self.fixed_phase}),
                     seed=seed,
                     with_tables=True,
                 )
-                for values, length_s in points
+                for point in points
             ]
         )
 
 
-def chunks(values: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    """`values` in pieces of `size`."""
-    return [values[start : start + size] for start in range(0, len(values), size)]
+LINK = Level(
+    scenario=FOLDER / "scenario.toml",
+    blockage="blockage",
+    length="blockage.vehicle.schedule.duration",
+    fixed_phase={"blockage.vehicle.schedule.phase": "4 s"},
+    quiet=QUIET,
+)
+"""A link with a link budget."""
+
+CELL_BLOCKAGE = "cell.base-station.channel.blockage"
+
+CELL = Level(
+    scenario=FOLDER / "cell.toml",
+    blockage=CELL_BLOCKAGE,
+    length=f"{CELL_BLOCKAGE}.duration",
+    fixed_phase={f"{CELL_BLOCKAGE}.phase": "fixed", f"{CELL_BLOCKAGE}.first": "4 s"},
+    quiet=QUIET_CELL,
+)
+"""A cell of New Radio."""
 
 
-def goodput_mbps(results: Results) -> float:
-    """Goodput of the one flow over the whole run."""
-    return float(results.flows["goodput_mbps"][0])
+def totals(results: Results) -> Numbers:
+    """What is read from a run: goodput of the one flow over the whole run, and its timeouts."""
+    flow = results.flows.row(0, named=True)
+    return {"goodput_mbps": flow["goodput_mbps"], "timeouts": flow["timeouts"]}

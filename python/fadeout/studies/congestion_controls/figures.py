@@ -54,7 +54,7 @@ def throughput_and_delay(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
                     Label(
                         row.rtt_p95_ms.mean,
                         row.goodput_mbps.mean,
-                        row.entrant.name,
+                        row.name,
                         looks[row.entrant.family][1],
                     )
                     for row in found
@@ -80,8 +80,8 @@ def draw_points(ax: Axes, rows: Sequence["Row"], looks: Mapping[str, tuple[str, 
         ax.errorbar(
             x.mean,
             y.mean,
-            xerr=np.nan_to_num(x.half_width),
-            yerr=np.nan_to_num(y.half_width),
+            xerr=x.half_width,
+            yerr=y.half_width,
             color=color,
             marker=marker,
             markersize=3.6,
@@ -116,7 +116,7 @@ def plain_ticks(ax: Axes) -> None:
 def shares(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
     """What each flow has beside CUBIC, a column a link."""
     looks = looks_of(tables)
-    names = list(dict.fromkeys(row.entrant.name for rows in tables.values() for row in rows))
+    names = list(dict.fromkeys(row.name for rows in tables.values() for row in rows))
     size = (2.05 * COLUMN_INCHES, 0.155 * len(names) + 0.8)
     with new_grid(1, len(tables), size=size, share_y=True) as (figure, panels):
         for ax, (link, found) in zip(panels, tables.items(), strict=True):
@@ -125,8 +125,8 @@ def shares(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
                 marker, color = looks[row.entrant.family]
                 ax.errorbar(
                     row.share_pct.mean,
-                    names.index(row.entrant.name),
-                    xerr=np.nan_to_num(row.share_pct.half_width),
+                    names.index(row.name),
+                    xerr=row.share_pct.half_width,
                     color=color,
                     marker=marker,
                     markersize=3.6,

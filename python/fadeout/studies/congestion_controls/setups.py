@@ -2,13 +2,10 @@
 
 import json
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fadeout import _native
-
-Values = Mapping[str, str]
-"""Overrides of the scenario."""
+from fadeout.study import Values
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,8 @@
 """The study: which runs, which tables."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from fadeout.results import Results
 from fadeout.studies.congestion_controls import figures
@@ -15,26 +14,25 @@ from fadeout.studies.congestion_controls.setups import (
     chance,
     entrants,
 )
-from fadeout.study import Batch, Estimate, Job, Options, Report, Section, Table, estimate
-from fadeout.study.batch import overrides
+from fadeout.study import (
+    QUIET,
+    Effort,
+    Estimate,
+    Job,
+    Numbers,
+    Runs,
+    Section,
+    Study,
+    Table,
+    Values,
+    estimate,
+    overrides,
+)
 
+FOLDER = Path(__file__).parent
 
-@dataclass(frozen=True)
-class Effort:
-    """How many runs, and how long."""
-
-    seeds: int
-    duration_s: int
-
-
-FULL = Effort(seeds=6, duration_s=60)
-QUICK = Effort(seeds=2, duration_s=10)
-
-QUIET = {
-    "probe.throughput": "false",
-    "probe.queue": "false",
-    "probe.drops": "false",
-    "probe.retransmissions": "false",
+NOT_READ: Values = {
+    **QUIET,
     "probe.timeouts": "false",
     "probe.flow-events": "false",
     "probe.blockages": "false",
@@ -44,30 +42,31 @@ QUIET = {
 WORTH_NAMING = 0.9
 """Share of a link's best goodput below which a short delay is not worth naming."""
 
-Numbers = Mapping[str, float]
-"""What a run found, by the name of the column."""
+ESTIMATES = ("goodput_mbps", "rtt_p95_ms", "retransmitted_pct", "jain", "share_pct")
+"""The numbers of a run, and the estimates of a row."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A congestion control on a link with a seed: a run alone, and one beside CUBIC."""
+    """A congestion control on a link, alone or beside CUBIC."""
 
-    seed: int
     link: Link
     entrant: Entrant
+    is_alone: bool
 
-    def job(self, duration_s: int, *, is_alone: bool) -> Job:
-        """One of the two runs."""
-        values = {"duration": f"{duration_s} s", **QUIET}
-        values |= {**self.link.values, **self.entrant.values, **chance(self.seed)}
+    def job(self, seed: int, duration: Values) -> Job:
+        """Its run with a seed."""
+        values = {**NOT_READ, **duration}
+        values |= {**self.link.values, **self.entrant.values, **chance(seed)}
         without = () if self.link.is_blocked else ("blockage",)
-        if is_alone:
+        if self.is_alone:
             # What is left out cannot be overridden.
             values = {key: item for key, item in values.items() if not key.startswith(RIVAL)}
+            del values["probe.congestion"]
             without = (*without, RIVAL)
-        else:
-            values["probe.congestion"] = "false"
-        return Job(overrides(values), without=without, seed=self.seed, with_tables=is_alone)
+        return Job(
+            FOLDER / "scenario.toml", overrides(values), without, seed, with_tables=self.is_alone
+        )
 
 
 @dataclass(frozen=True)
@@ -81,67 +80,39 @@ class Row:
     jain: Estimate
     share_pct: Estimate
 
+    @property
+    def name(self) -> str:
+        """As the table and the figures call it."""
+        return self.entrant.name
 
-ESTIMATES = ("goodput_mbps", "rtt_p95_ms", "retransmitted_pct", "jain", "share_pct")
-"""The numbers of a run, and the fields of a row."""
 
-
-def run(batch: Batch, options: Options) -> Report:
-    """Run the study."""
-    effort = QUICK if options.quick else FULL
-    seeds = options.seeds or effort.seeds
+def sections(runs: Runs[Effort]) -> Iterator[Section]:
+    """The report."""
     compared = entrants()
-    # The seed changes slowest: a study that is stopped has something of every point.
-    points = [
-        Point(seed, link, entrant)
-        for seed in range(1, seeds + 1)
-        for link in LINKS
-        for entrant in compared
-    ]
-    jobs = [
-        point.job(effort.duration_s, is_alone=is_alone)
-        for point in points
-        for is_alone in (True, False)
-    ]
-    found = batch.collect(jobs, measure)
-    numbers = {
-        point: {**alone, **beside}
-        for point, alone, beside in zip(points, found[::2], found[1::2], strict=True)
-        if alone is not None and beside is not None
+    pairs = [(link, entrant) for link in LINKS for entrant in compared]
+    found = runs.by_seed(
+        [Point(*pair, is_alone) for pair in pairs for is_alone in (True, False)],
+        lambda point, seed: point.job(seed, runs.effort.duration),
+        measure,
+    )
+    # A seed counts where both of its runs were done.
+    numbers: dict[tuple[int, Link, Entrant], Numbers] = {
+        (seed, *pair): {**alone, **found[Point(*pair, is_alone=False)][seed]}
+        for pair in pairs
+        for seed, alone in found[Point(*pair, is_alone=True)].items()
+        if seed in found[Point(*pair, is_alone=False)]
     }
     tables = {link: gather(link, compared, numbers) for link in LINKS}
     tables = {link: rows for link, rows in tables.items() if rows}
-    runs = 2 * len(numbers)
-    return Report(
-        title="Congestion controls on five links",
-        introduction=INTRODUCTION,
-        sections=[overview(tables), *(on_link(link, rows) for link, rows in tables.items())],
-        facts={
-            "seeds": seeds,
-            "simulated_seconds_a_run": effort.duration_s,
-            "runs": runs if batch.is_whole else f"{runs} of {len(jobs)}; stopped early",
-            "scenario": "fadeout/studies/congestion_controls/scenario.toml",
-        },
-        records={
-            "runs": [
-                {"link": point.link.name, "algorithm": point.entrant.name, "seed": point.seed}
-                | values
-                for point, values in numbers.items()
-            ]
-        },
-        is_whole=batch.is_whole,
-    )
-
-
-INTRODUCTION = """\
-Every congestion control of this build on the same links: 100 Mbit/s, a base round trip of 40 ms
-and a buffer of one bandwidth-delay product, but for what a link's title says. *Goodput*, *RTT* (the
-95th percentile of its samples) and *retransmitted* (share of the segments sent) are those of one
-flow alone. *Jain* is Jain's index of the goodputs of that flow and a CUBIC flow that starts within
-the same second, and *share* is what the flow has of both. ± is a 95 % confidence interval (Student)
-over seeds, which draw the delay, the starts, the losses and when the first blockage comes.
-
-*marked* is the same algorithm behind a queue that marks; CUBIC beside it does not use ECN there."""
+    done, wanted = 2 * len(numbers), 2 * len(pairs) * runs.effort.seeds
+    runs.facts["runs"] = done if runs.is_whole else f"{done} of {wanted}; stopped early"
+    runs.records["runs"] = [
+        {"link": link.name, "algorithm": entrant.name, "seed": seed, **values}
+        for (seed, link, entrant), values in sorted(numbers.items(), key=lambda item: item[0][0])
+    ]
+    yield overview(tables)
+    for link, rows in tables.items():
+        yield on_link(link, rows)
 
 
 def measure(results: Results) -> Numbers:
@@ -171,29 +142,17 @@ def fairness(tested: float, cubic: float) -> Numbers:
     }
 
 
-def gather(link: Link, compared: Sequence[Entrant], numbers: Mapping[Point, Numbers]) -> list[Row]:
+def gather(
+    link: Link, compared: Sequence[Entrant], numbers: Mapping[tuple[int, Link, Entrant], Numbers]
+) -> list[Row]:
     """The rows of `link`; a congestion control without a finished run has none."""
     rows = []
     for entrant in compared:
-        of_seeds = [
-            values
-            for point, values in numbers.items()
-            if point.link is link and point.entrant is entrant
-        ]
+        of_seeds = [values for (_, *pair), values in numbers.items() if pair == [link, entrant]]
         if of_seeds:
-            estimates = {name: mean([values[name] for values in of_seeds]) for name in ESTIMATES}
+            estimates = {name: estimate([each[name] for each in of_seeds]) for name in ESTIMATES}
             rows.append(Row(entrant, **estimates))
     return rows
-
-
-def mean(values: Sequence[float]) -> Estimate:
-    """Their estimate; of a single value, which a stopped study may have, without an interval."""
-    return estimate(values) if len(values) > 1 else Estimate(values[0], math.nan, 1)
-
-
-def text(value: Estimate, spec: str) -> str:
-    """An estimate as people read it."""
-    return f"{value.mean:{spec}}" if math.isnan(value.half_width) else f"{value:{spec}}"
 
 
 def overview(tables: Mapping[Link, Sequence[Row]]) -> Section:
@@ -218,43 +177,26 @@ def on_link(link: Link, rows: Sequence[Row]) -> Section:
     return Section(
         name=link.name,
         title=link.title,
-        table=Table(
-            columns=[
-                "congestion control",
-                "family",
-                "goodput Mbit/s",
-                "RTT ms",
-                "retransmitted %",
-                "Jain",
-                "share %",
-            ],
-            rows=[
-                [
-                    row.entrant.name,
-                    row.entrant.family,
-                    text(row.goodput_mbps, ".1f"),
-                    text(row.rtt_p95_ms, ".1f"),
-                    text(row.retransmitted_pct, ".2f"),
-                    text(row.jain, ".3f"),
-                    text(row.share_pct, ".0f"),
-                ]
+        table=Table.of(
+            [
+                {"algorithm": row.name, "family": row.entrant.family}
+                | {name: getattr(row, name) for name in ESTIMATES}
+                | {"seeds": row.goodput_mbps.count}
                 for row in rows
             ],
-            data=[as_numbers(row) for row in rows],
+            {
+                "congestion control": "{algorithm}",
+                "family": "{family}",
+                "goodput Mbit/s": "{goodput_mbps:.1f}",
+                "RTT ms": "{rtt_p95_ms:.1f}",
+                "retransmitted %": "{retransmitted_pct:.2f}",
+                "Jain": "{jain:.3f}",
+                "share %": "{share_pct:.0f}",
+            },
         ),
         conclusion=conclusion(rows),
         is_headline=True,
     )
-
-
-def as_numbers(row: Row) -> dict[str, Any]:
-    """A row as columns of a data file."""
-    columns: dict[str, Any] = {"algorithm": row.entrant.name, "family": row.entrant.family}
-    for name in ESTIMATES:
-        value: Estimate = getattr(row, name)
-        half_width = None if math.isnan(value.half_width) else value.half_width
-        columns |= {f"{name}_mean": value.mean, f"{name}_ci95": half_width}
-    return columns | {"seeds": row.goodput_mbps.count}
 
 
 def conclusion(rows: Sequence[Row]) -> str:
@@ -266,9 +208,31 @@ def conclusion(rows: Sequence[Row]) -> str:
     fair = max(others, key=lambda row: row.jain.mean)
     unfair = min(others, key=lambda row: row.jain.mean)
     return (
-        f"Most goodput: {most.entrant.name} ({most.goodput_mbps.mean:.1f} Mbit/s). Shortest RTT of "
-        f"the {len(fast)} with at least {WORTH_NAMING:.0%} of that: {quick.entrant.name} "
+        f"Most goodput: {most.name} ({most.goodput_mbps.mean:.1f} Mbit/s). Shortest RTT of "
+        f"the {len(fast)} with at least {WORTH_NAMING:.0%} of that: {quick.name} "
         f"({quick.rtt_p95_ms.mean:.1f} ms). Beside CUBIC, CUBIC aside: fairest "
-        f"{fair.entrant.name} (Jain {fair.jain.mean:.3f}), least fair {unfair.entrant.name} "
+        f"{fair.name} (Jain {fair.jain.mean:.3f}), least fair {unfair.name} "
         f"({unfair.jain.mean:.3f}, {unfair.share_pct.mean:.0f} % of both)."
     )
+
+
+STUDY = Study(
+    name="congestion-controls",
+    summary="What throughput, delay and fairness does each congestion control get on what link?",
+    folder=FOLDER,
+    title="Congestion controls on five links",
+    introduction="""\
+Every congestion control of this build on the same links: 100 Mbit/s, a base round trip of 40 ms
+and a buffer of one bandwidth-delay product, but for what a link's title says. *Goodput*, *RTT* (the
+95th percentile of its samples) and *retransmitted* (share of the segments sent) are those of one
+flow alone. *Jain* is Jain's index of the goodputs of that flow and a CUBIC flow that starts within
+the same second, and *share* is what the flow has of both. ± is a 95 % confidence interval (Student)
+over seeds, which draw the delay, the starts, the losses and when the first blockage comes.
+
+*marked* is the same algorithm behind a queue that marks; CUBIC beside it does not use ECN there.
+""",
+    full=Effort(seeds=6, duration_s=60),
+    quick=Effort(seeds=2, duration_s=10),
+    count=lambda effort: 2 * len(LINKS) * len(entrants()) * effort.seeds,
+    sections=sections,
+)

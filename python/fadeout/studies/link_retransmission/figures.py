@@ -1,40 +1,27 @@
 """Figures of the study of retransmissions on the link."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
 from fadeout.studies.link_retransmission.setups import DISTANCES_M, MODES, SIZES_MB, Mode
-
-if TYPE_CHECKING:
-    from fadeout.study import Estimate
+from fadeout.study.figures import grouped_bars
 
 COLORS = {mode.name: PALETTE[index] for index, mode in enumerate(MODES)}
-WIDTH = 0.8 / len(MODES)
 
 
-def goodput_and_rtt(found: Mapping[tuple[int, str], Mapping[str, "Estimate"]]) -> Figure:
+def goodput_and_rtt(records: Sequence[Mapping[str, Any]]) -> Figure:
     """Goodput above the round-trip time, a group of bars a distance."""
     with new_figure(height=COLUMN_INCHES, rows=2) as (figure, axes):
         for ax, name in zip(axes, ("goodput_mbps", "rtt_ms"), strict=True):
-            for number, mode in enumerate(MODES):
-                values = [found[distance, mode.name][name] for distance in DISTANCES_M]
-                ax.bar(
-                    [place - 0.4 + WIDTH * (number + 0.5) for place in range(len(values))],
-                    [value.mean for value in values],
-                    WIDTH * 0.92,
-                    yerr=[
-                        [min(value.half_width, value.mean) for value in values],
-                        [value.half_width for value in values],
-                    ],
-                    error_kw={"linewidth": 0.7, "capsize": 1.5},
-                    color=COLORS[mode.name],
-                    label=mode.name,
-                )
-            ax.grid(visible=False, axis="x")
+            series = {
+                mode: [record[name] for record in records if record["mode"] == mode]
+                for mode in COLORS
+            }
+            grouped_bars(ax, series, tuple(COLORS.values()))
             ax.set_ylim(bottom=0)
         axes[0].set_ylabel("Goodput (Mbit/s)")
         axes[1].set_ylabel("Mean RTT (ms)")
@@ -66,6 +53,7 @@ def delay_parts(
                 )
                 bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
             ax.set_xticks(range(len(MODES)), [letters[mode.name] for mode in MODES])
+            ax.set_xlim(-0.5, len(MODES) - 0.5)
             ax.set_title(f"{distance} m", loc="left")
             ax.grid(visible=False, axis="x")
         panels[0].set_ylabel("Mean delay on the radio (ms)")

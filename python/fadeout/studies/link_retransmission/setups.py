@@ -1,10 +1,8 @@
 """Which runs: distances, what the link repeats, and what the paper leaves open."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-Values = Mapping[str, str]
-"""Overrides of the scenario."""
+from fadeout.study import UNCHANGED, Change, Values
 
 DISTANCES_M = (50, 75, 100, 150)
 SIZES_MB = (1, 2, 5, 10)
@@ -24,19 +22,10 @@ BOTH = Mode("HARQ + RLC AM")
 MODES = (NONE, HARQ, BOTH)
 
 
-@dataclass(frozen=True)
-class Change:
-    """One assumption changed, everything else as in the scenario."""
-
-    assumption: str
-    value: str
-    values: Values = field(default_factory=dict)
-
-
 PDCP_AT_ONCE = '{ name = "standard", delivery = "out-of-order" }'
 """A PDCP that does not hold packets back until older ones have arrived."""
 
-BASE = Change("as in the scenario", "")
+BASE = Change(UNCHANGED, "")
 
 CHANGES = (
     Change(

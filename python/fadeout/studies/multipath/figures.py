@@ -22,6 +22,7 @@ from fadeout.studies.multipath.setups import (
     Change,
     Setup,
 )
+from fadeout.study.figures import grouped_bars
 
 if TYPE_CHECKING:
     from fadeout.results import Results
@@ -36,34 +37,25 @@ NAMES = {"lia": "LIA", "olia": "OLIA", "balia": "BALIA", "coupled-cubic": "coupl
 
 def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Estimate"]) -> Figure:
     """Gain above the round-trip time, a column a second path, a group of bars a distance."""
-    width = 0.84 / (1 + len(COUPLINGS))
     size = (2.05 * COLUMN_INCHES, 1.15 * COLUMN_INCHES)
     with new_grid(2, len(SECOND), size=size, share_y="row") as (figure, panels):
         for column, second in enumerate(SECOND):
-            setups = (SINGLE, *(Setup(second, coupling) for coupling in COUPLINGS))
+            setups = {"28 GHz alone": SINGLE} | {
+                NAMES.get(coupling, coupling): Setup(second, coupling) for coupling in COUPLINGS
+            }
             for row, shown in enumerate((gains, rtts)):
                 ax = panels[row * len(SECOND) + column]
-                for number, setup in enumerate(setups):
-                    if setup is SINGLE and row == 0:
-                        continue
-                    values = [shown[distance, setup] for distance in DISTANCES_M]
-                    ax.bar(
-                        [place - 0.42 + width * (number + 0.5) for place in range(len(values))],
-                        [value.mean for value in values],
-                        width * 0.9,
-                        yerr=[
-                            [min(value.half_width, value.mean) for value in values],
-                            [value.half_width for value in values],
-                        ],
-                        error_kw={"linewidth": 0.6, "capsize": 1.2},
-                        color=(PALETTE[6], *PALETTE[:5])[number],
-                        label="28 GHz alone"
-                        if setup is SINGLE
-                        else NAMES.get(setup.coupling, setup.coupling),
-                    )
-                if row == 0:
+                series = {
+                    # The gain of the single path is one.
+                    name: [
+                        None if setup is SINGLE and shown is gains else shown[distance, setup]
+                        for distance in DISTANCES_M
+                    ]
+                    for name, setup in setups.items()
+                }
+                grouped_bars(ax, series, (PALETTE[6], *PALETTE[:5]))
+                if shown is gains:
                     ax.axhline(1, color="black", linewidth=0.8)
-                ax.grid(visible=False, axis="x")
                 ax.set_xticks(range(len(DISTANCES_M)), [f"{d} m" for d in DISTANCES_M])
                 ax.set_xlim(-0.5, len(DISTANCES_M) - 0.5)
             panels[column].set_title(f"28 GHz + {second}", loc="left")
@@ -72,6 +64,8 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
             ax.set_ylim(bottom=0)
         panels[0].set_ylabel("Goodput over 28 GHz alone")
         panels[len(SECOND)].set_ylabel("Mean RTT (ms)")
+        for ax in panels[len(SECOND) :]:
+            ax.set_xlabel("Distance")
         handles, labels = panels[len(SECOND)].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
         figure.align_ylabels()
@@ -150,5 +144,5 @@ def sweep(shown: Mapping[Change, Mapping["Point", "Estimate"]]) -> Figure:
             ax.grid(visible=False, axis="y")
         panels[0].set_yticks(range(len(changes)), [change.name for change in changes])
         panels[0].set_ylim(len(changes) - 0.4, -0.6)
-        panels[1].set_xlabel("Goodput over 28 GHz alone", loc="left")
+        figure.supxlabel("Goodput over 28 GHz alone", fontsize=8)
     return figure

@@ -1,15 +1,13 @@
 """Which runs: distances, second paths, couplings, and what the paper leaves open."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 
-from fadeout.study import Job
-from fadeout.study.batch import overrides
+from fadeout import study
+from fadeout.study import QUIET_CELL, UNCHANGED, Job, Values, overrides
 
-Values = Mapping[str, str]
-"""Overrides of the scenario. A `*` is each interface in use; what concerns one that is not in use,
-or several paths where there is one, is left out."""
+SCENARIO = Path(__file__).parent / "scenario.toml"
 
 DISTANCES_M = (50, 75, 100, 150)
 NEAR, FAR = DISTANCES_M[0], DISTANCES_M[-1]
@@ -18,20 +16,10 @@ INTERFACES = ("28", "73", "lte")
 SECOND = {"LTE": "lte", "73 GHz": "73"}
 """Second paths as people read them, and their interfaces."""
 
-QUIET = {
-    "probe.congestion": "false",
-    "probe.throughput": "false",
-    "probe.queue": "false",
-    "probe.drops": "false",
-    "probe.retransmissions": "false",
-    "probe.bearers": "false",
-}
-"""Nothing is recorded over time where only totals are read."""
-
 MULTIPATH = "flow.download.multipath"
 RECEIVE_WINDOW = "flow.download.tcp.receive-window"
 SEND_BUFFER = f"{MULTIPATH}.maximum-send-buffer"
-SCHEDULER = f"{MULTIPATH}.scheduler"
+SCHEDULER = f"{MULTIPATH}.path-scheduler"
 CONGESTION = "flow.download.congestion-control"
 
 
@@ -61,38 +49,36 @@ CLAIMED = (SINGLE, LTE, BALIA, MMWAVE)
 
 
 @dataclass(frozen=True)
-class Change:
-    """One assumption changed, everything else as in the scenario."""
+class Change(study.Change):
+    """One assumption changed, everything else as in the scenario.
 
-    assumption: str
-    value: str
-    values: Values = field(default_factory=dict, hash=False)
+    A `*` in a key is each interface in use; what concerns one that is not in use, or several paths
+    where there is one, is left out.
+    """
+
     duration_s: float | None = None
     """Length of the run, where that is what changes."""
     is_uplink: bool = False
     starts_second: bool = False
     """Whether the second path opens the connection."""
 
-    @property
-    def name(self) -> str:
-        """A change as people read it."""
-        return f"{self.assumption}: {self.value}" if self.value else self.assumption
 
-
-BASE = Change("as in the scenario", "")
+BASE = Change(UNCHANGED, "")
 
 
 def job(
     setup: Setup,
     distance_m: int,
-    duration_s: float,
+    duration: Values,
     seed: int,
     change: Change = BASE,
     probes: Values | None = None,
 ) -> Job:
     """A run. Interfaces that it does not use are left out, and change nothing."""
     used = setup.used
-    values = {"duration": f"{change.duration_s or duration_s:g} s", **QUIET, **(probes or {})}
+    values = {**QUIET_CELL, **duration, **(probes or {})}
+    if change.duration_s is not None:
+        values["duration"] = f"{change.duration_s:g} s"
     values |= {f"ue.ue-{name}.position": f'["{distance_m} m", "-6 m"]' for name in used}
     without = [
         part
@@ -113,7 +99,7 @@ def job(
     if change.is_uplink:
         values |= {"flow.download.from": "phone", "flow.download.to": "server"}
     values |= concerning(setup, change.values)
-    return Job(overrides(values), without=tuple(without), seed=seed, with_tables=probes is not None)
+    return Job(SCENARIO, overrides(values), tuple(without), seed, with_tables=probes is not None)
 
 
 def concerning(setup: Setup, values: Values) -> dict[str, str]:

@@ -1,5 +1,8 @@
 """What must hold if the study repeats the paper, and what the paper says of its Table 1."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fadeout.studies.slow_start.setups import PUBLISHED, SETTINGS, THRESHOLD_MBPS, Setting
 from fadeout.studies.slow_start.table1 import Found, ours
 from fadeout.studies.slow_start.table2 import Delays, compare
@@ -38,10 +41,13 @@ def checks(found: Found, delays: Delays) -> Section:
             "Limits set before the comparison, in `published.toml`. The row 1 ms, 1 TTI has its "
             "own: the paper's gain of 44 % there has no cause in Table 2."
         ),
-        table=Table(
-            columns=["check", "holds", "found"],
-            rows=[[name, "yes" if holds else "no", text] for name, holds, text in rows],
-            data=[{"check": name, "holds": holds, "found": text} for name, holds, text in rows],
+        table=Table.of(
+            [{"check": name, "holds": holds, "found": text} for name, holds, text in rows],
+            {
+                "check": "{check}",
+                "holds": lambda record: "yes" if record["holds"] else "no",
+                "found": "{found}",
+            },
         ),
         is_headline=True,
     )
@@ -116,60 +122,54 @@ def claims(found: Found) -> Section:
 
     slow, quick, middle = Setting(1.0, 5), Setting(0.1, 5), Setting(0.5, 1)
     stated = PUBLISHED["text_claims"]
-    files = ours(found, slow, "upt_kb") / ours(found, Setting(0.1, 1), "upt_kb")
-    rows = [
-        (
+    reductions = {
+        "ramp_1ms_sr5_to_sr1_pct": (
             "ramp, 1 ms: SR period 5 to 1 TTI",
-            "ramp_1ms_sr5_to_sr1_pct",
             less("ramp_ms", slow, EXEMPT),
         ),
-        (
+        "ramp_tti_1_to_0p1_sr5_pct": (
             "ramp, 5 TTI: interval 1 to 0.1 ms",
-            "ramp_tti_1_to_0p1_sr5_pct",
             less("ramp_ms", slow, quick),
         ),
-        (
+        "ramp_0p5sr1_to_0p1sr5_pct": (
             "ramp: 0.5 ms with 1 TTI to 0.1 ms with 5 TTI",
-            "ramp_0p5sr1_to_0p1sr5_pct",
             less("ramp_ms", middle, quick),
         ),
-        ("ramp bytes, the same", "ramp_kb_0p5sr1_to_0p1sr5_pct", less("ramp_kb", middle, quick)),
-        (
+        "ramp_kb_0p5sr1_to_0p1sr5_pct": (
+            "ramp bytes, the same",
+            less("ramp_kb", middle, quick),
+        ),
+        "upt_kb_1ms_sr5_to_sr1_pct": (
             "UPT bytes, 1 ms: SR period 5 to 1 TTI",
-            "upt_kb_1ms_sr5_to_sr1_pct",
             less("upt_kb", slow, EXEMPT),
         ),
-        (
+        "upt_kb_tti_1_to_0p1_sr5_pct": (
             "UPT bytes, 5 TTI: interval 1 to 0.1 ms",
-            "upt_kb_tti_1_to_0p1_sr5_pct",
             less("upt_kb", slow, quick),
         ),
-    ]
+        "upt_kb_1ms5_to_0p1ms1_factor": (
+            "UPT bytes: 1 ms with 5 TTI to 0.1 ms with 1 TTI",
+            ours(found, slow, "upt_kb") / ours(found, Setting(0.1, 1), "upt_kb"),
+        ),
+    }
+
+    def unit(record: Mapping[str, Any], value: float) -> str:
+        return f"{value:.0f} %" if record["claim"].endswith("_pct") else f"factor {value:.0f}"
+
     return Section(
         name="claims",
         title="What the paper concludes",
         text="Reductions that the text states, beside ours.",
-        table=Table(
-            columns=["reduction of", "paper", "ours"],
-            rows=[
-                *([name, f"{stated[key]} %", f"{value:.0f} %"] for name, key, value in rows),
-                [
-                    "UPT bytes: 1 ms with 5 TTI to 0.1 ms with 1 TTI",
-                    f"factor {stated['upt_kb_1ms5_to_0p1ms1_factor']}",
-                    f"factor {files:.0f}",
-                ],
+        table=Table.of(
+            [
+                {"_text": text, "claim": key, "published": float(stated[key]), "ours": value}
+                for key, (text, value) in reductions.items()
             ],
-            data=[
-                {"claim": key, "published": float(stated[key]), "ours": value}
-                for _, key, value in rows
-            ]
-            + [
-                {
-                    "claim": "upt_kb_1ms5_to_0p1ms1_factor",
-                    "published": float(stated["upt_kb_1ms5_to_0p1ms1_factor"]),
-                    "ours": files,
-                }
-            ],
+            {
+                "reduction of": "{_text}",
+                "paper": lambda record: unit(record, record["published"]),
+                "ours": lambda record: unit(record, record["ours"]),
+            },
         ),
     )
 

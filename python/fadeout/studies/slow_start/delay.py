@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -32,8 +33,18 @@ class Delay:
         return asked - GRANT_DECODING_TTI * setting.tti_ms
 
 
-def delay(results: Results, direction: str) -> Delay:
-    """The delay of a run's packets in `direction`."""
+def downlink_delay(results: Results) -> dict[str, Any]:
+    """The delay of a run's packets, as the fields of a `Delay`."""
+    return delay(results, "downlink")
+
+
+def uplink_delay(results: Results) -> dict[str, Any]:
+    """The same of the uplink's packets."""
+    return delay(results, "uplink")
+
+
+def delay(results: Results, direction: str) -> dict[str, Any]:
+    """The delay of a run's packets in `direction`, as the fields of a `Delay`."""
     table = results.table("radio_delay").filter(
         (pl.col("direction") == direction) & (pl.col("time_s") > WARM_UP_S)
     )
@@ -43,7 +54,12 @@ def delay(results: Results, direction: str) -> Delay:
     count = len(totals)
     deviation = totals.std()
     assert isinstance(deviation, float), "packets on both sides of the warm-up"
-    return Delay(means, float(sum(means.values())), deviation / math.sqrt(count), count)
+    return {
+        "parts_ms": means,
+        "total_ms": float(sum(means.values())),
+        "error_ms": deviation / math.sqrt(count),
+        "packets": count,
+    }
 
 
 def downlink_formula_tti(bler: float) -> float:

@@ -28,9 +28,9 @@ class Measure:
     """Whether time zero is the opening of the connection instead of the request."""
 
 
-BASE = Measure("as chosen")
+AS_CHOSEN = Measure("as chosen")
 MEASURES = (
-    BASE,
+    AS_CHOSEN,
     Measure("window stamped at its middle", stamp=0.5),
     Measure("window stamped at its end", stamp=1.0),
     Measure("window of 5 ms, stamped at its start", window_ms=5.0),
@@ -69,7 +69,7 @@ class Download:
         """The times of observation, less what a window needs beyond them."""
         return np.arange(0.0, self.ends_ms[-1] - zero_ms - spare_ms, STEP_MS)
 
-    def instantaneous(self, measure: Measure = BASE) -> tuple[Array, Array]:
+    def instantaneous(self, measure: Measure = AS_CHOSEN) -> tuple[Array, Array]:
         """Times from zero in ms, and throughput over the window at each in Mbit/s."""
         zero = self._zero_ms(measure)
         times = self.steps(zero, measure.window_ms)
@@ -77,7 +77,7 @@ class Download:
         gained = self.arrived(begins + measure.window_ms) - self.arrived(begins)
         return times, gained * 8e-3 / measure.window_ms
 
-    def aggregate(self, measure: Measure = BASE) -> tuple[Array, Array]:
+    def aggregate(self, measure: Measure = AS_CHOSEN) -> tuple[Array, Array]:
         """Times from zero in ms, and all that arrived until then over the time, in Mbit/s."""
         zero = self._zero_ms(measure)
         times = self.steps(zero, 0.0)[1:]

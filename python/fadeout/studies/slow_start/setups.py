@@ -1,17 +1,12 @@
 """The paper's settings, its numbers, and what it leaves open."""
 
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-Values = Mapping[str, str]
-"""Overrides of the scenario."""
+from fadeout import study
+from fadeout.study import UNCHANGED, Values, published
 
-PUBLISHED: dict[str, Any] = tomllib.loads(
-    (Path(__file__).parent / "published.toml").read_text(encoding="utf-8")
-)
+PUBLISHED = published(Path(__file__).parent)
 SATURATION_MBPS: float = PUBLISHED["setup"]["stated"]["saturation_mbps"]
 THRESHOLD_MBPS: float = SATURATION_MBPS * PUBLISHED["setup"]["stated"]["threshold"]
 
@@ -51,12 +46,9 @@ SETTINGS = tuple(Setting(row["tti_ms"], row["sr_tti"]) for row in PUBLISHED["tab
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(study.Change):
     """One assumption changed, everything else as in the scenario."""
 
-    assumption: str
-    value: str
-    values: Values = field(default_factory=dict, hash=False)
     round_trip_ms: float = 2.0
     """Of the core network, without the seed's part."""
 
@@ -66,7 +58,7 @@ class Change:
         return float(self.values.get("cell.cell.radio.bler", "0"))
 
 
-UNCHANGED = Change("as in the scenario", "")
+BASE = Change(UNCHANGED, "")
 
 
 def _one(assumption: str, value: str, key: str, given: str) -> Change:

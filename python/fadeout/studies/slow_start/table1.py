@@ -5,19 +5,19 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from fadeout.studies.slow_start import figures
-from fadeout.studies.slow_start.ramp import BASE, MEASURES, Download
-from fadeout.studies.slow_start.runs import Numbers
+from fadeout.studies.slow_start.ramp import AS_CHOSEN, MEASURES, Download
+from fadeout.studies.slow_start.runs import RampNumbers
 from fadeout.studies.slow_start.setups import (
+    BASE,
     CHANGES,
     PUBLISHED,
     SETTINGS,
-    UNCHANGED,
     Change,
     Setting,
 )
-from fadeout.study import Section, Table, estimate
+from fadeout.study import Section, Table, beside, estimate
 
-Found = Mapping[tuple[Change, Setting], Sequence[Numbers]]
+Found = Mapping[tuple[Change, Setting], Sequence[RampNumbers]]
 
 COLUMNS = {
     "ramp_ms": "ramp, ms",
@@ -27,32 +27,31 @@ COLUMNS = {
 }
 
 
-def mean(values: Sequence[Numbers], measure: str, column: str) -> float:
+def mean(values: Sequence[RampNumbers], measure: str, column: str) -> float:
     """The mean over the seeds; NaN when one did not get there."""
     return statistics.fmean(numbers[measure][column] for numbers in values)
 
 
 def ours(found: Found, setting: Setting, column: str) -> float:
     """The scenario as it stands, read as chosen."""
-    return mean(found[UNCHANGED, setting], BASE.name, column)
+    return mean(found[BASE, setting], AS_CHOSEN.name, column)
 
 
 def table1(found: Found, downloads: Mapping[Setting, Download], seeds: int) -> Section:
     """The section."""
-    cells = [
-        {
+    cells = {
+        (setting, column): {
             "tti_ms": setting.tti_ms,
             "sr_tti": setting.period_tti,
             "column": column,
             "published": setting.published("table1")[column],
             "mean": ours(found, setting, column),
-            "ci95": interval(found[UNCHANGED, setting], column),
+            "ci95": estimate([each[AS_CHOSEN.name][column] for each in found[BASE, setting]]).ci95,
             "ratio": ours(found, setting, column) / setting.published("table1")[column],
         }
         for setting in SETTINGS
         for column in COLUMNS
-    ]
-    lines = [cells[i : i + len(COLUMNS)] for i in range(0, len(cells), len(COLUMNS))]
+    }
     wrong = next(row for row in PUBLISHED["table1"] if "upt_kb_consistent" in row)
     return Section(
         name="table1",
@@ -69,13 +68,13 @@ def table1(found: Found, downloads: Mapping[Setting, Download], seeds: int) -> S
                 [
                     setting.name,
                     *(
-                        f"{cell['published']:g} / {cell['mean']:.4g} / {cell['ratio']:.2f}"
-                        for cell in line
+                        beside(cells[setting, column]["published"], cells[setting, column]["mean"])
+                        for column in COLUMNS
                     ),
                 ]
-                for setting, line in zip(SETTINGS, lines, strict=True)
+                for setting in SETTINGS
             ],
-            data=cells,
+            data=list(cells.values()),
         ),
         figures={
             f"Throughput with a scheduling request every {period} TTI (the paper's Figure "
@@ -92,16 +91,11 @@ def table1(found: Found, downloads: Mapping[Setting, Download], seeds: int) -> S
     )
 
 
-def interval(values: Sequence[Numbers], column: str) -> float:
-    """Half of the 95 % interval over the seeds."""
-    return estimate([numbers[BASE.name][column] for numbers in values]).half_width
-
-
 def readings(found: Found) -> Section:
     """What the choice of the window and of time zero moves."""
     table = {
         (measure.name, column): [
-            mean(found[UNCHANGED, setting], measure.name, column) for setting in SETTINGS
+            mean(found[BASE, setting], measure.name, column) for setting in SETTINGS
         ]
         for measure in MEASURES
         for column in COLUMNS
@@ -151,9 +145,9 @@ def assumptions(found: Found) -> Section:
     """What each assumption moves."""
     rows = []
     data = []
-    for change in (UNCHANGED, *CHANGES):
+    for change in (BASE, *CHANGES):
         means = {
-            column: [mean(found[change, s], BASE.name, column) for s in SETTINGS]
+            column: [mean(found[change, s], AS_CHOSEN.name, column) for s in SETTINGS]
             for column in COLUMNS
         }
         factors = {
@@ -178,7 +172,7 @@ def assumptions(found: Found) -> Section:
             ]
         )
         data += [
-            {"assumption": change.assumption, "value": change.value, "column": column}
+            {**change.data(), "column": column}
             | {setting.name: value for setting, value in zip(SETTINGS, values, strict=True)}
             | {"factor": factors[column]}
             for column, values in means.items()

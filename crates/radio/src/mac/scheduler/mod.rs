@@ -6,20 +6,15 @@
 //! before: the view holds what is left.
 
 mod best_first;
+mod max_ci;
+mod proportional_fair;
 mod round_robin;
 
 use fadeout_core::UeId;
-use fadeout_core::registry::{Entry, Parameters};
 
-pub use best_first::{MaxCi, ProportionalFair};
-pub use round_robin::RoundRobin;
-
-/// Every scheduler that a scenario can name.
-pub static SCHEDULERS: &[Entry] = &[
-    best_first::PROPORTIONAL_FAIR,
-    round_robin::ENTRY,
-    best_first::MAX_CI,
-];
+pub use max_ci::{MaxCi, MaxCiConfig};
+pub use proportional_fair::{ProportionalFair, ProportionalFairConfig};
+pub use round_robin::{RoundRobin, RoundRobinConfig};
 
 /// A UE with data and a free HARQ process.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,76 +60,37 @@ pub trait MacScheduler {
     fn on_served(&mut self, _slot: u64, _ue: UeId, _bytes: u32) {}
 }
 
-/// A scheduler and its parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum SchedulerKind {
-    /// Equal shares in turn.
-    #[default]
-    RoundRobin,
-    /// Rate relative to past throughput.
-    ProportionalFair {
-        /// Averaging time of the throughput, in slots (t_c).
-        averaging_slots: f64,
-    },
-    /// The best channel first.
-    MaxCi,
+fadeout_core::registry! {
+    /// Every scheduler that a scenario can name.
+    pub static SCHEDULERS;
+
+    /// A scheduler and its parameters.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum SchedulerKind;
+
+    /// A built-in scheduler.
+    #[derive(Debug, Clone)]
+    pub enum Scheduler {
+        ProportionalFair(ProportionalFairConfig => ProportionalFair),
+        RoundRobin(RoundRobinConfig => RoundRobin),
+        MaxCi(MaxCiConfig => MaxCi),
+    }
+    macro kinds, schedulers;
 }
 
 impl SchedulerKind {
-    /// Proportional fair with t_c of 100 slots.
-    pub const PROPORTIONAL_FAIR: SchedulerKind = SchedulerKind::ProportionalFair {
-        averaging_slots: 100.0,
-    };
-
-    /// The scheduler called `name` in [`SCHEDULERS`]; `None` when there is none.
-    pub fn from_name(name: &str, parameters: &Parameters) -> Option<SchedulerKind> {
-        Some(match name {
-            "round-robin" => SchedulerKind::RoundRobin,
-            "proportional-fair" => SchedulerKind::ProportionalFair {
-                averaging_slots: parameters.number("averaging-slots", 100.0),
-            },
-            "max-ci" => SchedulerKind::MaxCi,
-            _ => return None,
-        })
-    }
-}
-
-/// A built-in scheduler.
-#[derive(Debug, Clone)]
-pub enum Scheduler {
-    /// [`RoundRobin`].
-    RoundRobin(RoundRobin),
-    /// [`ProportionalFair`].
-    ProportionalFair(ProportionalFair),
-    /// [`MaxCi`].
-    MaxCi(MaxCi),
-}
-
-impl Scheduler {
-    /// A scheduler for UEs with ids below `ues`.
-    pub fn new(kind: SchedulerKind, ues: usize) -> Scheduler {
-        match kind {
-            SchedulerKind::RoundRobin => Scheduler::RoundRobin(RoundRobin::default()),
-            SchedulerKind::ProportionalFair { averaging_slots } => {
-                Scheduler::ProportionalFair(ProportionalFair::new(averaging_slots, ues))
-            }
-            SchedulerKind::MaxCi => Scheduler::MaxCi(MaxCi::default()),
-        }
+    /// The scheduler, for UEs with ids below `ues`.
+    pub fn start(self, ues: usize) -> Scheduler {
+        kinds!(self, config => Scheduler(config.start(ues)))
     }
 }
 
 impl MacScheduler for Scheduler {
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>) {
-        match self {
-            Scheduler::RoundRobin(scheduler) => scheduler.allocate(view, shares),
-            Scheduler::ProportionalFair(scheduler) => scheduler.allocate(view, shares),
-            Scheduler::MaxCi(scheduler) => scheduler.allocate(view, shares),
-        }
+        schedulers!(self, scheduler => scheduler.allocate(view, shares));
     }
     fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32) {
-        if let Scheduler::ProportionalFair(scheduler) = self {
-            scheduler.on_served(slot, ue, bytes);
-        }
+        schedulers!(self, scheduler => scheduler.on_served(slot, ue, bytes));
     }
 }
 
@@ -142,17 +98,14 @@ impl MacScheduler for Scheduler {
 mod tests {
     use super::*;
     use fadeout_core::random::Stream;
+    use fadeout_core::registry::Parameters;
 
     #[test]
     fn no_scheduler_gives_more_than_there_is_or_twice_to_one() {
-        let kinds = [
-            SchedulerKind::RoundRobin,
-            SchedulerKind::PROPORTIONAL_FAIR,
-            SchedulerKind::MaxCi,
-        ];
         let mut random = Stream::new(1, "schedulers", 0);
-        for kind in kinds {
-            let mut scheduler = Scheduler::new(kind, 40);
+        for entry in SCHEDULERS {
+            let kind = SchedulerKind::new(entry.name, Parameters::NONE).expect(entry.name);
+            let mut scheduler = kind.start(40);
             for slot in 0..5_000 {
                 let mut candidates: Vec<Candidate> = (0..40)
                     .map(|ue| Candidate {

@@ -1,18 +1,32 @@
 //! Round robin: equal shares in turn.
 
 use super::{MacScheduler, Share, SlotView};
-use fadeout_core::registry::Entry;
+use fadeout_core::registry::{Entry, Registered, Settings};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "round-robin",
-    aliases: &["rr"],
-    family: "channel-blind",
-    summary: "Equal shares of the slot in turn, whatever the channel; what one UE does not need \
-              goes to the others",
-    citation: "S. Sesia, I. Toufik, M. Baker, LTE: The UMTS Long Term Evolution, 2nd ed., \
-               section 12.3",
-    parameters: &[],
-};
+/// Parameters of [`RoundRobin`]: none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoundRobinConfig;
+
+impl Registered for RoundRobinConfig {
+    const ENTRY: Entry = Entry::new(
+        "round-robin",
+        "channel-blind",
+        "Equal shares of the slot in turn, whatever the channel; what one UE does not need goes to \
+         the others",
+        "S. Sesia, I. Toufik, M. Baker, LTE: The UMTS Long Term Evolution, 2nd ed., section 12.3",
+    )
+    .with_aliases(&["rr"]);
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        RoundRobinConfig
+    }
+}
+
+impl RoundRobinConfig {
+    pub(super) fn start(self, _ues: usize) -> RoundRobin {
+        RoundRobin::default()
+    }
+}
 
 /// Equal shares in turn. In a slot with fewer units than UEs those next in turn, by id, get the
 /// least grant each; otherwise all get the same, and the remainder goes round.

@@ -14,12 +14,10 @@ mod real;
 
 use super::hystart::{self, HyStart};
 use super::hystart_plus_plus::HyStartPlusPlus;
-use super::linux::{self, TimeoutWatch};
-use super::registry::Algorithm;
-use super::settings::{HZ, Settings};
+use super::linux::{self, HZ, TimeoutWatch};
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameter, choice, flag, number};
+use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, flag, number};
 use fadeout_core::{Span, Time};
 use integer::Integer;
 use real::{Edition, Real};
@@ -113,7 +111,7 @@ struct Constants {
     is_friendly: bool,
 }
 
-impl Algorithm for Cubic {
+impl Registered<Stream> for Cubic {
     const ENTRY: Entry = Entry {
         name: "cubic",
         aliases: &["cubictcp"],

@@ -1,7 +1,7 @@
 //! CUBIC in real numbers: RFC 9438, and the paper of 2008 where it differs.
 //!
-//! RFC 9438 sections 4.2 to 4.9: `target = clamp(W(t + SRTT), cwnd, 1.5 cwnd)`, each acknowledged
-//! segment adds `(target - cwnd) / cwnd`; the Reno estimate adds `alpha / cwnd` with
+//! `target = clamp(W(t + SRTT), cwnd, 1.5 cwnd)`, each acknowledged segment adds
+//! `(target - cwnd) / cwnd`; the Reno estimate adds `alpha / cwnd` with
 //! `alpha = 3 (1 - beta) / (1 + beta)` until it reaches the window before the reduction, then
 //! `1 / cwnd`; while `W(t)` is below it the window is the estimate. Time in which the application
 //! limits the sender does not count.
@@ -10,6 +10,8 @@
 //! the window where the RFC takes the flight size, creeps at `1 / (100 cwnd)` per segment at the
 //! plateau, and forgets `W_max` on a timeout. The cap of 16 segments per 100 ms that its first
 //! kernel code had is not modelled.
+//!
+//! Standard: RFC 9438 §4.2 to 4.9.
 
 use super::super::{AckSample, CongestionEvent, CongestionKind, Window};
 use super::{Constants, Delay};
@@ -179,7 +181,9 @@ impl Real {
         window.ssthresh = (from * kept).max(2.0);
     }
 
-    /// The next epoch starts at its own plateau (RFC 9438 section 4.8).
+    /// The next epoch starts at its own plateau.
+    ///
+    /// Standard: RFC 9438 §4.8.
     pub(super) fn on_timeout(&mut self) {
         self.state.epoch_start = None;
         self.state.w_max = None;

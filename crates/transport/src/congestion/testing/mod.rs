@@ -8,10 +8,8 @@ use super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryState,
     Window,
 };
-use crate::congestion::registry::Algorithm;
-use crate::congestion::settings::Settings;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Parameters, Value};
+use fadeout_core::registry::{Parameters, Registered, Settings, Value};
 use fadeout_core::{Rate, Span, Time};
 
 /// A window of `cwnd` segments.
@@ -24,21 +22,14 @@ pub(crate) fn window(cwnd: f64, ssthresh: f64) -> Window {
 }
 
 /// An algorithm with some parameters set.
-pub(crate) fn build<A: Algorithm>(parameters: &[(&str, Value)]) -> A {
-    struct Of<A>(A);
-    impl<A: Algorithm> Of<A> {
-        const ENTRY: &'static Entry = &A::ENTRY;
-    }
+pub(crate) fn build<A: Registered<Stream>>(parameters: &[(&str, Value)]) -> A {
     let given = Parameters(
         parameters
             .iter()
             .map(|(name, value)| (name.to_string(), value.clone()))
             .collect(),
     );
-    A::with(
-        &Settings::new(Of::<A>::ENTRY, &given),
-        Stream::new(1, "test", 0),
-    )
+    A::with(&Settings::new(&A::ENTRY, &given), Stream::new(1, "test", 0))
 }
 
 /// A choice parameter's value.

@@ -19,7 +19,7 @@ pub use path::PathStatistics;
 use super::config::{MultipathConfig, PathConfig};
 use super::outbox::PathOutbox;
 use super::reinjection::Reinjection;
-use super::{MAX_PATHS, PathId};
+use super::{MAX_PATHS, PathId, PathScheduler};
 use crate::congestion::Congestion;
 use crate::tcp::receiver::reassembly::Reassembly;
 use crate::tcp::receiver::window::AdvertisedWindow;

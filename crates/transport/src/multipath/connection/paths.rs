@@ -60,7 +60,9 @@ impl MultipathConnection {
     }
 
     /// A path whose priority changes now becomes a backup, or a regular path again, and the peer is
-    /// told (RFC 8684 section 3.3.8).
+    /// told.
+    ///
+    /// Standard: RFC 8684 §3.3.8.
     fn change_priority(&mut self, now: Time, index: usize, out: &mut PathOutbox) {
         let path = &mut self.paths[index];
         let was = path.config.backup;
@@ -75,8 +77,9 @@ impl MultipathConnection {
         }
     }
 
-    /// Tells the opening end of a path, and again each timeout until it has heard (RFC 8684 section
-    /// 3.4.1).
+    /// Tells the opening end of a path, and again each timeout until it has heard.
+    ///
+    /// Standard: RFC 8684 §3.4.1.
     fn announce(&mut self, now: Time, index: usize, out: &mut PathOutbox) {
         let usable = self.paths.iter().filter(|path| path.stage == Stage::Usable);
         let wait = usable.map(|path| path.view().rto).max();
@@ -114,7 +117,9 @@ impl MultipathConnection {
         self.acknowledge(now, index, out);
     }
 
-    /// The peer ended the whole connection (RFC 8684 section 3.5).
+    /// The peer ended the whole connection.
+    ///
+    /// Standard: RFC 8684 §3.5.
     pub(super) fn on_fast_close(&mut self, out: &mut PathOutbox) {
         for index in 0..self.paths.len() {
             self.lose_path(index);
@@ -250,7 +255,9 @@ impl MultipathConnection {
         }
     }
 
-    /// The close: DATA_FIN, its acknowledgment, then the subflows' FINs (RFC 8684 section 3.3.3).
+    /// The close: DATA_FIN, its acknowledgment, then the subflows' FINs.
+    ///
+    /// Standard: RFC 8684 §3.3.3.
     pub(super) fn follow_close(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
         if self.is_closed || !self.is_established {
             return;

@@ -609,7 +609,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(fadeout_testkit::Cases::new(96).proptest())]
 
     /// Whatever the paths do, as long as one stays: the stream arrives once, whole, in order,
     /// and no more than the receive window is ever held.

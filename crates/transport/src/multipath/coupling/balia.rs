@@ -4,7 +4,36 @@
 //! With `x = w / rtt` and `a = max(x) / x`, each segment acknowledged adds
 //! `x / (rtt (sum x)^2) (1 + a) / 2 (4 + a) / 5`, and a loss takes away `w / 2 min(a, 1.5)`.
 
-use super::{PathState, View};
+use super::{Law, PathState, View};
+use crate::congestion::{CongestionEvent, Window};
+use fadeout_core::registry::{Entry, Registered, Settings};
+
+/// Balanced linked adaptation.
+#[derive(Debug, Clone)]
+pub(super) struct Balia;
+
+impl Registered for Balia {
+    const ENTRY: Entry = Entry::new(
+        "balia",
+        "coupling",
+        "Balanced linked adaptation between friendliness and responsiveness",
+        "Peng, Walid, Hwang, Low, IEEE/ACM ToN 24(1), 2016",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Balia
+    }
+}
+
+impl Law for Balia {
+    fn increase(&self, view: &View) -> f64 {
+        increase(view)
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, _: &CongestionEvent, view: &View) {
+        window.ssthresh = decreased(window.cwnd, view);
+    }
+}
 
 fn imbalance(view: &View) -> f64 {
     let own = view.own().rate();

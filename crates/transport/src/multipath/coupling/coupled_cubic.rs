@@ -14,37 +14,49 @@
 //! losses instead: with `X_i` the rate that CUBIC alone would get on path i,
 //! `f_i = X_max X_i / sum X_k^2`.
 
-use super::{PathState, View};
+use super::{Law, PathState, View};
 use crate::congestion::hystart::HyStart;
 use crate::congestion::linux::slow_start;
 use crate::congestion::{AckSample, CongestionEvent, CongestionKind, Window};
-use fadeout_core::registry::{Parameter, Parameters, choice, flag};
+use fadeout_core::registry::{Entry, Registered, Settings, choice, flag};
 use fadeout_core::{Time, math};
 
-/// RFC 9438 section 5: growth constant, segments per s^3.
+/// Growth constant, segments per s^3.
+///
+/// Standard: RFC 9438 §5.
 const C: f64 = 0.4;
-/// RFC 9438 section 4.6: multiplicative decrease.
+/// Multiplicative decrease.
+///
+/// Standard: RFC 9438 §4.6.
 const BETA: f64 = 0.7;
-/// RFC 9438 section 4.3: slope that makes the average window Reno's.
+/// Slope that makes the average window Reno's.
+///
+/// Standard: RFC 9438 §4.3.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// A constant that has changed by this ratio begins a new epoch: a rate by a quarter.
 const NEW_EPOCH: f64 = 2.44;
 
-pub(super) static PARAMETERS: &[Parameter] = &[
-    choice(
-        "estimate",
-        &["windows", "losses"],
-        "windows",
-        "What says how much CUBIC alone would get on each path: the windows, as in LIA, or the \
-         distances between losses.",
-    ),
-    flag(
-        "hystart",
-        "false",
-        "Slow start ends by HyStart, as that of Linux's CUBIC does; without it at the first loss, as \
-         that of LIA, OLIA and BALIA.",
-    ),
-];
+fadeout_core::choices! {
+    /// Where the growth on each path comes from.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Estimate {
+        Windows = "windows",
+        Losses = "losses",
+    }
+}
+
+fadeout_core::parameters! {
+    /// Parameters of coupled CUBIC.
+    #[derive(Debug, Clone, Copy)]
+    struct CoupledCubicParameters {
+        /// What says how much CUBIC alone would get on each path: the windows, as in LIA, or the
+        /// distances between losses.
+        estimate: Estimate = choice(Estimate::NAMES, "windows"),
+        /// Slow start ends by HyStart, as that of Linux's CUBIC does; without it at the first loss,
+        /// as that of LIA, OLIA and BALIA.
+        hystart: bool = flag("false"),
+    }
+}
 
 /// How much less than CUBIC alone a path grows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +74,7 @@ const ALONE: Scale = Scale {
 
 #[derive(Debug, Clone)]
 pub(super) struct CoupledCubic {
-    counts_losses: bool,
+    estimate: Estimate,
     hystart: Option<HyStart>,
     scale: Scale,
     scaled_at: Time,
@@ -82,7 +94,9 @@ struct Epoch {
 }
 
 /// The rate that CUBIC alone would get on a path, segments per second: the larger of its own
-/// response function (RFC 9438 equation 5) and of Reno's.
+/// response function and of Reno's.
+///
+/// Standard: RFC 9438 equation 5.
 fn alone(path: &PathState) -> f64 {
     let interval = path.mean_interval.max(1.0);
     let factor = C * (3.0 + BETA) / (4.0 * (1.0 - BETA));
@@ -127,25 +141,35 @@ fn by_windows(view: &View) -> Scale {
     }
 }
 
-impl CoupledCubic {
-    pub(super) fn new(parameters: &Parameters) -> CoupledCubic {
+impl Registered for CoupledCubic {
+    const ENTRY: Entry = Entry::new(
+        "coupled-cubic",
+        "coupling",
+        "CUBIC on each path, scaled so that the sum is CUBIC's on the best path",
+        "This project: docs, models, coupled CUBIC; RFC 9438",
+    )
+    .with_parameters(CoupledCubicParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        let CoupledCubicParameters { estimate, hystart } = CoupledCubicParameters::read(settings);
         CoupledCubic {
-            counts_losses: parameters.choice("estimate", "windows") == "losses",
-            hystart: parameters.flag("hystart", false).then(HyStart::default),
+            estimate,
+            hystart: hystart.then(HyStart::default),
             scale: ALONE,
             scaled_at: Time::ZERO,
             w_max: 0.0,
             epoch: None,
         }
     }
+}
 
-    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View) {
+impl Law for CoupledCubic {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View) {
         if ack.now.since(self.scaled_at) >= ack.srtt {
             self.scaled_at = ack.now;
-            self.scale = if self.counts_losses {
-                by_losses(view)
-            } else {
-                by_windows(view)
+            self.scale = match self.estimate {
+                Estimate::Windows => by_windows(view),
+                Estimate::Losses => by_losses(view),
             };
         }
         if let (true, Some(hystart), Some(rtt)) =
@@ -166,6 +190,22 @@ impl CoupledCubic {
         }
     }
 
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent, _: &View) {
+        if let (CongestionKind::Rto, Some(hystart)) = (event.kind, &mut self.hystart) {
+            hystart.on_timeout(event.now, event.snd_nxt);
+        }
+        // RFC 9438 section 4.7: release room when the window shrinks from loss to loss.
+        self.w_max = if window.cwnd < self.w_max {
+            window.cwnd * (1.0 + BETA) / 2.0
+        } else {
+            window.cwnd
+        };
+        window.ssthresh = (window.cwnd * BETA).max(2.0);
+        self.epoch = None;
+    }
+}
+
+impl CoupledCubic {
     fn avoid(&mut self, window: &mut Window, ack: &AckSample, acked: f64) {
         let scale = self.scale;
         let is_stale = |epoch: &Epoch| {
@@ -201,20 +241,6 @@ impl CoupledCubic {
             scale: self.scale,
         }
     }
-
-    pub(super) fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
-        if let (CongestionKind::Rto, Some(hystart)) = (event.kind, &mut self.hystart) {
-            hystart.on_timeout(event.now, event.snd_nxt);
-        }
-        // RFC 9438 section 4.7: release room when the window shrinks from loss to loss.
-        self.w_max = if window.cwnd < self.w_max {
-            window.cwnd * (1.0 + BETA) / 2.0
-        } else {
-            window.cwnd
-        };
-        window.ssthresh = (window.cwnd * BETA).max(2.0);
-        self.epoch = None;
-    }
 }
 
 #[cfg(test)]
@@ -223,11 +249,11 @@ mod tests {
     use super::*;
     use crate::congestion::testing::{ack, at_ms, window};
     use fadeout_core::Span;
-    use fadeout_core::registry::Value;
+    use fadeout_core::registry::{Parameters, Value};
 
     /// Where slow start at 64 segments goes on to, after nine samples of `rtt`.
     fn threshold_after(rtt: Span, parameters: &Parameters) -> f64 {
-        let mut cubic = CoupledCubic::new(parameters);
+        let mut cubic = CoupledCubic::with(&Settings::new(&CoupledCubic::ENTRY, parameters), ());
         let mut w = window(64.0, f64::INFINITY);
         let paths = view(0, &[(64.0, 40.0, 1000.0), (20.0, 40.0, 1000.0)]);
         for n in 0..9 {

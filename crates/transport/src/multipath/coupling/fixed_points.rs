@@ -71,7 +71,7 @@ fn lia_shares_windows_as_one_over_the_loss_and_adds_up_to_the_best_path() {
 #[test]
 fn olia_leaves_the_worse_path_and_adds_up_to_the_best() {
     // Khalili et al., theorem 1: only the best paths are used, and carry what one TCP would.
-    let olia = olia::Olia::new(&Parameters::default());
+    let olia = olia::Olia::default();
     let windows = settled(UNLIKE, |view| olia.increase(view), HALF);
     near(windows[1], 1.0);
     let total: f64 = rates(windows, UNLIKE).iter().sum();
@@ -82,7 +82,7 @@ fn olia_leaves_the_worse_path_and_adds_up_to_the_best() {
 #[test]
 fn olia_splits_equal_paths() {
     let alike = [(0.0002, 0.05); 2];
-    let olia = olia::Olia::new(&Parameters::default());
+    let olia = olia::Olia::default();
     let windows = settled(alike, |view| olia.increase(view), HALF);
     near(windows[0], windows[1]);
     let total: f64 = rates(windows, alike).iter().sum();

@@ -1,8 +1,33 @@
-//! LIA, linked increases (RFC 6356 section 3): each segment acknowledged adds
-//! `min(alpha / w_total, 1 / w)` with
+//! LIA, linked increases: each segment acknowledged adds `min(alpha / w_total, 1 / w)` with
 //! `alpha = w_total max(w_i / rtt_i^2) / (sum w_i / rtt_i)^2`. A loss halves.
+//!
+//! Standard: RFC 6356 §3.
 
-use super::View;
+use super::{Law, View};
+use fadeout_core::registry::{Entry, Registered, Settings};
+
+/// Linked increases.
+#[derive(Debug, Clone)]
+pub(super) struct Lia;
+
+impl Registered for Lia {
+    const ENTRY: Entry = Entry::new(
+        "lia",
+        "coupling",
+        "Linked increases: the aggregate of the best path, half the window on loss",
+        "RFC 6356",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Lia
+    }
+}
+
+impl Law for Lia {
+    fn increase(&self, view: &View) -> f64 {
+        increase(view)
+    }
+}
 
 /// Window added for each segment acknowledged on the path that looks.
 pub(super) fn increase(view: &View) -> f64 {

@@ -13,10 +13,10 @@ mod olia;
 mod wvegas;
 
 use super::MAX_PATHS;
-use crate::congestion::{AckSample, CongestionControl, CongestionEvent, Window};
+use crate::congestion::{AckSample, CongestionControl, CongestionEvent, Window, linux};
 use arrayvec::ArrayVec;
 use fadeout_core::Time;
-use fadeout_core::registry::{Entry, Parameters, find};
+use fadeout_core::registry::{Entry, Parameters, Registered, Settings};
 
 /// What a coupling knows of a path.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -64,82 +64,86 @@ impl View {
     }
 }
 
-const fn entry(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    summary: &'static str,
-    citation: &'static str,
-    parameters: &'static [fadeout_core::registry::Parameter],
-) -> Entry {
-    Entry {
-        name,
-        aliases,
-        family: "coupling",
-        summary,
-        citation,
-        parameters,
+fadeout_core::registry! {
+    /// The couplings that a scenario can name.
+    pub static COUPLINGS;
+
+    /// How much a subflow may take, beside the others.
+    #[derive(Debug, Clone)]
+    enum Laws {
+        Uncoupled(Uncoupled),
+        Lia(lia::Lia),
+        Olia(olia::Olia),
+        Balia(balia::Balia),
+        WVegas(wvegas::WVegas),
+        Cubic(coupled_cubic::CoupledCubic),
+    }
+    macro each;
+}
+
+/// How much a subflow may take, beside the others in `view`.
+trait Law {
+    /// Whether it looks at the others at all.
+    fn is_coupled(&self) -> bool {
+        true
+    }
+
+    /// Window added for each segment acknowledged, where the growth is otherwise Reno's.
+    fn increase(&self, view: &View) -> f64 {
+        1.0 / view.own().cwnd.max(1.0)
+    }
+
+    /// A segment was acknowledged.
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View) {
+        if !ack.is_growth_due() {
+            return;
+        }
+        let mut left = ack.delivered_now;
+        if window.in_slow_start() {
+            left = linux::slow_start(window, left);
+        }
+        window.cwnd = (window.cwnd + f64::from(left) * self.increase(view)).max(1.0);
+    }
+
+    /// Sets the threshold after a congestion event.
+    fn on_congestion(&mut self, window: &mut Window, _event: &CongestionEvent, _view: &View) {
+        window.ssthresh = linux::half(window);
+    }
+
+    /// Rate at the end of the last round, segments per second, where it keeps one.
+    fn round_rate(&self) -> f64 {
+        0.0
     }
 }
 
-/// The couplings that a scenario can name.
-pub static COUPLINGS: &[Entry] = &[
-    entry(
+/// Each subflow has the flow's congestion control for itself.
+#[derive(Debug, Clone)]
+struct Uncoupled;
+
+impl Registered for Uncoupled {
+    const ENTRY: Entry = Entry::new(
         "uncoupled",
-        &["none"],
+        "coupling",
         "Each subflow runs the flow's congestion control for itself",
         "RFC 6356 section 2",
-        &[],
-    ),
-    entry(
-        "lia",
-        &[],
-        "Linked increases: the aggregate of the best path, half the window on loss",
-        "RFC 6356",
-        &[],
-    ),
-    entry(
-        "olia",
-        &[],
-        "Opportunistic linked increases: Pareto-optimal, moves window to the best paths",
-        "Khalili, Gast, Popovic, Le Boudec, CoNEXT 2012",
-        olia::PARAMETERS,
-    ),
-    entry(
-        "balia",
-        &[],
-        "Balanced linked adaptation between friendliness and responsiveness",
-        "Peng, Walid, Hwang, Low, IEEE/ACM ToN 24(1), 2016",
-        &[],
-    ),
-    entry(
-        "wvegas",
-        &[],
-        "Weighted Vegas: equal queueing delay price on every path",
-        "Cao, Xu, Fu, ICNP 2012",
-        &[],
-    ),
-    entry(
-        "coupled-cubic",
-        &[],
-        "CUBIC on each path, scaled so that the sum is CUBIC's on the best path",
-        "This project: docs, models, coupled CUBIC; RFC 9438",
-        coupled_cubic::PARAMETERS,
-    ),
-];
+    )
+    .with_aliases(&["none"]);
 
-#[derive(Debug, Clone)]
-enum Law {
-    Lia,
-    Olia(olia::Olia),
-    Balia,
-    WVegas(wvegas::WVegas),
-    Cubic(coupled_cubic::CoupledCubic),
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Uncoupled
+    }
+}
+
+impl Law for Uncoupled {
+    fn is_coupled(&self) -> bool {
+        false
+    }
 }
 
 /// The congestion control of one subflow that looks at the others.
 #[derive(Debug, Clone)]
 pub struct Coupled {
-    law: Law,
+    law: Laws,
     view: View,
     delivered_since_loss: f64,
     delivered_between_losses: f64,
@@ -153,15 +157,8 @@ const NEWEST: f64 = 0.25;
 impl Coupled {
     /// The coupling called `name` or by an alias; `None` for "uncoupled" and unknown names.
     pub fn new(name: &str, parameters: &Parameters) -> Option<Coupled> {
-        let law = match find(COUPLINGS, name)?.name {
-            "lia" => Law::Lia,
-            "olia" => Law::Olia(olia::Olia::new(parameters)),
-            "balia" => Law::Balia,
-            "wvegas" => Law::WVegas(wvegas::WVegas::default()),
-            "coupled-cubic" => Law::Cubic(coupled_cubic::CoupledCubic::new(parameters)),
-            _ => return None,
-        };
-        Some(Coupled {
+        let law = Laws::new(name, parameters)?;
+        each!(&law, law => law.is_coupled()).then(|| Coupled {
             law,
             view: View::default(),
             delivered_since_loss: 0.0,
@@ -173,10 +170,7 @@ impl Coupled {
     /// What the others should know of this subflow. `cwnd` is the window, or the threshold while
     /// losses are repaired.
     pub(crate) fn state(&self, cwnd: f64, srtt_s: f64) -> PathState {
-        let round_rate = match &self.law {
-            Law::WVegas(wvegas) => wvegas.round_rate(),
-            _ => 0.0,
-        };
+        let round_rate = each!(&self.law, law => law.round_rate());
         PathState {
             cwnd,
             srtt_s,
@@ -209,39 +203,14 @@ impl Coupled {
 impl CongestionControl for Coupled {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.delivered_since_loss += f64::from(ack.delivered_now);
-        match &mut self.law {
-            Law::WVegas(wvegas) => return wvegas.on_ack(window, ack, &self.view),
-            Law::Cubic(cubic) => return cubic.on_ack(window, ack, &self.view),
-            Law::Lia | Law::Olia(_) | Law::Balia => {}
-        }
-        if !ack.is_growth_due() {
-            return;
-        }
-        let mut left = ack.delivered_now;
-        if window.in_slow_start() {
-            left = crate::congestion::linux::slow_start(window, left);
-        }
-        let per_segment = match &self.law {
-            Law::Olia(olia) => olia.increase(&self.view),
-            Law::Balia => balia::increase(&self.view),
-            _ => lia::increase(&self.view),
-        };
-        window.cwnd = (window.cwnd + f64::from(left) * per_segment).max(1.0);
+        each!(&mut self.law, law => law.on_ack(window, ack, &self.view));
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
         self.mean_interval = self.mean_with(self.delivered_since_loss);
         self.delivered_between_losses = self.delivered_since_loss;
         self.delivered_since_loss = 0.0;
-        match &mut self.law {
-            Law::Balia => window.ssthresh = balia::decreased(window.cwnd, &self.view),
-            Law::Cubic(cubic) => cubic.on_congestion(window, event),
-            Law::WVegas(wvegas) => {
-                wvegas.on_congestion();
-                window.ssthresh = crate::congestion::linux::half(window);
-            }
-            Law::Lia | Law::Olia(_) => window.ssthresh = crate::congestion::linux::half(window),
-        }
+        each!(&mut self.law, law => law.on_congestion(window, event, &self.view));
     }
 
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
@@ -292,12 +261,9 @@ mod testing {
     #[test]
     fn alone_a_linked_increase_is_renos() {
         let alone = view(0, &[(10.0, 50.0, 100.0)]);
-        near(lia::increase(&alone), 0.1);
-        near(balia::increase(&alone), 0.1);
-        near(
-            olia::Olia::new(&Parameters::default()).increase(&alone),
-            0.1,
-        );
+        near(lia::Lia.increase(&alone), 0.1);
+        near(balia::Balia.increase(&alone), 0.1);
+        near(olia::Olia::default().increase(&alone), 0.1);
         near(balia::decreased(10.0, &alone), 5.0);
     }
 }

@@ -5,50 +5,53 @@
 //! `alpha` moves window from the paths with the largest windows to those that are best by the
 //! distance between losses but small. A loss halves.
 
-use super::{PathState, View};
-use fadeout_core::registry::{Parameter, Parameters, choice};
+use super::{Law, PathState, View};
+use fadeout_core::registry::{Entry, Registered, Settings, choice};
 
-pub(super) static PARAMETERS: &[Parameter] = &[choice(
-    "best-path",
-    &["draft", "kernel"],
-    "draft",
-    "What makes a path the best, l being the data between losses: l^2 / rtt (the paper and \
-          the draft) or l / rtt^2 (the Linux module).",
-)];
+fadeout_core::choices! {
+    /// What makes a path the best.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(super) enum BestPath {
+        Draft = "draft",
+        Kernel = "kernel",
+    }
+}
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Olia {
-    is_kernel: bool,
+fadeout_core::parameters! {
+    /// Opportunistic linked increases.
+    #[derive(Debug, Clone, Copy)]
+    pub(super) struct Olia {
+        /// What makes a path the best, l being the data between losses: l^2 / rtt (the paper and
+        /// the draft) or l / rtt^2 (the Linux module).
+        best_path: BestPath = choice(BestPath::NAMES, "draft"),
+    }
+}
+
+impl Registered for Olia {
+    const ENTRY: Entry = Entry::new(
+        "olia",
+        "coupling",
+        "Opportunistic linked increases: Pareto-optimal, moves window to the best paths",
+        "Khalili, Gast, Popovic, Le Boudec, CoNEXT 2012",
+    )
+    .with_parameters(Olia::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Olia::read(settings)
+    }
 }
 
 impl Olia {
-    pub(super) fn new(parameters: &Parameters) -> Olia {
-        Olia {
-            is_kernel: parameters.choice("best-path", "draft") == "kernel",
-        }
-    }
-
-    fn quality(self, path: &PathState) -> f64 {
+    fn quality(&self, path: &PathState) -> f64 {
         let interval = path.loss_interval;
-        if self.is_kernel {
+        if self.best_path == BestPath::Kernel {
             interval / (path.srtt_s * path.srtt_s)
         } else {
             interval * interval / path.srtt_s
         }
     }
 
-    /// Window added for each segment acknowledged on the path that looks.
-    pub(super) fn increase(self, view: &View) -> f64 {
-        let own = view.own();
-        let window = own.cwnd.max(1.0);
-        let rate = view.total_rate();
-        if rate <= 0.0 || own.srtt_s <= 0.0 {
-            return 1.0 / window;
-        }
-        window / (own.srtt_s * own.srtt_s) / (rate * rate) + self.alpha(view) / window
-    }
-
-    fn alpha(self, view: &View) -> f64 {
+    fn alpha(&self, view: &View) -> f64 {
         let count = view.measured().count() as f64;
         let largest = view.measured().map(|path| path.cwnd).fold(0.0, f64::max);
         let best = view
@@ -72,13 +75,29 @@ impl Olia {
     }
 }
 
+impl Law for Olia {
+    fn increase(&self, view: &View) -> f64 {
+        let own = view.own();
+        let window = own.cwnd.max(1.0);
+        let rate = view.total_rate();
+        if rate <= 0.0 || own.srtt_s <= 0.0 {
+            return 1.0 / window;
+        }
+        window / (own.srtt_s * own.srtt_s) / (rate * rate) + self.alpha(view) / window
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{near, reference, view};
     use super::*;
 
-    const DRAFT: Olia = Olia { is_kernel: false };
-    const KERNEL: Olia = Olia { is_kernel: true };
+    const DRAFT: Olia = Olia {
+        best_path: BestPath::Draft,
+    };
+    const KERNEL: Olia = Olia {
+        best_path: BestPath::Kernel,
+    };
 
     #[test]
     fn window_moves_to_the_best_path() {

@@ -5,9 +5,10 @@
 //! that has doubled since its smallest is drained at once. Only queues of `alpha` segments count
 //! for that: without the noise of a real network the smallest would be a microsecond.
 
-use super::View;
-use crate::congestion::linux::{AckCounter, slow_start, whole};
-use crate::congestion::{AckSample, Window};
+use super::{Law, View};
+use crate::congestion::linux::{AckCounter, half, slow_start, whole};
+use crate::congestion::{AckSample, CongestionEvent, Window};
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Segments that all paths together keep queued.
 const TOTAL_ALPHA: f64 = 10.0;
@@ -33,16 +34,30 @@ pub(super) struct WVegas {
     acked: AckCounter,
 }
 
-impl WVegas {
-    pub(super) fn round_rate(&self) -> f64 {
+impl Registered for WVegas {
+    const ENTRY: Entry = Entry::new(
+        "wvegas",
+        "coupling",
+        "Weighted Vegas: equal queueing delay price on every path",
+        "Cao, Xu, Fu, ICNP 2012",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        WVegas::default()
+    }
+}
+
+impl Law for WVegas {
+    fn round_rate(&self) -> f64 {
         self.rate
     }
 
-    pub(super) fn on_congestion(&mut self) {
+    fn on_congestion(&mut self, window: &mut Window, _: &CongestionEvent, _: &View) {
         self.acked = AckCounter::default();
+        window.ssthresh = half(window);
     }
 
-    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View) {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View) {
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.as_micros().max(1);
             self.base_us = if self.base_us == 0 {
@@ -70,7 +85,9 @@ impl WVegas {
             slow_start(window, ack.delivered_now);
         }
     }
+}
 
+impl WVegas {
     fn begin_round(&mut self, ack: &AckSample) {
         self.round_ends = ack.snd_nxt;
         self.sum_us = 0;

@@ -7,8 +7,9 @@
 //! better. `lambda` starts at 1.2 and follows: up 0.04 where the window did block within a round
 //! trip of the slow path, down 0.01 where not, within 1.0 to 1.3 (out-of-tree `mptcp_blest.c`).
 
-use super::{Choice, Demand, PathScheduler, PathView, fastest};
+use super::{Choice, Demand, PathScheduler, PathView};
 use fadeout_core::Time;
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Blocking estimation.
 #[derive(Debug, Clone, Copy)]
@@ -48,25 +49,25 @@ impl Blest {
     }
 }
 
+impl Registered for Blest {
+    const ENTRY: Entry = Entry::new(
+        "blest",
+        "scheduler",
+        "Leaves a slow path out where it would block the window",
+        "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Blest::default()
+    }
+}
+
 impl PathScheduler for Blest {
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice {
-        let (Some(fast), Some(next)) = fastest(paths) else {
-            return Choice::Wait;
-        };
-        if fast.id == next.id {
-            return Choice::Path {
-                path: fast.id,
-                bytes: u64::MAX,
-            };
-        }
-        self.update(demand.now, next);
-        if self.would_block(demand, fast, next) {
-            return Choice::Wait;
-        }
-        Choice::Path {
-            path: next.id,
-            bytes: u64::from(next.mss),
-        }
+        Choice::fastest_unless(paths, |fast, next| {
+            self.update(demand.now, next);
+            self.would_block(demand, fast, next)
+        })
     }
 
     fn on_blocked(&mut self) {

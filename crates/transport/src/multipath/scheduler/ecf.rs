@@ -5,7 +5,8 @@
 //! `n rtt_f < (1 + beta) (rtt_s + d)`, `beta` counting only while already waiting, and when the
 //! slow path would take at least `2 rtt_f + d` for all of it; `d` is the larger variation.
 
-use super::{Choice, Demand, PathScheduler, PathView, fastest};
+use super::{Choice, Demand, PathScheduler, PathView};
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Hysteresis of the wait (section 4.2 of the paper).
 const BETA: f64 = 0.25;
@@ -37,24 +38,22 @@ impl Ecf {
     }
 }
 
+impl Registered for Ecf {
+    const ENTRY: Entry = Entry::new(
+        "ecf",
+        "scheduler",
+        "Waits for the fast path where that completes earlier",
+        "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Ecf::default()
+    }
+}
+
 impl PathScheduler for Ecf {
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice {
-        let (Some(fast), Some(next)) = fastest(paths) else {
-            return Choice::Wait;
-        };
-        if fast.id == next.id {
-            return Choice::Path {
-                path: fast.id,
-                bytes: u64::MAX,
-            };
-        }
-        if self.waits(demand.unsent, fast, next) {
-            return Choice::Wait;
-        }
-        Choice::Path {
-            path: next.id,
-            bytes: u64::from(next.mss),
-        }
+        Choice::fastest_unless(paths, |fast, next| self.waits(demand.unsent, fast, next))
     }
 }
 

@@ -6,6 +6,7 @@
 //! single path nothing waits.
 
 use super::{Choice, Demand, PathScheduler, PathView};
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Most bytes that are bound to a path at once (`MPTCP_SEND_BURST_SIZE`).
 pub(in crate::multipath) const BURST: u64 = 65_428;
@@ -47,15 +48,27 @@ pub(in crate::multipath) fn soonest_drained(
         .map(|(index, _)| index)
 }
 
+impl Registered for Linux {
+    const ENTRY: Entry = Entry::new(
+        "linux",
+        "scheduler",
+        "What Linux does: data waits on the path whose send queue drains soonest",
+        "Linux 6.12 net/mptcp/protocol.c (its only scheduler since 5.10)",
+    )
+    .with_aliases(&["default", "linger"]);
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Linux
+    }
+}
+
 impl PathScheduler for Linux {
     fn choose(&mut self, _demand: &Demand, paths: &[PathView]) -> Choice {
-        match paths.iter().find(|path| path.has_room) {
-            Some(path) => Choice::Path {
-                path: path.id,
-                bytes: u64::MAX,
-            },
-            None => Choice::Wait,
-        }
+        Choice::whole(paths.iter().find(|path| path.has_room))
+    }
+
+    fn is_upstream(&self) -> bool {
+        true
     }
 }
 

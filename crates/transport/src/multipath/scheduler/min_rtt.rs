@@ -2,20 +2,29 @@
 //! out-of-tree `mptcp_sched.c`).
 
 use super::{Choice, Demand, PathScheduler, PathView, fastest};
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Lowest round-trip time first.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MinRtt;
 
+impl Registered for MinRtt {
+    const ENTRY: Entry = Entry::new(
+        "lowest-rtt",
+        "scheduler",
+        "The lowest smoothed round-trip time that has room",
+        "Raiciu et al., NSDI 2012; Paasch et al., CSWS 2014",
+    )
+    .with_aliases(&["min-rtt", "lowrtt"]);
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        MinRtt
+    }
+}
+
 impl PathScheduler for MinRtt {
     fn choose(&mut self, _demand: &Demand, paths: &[PathView]) -> Choice {
-        match fastest(paths).1 {
-            Some(path) => Choice::Path {
-                path: path.id,
-                bytes: u64::MAX,
-            },
-            None => Choice::Wait,
-        }
+        Choice::whole(fastest(paths).1)
     }
 }
 

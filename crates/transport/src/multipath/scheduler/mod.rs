@@ -8,7 +8,6 @@ mod redundant;
 mod round_robin;
 
 use super::PathId;
-use fadeout_core::registry::{Entry, Parameters, find};
 use fadeout_core::{Rate, Span, Time};
 
 /// What is to be sent.
@@ -83,6 +82,37 @@ pub enum Choice {
     Wait,
 }
 
+impl Choice {
+    /// As much as there is on `path`.
+    fn whole(path: Option<&PathView>) -> Choice {
+        path.map_or(Choice::Wait, |path| Choice::Path {
+            path: path.id,
+            bytes: u64::MAX,
+        })
+    }
+
+    /// One segment on `path`.
+    fn segment(path: &PathView) -> Choice {
+        Choice::Path {
+            path: path.id,
+            bytes: u64::from(path.mss),
+        }
+    }
+
+    /// As much as there is on the fastest path. Where that is full, a segment on the next, unless
+    /// it is better to wait: `waits` is given the fastest and the next.
+    fn fastest_unless(
+        paths: &[PathView],
+        waits: impl FnOnce(&PathView, &PathView) -> bool,
+    ) -> Choice {
+        match fastest(paths) {
+            (Some(fast), Some(next)) if fast.id == next.id => Choice::whole(Some(fast)),
+            (Some(fast), Some(next)) if !waits(fast, next) => Choice::segment(next),
+            _ => Choice::Wait,
+        }
+    }
+}
+
 /// Chooses paths.
 pub trait PathScheduler {
     /// Where the next data goes. `paths` are those that may be used: established, working, and no
@@ -90,128 +120,54 @@ pub trait PathScheduler {
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice;
     /// The peer's window is full while a path has room.
     fn on_blocked(&mut self) {}
-}
-
-const fn entry(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    summary: &'static str,
-    citation: &'static str,
-) -> Entry {
-    Entry {
-        name,
-        aliases,
-        family: "scheduler",
-        summary,
-        citation,
-        parameters: &[],
-    }
-}
-
-/// The schedulers that a scenario can name.
-pub static SCHEDULERS: &[Entry] = &[
-    entry(
-        "linux",
-        &["default", "linger"],
-        "What Linux does: data waits on the path whose send queue drains soonest",
-        "Linux 6.12 net/mptcp/protocol.c (its only scheduler since 5.10)",
-    ),
-    entry(
-        "lowest-rtt",
-        &["min-rtt", "lowrtt"],
-        "The lowest smoothed round-trip time that has room",
-        "Raiciu et al., NSDI 2012; Paasch et al., CSWS 2014",
-    ),
-    entry(
-        "round-robin",
-        &["roundrobin"],
-        "A segment on each path in turn",
-        "Paasch et al., CSWS 2014",
-    ),
-    entry(
-        "redundant",
-        &[],
-        "Every byte on every path",
-        "Frömmgen et al., ICC 2016",
-    ),
-    entry(
-        "blest",
-        &[],
-        "Leaves a slow path out where it would block the window",
-        "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016",
-    ),
-    entry(
-        "ecf",
-        &[],
-        "Waits for the fast path where that completes earlier",
-        "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017",
-    ),
-];
-
-/// A built-in scheduler.
-#[derive(Debug, Clone)]
-pub enum Scheduler {
-    /// Linux's since 5.10.
-    Linux(linux::Linux),
-    /// Lowest round-trip time.
-    MinRtt(min_rtt::MinRtt),
-    /// In turn.
-    RoundRobin(round_robin::RoundRobin),
-    /// All at once.
-    Redundant(redundant::Redundant),
-    /// Blocking estimation.
-    Blest(blest::Blest),
-    /// Earliest completion.
-    Ecf(ecf::Ecf),
-}
-
-impl Scheduler {
-    /// The scheduler called `name` or by an alias; `None` when there is none.
-    pub fn new(name: &str, _parameters: &Parameters) -> Option<Scheduler> {
-        Some(match find(SCHEDULERS, name)?.name {
-            "linux" => Scheduler::Linux(linux::Linux),
-            "lowest-rtt" => Scheduler::MinRtt(min_rtt::MinRtt),
-            "round-robin" => Scheduler::RoundRobin(round_robin::RoundRobin::default()),
-            "redundant" => Scheduler::Redundant(redundant::Redundant),
-            "blest" => Scheduler::Blest(blest::Blest::default()),
-            _ => Scheduler::Ecf(ecf::Ecf::default()),
-        })
-    }
-
     /// Whether each path sends every byte.
-    pub(super) fn is_redundant(&self) -> bool {
-        matches!(self, Scheduler::Redundant(_))
+    fn is_redundant(&self) -> bool {
+        false
     }
-
     /// Whether the stack is today's Linux, which binds data to paths ahead of their windows; the
     /// one of the papers binds it when it leaves, reinjects at a subflow's timeout and retransmits
     /// opportunistically.
-    pub fn is_upstream(&self) -> bool {
-        matches!(self, Scheduler::Linux(_))
+    fn is_upstream(&self) -> bool {
+        false
     }
+}
+
+fadeout_core::registry! {
+    /// The schedulers that a scenario can name.
+    pub static SCHEDULERS;
+
+    /// A built-in scheduler.
+    #[derive(Debug, Clone)]
+    pub enum Scheduler {
+        Linux(linux::Linux),
+        MinRtt(min_rtt::MinRtt),
+        RoundRobin(round_robin::RoundRobin),
+        Redundant(redundant::Redundant),
+        Blest(blest::Blest),
+        Ecf(ecf::Ecf),
+    }
+    macro each;
 }
 
 impl PathScheduler for Scheduler {
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice {
-        match self {
-            Scheduler::Linux(scheduler) => scheduler.choose(demand, paths),
-            Scheduler::MinRtt(scheduler) => scheduler.choose(demand, paths),
-            Scheduler::RoundRobin(scheduler) => scheduler.choose(demand, paths),
-            Scheduler::Redundant(scheduler) => scheduler.choose(demand, paths),
-            Scheduler::Blest(scheduler) => scheduler.choose(demand, paths),
-            Scheduler::Ecf(scheduler) => scheduler.choose(demand, paths),
-        }
+        each!(self, scheduler => scheduler.choose(demand, paths))
     }
     fn on_blocked(&mut self) {
-        if let Scheduler::Blest(scheduler) = self {
-            scheduler.on_blocked();
-        }
+        each!(self, scheduler => scheduler.on_blocked());
+    }
+    fn is_redundant(&self) -> bool {
+        each!(self, scheduler => scheduler.is_redundant())
+    }
+    fn is_upstream(&self) -> bool {
+        each!(self, scheduler => scheduler.is_upstream())
     }
 }
 
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
+    use fadeout_core::registry::Parameters;
 
     /// A path with 1000-byte segments.
     pub(in crate::multipath) fn path(id: u8, rtt_ms: u64, cwnd: u32, in_flight: u32) -> PathView {
@@ -237,21 +193,10 @@ pub(super) mod testing {
     }
 
     #[test]
-    fn every_registered_scheduler_can_be_made() {
-        let none = Parameters::default();
-        assert!(
-            SCHEDULERS
-                .iter()
-                .all(|entry| Scheduler::new(entry.name, &none).is_some())
-        );
-        assert!(Scheduler::new("minrt", &none).is_none());
-    }
-
-    #[test]
     fn every_scheduler_uses_the_only_path() {
         for entry in SCHEDULERS {
             let mut scheduler =
-                Scheduler::new(entry.name, &Parameters::default()).expect("it is registered");
+                Scheduler::new(entry.name, Parameters::NONE).expect("it is registered");
             let choice = scheduler.choose(&demand(1 << 20, 1 << 20), &[path(3, 50, 10, 2)]);
             assert!(
                 matches!(choice, Choice::Path { path: PathId(3), bytes } if bytes >= 1000)

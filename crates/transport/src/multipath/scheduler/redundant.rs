@@ -1,13 +1,31 @@
 //! Every byte on every path, each at the pace of its own window (Frömmgen et al., ICC 2016).
 
 use super::{Choice, Demand, PathScheduler, PathView};
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// All paths at once. The connection keeps a cursor a path and skips what is acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Redundant;
 
+impl Registered for Redundant {
+    const ENTRY: Entry = Entry::new(
+        "redundant",
+        "scheduler",
+        "Every byte on every path",
+        "Frömmgen et al., ICC 2016",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Redundant
+    }
+}
+
 impl PathScheduler for Redundant {
     fn choose(&mut self, _demand: &Demand, _paths: &[PathView]) -> Choice {
         Choice::All
+    }
+
+    fn is_redundant(&self) -> bool {
+        true
     }
 }

@@ -3,11 +3,26 @@
 
 use super::{Choice, Demand, PathScheduler, PathView};
 use crate::multipath::PathId;
+use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// In turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RoundRobin {
     last: Option<PathId>,
+}
+
+impl Registered for RoundRobin {
+    const ENTRY: Entry = Entry::new(
+        "round-robin",
+        "scheduler",
+        "A segment on each path in turn",
+        "Paasch et al., CSWS 2014",
+    )
+    .with_aliases(&["roundrobin"]);
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        RoundRobin::default()
+    }
 }
 
 impl PathScheduler for RoundRobin {
@@ -16,16 +31,8 @@ impl PathScheduler for RoundRobin {
         let next = with_room()
             .find(|path| Some(path.id) > self.last)
             .or_else(|| with_room().next());
-        match next {
-            Some(path) => {
-                self.last = Some(path.id);
-                Choice::Path {
-                    path: path.id,
-                    bytes: u64::from(path.mss),
-                }
-            }
-            None => Choice::Wait,
-        }
+        self.last = next.map_or(self.last, |path| Some(path.id));
+        next.map_or(Choice::Wait, Choice::segment)
     }
 }
 

@@ -1,5 +1,6 @@
-//! What the receiver reports of congestion marks (RFC 3168 section 6.1.3, RFC 8257 section 3.2,
-//! RFC 9768 section 3.2).
+//! What the receiver reports of congestion marks.
+//!
+//! Standard: RFC 3168 §6.1.3; RFC 8257 §3.2; RFC 9768 §3.2.
 
 use crate::congestion::EcnFeedback;
 use fadeout_core::{Ecn, Flags, Segment};
@@ -7,7 +8,9 @@ use fadeout_core::{Ecn, Flags, Segment};
 /// New marks after which an ACK must not wait (RFC 9768 section 3.2.2.5.1: at least every sixth
 /// may, every second should).
 const MARKS_PER_ACK: u32 = 2;
-/// Where the three-bit counter of the header starts (RFC 9768 section 3.2.1).
+/// Where the three-bit counter of the header starts.
+///
+/// Standard: RFC 9768 §3.2.1.
 const FIRST_ACE: u32 = 5;
 
 /// Marks received, and how they are echoed.

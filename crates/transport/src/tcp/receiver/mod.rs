@@ -342,7 +342,9 @@ impl Receiver {
     }
 
     /// Whether what was received before must be acknowledged before a segment with `ecn` is taken:
-    /// because its mark differs (RFC 8257 section 3.2), or for thinned ACKs.
+    /// because its mark differs, or for thinned ACKs.
+    ///
+    /// Standard: RFC 8257 §3.2.
     pub(super) fn must_acknowledge_before(&self, segment: &Segment, ecn: Ecn) -> bool {
         segment.len > 0
             && (self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
@@ -444,7 +446,9 @@ impl Receiver {
             .set_quick(is_on, self.window.last(), self.peer_mss);
     }
 
-    /// The window will not be scaled (RFC 7323 section 2.2).
+    /// The window will not be scaled.
+    ///
+    /// Standard: RFC 7323 §2.2.
     pub(super) fn forgo_window_scaling(&mut self) {
         self.window.forgo_scaling();
     }

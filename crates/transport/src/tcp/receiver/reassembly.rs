@@ -3,7 +3,6 @@
 use fadeout_core::{SackBlock, SackList};
 use std::collections::VecDeque;
 
-/// Ranges that there is room for from the first gap on: a burst of losses makes no second one
 /// Ranges that there is room for from the first gap on, so that the list need not grow later.
 const FIRST_RANGES: usize = 16;
 

@@ -7,9 +7,13 @@
 use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::{Span, Time};
 
-/// Largest window of a SYN, which is never scaled (RFC 7323 section 2.2).
+/// Largest window of a SYN, which is never scaled.
+///
+/// Standard: RFC 7323 §2.2.
 const LARGEST_UNSCALED: u64 = 65_535;
-/// Largest window that a scale of 14 expresses (RFC 7323 section 2.3).
+/// Largest window that a scale of 14 expresses.
+///
+/// Standard: RFC 7323 §2.3.
 const LARGEST_WINDOW: u64 = 65_535 << 14;
 /// Memory of a segment beside its payload: what a 64-bit Linux keeps of a packet that segmentation
 /// in software made, its descriptor (`sk_buff`, 256 bytes) and a small head (640 bytes).

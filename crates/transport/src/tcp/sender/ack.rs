@@ -199,8 +199,9 @@ impl Sender {
             .then(|| self.rtt.latest())
     }
 
-    /// RFC 9293 section 3.10.7.4: the window is taken from segments that are not older than the
-    /// one that set it.
+    /// The window is taken from segments that are not older than the one that set it.
+    ///
+    /// Standard: RFC 9293 §3.10.7.4.
     fn update_window(&mut self, segment: &Segment, flags: &mut AckFlags) {
         let advances = segment.ack > self.snd_una;
         if self.may_update_window(segment) {
@@ -334,9 +335,10 @@ impl Sender {
         }
     }
 
-    /// Restarts the retransmission timer (RFC 6298 rule 5.3), or stops it when nothing is
-    /// outstanding. Where a probe or reordering timer had displaced it, the time already waited
-    /// counts.
+    /// Restarts the retransmission timer, or stops it when nothing is outstanding. Where a probe or
+    /// reordering timer had displaced it, the time already waited counts.
+    ///
+    /// Standard: RFC 6298 rule 5.3.
     pub(super) fn rearm_rto(&mut self, now: Time) {
         if self.is_suspended() {
             return;

@@ -1,5 +1,7 @@
-//! Fast retransmit and fast recovery without SACK: Tahoe, Reno (RFC 5681 section 3.2) and
-//! NewReno (RFC 6582), by duplicate ACKs and window inflation.
+//! Fast retransmit and fast recovery without SACK: Tahoe, Reno and NewReno, by duplicate ACKs and
+//! window inflation.
+//!
+//! Standard: RFC 5681 §3.2; RFC 6582.
 
 use super::ack::AckFlags;
 use super::recovery::Repair;
@@ -171,7 +173,9 @@ impl Sender {
         }
     }
 
-    /// Segments that limited transmit allows beyond the window (RFC 3042).
+    /// Segments that limited transmit allows beyond the window.
+    ///
+    /// Standard: RFC 3042.
     pub(super) fn limited_transmit_allowance(&self) -> u32 {
         if self.config.limited_transmit
             && !self.config.recovery.uses_sack()

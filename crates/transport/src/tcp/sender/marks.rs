@@ -1,5 +1,6 @@
-//! Congestion marks as the peer reports them (RFC 3168 section 6.1.2, RFC 8257 section 3.3, RFC
-//! 9768 section 3.2).
+//! Congestion marks as the peer reports them.
+//!
+//! Standard: RFC 3168 §6.1.2; RFC 8257 §3.3; RFC 9768 §3.2.
 
 use crate::congestion::EcnFeedback;
 use fadeout_core::{Ecn, Flags, Segment};

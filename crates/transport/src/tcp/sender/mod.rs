@@ -381,8 +381,9 @@ impl Sender {
     pub(super) fn snd_nxt(&self) -> u64 {
         self.snd_nxt
     }
-    /// Whether an acknowledgment with the window of `segment` would change SND.WND (RFC 9293
-    /// section 3.10.7.4).
+    /// Whether an acknowledgment with the window of `segment` would change SND.WND.
+    ///
+    /// Standard: RFC 9293 §3.10.7.4.
     pub(super) fn may_update_window(&self, segment: &Segment) -> bool {
         segment.ack > self.snd_una
             || segment.seq > self.snd_wl1

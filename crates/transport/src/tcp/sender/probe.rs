@@ -1,5 +1,7 @@
-//! Tail loss probes (RFC 8985 section 7): one segment sent early finds out whether the tail of a
-//! flight was lost, before the retransmission timer would.
+//! Tail loss probes: one segment sent early finds out whether the tail of a flight was lost, before
+//! the retransmission timer would.
+//!
+//! Standard: RFC 8985 §7.
 
 use super::ack::AckFlags;
 use super::rack::TIMER_SLACK;

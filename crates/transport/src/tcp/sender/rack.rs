@@ -1,4 +1,6 @@
-//! RACK: a segment is lost when one sent sufficiently later was delivered (RFC 8985 section 6).
+//! RACK: a segment is lost when one sent sufficiently later was delivered.
+//!
+//! Standard: RFC 8985 §6.
 
 use super::ack::AckFlags;
 use super::{Sender, Step, TimerKind};
@@ -9,7 +11,9 @@ use fadeout_core::{Probe, Segment, Span, Time};
 
 /// Added to the reordering timer (Linux `TCP_TIMEOUT_MIN_US`).
 pub(super) const TIMER_SLACK: Span = Span::from_millis(2);
-/// Recoveries for which an enlarged reordering window is kept (RFC 8985 section 6.2 step 4).
+/// Recoveries for which an enlarged reordering window is kept.
+///
+/// Standard: RFC 8985 §6.2, step 4.
 pub(super) const PERSIST_RECOVERIES: u32 = 16;
 
 /// RACK's view of the newest delivery.
@@ -166,8 +170,10 @@ impl Sender {
         flags.lost_retransmission = self.board.retrans_out < prior_retrans;
     }
 
-    /// RFC 6675 IsLost: enough SACKed segments lie above. Only never-retransmitted segments; the
-    /// loss of a retransmission is left to the timer.
+    /// IsLost: enough SACKed segments lie above. Only never-retransmitted segments; the loss of a
+    /// retransmission is left to the timer.
+    ///
+    /// Standard: RFC 6675 §4.
     fn count_losses(&mut self) {
         if self.board.sacked_out == 0 {
             return;

@@ -1,5 +1,6 @@
-//! The recovery state machine (Linux `tcp_fastretrans_alert`) and proportional rate reduction
-//! (RFC 6937, RFC 9937).
+//! The recovery state machine (Linux `tcp_fastretrans_alert`) and proportional rate reduction.
+//!
+//! Standard: RFC 6937; RFC 9937.
 
 use super::ack::AckFlags;
 use super::{Sender, Step};
@@ -38,7 +39,9 @@ impl Reduction {
         self.out == 0
     }
 
-    /// Segments that may be sent now (RFC 6937 section 3.1, slow-start reduction bound).
+    /// Segments that may be sent now, with the slow-start reduction bound.
+    ///
+    /// Standard: RFC 6937 §3.1.
     fn allowance(&mut self, pipe: u32, target: f64, delivered: u32, is_safe: bool) -> u32 {
         self.delivered += delivered;
         let target = target as i64;
@@ -137,7 +140,9 @@ impl Sender {
         Repair::Lost
     }
 
-    /// Begins fast recovery (RFC 6675 section 5 step 4).
+    /// Begins fast recovery.
+    ///
+    /// Standard: RFC 6675 §5, step 4.
     pub(super) fn enter_recovery<P: Probe>(&mut self, cx: &mut Step<'_, P>, for_ecn: bool) {
         self.statistics.recoveries += 1;
         self.undo.prior_ssthresh = None;
@@ -274,9 +279,11 @@ impl Sender {
         self.window.ssthresh.max((self.window.cwnd * 0.75).floor())
     }
 
-    /// The receiver gave up data it had SACKed (RFC 2018 section 8): the head is SACKed but not
-    /// acknowledged. Linux waits half a round trip for the ACK; here the timer is left to find
-    /// it, and the timeout forgets the SACKs.
+    /// The receiver gave up data it had SACKed: the head is SACKed but not acknowledged. Linux
+    /// waits half a round trip for the ACK; here the timer is left to find it, and the timeout
+    /// forgets the SACKs.
+    ///
+    /// Standard: RFC 2018 §8.
     fn is_reneging<P: Probe>(&mut self, _cx: &Step<'_, P>, flags: &AckFlags) -> bool {
         flags.una_advanced
             && self

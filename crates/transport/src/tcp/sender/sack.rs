@@ -1,4 +1,6 @@
-//! SACK and DSACK blocks onto the scoreboard (RFC 2018, RFC 2883, RFC 3708).
+//! SACK and DSACK blocks onto the scoreboard.
+//!
+//! Standard: RFC 2018; RFC 2883; RFC 3708.
 
 use super::Sender;
 use super::ack::{AckFlags, SentTimes};
@@ -129,7 +131,9 @@ impl Sender {
         }
     }
 
-    /// A DSACK tells that a segment arrived twice: a retransmission was not needed (RFC 3708).
+    /// A DSACK tells that a segment arrived twice: a retransmission was not needed.
+    ///
+    /// Standard: RFC 3708.
     fn take_dsack(
         &mut self,
         block: SackBlock,
@@ -200,7 +204,9 @@ impl Sender {
 }
 
 /// The first block when it reports a duplicate: it lies below the cumulative ACK or inside the
-/// second block (RFC 2883 section 4).
+/// second block.
+///
+/// Standard: RFC 2883 §4.
 fn duplicate_block(segment: &Segment) -> Option<SackBlock> {
     let blocks = segment.sack.as_slice();
     let first = *blocks.first()?;

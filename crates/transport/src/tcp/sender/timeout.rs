@@ -1,5 +1,7 @@
-//! The retransmission timeout (RFC 6298 section 5), what it does to the window (RFC 5681
-//! section 3.1), how spurious ones are found (F-RTO, RFC 5682), and zero-window probes.
+//! The retransmission timeout, what it does to the window, how spurious ones are found (F-RTO), and
+//! zero-window probes.
+//!
+//! Standard: RFC 6298 §5; RFC 5681 §3.1; RFC 5682.
 
 use super::ack::AckFlags;
 use super::recovery::Repair;
@@ -102,8 +104,9 @@ impl Sender {
         self.retransmit_hint = head;
     }
 
-    /// One ACK in the loss state (Linux `tcp_process_loss`; RFC 5682 section 3.1, the SACK
-    /// version).
+    /// One ACK in the loss state (Linux `tcp_process_loss`), with F-RTO's SACK version.
+    ///
+    /// Standard: RFC 5682 §3.1.
     pub(super) fn recover_from_timeout<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -138,8 +141,9 @@ impl Sender {
         Repair::Lost
     }
 
-    /// The window is closed, nothing is outstanding and data waits: probe it (RFC 9293 section
-    /// 3.8.6.1).
+    /// The window is closed, nothing is outstanding and data waits: probe it.
+    ///
+    /// Standard: RFC 9293 §3.8.6.1.
     pub(super) fn arm_persist_timer(&mut self, now: fadeout_core::Time) {
         if self.timer.is_none() {
             let base = self.rtt.rto().max(MINIMUM_PERSIST);

@@ -395,8 +395,9 @@ impl Sender {
     }
 
     /// Whether the repair of segment `number` leaves however full the window is: the first of a
-    /// recovery (RFC 6675 section 5 step 4.3), and without SACK each repair of the head (RFC 5681
-    /// section 3.2 step 3, RFC 6582 section 3.2 step 3). Rate reduction makes room by itself.
+    /// recovery, and without SACK each repair of the head. Rate reduction makes room by itself.
+    ///
+    /// Standard: RFC 6675 §5, step 4.3; RFC 5681 §3.2, step 3; RFC 6582 §3.2, step 3.
     fn is_unconditional(&self, number: u64) -> bool {
         self.state == RecoveryState::Recovery
             && !self.config.prr
@@ -409,8 +410,10 @@ impl Sender {
             }
     }
 
-    /// RFC 6675 NextSeg rules 3 and 4, when there is no new data: holes not yet counted lost,
-    /// then once the last segment, so that the ACK clock does not stop.
+    /// NextSeg's rules 3 and 4, when there is no new data: holes not yet counted lost, then once
+    /// the last segment, so that the ACK clock does not stop.
+    ///
+    /// Standard: RFC 6675 §4.
     fn repair_beyond_losses<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         if self.state != RecoveryState::Recovery {
             return;

@@ -1,5 +1,7 @@
-//! Reductions that prove spurious are taken back: by timestamps (Eifel, RFC 3522), by DSACK
-//! (RFC 3708), as Linux does it.
+//! Reductions that prove spurious are taken back: by timestamps (Eifel), by DSACK, as Linux does
+//! it.
+//!
+//! Standard: RFC 3522; RFC 3708.
 
 use super::{Sender, Step};
 use crate::congestion::{CongestionControl, RecoveryState, Window};
@@ -47,7 +49,9 @@ impl Sender {
         self.undo.retransmissions = (outstanding > 0).then_some(outstanding);
     }
 
-    /// Whether the original, not its retransmission, caused this ACK (RFC 3522 step 5).
+    /// Whether the original, not its retransmission, caused this ACK.
+    ///
+    /// Standard: RFC 3522 step 5.
     fn is_original_delayed(&self) -> bool {
         match (self.undo.first_retransmission, self.undo.latest_echo) {
             (Some(first), Some(echo)) => (echo.wrapping_sub(first) as i32) < 0,

@@ -16,16 +16,16 @@ mod phases;
 mod policer;
 mod sizes;
 
-use super::super::linux::Jiffies;
-use super::super::registry::Algorithm;
-use super::super::settings::{HZ, Settings};
+use super::super::linux::{HZ, Jiffies};
+use super::super::registry::constant;
+
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
 use super::{ProbeRttTimer, Round, WindowedMax};
 use aggregation::Aggregation;
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, integer, number, span};
+use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
 use fadeout_core::{Rate, Span, Time};
 use policer::Policer;
 
@@ -86,7 +86,7 @@ pub struct BbrV1 {
     prior_cwnd: f64,
 }
 
-impl Algorithm for BbrV1 {
+impl Registered<Stream> for BbrV1 {
     const ENTRY: Entry = Entry {
         name: "bbr",
         aliases: &["bbr1", "bbrv1"],
@@ -130,8 +130,8 @@ impl Algorithm for BbrV1 {
         BbrV1 {
             cwnd_gain_probe: settings.number("cwnd-gain"),
             pacing_margin: settings.number("pacing-margin"),
-            probe_rtt_duration: settings.span("probe-rtt-duration"),
-            min_rtt_window: settings.span("min-rtt-window"),
+            probe_rtt_duration: constant(settings, "probe-rtt-duration"),
+            min_rtt_window: constant(settings, "min-rtt-window"),
             jiffies: Jiffies::new(settings.integer("hz")),
             random,
             mode: Mode::Startup,

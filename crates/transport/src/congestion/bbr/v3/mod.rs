@@ -19,14 +19,13 @@ mod phases;
 mod probe_bw;
 mod sizes;
 
-use super::super::registry::Algorithm;
-use super::super::settings::Settings;
+use super::super::registry::constant;
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
 use super::{MaxFilter, ProbeRttTimer, Round};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, number, span};
+use fadeout_core::registry::{Entry, Registered, Settings, number, span};
 use fadeout_core::{Rate, Span, Time};
 use model::{Bounds, Signals};
 use probe_bw::Probe;
@@ -109,7 +108,7 @@ pub struct BbrV3 {
     mss: f64,
 }
 
-impl Algorithm for BbrV3 {
+impl Registered<Stream> for BbrV3 {
     const ENTRY: Entry = Entry {
         name: "bbr3",
         aliases: &["bbrv3"],
@@ -205,9 +204,9 @@ impl Algorithm for BbrV3 {
                 beta: settings.number("beta"),
                 headroom: settings.number("headroom"),
                 pacing_margin: settings.number("pacing-margin"),
-                min_rtt_window: settings.span("min-rtt-window"),
-                probe_rtt_interval: settings.span("probe-rtt-interval"),
-                probe_rtt_duration: settings.span("probe-rtt-duration"),
+                min_rtt_window: constant(settings, "min-rtt-window"),
+                probe_rtt_interval: constant(settings, "probe-rtt-interval"),
+                probe_rtt_duration: constant(settings, "probe-rtt-duration"),
             },
             random,
             state: State::Startup,

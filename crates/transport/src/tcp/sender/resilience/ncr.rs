@@ -1,8 +1,10 @@
-//! Non-congestion robustness (RFC 4653): a loss is inferred only when about a window has passed a
-//! hole, so that reordering is not taken for loss.
+//! Non-congestion robustness: a loss is inferred only when about a window has passed a hole, so
+//! that reordering is not taken for loss.
 //!
 //! Extended limited transmit keeps the ACK clock: the careful variant sends one new segment for
 //! two duplicates, the aggressive one for each.
+//!
+//! Standard: RFC 4653.
 
 use super::Sender;
 use crate::congestion::{RecoveryState, Window};

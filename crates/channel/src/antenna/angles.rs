@@ -1,0 +1,42 @@
+//! Directions in space.
+
+use fadeout_core::math::{asin, atan2};
+use fadeout_core::{Point, Vector};
+
+/// A direction in space.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Angles {
+    /// Counter-clockwise from east, degrees.
+    pub azimuth_deg: f64,
+    /// Above the horizon, degrees.
+    pub elevation_deg: f64,
+}
+
+impl Angles {
+    /// From one place to another; east when they are the same.
+    pub fn between(from: Point, to: Point) -> Angles {
+        Angles::along(to - from)
+    }
+
+    /// Along a vector; east when it has no length.
+    pub fn along(way: Vector) -> Angles {
+        let length = way.length();
+        if length == 0.0 {
+            return Angles::default();
+        }
+        Angles {
+            azimuth_deg: atan2(way.y, way.x).to_degrees(),
+            elevation_deg: asin((way.z / length).clamp(-1.0, 1.0)).to_degrees(),
+        }
+    }
+
+    /// This direction as seen by an antenna that looks along `boresight`: azimuth in [-180, 180)
+    /// and elevation relative to it. The tilt is subtracted, not rotated, as TR 36.814 does.
+    pub fn relative_to(self, boresight: Angles) -> Angles {
+        let turns = (self.azimuth_deg - boresight.azimuth_deg) / 360.0;
+        Angles {
+            azimuth_deg: 360.0 * (turns - (turns + 0.5).floor()),
+            elevation_deg: self.elevation_deg - boresight.elevation_deg,
+        }
+    }
+}

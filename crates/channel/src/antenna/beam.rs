@@ -1,0 +1,148 @@
+//! A beam with a Gaussian main lobe and a floor.
+//!
+//! The lobe `G0 - 12 (offset / HPBW)^2` dB is the main-lobe shape of TR 38.901 Table 7.3-1, 3 dB
+//! down at half the half-power beamwidth (HPBW). Side lobes are a constant floor.
+
+use super::angles::Angles;
+use super::pattern::{Pattern, check_gain, check_width};
+use crate::error::ConfigError;
+use fadeout_core::Decibel;
+use fadeout_core::math::to_db;
+use fadeout_core::registry::{Entry, Registered, Settings, number};
+
+fadeout_core::parameters! {
+    /// What is known of a beam.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct BeamParameters {
+        /// Half-power beamwidth in azimuth.
+        pub width_deg as "width": f64 = number((0.1, 360.0, "deg"), "12"),
+        /// Half-power beamwidth in elevation.
+        pub height_deg as "height": f64 = number((0.1, 360.0, "deg"), "12"),
+        /// Share of the ideal directivity.
+        pub efficiency: f64 = number((0.01, 1.0, ""), "0.7"),
+        /// Side lobes below the peak.
+        // The first side lobe of a uniform array is 13 dB down, the rest lower; 38.901's element
+        // has 30 dB.
+        pub side_lobe: Decibel = number((0.0, 100.0, "dB"), "20"),
+    }
+}
+
+/// A beam.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beam {
+    /// Half-power beamwidth in azimuth, degrees.
+    pub azimuth_deg: f64,
+    /// Half-power beamwidth in elevation, degrees.
+    pub elevation_deg: f64,
+    /// Gain at the centre over an isotropic antenna.
+    pub peak: Decibel,
+    /// How far below the peak the pattern never falls.
+    pub side_lobe: Decibel,
+}
+
+impl Beam {
+    /// A beam whose peak gain follows from its beamwidths; see [`peak_gain`].
+    pub fn new(parameters: &BeamParameters) -> Beam {
+        let &BeamParameters {
+            width_deg,
+            height_deg,
+            efficiency,
+            side_lobe,
+        } = parameters;
+        Beam {
+            azimuth_deg: width_deg,
+            elevation_deg: height_deg,
+            peak: peak_gain(width_deg, height_deg, efficiency),
+            side_lobe,
+        }
+    }
+
+    /// Gain at the given angles from the beam's centre, in degrees.
+    pub fn gain(&self, azimuth_offset_deg: f64, elevation_offset_deg: f64) -> Decibel {
+        let (a, e) = (
+            azimuth_offset_deg / self.azimuth_deg,
+            elevation_offset_deg / self.elevation_deg,
+        );
+        Decibel(self.peak.0 - (12.0 * (a * a + e * e)).min(self.side_lobe.0))
+    }
+}
+
+/// Gain at the centre of a beam of these half-power beamwidths in degrees,
+/// `41253 efficiency / (azimuth elevation)`: the sphere has 41 253 square degrees (C. A. Balanis,
+/// "Antenna Theory", 4th edition, equation 2-27, with an efficiency).
+pub fn peak_gain(azimuth_deg: f64, elevation_deg: f64, efficiency: f64) -> Decibel {
+    Decibel(to_db(41_253.0 * efficiency / (azimuth_deg * elevation_deg)))
+}
+
+impl Registered for Beam {
+    const ENTRY: Entry = Entry::new(
+        "beam",
+        "steered",
+        "A Gaussian beam that is steered without steps; its gain follows from its width.",
+        "main lobe of TR 38.901 Table 7.3-1; C. A. Balanis, Antenna Theory, equation 2-27",
+    )
+    .with_parameters(BeamParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Beam::new(&BeamParameters::read(settings))
+    }
+}
+
+impl Pattern for Beam {
+    fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
+        let off = toward.relative_to(beam);
+        self.gain(off.azimuth_deg, off.elevation_deg).0
+    }
+    fn is_steered(&self) -> bool {
+        true
+    }
+    fn check(&self) -> Result<(), ConfigError> {
+        check_gain(self.peak.0)?;
+        ConfigError::within(
+            "side lobe below the peak",
+            self.side_lobe.0,
+            0.0..=100.0,
+            "dB",
+        )?;
+        check_width(self.azimuth_deg)?;
+        check_width(self.elevation_deg)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beam(width_deg: f64, efficiency: f64) -> Beam {
+        Beam::new(&BeamParameters {
+            width_deg,
+            height_deg: width_deg,
+            efficiency,
+            ..BeamParameters::default()
+        })
+    }
+
+    #[test]
+    fn misalignment_costs_what_the_gaussian_lobe_says() {
+        for (beamwidth, offset, loss) in
+            [(12.0, 6.0, 3.0), (12.0, 9.0, 6.75), (30.0, 10.0, 1.33333)]
+        {
+            let beam = beam(beamwidth, 0.7);
+            let fall = beam.peak.0 - beam.gain(offset, 0.0).0;
+            assert!((fall - loss).abs() < 1e-4, "{fall} beside {loss}");
+        }
+    }
+
+    #[test]
+    fn far_off_the_centre_the_floor_holds() {
+        let beam = beam(12.0, 0.7);
+        assert_eq!(beam.gain(90.0, 90.0).0, beam.peak.0 - 20.0);
+    }
+
+    #[test]
+    fn a_lossless_beam_of_twelve_degrees_has_24_6_dbi() {
+        // 10 log10(41253 / 144).
+        let beam = beam(12.0, 1.0);
+        assert!((beam.peak.0 - 24.571).abs() < 1e-3, "{:?}", beam.peak);
+    }
+}

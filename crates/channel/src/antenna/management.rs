@@ -1,0 +1,339 @@
+//! Which beam is in use: sweeps, tracking, and recovery from failure.
+//!
+//! A beam is chosen from a measurement at one instant, takes effect after a delay, and stays until
+//! the next. Meanwhile the UE moves and turns, so the beam points where the UE was. All instants
+//! lie on a fixed grid of time; how often the link is used changes nothing.
+
+use crate::error::ConfigError;
+use fadeout_core::math::{atan, tan};
+use fadeout_core::{Span, Time};
+
+/// Sweep, tracking and recovery of the beams of a link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BeamManagement {
+    /// From one beam measurement to the next: the period of SSB bursts (TS 38.331: 5, 10, 20, 40,
+    /// 80 or 160 ms; a UE assumes 20, TS 38.213 clause 4.1) or of a CSI-RS.
+    pub tracking_period: Span,
+    /// From a measurement to the new beam's use: L1-RSRP report, MAC CE and its activation 3 ms
+    /// after the acknowledgement (TS 38.214 clause 5.1.5).
+    pub switching_delay: Span,
+    /// How fast the device turns, degrees a second, counter-clockwise; the UE's beam turns with
+    /// it. About 100 for a device in the hand.
+    pub rotation_deg_per_s: f64,
+    /// Detection of beam failure; none when a blocked beam stays in use.
+    pub failure: Option<BeamFailure>,
+}
+
+impl Default for BeamManagement {
+    /// An SSB burst every 20 ms, 5 ms until its beam is in use, a device that does not turn, and
+    /// recovery.
+    fn default() -> BeamManagement {
+        BeamManagement {
+            tracking_period: Span::from_millis(20),
+            switching_delay: Span::from_millis(5),
+            rotation_deg_per_s: 0.0,
+            failure: Some(BeamFailure::default()),
+        }
+    }
+}
+
+/// Beam failure detection and recovery.
+///
+/// Standard: TS 38.321 §5.17; TS 38.213 §6.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BeamFailure {
+    /// Loss by blockage and misalignment above which a measurement counts as a failure instance,
+    /// dB. The standard counts a hypothetical PDCCH BLER above 10 %; how much loss that takes
+    /// depends on the link's margin. 10 dB is an assumption to vary.
+    pub threshold_db: f64,
+    /// Failure instances in a row until failure is declared (beamFailureInstanceMaxCount: 1, 2, 3,
+    /// 4, 5, 6, 8 or 10).
+    pub count: u32,
+    /// From the declaration to the new beam: candidate search, random access and its response.
+    /// About 20 ms with a PRACH occasion every 10 ms. Nothing is received meanwhile.
+    pub recovery_delay: Span,
+    /// Loss against the clear direct path of the reflected path that recovery finds, dB; none
+    /// when there is no other path, and recovery comes back to the blocked one.
+    pub reflection_loss_db: Option<f64>,
+}
+
+impl Default for BeamFailure {
+    /// Three instances above 10 dB, 20 ms of recovery, no reflection.
+    fn default() -> BeamFailure {
+        BeamFailure {
+            threshold_db: 10.0,
+            count: 3,
+            recovery_delay: Span::from_millis(20),
+            reflection_loss_db: None,
+        }
+    }
+}
+
+impl BeamManagement {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        ConfigError::within(
+            "beam tracking period",
+            self.tracking_period.as_secs_f64(),
+            1e-4..=10.0,
+            "s",
+        )?;
+        ConfigError::within(
+            "beam switching delay",
+            self.switching_delay.as_secs_f64(),
+            0.0..=10.0,
+            "s",
+        )?;
+        ConfigError::within(
+            "rotation",
+            self.rotation_deg_per_s,
+            -2000.0..=2000.0,
+            "degrees/s",
+        )?;
+        let Some(failure) = &self.failure else {
+            return Ok(());
+        };
+        ConfigError::within(
+            "beam failure threshold",
+            failure.threshold_db,
+            0.0..=100.0,
+            "dB",
+        )?;
+        ConfigError::within(
+            "beam failure count",
+            f64::from(failure.count),
+            1.0..=10.0,
+            "instances",
+        )?;
+        ConfigError::within(
+            "beam recovery delay",
+            failure.recovery_delay.as_secs_f64(),
+            0.0..=10.0,
+            "s",
+        )?;
+        ConfigError::within(
+            "loss of the reflected path",
+            failure.reflection_loss_db.unwrap_or(0.0),
+            0.0..=100.0,
+            "dB",
+        )
+    }
+
+    /// When the beam in use at `now` was measured; the start of the run before the first switch.
+    pub fn measured_at(&self, now: Time) -> Time {
+        let period = self.tracking_period.as_nanos().max(1);
+        let usable = now.saturating_sub(self.switching_delay).as_nanos();
+        Time::from_nanos(usable / period * period)
+    }
+
+    /// From one failure instance to the next: the tracking period, at least 2 ms.
+    ///
+    /// Standard: TS 38.213 §6; TS 38.133 §8.5.
+    pub fn indication_period(&self) -> Span {
+        self.tracking_period.max(Span::from_millis(2))
+    }
+
+    /// Longest time from the start of a lasting blockage to the declaration of failure.
+    pub fn detection_time(&self) -> Option<Span> {
+        let failure = self.failure?;
+        Some(self.indication_period() * u64::from(failure.count))
+    }
+}
+
+/// Time of an exhaustive search with an analogue receiver: one of its beams a burst.
+pub fn exhaustive_search(ue_beams: u64, burst_period: Span) -> Span {
+    burst_period * ue_beams
+}
+
+/// Time of a sweep over all pairs of beams when `parallel` of the UE's are measured at once
+/// (M. Polese et al., "Improved handover through dual connectivity in 5G mmWave mobile networks",
+/// IEEE JSAC 35(9), 2017).
+pub fn pair_sweep(base_beams: u64, ue_beams: u64, measurement: Span, parallel: u64) -> Span {
+    measurement * (base_beams * ue_beams) / parallel.max(1)
+}
+
+/// How long a beam of a width in degrees stays within 3 dB on a UE that passes at a distance in
+/// metres with a transverse speed in m/s, in seconds.
+pub fn staleness_seconds(hpbw_deg: f64, distance_m: f64, transverse_speed: f64) -> f64 {
+    distance_m * tan(hpbw_deg.to_radians() / 2.0) / transverse_speed
+}
+
+/// Angle in degrees by which a beam misses a UE that has moved across it, `elapsed` seconds ago.
+pub fn pointing_error_deg(transverse_speed: f64, elapsed: f64, distance_m: f64) -> f64 {
+    atan(transverse_speed * elapsed / distance_m).to_degrees()
+}
+
+/// What the beams are doing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum State {
+    /// On the direct path, after this many failure instances in a row.
+    Direct(u32),
+    /// Searching until a time.
+    Recovering(Time),
+    /// On a reflected path.
+    Reflected,
+}
+
+/// Failure detection in progress.
+#[derive(Debug)]
+pub(crate) struct FailureMonitor {
+    config: BeamFailure,
+    period: Span,
+    state: State,
+    /// Next measurement.
+    next_at: Time,
+}
+
+/// Measurements older than this are not made up after a silence.
+const MEMORY: Span = Span::from_secs(1);
+
+impl FailureMonitor {
+    pub(crate) fn new(management: &BeamManagement) -> Option<FailureMonitor> {
+        let config = management.failure?;
+        let period = management.indication_period();
+        Some(FailureMonitor {
+            config,
+            period,
+            state: State::Direct(0),
+            next_at: Time::ZERO + period,
+        })
+    }
+
+    /// Makes up the measurements until `now`; `loss_db` is what the direct path's beam loses at a
+    /// time, asked in order.
+    pub(crate) fn advance(&mut self, now: Time, mut loss_db: impl FnMut(Time) -> f64) {
+        let oldest = now.saturating_sub(MEMORY);
+        if self.next_at < oldest {
+            let periods = oldest.since(self.next_at).as_nanos() / self.period.as_nanos() + 1;
+            self.next_at += self.period * periods;
+            self.state = State::Direct(0);
+        }
+        while self.next_at <= now {
+            let at = self.next_at;
+            self.next_at += self.period;
+            self.on_measurement(at, loss_db(at));
+        }
+        if let State::Recovering(until) = self.state
+            && until <= now
+        {
+            self.state = self.recovered();
+        }
+    }
+
+    fn recovered(&self) -> State {
+        match self.config.reflection_loss_db {
+            Some(_) => State::Reflected,
+            None => State::Direct(0),
+        }
+    }
+
+    fn on_measurement(&mut self, at: Time, loss_db: f64) {
+        if let State::Recovering(until) = self.state {
+            if at < until {
+                return;
+            }
+            self.state = self.recovered();
+        }
+        match self.state {
+            State::Direct(_) if loss_db <= self.config.threshold_db => {
+                self.state = State::Direct(0);
+            }
+            State::Direct(count) if count + 1 >= self.config.count => {
+                self.state = State::Recovering(at + self.config.recovery_delay);
+            }
+            State::Direct(count) => self.state = State::Direct(count + 1),
+            State::Reflected => {
+                // Tracking finds the direct path the better one again.
+                if self
+                    .config
+                    .reflection_loss_db
+                    .is_none_or(|reflected| loss_db < reflected)
+                {
+                    self.state = State::Direct(0);
+                }
+            }
+            State::Recovering(_) => {}
+        }
+    }
+
+    /// Whether nothing is received because the beams are being found again.
+    pub(crate) fn is_recovering(&self) -> bool {
+        matches!(self.state, State::Recovering(_))
+    }
+
+    /// Loss of the reflected path while it is in use.
+    pub(crate) fn reflection_db(&self) -> Option<f64> {
+        match self.state {
+            State::Reflected => self.config.reflection_loss_db,
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn a_beam_is_in_use_from_its_switch_to_the_next() {
+        let management = BeamManagement::default();
+        assert_eq!(management.measured_at(at(24)), at(0));
+        assert_eq!(management.measured_at(at(25)), at(20));
+        assert_eq!(management.measured_at(at(44)), at(20));
+    }
+
+    #[test]
+    fn a_lasting_blockage_is_detected_and_recovered_by_a_reflection() {
+        let management = BeamManagement {
+            failure: Some(BeamFailure {
+                reflection_loss_db: Some(15.0),
+                ..BeamFailure::default()
+            }),
+            ..BeamManagement::default()
+        };
+        let mut monitor = FailureMonitor::new(&management).unwrap();
+        // Blocked from 105 ms to 500 ms; measurements at 120, 140 and 160 ms fail.
+        let loss = |time: Time| {
+            if (at(105)..at(500)).contains(&time) {
+                30.0
+            } else {
+                0.0
+            }
+        };
+        let mut seen = Vec::new();
+        for ms in 0..600 {
+            monitor.advance(at(ms), loss);
+            seen.push((monitor.is_recovering(), monitor.reflection_db()));
+        }
+        assert_eq!(seen[159], (false, None));
+        assert_eq!(seen[160], (true, None));
+        assert_eq!(seen[179], (true, None));
+        assert_eq!(seen[180], (false, Some(15.0)));
+        assert_eq!(seen[499], (false, Some(15.0)));
+        assert_eq!(seen[500], (false, None));
+    }
+
+    #[test]
+    fn the_state_does_not_depend_on_how_often_it_is_asked() {
+        let management = BeamManagement::default();
+        let loss = |time: Time| {
+            if time.as_millis() % 300 < 130 {
+                25.0
+            } else {
+                0.0
+            }
+        };
+        let mut often = FailureMonitor::new(&management).unwrap();
+        let mut seldom = FailureMonitor::new(&management).unwrap();
+        for ms in 0..20_000 {
+            often.advance(at(ms), loss);
+            if ms % 77 == 0 {
+                seldom.advance(at(ms), loss);
+                assert_eq!(often.state, seldom.state, "{ms} ms");
+            }
+        }
+    }
+}

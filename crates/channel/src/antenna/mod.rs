@@ -1,0 +1,17 @@
+//! Antenna patterns, arrays and the management of their beams.
+
+mod angles;
+pub mod array;
+pub mod beam;
+pub mod element;
+pub mod management;
+mod pattern;
+mod registry;
+pub mod shapes;
+
+pub use angles::Angles;
+pub use array::Array;
+pub use element::{Element, Isotropic, LteSector};
+pub use management::{BeamFailure, BeamManagement};
+pub use pattern::{Mounted, Pattern};
+pub use registry::{ANTENNAS, Antenna};

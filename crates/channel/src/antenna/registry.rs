@@ -1,0 +1,47 @@
+//! The antennas that a scenario can name.
+
+use super::angles::Angles;
+use super::array::Array;
+use super::beam::Beam;
+use super::element::{Element, Isotropic, LteSector};
+use super::pattern::{Mounted, Pattern};
+use crate::error::ConfigError;
+
+fadeout_core::registry! {
+    /// Every antenna that a scenario can name.
+    pub static ANTENNAS;
+
+    /// An antenna and how it is mounted.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum Antenna {
+        Isotropic(Isotropic),
+        Element(Mounted<Element>),
+        Sector(Mounted<LteSector>),
+        Beam(Beam),
+        Array(Mounted<Array>),
+    }
+    macro antennas;
+}
+
+impl Default for Antenna {
+    fn default() -> Antenna {
+        Antenna::Isotropic(Isotropic::default())
+    }
+}
+
+impl Antenna {
+    /// See [`Pattern::check`].
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        antennas!(self, antenna => antenna.check())
+    }
+
+    /// See [`Pattern::is_steered`].
+    pub fn is_steered(&self) -> bool {
+        antennas!(self, antenna => antenna.is_steered())
+    }
+
+    /// See [`Pattern::gain_dbi`].
+    pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
+        antennas!(self, antenna => Pattern::gain_dbi(antenna, toward, beam))
+    }
+}

@@ -1,0 +1,309 @@
+//! Model A: regions of blocked angles around the UE.
+//!
+//! Standard: TR 38.901 §7.6.4.1.
+//!
+//! Applied to one path, the direct direction to the base station, in place of every ray.
+
+use super::{Model, Process, View};
+use crate::error::ConfigError;
+use crate::field::Field;
+use fadeout_core::math::{acos, atan, atan2, cos, erfc, log10};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number};
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+/// Sizes of the regions (Table 7.6.4.1-2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surroundings {
+    /// InH: 15 to 45 degrees wide, 5 to 15 high, 2 m away; correlation distance 5 m.
+    Indoor,
+    /// UMi, UMa and RMa: 5 to 15 degrees wide, 5 high, 10 m away; correlation distance 10 m.
+    Outdoor,
+}
+
+/// The user's own body (Table 7.6.4.1-1): 30 dB where it is in the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SelfBlocking {
+    /// The user holds the device upright: 120 by 80 degrees around (260, 100).
+    Portrait,
+    /// The user holds the device sideways: 160 by 75 degrees around (40, 110).
+    Landscape,
+}
+
+impl SelfBlocking {
+    /// Loss in dB of a path that arrives from an azimuth and zenith in degrees, in the device's
+    /// coordinates.
+    pub fn loss_db(self, azimuth_deg: f64, zenith_deg: f64) -> f64 {
+        let (centre, size) = match self {
+            SelfBlocking::Portrait => ((260.0, 100.0), (120.0, 80.0)),
+            SelfBlocking::Landscape => ((40.0, 110.0), (160.0, 75.0)),
+        };
+        let is_inside = difference(azimuth_deg, centre.0).abs() < size.0 / 2.0
+            && (zenith_deg - centre.1).abs() < size.1 / 2.0;
+        if is_inside { 30.0 } else { 0.0 }
+    }
+}
+
+/// Model A of one UE.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelA {
+    /// What stands around.
+    pub surroundings: Surroundings,
+    /// Number K of blockers; the clause's default is 4.
+    pub blockers: u32,
+    /// Speed of the blockers, m/s.
+    pub speed: f64,
+    /// The user's body; none for a device that nobody holds.
+    pub own_body: Option<SelfBlocking>,
+    /// Where the device's zero azimuth points, degrees counter-clockwise from east; drawn
+    /// uniformly when not given.
+    pub heading_deg: Option<f64>,
+}
+
+impl Default for ModelA {
+    /// With a device held upright.
+    fn default() -> ModelA {
+        ModelAParameters::default().model()
+    }
+}
+
+fadeout_core::parameters! {
+    /// What a scenario may say of model A.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct ModelAParameters {
+        /// Whether the regions are those of an office.
+        indoor: bool = flag("false"),
+        /// Number K of blockers.
+        blockers: u32 = integer((0, 64, ""), "4"),
+        /// Speed of the blockers.
+        speed: f64 = number((0.01, 300.0, "m/s"), "1"),
+    }
+}
+
+impl ModelAParameters {
+    fn model(&self) -> ModelA {
+        ModelA {
+            surroundings: if self.indoor {
+                Surroundings::Indoor
+            } else {
+                Surroundings::Outdoor
+            },
+            blockers: self.blockers,
+            speed: self.speed,
+            own_body: Some(SelfBlocking::Portrait),
+            heading_deg: None,
+        }
+    }
+}
+
+impl Registered for ModelA {
+    const ENTRY: Entry = Entry::new(
+        "model-a",
+        "geometric",
+        "Angular blocking regions around the UE, and the user's own body.",
+        "TR 38.901 clause 7.6.4.1",
+    )
+    .with_parameters(ModelAParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        ModelAParameters::read(settings).model()
+    }
+}
+
+/// A region that is not the user's own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NonSelfBlocker {
+    /// Azimuth of its centre phi', degrees.
+    pub azimuth_deg: f64,
+    /// Zenith of its centre theta', degrees.
+    pub zenith_deg: f64,
+    /// Width x, degrees.
+    pub width_deg: f64,
+    /// Height y, degrees.
+    pub height_deg: f64,
+    /// Distance r, metres.
+    pub distance_m: f64,
+}
+
+impl NonSelfBlocker {
+    /// Loss in dB of a path that arrives from an azimuth and zenith in degrees (equations 7.6-22
+    /// to 7.6-26).
+    pub fn loss_db(&self, azimuth_deg: f64, zenith_deg: f64, wavelength_m: f64) -> f64 {
+        let u = difference(azimuth_deg, self.azimuth_deg);
+        let v = zenith_deg - self.zenith_deg;
+        if u.abs() >= self.width_deg || v.abs() >= self.height_deg {
+            return 0.0;
+        }
+        let scale = PI / wavelength_m * self.distance_m;
+        let shadow = view(u, self.width_deg, scale) * view(v, self.height_deg, scale);
+        -20.0 * log10(1.0 - shadow)
+    }
+}
+
+/// The sum of the two edges' terms in one view. Within half the region's size both are positive;
+/// farther out the nearer edge is negative.
+fn view(offset_deg: f64, size_deg: f64, scale: f64) -> f64 {
+    let edge = |angle_deg: f64| {
+        let detour = 1.0 / cos(angle_deg.to_radians()) - 1.0;
+        atan(PI / 2.0 * (scale * detour).sqrt()) / PI
+    };
+    let (upper, lower) = (
+        edge(offset_deg - size_deg / 2.0),
+        edge(offset_deg + size_deg / 2.0),
+    );
+    if offset_deg > size_deg / 2.0 {
+        lower - upper
+    } else if offset_deg < -size_deg / 2.0 {
+        upper - lower
+    } else {
+        upper + lower
+    }
+}
+
+/// `a - b` on the circle, in [-180, 180).
+fn difference(a: f64, b: f64) -> f64 {
+    let turns = (a - b) / 360.0;
+    360.0 * (turns - (turns + 0.5).floor())
+}
+
+impl Model for ModelA {
+    type Process = ModelAProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
+        ConfigError::within(
+            "number of blockers",
+            f64::from(self.blockers),
+            0.0..=64.0,
+            "blockers",
+        )?;
+        ConfigError::within("speed of blockers", self.speed, 0.0..=100.0, "m/s")?;
+        ConfigError::within(
+            "heading",
+            self.heading_deg.unwrap_or(0.0),
+            -360.0..=360.0,
+            "degrees",
+        )
+    }
+
+    fn start(&self, mut stream: Stream) -> Self::Process {
+        let heading_deg = 360.0 * stream.uniform();
+        let (widths, heights, distance_m, correlation_m) = match self.surroundings {
+            Surroundings::Indoor => ((15.0, 45.0), (5.0, 15.0), 2.0, 5.0),
+            Surroundings::Outdoor => ((5.0, 15.0), (5.0, 5.0), 10.0, 10.0),
+        };
+        let blockers = (0..self.blockers)
+            .map(|_| {
+                let blocker = NonSelfBlocker {
+                    azimuth_deg: 0.0,
+                    zenith_deg: 90.0,
+                    width_deg: stream.uniform_in(widths.0, widths.1),
+                    height_deg: stream.uniform_in(heights.0, heights.1),
+                    distance_m,
+                };
+                let duration = correlation_m / self.speed;
+                (
+                    blocker,
+                    Field::changing(&mut stream, correlation_m, duration),
+                )
+            })
+            .collect();
+        ModelAProcess {
+            own_body: self.own_body,
+            heading_deg: self.heading_deg.unwrap_or(heading_deg),
+            blockers,
+        }
+    }
+
+    /// The regions surround the UE, whatever cell it looks at.
+    fn surrounds_the_ue(&self) -> bool {
+        true
+    }
+}
+
+/// The regions of one UE. Their centres wander with place and time: a Gaussian field of
+/// correlation `exp(-distance / d_cor - time / t_cor)` turned into a uniform angle. The turning
+/// lowers a correlation of 0.5 to 0.48; the difference is left.
+#[derive(Debug)]
+pub(crate) struct ModelAProcess {
+    own_body: Option<SelfBlocking>,
+    heading_deg: f64,
+    blockers: Vec<(NonSelfBlocker, Field)>,
+}
+
+impl ModelAProcess {
+    pub(crate) fn loss_db(&mut self, view: &View) -> f64 {
+        let way = view.base - view.ue;
+        let length = way.length();
+        if length == 0.0 {
+            return 0.0;
+        }
+        let azimuth_deg = atan2(way.y, way.x).to_degrees() - self.heading_deg;
+        let zenith_deg = acos((way.z / length).clamp(-1.0, 1.0)).to_degrees();
+        let own = self
+            .own_body
+            .map_or(0.0, |body| body.loss_db(azimuth_deg, zenith_deg));
+        let others: f64 = self
+            .blockers
+            .iter()
+            .map(|(blocker, field)| {
+                // A path that passes over the region needs no field.
+                if (zenith_deg - blocker.zenith_deg).abs() >= blocker.height_deg {
+                    return 0.0;
+                }
+                let normal = field.at(view.ue.x, view.ue.y, view.now.as_secs_f64());
+                let centred = NonSelfBlocker {
+                    azimuth_deg: 360.0 * 0.5 * erfc(-normal * FRAC_1_SQRT_2),
+                    ..*blocker
+                };
+                centred.loss_db(azimuth_deg, zenith_deg, view.wavelength_m)
+            })
+            .sum();
+        own + others
+    }
+}
+
+impl Process for ModelAProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        self.loss_db(view)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::{Point, Span, Time};
+
+    #[test]
+    fn the_own_body_blocks_its_region_only() {
+        let body = SelfBlocking::Portrait;
+        assert_eq!(body.loss_db(-100.0, 100.0), 30.0);
+        assert_eq!(body.loss_db(319.0, 100.0), 30.0);
+        assert_eq!(body.loss_db(321.0, 100.0), 0.0);
+        assert_eq!(body.loss_db(260.0, 50.0), 0.0);
+    }
+
+    #[test]
+    fn a_level_path_meets_others_as_often_as_their_widths_say() {
+        let model = ModelA {
+            own_body: None,
+            blockers: 1,
+            ..ModelA::default()
+        };
+        let (mut met, mut expected, total) = (0_u32, 0.0, 4000);
+        for n in 0..total {
+            let mut process = model.start(Stream::new(1, "test.model_a", n));
+            // Within one width to either side, of 360 degrees.
+            expected += 2.0 * process.blockers[0].0.width_deg / 360.0;
+            let view = View {
+                now: Time::ZERO + Span::from_secs(n),
+                base: Point::new(100.0, 0.0, 1.5),
+                ue: Point::new(0.0, 0.0, 1.5),
+                has_direct_path: true,
+                wavelength_m: 0.01,
+            };
+            met += u32::from(process.loss_db(&view) != 0.0);
+        }
+        // About 220 of 4000: one standard error is 15.
+        assert!((f64::from(met) - expected).abs() < 60.0, "{met} {expected}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Everything a carrier's channel is made of, as plain values.
+
+use crate::antenna::{Antenna, BeamManagement};
+use crate::blockage::{Blockage, MAX_BLOCKAGES};
+use crate::error::ConfigError;
+use crate::fading::{Fading, MAX_SUB_BANDS};
+use crate::path_loss::{PathLoss, UrbanMicro};
+use crate::penetration::Penetration;
+use fadeout_core::Hertz;
+
+/// How it is decided whether the direct path is clear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineOfSight {
+    /// Always the same.
+    Given(bool),
+    /// By the path-loss model's probabilities, with a Gaussian field of places (TR 38.901 clause
+    /// 7.6.3.3): neighbouring places are mostly alike.
+    Drawn,
+    /// Drawn, and one state passes softly into the other: near the border both channels add up
+    /// (the clause's soft LOS). Outage stays a step.
+    Soft,
+    /// By the caller, with each place; without its word the path is clear.
+    Geometry,
+}
+
+/// Shadowing around the median path loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shadowing {
+    /// Standard deviation, dB; the path-loss model's own when not given.
+    pub sigma_db: Option<f64>,
+    /// Correlation distance, metres; the path-loss model's own when not given.
+    pub distance_m: Option<f64>,
+    /// Correlation between sites: 0.5 (TR 36.814 Table A.2.1.1-2). Sectors of one site share
+    /// their shadowing.
+    pub between_sites: f64,
+}
+
+impl Default for Shadowing {
+    fn default() -> Shadowing {
+        Shadowing {
+            sigma_db: None,
+            distance_m: None,
+            between_sites: 0.5,
+        }
+    }
+}
+
+/// The channel of one carrier of one network: what all its links have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChannelConfig {
+    /// Carrier frequency, 0.1 to 150 GHz.
+    pub carrier: Hertz,
+    /// Bandwidth over which wideband fading is sampled.
+    pub bandwidth: Hertz,
+    /// Sub-bands in which wideband fading is given, 1 to 64. About one a coherence bandwidth,
+    /// `1 / (5 delay spread)`, is enough.
+    pub sub_bands: usize,
+    /// Path-loss model.
+    pub path_loss: PathLoss,
+    /// Line of sight.
+    pub line_of_sight: LineOfSight,
+    /// Shadowing; none for the median everywhere.
+    pub shadowing: Option<Shadowing>,
+    /// Fading in LOS.
+    pub los_fading: Fading,
+    /// Fading in NLOS.
+    pub nlos_fading: Fading,
+    /// Whether the K factor of Rician fading in LOS is drawn with the place, by the law of
+    /// [`large_scale::k_factor_db`](super::large_scale::k_factor_db), instead of the fading's own.
+    pub draws_k_factor: bool,
+    /// Whether the delay spread of tapped delay lines is drawn with the place, by the law of
+    /// [`large_scale::delay_spread_lg`](super::large_scale::delay_spread_lg), instead of the
+    /// fading's own. Profiles with delays of their own keep them.
+    pub draws_delay_spread: bool,
+    /// Speed of what moves around the UE, m/s: it makes the channel of a UE that stands still
+    /// change. 3 km/h is the speed that TR 38.901 Table 7.8-1 gives every UE.
+    pub environment_speed: f64,
+    /// Blockages, four at most; their losses add.
+    pub blockages: Vec<Blockage>,
+    /// The base station's antenna.
+    pub base_antenna: Antenna,
+    /// The UE's antenna.
+    pub ue_antenna: Antenna,
+    /// How steered antennas follow the UE; none when they always point right.
+    pub beams: Option<BeamManagement>,
+    /// Whether oxygen absorbs (52 to 68 GHz only).
+    pub has_oxygen: bool,
+    /// Rain, millimetres an hour: 25 is heavy.
+    pub rain_mm_per_h: f64,
+    /// Walls between base station and UE.
+    pub penetration: Penetration,
+    /// Loss that is never undercut, antenna gains included, dB (minimum coupling loss: 70 for
+    /// macro cells in TR 36.942 clause 4.5.1; 0 says only that a receiver gets no more than was
+    /// sent).
+    pub minimum_loss_db: f64,
+}
+
+impl Default for ChannelConfig {
+    /// A street canyon at 3.5 GHz: LOS drawn, shadowing, Rician fading with K = 9 dB in LOS (mean
+    /// of UMi in TR 38.901 Table 7.5-6) and Rayleigh in NLOS, isotropic antennas.
+    fn default() -> ChannelConfig {
+        ChannelConfig {
+            carrier: Hertz(3.5e9),
+            bandwidth: Hertz(100e6),
+            sub_bands: 16,
+            path_loss: PathLoss::UrbanMicro(UrbanMicro),
+            line_of_sight: LineOfSight::Drawn,
+            shadowing: Some(Shadowing::default()),
+            los_fading: Fading::Rician { k_db: 9.0 },
+            nlos_fading: Fading::Rayleigh,
+            draws_k_factor: false,
+            draws_delay_spread: false,
+            environment_speed: 3.0 / 3.6,
+            blockages: Vec::new(),
+            base_antenna: Antenna::default(),
+            ue_antenna: Antenna::default(),
+            beams: None,
+            has_oxygen: false,
+            rain_mm_per_h: 0.0,
+            penetration: Penetration::None,
+            minimum_loss_db: 0.0,
+        }
+    }
+}
+
+impl ChannelConfig {
+    /// # Errors
+    /// When a value is out of its range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        ConfigError::within("carrier", self.carrier.0, 0.1e9..=150e9, "Hz")?;
+        ConfigError::within("bandwidth", self.bandwidth.0, 1.0..=20e9, "Hz")?;
+        ConfigError::within(
+            "number of sub-bands",
+            self.sub_bands as f64,
+            1.0..=MAX_SUB_BANDS as f64,
+            "",
+        )?;
+        self.path_loss.check()?;
+        if let Some(shadowing) = &self.shadowing {
+            let sigma = shadowing.sigma_db.unwrap_or(0.0);
+            ConfigError::within("shadowing deviation", sigma, 0.0..=30.0, "dB")?;
+            let distance = shadowing.distance_m.unwrap_or(10.0);
+            ConfigError::within("shadowing correlation distance", distance, 0.1..=1e5, "m")?;
+            ConfigError::within(
+                "shadowing correlation between sites",
+                shadowing.between_sites,
+                0.0..=1.0,
+                "",
+            )?;
+        }
+        for fading in [self.los_fading, self.nlos_fading] {
+            match fading {
+                Fading::Rician { k_db } => {
+                    ConfigError::within("K factor", k_db, -60.0..=60.0, "dB")?;
+                }
+                Fading::Tdl { delay_spread, .. } => {
+                    let spread = delay_spread.as_secs_f64();
+                    ConfigError::within("delay spread", spread, 0.0..=1e-4, "s")?;
+                }
+                Fading::None | Fading::Rayleigh => {}
+            }
+        }
+        ConfigError::within(
+            "speed of the environment",
+            self.environment_speed,
+            0.0..=300.0,
+            "m/s",
+        )?;
+        ConfigError::within(
+            "number of blockages",
+            self.blockages.len() as f64,
+            0.0..=MAX_BLOCKAGES as f64,
+            "",
+        )?;
+        for blockage in &self.blockages {
+            blockage.check()?;
+        }
+        self.base_antenna.check()?;
+        self.ue_antenna.check()?;
+        if let Some(beams) = &self.beams {
+            beams.check()?;
+        }
+        ConfigError::within("rain", self.rain_mm_per_h, 0.0..=500.0, "mm/h")?;
+        ConfigError::within("minimum loss", self.minimum_loss_db, 0.0..=200.0, "dB")
+    }
+}

@@ -1,0 +1,39 @@
+//! What can be wrong with the parameters of a channel or an antenna.
+
+use std::ops::RangeInclusive;
+
+/// A value out of its range.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{name} is {value}; expected {expected}")]
+pub struct ConfigError {
+    /// What the value is of.
+    pub name: &'static str,
+    /// The value.
+    pub value: f64,
+    /// What would have been right, with the unit.
+    pub expected: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(name: &'static str, value: f64, expected: impl Into<String>) -> ConfigError {
+        ConfigError {
+            name,
+            value,
+            expected: expected.into(),
+        }
+    }
+
+    /// An error unless the value is in the range; NaN is in none.
+    pub(crate) fn within(
+        name: &'static str,
+        value: f64,
+        range: RangeInclusive<f64>,
+        unit: &str,
+    ) -> Result<(), ConfigError> {
+        if range.contains(&value) {
+            return Ok(());
+        }
+        let expected = format!("{} to {} {unit}", range.start(), range.end());
+        Err(ConfigError::new(name, value, expected.trim_end()))
+    }
+}

@@ -1,0 +1,144 @@
+//! The fadings that a scenario can name. K factor and delay spread are the channel's, not theirs: they
+//! may be drawn with the place.
+
+use super::{Fading, TdlProfile};
+use fadeout_core::Span;
+use fadeout_core::registry::{Entry, Parameters, Registered, Settings};
+
+const fn fading(name: &'static str, summary: &'static str, citation: &'static str) -> Entry {
+    Entry::new(name, "fading", summary, citation)
+}
+
+/// No fading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoFading;
+
+impl Registered for NoFading {
+    const ENTRY: Entry = fading("none", "No small-scale fading.", "-");
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        NoFading
+    }
+}
+
+impl NoFading {
+    fn fading(self, _k_db: f64, _delay_spread: Span) -> Fading {
+        Fading::None
+    }
+}
+
+/// Many scattered paths and no dominant one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rayleigh;
+
+impl Registered for Rayleigh {
+    const ENTRY: Entry = fading(
+        "rayleigh",
+        "Scattered paths without a dominant one, flat over the band.",
+        "Clarke 1968; sum of sinusoids after Zheng and Xiao, IEEE TCOM 51(6), 2003",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Rayleigh
+    }
+}
+
+impl Rayleigh {
+    fn fading(self, _k_db: f64, _delay_spread: Span) -> Fading {
+        Fading::Rayleigh
+    }
+}
+
+/// A direct path beside the scattered ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rician;
+
+impl Registered for Rician {
+    const ENTRY: Entry = fading(
+        "rician",
+        "A direct path among scattered ones, flat over the band.",
+        "Rice 1944; K factors: TR 38.901 Table 7.5-6",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Rician
+    }
+}
+
+impl Rician {
+    fn fading(self, k_db: f64, _delay_spread: Span) -> Fading {
+        Fading::Rician { k_db }
+    }
+}
+
+impl Registered for TdlProfile {
+    const ENTRY: Entry = fading(
+        TdlProfile::A.name(),
+        "Tapped delay line without line of sight.",
+        "TR 38.901 Table 7.7.2-1",
+    );
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        TdlProfile::from_name(settings.name())
+            .unwrap_or_else(|| unreachable!("`{}` is the name of no profile", settings.name()))
+    }
+}
+
+impl TdlProfile {
+    fn fading(self, _k_db: f64, delay_spread: Span) -> Fading {
+        Fading::Tdl {
+            profile: self,
+            delay_spread,
+        }
+    }
+}
+
+fadeout_core::registry! {
+    /// The fading models a scenario may name.
+    pub static FADING_MODELS;
+
+    /// The name of a fading.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum FadingModel {
+        None(NoFading),
+        Rayleigh(Rayleigh),
+        Rician(Rician),
+        TdlA(TdlProfile),
+        TdlB(TdlProfile) = fading("tdl-b", "Tapped delay line without line of sight.", "TR 38.901 Table 7.7.2-2"),
+        TdlC(TdlProfile) = fading("tdl-c", "Tapped delay line without line of sight.", "TR 38.901 Table 7.7.2-3"),
+        TdlD(TdlProfile) = fading("tdl-d", "Tapped delay line with line of sight, K = 13.3 dB.", "TR 38.901 Table 7.7.2-4"),
+        TdlE(TdlProfile) = fading("tdl-e", "Tapped delay line with line of sight, K = 22 dB.", "TR 38.901 Table 7.7.2-5"),
+        TdlA30(TdlProfile) = fading("tdl-a30", "Conformance profile of 30 ns.", "TS 38.101-4 Annex B.2.1"),
+        TdlB100(TdlProfile) = fading("tdl-b100", "Conformance profile of 100 ns.", "TS 38.101-4 Annex B.2.1"),
+        TdlC300(TdlProfile) = fading("tdl-c300", "Conformance profile of 300 ns.", "TS 38.101-4 Annex B.2.1"),
+    }
+    macro fadings;
+}
+
+impl Fading {
+    /// The fading called `name` in [`FADING_MODELS`]; `None` when there is none. `k_db` is the K factor
+    /// where there is a direct path, dB.
+    pub fn from_name(name: &str, k_db: f64, delay_spread: Span) -> Option<Fading> {
+        let model = FadingModel::new(name, Parameters::NONE)?;
+        Some(fadings!(model, model => model.fading(k_db, delay_spread)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_is_listed_and_has_taps() {
+        for name in TdlProfile::NAMES {
+            let fading = Fading::from_name(name, 0.0, Span::from_nanos(100));
+            assert!(
+                matches!(fading, Some(Fading::Tdl { profile, .. }) if profile.name() == *name),
+                "{name}"
+            );
+            let profile = TdlProfile::from_name(name).expect("a name");
+            assert!(!profile.taps().is_empty(), "{name}");
+        }
+        assert_eq!(FADING_MODELS.len(), TdlProfile::NAMES.len() + 3);
+    }
+}

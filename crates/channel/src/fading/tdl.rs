@@ -1,0 +1,234 @@
+//! Tapped delay lines of the channel model and of the conformance tests.
+//!
+//! Standard: TR 38.901 §7.7.2; TS 38.101-4 §B.2.1.
+
+use super::rays::{MOST_TAPS, Place, Rays};
+use crate::phasor::{LANES, cos_sin, wrap};
+use fadeout_core::math::from_db;
+use fadeout_core::{Hertz, Span};
+
+const PROFILES: &str = include_str!("../../../../data/tdl_profiles.csv");
+
+fadeout_core::choices! {
+    /// A tapped-delay-line profile.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum TdlProfile {
+        /// TDL-A, NLOS (Table 7.7.2-1).
+        A = "tdl-a",
+        /// TDL-B, NLOS (Table 7.7.2-2).
+        B = "tdl-b",
+        /// TDL-C, NLOS (Table 7.7.2-3).
+        C = "tdl-c",
+        /// TDL-D, LOS with K = 13.3 dB (Table 7.7.2-4).
+        D = "tdl-d",
+        /// TDL-E, LOS with K = 22 dB (Table 7.7.2-5).
+        E = "tdl-e",
+        /// TDLA30: 30 ns, conformance tests (TS 38.101-4 Table B.2.1.1-2).
+        A30 = "tdl-a30",
+        /// TDLB100: 100 ns, conformance tests.
+        B100 = "tdl-b100",
+        /// TDLC300: 300 ns, conformance tests.
+        C300 = "tdl-c300",
+    }
+}
+
+/// One tap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tap {
+    /// Delay in nanoseconds; of profiles A to E as a multiple of the delay spread.
+    pub delay: f64,
+    /// Mean power, linear, as tabulated (not normalised).
+    pub power: f64,
+    /// Whether it is the direct path, which does not fade.
+    pub is_direct: bool,
+}
+
+impl TdlProfile {
+    /// Whether the delays are in nanoseconds rather than multiples of a delay spread.
+    pub fn has_own_delays(self) -> bool {
+        matches!(self, TdlProfile::A30 | TdlProfile::B100 | TdlProfile::C300)
+    }
+
+    /// The taps as tabulated.
+    pub fn taps(self) -> Vec<Tap> {
+        PROFILES
+            .lines()
+            .filter_map(|line| {
+                let mut fields = line.split(',');
+                if !fields.next()?.eq_ignore_ascii_case(self.name()) {
+                    return None;
+                }
+                let delay = fields.nth(1)?.parse().ok()?;
+                let power_db: f64 = fields.next()?.parse().ok()?;
+                Some(Tap {
+                    delay,
+                    power: from_db(power_db),
+                    is_direct: fields.next()? == "LOS",
+                })
+            })
+            .collect()
+    }
+}
+
+/// A profile laid over a band: what a tap contributes to each sub-band.
+///
+/// Sub-bands lie in pairs around the carrier. A tap's turn `exp(-j 2 pi f tau)` at one of a pair is
+/// the conjugate of that at the other, so both have the same four products, and only the lower half
+/// of the band is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Comb {
+    /// Mean amplitude of each fading tap; powers add up to 1 with the direct path's.
+    amplitudes: Vec<f32>,
+    /// Delay of each fading tap: in seconds, or as a multiple of the delay spread.
+    delays: Vec<f64>,
+    /// Amplitude of the direct path; it arrives with no delay.
+    direct: f32,
+    /// Real and imaginary part of a tap's turn in eight sub-bands; of all taps for the lowest
+    /// eight, then the next, up to the carrier.
+    turns: Vec<([f32; LANES], [f32; LANES])>,
+    bandwidth_hz: f64,
+    sub_bands: usize,
+}
+
+impl Comb {
+    pub(crate) fn new(
+        profile: TdlProfile,
+        delay_spread: Span,
+        bandwidth: Hertz,
+        sub_bands: usize,
+    ) -> Comb {
+        let taps = profile.taps();
+        let total: f64 = taps.iter().map(|tap| tap.power).sum();
+        let amplitude = |tap: &Tap| (tap.power / total).sqrt() as f32;
+        let direct = taps.iter().find(|tap| tap.is_direct);
+        let fading = || taps.iter().filter(|tap| !tap.is_direct);
+        let unit = if profile.has_own_delays() { 1e-9 } else { 1.0 };
+        let groups = sub_bands.div_ceil(2).div_ceil(LANES);
+        let mut comb = Comb {
+            amplitudes: fading().map(amplitude).collect(),
+            delays: fading().map(|tap| tap.delay * unit).collect(),
+            direct: direct.map_or(0.0, amplitude),
+            turns: vec![Default::default(); groups * fading().count()],
+            bandwidth_hz: bandwidth.0,
+            sub_bands,
+        };
+        let spread = delay_spread.as_secs_f64();
+        comb.stretch(if profile.has_own_delays() {
+            1.0
+        } else {
+            spread
+        });
+        comb
+    }
+
+    /// Lays the taps over the band with their delays times `by`: seconds of delay spread for
+    /// profiles without delays of their own.
+    pub(crate) fn stretch(&mut self, by: f64) {
+        let taps = self.delays.len();
+        for (group, turns) in self.turns.chunks_exact_mut(taps).enumerate() {
+            for (delay, (cosines, sines)) in self.delays.iter().zip(turns) {
+                for lane in 0..LANES {
+                    let centre = (group * LANES + lane) as f64 + 0.5;
+                    let offset = self.bandwidth_hz * (centre / self.sub_bands as f64 - 0.5);
+                    (cosines[lane], sines[lane]) = cos_sin(wrap(-offset * delay * by) as f32);
+                }
+            }
+        }
+    }
+
+    /// Number of taps that fade.
+    pub(crate) fn taps(&self) -> usize {
+        self.amplitudes.len()
+    }
+
+    /// Gives the number of each sub-band and its amplitude, real and imaginary, to `put`.
+    #[inline]
+    pub(crate) fn each(
+        &self,
+        rays: &Rays,
+        place: Place,
+        direct: (f32, f32),
+        mut put: impl FnMut(usize, (f32, f32)),
+    ) {
+        let (mut real, mut imaginary) = ([0.0; MOST_TAPS], [0.0; MOST_TAPS]);
+        rays.all(place, &mut real, &mut imaginary);
+        let taps = self.amplitudes.len();
+        for (n, amplitude) in self.amplitudes.iter().enumerate() {
+            real[n] *= amplitude;
+            imaginary[n] *= amplitude;
+        }
+        let direct = (self.direct * direct.0, self.direct * direct.1);
+        let half = self.sub_bands.div_ceil(2);
+        for (group, turns) in self.turns.chunks_exact(taps).enumerate() {
+            let sums = Products::sum(&real[..taps], &imaginary[..taps], turns);
+            for lane in 0..LANES.min(half - group * LANES) {
+                let sub_band = group * LANES + lane;
+                let (low, high) = sums.pair(lane, direct);
+                put(sub_band, low);
+                put(self.sub_bands - 1 - sub_band, high);
+            }
+        }
+    }
+}
+
+/// Sums over the taps of what a tap `a + jb` and its turn `c + js` have for products.
+struct Products {
+    ac: [f32; LANES],
+    bs: [f32; LANES],
+    as_: [f32; LANES],
+    bc: [f32; LANES],
+}
+
+impl Products {
+    #[inline]
+    fn sum(real: &[f32], imaginary: &[f32], turns: &[([f32; LANES], [f32; LANES])]) -> Products {
+        let mut ac = [0.0; LANES];
+        let mut bs = [0.0; LANES];
+        let mut as_ = [0.0; LANES];
+        let mut bc = [0.0; LANES];
+        for ((a, b), (cosines, sines)) in real.iter().zip(imaginary).zip(turns) {
+            for lane in 0..LANES {
+                ac[lane] += a * cosines[lane];
+                bs[lane] += b * sines[lane];
+                as_[lane] += a * sines[lane];
+                bc[lane] += b * cosines[lane];
+            }
+        }
+        Products { ac, bs, as_, bc }
+    }
+
+    /// Amplitudes of a sub-band and of its mirror image, with the direct path.
+    #[inline]
+    fn pair(&self, lane: usize, direct: (f32, f32)) -> ((f32, f32), (f32, f32)) {
+        let add = |real: f32, imaginary: f32| (direct.0 + real, direct.1 + imaginary);
+        let Products { ac, bs, as_, bc } = self;
+        (
+            add(ac[lane] - bs[lane], bc[lane] + as_[lane]),
+            add(ac[lane] + bs[lane], bc[lane] - as_[lane]),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_has_its_taps() {
+        for (profile, fading, direct) in [
+            (TdlProfile::A, 23, 0),
+            (TdlProfile::B, 23, 0),
+            (TdlProfile::C, 24, 0),
+            (TdlProfile::D, 13, 1),
+            (TdlProfile::E, 14, 1),
+            (TdlProfile::A30, 12, 0),
+            (TdlProfile::B100, 12, 0),
+            (TdlProfile::C300, 12, 0),
+        ] {
+            let taps = profile.taps();
+            assert_eq!(taps.iter().filter(|tap| tap.is_direct).count(), direct);
+            assert_eq!(taps.len(), fading + direct, "{profile:?}");
+            assert!(fading <= MOST_TAPS);
+        }
+    }
+}

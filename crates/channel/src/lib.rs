@@ -1,0 +1,31 @@
+//! What happens to the signal between two antennas, and the antennas.
+//!
+//! [`Environment`] holds what the links of a carrier share, [`LinkChannel`] is one UE's link to
+//! one cell, and [`ChannelConfig`] says what both are made of. The models are in the submodules
+//! and can be used alone.
+
+pub mod antenna;
+pub mod atmosphere;
+pub mod blockage;
+pub mod blockage_model_b;
+mod config;
+mod error;
+pub mod fading;
+mod field;
+pub mod knife_edge;
+pub mod large_scale;
+mod link;
+pub mod noise;
+mod normal;
+pub mod path_loss;
+pub mod penetration;
+mod phasor;
+pub mod shadowing;
+mod small_scale;
+mod table;
+mod transition;
+
+pub use config::{ChannelConfig, LineOfSight, Shadowing};
+pub use error::ConfigError;
+pub use link::{Environment, LargeScale, LinkChannel, LinkEnds, LinkKey, OUTAGE_LOSS_DB, State};
+pub use path_loss::wavelength;

@@ -1,0 +1,589 @@
+//! One UE's link to one cell: everything between the two antennas' ports.
+
+use super::blockage::{MAX_BLOCKAGES, Process, View};
+use super::fading::rays::Place;
+use super::fading::{Fading, Plan};
+use super::large_scale::PlaceLaw;
+use super::normal::{normal_quantile, normal_share_below};
+use super::path_loss::{Condition, Ends, tr38901};
+use super::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
+use super::small_scale::{LOS, NLOS, SmallScale};
+use super::transition::{self, Transition};
+use crate::antenna::Angles;
+use crate::antenna::management::FailureMonitor;
+use crate::config::{ChannelConfig, LineOfSight};
+use crate::error::ConfigError;
+use crate::path_loss::wavelength;
+use crate::{atmosphere, large_scale};
+use fadeout_core::math::pow;
+use fadeout_core::random::Stream;
+use fadeout_core::{Kinematics, Point, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Loss in dB of a link in outage or without a beam: nothing is received.
+pub const OUTAGE_LOSS_DB: f64 = 500.0;
+
+/// What the links of one carrier share: the configuration and the maps of its sites.
+#[derive(Debug)]
+pub struct Environment {
+    shared: Arc<Shared>,
+    common: Arc<CommonMap>,
+    sites: BTreeMap<u32, Arc<SiteMap>>,
+    seed: u64,
+}
+
+#[derive(Debug)]
+struct Shared {
+    config: ChannelConfig,
+    /// Loss by oxygen and rain, dB/m.
+    absorption_db_per_m: f64,
+    wavelength_m: f64,
+    environment_doppler_hz: f64,
+    /// Fading in LOS and in NLOS.
+    plans: [Plan; 2],
+    /// K factor in dB over places, where it is drawn.
+    k_factor: Option<PlaceLaw>,
+    /// Decimal logarithm of the delay spread in seconds in LOS and NLOS, where it is drawn.
+    delay_spread: [Option<PlaceLaw>; 2],
+}
+
+/// Which link: its numbers choose the maps and the random streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkKey {
+    /// The site: cells of one site share maps.
+    pub site: u32,
+    /// The cell.
+    pub cell: u32,
+    /// The UE.
+    pub ue: u32,
+}
+
+/// Where the two ends of a link are, and what the caller knows about them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkEnds {
+    /// The base station's antenna.
+    pub base: Kinematics,
+    /// The UE's antenna.
+    pub ue: Kinematics,
+    /// Whether the direct path is clear, by the caller's geometry. It overrides the
+    /// configuration's rule.
+    pub is_los: Option<bool>,
+    /// Where the base station's beam points when it does not serve this UE.
+    pub base_beam_at: Option<Point>,
+    /// Where the UE's beam points when this base station does not serve it.
+    pub ue_beam_at: Option<Point>,
+}
+
+impl LinkEnds {
+    /// Two ends about which nothing else is known.
+    pub fn new(base: Kinematics, ue: Kinematics) -> LinkEnds {
+        LinkEnds {
+            base,
+            ue,
+            is_los: None,
+            base_beam_at: None,
+            ue_beam_at: None,
+        }
+    }
+
+    /// The ends `earlier` seconds before, had they moved as they do now.
+    fn before(&self, earlier: f64) -> (Point, Point) {
+        (
+            self.base.position + self.base.velocity * -earlier,
+            self.ue.position + self.ue.velocity * -earlier,
+        )
+    }
+}
+
+/// The state of the direct path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Line of sight.
+    Los,
+    /// No line of sight.
+    Nlos,
+    /// Nothing is received (NYU models).
+    Outage,
+}
+
+/// The parts of a large-scale gain, in dB; losses are positive.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LargeScale {
+    /// State of the direct path.
+    pub state: State,
+    /// Median path loss.
+    pub path_loss_db: f64,
+    /// Shadowing; negative where the place is better than the median.
+    pub shadowing_db: f64,
+    /// What the other condition adds while LOS softly passes into NLOS or back.
+    pub transition_db: f64,
+    /// Oxygen, rain and walls.
+    pub absorption_db: f64,
+    /// Blockage, or the reflected path that beam recovery found instead.
+    pub blockage_db: f64,
+    /// Gain of the base station's antenna toward the UE.
+    pub base_gain_dbi: f64,
+    /// Gain of the UE's antenna toward the base station.
+    pub ue_gain_dbi: f64,
+    /// Whether the beams are being found again, and nothing is received.
+    pub is_recovering: bool,
+    /// K factor where it is drawn, in LOS.
+    pub k_factor_db: Option<f64>,
+    /// RMS delay spread in seconds where it is drawn.
+    pub delay_spread_s: Option<f64>,
+    /// The sum: received by transmitted power.
+    pub gain_db: f64,
+}
+
+impl LargeScale {
+    /// Before anything is known: nothing is received.
+    const UNKNOWN: LargeScale = LargeScale {
+        state: State::Outage,
+        path_loss_db: OUTAGE_LOSS_DB,
+        shadowing_db: 0.0,
+        transition_db: 0.0,
+        absorption_db: 0.0,
+        blockage_db: 0.0,
+        base_gain_dbi: 0.0,
+        ue_gain_dbi: 0.0,
+        is_recovering: false,
+        k_factor_db: None,
+        delay_spread_s: None,
+        gain_db: -OUTAGE_LOSS_DB,
+    };
+}
+
+impl Environment {
+    /// The environment of a carrier.
+    ///
+    /// # Errors
+    /// When a value of the configuration is out of its range.
+    pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
+        config.check()?;
+        let carrier_ghz = config.carrier.0 / 1e9;
+        let is_drawn = |fading| {
+            config.draws_delay_spread
+                && matches!(fading, Fading::Tdl { profile, .. } if !profile.has_own_delays())
+        };
+        let spread = |fading, condition| {
+            is_drawn(fading)
+                .then(|| large_scale::delay_spread_lg(&config.path_loss, condition, carrier_ghz))
+        };
+        let delay_spread = [
+            spread(config.los_fading, Condition::Los),
+            spread(config.nlos_fading, Condition::Nlos),
+        ];
+        let is_rician = matches!(config.los_fading, Fading::Rician { .. });
+        let k_factor = (config.draws_k_factor && is_rician)
+            .then(|| large_scale::k_factor_db(&config.path_loss));
+        let own = config.shadowing.and_then(|shadowing| shadowing.distance_m);
+        let distance =
+            |condition| own.unwrap_or_else(|| config.path_loss.places().shadowing_m.of(condition));
+        let scales = MapScales {
+            shadowing_m: [distance(Condition::Los), distance(Condition::Nlos)],
+            state_m: config.path_loss.places().state_m,
+            k_factor_m: k_factor.map(|law| law.distance_m),
+            delay_spread_m: delay_spread.map(|law| law.map(|law| law.distance_m)),
+            between_sites: config
+                .shadowing
+                .map_or(0.0, |shadowing| shadowing.between_sites),
+        };
+        let oxygen = if config.has_oxygen {
+            atmosphere::oxygen_db_per_km(carrier_ghz)
+        } else {
+            0.0
+        };
+        let rain =
+            atmosphere::Rain::at(carrier_ghz.max(1.0)).slanted_db_per_km(config.rain_mm_per_h);
+        let wavelength_m = wavelength(config.carrier).0;
+        let plan = |fading| Plan::new(fading, config.bandwidth, config.sub_bands);
+        // The standard has no K factor without a direct path.
+        let nlos_fading = match config.nlos_fading {
+            Fading::Rician { .. } if config.draws_k_factor => Fading::Rayleigh,
+            other => other,
+        };
+        Ok(Environment {
+            common: Arc::new(CommonMap::new(scales, seed)),
+            sites: BTreeMap::new(),
+            seed,
+            shared: Arc::new(Shared {
+                absorption_db_per_m: (oxygen + rain) / 1000.0,
+                wavelength_m,
+                environment_doppler_hz: config.environment_speed / wavelength_m,
+                plans: [plan(config.los_fading), plan(nlos_fading)],
+                k_factor,
+                delay_spread,
+                config,
+            }),
+        })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &ChannelConfig {
+        &self.shared.config
+    }
+
+    /// The link between a UE and a cell. A pure function of configuration, seed and key.
+    pub fn link(&mut self, key: LinkKey) -> LinkChannel {
+        let map = self.sites.entry(key.site).or_insert_with(|| {
+            Arc::new(SiteMap::new(&self.common, self.seed, u64::from(key.site)))
+        });
+        let config = &self.shared.config;
+        let entity = u64::from(key.cell) << 32 | u64::from(key.ue);
+        let ue = u64::from(key.ue);
+        let blockages = config.blockages.iter().enumerate().map(|(n, blockage)| {
+            let of = if blockage.surrounds_the_ue() {
+                ue
+            } else {
+                entity
+            };
+            blockage.start(Stream::new(self.seed, BLOCKAGE_DOMAINS[n], of))
+        });
+        let carrier_ghz = config.carrier.0 / 1e9;
+        let mut walls = Stream::new(self.seed, "radio.penetration", ue);
+        let mut environment_height = Stream::new(self.seed, "radio.environment_height", entity);
+        LinkChannel {
+            maps: MapReader::new(Arc::clone(map)),
+            blockages: blockages.collect(),
+            monitor: config.beams.as_ref().and_then(FailureMonitor::new),
+            walls_db: config.penetration.draw_db(carrier_ghz, &mut walls),
+            environment_height: environment_height.uniform(),
+            fading: SmallScale::new(),
+            spreads: [0.0; 2],
+            entity,
+            seed: self.seed,
+            asked: None,
+            anchor: Anchor::default(),
+            large_scale: LargeScale::UNKNOWN,
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+/// A stream for each blockage of a link.
+const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
+    "radio.blockage.0",
+    "radio.blockage.1",
+    "radio.blockage.2",
+    "radio.blockage.3",
+];
+
+/// One UE's link to one cell.
+///
+/// Ask [`large_scale_db`](LinkChannel::large_scale_db) at times that do not go back, then
+/// [`fading`](LinkChannel::fading) at any time near. The answers depend on times and places alone,
+/// not on how many questions came before: ask at instants that do not depend on traffic (report
+/// instants, a fixed grid) and every congestion control meets the same channel.
+#[derive(Debug)]
+pub struct LinkChannel {
+    shared: Arc<Shared>,
+    maps: MapReader,
+    blockages: Vec<Box<dyn Process>>,
+    monitor: Option<FailureMonitor>,
+    /// Loss of the walls around the UE, dB.
+    walls_db: f64,
+    /// Uniform number that decides UMa's environment height.
+    environment_height: f64,
+    fading: SmallScale,
+    /// Delay spreads in seconds that its own plans are made for.
+    spreads: [f64; 2],
+    entity: u64,
+    seed: u64,
+    asked: Option<(Time, LinkEnds)>,
+    anchor: Anchor,
+    large_scale: LargeScale,
+}
+
+/// Where the UE was when it was last asked about, relative to the base station, and how it moved.
+#[derive(Debug, Clone, Copy, Default)]
+struct Anchor {
+    at: Time,
+    position: fadeout_core::Vector,
+    velocity: fadeout_core::Vector,
+}
+
+impl Anchor {
+    /// The relative position at a time, before or after.
+    #[inline]
+    fn at(&self, t: Time) -> fadeout_core::Vector {
+        let elapsed = if t >= self.at {
+            t.since(self.at).as_secs_f64()
+        } else {
+            -self.at.since(t).as_secs_f64()
+        };
+        let way = self.velocity * elapsed;
+        fadeout_core::Vector::new(
+            self.position.x + way.x,
+            self.position.y + way.y,
+            self.position.z + way.z,
+        )
+    }
+}
+
+impl LinkChannel {
+    /// Received by transmitted power in dB, with antennas and without fading. Asked again for the
+    /// same time and ends it costs nothing.
+    pub fn large_scale_db(&mut self, now: Time, ends: &LinkEnds) -> f64 {
+        if self.asked == Some((now, *ends)) {
+            return self.large_scale.gain_db;
+        }
+        self.asked = Some((now, *ends));
+        let (base, ue) = (ends.base, ends.ue);
+        self.anchor = Anchor {
+            at: now,
+            position: ue.position - base.position,
+            velocity: fadeout_core::Vector::new(
+                ue.velocity.x - base.velocity.x,
+                ue.velocity.y - base.velocity.y,
+                ue.velocity.z - base.velocity.z,
+            ),
+        };
+        self.large_scale = self.look(now, ends);
+        self.draw_fading((ue.position.x, ue.position.y));
+        self.large_scale.gain_db
+    }
+
+    /// The parts of the last large-scale gain.
+    pub fn large_scale(&self) -> &LargeScale {
+        &self.large_scale
+    }
+
+    /// Fading power gain of each sub-band at `t`, linear, mean 1 over places. `out` has as many
+    /// entries as the configuration has sub-bands; of a flat channel all are the same. Before the
+    /// first [`large_scale_db`](LinkChannel::large_scale_db) there is no fading.
+    pub fn fading(&self, t: Time, out: &mut [f32]) {
+        let (place, direct_turns) = self.place(t);
+        self.fading
+            .gains(&self.shared.plans, place, direct_turns, out);
+    }
+
+    /// Fading power gain at `t` of the band as a whole: of a wideband channel the mean over the
+    /// sub-bands.
+    pub fn fading_flat(&self, t: Time) -> f64 {
+        let (place, direct_turns) = self.place(t);
+        let (plans, sub_bands) = (&self.shared.plans, self.shared.config.sub_bands);
+        self.fading
+            .flat_or_mean(plans, place, direct_turns, sub_bands)
+    }
+
+    /// Number of sub-bands whose fading differs, as of the last large-scale gain; none when all
+    /// fade alike.
+    pub fn sub_bands(&self) -> Option<usize> {
+        let is_wideband = self.fading.is_wideband(&self.shared.plans);
+        is_wideband.then_some(self.shared.config.sub_bands)
+    }
+
+    #[inline]
+    fn place(&self, t: Time) -> (Place, f64) {
+        let position = self.anchor.at(t);
+        let place = Place {
+            x: position.x,
+            y: position.y,
+            t: t.as_secs_f64(),
+        };
+        (place, position.length() / self.shared.wavelength_m)
+    }
+
+    /// Makes ready the fading of the conditions that have a share in the channel.
+    fn draw_fading(&mut self, place: (f64, f64)) {
+        let shared = Arc::clone(&self.shared);
+        if let Some(law) = shared.k_factor
+            && self.fading.involves(LOS)
+        {
+            let k_db = law.mean + law.deviation * self.maps.k_factor(place);
+            *self.fading.own_mut(LOS) = Some(Plan::rician(k_db));
+            self.large_scale.k_factor_db = Some(k_db);
+        }
+        for n in [LOS, NLOS] {
+            if !self.fading.involves(n) {
+                continue;
+            }
+            if let Some(law) = shared.delay_spread[n] {
+                let decades = law.mean + law.deviation * self.maps.delay_spread(n, place);
+                let spread = pow(10.0, decades);
+                let own = self.fading.own_mut(n);
+                let plan = own.get_or_insert_with(|| shared.plans[n].clone());
+                if self.spreads[n] != spread {
+                    self.spreads[n] = spread;
+                    plan.stretch(spread);
+                }
+                let is_los = self.large_scale.state == State::Los;
+                if is_los == (n == LOS) {
+                    self.large_scale.delay_spread_s = Some(spread);
+                }
+            }
+            let rays = self.fading.rays_mut(n);
+            if rays.is_none() {
+                let mut stream = Stream::new(self.seed, FADING_DOMAINS[n], self.entity);
+                let (wavelength, doppler) = (shared.wavelength_m, shared.environment_doppler_hz);
+                *rays = shared.plans[n].rays(&mut stream, wavelength, doppler);
+            }
+        }
+    }
+
+    fn look(&mut self, now: Time, ends: &LinkEnds) -> LargeScale {
+        let shared = Arc::clone(&self.shared);
+        let config = &shared.config;
+        let geometry = self.geometry(ends);
+        let place = (ends.ue.position.x, ends.ue.position.y);
+        let (state, los_weight) = self.state(&geometry, ends, place);
+        let mut losses = |condition| {
+            let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
+                let own = config.path_loss.shadowing_sigma_db(&geometry, condition);
+                shadowing.sigma_db.unwrap_or(own) * self.maps.shadowing(condition, place)
+            });
+            (config.path_loss.loss_db(&geometry, condition), shadowing_db)
+        };
+        let (condition, other) = match state {
+            State::Los => (Condition::Los, Condition::Nlos),
+            State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
+        };
+        let (path_loss_db, shadowing_db) = losses(condition);
+        let transition = los_weight.map_or(Transition::none(condition), |weight| {
+            let (loss_db, shadow_db) = losses(other);
+            let excess_db = loss_db + shadow_db - path_loss_db - shadowing_db;
+            Transition::new(condition, weight, excess_db)
+        });
+        self.fading.set_los_share(transition.los_share);
+        let (base_gain_dbi, ue_gain_dbi) = self.antenna_gains(now, ends, 0.0);
+        let mut look = LargeScale {
+            state,
+            path_loss_db,
+            shadowing_db,
+            transition_db: transition.gain_db,
+            absorption_db: shared.absorption_db_per_m * geometry.slant_m + self.walls_db,
+            base_gain_dbi,
+            ue_gain_dbi,
+            ..LargeScale::UNKNOWN
+        };
+        self.look_at_beams(now, ends, state);
+        look.blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, state);
+        if let Some(monitor) = &self.monitor {
+            look.is_recovering = monitor.is_recovering();
+            look.blockage_db = monitor.reflection_db().unwrap_or(look.blockage_db);
+        }
+        if state == State::Outage || look.is_recovering {
+            look.gain_db = -OUTAGE_LOSS_DB;
+        } else {
+            let loss =
+                look.path_loss_db + look.shadowing_db + look.absorption_db + look.blockage_db;
+            let gain = look.base_gain_dbi + look.ue_gain_dbi + look.transition_db - loss;
+            look.gain_db = gain.clamp(-OUTAGE_LOSS_DB, -config.minimum_loss_db);
+        }
+        look
+    }
+
+    fn geometry(&self, ends: &LinkEnds) -> Ends {
+        let config = &self.shared.config;
+        let mut geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
+        if config.path_loss.draws_environment_height() {
+            geometry.environment_height_m = tr38901::uma_environment_height_m(
+                geometry.ground_m,
+                geometry.ue_height_m,
+                self.environment_height,
+            );
+        }
+        geometry
+    }
+
+    /// The state at a place and, where it passes softly, the weight of LOS in the amplitude.
+    fn state(
+        &mut self,
+        geometry: &Ends,
+        ends: &LinkEnds,
+        place: (f64, f64),
+    ) -> (State, Option<f64>) {
+        let by_sight = |is_los| if is_los { State::Los } else { State::Nlos };
+        if let Some(is_los) = ends.is_los {
+            return (by_sight(is_los), None);
+        }
+        let rule = self.shared.config.line_of_sight;
+        match rule {
+            LineOfSight::Given(is_los) => (by_sight(is_los), None),
+            LineOfSight::Geometry => (State::Los, None),
+            LineOfSight::Drawn | LineOfSight::Soft => {
+                let probabilities = self.shared.config.path_loss.state_probabilities(geometry);
+                let normal = self.maps.state(place);
+                let uniform = normal_share_below(normal);
+                let state = if uniform < probabilities.los {
+                    State::Los
+                } else if uniform < 1.0 - probabilities.outage {
+                    State::Nlos
+                } else {
+                    State::Outage
+                };
+                let is_soft = rule == LineOfSight::Soft && state != State::Outage;
+                let weight = is_soft.then(|| {
+                    let beyond = normal_quantile(probabilities.los) - normal;
+                    transition::los_weight(beyond, self.shared.wavelength_m)
+                });
+                (state, weight)
+            }
+        }
+    }
+
+    /// Makes up the measurements of the beams until `now`.
+    fn look_at_beams(&mut self, now: Time, ends: &LinkEnds, state: State) {
+        let Some(mut monitor) = self.monitor.take() else {
+            return;
+        };
+        monitor.advance(now, |at| {
+            let earlier = now.since(at).as_secs_f64();
+            let (base, ue) = ends.before(earlier);
+            self.blockage_db(at, base, ue, state) + self.misalignment_db(at, ends, earlier)
+        });
+        self.monitor = Some(monitor);
+    }
+
+    fn blockage_db(&mut self, now: Time, base: Point, ue: Point, state: State) -> f64 {
+        let view = View {
+            now,
+            base,
+            ue,
+            has_direct_path: state == State::Los,
+            wavelength_m: self.shared.wavelength_m,
+        };
+        self.blockages
+            .iter_mut()
+            .map(|process| process.loss_at(&view))
+            .sum()
+    }
+
+    /// What stale beams lose against fresh ones.
+    fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
+        let (base, ue) = self.antenna_gains(at, ends, earlier);
+        let config = &self.shared.config;
+        let (from, to) = ends.before(earlier);
+        let (down, up) = (Angles::between(from, to), Angles::between(to, from));
+        config.base_antenna.gain_dbi(down, down) - base + config.ue_antenna.gain_dbi(up, up) - ue
+    }
+
+    /// Gains of both antennas at a time that is `earlier` seconds before the ends' own.
+    fn antenna_gains(&self, at: Time, ends: &LinkEnds, earlier: f64) -> (f64, f64) {
+        let config = &self.shared.config;
+        let (base, ue) = ends.before(earlier);
+        let (down, up) = (Angles::between(base, ue), Angles::between(ue, base));
+        let (mut base_beam, mut ue_beam) = (down, up);
+        if let Some(beams) = &config.beams
+            && (config.base_antenna.is_steered() || config.ue_antenna.is_steered())
+        {
+            let age = at.since(beams.measured_at(at)).as_secs_f64();
+            let (base, ue) = ends.before(earlier + age);
+            (base_beam, ue_beam) = (Angles::between(base, ue), Angles::between(ue, base));
+            ue_beam.azimuth_deg += beams.rotation_deg_per_s * age;
+        }
+        if let Some(target) = ends.base_beam_at {
+            base_beam = Angles::between(base, target);
+        }
+        if let Some(target) = ends.ue_beam_at {
+            ue_beam = Angles::between(ue, target);
+        }
+        (
+            config.base_antenna.gain_dbi(down, base_beam),
+            config.ue_antenna.gain_dbi(up, ue_beam),
+        )
+    }
+}
+
+const FADING_DOMAINS: [&str; 2] = ["radio.fading.los", "radio.fading.nlos"];

@@ -1,0 +1,183 @@
+//! Path loss: how much a distance costs on average, and how likely it is that the path is clear.
+//!
+//! A [`Model`] is what the rest of the channel asks of one: the median loss in LOS and NLOS, the LOS
+//! probability, and the spread and correlation distance of the shadowing around the median. The models
+//! are in the submodules, one source each; [`PathLoss`] is the closed set of them.
+
+mod free_space;
+pub mod lte;
+pub mod nyu;
+mod places;
+pub mod tr38901;
+pub mod vehicle;
+
+pub use free_space::{CloseIn, FreeSpace, close_in, free_space, wavelength};
+pub use lte::{HetnetMacro, HetnetPico, LteMacro, UrbanMacro3d, UrbanMicro3d};
+pub use nyu::{Nyu28, Nyu73};
+pub use places::{ByCondition, Places};
+pub use tr38901::{IndoorMixed, IndoorOpen, RuralMacro, UrbanMacro, UrbanMicro};
+pub use vehicle::{VehicleHighway, VehicleUrban};
+
+use crate::error::ConfigError;
+use fadeout_core::math::hypot;
+use fadeout_core::{Hertz, Point};
+
+/// Whether the direct path is clear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// Line of sight.
+    Los,
+    /// No line of sight.
+    Nlos,
+}
+
+/// Where the two ends of a link are, as path-loss formulas want it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ends {
+    /// Distance on the ground d2D, metres.
+    pub ground_m: f64,
+    /// Distance in space d3D, metres.
+    pub slant_m: f64,
+    /// Height of the base station's antenna h_BS, metres.
+    pub base_height_m: f64,
+    /// Height of the UE's antenna h_UT, metres.
+    pub ue_height_m: f64,
+    /// Carrier frequency f_c, GHz.
+    pub carrier_ghz: f64,
+    /// Effective environment height h_E of UMa, metres; 1 for every UE below 13 m (TR 38.901
+    /// Table 7.4.1-1 note 1).
+    pub environment_height_m: f64,
+}
+
+impl Ends {
+    /// From two places and a carrier, with the environment height of a low UE.
+    pub fn new(base: Point, ue: Point, carrier: Hertz) -> Ends {
+        Ends {
+            ground_m: base.ground_distance_to(ue),
+            slant_m: base.distance_to(ue),
+            base_height_m: base.z,
+            ue_height_m: ue.z,
+            carrier_ghz: carrier.0 / 1e9,
+            environment_height_m: 1.0,
+        }
+    }
+
+    /// The same ends, not closer on the ground than a model's shortest distance.
+    fn at_least(&self, ground_m: f64) -> Ends {
+        if self.ground_m >= ground_m {
+            return *self;
+        }
+        Ends {
+            ground_m,
+            slant_m: hypot(ground_m, self.base_height_m - self.ue_height_m),
+            ..*self
+        }
+    }
+}
+
+/// What is known about a place before it is decided: the probabilities of the three states.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StateProbabilities {
+    /// Of LOS.
+    pub los: f64,
+    /// Of outage; only the NYU models have it. The rest is NLOS.
+    pub outage: f64,
+}
+
+impl StateProbabilities {
+    /// Without outage.
+    pub fn los(los: f64) -> StateProbabilities {
+        StateProbabilities { los, outage: 0.0 }
+    }
+}
+
+/// What the rest of the channel asks of a path-loss model.
+pub trait Model {
+    /// Median loss in dB, without shadowing. Ends that are closer than the model's shortest
+    /// distance get the loss at that distance (1 m where the source names none).
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64;
+
+    /// Probabilities of LOS and outage at these ends. A model without states is LOS or NLOS
+    /// everywhere.
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities;
+
+    /// Standard deviation of the shadowing in dB.
+    fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64;
+
+    /// Over which distances places are alike.
+    fn places(&self) -> Places;
+
+    /// Whether tall UEs draw the effective environment height of UMa
+    /// ([`tr38901::uma_environment_height_m`]).
+    fn draws_environment_height(&self) -> bool {
+        false
+    }
+
+    /// # Errors
+    /// When a parameter is out of its range.
+    fn check(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+}
+
+fadeout_core::registry! {
+    /// Every path-loss model that a scenario can name.
+    pub static PATH_LOSS_MODELS;
+
+    /// A path-loss model. [`PATH_LOSS_MODELS`] has names and sources.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum PathLoss {
+        FreeSpace(FreeSpace),
+        CloseIn(CloseIn),
+        UrbanMacro(UrbanMacro),
+        UrbanMicro(UrbanMicro),
+        RuralMacro(RuralMacro),
+        IndoorMixed(IndoorMixed),
+        IndoorOpen(IndoorOpen),
+        LteMacro(LteMacro),
+        HetnetMacro(HetnetMacro),
+        HetnetPico(HetnetPico),
+        UrbanMacro3d(UrbanMacro3d),
+        UrbanMicro3d(UrbanMicro3d),
+        Nyu28(Nyu28),
+        Nyu73(Nyu73),
+        VehicleUrban(VehicleUrban),
+        VehicleHighway(VehicleHighway),
+    }
+    macro path_losses;
+}
+
+impl PathLoss {
+    /// See [`Model::loss_db`].
+    pub fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        path_losses!(self, model => model.loss_db(ends, condition))
+    }
+
+    /// See [`Model::state_probabilities`].
+    pub fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        path_losses!(self, model => model.state_probabilities(ends))
+    }
+
+    /// See [`Model::shadowing_sigma_db`].
+    pub fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        path_losses!(self, model => model.shadowing_sigma_db(ends, condition))
+    }
+
+    /// See [`Model::places`].
+    pub fn places(&self) -> Places {
+        path_losses!(self, model => model.places())
+    }
+
+    /// See [`Model::draws_environment_height`].
+    pub fn draws_environment_height(&self) -> bool {
+        path_losses!(self, model => model.draws_environment_height())
+    }
+
+    /// See [`Model::check`].
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        path_losses!(self, model => model.check())
+    }
+}
+
+#[cfg(test)]
+mod tests;

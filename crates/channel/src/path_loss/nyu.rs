@@ -1,0 +1,154 @@
+//! The 28 and 73 GHz model of M. R. Akdeniz et al., "Millimeter wave channel modeling and
+//! cellular capacity evaluation", IEEE JSAC 32(6), 2014, Table I: floating-intercept path loss
+//! and three states, LOS, NLOS and outage.
+
+use super::{Condition, Ends, Model, Places, StateProbabilities};
+use fadeout_core::math::{exp, log10};
+use fadeout_core::registry::{Entry, Registered, Settings};
+
+/// One fit `alpha + 10 beta log10(d)` with the standard deviation of its shadowing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fit {
+    /// Intercept in dB, at 1 m.
+    pub alpha_db: f64,
+    /// Slope: the path-loss exponent.
+    pub beta: f64,
+    /// Standard deviation of the shadowing in dB.
+    pub sigma_db: f64,
+}
+
+impl Fit {
+    /// The loss at the ends' slant distance, at least 1 m.
+    pub fn loss_db(&self, ends: &Ends) -> f64 {
+        self.alpha_db + 10.0 * self.beta * log10(ends.slant_m.max(1.0))
+    }
+}
+
+/// 28 GHz in LOS.
+pub const LOS_28: Fit = Fit {
+    alpha_db: 61.4,
+    beta: 2.0,
+    sigma_db: 5.8,
+};
+/// 28 GHz in NLOS.
+pub const NLOS_28: Fit = Fit {
+    alpha_db: 72.0,
+    beta: 2.92,
+    sigma_db: 8.7,
+};
+/// 73 GHz in LOS.
+pub const LOS_73: Fit = Fit {
+    alpha_db: 69.8,
+    beta: 2.0,
+    sigma_db: 5.8,
+};
+/// 73 GHz in NLOS.
+pub const NLOS_73: Fit = Fit {
+    alpha_db: 82.7,
+    beta: 2.69,
+    sigma_db: 7.7,
+};
+/// 73 GHz in NLOS, the paper's other fit.
+pub const NLOS_73_OTHER: Fit = Fit {
+    alpha_db: 86.6,
+    beta: 2.45,
+    sigma_db: 8.0,
+};
+
+/// A band with its own fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Band {
+    /// 28 GHz.
+    Ghz28,
+    /// 73 GHz.
+    Ghz73,
+}
+
+/// The fit for a band and a condition.
+pub fn fit(band: Band, condition: Condition) -> Fit {
+    match (band, condition) {
+        (Band::Ghz28, Condition::Los) => LOS_28,
+        (Band::Ghz28, Condition::Nlos) => NLOS_28,
+        (Band::Ghz73, Condition::Los) => LOS_73,
+        (Band::Ghz73, Condition::Nlos) => NLOS_73,
+    }
+}
+
+/// Probabilities of LOS and of outage at a distance in metres; the rest is NLOS (equations 8a to
+/// 8c with 1/a_out = 30 m, b_out = 5.2, 1/a_los = 67.1 m).
+pub fn state_probabilities(distance_m: f64) -> (f64, f64) {
+    let outage = (1.0 - exp(-distance_m / 30.0 + 5.2)).max(0.0);
+    ((1.0 - outage) * exp(-distance_m / 67.1), outage)
+}
+
+/// Akdeniz et al. at 28 GHz, with outage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nyu28;
+
+impl Registered for Nyu28 {
+    const ENTRY: Entry = Entry::new(
+        "nyu-28",
+        "measurement",
+        "28 GHz in New York, with an outage state.",
+        "Akdeniz et al., IEEE JSAC 32(6), 2014, Table I",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Nyu28
+    }
+}
+
+impl Model for Nyu28 {
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        fit(Band::Ghz28, condition).loss_db(ends)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        let (los, outage) = state_probabilities(ends.slant_m);
+        StateProbabilities { los, outage }
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        fit(Band::Ghz28, condition).sigma_db
+    }
+
+    fn places(&self) -> Places {
+        Places::URBAN_MICRO
+    }
+}
+
+/// Akdeniz et al. at 73 GHz, with outage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nyu73;
+
+impl Registered for Nyu73 {
+    const ENTRY: Entry = Entry::new(
+        "nyu-73",
+        "measurement",
+        "73 GHz in New York, with an outage state.",
+        "Akdeniz et al., IEEE JSAC 32(6), 2014, Table I",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Nyu73
+    }
+}
+
+impl Model for Nyu73 {
+    fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
+        fit(Band::Ghz73, condition).loss_db(ends)
+    }
+
+    fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
+        let (los, outage) = state_probabilities(ends.slant_m);
+        StateProbabilities { los, outage }
+    }
+
+    fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
+        fit(Band::Ghz73, condition).sigma_db
+    }
+
+    fn places(&self) -> Places {
+        Places::URBAN_MICRO
+    }
+}

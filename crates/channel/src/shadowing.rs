@@ -1,0 +1,216 @@
+//! Shadowing and the line-of-sight state as functions of the UE's place.
+//!
+//! Each site has its maps: one Gaussian field for shadowing in LOS, one in NLOS, one for the state;
+//! and those of K factor and delay spread where these are drawn.
+//! Whoever stands at a place sees what the map says there, so two UEs side by side are alike, a UE
+//! that comes back finds what it left, and a UE whose path becomes blocked or clear meets another
+//! map's value. All sites share one more field; it makes their shadowing correlated.
+
+use super::field::{Field, Lattice};
+use super::path_loss::Condition;
+use fadeout_core::math::exp;
+use fadeout_core::random::Stream;
+use std::sync::Arc;
+
+/// Correlation of the shadowing at two places `displacement` apart:
+/// `exp(-displacement / distance)`.
+///
+/// Standard: TR 38.901 §7.4.4, equation 7.4-5.
+pub fn correlation(displacement_m: f64, distance_m: f64) -> f64 {
+    exp(-displacement_m / distance_m)
+}
+
+/// One step of the autoregressive form of the same process, `rho S + sqrt(1 - rho^2) sigma w` with
+/// a standard normal w: for those who walk along a way instead of reading a map.
+pub fn step(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> f64 {
+    correlation * shadowing_db + (1.0 - correlation * correlation).sqrt() * sigma_db * normal
+}
+
+/// What makes a site's maps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MapScales {
+    /// Correlation distances of the shadowing in LOS and NLOS, metres.
+    pub(crate) shadowing_m: [f64; 2],
+    /// Correlation distance of the K factor in LOS, metres, if there is a map of it.
+    pub(crate) k_factor_m: Option<f64>,
+    /// Correlation distances of the delay spread in LOS and NLOS, metres, if there are maps of it.
+    pub(crate) delay_spread_m: [Option<f64>; 2],
+    /// Correlation distance of the state, metres.
+    pub(crate) state_m: f64,
+    /// Correlation between sites.
+    pub(crate) between_sites: f64,
+}
+
+/// The fields that all sites share: shadowing in LOS and NLOS.
+#[derive(Debug)]
+pub(crate) struct CommonMap {
+    scales: MapScales,
+    shadowing: [Field; 2],
+}
+
+impl CommonMap {
+    pub(crate) fn new(scales: MapScales, seed: u64) -> CommonMap {
+        CommonMap {
+            scales,
+            shadowing: shadowing_fields(&scales, seed, "radio.shadowing.common", 0),
+        }
+    }
+}
+
+fn shadowing_fields(scales: &MapScales, seed: u64, domain: &str, entity: u64) -> [Field; 2] {
+    let mut stream = Stream::new(seed, domain, entity);
+    scales
+        .shadowing_m
+        .map(|distance_m| Field::new(&mut stream, distance_m))
+}
+
+/// One site's maps.
+#[derive(Debug)]
+pub(crate) struct SiteMap {
+    common: Arc<CommonMap>,
+    shadowing: [Field; 2],
+    state: Field,
+    k_factor: Option<Field>,
+    delay_spread: [Option<Field>; 2],
+}
+
+impl SiteMap {
+    pub(crate) fn new(common: &Arc<CommonMap>, seed: u64, site: u64) -> SiteMap {
+        let mut stream = Stream::new(seed, "radio.line_of_sight", site);
+        let mut spreads = Stream::new(seed, "radio.delay_spread", site);
+        let mut factors = Stream::new(seed, "radio.k_factor", site);
+        let scales = &common.scales;
+        SiteMap {
+            shadowing: shadowing_fields(scales, seed, "radio.shadowing.site", site),
+            state: Field::new(&mut stream, scales.state_m),
+            k_factor: scales
+                .k_factor_m
+                .map(|distance_m| Field::new(&mut factors, distance_m)),
+            delay_spread: scales
+                .delay_spread_m
+                .map(|distance_m| distance_m.map(|m| Field::new(&mut spreads, m))),
+            common: Arc::clone(common),
+        }
+    }
+}
+
+/// Reads a site's maps for one UE.
+#[derive(Debug)]
+pub(crate) struct MapReader {
+    map: Arc<SiteMap>,
+    shadowing: [Lattice; 2],
+    state: Lattice,
+    k_factor: Lattice,
+    delay_spread: [Lattice; 2],
+}
+
+impl MapReader {
+    pub(crate) fn new(map: Arc<SiteMap>) -> MapReader {
+        MapReader {
+            map,
+            shadowing: [Lattice::new(), Lattice::new()],
+            state: Lattice::new(),
+            k_factor: Lattice::new(),
+            delay_spread: [Lattice::new(), Lattice::new()],
+        }
+    }
+
+    /// Shadowing at a place, in standard deviations.
+    pub(crate) fn shadowing(&mut self, condition: Condition, place: (f64, f64)) -> f64 {
+        let n = match condition {
+            Condition::Los => 0,
+            Condition::Nlos => 1,
+        };
+        let scales = &self.map.common.scales;
+        let (own, common) = (&self.map.shadowing[n], &self.map.common.shadowing[n]);
+        let shared = scales.between_sites;
+        self.shadowing[n].at(place, scales.shadowing_m[n], |x, y| {
+            shared.sqrt() * common.at(x, y, 0.0) + (1.0 - shared).sqrt() * own.at(x, y, 0.0)
+        })
+    }
+
+    /// A standard normal number at a place, whose share the probability of LOS is compared with.
+    pub(crate) fn state(&mut self, place: (f64, f64)) -> f64 {
+        let distance_m = self.map.common.scales.state_m;
+        read(&mut self.state, Some(&self.map.state), distance_m, place)
+    }
+
+    /// K factor at a place, in standard deviations from its mean; zero where it is not drawn.
+    pub(crate) fn k_factor(&mut self, place: (f64, f64)) -> f64 {
+        let distance_m = self.map.common.scales.k_factor_m.unwrap_or(1.0);
+        let field = self.map.k_factor.as_ref();
+        read(&mut self.k_factor, field, distance_m, place)
+    }
+
+    /// Delay spread at a place in LOS (0) or NLOS (1), in standard deviations of its logarithm;
+    /// zero where it is not drawn.
+    pub(crate) fn delay_spread(&mut self, condition: usize, place: (f64, f64)) -> f64 {
+        let distance_m = self.map.common.scales.delay_spread_m[condition].unwrap_or(1.0);
+        let field = self.map.delay_spread[condition].as_ref();
+        read(&mut self.delay_spread[condition], field, distance_m, place)
+    }
+}
+
+fn read(lattice: &mut Lattice, field: Option<&Field>, distance_m: f64, place: (f64, f64)) -> f64 {
+    field.map_or(0.0, |field| {
+        lattice.at(place, distance_m, |x, y| field.at(x, y, 0.0))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCALES: MapScales = MapScales {
+        shadowing_m: [10.0, 13.0],
+        k_factor_m: None,
+        delay_spread_m: [None, None],
+        state_m: 50.0,
+        between_sites: 0.5,
+    };
+
+    #[test]
+    fn two_sites_are_half_correlated_and_two_conditions_not_at_all() {
+        let (mut sites, mut conditions) = (0.0, 0.0);
+        let count = 3000;
+        for seed in 0..count {
+            let common = Arc::new(CommonMap::new(SCALES, seed));
+            let reader = |site| MapReader::new(Arc::new(SiteMap::new(&common, seed, site)));
+            let (mut first, mut second) = (reader(0), reader(1));
+            let place = (33.0, -7.0);
+            let here = first.shadowing(Condition::Los, place);
+            sites += here * second.shadowing(Condition::Los, place);
+            conditions += here * first.shadowing(Condition::Nlos, place);
+        }
+        // Four standard errors of a product of normals: 4 * 1.12 / sqrt(3000), and at most 2.6 %
+        // for the lattice.
+        let count = count as f64;
+        assert!((sites / count - 0.5).abs() < 0.1, "{}", sites / count);
+        assert!((conditions / count).abs() < 0.08, "{}", conditions / count);
+    }
+
+    #[test]
+    fn along_a_way_the_shadowing_keeps_its_correlation() {
+        let common = Arc::new(CommonMap::new(SCALES, 7));
+        let mut reader = MapReader::new(Arc::new(SiteMap::new(&common, 7, 0)));
+        let values: Vec<f64> = (0..200_000)
+            .map(|n| reader.shadowing(Condition::Nlos, (f64::from(n), 0.0)))
+            .collect();
+        let moment = |lag: usize| {
+            let pairs = values.iter().zip(&values[lag..]);
+            pairs.map(|(a, b)| a * b).sum::<f64>() / (values.len() - lag) as f64
+        };
+        let variance = moment(0);
+        // One realisation of 192 waves: its variance is right to a few percent.
+        assert!((variance - 1.0).abs() < 0.08, "{variance}");
+        for lag in [2, 5, 13, 26] {
+            let found = moment(lag) / variance;
+            let expected = correlation(lag as f64, 13.0);
+            // A realisation of N waves is off by about sqrt(1 / 2N): 5 %.
+            assert!(
+                (found - expected).abs() < 0.12,
+                "{lag} m: {found} {expected}"
+            );
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Numbers of the standards, read from their data files while the program is compiled: a row that is
+//! missing, or a cell that is no number, does not compile.
+
+/// The text of a cell: column `column`, counted from 0, of the row that begins with `key`, a comma
+/// behind it. A key may be several cells.
+///
+/// # Panics
+/// There is no such row or column.
+pub(crate) const fn cell(table: &'static str, key: &str, column: usize) -> &'static str {
+    let text = table.as_bytes();
+    let mut line = 0;
+    while line < text.len() {
+        if begins(text, line, key.as_bytes()) {
+            return field(table, line, column);
+        }
+        while line < text.len() && text[line] != b'\n' {
+            line += 1;
+        }
+        line += 1;
+    }
+    panic!("the table has no such row")
+}
+
+/// The number in a cell; see [`cell`].
+///
+/// # Panics
+/// There is no such row or column, or no decimal number of at most 15 digits in it.
+pub(crate) const fn number(table: &'static str, key: &str, column: usize) -> f64 {
+    let text = cell(table, key, column).as_bytes();
+    assert!(
+        !text.is_empty() && text.len() < 16,
+        "an empty or a long cell"
+    );
+    // Both are exact, so the quotient is the number nearest to what is written.
+    let (mut digits, mut scale) = (0_u64, 1_u64);
+    let (mut index, mut is_fraction) = (0, false);
+    while index < text.len() {
+        match text[index] {
+            b'.' if !is_fraction => is_fraction = true,
+            digit @ b'0'..=b'9' => {
+                digits = digits * 10 + (digit - b'0') as u64;
+                if is_fraction {
+                    scale *= 10;
+                }
+            }
+            _ => panic!("the cell is no number"),
+        }
+        index += 1;
+    }
+    digits as f64 / scale as f64
+}
+
+/// Whether a row begins with `key` and a comma.
+const fn begins(text: &[u8], line: usize, key: &[u8]) -> bool {
+    let mut index = 0;
+    while index < key.len() {
+        if line + index >= text.len() || text[line + index] != key[index] {
+            return false;
+        }
+        index += 1;
+    }
+    line + index < text.len() && text[line + index] == b','
+}
+
+/// A cell of the row that begins at `line`.
+const fn field(table: &'static str, line: usize, column: usize) -> &'static str {
+    let text = table.as_bytes();
+    let (mut start, mut before) = (line, column);
+    while before > 0 {
+        assert!(start < text.len() && text[start] != b'\n', "a short row");
+        if text[start] == b',' {
+            before -= 1;
+        }
+        start += 1;
+    }
+    let mut end = start;
+    while end < text.len() && text[end] != b',' && text[end] != b'\n' {
+        end += 1;
+    }
+    table.split_at(end).0.split_at(start).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "# source\nname,part,x\na,b,7.82\na,bc,0.05\nab,b,120\n";
+
+    #[test]
+    fn a_cell_is_that_of_its_row_and_column() {
+        assert_eq!(cell(TABLE, "a", 1), "b");
+        assert_eq!(cell(TABLE, "ab", 2), "120");
+        assert_eq!(cell(TABLE, "a,bc", 2), "0.05");
+    }
+
+    #[test]
+    fn a_number_is_the_one_that_is_written() {
+        assert_eq!(number(TABLE, "a,b", 2), 7.82);
+        assert_eq!(number(TABLE, "a,bc", 2), 0.05);
+        assert_eq!(number(TABLE, "ab,b", 2), 120.0);
+    }
+
+    #[test]
+    #[should_panic(expected = "no such row")]
+    fn a_row_that_is_missing_is_an_error() {
+        number(TABLE, "b", 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "a short row")]
+    fn a_column_that_is_missing_is_an_error() {
+        number(TABLE, "a,b", 3);
+    }
+
+    #[test]
+    #[should_panic(expected = "no number")]
+    fn a_word_is_no_number() {
+        number(TABLE, "ab", 1);
+    }
+}

@@ -1,0 +1,88 @@
+//! The soft passage between LOS and NLOS.
+//!
+//! Near the border the channel is `w H_LOS + sqrt(1 - w^2) H_NLOS`, so both conditions' powers add
+//! up with the shares `w^2` and `1 - w^2`.
+//!
+//! Standard: TR 38.901 §7.6.3.3.
+
+use super::path_loss::Condition;
+use fadeout_core::math::{atan, from_db, to_db};
+use std::f64::consts::FRAC_1_PI;
+
+/// The weight w of LOS in the amplitude, from 0 to 1, where the Gaussian field of the state is
+/// `beyond` standard deviations on the LOS side of its threshold:
+/// `1/2 + atan(sqrt(20 / wavelength) beyond) / pi`.
+pub(super) fn los_weight(beyond: f64, wavelength_m: f64) -> f64 {
+    0.5 + atan((20.0 / wavelength_m).sqrt() * beyond) * FRAC_1_PI
+}
+
+/// What becomes of the power of a condition while the other mixes in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Transition {
+    /// Share of LOS in the power.
+    pub(super) los_share: f64,
+    /// What the mix has more than the condition alone, dB.
+    pub(super) gain_db: f64,
+}
+
+impl Transition {
+    /// One condition alone.
+    pub(super) fn none(condition: Condition) -> Transition {
+        Transition {
+            los_share: match condition {
+                Condition::Los => 1.0,
+                Condition::Nlos => 0.0,
+            },
+            gain_db: 0.0,
+        }
+    }
+
+    /// In `condition`, with this weight of LOS; the other condition has a loss of `excess_db` more.
+    pub(super) fn new(condition: Condition, los_weight: f64, excess_db: f64) -> Transition {
+        let los = los_weight * los_weight;
+        let other = from_db(-excess_db);
+        let (los, nlos) = match condition {
+            Condition::Los => (los, (1.0 - los) * other),
+            Condition::Nlos => (los * other, 1.0 - los),
+        };
+        Transition {
+            los_share: los / (los + nlos),
+            gain_db: to_db(los + nlos),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mix_is_the_same_from_either_side() {
+        let los = Transition::new(Condition::Los, 0.6, 20.0);
+        let nlos = Transition::new(Condition::Nlos, 0.6, -20.0);
+        // 0.36 of LOS and 0.64 of a hundredth of it.
+        assert!((los.gain_db - to_db(0.3664)).abs() < 1e-12, "{los:?}");
+        assert!(
+            (nlos.gain_db - los.gain_db - 20.0).abs() < 1e-12,
+            "{nlos:?}"
+        );
+        assert!((los.los_share - nlos.los_share).abs() < 1e-12);
+        assert!((los.los_share - 0.36 / 0.3664).abs() < 1e-12);
+    }
+
+    #[test]
+    fn far_from_the_border_one_condition_is_left() {
+        assert_eq!(los_weight(f64::INFINITY, 0.01), 1.0);
+        assert_eq!(los_weight(f64::NEG_INFINITY, 0.01), 0.0);
+        assert_eq!(los_weight(0.0, 0.01), 0.5);
+        for condition in [Condition::Los, Condition::Nlos] {
+            let weight = if condition == Condition::Los {
+                1.0
+            } else {
+                0.0
+            };
+            let alone = Transition::new(condition, weight, 7.0);
+            assert_eq!(alone, Transition::none(condition));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What changes from place to place: soft states, K factors and delay spreads.
+
+use fadeout_channel::fading::{Fading, TdlProfile};
+use fadeout_channel::path_loss::{Condition, PathLoss, UrbanMicro};
+use fadeout_channel::{
+    ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey, State, large_scale,
+};
+use fadeout_core::math::{exp, log10};
+use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
+
+fn link(config: &ChannelConfig, seed: u64) -> LinkChannel {
+    let mut environment = Environment::new(config.clone(), seed).expect("a valid channel");
+    environment.link(LinkKey {
+        site: 0,
+        cell: 0,
+        ue: 0,
+    })
+}
+
+/// A UE at rest on a street that passes the mast, 20 m away.
+fn at(x: f64) -> LinkEnds {
+    LinkEnds::new(
+        Kinematics::at_rest(Point::new(0.0, 0.0, 10.0)),
+        Kinematics::at_rest(Point::new(x, 20.0, 1.5)),
+    )
+}
+
+fn street(line_of_sight: LineOfSight) -> ChannelConfig {
+    ChannelConfig {
+        carrier: Hertz(28e9),
+        path_loss: PathLoss::UrbanMicro(UrbanMicro),
+        line_of_sight,
+        shadowing: None,
+        ..ChannelConfig::default()
+    }
+}
+
+#[test]
+fn soft_states_pass_within_metres_and_are_the_drawn_ones_elsewhere() {
+    let (mut soft, mut drawn) = (
+        link(&street(LineOfSight::Soft), 4),
+        link(&street(LineOfSight::Drawn), 4),
+    );
+    let (mut steepest, mut steepest_drawn) = (0.0_f64, 0.0_f64);
+    let (mut before, mut flips, mut near) = (None, 0, 0);
+    let count = 40_000;
+    for step in 0..count {
+        let x = 20.0 + f64::from(step) * 0.005;
+        let now = Time::ZERO + Span::from_millis(step as u64);
+        let ends = at(x);
+        let gains = (
+            soft.large_scale_db(now, &ends),
+            drawn.large_scale_db(now, &ends),
+        );
+        let (a, b) = (soft.large_scale(), drawn.large_scale());
+        assert_eq!(a.state, b.state);
+        assert!((gains.0 - gains.1 - a.transition_db).abs() < 1e-9);
+        near += u32::from(a.transition_db.abs() > 0.5);
+        if let Some((gain, drawn_gain, state)) = before {
+            let (one, other): (f64, f64) = (gains.0 - gain, gains.1 - drawn_gain);
+            steepest = steepest.max(one.abs());
+            steepest_drawn = steepest_drawn.max(other.abs());
+            flips += u32::from(state != a.state);
+        }
+        before = Some((gains.0, gains.1, a.state));
+    }
+    assert!(flips >= 2, "{flips}");
+    // 5 mm at a time: the drawn state jumps by more than 10 dB, the soft one climbs.
+    assert!(steepest_drawn > 10.0, "{steepest_drawn}");
+    assert!(steepest < 1.0, "{steepest}");
+    println!("{steepest} {steepest_drawn} {flips} {near}");
+}
+
+#[test]
+fn the_power_of_a_transition_is_that_of_both_conditions_together() {
+    // Fading changes with time here: the surroundings move.
+    let config = ChannelConfig {
+        environment_speed: 10.0,
+        los_fading: Fading::Rician { k_db: 3.0 },
+        nlos_fading: Fading::Tdl {
+            profile: TdlProfile::B,
+            delay_spread: Span::from_nanos(100),
+        },
+        ..street(LineOfSight::Soft)
+    };
+    let mut found = 0;
+    for seed in 0..40 {
+        let mut link = link(&config, seed);
+        for step in 0..400 {
+            let x = 20.0 + step as f64 * 0.25;
+            let now = Time::ZERO + Span::from_secs(step);
+            link.large_scale_db(now, &at(x));
+            if link.large_scale().transition_db.abs() < 3.0 {
+                continue;
+            }
+            // Close to the border both conditions have a share of the power.
+            assert_eq!(link.sub_bands(), Some(16));
+            let (mut sum, count) = (0.0, 4000);
+            for n in 0..count {
+                let later = now + Span::from_micros(n * 250);
+                sum += link.fading_flat(later);
+            }
+            let mean = sum / count as f64;
+            // A second at a Doppler shift of 930 Hz: hundreds of fades.
+            assert!((mean - 1.0).abs() < 0.1, "seed {seed} at {x} m: {mean}");
+            found += 1;
+        }
+    }
+    assert!(found > 5, "{found}");
+}
+
+#[test]
+fn drawn_k_factors_and_delay_spreads_have_the_tables_law() {
+    let tdl = |profile| Fading::Tdl {
+        profile,
+        delay_spread: Span::ZERO,
+    };
+    let config = |is_los, fading| ChannelConfig {
+        line_of_sight: LineOfSight::Given(is_los),
+        los_fading: fading,
+        nlos_fading: fading,
+        draws_k_factor: true,
+        draws_delay_spread: true,
+        ..street(LineOfSight::Drawn)
+    };
+    let rician = config(true, Fading::Rician { k_db: 0.0 });
+    let spread = |condition| {
+        large_scale::delay_spread_lg(&PathLoss::UrbanMicro(UrbanMicro), condition, 28.0)
+    };
+    for (config, law) in [
+        (
+            rician,
+            large_scale::k_factor_db(&PathLoss::UrbanMicro(UrbanMicro)),
+        ),
+        (config(true, tdl(TdlProfile::D)), spread(Condition::Los)),
+        (config(false, tdl(TdlProfile::A)), spread(Condition::Nlos)),
+    ] {
+        let value = |link: &mut LinkChannel, x: f64| {
+            link.large_scale_db(Time::ZERO, &at(x));
+            let parts = link.large_scale();
+            let lg = parts.delay_spread_s.map(log10);
+            parts.k_factor_db.or(lg).expect("a drawn value")
+        };
+        let (mut sum, mut square, mut product) = (0.0, 0.0, 0.0);
+        let count = 4000;
+        for seed in 0..count {
+            let mut link = link(&config, seed);
+            let here = value(&mut link, 100.0) - law.mean;
+            let there = value(&mut link, 100.0 + law.distance_m) - law.mean;
+            sum += here;
+            square += here * here;
+            product += here * there;
+        }
+        let count = count as f64;
+        let variance = law.deviation * law.deviation;
+        // Four standard errors at 4000 places: 4 / sqrt(4000) of a deviation, and 4 sqrt(2 / 4000)
+        // of a variance; the lattice lowers a variance by up to 2.6 % besides.
+        assert!((sum / count).abs() < 0.064 * law.deviation, "{law:?}");
+        assert!((square / count / variance - 1.0).abs() < 0.12, "{law:?}");
+        let correlation = product / count / variance;
+        assert!(
+            (correlation - exp(-1.0)).abs() < 0.09,
+            "{law:?}: {correlation}"
+        );
+    }
+}
+
+#[test]
+fn a_drawn_spread_changes_the_band_and_nothing_else() {
+    // Two sub-bands far apart are alike where the spread is short and not where it is long.
+    let config = ChannelConfig {
+        line_of_sight: LineOfSight::Given(false),
+        nlos_fading: Fading::Tdl {
+            profile: TdlProfile::A,
+            delay_spread: Span::ZERO,
+        },
+        draws_delay_spread: true,
+        bandwidth: Hertz(20e6),
+        ..street(LineOfSight::Drawn)
+    };
+    let mut sums = [(0.0_f64, 0_u32); 2];
+    for seed in 0..3000 {
+        let mut link = link(&config, seed);
+        link.large_scale_db(Time::ZERO, &at(80.0));
+        assert_eq!(link.large_scale().state, State::Nlos);
+        let spread = link.large_scale().delay_spread_s.expect("drawn");
+        let mut gains = [0.0_f32; 16];
+        link.fading(Time::ZERO, &mut gains);
+        let product = f64::from(gains[0] - 1.0) * f64::from(gains[15] - 1.0);
+        let half = usize::from(spread > 70e-9);
+        sums[half].0 += product;
+        sums[half].1 += 1;
+    }
+    let [short, long] = sums.map(|(sum, count)| sum / f64::from(count));
+    assert!(short > 0.4 && long < 0.2, "{short} {long}");
+    assert!(sums.iter().all(|&(_, count)| count > 500), "{sums:?}");
+}

@@ -1,0 +1,468 @@
+//! Links against closed forms, and what a link must never depend on.
+
+use fadeout_channel::antenna::{Angles, Antenna, Array, BeamManagement, Mounted};
+use fadeout_channel::blockage::{Blockage, Crossing, Crowd, FourState, ModelA, Periodic, TwoState};
+use fadeout_channel::fading::{FADING_MODELS, Fading, TdlProfile, statistics};
+use fadeout_channel::path_loss::{Condition, Ends, FreeSpace, Nyu28, PATH_LOSS_MODELS, PathLoss};
+use fadeout_channel::{
+    ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey, State,
+};
+use fadeout_core::math::{j0, to_db};
+use fadeout_core::{Hertz, Kinematics, Point, Span, Time, Vector};
+use std::f64::consts::TAU;
+
+const WAVELENGTH: f64 = 3.0e8 / 3.0e9;
+
+/// A carrier of 3 GHz that does nothing but fade.
+fn only_fading(fading: Fading) -> ChannelConfig {
+    ChannelConfig {
+        carrier: Hertz(3e9),
+        path_loss: PathLoss::FreeSpace(FreeSpace),
+        line_of_sight: LineOfSight::Given(true),
+        shadowing: None,
+        los_fading: fading,
+        nlos_fading: fading,
+        environment_speed: 0.0,
+        ..ChannelConfig::default()
+    }
+}
+
+fn link(config: &ChannelConfig, seed: u64, ue: u32) -> LinkChannel {
+    let mut environment = Environment::new(config.clone(), seed).expect("a valid channel");
+    environment.link(LinkKey {
+        site: 0,
+        cell: 0,
+        ue,
+    })
+}
+
+fn mast() -> Kinematics {
+    Kinematics::at_rest(Point::new(0.0, 0.0, 10.0))
+}
+
+/// A UE on a straight way of 10 m/s past the mast.
+fn walker(t: Time) -> LinkEnds {
+    let x = 10.0 * t.as_secs_f64();
+    LinkEnds::new(
+        mast(),
+        Kinematics {
+            position: Point::new(x, 100.0, 1.5),
+            velocity: Vector::new(10.0, 0.0, 0.0),
+        },
+    )
+}
+
+fn secs(t: f64) -> Time {
+    Time::ZERO + Span::from_secs_f64(t)
+}
+
+/// Gains of many links at instants `step` apart, `count` of each.
+fn traces(config: &ChannelConfig, links: u32, step: f64, count: usize) -> Vec<Vec<f64>> {
+    (0..links)
+        .map(|ue| {
+            let mut link = link(config, 1, ue);
+            link.large_scale_db(Time::ZERO, &walker(Time::ZERO));
+            (0..count)
+                .map(|n| link.fading_flat(secs(n as f64 * step)))
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn a_moving_ue_sees_clarkes_correlation_of_power() {
+    let doppler = 10.0 / WAVELENGTH;
+    let step = 0.1 / doppler;
+    let traces = traces(&only_fading(Fading::Rayleigh), 400, step, 400);
+    for lag in [0_usize, 1, 2, 3, 4, 6, 8] {
+        let (mut product, mut count) = (0.0, 0);
+        for trace in &traces {
+            for (a, b) in trace.iter().zip(&trace[lag..]) {
+                product += (a - 1.0) * (b - 1.0);
+                count += 1;
+            }
+        }
+        let amplitude = j0(TAU * 0.1 * lag as f64);
+        let found = product / f64::from(count);
+        // The power of a sum of 16 waves has a variance of 1 - 1/16; 400 links of 40 wavelengths
+        // know it to about 2 %.
+        let expected = amplitude * amplitude;
+        assert!((found - expected).abs() < 0.09, "{lag}: {found} {expected}");
+    }
+}
+
+#[test]
+fn fades_are_as_frequent_and_as_long_as_rice_says() {
+    let doppler = 10.0 / WAVELENGTH;
+    let step = 0.002 / doppler;
+    let (links, count) = (60, 20_000);
+    let traces = traces(&only_fading(Fading::Rayleigh), links, step, count);
+    for ratio in [0.05, 0.1, 0.3, 1.0] {
+        let (mut crossings, mut below) = (0_u32, 0_u32);
+        for trace in &traces {
+            crossings += trace
+                .windows(2)
+                .filter(|p| p[0] >= ratio && p[1] < ratio)
+                .count() as u32;
+            below += trace.iter().filter(|gain| **gain < ratio).count() as u32;
+        }
+        let time = f64::from(links) * count as f64 * step;
+        let rate = f64::from(crossings) / time;
+        let duration = f64::from(below) * step / f64::from(crossings);
+        let expected = statistics::rayleigh_crossings(doppler, ratio);
+        // 24 s at 100 Hz: above 1 200 crossings of each level, in 60 links of 40 wavelengths.
+        assert!(
+            (rate / expected - 1.0).abs() < 0.1,
+            "{ratio}: {rate} {expected}"
+        );
+        let expected = statistics::rayleigh_fade_duration(doppler, ratio);
+        assert!(
+            (duration / expected - 1.0).abs() < 0.1,
+            "{ratio}: {duration} {expected}"
+        );
+    }
+}
+
+#[test]
+fn gains_follow_the_rician_law() {
+    for k_db in [0.0, 9.0] {
+        let config = only_fading(Fading::Rician { k_db });
+        let mut gains: Vec<f64> = traces(&config, 4000, 0.037, 25).concat();
+        let mean = gains.iter().sum::<f64>() / gains.len() as f64;
+        // 100 000 gains of a variance of at most 0.75, correlated within a link.
+        assert!((mean - 1.0).abs() < 0.02, "{mean}");
+        gains.sort_by(f64::total_cmp);
+        for ratio in [0.2, 0.5, 1.0, 1.5] {
+            let below = gains.partition_point(|gain| *gain < ratio) as f64 / gains.len() as f64;
+            let expected = statistics::rician_outage(fadeout_core::math::from_db(k_db), ratio);
+            assert!(
+                (below - expected).abs() < 0.01,
+                "{k_db} {ratio}: {below} {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn deep_fades_of_sixteen_waves_are_as_rare_as_of_many() {
+    let gains: Vec<f64> = traces(&only_fading(Fading::Rayleigh), 8000, 0.037, 50).concat();
+    for ratio in [0.01, 0.1, 1.0] {
+        let below = gains.iter().filter(|gain| **gain < ratio).count() as f64;
+        let expected = statistics::rayleigh_outage(ratio) * gains.len() as f64;
+        // 4 000 of the deepest: 1.6 % by chance, and the law of 16 waves is off by 3 %.
+        assert!(
+            (below / expected - 1.0).abs() < 0.06,
+            "{ratio}: {below} {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_wideband_channel_is_as_flat_as_its_delay_spread_allows() {
+    let config = ChannelConfig {
+        bandwidth: Hertz(20e6),
+        sub_bands: 64,
+        ..only_fading(Fading::Tdl {
+            profile: TdlProfile::C,
+            delay_spread: Span::from_nanos(300),
+        })
+    };
+    let taps = TdlProfile::C.taps();
+    let total: f64 = taps.iter().map(|tap| tap.power).sum();
+    // Correlation of the gain over a frequency offset: the transform of the delay profile.
+    let expected = |offset: f64| {
+        let (mut real, mut imaginary) = (0.0, 0.0);
+        for tap in &taps {
+            let angle = TAU * offset * tap.delay * 300e-9;
+            real += tap.power / total * fadeout_core::math::cos(angle);
+            imaginary += tap.power / total * fadeout_core::math::sin(angle);
+        }
+        real * real + imaginary * imaginary
+    };
+    let mut gains = [0.0_f32; 64];
+    let (mut mean, mut products, mut count) = (0.0, [0.0; 4], 0);
+    let lags = [0_usize, 1, 3, 10];
+    for ue in 0..3000 {
+        let mut link = link(&config, 1, ue);
+        link.large_scale_db(Time::ZERO, &walker(Time::ZERO));
+        link.fading(Time::ZERO, &mut gains);
+        let flat = f64::from(gains.iter().sum::<f32>()) / 64.0;
+        assert!((link.fading_flat(Time::ZERO) - flat).abs() < 1e-5);
+        for n in 0..50 {
+            mean += f64::from(gains[n]);
+            count += 1;
+            for (product, lag) in products.iter_mut().zip(lags) {
+                *product += f64::from((gains[n] - 1.0) * (gains[n + lag] - 1.0));
+            }
+        }
+    }
+    let count = f64::from(count);
+    assert!((mean / count - 1.0).abs() < 0.03, "{}", mean / count);
+    for (product, lag) in products.iter().zip(lags) {
+        let (found, expected) = (product / count, expected(20e6 / 64.0 * lag as f64));
+        // 3 000 links of about ten coherence bandwidths; taps of eight waves are a little less
+        // spread than Gaussian ones.
+        assert!((found - expected).abs() < 0.07, "{lag}: {found} {expected}");
+    }
+}
+
+#[test]
+fn doppler_follows_the_speed_and_a_ue_that_stops_keeps_its_fade() {
+    let mut link = link(&only_fading(Fading::Rayleigh), 1, 0);
+    let stopped = |t: Time| {
+        let travelled = t.as_secs_f64().min(1.0) * 10.0;
+        let speed = if t < secs(1.0) { 10.0 } else { 0.0 };
+        LinkEnds::new(
+            mast(),
+            Kinematics {
+                position: Point::new(travelled, 100.0, 1.5),
+                velocity: Vector::new(speed, 0.0, 0.0),
+            },
+        )
+    };
+    let mut gain = |t: f64| {
+        link.large_scale_db(secs(t), &stopped(secs(t)));
+        link.fading_flat(secs(t))
+    };
+    let (moving, later) = (gain(0.5), gain(0.51));
+    let (at_rest, still) = (gain(1.0), gain(60.0));
+    assert!((moving - later).abs() > 0.01);
+    assert!((at_rest - still).abs() < 1e-6, "{at_rest} {still}");
+}
+
+#[test]
+fn path_loss_medians_and_states_are_those_of_the_formulas() {
+    let config = ChannelConfig {
+        carrier: Hertz(28e9),
+        path_loss: PathLoss::Nyu28(Nyu28),
+        ..ChannelConfig::default()
+    };
+    for distance in [50.0, 100.0, 170.0] {
+        let ends = LinkEnds::new(mast(), Kinematics::at_rest(Point::new(distance, 0.0, 10.0)));
+        let geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
+        let probabilities = config.path_loss.state_probabilities(&geometry);
+        let (mut los, mut outage, mut gains) = (0_u32, 0_u32, Vec::new());
+        let count = 2000;
+        for seed in 0..count {
+            let mut link = link(&config, seed, 0);
+            link.large_scale_db(Time::ZERO, &ends);
+            match link.large_scale().state {
+                State::Los => los += 1,
+                State::Outage => outage += 1,
+                State::Nlos => gains.push(-link.large_scale().gain_db),
+            }
+        }
+        let share = |n: u32| f64::from(n) / count as f64;
+        // Four standard errors of a share at 2000 draws are at most 0.045.
+        assert!((share(los) - probabilities.los).abs() < 0.045);
+        assert!((share(outage) - probabilities.outage).abs() < 0.045);
+        gains.sort_by(f64::total_cmp);
+        let median = gains[gains.len() / 2];
+        let expected = config.path_loss.loss_db(&geometry, Condition::Nlos);
+        // 8.7 dB over some 1000 draws: one standard error of the median is 0.34 dB.
+        assert!((median - expected).abs() < 1.7, "{median} {expected}");
+    }
+}
+
+fn everything() -> ChannelConfig {
+    let array = |rows, columns| {
+        Antenna::Array(Mounted {
+            pattern: Array {
+                rows,
+                columns,
+                ..Array::default()
+            },
+            boresight: Angles {
+                azimuth_deg: 45.0,
+                elevation_deg: 0.0,
+            },
+        })
+    };
+    ChannelConfig {
+        carrier: Hertz(60e9),
+        blockages: vec![
+            Blockage::FourState(FourState::for_beamwidth(15.0)),
+            Blockage::ModelA(ModelA::default()),
+            Blockage::Crossing(Crossing::default()),
+            Blockage::Crowd(Crowd::default()),
+        ],
+        base_antenna: array(8, 8),
+        ue_antenna: array(2, 4),
+        beams: Some(BeamManagement::default()),
+        has_oxygen: true,
+        rain_mm_per_h: 25.0,
+        los_fading: Fading::Tdl {
+            profile: TdlProfile::D,
+            delay_spread: Span::from_nanos(30),
+        },
+        ..ChannelConfig::default()
+    }
+}
+
+#[test]
+fn a_link_is_the_same_however_often_it_is_asked() {
+    same_however_often_it_is_asked(&everything());
+    same_however_often_it_is_asked(&ChannelConfig {
+        line_of_sight: LineOfSight::Soft,
+        draws_k_factor: true,
+        draws_delay_spread: true,
+        nlos_fading: Fading::Tdl {
+            profile: TdlProfile::A,
+            delay_spread: Span::ZERO,
+        },
+        ..everything()
+    });
+}
+
+fn same_however_often_it_is_asked(config: &ChannelConfig) {
+    let (mut often, mut seldom) = (link(config, 3, 7), link(config, 3, 7));
+    let mut states = [0_u32; 3];
+    for ms in 0..20_000_u64 {
+        let now = Time::ZERO + Span::from_millis(ms);
+        let gain = often.large_scale_db(now, &walker(now));
+        if ms % 170 == 0 {
+            assert_eq!(seldom.large_scale_db(now, &walker(now)), gain, "{ms} ms");
+            let later = now + Span::from_micros(125);
+            assert_eq!(seldom.fading_flat(later), often.fading_flat(later));
+            states[often.large_scale().state as usize] += 1;
+        }
+    }
+    assert!(states[0] > 0 && states[1] > 0, "{states:?}");
+}
+
+#[test]
+fn adding_a_ue_or_a_cell_changes_no_other_link() {
+    let mut alone = Environment::new(everything(), 9).expect("a valid channel");
+    let mut crowded = Environment::new(everything(), 9).expect("a valid channel");
+    let key = |cell, ue| LinkKey { site: 0, cell, ue };
+    for other in 0..5 {
+        crowded.link(LinkKey {
+            site: other,
+            ..key(other, other)
+        });
+    }
+    let (mut a, mut b) = (alone.link(key(1, 3)), crowded.link(key(1, 3)));
+    for ms in (0..2000).step_by(50) {
+        let now = Time::ZERO + Span::from_millis(ms);
+        let ends = walker(now);
+        assert_eq!(a.large_scale_db(now, &ends), b.large_scale_db(now, &ends));
+        assert_eq!(a.fading_flat(now), b.fading_flat(now));
+    }
+}
+
+#[test]
+fn every_model_is_finite_at_every_distance_and_height() {
+    for entry in PATH_LOSS_MODELS {
+        let path_loss = PathLoss::new(entry.name, &Default::default()).expect(entry.name);
+        for carrier in [0.7e9, 3.5e9, 28e9, 100e9] {
+            for line_of_sight in [LineOfSight::Drawn, LineOfSight::Given(false)] {
+                let config = ChannelConfig {
+                    carrier: Hertz(carrier),
+                    path_loss,
+                    line_of_sight,
+                    ..everything()
+                };
+                let mut link = link(&config, 1, 0);
+                let mut now = Time::ZERO;
+                for distance in [0.0, 1e-9, 0.5, 10.0, 18.0, 1e3, 1e5, 1e7] {
+                    for (base, ue) in [(0.0, 0.0), (10.0, 1.5), (10.0, 10.0), (500.0, 40.0)] {
+                        now += Span::from_millis(7);
+                        let ends = LinkEnds::new(
+                            Kinematics::at_rest(Point::new(0.0, 0.0, base)),
+                            Kinematics::at_rest(Point::new(distance, 0.0, ue)),
+                        );
+                        let gain = link.large_scale_db(now, &ends);
+                        assert!(gain.is_finite() && gain <= 0.0, "{} {ends:?}", entry.name);
+                        let fading = link.fading_flat(now);
+                        assert!(fading.is_finite() && fading >= 0.0);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stale_beam_costs_more_the_faster_the_ue_passes() {
+    let config = ChannelConfig {
+        line_of_sight: LineOfSight::Given(true),
+        shadowing: None,
+        blockages: Vec::new(),
+        base_antenna: Antenna::Array(Mounted {
+            pattern: Array {
+                rows: 1,
+                columns: 64,
+                oversampling: 0,
+                ..Array::default()
+            },
+            boresight: Angles {
+                azimuth_deg: 90.0,
+                elevation_deg: 0.0,
+            },
+        }),
+        beams: Some(BeamManagement {
+            failure: None,
+            ..BeamManagement::default()
+        }),
+        ..everything()
+    };
+    let worst = |speed: f64| {
+        let mut link = link(&config, 1, 0);
+        let mut lowest = f64::INFINITY;
+        for ms in 1000..1040 {
+            let now = Time::ZERO + Span::from_millis(ms);
+            let ue = Kinematics {
+                position: Point::new(speed * (now.as_secs_f64() - 1.02), 20.0, 10.0),
+                velocity: Vector::new(speed, 0.0, 0.0),
+            };
+            link.large_scale_db(now, &LinkEnds::new(mast(), ue));
+            lowest = lowest.min(link.large_scale().base_gain_dbi);
+        }
+        let peak = to_db(64.0) + 8.0;
+        peak - lowest
+    };
+    // A beam of 1.6 degrees, 24 ms old: at 30 m/s and 20 m it misses by two degrees.
+    assert!(worst(1.0) < 0.2, "{}", worst(1.0));
+    assert!(worst(30.0) > 10.0, "{}", worst(30.0));
+}
+
+#[test]
+fn values_out_of_range_are_named() {
+    let error = |change: fn(&mut ChannelConfig)| {
+        let mut config = everything();
+        change(&mut config);
+        Environment::new(config, 1)
+            .expect_err("out of range")
+            .to_string()
+    };
+    assert_eq!(
+        error(|config| config.carrier = Hertz(28.0)),
+        "carrier is 28; expected 100000000 to 150000000000 Hz"
+    );
+    assert_eq!(
+        error(|config| config.sub_bands = 0),
+        "number of sub-bands is 0; expected 1 to 64"
+    );
+    assert!(error(|config| config.rain_mm_per_h = f64::NAN).starts_with("rain is NaN"));
+    assert!(
+        error(
+            |config| config.blockages = vec![Blockage::Periodic(Periodic {
+                period: Span::ZERO,
+                ..Periodic::default()
+            })]
+        )
+        .starts_with("blockage period is 0")
+    );
+    assert!(
+        error(|config| config.blockages = vec![Blockage::TwoState(TwoState::default()); 5])
+            .starts_with("number of blockages is 5")
+    );
+}
+
+#[test]
+fn every_listed_name_has_a_model() {
+    for entry in FADING_MODELS {
+        assert!(Fading::from_name(entry.name, 9.0, Span::from_nanos(100)).is_some());
+    }
+    assert!(Fading::from_name("nakagami", 9.0, Span::ZERO).is_none());
+}

@@ -1,0 +1,426 @@
+//! The names a scenario may use, with their parameters and sources.
+//!
+//! Each sibling crate lists its algorithms; `sim` assembles the lists. The scenario reader checks
+//! names and parameters against them, and `fadeout list`, the JSON Schema and the docs print
+//! them, so a name exists in one place.
+//!
+//! # Adding to a registry
+//!
+//! An algorithm or model is a file: [`parameters!`](crate::parameters!) declares what a scenario
+//! may set (key, kind, range, unit, default and documentation, once), and [`Registered`] gives its
+//! [`Entry`] and its constructor. A line in the set's [`registry!`](crate::registry!) makes the
+//! enum's variant, the constructor by name, the list of entries, the dispatch of methods, and the
+//! tests that all entries share. An entry that lacks one of these does not compile.
+//!
+//! ```
+//! use fadeout_core::Span;
+//! use fadeout_core::registry::{Entry, Parameters, Registered, Settings, Value, integer, span};
+//!
+//! // tide.rs: a model and its parameters.
+//! fadeout_core::parameters! {
+//!     /// A tide.
+//!     #[derive(Debug, Clone, Copy, PartialEq)]
+//!     pub struct Tide {
+//!         /// From one high water to the next.
+//!         pub period: Span = span("44712 s"),
+//!         /// Height of high water; the key in a scenario is `height`.
+//!         pub height_cm as "height": u32 = integer((0, 2_000, "cm"), "150"),
+//!     }
+//! }
+//!
+//! impl Registered<u64> for Tide {
+//!     const ENTRY: Entry = Entry::new("tide", "periodic", "Rises and falls.", "Laplace 1776")
+//!         .with_aliases(&["moon"])
+//!         .with_parameters(Tide::PARAMETERS);
+//!
+//!     fn with(settings: &Settings<'_>, _seed: u64) -> Self {
+//!         Tide::read(settings)
+//!     }
+//! }
+//!
+//! // The same model under another name, with another default.
+//! const SPRING_TIDE: Entry = Entry::new("spring-tide", "periodic", "At new moon.", "Laplace 1776")
+//!     .with_parameters(&Tide::with_defaults(&[("height", "220")]));
+//!
+//! impl Tide {
+//!     fn highest(&self) -> u32 {
+//!         self.height_cm
+//!     }
+//! }
+//!
+//! // mod.rs: the closed set. Every constructor takes a seed; the tests use 1.
+//! fadeout_core::registry! {
+//!     /// Everything that moves water.
+//!     pub static WATERS;
+//!     /// What moves water.
+//!     #[derive(Debug, Clone, PartialEq)]
+//!     pub enum Water(seed: u64 = 1) {
+//!         Tide(Tide),
+//!         SpringTide(Tide) = SPRING_TIDE,
+//!     }
+//!     macro waters;
+//! }
+//!
+//! impl Water {
+//!     fn highest(&self) -> u32 {
+//!         waters!(self, water => water.highest())
+//!     }
+//! }
+//!
+//! let none = Parameters::default();
+//! let highest = |name, given| Water::new(name, given, 7).map(|water: Water| water.highest());
+//! assert_eq!(highest("moon", &none), Some(150));
+//! assert_eq!(highest("spring-tide", &none), Some(220));
+//! assert_eq!(highest("tsunami", &none), None);
+//! let given = Parameters(vec![("height".to_owned(), Value::Number(90.0))]);
+//! assert_eq!(highest("spring-tide", &given), Some(90));
+//! assert_eq!(WATERS[0].parameters[0].doc, "From one high water to the next.");
+//! ```
+
+mod check;
+mod closed_set;
+mod parameters;
+mod settings;
+
+pub use check::{check, check_built};
+pub use parameters::{join, kebab, kebab_str, with_defaults};
+pub use settings::{FromSetting, Settings};
+
+/// One algorithm or model that a scenario can name.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Canonical name, lower case with hyphens.
+    pub name: &'static str,
+    /// Other names it is found by.
+    pub aliases: &'static [&'static str],
+    /// Group it is listed under.
+    pub family: &'static str,
+    /// One sentence that says what it is.
+    pub summary: &'static str,
+    /// RFC and section, paper, or kernel file.
+    pub citation: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+}
+
+impl Entry {
+    /// An entry without aliases and parameters.
+    pub const fn new(
+        name: &'static str,
+        family: &'static str,
+        summary: &'static str,
+        citation: &'static str,
+    ) -> Entry {
+        Entry {
+            name,
+            aliases: &[],
+            family,
+            summary,
+            citation,
+            parameters: &[],
+        }
+    }
+
+    /// The entry with these aliases.
+    #[must_use]
+    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Entry {
+        Entry { aliases, ..self }
+    }
+
+    /// The entry with these parameters.
+    #[must_use]
+    pub const fn with_parameters(self, parameters: &'static [Parameter]) -> Entry {
+        Entry { parameters, ..self }
+    }
+}
+
+/// A type that a scenario can name. Its constructor takes a `Context` beside the parameters, such
+/// as a random stream.
+pub trait Registered<Context = ()>: Sized {
+    /// Name, parameters and source.
+    const ENTRY: Entry;
+
+    /// What the parameters say.
+    fn with(settings: &Settings<'_>, context: Context) -> Self;
+}
+
+/// One parameter of an entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Key in the scenario.
+    pub name: &'static str,
+    /// Type and range.
+    pub kind: ParameterKind,
+    /// Default as a scenario would write it.
+    pub default: &'static str,
+    /// What it does, and why the default is what it is.
+    pub doc: &'static str,
+}
+
+/// What a parameter's value may be.
+#[derive(Debug, Clone, Copy)]
+pub enum ParameterKind {
+    /// A number within `min..=max`, in `unit` (empty for a plain number).
+    Number {
+        /// Smallest value.
+        min: f64,
+        /// Largest value.
+        max: f64,
+        /// Unit for documentation, for example "segments".
+        unit: &'static str,
+    },
+    /// A whole number within `min..=max`.
+    Integer {
+        /// Smallest value.
+        min: u64,
+        /// Largest value.
+        max: u64,
+        /// Unit for documentation.
+        unit: &'static str,
+    },
+    /// True or false.
+    Bool,
+    /// A length of time such as "20 ms".
+    Span,
+    /// One of the names.
+    Choice(&'static [&'static str]),
+    /// The name of an entry of this kind, or a table with the name under [`NAME`] and that
+    /// entry's parameters.
+    Named(&'static str),
+}
+
+/// The key that holds the name where a parameter is a table ([`ParameterKind::Named`]).
+pub const NAME: &str = "name";
+
+/// A number within `min..=max`, in `unit`.
+pub const fn number(
+    name: &'static str,
+    (min, max, unit): (f64, f64, &'static str),
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Number { min, max, unit },
+        default,
+        doc,
+    }
+}
+
+/// A whole number within `min..=max`, in `unit`.
+pub const fn integer(
+    name: &'static str,
+    (min, max, unit): (u64, u64, &'static str),
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Integer { min, max, unit },
+        default,
+        doc,
+    }
+}
+
+/// A parameter that is true or false.
+pub const fn flag(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Bool,
+        default,
+        doc,
+    }
+}
+
+/// A length of time.
+pub const fn span(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Span,
+        default,
+        doc,
+    }
+}
+
+/// One of `names`.
+pub const fn choice(
+    name: &'static str,
+    names: &'static [&'static str],
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Choice(names),
+        default,
+        doc,
+    }
+}
+
+/// An entry of `kind` with its parameters.
+pub const fn named(
+    name: &'static str,
+    kind: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: ParameterKind::Named(kind),
+        default,
+        doc,
+    }
+}
+
+/// A parameter's value after the scenario was checked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Number or integer.
+    Number(f64),
+    /// True or false.
+    Bool(bool),
+    /// A length of time.
+    Span(crate::Span),
+    /// The chosen name.
+    Choice(String),
+    /// The name of an entry and its parameters.
+    Named(String, Parameters),
+}
+
+/// The parameters that a scenario gave; the rest keep their defaults.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parameters(pub Vec<(String, Value)>);
+
+impl Parameters {
+    /// None given.
+    pub const NONE: &'static Parameters = &Parameters(Vec::new());
+
+    fn find(&self, name: &str) -> Option<&Value> {
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
+    }
+    /// The number given for `name`, or `default`.
+    pub fn number(&self, name: &str, default: f64) -> f64 {
+        match self.find(name) {
+            Some(Value::Number(number)) => *number,
+            _ => default,
+        }
+    }
+    /// The flag given for `name`, or `default`.
+    pub fn flag(&self, name: &str, default: bool) -> bool {
+        match self.find(name) {
+            Some(Value::Bool(flag)) => *flag,
+            _ => default,
+        }
+    }
+    /// The span given for `name`, or `default`.
+    pub fn span(&self, name: &str, default: crate::Span) -> crate::Span {
+        match self.find(name) {
+            Some(Value::Span(span)) => *span,
+            _ => default,
+        }
+    }
+    /// The choice given for `name`, or `default`.
+    pub fn choice<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
+        match self.find(name) {
+            Some(Value::Choice(choice)) => choice,
+            _ => default,
+        }
+    }
+    /// The entry given for `name`, by its own name, with its parameters.
+    pub fn named(&self, name: &str) -> Option<(&str, &Parameters)> {
+        match self.find(name) {
+            Some(Value::Named(name, parameters)) => Some((name, parameters)),
+            _ => None,
+        }
+    }
+}
+
+/// A parameter out of its range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// Name of the parameter.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// The range.
+    pub expected: String,
+}
+
+impl std::fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let OutOfRange {
+            name,
+            value,
+            expected,
+        } = self;
+        write!(f, "{name} is {value}; expected {expected}")
+    }
+}
+
+impl std::error::Error for OutOfRange {}
+
+/// Checks a value against a range.
+///
+/// # Errors
+/// `value` is not within `range`; the error gives the ends of the range.
+pub fn in_range<T: Copy + PartialOrd + std::fmt::Display>(
+    name: &'static str,
+    value: T,
+    range: impl std::ops::RangeBounds<T>,
+) -> Result<(), OutOfRange> {
+    use std::ops::Bound;
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let bound = |bound: Bound<&T>, closed: &str, open: &str| match bound {
+        Bound::Included(end) => Some(format!("{closed} {end}")),
+        Bound::Excluded(end) => Some(format!("{open} {end}")),
+        Bound::Unbounded => None,
+    };
+    let low = bound(range.start_bound(), "at least", "more than");
+    let high = bound(range.end_bound(), "at most", "less than");
+    let expected: Vec<String> = low.into_iter().chain(high).collect();
+    Err(OutOfRange {
+        name,
+        value: value.to_string(),
+        expected: expected.join(" and "),
+    })
+}
+
+/// One sort of thing that a scenario names, with everything it may name.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// Singular, as the scenario's key: "congestion-control".
+    pub name: &'static str,
+    /// Plural, as `fadeout list` takes it: "congestion-controls".
+    pub plural: &'static str,
+    /// What can be named.
+    pub entries: &'static [Entry],
+}
+
+/// Every kind; `sim` assembles it from the sibling crates.
+#[derive(Debug, Clone, Copy)]
+pub struct Catalog {
+    /// The kinds.
+    pub kinds: &'static [Kind],
+}
+
+impl Catalog {
+    /// The entries of the kind called `name` (singular); empty when there is no such kind.
+    pub fn entries(&self, name: &str) -> &'static [Entry] {
+        self.kinds
+            .iter()
+            .find(|kind| kind.name == name)
+            .map_or(&[], |kind| kind.entries)
+    }
+}
+
+/// Finds `name` among the entries' names and aliases.
+pub fn find<'a>(entries: &'a [Entry], name: &str) -> Option<&'a Entry> {
+    entries
+        .iter()
+        .find(|entry| entry.name == name || entry.aliases.contains(&name))
+}

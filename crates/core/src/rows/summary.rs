@@ -1,0 +1,253 @@
+//! The rows that a run is summed up in: what `summary.json`, the frames of `Results` and the
+//! command's printed summary are made of.
+
+use crate::table;
+use crate::table::{SummaryRow, Table};
+
+/// Every table of `summary.json`.
+pub const SUMMARY_TABLES: &[Table] = &[
+    RunRow::TABLE,
+    FlowRow::TABLE,
+    PathRow::TABLE,
+    LinkRow::TABLE,
+    RadioRow::TABLE,
+    InterfaceRow::TABLE,
+    CompletionRow::TABLE,
+    CompletionTimesRow::TABLE,
+];
+
+table! {
+    /// The whole run, in one row.
+    pub struct RunRow = "summary" in summary "" {
+        /// The scenario's title.
+        title: String, "";
+        /// Seed of the random streams.
+        seed: u64, "";
+        /// Simulated time.
+        duration_s: f64, "s";
+        /// Events that were processed.
+        events: u64, "";
+        /// Packets that reached an endpoint.
+        packets: u64, "packets";
+        /// Digest of the whole trajectory: equal for equal runs, on any machine.
+        fingerprint: String, "";
+    }
+}
+
+table! {
+    /// A flow, one row each. Counts and round-trip times are the data sender's; a multipath flow's
+    /// are over all its paths.
+    pub struct FlowRow = "flows" in summary "flows" {
+        /// Flow.
+        flow: String, "";
+        /// What it sends.
+        application: String, "";
+        /// Transport stack of its ends.
+        profile: String, "";
+        /// The sender's congestion control; the coupling of a multipath flow whose paths are
+        /// coupled.
+        congestion_control: String, "";
+        /// Scheduler of a multipath flow; none of another.
+        scheduler: Option<String>, "";
+        /// When it was to start.
+        start_s: f64, "s";
+        /// When its connection was open; none where it never was.
+        established_s: Option<f64>, "s";
+        /// When its first byte reached the receiver's application; none where none did.
+        first_delivery_s: Option<f64>, "s";
+        /// When its last byte did; none where the transfer has no size or did not come to its end.
+        completed_at_s: Option<f64>, "s";
+        /// From its start to its completion; none where there is none.
+        flow_completion_time_s: Option<f64>, "s";
+        /// Whether the connection was given up.
+        aborted: bool, "";
+        /// Bytes that reached the receiver's application in order.
+        delivered_bytes: u64, "bytes";
+        /// Rate of those, from the flow's start to its completion or the end of the run.
+        goodput_mbps: f64, "Mbit/s";
+        /// Segments with data that were sent, retransmissions included.
+        sent_segments: u64, "segments";
+        /// Segments that were sent again.
+        retransmitted_segments: u64, "segments";
+        /// Retransmission timers that expired.
+        timeouts: u64, "";
+        /// Times that fast recovery was entered.
+        recoveries: u64, "";
+        /// Reductions of the window that were found spurious and undone.
+        undos: u64, "";
+        /// Tail loss probes that were sent.
+        loss_probes: u64, "";
+        /// Mean over time of the smoothed round-trip time; none before its first sample.
+        mean_srtt_s: Option<f64>, "s";
+        /// Mean over the samples of the round-trip time, each acknowledgment that gives one
+        /// counting once; none without a sample.
+        mean_rtt_s: Option<f64>, "s";
+        /// Smallest round-trip time of the last 5 minutes; none without a sample.
+        min_rtt_s: Option<f64>, "s";
+        /// Largest congestion window; of a multipath flow the sum over its paths.
+        max_cwnd_segments: f64, "segments";
+        /// Congestion window at the end; of a multipath flow the sum over its paths.
+        cwnd_segments: f64, "segments";
+        /// Payload of a full segment; of a multipath flow its first path's.
+        mss_bytes: u32, "bytes";
+    }
+}
+
+table! {
+    /// A path of a multipath flow, one row each.
+    pub struct PathRow = "paths" in summary "flows.paths" {
+        /// Flow that it is a path of.
+        flow: String, "";
+        /// Path: the flow's name and the path's number, as in the other tables.
+        path: String, "";
+        /// Bytes that reached the receiver on this path, in the subflow's order; what came on
+        /// another path before is counted again.
+        arrived_bytes: u64, "bytes";
+        /// Rate of those, from the flow's start to its completion or the end of the run.
+        goodput_mbps: f64, "Mbit/s";
+        /// New bytes of the connection's stream that were sent on it.
+        sent_bytes: u64, "bytes";
+        /// Bytes sent on it that another path had sent before.
+        reinjected_bytes: u64, "bytes";
+        /// Times its window was halved because it held the other paths up.
+        penalties: u64, "";
+        /// Segments with data that were sent, retransmissions included.
+        sent_segments: u64, "segments";
+        /// Segments that were sent again on this path.
+        retransmitted_segments: u64, "segments";
+        /// Retransmission timers that expired.
+        timeouts: u64, "";
+        /// Mean over time of the smoothed round-trip time; none before its first sample.
+        mean_srtt_s: Option<f64>, "s";
+        /// Smallest round-trip time of the last 5 minutes; none without a sample.
+        min_rtt_s: Option<f64>, "s";
+        /// Congestion window at the end.
+        cwnd_segments: f64, "segments";
+        /// Largest congestion window.
+        max_cwnd_segments: f64, "segments";
+    }
+}
+
+table! {
+    /// A direction of a link, one row each.
+    pub struct LinkRow = "links" in summary "links" {
+        /// Direction of a link.
+        link: String, "";
+        /// Packets that arrived at it, the lost ones included.
+        received_packets: u64, "packets";
+        /// Packets that reached its far end.
+        sent_packets: u64, "packets";
+        /// Bytes of those, IP headers included.
+        sent_bytes: u64, "bytes";
+        /// Rate of those, over the whole run.
+        throughput_mbps: f64, "Mbit/s";
+        /// Packets that it marked congestion-experienced.
+        marked_packets: u64, "packets";
+        /// Packets that it lost, for whatever cause.
+        dropped_packets: u64, "packets";
+        /// Packets that found the queue full.
+        dropped_queue_full: u64, "packets";
+        /// Packets lost at random.
+        dropped_random: u64, "packets";
+        /// Packets lost in a blockage that holds none.
+        dropped_blocked: u64, "packets";
+        /// Packets lost in a blockage because its holding buffer was full.
+        dropped_hold_full: u64, "packets";
+        /// Packets that active queue management dropped.
+        dropped_aqm: u64, "packets";
+    }
+}
+
+table! {
+    /// The radio access, in one row; none where the scenario has no UE.
+    pub struct RadioRow = "radio" in summary "radio" {
+        /// Slots that the cells looked at; those without anything to do are passed over.
+        slots: u64, "";
+        /// Scheduling requests that UEs sent.
+        scheduling_requests: u64, "";
+        /// Radio link failures: RLC reached its most retransmissions.
+        link_failures: u64, "";
+    }
+}
+
+table! {
+    /// A direction of a UE's radio interface, one row each.
+    pub struct InterfaceRow = "interfaces" in summary "radio.interfaces" {
+        /// Direction of a radio interface.
+        interface: String, "";
+        /// Cell that serves it at the end; none where none does.
+        cell: Option<String>, "";
+        /// Packets that left it at the far end.
+        delivered_packets: u64, "packets";
+        /// Bytes of those, IP headers included.
+        delivered_bytes: u64, "bytes";
+        /// Packets that it lost, for whatever cause.
+        dropped_packets: u64, "packets";
+        /// Packets that active queue management dropped.
+        dropped_aqm: u64, "packets";
+        /// Packets marked congestion-experienced.
+        marked_packets: u64, "packets";
+        /// Transport blocks that were sent, HARQ retransmissions included.
+        transport_blocks: u64, "";
+        /// HARQ retransmissions among them.
+        harq_retransmissions: u64, "";
+        /// Transport blocks given up after their last transmission.
+        lost_transport_blocks: u64, "";
+        /// Rate of the delivered bytes, over the whole run.
+        rate_mbps: f64, "Mbit/s";
+    }
+}
+
+table! {
+    /// A flow that came to its end, one row each, in the order of completion.
+    pub struct CompletionRow = "completions" in summary "completions" {
+        /// Group of the flow: NAME for the NAME-0, NAME-1, ... that `count` and `arrivals` make;
+        /// a flow that stands alone is its own.
+        group: String, "";
+        /// Flow.
+        flow: String, "";
+        /// What it sent.
+        application: String, "";
+        /// The sender's congestion control.
+        congestion_control: String, "";
+        /// When it was to start.
+        start_s: f64, "s";
+        /// When its first byte reached the receiver's application.
+        first_byte_s: Option<f64>, "s";
+        /// When its last byte did.
+        completed_at_s: f64, "s";
+        /// From its start to its completion.
+        completion_time_s: f64, "s";
+        /// Bytes that it delivered.
+        size_bytes: u64, "bytes";
+        /// Rate of those over the completion time.
+        mean_rate_mbps: f64, "Mbit/s";
+        /// Segments that were sent again.
+        retransmitted_segments: u64, "segments";
+    }
+}
+
+table! {
+    /// A group of flows of which some came to their end, one row each: how long that took. A
+    /// percentile is the nearest rank, the smallest time that so many did not exceed.
+    pub struct CompletionTimesRow = "completion_times" in summary "completion_times" {
+        /// Group of the flows.
+        group: String, "";
+        /// Flows in it.
+        flows: u64, "";
+        /// Of those, how many came to their end.
+        completed: u64, "";
+        /// Mean completion time.
+        mean_s: f64, "s";
+        /// Median completion time.
+        p50_s: f64, "s";
+        /// 90th percentile.
+        p90_s: f64, "s";
+        /// 95th percentile.
+        p95_s: f64, "s";
+        /// 99th percentile.
+        p99_s: f64, "s";
+        /// Longest completion time.
+        longest_s: f64, "s";
+    }
+}

@@ -1,0 +1,14 @@
+//! Layer 2 above the MAC: RLC and PDCP of NR and LTE, and how they look on the air.
+//!
+//! ```text
+//! packets ─► pdcp: numbers, order, discard ─► rlc: segments, retransmissions ─► transport blocks
+//!                                                                                   │
+//!                                             wire: MAC PDUs as bytes, for captures ◄
+//! ```
+//!
+//! Each entity is one end of one bearer, without clock or I/O; whoever runs it gives it the time
+//! and carries its [`TransportBlock`](rlc::TransportBlock)s.
+
+pub mod pdcp;
+pub mod rlc;
+pub mod wire;

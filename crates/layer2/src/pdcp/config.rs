@@ -1,0 +1,134 @@
+//! Parameters of PDCP, under the names of PDCP-Config.
+//!
+//! Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2.
+
+use crate::rlc::ParameterError;
+use crate::rlc::allowed::{Milliseconds, milliseconds, one_of};
+use fadeout_core::Span;
+
+/// When the receiver delivers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Delivery {
+    /// In order of COUNT (NR, and LTE with split bearers). A gap is given up after t-Reordering;
+    /// `None` is infinity.
+    InOrder(Option<Span>),
+    /// outOfOrderDelivery: on arrival; only duplicates are kept back. The window moves as with
+    /// t-Reordering.
+    OutOfOrder(Option<Span>),
+    /// As RLC delivers, which is in order (LTE).
+    FromRlc,
+}
+
+/// Parameters of PDCP, the same at both ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PdcpConfig {
+    /// pdcp-SN-Size in bits: 12 or 18.
+    pub sn_bits: u8,
+    /// Whether each packet has an SDAP header (NR).
+    pub has_sdap_header: bool,
+    /// discardTimer; `None` is infinity.
+    pub discard_timer: Option<Span>,
+    /// Reordering.
+    pub delivery: Delivery,
+}
+
+impl PdcpConfig {
+    /// NR data: 18-bit SN, no discard, t-Reordering 100 ms, no SDAP header.
+    pub const NR: PdcpConfig = PdcpConfig {
+        sn_bits: 18,
+        has_sdap_header: false,
+        discard_timer: None,
+        delivery: Delivery::InOrder(Some(Span::from_millis(100))),
+    };
+    /// LTE data: 12-bit SN, no discard, order by RLC.
+    pub const LTE: PdcpConfig = PdcpConfig {
+        sn_bits: 12,
+        has_sdap_header: false,
+        discard_timer: None,
+        delivery: Delivery::FromRlc,
+    };
+
+    /// Bytes that PDCP and SDAP put in front of a packet: 2 with 12-bit SN, 3 with 18-bit SN, SDAP
+    /// 1.
+    ///
+    /// Standard: TS 38.323 §6.2.2; TS 36.323 §6.2; TS 37.324 §6.2.2.
+    #[inline]
+    pub fn header(&self) -> u32 {
+        (if self.sn_bits == 18 { 3 } else { 2 }) + u32::from(self.has_sdap_header)
+    }
+
+    /// Checks that every value is allowed.
+    ///
+    /// # Errors
+    /// Names the parameter, what was given and the nearest allowed value.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        one_of("pdcp-SN-Size", self.sn_bits.into(), &[12, 18], "bits")?;
+        if let Some(timer) = self.discard_timer {
+            milliseconds("discardTimer", timer, DISCARD_TIMER)?;
+        }
+        match self.delivery {
+            Delivery::InOrder(Some(timer)) | Delivery::OutOfOrder(Some(timer)) => {
+                milliseconds("t-Reordering", timer, T_REORDERING)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// discardTimer of NR, which includes that of LTE.
+const DISCARD_TIMER: Milliseconds = &[
+    (10, 60, 10),
+    (75, 75, 1),
+    (100, 300, 50),
+    (500, 750, 250),
+    (1500, 1500, 1),
+];
+/// t-Reordering of NR, which includes that of LTE.
+const T_REORDERING: Milliseconds = &[
+    (0, 2, 1),
+    (4, 5, 1),
+    (8, 10, 2),
+    (15, 20, 5),
+    (30, 60, 10),
+    (80, 300, 20),
+    (500, 750, 250),
+    (1000, 3000, 250),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_have_the_standards_bytes() {
+        assert_eq!(PdcpConfig::LTE.header(), 2);
+        assert_eq!(PdcpConfig::NR.header(), 3);
+        let sdap = PdcpConfig {
+            has_sdap_header: true,
+            ..PdcpConfig::NR
+        };
+        assert_eq!(sdap.header(), 4);
+    }
+
+    #[test]
+    fn a_timer_outside_the_enumeration_is_refused_with_the_nearest_one() {
+        PdcpConfig::NR.check().expect("allowed");
+        PdcpConfig::LTE.check().expect("allowed");
+        let discard = PdcpConfig {
+            discard_timer: Some(Span::from_millis(80)),
+            ..PdcpConfig::NR
+        };
+        assert_eq!(
+            discard.check().expect_err("not allowed").to_string(),
+            "discardTimer is 80 ms; the nearest allowed value is 75 ms"
+        );
+        let reordering = PdcpConfig {
+            delivery: Delivery::OutOfOrder(Some(Span::from_millis(35))),
+            ..PdcpConfig::NR
+        };
+        assert_eq!(
+            reordering.check().expect_err("not allowed").to_string(),
+            "t-Reordering is 35 ms; the nearest allowed value is 30 ms"
+        );
+    }
+}

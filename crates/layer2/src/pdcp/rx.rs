@@ -1,0 +1,264 @@
+//! The receiving PDCP entity.
+//!
+//! Standard: TS 38.323 §5.2.2; TS 36.323 §5.1.2.1.
+
+use super::{Delivery, PdcpConfig};
+use crate::rlc::{ParameterError, START, Sdu, SnSpace, Window};
+use fadeout_core::{Span, Time};
+
+/// A received PDU, until everything before it is delivered or given up.
+#[derive(Clone, Copy, Default, Debug)]
+struct Stored {
+    sdu: Sdu,
+    is_here: bool,
+}
+
+/// Delivers packets once and, unless told otherwise, in the order of COUNT.
+///
+/// COUNTs inside are larger by a constant, so that the window below the first one exists.
+#[derive(Clone, Debug)]
+pub struct Rx {
+    space: SnSpace,
+    delivery: Delivery,
+    t_reordering: Option<Span>,
+    /// From RX_DELIV to RX_NEXT.
+    window: Window<Stored>,
+    rx_reord: u64,
+    /// t-Reordering.
+    expires_at: Time,
+    passed: u32,
+    /// Received packets in the window that have not gone up.
+    held: u32,
+}
+
+impl Rx {
+    /// An entity as after establishment.
+    ///
+    /// # Errors
+    /// A parameter has a value that is not allowed.
+    pub fn new(config: &PdcpConfig) -> Result<Rx, ParameterError> {
+        config.check()?;
+        Ok(Rx {
+            space: SnSpace::new(config.sn_bits),
+            delivery: config.delivery,
+            t_reordering: match config.delivery {
+                Delivery::InOrder(timer) | Delivery::OutOfOrder(timer) => timer,
+                Delivery::FromRlc => None,
+            },
+            window: Window::new(START),
+            rx_reord: START,
+            expires_at: Time::NEVER,
+            passed: 0,
+            held: 0,
+        })
+    }
+
+    /// COUNT of the first packet that is not delivered and not given up.
+    pub fn rx_deliv(&self) -> u64 {
+        self.window.first() - START
+    }
+
+    /// Serial number below which no packet is delivered any more; what has not left the bearer is
+    /// lost.
+    #[inline]
+    pub fn passed(&self) -> u32 {
+        self.passed
+    }
+
+    /// RCVD_COUNT: the COUNT nearest to RX_DELIV with this SN. It may lie half the SN space below
+    /// RX_DELIV.
+    #[inline]
+    fn received_count(&self, sn: u32) -> u64 {
+        self.space
+            .extend(sn, self.window.first() - self.space.window)
+    }
+
+    /// RLC delivered a PDU. Packets that may go up go to `out`.
+    #[inline]
+    pub fn on_sdu(&mut self, now: Time, sdu: Sdu, out: &mut Vec<Sdu>) {
+        let sn = self.space.on_air(u64::from(sdu.count));
+        let count = self.received_count(sn);
+        let rx_deliv = self.window.first();
+        if count < rx_deliv {
+            return;
+        }
+        let is_next = count == rx_deliv && self.window.is_empty();
+        if is_next || self.delivery == Delivery::FromRlc {
+            self.window.advance_to(count + 1);
+            self.passed = sdu.serial + 1;
+            out.push(sdu);
+            return;
+        }
+        if count < self.window.end() && self.window[count].is_here {
+            return;
+        }
+        self.window.extend_to(count + 1);
+        self.window[count] = Stored { sdu, is_here: true };
+        if matches!(self.delivery, Delivery::OutOfOrder(_)) {
+            out.push(sdu);
+        } else {
+            self.held += 1;
+        }
+        if count == rx_deliv {
+            self.deliver_run(out);
+        }
+        if self.window.first() >= self.rx_reord {
+            self.expires_at = Time::NEVER;
+        }
+        if self.expires_at.is_never() {
+            self.start_timer(now);
+        }
+    }
+
+    /// t-Reordering may have expired.
+    pub fn on_wake(&mut self, now: Time, out: &mut Vec<Sdu>) {
+        if self.expires_at > now {
+            return;
+        }
+        self.expires_at = Time::NEVER;
+        while self.window.first() < self.rx_reord {
+            self.deliver_first(out);
+        }
+        self.deliver_run(out);
+        self.start_timer(now);
+    }
+
+    /// Whether packets are held back until those before them arrive.
+    #[inline]
+    pub fn is_holding(&self) -> bool {
+        !self.window.is_empty()
+    }
+
+    /// Packets held back until those before them arrive.
+    #[inline]
+    pub fn held(&self) -> u32 {
+        self.held
+    }
+
+    /// When t-Reordering expires.
+    #[inline]
+    pub fn wake_at(&self) -> Time {
+        self.expires_at
+    }
+
+    /// Delivers everything received, gaps or not, and starts a new window behind it
+    /// (re-establishment in unacknowledged mode).
+    ///
+    /// Standard: TS 38.323 §5.1.2.
+    pub fn flush(&mut self, out: &mut Vec<Sdu>) {
+        while !self.window.is_empty() {
+            self.deliver_first(out);
+        }
+        self.expires_at = Time::NEVER;
+    }
+
+    /// Starts t-Reordering if something waits behind a gap.
+    fn start_timer(&mut self, now: Time) {
+        if !self.window.is_empty() {
+            self.rx_reord = self.window.end();
+            self.expires_at = now.saturating_add(self.t_reordering.unwrap_or(Span::MAX));
+        }
+    }
+
+    fn deliver_run(&mut self, out: &mut Vec<Sdu>) {
+        while !self.window.is_empty() && self.window[self.window.first()].is_here {
+            self.deliver_first(out);
+        }
+    }
+
+    fn deliver_first(&mut self, out: &mut Vec<Sdu>) {
+        let first = self.window.first();
+        let Stored { sdu, is_here } = self.window[first];
+        if is_here {
+            self.passed = sdu.serial + 1;
+            if matches!(self.delivery, Delivery::InOrder(_)) {
+                out.push(sdu);
+                self.held -= 1;
+            }
+        }
+        self.window.advance_to(first + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sdu(count: u32) -> Sdu {
+        Sdu {
+            count,
+            serial: count,
+            ..Sdu::default()
+        }
+    }
+
+    fn at(config: PdcpConfig, rx_deliv: u64) -> Rx {
+        let mut rx = Rx::new(&config).expect("allowed");
+        rx.window.advance_to(START + rx_deliv);
+        rx
+    }
+
+    const SHORT: PdcpConfig = PdcpConfig {
+        sn_bits: 12,
+        ..PdcpConfig::NR
+    };
+
+    /// The three PDCP vectors of section F of the radio reference (TS 38.323 clause 5.2.2.1).
+    #[test]
+    fn rcvd_count_is_the_one_nearest_to_rx_deliv() {
+        assert_eq!(at(SHORT, 4094).received_count(1), START + 4097);
+        assert_eq!(at(SHORT, 4097).received_count(4090), START + 4090);
+
+        let mut out = Vec::new();
+        let mut late = at(SHORT, 4097);
+        late.on_sdu(Time::ZERO, sdu(4090), &mut out);
+        assert!(out.is_empty() && late.wake_at().is_never());
+
+        let mut early = at(SHORT, 100);
+        early.on_sdu(Time::ZERO, sdu(200), &mut out);
+        assert!(out.is_empty());
+        assert_eq!(early.rx_reord, START + 201);
+        assert_eq!(early.wake_at(), Time::ZERO + Span::from_millis(100));
+    }
+
+    #[test]
+    fn a_gap_is_given_up_after_t_reordering() {
+        let mut rx = at(SHORT, 0);
+        let mut out = Vec::new();
+        for count in [0, 2, 2, 3, 5] {
+            rx.on_sdu(Time::ZERO, sdu(count), &mut out);
+        }
+        assert_eq!(out, [sdu(0)]);
+        assert_eq!(rx.held(), 3);
+        let expiry = Time::ZERO + Span::from_millis(100);
+        assert_eq!(rx.wake_at(), expiry);
+        rx.on_wake(expiry, &mut out);
+        // The timer was started by PDU 2, so it gives up 1 and not 4.
+        assert_eq!(out, [sdu(0), sdu(2), sdu(3)]);
+        assert_eq!((rx.passed(), rx.held()), (4, 1));
+        assert_eq!(rx.wake_at(), expiry + Span::from_millis(100));
+        rx.on_sdu(expiry, sdu(1), &mut out);
+        assert_eq!(out.len(), 3, "too late");
+        rx.on_sdu(expiry, sdu(4), &mut out);
+        assert_eq!(out[3..], [sdu(4), sdu(5)]);
+        assert!(rx.wake_at().is_never());
+        assert_eq!(rx.held(), 0);
+    }
+
+    #[test]
+    fn out_of_order_delivery_keeps_back_duplicates_only() {
+        let mut rx = at(
+            PdcpConfig {
+                delivery: Delivery::OutOfOrder(Some(Span::from_millis(100))),
+                ..SHORT
+            },
+            0,
+        );
+        let mut out = Vec::new();
+        for count in [1, 0, 1, 3, 3] {
+            rx.on_sdu(Time::ZERO, sdu(count), &mut out);
+        }
+        assert_eq!(out, [sdu(1), sdu(0), sdu(3)]);
+        assert_eq!((rx.rx_deliv(), rx.passed(), rx.held()), (2, 2, 0));
+    }
+}

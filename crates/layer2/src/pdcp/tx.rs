@@ -1,0 +1,85 @@
+//! The transmitting PDCP entity.
+//!
+//! Standard: TS 38.323 §5.2.1, §5.3.
+
+use super::{Ledger, PdcpConfig};
+use crate::rlc::{Entity, ParameterError, Sdu};
+use fadeout_core::{PacketId, Span, Time};
+
+/// Numbers packets and hands them to RLC; discards those that waited too long.
+#[derive(Clone, Debug)]
+pub struct Tx {
+    header: u32,
+    discard_timer: Option<Span>,
+    tx_next: u32,
+}
+
+impl Tx {
+    /// An entity as after establishment.
+    ///
+    /// # Errors
+    /// A parameter has a value that is not allowed.
+    pub fn new(config: &PdcpConfig) -> Result<Tx, ParameterError> {
+        config.check()?;
+        Ok(Tx {
+            header: config.header(),
+            discard_timer: config.discard_timer,
+            tx_next: 0,
+        })
+    }
+
+    /// COUNT of the next packet.
+    pub fn tx_next(&self) -> u32 {
+        self.tx_next
+    }
+
+    /// Takes a packet of `size` bytes, gives it a COUNT and hands it to RLC. A packet that finds
+    /// RLC's buffer full comes back and takes no COUNT.
+    #[inline]
+    pub fn on_packet(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        size: u32,
+        rlc: &mut Entity,
+        ledger: &mut Ledger,
+    ) -> Result<Sdu, PacketId> {
+        let sdu = Sdu {
+            packet,
+            size: size + self.header,
+            count: self.tx_next,
+            serial: ledger.next_serial(),
+            entered_at: now,
+        };
+        if rlc.push_sdu(sdu).is_err() {
+            return Err(packet);
+        }
+        ledger.enter(packet);
+        self.tx_next = self.tx_next.wrapping_add(1);
+        Ok(sdu)
+    }
+
+    /// Discards what waited for discardTimer and of which RLC sent nothing yet. The timers of a
+    /// bearer expire in the order of its queue, so the head's is the only one to look at.
+    pub fn on_wake(&mut self, now: Time, rlc: &mut Entity, dropped: &mut Vec<Sdu>) {
+        while self.wake_at(rlc) <= now {
+            dropped.extend(rlc.drop_head(now));
+        }
+    }
+
+    /// When the next discardTimer expires.
+    #[inline]
+    pub fn wake_at(&self, rlc: &Entity) -> Time {
+        match (self.discard_timer, rlc.head()) {
+            (Some(timer), Some(head)) => head.entered_at.saturating_add(timer),
+            _ => Time::NEVER,
+        }
+    }
+
+    /// Re-establishes RLC. What it had not confirmed goes to `unconfirmed` in the order of COUNT,
+    /// to be pushed again with [`Entity::push_sdu`] (data recovery, TS 38.323 clause 5.5) or
+    /// dropped.
+    pub fn reestablish(&mut self, rlc: &mut Entity, unconfirmed: &mut Vec<Sdu>) {
+        self.tx_next = self.tx_next.wrapping_sub(rlc.reestablish(unconfirmed));
+    }
+}

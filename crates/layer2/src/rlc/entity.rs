@@ -1,0 +1,294 @@
+//! One end of a bearer, in whichever mode.
+
+use super::buffer::TxBuffer;
+use super::pull::Pull;
+use super::tm::Tm;
+use super::{
+    Backlog, DropTail, Generation, Mode, ParameterError, PduKind, QueueManagement, RlcConfig, Sdu,
+    TransportBlock, lte, nr,
+};
+use fadeout_core::{Bytes, Time};
+use std::ops::Range;
+
+/// One end of a bearer: its transmitting and its receiving side.
+#[derive(Clone, Debug)]
+pub struct Entity {
+    config: RlcConfig,
+    machine: Machine,
+}
+
+#[derive(Clone, Debug)]
+enum Machine {
+    Tm(Tm),
+    NrUm(nr::UmTx, nr::UmRx),
+    NrAm(nr::AmTx, nr::AmRx),
+    LteUm(lte::UmTx, lte::UmRx),
+    LteAm(lte::AmTx, lte::AmRx),
+}
+
+impl Machine {
+    fn new(config: &RlcConfig) -> Machine {
+        use Generation::{Lte, Nr};
+        match (&config.mode, config.generation) {
+            (Mode::Tm, _) => Machine::Tm(Tm::new(config)),
+            (Mode::Um(um), Nr) => Machine::NrUm(nr::UmTx::new(config, um), nr::UmRx::new(um)),
+            (Mode::Um(um), Lte) => Machine::LteUm(lte::UmTx::new(config, um), lte::UmRx::new(um)),
+            (Mode::Am(am), Nr) => {
+                Machine::NrAm(nr::AmTx::new(config, am), nr::AmRx::new(config, am))
+            }
+            (Mode::Am(am), Lte) => {
+                Machine::LteAm(lte::AmTx::new(config, am), lte::AmRx::new(config, am))
+            }
+        }
+    }
+    #[inline]
+    fn buffer(&self) -> &TxBuffer {
+        match self {
+            Machine::Tm(tm) => &tm.buffer,
+            Machine::NrUm(tx, _) => &tx.buffer,
+            Machine::NrAm(tx, _) => &tx.buffer,
+            Machine::LteUm(tx, _) => &tx.assembly.buffer,
+            Machine::LteAm(tx, _) => &tx.assembly.buffer,
+        }
+    }
+    #[inline]
+    fn buffer_mut(&mut self) -> &mut TxBuffer {
+        match self {
+            Machine::Tm(tm) => &mut tm.buffer,
+            Machine::NrUm(tx, _) => &mut tx.buffer,
+            Machine::NrAm(tx, _) => &mut tx.buffer,
+            Machine::LteUm(tx, _) => &mut tx.assembly.buffer,
+            Machine::LteAm(tx, _) => &mut tx.assembly.buffer,
+        }
+    }
+}
+
+impl Entity {
+    /// An entity as after establishment.
+    ///
+    /// # Errors
+    /// A parameter has a value that is not allowed.
+    pub fn new(config: &RlcConfig) -> Result<Entity, ParameterError> {
+        config.check()?;
+        Ok(Entity {
+            config: *config,
+            machine: Machine::new(config),
+        })
+    }
+
+    /// Its parameters.
+    pub fn config(&self) -> &RlcConfig {
+        &self.config
+    }
+
+    /// Whether an SDU of `size` bytes fits into the transmission buffer.
+    #[inline]
+    pub fn has_room(&self, size: u32) -> bool {
+        self.machine.buffer().has_room(size)
+    }
+
+    /// Takes an SDU to send. An SDU that does not fit into the buffer comes back.
+    #[inline]
+    pub fn push_sdu(&mut self, sdu: Sdu) -> Result<(), Sdu> {
+        debug_assert!(
+            (1..=0xffff).contains(&sdu.size),
+            "an SDU has 1 to 65 535 bytes"
+        );
+        self.machine.buffer_mut().push(sdu)
+    }
+
+    /// Bytes of the SDUs of which nothing was sent yet, without headers.
+    #[inline]
+    pub fn queued(&self) -> Bytes {
+        Bytes(self.machine.buffer().bytes())
+    }
+
+    /// The SDU that is sent next, of which nothing was sent yet.
+    #[inline]
+    pub fn head(&self) -> Option<&Sdu> {
+        self.machine.buffer().head()
+    }
+
+    /// Drops that SDU: its discardTimer expired, or queue management chose it.
+    ///
+    /// Standard: TS 38.322 §5.4.
+    pub fn drop_head(&mut self, now: Time) -> Option<Sdu> {
+        let sdu = self.machine.buffer_mut().drop_head();
+        match &mut self.machine {
+            Machine::NrAm(tx, _) => tx.ensure_answer(now),
+            Machine::LteAm(tx, _) => tx.ensure_answer(now),
+            Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => {}
+        }
+        sdu
+    }
+
+    /// What waits to be sent.
+    pub fn backlog(&self, now: Time) -> Backlog {
+        match &self.machine {
+            Machine::Tm(tm) => tm.backlog(),
+            Machine::NrUm(tx, _) => tx.backlog(),
+            Machine::NrAm(tx, rx) => Backlog {
+                status: rx.reception.status_backlog(now),
+                ..tx.backlog()
+            },
+            Machine::LteUm(tx, _) => tx.backlog(),
+            Machine::LteAm(tx, rx) => Backlog {
+                status: rx.reception.status_backlog(now),
+                ..tx.backlog()
+            },
+        }
+    }
+
+    /// Fills up to `grant` bytes of a block: STATUS PDU first, then retransmissions, then new
+    /// SDUs. Returns the bytes used, with MAC subheaders.
+    #[inline]
+    pub fn pull(&mut self, now: Time, grant: u32, block: &mut TransportBlock) -> u32 {
+        // Never drops, so the list stays empty and does not allocate.
+        self.pull_managed(now, grant, block, &mut DropTail, &mut Vec::new())
+    }
+
+    /// As [`Entity::pull`], with queue management that may drop SDUs into `dropped`, which must
+    /// be empty, as they come to be sent.
+    #[inline]
+    pub fn pull_managed(
+        &mut self,
+        now: Time,
+        grant: u32,
+        block: &mut TransportBlock,
+        aqm: &mut impl QueueManagement,
+        dropped: &mut Vec<Sdu>,
+    ) -> u32 {
+        let before = block.bytes;
+        let mut pull = Pull {
+            now,
+            limit: before + grant,
+            block,
+            aqm,
+            dropped,
+        };
+        match &mut self.machine {
+            Machine::Tm(tm) => tm.pull(&mut pull),
+            Machine::NrUm(tx, _) => tx.pull(&mut pull),
+            Machine::NrAm(tx, rx) => {
+                rx.reception.pull(now, grant, pull.block);
+                tx.pull(&mut pull);
+            }
+            Machine::LteUm(tx, _) => tx.pull(&mut pull),
+            Machine::LteAm(tx, rx) => {
+                rx.reception.pull(now, grant, pull.block);
+                tx.pull(&mut pull);
+            }
+        }
+        block.bytes - before
+    }
+
+    /// A block arrived that is all for this bearer. Complete SDUs go to `delivered`.
+    #[inline]
+    pub fn on_block(&mut self, now: Time, block: &TransportBlock, delivered: &mut Vec<Sdu>) {
+        self.on_pdus(now, block, 0..block.pdus.len(), delivered);
+    }
+
+    /// A block arrived whose PDUs with these indices are for this bearer.
+    pub fn on_pdus(
+        &mut self,
+        now: Time,
+        block: &TransportBlock,
+        pdus: Range<usize>,
+        delivered: &mut Vec<Sdu>,
+    ) {
+        let pdus = &block.pdus[pdus];
+        match &mut self.machine {
+            Machine::Tm(_) => {
+                for pdu in pdus {
+                    delivered.extend(block.parts_of(pdu).iter().map(|part| part.sdu));
+                }
+            }
+            Machine::NrUm(_, rx) => {
+                for pdu in pdus {
+                    rx.on_pdu(now, pdu, &block.parts_of(pdu)[0], delivered);
+                }
+            }
+            Machine::NrAm(tx, rx) => {
+                for pdu in pdus {
+                    if pdu.kind == PduKind::Status {
+                        tx.on_status(now, pdu, block.nacks_of(pdu));
+                    } else {
+                        rx.on_pdu(now, pdu, &block.parts_of(pdu)[0], delivered);
+                    }
+                }
+            }
+            Machine::LteUm(_, rx) => {
+                for pdu in pdus {
+                    rx.on_pdu(now, pdu, block.parts_of(pdu), delivered);
+                }
+            }
+            Machine::LteAm(tx, rx) => {
+                for pdu in pdus {
+                    if pdu.kind == PduKind::Status {
+                        tx.on_status(now, pdu, block.nacks_of(pdu));
+                    } else {
+                        rx.on_pdu(now, pdu, block.parts_of(pdu), delivered);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets timers expire. The backlog may have grown: ask for it. `delivered` takes SDUs that an
+    /// LTE entity held back.
+    pub fn on_wake(&mut self, now: Time, delivered: &mut Vec<Sdu>) {
+        match &mut self.machine {
+            Machine::Tm(_) => {}
+            Machine::NrUm(_, rx) => rx.on_wake(now),
+            Machine::NrAm(tx, rx) => {
+                tx.on_wake(now);
+                rx.reception.on_wake(now);
+            }
+            Machine::LteUm(_, rx) => rx.on_wake(now, delivered),
+            Machine::LteAm(tx, rx) => {
+                tx.on_wake(now);
+                rx.reception.on_wake(now);
+            }
+        }
+    }
+
+    /// When the next timer expires.
+    #[inline]
+    pub fn wake_at(&self) -> Time {
+        match &self.machine {
+            Machine::Tm(_) => Time::NEVER,
+            Machine::NrUm(_, rx) => rx.wake_at(),
+            Machine::NrAm(tx, rx) => tx.wake_at().min(rx.reception.wake_at()),
+            Machine::LteUm(_, rx) => rx.wake_at(),
+            Machine::LteAm(tx, rx) => tx.wake_at().min(rx.reception.wake_at()),
+        }
+    }
+
+    /// Whether an SDU (NR) or PDU (LTE) reached maxRetxThreshold: a radio link failure.
+    #[inline]
+    pub fn has_failed(&self) -> bool {
+        match &self.machine {
+            Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => false,
+            Machine::NrAm(tx, _) => tx.has_failed(),
+            Machine::LteAm(tx, _) => tx.has_failed(),
+        }
+    }
+
+    /// Starts afresh: forgets what was received in part, resets counters and timers. Everything
+    /// that was not acknowledged, then everything not sent, goes to `unconfirmed` in the order of
+    /// COUNT; some of it may have arrived all the same. Returns by how many COUNTs the unsent ones
+    /// have moved down to close the gaps of dropped ones.
+    ///
+    /// Standard: TS 38.322 §5.1.2.
+    pub fn reestablish(&mut self, unconfirmed: &mut Vec<Sdu>) -> u32 {
+        let closed = match &mut self.machine {
+            Machine::Tm(tm) => tm.buffer.flush(unconfirmed),
+            Machine::NrUm(tx, _) => tx.flush(unconfirmed),
+            Machine::NrAm(tx, _) => tx.flush(unconfirmed),
+            Machine::LteUm(tx, _) => tx.assembly.flush(unconfirmed),
+            Machine::LteAm(tx, _) => tx.flush(unconfirmed),
+        };
+        self.machine = Machine::new(&self.config);
+        closed
+    }
+}

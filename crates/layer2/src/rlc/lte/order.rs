@@ -1,0 +1,141 @@
+//! How LTE's receivers put SDUs together again, in the order of the SN.
+
+use crate::rlc::sequence::{START, Window};
+use crate::rlc::{Sdu, SduPart};
+
+const NONE: u32 = u32::MAX;
+
+/// Puts consecutive parts together.
+#[derive(Clone, Default, Debug)]
+pub(in crate::rlc) struct Reassembler {
+    /// The next byte of the SDU that has begun and not ended.
+    expects: Option<u32>,
+}
+
+impl Reassembler {
+    /// The next part in order.
+    #[inline]
+    pub(in crate::rlc) fn on_part(&mut self, part: &SduPart, delivered: &mut Vec<Sdu>) {
+        let continues = part.is_first() || self.expects == Some(part.offset);
+        self.expects = (continues && !part.is_last()).then(|| part.end());
+        if continues && part.is_last() {
+            delivered.push(part.sdu);
+        }
+    }
+    /// A PDU is missing here: what has begun cannot be completed.
+    pub(in crate::rlc) fn on_gap(&mut self) {
+        self.expects = None;
+    }
+}
+
+/// A stored part and its place in the data field of its PDU.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    part: SduPart,
+    position: u32,
+    next: u32,
+}
+
+/// First node of a PDU, plus one so that zero is none.
+#[derive(Clone, Copy, Default, Debug)]
+struct Head(u32);
+
+/// Parts of PDUs that cannot be put together yet, in recycled nodes.
+#[derive(Clone, Debug)]
+pub(in crate::rlc) struct Store {
+    heads: Window<Head>,
+    nodes: Vec<Node>,
+    free: u32,
+}
+
+impl Store {
+    pub(in crate::rlc) fn new() -> Store {
+        Store {
+            heads: Window::new(START),
+            nodes: Vec::new(),
+            free: NONE,
+        }
+    }
+
+    /// Keeps the parts of PDU `number`; the first one lies at `position` of the data field.
+    pub(in crate::rlc) fn put(&mut self, number: u64, mut position: u32, parts: &[SduPart]) {
+        self.heads.extend_to(number + 1);
+        for part in parts {
+            self.put_part(number, position, *part);
+            position += part.len;
+        }
+    }
+
+    fn put_part(&mut self, number: u64, position: u32, part: SduPart) {
+        let mut before = NONE;
+        let mut after = self.heads[number].0.wrapping_sub(1);
+        while after != NONE && self.nodes[after as usize].position <= position {
+            before = after;
+            after = self.nodes[after as usize].next;
+        }
+        let node = Node {
+            part,
+            position,
+            next: after,
+        };
+        let id = if self.free == NONE {
+            self.nodes.push(node);
+            self.nodes.len() as u32 - 1
+        } else {
+            let id = self.free;
+            self.free = self.nodes[id as usize].next;
+            self.nodes[id as usize] = node;
+            id
+        };
+        if before == NONE {
+            self.heads[number] = Head(id + 1);
+        } else {
+            self.nodes[before as usize].next = id;
+        }
+    }
+
+    /// Takes the PDUs below `end` out, in order. A PDU without parts is a gap.
+    pub(in crate::rlc) fn take_below(
+        &mut self,
+        end: u64,
+        reassembler: &mut Reassembler,
+        delivered: &mut Vec<Sdu>,
+    ) {
+        for number in self.heads.first()..end {
+            let mut id = if self.heads.contains(number) {
+                self.heads[number].0.wrapping_sub(1)
+            } else {
+                NONE
+            };
+            if id == NONE {
+                reassembler.on_gap();
+            }
+            // Segments of a PDU may overlap: a byte is taken once.
+            let mut taken = 0;
+            while id != NONE {
+                let Node {
+                    mut part,
+                    position,
+                    next,
+                } = self.nodes[id as usize];
+                let overlap = u32::saturating_sub(taken, position);
+                if overlap < part.len {
+                    taken = position + part.len;
+                    part.offset += overlap;
+                    part.len -= overlap;
+                    reassembler.on_part(&part, delivered);
+                }
+                self.nodes[id as usize].next = self.free;
+                self.free = id;
+                id = next;
+            }
+        }
+        self.heads.advance_to(end.max(self.heads.first()));
+    }
+
+    /// Whether PDU `number` is here.
+    #[inline]
+    pub(in crate::rlc) fn holds(&self, number: u64) -> bool {
+        self.heads.contains(number) && self.heads[number].0 != 0
+    }
+}

@@ -1,0 +1,178 @@
+//! What acknowledged mode of LTE and NR does alike about PDUs that are not acknowledged: polls,
+//! their timer, and the retransmission when no answer comes.
+//!
+//! Standard: TS 38.322 §5.3.3; TS 36.322 §5.2.2.
+
+use super::poll::Poll;
+use super::unacked::Unacked;
+use super::{AmConfig, Nack, Pdu};
+use fadeout_core::Time;
+
+/// Whether bytes that were never sent can go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum New {
+    /// Some wait, and the window lets them go.
+    Ready,
+    /// None waits.
+    Nothing,
+    /// The window is stalled.
+    Stalled,
+}
+
+/// What was sent and is not acknowledged, and the polls that ask for it.
+#[derive(Clone, Debug)]
+pub(super) struct Outstanding<T> {
+    pub(super) unacked: Unacked<T>,
+    poll: Poll,
+}
+
+impl<T: Copy + Default> Outstanding<T> {
+    pub(super) fn new(am: &AmConfig) -> Self {
+        Outstanding {
+            unacked: Unacked::new(am),
+            poll: Poll::new(am),
+        }
+    }
+
+    /// Counts a PDU with `bytes` that were not sent before.
+    #[inline]
+    pub(super) fn on_new(&mut self, bytes: u32) {
+        self.poll.on_new(bytes);
+    }
+
+    /// Whether the PDU just made polls: one is due, or nothing may follow it.
+    #[inline]
+    pub(super) fn polls(&mut self, now: Time, new: New) -> bool {
+        let is_last = new == New::Stalled || self.nothing_goes(new);
+        self.poll.decide(now, is_last, self.unacked.highest())
+    }
+
+    /// Whether neither new nor retransmitted bytes can be sent.
+    #[inline]
+    fn nothing_goes(&self, new: New) -> bool {
+        self.unacked.pending_pieces == 0 && new != New::Ready
+    }
+
+    /// Runs t-PollRetransmit when nothing else would bring an answer: nothing can be sent and
+    /// something is not acknowledged. Two holes of the standard: the SDUs behind the last PDU were
+    /// dropped, so it did not poll; or a STATUS PDU older than the poll stopped the timer, because
+    /// POLL_SN of a stalled window stays the same, and the answer was lost.
+    pub(super) fn ensure_answer(&mut self, now: Time, new: New) {
+        if self.nothing_goes(new) && !self.unacked.is_empty() {
+            self.poll.expect_answer(now, self.unacked.highest());
+        }
+    }
+
+    /// A STATUS PDU arrived. Whether it is of use: one that is older than the window is not.
+    pub(super) fn on_status(&mut self, pdu: &Pdu, nacks: &[Nack]) -> bool {
+        let ack = self.unacked.on_status(pdu, nacks);
+        if let Some(ack) = ack {
+            self.poll.on_status(ack);
+        }
+        ack.is_some()
+    }
+
+    /// t-PollRetransmit may have expired: with no new bytes to carry the poll, something that was
+    /// sent goes again.
+    pub(super) fn on_wake(&mut self, now: Time, new: New) {
+        let carries_nothing = new == New::Stalled || self.nothing_goes(new);
+        if self.poll.expires(now) && !self.unacked.is_empty() && carries_nothing {
+            self.unacked.retransmit_one();
+        }
+    }
+
+    #[inline]
+    pub(super) fn wake_at(&self) -> Time {
+        self.poll.wake_at()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rlc::{Mode, RlcConfig};
+    use fadeout_core::Span;
+
+    fn parameters() -> AmConfig {
+        match RlcConfig::NR_AM.mode {
+            Mode::Am(am) => am,
+            _ => unreachable!("acknowledged mode"),
+        }
+    }
+
+    /// One item of 100 bytes, sent at zero, with or without a poll.
+    fn sent(polled: bool) -> Outstanding<u8> {
+        let mut outstanding = Outstanding::new(&parameters());
+        outstanding.unacked.push(0, 100);
+        outstanding.on_new(100);
+        if polled {
+            assert!(outstanding.polls(Time::ZERO, New::Nothing));
+        }
+        outstanding
+    }
+
+    #[test]
+    fn the_last_pdu_before_a_stall_polls_and_one_with_others_behind_does_not() {
+        for (new, polls) in [
+            (New::Ready, false),
+            (New::Nothing, true),
+            (New::Stalled, true),
+        ] {
+            assert_eq!(sent(false).polls(Time::ZERO, new), polls, "{new:?}");
+        }
+    }
+
+    #[test]
+    fn an_expired_poll_sends_again_when_nothing_new_can_carry_it() {
+        for (new, again) in [(New::Ready, 0), (New::Nothing, 100), (New::Stalled, 100)] {
+            let mut outstanding = sent(true);
+            let at = outstanding.wake_at();
+            assert_eq!(at, Time::ZERO + parameters().t_poll_retransmit);
+            outstanding.on_wake(at - Span::from_nanos(1), new);
+            assert_eq!(outstanding.unacked.pending_bytes, 0, "too early");
+            outstanding.on_wake(at, new);
+            assert_eq!(outstanding.unacked.pending_bytes, again, "{new:?}");
+        }
+    }
+
+    #[test]
+    fn an_expired_poll_of_a_stalled_window_sends_again_though_retransmissions_wait() {
+        let mut outstanding = sent(true);
+        outstanding.unacked.push(0, 50);
+        let first = Pdu {
+            sn: 1,
+            ..Pdu::default()
+        };
+        let missing = Nack {
+            sn: 0,
+            range: 1,
+            segment: None,
+        };
+        assert!(outstanding.on_status(&first, &[missing]));
+        assert_eq!(outstanding.unacked.pending_bytes, 100);
+        outstanding.ensure_answer(Time::ZERO, New::Stalled);
+        assert!(
+            outstanding.wake_at().is_never(),
+            "the retransmission will poll"
+        );
+        assert!(outstanding.polls(Time::ZERO, New::Stalled));
+        outstanding.on_wake(outstanding.wake_at(), New::Stalled);
+        assert_eq!(outstanding.unacked.pending_bytes, 150);
+    }
+
+    #[test]
+    fn a_timer_runs_only_while_something_is_not_acknowledged() {
+        let mut outstanding = sent(false);
+        outstanding.ensure_answer(Time::ZERO, New::Ready);
+        assert!(outstanding.wake_at().is_never());
+        outstanding.ensure_answer(Time::ZERO, New::Stalled);
+        assert!(!outstanding.wake_at().is_never());
+        let all = Pdu {
+            sn: 1,
+            ..Pdu::default()
+        };
+        assert!(outstanding.on_status(&all, &[]));
+        outstanding.ensure_answer(Time::ZERO, New::Stalled);
+        assert!(outstanding.wake_at().is_never());
+    }
+}

@@ -1,0 +1,196 @@
+//! What a receiving side of acknowledged mode knows, when it gives something up as missing, and
+//! what it reports of it.
+//!
+//! Standard: TS 38.322 §5.2.3.2, §5.3.4; TS 36.322 §5.1.3.2, §5.2.3.
+
+use super::pieces::{Insertion, Pieces, Received};
+use super::report::Report;
+use super::sequence::{START, SnSpace, Window};
+use super::status::StatusFormat;
+use super::{AmConfig, Generation, RlcConfig, TransportBlock};
+use fadeout_core::{Span, Time};
+
+#[derive(Clone, Debug)]
+pub(super) struct Reception {
+    pub(super) space: SnSpace,
+    /// From RX_Next to RX_Next_Highest (NR), VR(R) to VR(H) (LTE).
+    pub(super) window: Window<Received>,
+    pub(super) pieces: Pieces,
+    /// The first number whose reception is not decided, up to which a report goes:
+    /// RX_Highest_Status (NR), VR(MS) (LTE).
+    pub(super) decided: u64,
+    generation: Generation,
+    /// t-Reassembly (NR), t-Reordering (LTE).
+    wait: Span,
+    /// When it expires.
+    expires_at: Time,
+    /// One past the number that started it: RX_Next_Status_Trigger (NR), VR(X) (LTE).
+    trigger: u64,
+    format: StatusFormat,
+    report: Report,
+}
+
+impl Reception {
+    pub(super) fn new(generation: Generation, config: &RlcConfig, am: &AmConfig) -> Reception {
+        Reception {
+            space: SnSpace::new(am.sn_bits),
+            window: Window::new(START),
+            pieces: Pieces::default(),
+            decided: START,
+            generation,
+            wait: am.t_reassembly,
+            expires_at: Time::NEVER,
+            trigger: START,
+            format: StatusFormat::new(generation, am.sn_bits, config.subheader),
+            report: Report::new(am.t_status_prohibit),
+        }
+    }
+
+    /// One past the last number that fits into the window.
+    #[inline]
+    pub(super) fn limit(&self) -> u64 {
+        self.window.first() + self.space.window
+    }
+
+    /// The first number from `number` on that is not completely received.
+    #[inline]
+    pub(super) fn first_missing(&self, mut number: u64) -> u64 {
+        while number < self.window.end() && self.window[number] == Received::All {
+            number += 1;
+        }
+        number
+    }
+
+    /// Bytes `start .. end` of a number of which not all is here arrived.
+    #[inline]
+    pub(super) fn insert(
+        &mut self,
+        number: u64,
+        (start, end): (u32, u32),
+        is_last: bool,
+    ) -> Insertion {
+        let id = match self.window[number] {
+            Received::Some(id) => id,
+            Received::Nothing | Received::All => {
+                let id = self.pieces.open();
+                self.window[number] = Received::Some(id);
+                id
+            }
+        };
+        let insertion = self.pieces.insert(id, start, end, is_last);
+        if matches!(insertion, Insertion::Complete) {
+            self.pieces.close(id);
+        }
+        insertion
+    }
+
+    /// All of a number is here. Whether the window has moved.
+    #[inline]
+    pub(super) fn complete(&mut self, number: u64) -> bool {
+        self.window[number] = Received::All;
+        if number == self.decided {
+            self.decided = self.first_missing(number + 1);
+        }
+        let moves = number == self.window.first();
+        if moves {
+            let first = self.first_missing(number + 1);
+            self.window.advance_to(first);
+        }
+        moves
+    }
+
+    /// A PDU has arrived, with something new (`is_placed`) or not. A poll is answered once the
+    /// reception of its PDU is decided.
+    #[inline]
+    pub(super) fn on_pdu(&mut self, now: Time, number: u64, is_placed: bool, is_polling: bool) {
+        if is_placed {
+            self.update_timer(now);
+            self.report.on_decided(now, self.decided);
+        }
+        if is_polling {
+            if !is_placed || number >= self.limit() || number < self.decided {
+                self.report.trigger(now);
+            } else {
+                self.report.delay(number);
+            }
+        }
+    }
+
+    /// Whether bytes of a number in the window are missing before others that are here. LTE counts
+    /// in PDUs: one of which only segments are here is missing.
+    #[inline]
+    fn has_gap_in(&self, number: u64) -> bool {
+        match self.window[number] {
+            Received::Some(id) => self.generation == Generation::Lte || self.pieces.has_gap(id),
+            Received::Nothing => true,
+            Received::All => false,
+        }
+    }
+
+    /// Whether something is missing before the last byte received, from `first` on.
+    #[inline]
+    fn has_gap_from(&self, first: u64) -> bool {
+        let end = self.window.end();
+        end > first + 1 || (end == first + 1 && self.has_gap_in(first))
+    }
+
+    #[inline]
+    fn update_timer(&mut self, now: Time) {
+        let first = self.window.first();
+        if !self.expires_at.is_never() {
+            let is_resolved = self.trigger <= first
+                || (self.trigger == first + 1 && !self.has_gap_in(first))
+                || self.trigger > self.limit();
+            if is_resolved {
+                self.expires_at = Time::NEVER;
+            }
+        }
+        if self.expires_at.is_never() && self.has_gap_from(first) {
+            self.start_timer(now);
+        }
+    }
+
+    fn start_timer(&mut self, now: Time) {
+        self.expires_at = now.saturating_add(self.wait);
+        self.trigger = self.window.end();
+    }
+
+    /// t-StatusProhibit may have expired, or the time for what is missing: it is reported.
+    pub(super) fn on_wake(&mut self, now: Time) {
+        self.report.on_wake(now);
+        if self.expires_at > now {
+            return;
+        }
+        self.expires_at = Time::NEVER;
+        self.decided = self.first_missing(self.trigger);
+        self.report.trigger(now);
+        self.report.on_decided(now, self.decided);
+        if self.has_gap_from(self.decided) {
+            self.start_timer(now);
+        }
+    }
+
+    /// When a timer expires or a STATUS PDU that is held back becomes due.
+    #[inline]
+    pub(super) fn wake_at(&self) -> Time {
+        self.expires_at.min(self.report.wake_at())
+    }
+
+    /// Bytes of the STATUS PDU that is due, with its subheader.
+    #[inline]
+    pub(super) fn status_backlog(&self, now: Time) -> u64 {
+        if self.report.is_due(now) {
+            self.format.size(self)
+        } else {
+            0
+        }
+    }
+
+    /// Sends a STATUS PDU if one is due and fits.
+    #[inline]
+    pub(super) fn pull(&mut self, now: Time, grant: u32, block: &mut TransportBlock) {
+        if self.report.is_due(now) && self.format.write(self, grant, block) {
+            self.report.on_sent(now);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The RLC modes that a scenario can name.
+
+use super::{AqmConfig, Generation, Mode, RlcConfig};
+use fadeout_core::registry::{
+    Entry, FromSetting, Parameter, Registered, Settings, integer, named, number, span,
+};
+
+const BUFFER: Parameter = number(
+    "buffer",
+    (1500.0, 1e12, "bytes"),
+    "2000000",
+    "Limit of the transmission buffer. Below the bandwidth-delay product it costs throughput, far \
+     above it delay. LTE's default is the same.",
+);
+/// Of transparent mode, which carries little.
+const SMALL_BUFFER: Parameter = Parameter {
+    default: "64000",
+    ..BUFFER
+};
+const AQM: Parameter = named(
+    "aqm",
+    "aqm",
+    "drop-tail",
+    "Queue management of the transmission buffer, downlink and uplink. Its delay is that of SDUs of \
+     which nothing was sent; it includes the wait for a slot and, uplink, for a grant, which a \
+     target has to exceed.",
+);
+const T_REASSEMBLY: Parameter = span(
+    "t-reassembly",
+    "35 ms",
+    "t-Reassembly of NR, t-Reordering of LTE: how long a gap may be HARQ's. With LTE's \
+     acknowledged mode the default is 80 ms (TS 36.508).",
+);
+
+/// What was given for the parameter called `name`; what is not given stays as the generation's
+/// named set has it.
+fn replace<T: FromSetting>(value: &mut T, settings: &Settings<'_>, name: &str) {
+    if let Some(given) = settings.get::<Option<T>>(name) {
+        *value = given;
+    }
+}
+
+/// The generation's named set with what every mode takes.
+fn shared(settings: &Settings<'_>, set: RlcConfig) -> RlcConfig {
+    let mut config = set;
+    replace(&mut config.buffer, settings, BUFFER.name);
+    let (aqm, given) = settings.named(AQM.name);
+    // The reader of scenarios refuses a name that there is not.
+    config.aqm = AqmConfig::new(aqm, given).unwrap_or_default();
+    config
+}
+
+/// Acknowledged mode.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Acknowledged(RlcConfig);
+
+impl Registered<Generation> for Acknowledged {
+    const ENTRY: Entry = Entry::new(
+        "am",
+        "RLC",
+        "Acknowledged mode: what is lost is sent again.",
+        "TS 38.322 and TS 36.322 clause 5.2.3",
+    )
+    .with_parameters(&[
+        BUFFER,
+        AQM,
+        T_REASSEMBLY,
+        span(
+            "t-poll-retransmit",
+            "45 ms",
+            "After a poll without an answer, poll again. With LTE the default is 80 ms.",
+        ),
+        span(
+            "t-status-prohibit",
+            "10 ms",
+            "Least time between status reports. With LTE the default is 60 ms.",
+        ),
+        integer(
+            "poll-pdu",
+            (1, 65_536, "PDUs"),
+            "32",
+            "Poll after so many PDUs. With LTE the default is 128.",
+        ),
+        integer(
+            "max-retx-threshold",
+            (1, 32, ""),
+            "8",
+            "Retransmissions of one PDU that make a radio link failure. With LTE the default \
+             is 4.",
+        ),
+    ]);
+
+    fn with(settings: &Settings<'_>, generation: Generation) -> Self {
+        let mut config = shared(
+            settings,
+            match generation {
+                Generation::Lte => RlcConfig::LTE_AM,
+                Generation::Nr => RlcConfig::NR_AM,
+            },
+        );
+        if let Mode::Am(am) = &mut config.mode {
+            replace(&mut am.t_reassembly, settings, T_REASSEMBLY.name);
+            replace(&mut am.t_poll_retransmit, settings, "t-poll-retransmit");
+            replace(&mut am.t_status_prohibit, settings, "t-status-prohibit");
+            am.poll_pdu = settings.get::<Option<u32>>("poll-pdu").or(am.poll_pdu);
+            replace(&mut am.max_retx_threshold, settings, "max-retx-threshold");
+        }
+        Acknowledged(config)
+    }
+}
+
+/// Unacknowledged mode.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Unacknowledged(RlcConfig);
+
+impl Registered<Generation> for Unacknowledged {
+    const ENTRY: Entry = Entry::new(
+        "um",
+        "RLC",
+        "Unacknowledged mode: what HARQ loses is lost.",
+        "TS 38.322 and TS 36.322 clause 5.2.2",
+    )
+    .with_parameters(&[BUFFER, AQM, T_REASSEMBLY]);
+
+    fn with(settings: &Settings<'_>, generation: Generation) -> Self {
+        let mut config = shared(
+            settings,
+            match generation {
+                Generation::Lte => RlcConfig::LTE_UM,
+                Generation::Nr => RlcConfig::NR_UM,
+            },
+        );
+        if let Mode::Um(um) = &mut config.mode {
+            replace(&mut um.t_reassembly, settings, T_REASSEMBLY.name);
+        }
+        Unacknowledged(config)
+    }
+}
+
+/// Transparent mode.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Transparent(RlcConfig);
+
+impl Registered<Generation> for Transparent {
+    const ENTRY: Entry = Entry::new(
+        "tm",
+        "RLC",
+        "Transparent mode: no header, no segmentation.",
+        "TS 38.322 and TS 36.322 clause 5.2.1",
+    )
+    .with_parameters(&[SMALL_BUFFER, AQM]);
+
+    fn with(settings: &Settings<'_>, generation: Generation) -> Self {
+        Transparent(RlcConfig {
+            generation,
+            ..shared(settings, RlcConfig::TM)
+        })
+    }
+}
+
+fadeout_core::registry! {
+    /// Every RLC mode that a scenario can name.
+    pub static RLC_MODES;
+
+    /// An RLC mode with its parameters for one generation.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub enum RlcMode(generation: Generation = Generation::Nr) {
+        Am(Acknowledged),
+        Um(Unacknowledged),
+        Tm(Transparent),
+    }
+    macro rlc_modes;
+}
+
+impl RlcMode {
+    /// Parameters of an entity.
+    pub fn config(self) -> RlcConfig {
+        rlc_modes!(self, mode => mode.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::registry::{Parameters, Value};
+
+    #[test]
+    fn without_parameters_a_mode_is_the_named_set_of_its_generation() {
+        use Generation::{Lte, Nr};
+        let lte_tm = RlcConfig {
+            generation: Lte,
+            ..RlcConfig::TM
+        };
+        for (name, generation, set) in [
+            ("tm", Nr, RlcConfig::TM),
+            ("tm", Lte, lte_tm),
+            ("am", Nr, RlcConfig::NR_AM),
+            ("am", Lte, RlcConfig::LTE_AM),
+            ("um", Nr, RlcConfig::NR_UM),
+            ("um", Lte, RlcConfig::LTE_UM),
+        ] {
+            let mode = RlcMode::new(name, Parameters::NONE, generation).expect(name);
+            assert_eq!(mode.config(), set, "{name} {generation:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_replaces_the_default_of_either_generation() {
+        let given = Parameters(vec![("poll-pdu".to_owned(), Value::Number(4.0))]);
+        for generation in [Generation::Nr, Generation::Lte] {
+            let config = RlcMode::new("am", &given, generation).expect("am").config();
+            assert!(matches!(config.mode, Mode::Am(am) if am.poll_pdu == Some(4)));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! When the receiving side of acknowledged mode sends a STATUS PDU.
+//!
+//! Standard: TS 38.322 §5.3.4; TS 36.322 §5.2.3.
+
+use fadeout_core::{Span, Time};
+
+const NONE: u64 = u64::MAX;
+
+#[derive(Clone, Debug)]
+pub(super) struct Report {
+    t_status_prohibit: Span,
+    /// End of t-StatusProhibit.
+    prohibited_until: Time,
+    is_triggered: bool,
+    /// Triggered while t-StatusProhibit ran, and it has not been noticed yet that it ended.
+    is_held: bool,
+    /// Lowest and highest number of the PDUs whose poll waits until their reception is decided.
+    /// Those between are answered with them: a STATUS covers everything.
+    delayed: (u64, u64),
+}
+
+impl Report {
+    pub(super) fn new(t_status_prohibit: Span) -> Report {
+        Report {
+            t_status_prohibit,
+            prohibited_until: Time::ZERO,
+            is_triggered: false,
+            is_held: false,
+            delayed: (NONE, NONE),
+        }
+    }
+    #[inline]
+    pub(super) fn trigger(&mut self, now: Time) {
+        self.is_triggered = true;
+        self.is_held = now < self.prohibited_until;
+    }
+    /// A poll arrived in PDU `number` whose reception is not decided yet.
+    #[inline]
+    pub(super) fn delay(&mut self, number: u64) {
+        let (low, high) = self.delayed;
+        self.delayed = (
+            low.min(number),
+            if high == NONE {
+                number
+            } else {
+                high.max(number)
+            },
+        );
+    }
+    /// Everything below `decided` is now known to be received or missing.
+    #[inline]
+    pub(super) fn on_decided(&mut self, now: Time, decided: u64) {
+        if self.delayed.0 < decided {
+            self.trigger(now);
+            let high = self.delayed.1;
+            self.delayed = if high < decided {
+                (NONE, NONE)
+            } else {
+                (high, high)
+            };
+        }
+    }
+    /// Whether a STATUS PDU is to be sent in the next grant.
+    #[inline]
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.is_triggered && now >= self.prohibited_until
+    }
+    /// A STATUS PDU was sent.
+    pub(super) fn on_sent(&mut self, now: Time) {
+        self.is_triggered = false;
+        self.prohibited_until = now.saturating_add(self.t_status_prohibit);
+    }
+    /// t-StatusProhibit may have expired.
+    pub(super) fn on_wake(&mut self, now: Time) {
+        self.is_held &= now < self.prohibited_until;
+    }
+    /// When a STATUS PDU that is held back becomes due.
+    #[inline]
+    pub(super) fn wake_at(&self) -> Time {
+        if self.is_triggered && self.is_held {
+            self.prohibited_until
+        } else {
+            Time::NEVER
+        }
+    }
+}

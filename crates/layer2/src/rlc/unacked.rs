@@ -1,0 +1,213 @@
+//! What acknowledged mode sent and keeps until it is acknowledged, and what of it is to be sent
+//! again.
+//!
+//! Standard: TS 38.322 §5.3.2; TS 36.322 §5.2.1.
+
+use super::sequence::{START, SnSpace, Window};
+use super::{AmConfig, Nack, Pdu};
+use fadeout_core::Ring;
+
+/// Something with a sequence number: an SDU (NR) or a PDU (LTE).
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Sent<T> {
+    pub(super) item: T,
+    /// Bytes that were sent at least once.
+    pub(super) len: u32,
+    /// Bytes and pieces that wait for retransmission.
+    pending_bytes: u32,
+    pending_pieces: u32,
+    /// The report that asked for retransmission last.
+    reported_by: u32,
+    /// RETX_COUNT; `None` before the first retransmission.
+    retx_count: Option<u32>,
+    is_acked: bool,
+}
+
+/// Bytes to retransmit: `start .. end` of item `number`.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Piece {
+    pub(super) number: u64,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Unacked<T> {
+    pub(super) space: SnSpace,
+    /// From TX_Next_Ack to TX_Next (NR), VT(A) to VT(S) (LTE).
+    window: Window<Sent<T>>,
+    /// In the order of the reports; pieces of acknowledged items stay inside and are skipped.
+    pieces: Ring<Piece>,
+    pub(super) pending_bytes: u64,
+    pub(super) pending_pieces: u64,
+    reports: u32,
+    max_retx_threshold: u32,
+    has_failed: bool,
+}
+
+impl<T: Copy + Default> Unacked<T> {
+    pub(super) fn new(am: &AmConfig) -> Self {
+        Unacked {
+            space: SnSpace::new(am.sn_bits),
+            window: Window::new(START),
+            pieces: Ring::new(),
+            pending_bytes: 0,
+            pending_pieces: 0,
+            reports: 0,
+            max_retx_threshold: am.max_retx_threshold,
+            has_failed: false,
+        }
+    }
+    /// Whether an item reached maxRetxThreshold.
+    #[inline]
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+    /// How many more items may be sent before the window stalls.
+    #[inline]
+    pub(super) fn window_left(&self) -> u64 {
+        self.space.window - (self.window.end() - self.window.first())
+    }
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.window.is_empty()
+    }
+    /// The highest number sent, when there is one.
+    #[inline]
+    pub(super) fn highest(&self) -> u64 {
+        self.window.end() - 1
+    }
+    #[inline]
+    pub(super) fn push(&mut self, item: T, len: u32) {
+        self.window.push(Sent {
+            item,
+            len,
+            ..Sent::default()
+        });
+    }
+    #[inline]
+    pub(super) fn item(&self, number: u64) -> &Sent<T> {
+        &self.window[number]
+    }
+    /// More bytes of the newest item were sent.
+    #[inline]
+    pub(super) fn grow(&mut self, bytes: u32) {
+        let number = self.highest();
+        self.window[number].len += bytes;
+    }
+    /// The oldest item that is not acknowledged.
+    pub(super) fn oldest(&self) -> Option<&Sent<T>> {
+        (!self.window.is_empty()).then(|| &self.window[self.window.first()])
+    }
+    /// What is not acknowledged.
+    pub(super) fn unacknowledged(&self) -> impl Iterator<Item = &Sent<T>> {
+        (self.window.first()..self.window.end())
+            .map(|number| &self.window[number])
+            .filter(|sent| !sent.is_acked)
+    }
+
+    /// The piece to retransmit next.
+    #[inline]
+    pub(super) fn front(&mut self) -> Option<Piece> {
+        while let Some(&piece) = self.pieces.front() {
+            if self.window.contains(piece.number) && !self.window[piece.number].is_acked {
+                return Some(piece);
+            }
+            self.pieces.pop();
+        }
+        None
+    }
+    /// Its first `len` bytes were retransmitted.
+    pub(super) fn on_retransmitted(&mut self, len: u32) {
+        let first = self.pieces.first();
+        let piece = &mut self.pieces[first];
+        let sent = &mut self.window[piece.number];
+        piece.start += len;
+        sent.pending_bytes -= len;
+        self.pending_bytes -= u64::from(len);
+        if piece.start == piece.end {
+            sent.pending_pieces -= 1;
+            self.pending_pieces -= 1;
+            self.pieces.pop();
+        }
+    }
+
+    /// A STATUS PDU arrived. Returns the number that ACK_SN names; `None` when it is older than
+    /// the window.
+    pub(super) fn on_status(&mut self, pdu: &Pdu, nacks: &[Nack]) -> Option<u64> {
+        let oldest = self.window.first();
+        let ack = self.space.extend(pdu.sn, oldest);
+        if ack > self.window.end() {
+            return None;
+        }
+        self.reports = self.reports.wrapping_add(1);
+        let mut next = oldest;
+        for nack in nacks {
+            let number = self.space.extend(nack.sn, oldest);
+            if number >= ack {
+                continue; // Acknowledged by a STATUS PDU that overtook this one.
+            }
+            self.acknowledge(next, number);
+            let end = (number + u64::from(nack.range)).min(ack);
+            let (first, last) = nack.segment.unwrap_or((0, Nack::TO_THE_END));
+            for number in number..end {
+                self.retransmit(number, first, last.saturating_add(1));
+            }
+            next = next.max(end);
+        }
+        self.acknowledge(next, ack);
+        let mut first = oldest;
+        while first < ack && self.window[first].is_acked {
+            first += 1;
+        }
+        self.window.advance_to(first);
+        Some(ack)
+    }
+
+    /// t-PollRetransmit expired with nothing else to send: the highest number is sent again, or
+    /// the oldest when that one is acknowledged.
+    pub(super) fn retransmit_one(&mut self) {
+        self.reports = self.reports.wrapping_add(1);
+        let mut number = self.highest();
+        if self.window[number].is_acked {
+            number = self.window.first();
+        }
+        self.retransmit(number, 0, u32::MAX);
+    }
+
+    /// Everything from `first` to before `end` was received.
+    #[inline]
+    fn acknowledge(&mut self, first: u64, end: u64) {
+        for number in first..end {
+            let sent = &mut self.window[number];
+            sent.is_acked = true;
+            self.pending_bytes -= u64::from(sent.pending_bytes);
+            self.pending_pieces -= u64::from(sent.pending_pieces);
+            sent.pending_bytes = 0;
+            sent.pending_pieces = 0;
+        }
+    }
+
+    /// Bytes `start .. end` of an item are considered for retransmission.
+    fn retransmit(&mut self, number: u64, start: u32, end: u32) {
+        let sent = &mut self.window[number];
+        let end = end.min(sent.len);
+        let is_of_this_report = sent.reported_by == self.reports;
+        // What already waits for retransmission is not counted or queued again.
+        let is_pending = sent.pending_pieces > 0 && !is_of_this_report;
+        if sent.is_acked || start >= end || is_pending {
+            return;
+        }
+        if !is_of_this_report {
+            sent.reported_by = self.reports;
+            let count = sent.retx_count.map_or(0, |count| count + 1);
+            sent.retx_count = Some(count);
+            self.has_failed |= count >= self.max_retx_threshold;
+        }
+        sent.pending_bytes += end - start;
+        sent.pending_pieces += 1;
+        self.pending_bytes += u64::from(end - start);
+        self.pending_pieces += 1;
+        self.pieces.push(Piece { number, start, end });
+    }
+}

@@ -1,0 +1,226 @@
+//! Radio access bearers of 2G and 3G (RABs): links between a base station and a phone whose rates,
+//! intervals, delays and errors follow from a technology by name.
+//!
+//! A technology is a file: its registry entry, its parameters, its tables and their tests. It
+//! gives two [`LinkConfig`]s, downlink and uplink, and the radio states that they share.
+//!
+//! Standard: TS 23.107.
+
+mod gsm;
+mod hspa;
+mod umts;
+
+use crate::radio_states::RadioStateConfig;
+use crate::{BlockConfig, Limit, LinkConfig, LinkError, QueueConfig, RateConfig};
+use fadeout_core::registry::{Parameters, flag, number, span};
+use fadeout_core::{Bytes, Rate, Span};
+
+fadeout_core::registry! {
+    /// Every technology that a bearer can name.
+    pub static RABS;
+
+    /// A technology with its parameters.
+    #[derive(Debug, Clone, PartialEq)]
+    enum Technology {
+        Hspa(hspa::Hspa),
+        HspaPlus(hspa::Hspa) = hspa::HSPA_PLUS,
+        Umts(umts::Umts),
+        Edge(gsm::Edge),
+        Gprs(gsm::Gprs),
+    }
+    macro each;
+}
+
+/// What a technology makes of its parameters.
+trait Configures {
+    /// Both directions, and the phone's states.
+    fn configured(&self) -> Result<RabConfig, LinkError>;
+}
+
+/// Both directions of a bearer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RabConfig {
+    /// From the base station to the phone.
+    pub downlink: LinkConfig,
+    /// From the phone to the base station.
+    pub uplink: LinkConfig,
+    /// The phone's states without which nothing is sent; always connected without them.
+    pub states: Option<RadioStateConfig>,
+}
+
+impl RabConfig {
+    /// The bearer of the technology called `name` in [`RABS`] or by an alias, with the
+    /// parameters given; `None` when there is none of that name.
+    ///
+    /// # Errors
+    /// Where parameters exclude each other; the message says what was expected.
+    pub fn new(name: &str, given: &Parameters) -> Option<Result<RabConfig, LinkError>> {
+        let technology = Technology::new(name, given)?;
+        Some(each!(technology, technology => technology.configured()))
+    }
+}
+
+/// Least default of a queue's limit.
+const LEAST_QUEUE: u64 = 30_000;
+/// A queue holds what its direction sends in this time unless a limit is given: twice the product
+/// of bandwidth and delay at a round trip of 150 ms, HSPA's with 70 ms of network.
+const QUEUE_TIME: Span = Span::from_millis(300);
+
+/// The limit of the queue in front of a direction of this rate, where none is given.
+pub fn default_limit(rate: Rate) -> Limit {
+    let bytes = rate.as_bytes_per_sec_f64() * QUEUE_TIME.as_secs_f64();
+    Limit::Bytes(Bytes((bytes as u64).max(LEAST_QUEUE)))
+}
+
+/// A direction that sends blocks at `rate`.
+fn direction(rate: Rate, delay: Span, blocks: BlockConfig) -> LinkConfig {
+    LinkConfig {
+        rate: RateConfig::Constant(rate),
+        blocks: Some(blocks),
+        delay: delay.into(),
+        queue: QueueConfig {
+            limit: Some(default_limit(rate)),
+            ..QueueConfig::default()
+        },
+        ..LinkConfig::default()
+    }
+}
+
+fadeout_core::parameters! {
+    /// What every technology has: its delay, its jitter and RLC's retransmissions. Each has
+    /// defaults of its own.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Common {
+        /// One-way delay of each direction through radio network and core, besides the wait for a
+        /// block and its transmissions.
+        delay: Span = span("60 ms"),
+        /// Largest extra delay, uniform and never reordering; what blocks and their repetitions
+        /// make of it comes on top.
+        jitter: Span = span("0 s"),
+        /// Probability that a block is left broken without HARQ's knowledge, or without HARQ at
+        /// all, and RLC sends it again.
+        rlc_error: f64 = number((0.0, 0.9, ""), "0.01"),
+        /// From a broken block to its repetition by RLC: poll and status report. Later packets
+        /// wait for it.
+        rlc_delay: Span = span("100 ms"),
+    }
+}
+
+impl Common {
+    fn direction(&self, rate: Rate, blocks: BlockConfig) -> LinkConfig {
+        let blocks = BlockConfig {
+            residual_error: self.rlc_error,
+            repeat_after: self.rlc_delay,
+            ..blocks
+        };
+        LinkConfig {
+            jitter: self.jitter,
+            ..direction(rate, self.delay, blocks)
+        }
+    }
+}
+
+/// Blocks of `interval` that only RLC repeats.
+fn without_harq(interval: Span) -> BlockConfig {
+    BlockConfig {
+        interval,
+        processes: 1,
+        transmissions: 1,
+        ..BlockConfig::default()
+    }
+}
+
+fadeout_core::parameters! {
+    /// The radio states of 3G.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct RadioStates {
+        /// Whether the phone starts idle and must be promoted to CELL_DCH before anything is sent,
+        /// and falls back after inactivity (TS 25.331 clause 7.1). Without it, it is always in
+        /// CELL_DCH.
+        radio_states: bool = flag("false"),
+        /// From idle to CELL_DCH (Qian et al., IMC 2010).
+        idle_promotion: Span = span("2 s"),
+        /// From CELL_FACH to CELL_DCH (Qian et al., IMC 2010).
+        fach_promotion: Span = span("1500 ms"),
+        /// Inactivity after which CELL_DCH falls to CELL_FACH (Qian et al., IMC 2010: 5 to 6 s).
+        dch_timer: Span = span("5 s"),
+        /// Inactivity after which CELL_FACH falls to idle (Qian et al., IMC 2010: 4 to 12 s).
+        fach_timer: Span = span("12 s"),
+    }
+}
+
+impl RadioStates {
+    /// The states, when they are wanted.
+    fn config(self) -> Option<RadioStateConfig> {
+        self.radio_states.then_some(RadioStateConfig {
+            idle_promotion: self.idle_promotion,
+            fach_promotion: self.fach_promotion,
+            dch_timer: self.dch_timer,
+            fach_timer: self.fach_timer,
+        })
+    }
+}
+
+/// The rows of a table: its lines after comment and header, in fields.
+fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = table.lines().filter(|line| !line.starts_with('#')).skip(1);
+    lines.map(|line| line.split(',').collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::registry::{ParameterKind, Value};
+
+    #[test]
+    fn every_parameter_changes_something() {
+        for entry in RABS {
+            let plain = Parameters::with_every_default(entry);
+            for (index, parameter) in entry.parameters.iter().enumerate() {
+                // What is off while another parameter is off is looked at while that is on.
+                let mut base = plain.clone();
+                for (name, value) in &mut base.0 {
+                    match name.as_str() {
+                        "radio-states" if parameter.name != "radio-states" => {
+                            *value = Value::Bool(true);
+                        }
+                        "uplink-category" if parameter.name == "uplink-2ms" => {
+                            *value = Value::Number(6.0);
+                        }
+                        _ => {}
+                    }
+                }
+                let mut changed = base.clone();
+                changed.0[index].1 = match (&base.0[index].1, parameter.kind) {
+                    (Value::Span(span), _) => Value::Span(*span + Span::from_millis(7)),
+                    (Value::Bool(flag), _) => Value::Bool(!flag),
+                    (Value::Choice(chosen), ParameterKind::Choice(names)) => {
+                        let other = names.iter().find(|name| *name != chosen);
+                        Value::Choice((*other.expect("another choice")).to_owned())
+                    }
+                    (Value::Number(number), ParameterKind::Number { max, .. }) => {
+                        Value::Number((number * 0.5 + 0.01).min(max))
+                    }
+                    (Value::Number(number), _) if parameter.name == "uplink-category" => {
+                        Value::Number(if *number == 6.0 { 4.0 } else { 1.0 })
+                    }
+                    (Value::Number(number), _) if parameter.name == "category" => {
+                        // The CQI table of the other category differs at every CQI.
+                        Value::Number(if *number == 14.0 { 10.0 } else { 14.0 })
+                    }
+                    (Value::Number(number), _) => Value::Number(number + 1.0),
+                    (value, _) => panic!("{value:?}"),
+                };
+                let before = RabConfig::new(entry.name, &base).expect("it is listed");
+                let after = RabConfig::new(entry.name, &changed).expect("it is listed");
+                assert!(before.is_ok() && after.is_ok(), "{}", parameter.name);
+                assert_ne!(before, after, "{}: {}", entry.name, parameter.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_technology_that_is_not_listed_is_none() {
+        assert!(RabConfig::new("cdma2000", &Parameters::default()).is_none());
+    }
+}

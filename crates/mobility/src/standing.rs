@@ -1,0 +1,26 @@
+//! Standing still.
+
+use crate::registry::Model;
+use crate::{MobilityError, Track};
+use fadeout_core::Point;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings};
+
+/// Stays where it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing;
+
+impl Registered for Standing {
+    const ENTRY: Entry = Entry::new("static", "deterministic", "Stays where it is.", "none")
+        .with_aliases(&["fixed"]);
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Standing
+    }
+}
+
+impl Model for Standing {
+    fn track(self, start: Point, _: Stream) -> Result<Track, MobilityError> {
+        Ok(Track::rest(start))
+    }
+}

@@ -1,0 +1,324 @@
+//! TCP options: as a script writes them, and as Linux lays them out.
+
+use crate::cursor::Cursor;
+use crate::problem::Problem;
+use fadeout_core::{Flags, MAX_SACK_BLOCKS, Segment};
+use std::fmt;
+
+/// Bytes that a header has for options.
+///
+/// Standard: RFC 9293 §3.1.
+const ROOM: usize = 40;
+
+/// One option.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TcpOption {
+    NoOperation,
+    EndOfList,
+    Mss(u16),
+    WindowScale(u8),
+    SackPermitted,
+    /// Value and echo.
+    Timestamps(u32, u32),
+    Sack(Vec<(u32, u32)>),
+}
+
+impl TcpOption {
+    /// Bytes in the header.
+    fn len(&self) -> usize {
+        match self {
+            TcpOption::NoOperation | TcpOption::EndOfList => 1,
+            TcpOption::Mss(_) => 4,
+            TcpOption::WindowScale(_) => 3,
+            TcpOption::SackPermitted => 2,
+            TcpOption::Timestamps(..) => 10,
+            TcpOption::Sack(blocks) => 2 + 8 * blocks.len(),
+        }
+    }
+}
+
+/// The options of a segment in their order, padding included.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Options(pub(crate) Vec<TcpOption>);
+
+impl Options {
+    /// The options of a segment, in the order and with the padding of Linux's
+    /// `tcp_options_write`. `number` gives a sequence number as the script counts.
+    pub(crate) fn of(segment: &Segment, ts_value: u32, number: impl Fn(u64) -> u32) -> Options {
+        use TcpOption::NoOperation as Nop;
+        let mut list = Vec::new();
+        if segment.mss != 0 {
+            list.push(TcpOption::Mss(segment.mss));
+        }
+        let timestamps = TcpOption::Timestamps(ts_value, segment.ts_echo);
+        match (segment.has_timestamps, segment.sack_permitted) {
+            (true, true) => list.extend([TcpOption::SackPermitted, timestamps]),
+            (true, false) => list.extend([Nop, Nop, timestamps]),
+            (false, true) => list.extend([Nop, Nop, TcpOption::SackPermitted]),
+            (false, false) => {}
+        }
+        if let Some(scale) = segment.window_scale {
+            list.extend([Nop, TcpOption::WindowScale(scale)]);
+        }
+        let blocks = segment.sack.as_slice();
+        if !blocks.is_empty() {
+            let blocks = blocks.iter();
+            let blocks = blocks.map(|block| (number(block.start), number(block.end)));
+            list.extend([Nop, Nop, TcpOption::Sack(blocks.collect())]);
+        }
+        Options(list)
+    }
+
+    /// Reads the list up to `>`; `None` for `<...>`, which stands for any options.
+    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Options>, Problem> {
+        let line = cursor.line();
+        cursor.skip_space();
+        if cursor.take("...") {
+            cursor.expect(">")?;
+            return Ok(None);
+        }
+        let mut list = Vec::new();
+        loop {
+            cursor.skip_space();
+            if cursor.take(">") {
+                break;
+            }
+            list.push(read_option(cursor)?);
+            cursor.skip_space();
+            cursor.take(",");
+        }
+        let options = Options(list);
+        let length = options.len();
+        if length > ROOM {
+            let message = format!("a header has room for {ROOM} bytes of options, not {length}");
+            return Err(Problem::invalid(line, message));
+        }
+        if !length.is_multiple_of(4) {
+            let message = format!(
+                "the options take {length} bytes: pad them to a multiple of 4 with `nop` or `eol`"
+            );
+            return Err(Problem::invalid(line, message));
+        }
+        Ok(Some(options))
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(TcpOption::len).sum()
+    }
+
+    /// Window scale of a SYN.
+    pub(crate) fn window_scale(&self) -> Option<u8> {
+        self.0.iter().find_map(|option| match option {
+            TcpOption::WindowScale(scale) => Some((*scale).min(14)), // RFC 7323 section 2.3
+            _ => None,
+        })
+    }
+
+    /// Timestamp value and echo.
+    pub(crate) fn timestamps(&self) -> Option<(u32, u32)> {
+        self.0.iter().find_map(|option| match option {
+            TcpOption::Timestamps(value, echo) => Some((*value, *echo)),
+            _ => None,
+        })
+    }
+
+    /// The same with another timestamp value.
+    pub(crate) fn with_timestamp(mut self, value: u32) -> Options {
+        for option in &mut self.0 {
+            if let TcpOption::Timestamps(live, _) = option {
+                *live = value;
+            }
+        }
+        self
+    }
+
+    /// Puts the options into `segment`. `number` gives the endpoint's sequence number.
+    pub(crate) fn fill(&self, segment: &mut Segment, number: impl Fn(u32) -> u64) {
+        for option in &self.0 {
+            match option {
+                TcpOption::NoOperation => {}
+                // RFC 9293 section 3.2: what follows is padding.
+                TcpOption::EndOfList => return,
+                TcpOption::Mss(mss) => segment.mss = *mss,
+                TcpOption::WindowScale(_) => segment.window_scale = self.window_scale(),
+                TcpOption::SackPermitted => segment.sack_permitted = true,
+                TcpOption::Timestamps(value, echo) => {
+                    segment.has_timestamps = true;
+                    segment.ts_value = *value;
+                    segment.ts_echo = *echo;
+                }
+                TcpOption::Sack(blocks) => {
+                    for &(start, end) in blocks {
+                        // More than fit were refused when the script was read.
+                        segment.sack.push(fadeout_core::SackBlock {
+                            start: number(start),
+                            end: number(end),
+                        });
+                    }
+                }
+            }
+        }
+        if !segment.flags.has(Flags::SYN) {
+            // RFC 9293 section 3.7.1, RFC 7323 section 2.2, RFC 2018 section 2: on SYNs only.
+            segment.mss = 0;
+            segment.window_scale = None;
+            segment.sack_permitted = false;
+        }
+    }
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("<")?;
+        for (index, option) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            match option {
+                TcpOption::NoOperation => f.write_str("nop"),
+                TcpOption::EndOfList => f.write_str("eol"),
+                TcpOption::Mss(mss) => write!(f, "mss {mss}"),
+                TcpOption::WindowScale(scale) => write!(f, "wscale {scale}"),
+                TcpOption::SackPermitted => f.write_str("sackOK"),
+                TcpOption::Timestamps(value, echo) => write!(f, "TS val {value} ecr {echo}"),
+                TcpOption::Sack(blocks) => {
+                    f.write_str("sack")?;
+                    blocks
+                        .iter()
+                        .try_for_each(|(start, end)| write!(f, " {start}:{end}"))
+                }
+            }?;
+        }
+        f.write_str(">")
+    }
+}
+
+fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
+    let line = cursor.line();
+    let before = cursor.clone();
+    Ok(match cursor.word() {
+        "mss" => TcpOption::Mss(fit(cursor.number("a segment size")?, "mss", line)?),
+        "wscale" => TcpOption::WindowScale(fit(cursor.number("a window scale")?, "wscale", line)?),
+        "sackOK" => TcpOption::SackPermitted,
+        "nop" => TcpOption::NoOperation,
+        "eol" => TcpOption::EndOfList,
+        "TS" => {
+            cursor.expect("val")?;
+            let value = cursor.number("a timestamp")?;
+            cursor.expect("ecr")?;
+            TcpOption::Timestamps(value, cursor.number("a timestamp echo")?)
+        }
+        "sack" => TcpOption::Sack(sack_blocks(cursor)?),
+        "FO" | "FOEXP" => {
+            return Err(Problem::unsupported(line, "TCP Fast Open is not supported"));
+        }
+        "md5" => return Err(Problem::unsupported(line, "TCP MD5 is not supported")),
+        "ECN" | "AccECN" => {
+            return Err(Problem::unsupported(line, "accurate ECN is not supported"));
+        }
+        name if name.starts_with("mp") || name.starts_with("dss") || name.contains("addr") => {
+            let message = format!("Multipath TCP (option `{name}`) is not supported");
+            return Err(Problem::unsupported(line, message));
+        }
+        "" => return Err(before.expected("a TCP option")),
+        name => {
+            let message = format!("TCP option `{name}` is not supported");
+            return Err(Problem::unsupported(line, message));
+        }
+    })
+}
+
+fn sack_blocks(cursor: &mut Cursor<'_>) -> Result<Vec<(u32, u32)>, Problem> {
+    let mut blocks = Vec::new();
+    loop {
+        let start = cursor.number("the start of a SACK block")?;
+        cursor.expect(":")?;
+        blocks.push((start, cursor.number("the end of a SACK block")?));
+        if blocks.len() > MAX_SACK_BLOCKS {
+            let message = format!("a segment carries at most {MAX_SACK_BLOCKS} SACK blocks");
+            return Err(Problem::invalid(cursor.line(), message));
+        }
+        cursor.skip_space();
+        if !cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+            return Ok(blocks);
+        }
+    }
+}
+
+fn fit<T: TryFrom<u32>>(number: u32, what: &str, line: usize) -> Result<T, Problem> {
+    T::try_from(number)
+        .map_err(|_| Problem::invalid(line, format!("{what} {number} does not fit its field")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Option<Options>, Problem> {
+        Options::read(&mut Cursor::new(text, 1))
+    }
+
+    #[test]
+    fn a_list_is_written_as_it_was_read() {
+        let text = "<mss 1460,sackOK,TS val 7 ecr 8,nop,wscale 9>";
+        let options = read(&text[1..]).expect("it is right").expect("a list");
+        assert_eq!(options.to_string(), text);
+        assert_eq!(options.timestamps(), Some((7, 8)));
+        assert_eq!(options.window_scale(), Some(9));
+    }
+
+    #[test]
+    fn a_list_that_is_not_padded_or_too_long_is_refused() {
+        for (text, word) in [
+            ("sackOK>", "pad them"),
+            ("mss 1000,wscale 7>", "pad them"),
+            (
+                "nop,nop,TS val 1 ecr 1,nop,nop,sack 1:2 3:4 5:6 7:8>",
+                "room for 40",
+            ),
+            ("sack 1:2 3:4 5:6 7:8 9:10>", "at most 4"),
+        ] {
+            let problem = read(text).expect_err(text);
+            assert!(problem.message.contains(word), "{}", problem.message);
+        }
+    }
+
+    #[test]
+    fn the_layout_is_linuxs() {
+        let mut segment = Segment {
+            flags: Flags::SYN,
+            mss: 1460,
+            sack_permitted: true,
+            window_scale: Some(8),
+            ..Segment::default()
+        };
+        let text = |segment: &Segment| Options::of(segment, 5, |seq| seq as u32).to_string();
+        assert_eq!(text(&segment), "<mss 1460,nop,nop,sackOK,nop,wscale 8>");
+        segment.has_timestamps = true;
+        assert_eq!(
+            text(&segment),
+            "<mss 1460,sackOK,TS val 5 ecr 0,nop,wscale 8>"
+        );
+        let mut ack = Segment {
+            has_timestamps: true,
+            ts_echo: 3,
+            ..Segment::default()
+        };
+        assert!(ack.sack.push(fadeout_core::SackBlock { start: 1, end: 2 }));
+        assert_eq!(text(&ack), "<nop,nop,TS val 5 ecr 3,nop,nop,sack 1:2>");
+    }
+
+    #[test]
+    fn on_segments_without_syn_the_options_of_a_syn_are_ignored() {
+        let options = read("mss 1000,nop,nop,sackOK,nop,wscale 7>")
+            .expect("it is right")
+            .expect("a list");
+        let mut segment = Segment {
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        options.fill(&mut segment, u64::from);
+        assert_eq!((segment.mss, segment.window_scale), (0, None));
+        assert!(!segment.sack_permitted);
+    }
+}

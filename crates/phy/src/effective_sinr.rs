@@ -1,0 +1,206 @@
+//! One SINR that stands for those of a block's sub-bands.
+//!
+//! *MIESM*: the sub-bands' mutual information is averaged, and the effective SINR is the one that
+//! carries the average. It uses the same curves as the error model and has no parameter.
+//! *EESM*: `-beta ln(mean of exp(-sinr / beta))`, with a beta fitted to link simulations for each
+//! scheme.
+
+use super::error::PhyError;
+use super::mcs::{Mcs, McsTable};
+use super::mutual_information::Modulation;
+use fadeout_core::Decibel;
+use fadeout_core::math::{exp, from_db, ln};
+use std::sync::LazyLock;
+
+/// How the SINRs of a block's sub-bands become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EffectiveSinr {
+    /// By mutual information.
+    #[default]
+    Miesm,
+    /// By exponentials, with the scheme's [`eesm_beta`].
+    Eesm,
+}
+
+impl EffectiveSinr {
+    /// The effective SINR, linear, of sub-bands with `mean_sinr` times each of `gains`, all
+    /// linear, for a block sent with `scheme`; `mean_sinr` itself without gains.
+    pub fn effective(self, scheme: &Mcs, mean_sinr: f64, gains: &[f32]) -> f64 {
+        let sinrs = gains.iter().map(|&gain| mean_sinr * f64::from(gain));
+        match (self, gains) {
+            (_, []) => mean_sinr,
+            (EffectiveSinr::Miesm, _) => miesm(scheme.modulation, sinrs),
+            (EffectiveSinr::Eesm, _) => eesm(eesm_beta(scheme), sinrs),
+        }
+    }
+}
+
+/// What a receiver makes of an SINR at best and at worst: its own distortion (error vector
+/// magnitude) bounds it from above, whatever the channel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SinrRange {
+    least: f64,
+    most: f64,
+    least_db: f64,
+    most_db: f64,
+}
+
+impl Default for SinrRange {
+    /// -30 to 30 dB. Receivers made for 64QAM have about 22 dB.
+    fn default() -> Self {
+        SinrRange {
+            least: 1e-3,
+            most: 1e3,
+            least_db: -30.0,
+            most_db: 30.0,
+        }
+    }
+}
+
+impl SinrRange {
+    /// A range from `least` to `most`.
+    pub fn new(least: Decibel, most: Decibel) -> Result<SinrRange, PhyError> {
+        let (low, high) = (least.0, most.0);
+        let is_valid = low <= high && low.is_finite() && high.is_finite();
+        PhyError::check("highest SINR in dB", high, is_valid, "at least the lowest")?;
+        Ok(SinrRange {
+            least: from_db(low),
+            most: from_db(high),
+            least_db: low,
+            most_db: high,
+        })
+    }
+
+    /// The linear SINR within the range.
+    pub fn clip(&self, sinr: f64) -> f64 {
+        sinr.max(self.least).min(self.most)
+    }
+
+    /// The SINR in dB within the range.
+    pub fn clip_db(&self, sinr_db: f64) -> f64 {
+        sinr_db.max(self.least_db).min(self.most_db)
+    }
+}
+
+/// Effective SINR by mean mutual information; all linear. Zero without SINRs.
+pub fn miesm(modulation: Modulation, sinrs: impl Iterator<Item = f64>) -> f64 {
+    match modulation.mean_capacity(sinrs) {
+        (_, 0) => 0.0,
+        (capacity, _) => modulation.snr_of_capacity(capacity),
+    }
+}
+
+/// Effective SINR by the mean of exponentials; all linear. Zero without SINRs.
+pub fn eesm(beta: f64, sinrs: impl Iterator<Item = f64> + Clone) -> f64 {
+    let count = sinrs.clone().count();
+    if count == 0 {
+        return 0.0;
+    }
+    // Relative to the least, which keeps the exponentials of strong bands from all vanishing.
+    let least = sinrs.clone().fold(f64::INFINITY, f64::min);
+    if least.is_infinite() {
+        return least;
+    }
+    let sum: f64 = sinrs.map(|sinr| exp((least - sinr) / beta)).sum();
+    least - beta * ln(sum / count as f64)
+}
+
+struct Beta {
+    modulation: Modulation,
+    code_rate: f64,
+    beta: f64,
+}
+
+static BETAS: LazyLock<Vec<Beta>> = LazyLock::new(|| {
+    let table = include_str!("../../../data/eesm_beta.csv");
+    let mut betas = Vec::new();
+    for (column, schemes) in [(1, McsTable::Qam64), (2, McsTable::Qam256)] {
+        let rows = schemes.rows().iter();
+        let values = table.lines().filter(|line| !line.starts_with(['#', 'm']));
+        for (mcs, line) in rows.zip(values) {
+            if let Some(Ok(beta)) = line.split(',').nth(column).map(str::parse) {
+                betas.push(Beta {
+                    modulation: mcs.modulation,
+                    code_rate: mcs.code_rate,
+                    beta,
+                });
+            }
+        }
+    }
+    betas
+});
+
+/// The beta of EESM for a scheme, linear: that of the scheme in TS 38.214 Tables 5.1.3.1-1 and -2
+/// with the same modulation and the nearest code rate (S. Lagen et al., "New Radio Physical Layer
+/// Abstraction for System-Level Simulations of 5G Networks", IEEE ICC 2020).
+pub fn eesm_beta(scheme: &Mcs) -> f64 {
+    let distance = |beta: &&Beta| (beta.code_rate - scheme.code_rate).abs();
+    let of_modulation = BETAS
+        .iter()
+        .filter(|beta| beta.modulation == scheme.modulation);
+    of_modulation
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        .map_or(1.0, |beta| beta.beta)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::math::to_db;
+
+    #[test]
+    fn equal_bands_are_their_own_effective_sinr() {
+        let scheme = McsTable::Qam64.rows()[15];
+        for method in [EffectiveSinr::Miesm, EffectiveSinr::Eesm] {
+            for sinr_db in [-25.0, 0.0, 12.0] {
+                let found = method.effective(&scheme, from_db(sinr_db), &[1.0; 7]);
+                // To the digits of a 32-bit gain.
+                assert!((to_db(found) - sinr_db).abs() < 1e-6, "{method:?} {found}");
+            }
+            assert_eq!(method.effective(&scheme, 3.0, &[]), 3.0);
+        }
+    }
+
+    #[test]
+    fn unequal_bands_are_worth_less_than_their_mean() {
+        let scheme = McsTable::Qam64.rows()[20];
+        for method in [EffectiveSinr::Miesm, EffectiveSinr::Eesm] {
+            let found = method.effective(&scheme, from_db(12.0), &[0.1, 0.5, 2.0, 1.4]);
+            assert!(found < from_db(12.0) && found > from_db(2.0), "{method:?}");
+        }
+    }
+
+    #[test]
+    fn every_scheme_has_the_beta_of_its_row() {
+        let beta = |table: McsTable, index: usize| eesm_beta(&table.rows()[index]);
+        assert_eq!(beta(McsTable::Qam64, 0), 1.6);
+        assert_eq!(beta(McsTable::Qam64, 28), 34.28);
+        assert_eq!(beta(McsTable::Qam256, 27), 132.54);
+        // Lowest row of the low-efficiency table: nearest is MCS 0 of the first.
+        assert_eq!(beta(McsTable::Qam64LowSe, 0), 1.6);
+    }
+
+    #[test]
+    fn a_receiver_bounds_the_signal() {
+        let range = SinrRange::new(Decibel(-10.0), Decibel(22.0)).expect("a range");
+        assert!((to_db(range.clip(1e9)) - 22.0).abs() < 1e-9);
+        assert!((to_db(range.clip(0.0)) + 10.0).abs() < 1e-9);
+        assert_eq!((range.clip_db(40.0), range.clip_db(-40.0)), (22.0, -10.0));
+        assert_eq!(
+            (range.clip(2.0), SinrRange::default().clip(1e9)),
+            (2.0, 1e3)
+        );
+        assert!(SinrRange::new(Decibel(3.0), Decibel(2.0)).is_err());
+        assert!(SinrRange::new(Decibel(3.0), Decibel(f64::NAN)).is_err());
+    }
+
+    #[test]
+    fn hopeless_and_perfect_bands_do_not_break() {
+        for sinrs in [[0.0, 0.0], [f64::INFINITY, f64::INFINITY]] {
+            assert!(!eesm(1.6, sinrs.into_iter()).is_nan());
+            assert!(!miesm(Modulation::Qpsk, sinrs.into_iter()).is_nan());
+        }
+        assert_eq!(eesm(1.6, [0.0, 1e9].into_iter().take(1)), 0.0);
+        assert_eq!(miesm(Modulation::Qpsk, std::iter::empty()), 0.0);
+    }
+}

@@ -1,0 +1,373 @@
+//! Which symbols of which slot are downlink and which uplink.
+//!
+//! A [`Frame`] counts slots from the start of the run. In LTE a slot of the frame is one
+//! transmission time interval: 1 ms, or the 0.5 and 0.1 ms of the latency reduction study.
+
+use super::error::PhyError;
+use super::numerology::Numerology;
+use fadeout_core::{Span, Time};
+
+/// Symbols of one slot that each direction may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotFormat {
+    /// Most downlink symbols.
+    pub downlink: u8,
+    /// Most uplink symbols.
+    pub uplink: u8,
+    /// Most symbols of both together: their sum unless the scheduler divides the slot.
+    pub budget: u8,
+}
+
+/// Symbols of the slot in which downlink turns into uplink (`S`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpecialSlot {
+    /// Downlink symbols, first.
+    pub downlink: u8,
+    /// Silent symbols between.
+    pub guard: u8,
+    /// Uplink symbols, last.
+    pub uplink: u8,
+}
+
+impl Default for SpecialSlot {
+    /// 10 down, 2 silent, 2 up.
+    fn default() -> Self {
+        SpecialSlot {
+            downlink: 10,
+            guard: 2,
+            uplink: 2,
+        }
+    }
+}
+
+/// A cyclic sequence of slots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TddPattern {
+    slots: Vec<SlotFormat>,
+}
+
+/// Longest pattern: 10 ms of 15.6 us slots.
+const LONGEST_PATTERN: usize = 640;
+
+/// TDD uplink-downlink configurations of LTE.
+///
+/// Standard: TS 36.211 Table 4.2-2.
+const LTE_TDD: [&str; 7] = [
+    "DSUUUDSUUU",
+    "DSUUDDSUUD",
+    "DSUDDDSUDD",
+    "DSUUUDDDDD",
+    "DSUUDDDDDD",
+    "DSUDDDDDDD",
+    "DSUUUDSUUD",
+];
+
+impl TddPattern {
+    /// A pattern of the letters `D` (downlink), `U` (uplink) and `S` (special), for slots of
+    /// `symbols` symbols. It needs a slot of each direction.
+    pub fn new(pattern: &str, special: SpecialSlot, symbols: u8) -> Result<TddPattern, PhyError> {
+        let error = |problem: String| PhyError::Pattern {
+            pattern: pattern.chars().take(32).collect(),
+            problem,
+        };
+        let SpecialSlot {
+            downlink,
+            guard,
+            uplink,
+        } = special;
+        let taken = u32::from(downlink) + u32::from(guard) + u32::from(uplink);
+        if pattern.contains('S') && taken != u32::from(symbols) {
+            return Err(error(format!(
+                "S of {downlink}:{guard}:{uplink} symbols has {taken}, a slot has {symbols}"
+            )));
+        }
+        let slots = pattern.chars().map(|letter| match letter {
+            'D' => Ok((symbols, 0)),
+            'U' => Ok((0, symbols)),
+            'S' => Ok((downlink, uplink)),
+            other => Err(error(format!("'{other}' is none of D, U and S"))),
+        });
+        let slots = slots
+            .map(|slot| {
+                slot.map(|(downlink, uplink)| SlotFormat {
+                    downlink,
+                    uplink,
+                    budget: downlink + uplink,
+                })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if slots.len() > LONGEST_PATTERN {
+            return Err(error(format!("more than {LONGEST_PATTERN} slots")));
+        }
+        if !slots.iter().any(|slot| slot.downlink > 0) {
+            return Err(error("no downlink".to_owned()));
+        }
+        if !slots.iter().any(|slot| slot.uplink > 0) {
+            return Err(error("no uplink".to_owned()));
+        }
+        Ok(TddPattern { slots })
+    }
+
+    /// LTE's uplink-downlink configuration 0 to 6.
+    ///
+    /// Standard: TS 36.211 Table 4.2-2.
+    pub fn lte(configuration: u8, special: SpecialSlot) -> Result<TddPattern, PhyError> {
+        let value = f64::from(configuration);
+        let pattern = LTE_TDD.get(usize::from(configuration));
+        PhyError::check("TDD configuration", value, pattern.is_some(), "0 to 6")?;
+        TddPattern::new(pattern.copied().unwrap_or_default(), special, 14)
+    }
+
+    /// The slots of one period.
+    pub fn slots(&self) -> &[SlotFormat] {
+        &self.slots
+    }
+}
+
+/// HARQ processes of LTE FDD in each direction.
+///
+/// Standard: TS 36.213 §7, §8.
+pub const LTE_FDD_PROCESSES: u8 = 8;
+
+/// HARQ processes of LTE's TDD configurations 0 to 6: downlink and uplink.
+///
+/// Standard: TS 36.213 Table 7-1, Table 8-1.
+pub const LTE_TDD_PROCESSES: [(u8, u8); 7] =
+    [(4, 7), (7, 4), (10, 2), (9, 3), (12, 2), (15, 1), (6, 6)];
+
+/// How the two directions share the band.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Duplex {
+    /// A band for each: every symbol is downlink and uplink.
+    Fdd,
+    /// One band, slots by a pattern.
+    Tdd(TddPattern),
+    /// One band, and the scheduler divides every slot, less `guard` symbols.
+    Flexible {
+        /// Silent symbols of every slot.
+        guard: u8,
+    },
+}
+
+/// The sequence of slots of a cell. Slot 0 starts at time zero.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    slot: Span,
+    symbols: u8,
+    duplex: Duplex,
+    // Without a pattern, the format of every slot.
+    uniform: SlotFormat,
+}
+
+impl Frame {
+    /// The frame of NR.
+    pub fn nr(numerology: Numerology, duplex: Duplex) -> Result<Frame, PhyError> {
+        Frame::new(numerology.slot(), numerology.symbols(), duplex)
+    }
+
+    /// The frame of LTE with a transmission time interval of at most 1 ms, which divides 1 ms.
+    /// It has 14 symbols a millisecond, and at least one.
+    pub fn lte(tti: Span, duplex: Duplex) -> Result<Frame, PhyError> {
+        let nanos = tti.as_nanos();
+        let divides = nanos > 0 && 1_000_000 % nanos == 0;
+        PhyError::check(
+            "transmission time interval in ms",
+            tti.as_secs_f64() * 1e3,
+            divides,
+            "a divisor of 1 ms, such as 1, 0.5 or 0.1",
+        )?;
+        Frame::new(tti, lte_symbols(tti), duplex)
+    }
+
+    fn new(slot: Span, symbols: u8, duplex: Duplex) -> Result<Frame, PhyError> {
+        let guard = match duplex {
+            Duplex::Flexible { guard } => guard,
+            _ => 0,
+        };
+        PhyError::check(
+            "guard symbols",
+            f64::from(guard),
+            guard < symbols,
+            "fewer than the symbols of a slot",
+        )?;
+        if let Duplex::Tdd(pattern) = &duplex {
+            let fits = |slot: &SlotFormat| slot.budget <= symbols;
+            PhyError::check(
+                "symbols of the pattern's slots",
+                f64::from(pattern.slots.iter().map(|s| s.budget).max().unwrap_or(0)),
+                pattern.slots.iter().all(fits),
+                "at most the symbols of the frame's slots",
+            )?;
+        }
+        let usable = symbols - guard;
+        let uniform = SlotFormat {
+            downlink: usable,
+            uplink: usable,
+            budget: match duplex {
+                Duplex::Fdd => 2 * usable,
+                _ => usable,
+            },
+        };
+        Ok(Frame {
+            slot,
+            symbols,
+            duplex,
+            uniform,
+        })
+    }
+
+    /// Length of a slot.
+    pub fn slot(&self) -> Span {
+        self.slot
+    }
+
+    /// Symbols of a slot.
+    pub fn symbols(&self) -> u8 {
+        self.symbols
+    }
+
+    /// How the directions share the band.
+    pub fn duplex(&self) -> &Duplex {
+        &self.duplex
+    }
+
+    /// The slot that `at` lies in.
+    pub fn slot_at(&self, at: Time) -> u64 {
+        at.as_nanos() / self.slot.as_nanos()
+    }
+
+    /// The first slot that starts at `at` or later.
+    pub fn slot_from(&self, at: Time) -> u64 {
+        at.as_nanos().div_ceil(self.slot.as_nanos())
+    }
+
+    /// When slot `slot` starts.
+    pub fn start_of(&self, slot: u64) -> Time {
+        Time::from_nanos(slot.saturating_mul(self.slot.as_nanos()))
+    }
+
+    /// When symbol `symbol` of slot `slot` starts, rounded down to the nanosecond; `symbols()`
+    /// gives the slot's end.
+    pub fn symbol_start(&self, slot: u64, symbol: u8) -> Time {
+        let offset = self.slot * u64::from(symbol) / u64::from(self.symbols);
+        self.start_of(slot).saturating_add(offset)
+    }
+
+    /// The symbols of slot `slot`.
+    pub fn format(&self, slot: u64) -> SlotFormat {
+        match &self.duplex {
+            Duplex::Tdd(pattern) => pattern.slots[(slot % pattern.slots.len() as u64) as usize],
+            _ => self.uniform,
+        }
+    }
+
+    /// The first slot from `slot` on with at least `symbols` downlink symbols; `slot` itself when
+    /// no slot has so many.
+    pub fn downlink_from(&self, slot: u64, symbols: u8) -> u64 {
+        self.find(slot, |format| format.downlink >= symbols)
+    }
+
+    /// The first slot from `slot` on with at least `symbols` uplink symbols; `slot` itself when
+    /// no slot has so many.
+    pub fn uplink_from(&self, slot: u64, symbols: u8) -> u64 {
+        self.find(slot, |format| format.uplink >= symbols)
+    }
+
+    fn find(&self, slot: u64, is_wanted: impl Fn(SlotFormat) -> bool) -> u64 {
+        let period = match &self.duplex {
+            Duplex::Tdd(pattern) => pattern.slots.len() as u64,
+            _ => return slot,
+        };
+        (slot..slot.saturating_add(period))
+            .find(|&slot| is_wanted(self.format(slot)))
+            .unwrap_or(slot)
+    }
+}
+
+/// Symbols of one transmission time interval of LTE.
+pub(super) fn lte_symbols(tti: Span) -> u8 {
+    (14 * tti.as_nanos() / 1_000_000).clamp(1, 14) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerology::CyclicPrefix;
+
+    fn tdd(pattern: &str) -> Result<TddPattern, PhyError> {
+        TddPattern::new(pattern, SpecialSlot::default(), 14)
+    }
+
+    #[test]
+    fn a_pattern_gives_each_slot_its_symbols() {
+        let mu3 = Numerology::new(3, CyclicPrefix::Normal).expect("a numerology");
+        let pattern = tdd("DDDSU").expect("a pattern");
+        let frame = Frame::nr(mu3, Duplex::Tdd(pattern)).expect("a frame");
+        let symbols = |slot| {
+            let format = frame.format(slot);
+            (format.downlink, format.uplink, format.budget)
+        };
+        assert_eq!((symbols(0), symbols(7)), ((14, 0, 14), (14, 0, 14)));
+        assert_eq!((symbols(3), symbols(9)), ((10, 2, 12), (0, 14, 14)));
+        assert_eq!((frame.uplink_from(0, 1), frame.uplink_from(0, 14)), (3, 4));
+        assert_eq!(
+            (frame.downlink_from(4, 1), frame.downlink_from(3, 12)),
+            (5, 5)
+        );
+        assert_eq!(frame.start_of(8), Time::from_nanos(1_000_000));
+        assert_eq!(frame.slot_at(Time::from_nanos(999_999)), 7);
+        assert_eq!(frame.slot_from(Time::from_nanos(875_001)), 8);
+        assert_eq!(frame.symbol_start(7, 14), frame.start_of(8));
+    }
+
+    #[test]
+    fn a_bad_pattern_is_an_error_that_says_what_is_wrong() {
+        for (pattern, problem) in [
+            ("DDFSU", "'F' is none of D, U and S"),
+            ("DDDD", "no uplink"),
+            ("UU", "no downlink"),
+            ("", "no downlink"),
+        ] {
+            let error = tdd(pattern).expect_err(pattern).to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+        let special = SpecialSlot {
+            guard: 5,
+            ..SpecialSlot::default()
+        };
+        let error = TddPattern::new("DS", special, 14).expect_err("17 symbols");
+        assert!(
+            error.to_string().contains("10:5:2 symbols has 17"),
+            "{error}"
+        );
+        assert!(tdd(&"DU".repeat(400)).is_err());
+    }
+
+    #[test]
+    fn lte_frames_take_short_intervals_and_all_tdd_configurations() {
+        for (micros, symbols) in [(1000, 14), (500, 7), (100, 1)] {
+            let frame = Frame::lte(Span::from_micros(micros), Duplex::Fdd).expect("a frame");
+            assert_eq!(frame.symbols(), symbols);
+            assert_eq!(frame.format(5).budget, 2 * symbols);
+        }
+        assert!(Frame::lte(Span::from_micros(300), Duplex::Fdd).is_err());
+        assert!(Frame::lte(Span::ZERO, Duplex::Fdd).is_err());
+        for (configuration, downlink) in [(0, 2), (1, 4), (2, 6), (3, 6), (4, 7), (5, 8), (6, 3)] {
+            let pattern = TddPattern::lte(configuration, SpecialSlot::default()).expect("0 to 6");
+            let full = pattern.slots().iter().filter(|slot| slot.downlink == 14);
+            assert_eq!(full.count(), downlink, "configuration {configuration}");
+        }
+        assert!(TddPattern::lte(7, SpecialSlot::default()).is_err());
+    }
+
+    #[test]
+    fn a_flexible_slot_is_divided_by_the_scheduler() {
+        let frame = Frame::nr(Numerology::KHZ_15, Duplex::Flexible { guard: 1 }).expect("a frame");
+        let format = frame.format(3);
+        assert_eq!(
+            (format.downlink, format.uplink, format.budget),
+            (13, 13, 13)
+        );
+        assert!(Frame::nr(Numerology::KHZ_15, Duplex::Flexible { guard: 14 }).is_err());
+    }
+}

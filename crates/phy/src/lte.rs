@@ -1,0 +1,195 @@
+//! LTE's modulation and coding schemes and its transport block sizes.
+//!
+//! Standard: TS 36.213 §7.1.7, §8.6.
+
+use super::mcs::Mcs;
+use super::mutual_information::Modulation;
+use fadeout_core::{Direction, Span};
+use std::sync::LazyLock;
+
+/// Most resource blocks of the table of sizes.
+pub const MOST_RESOURCE_BLOCKS: u32 = 110;
+
+/// The sizes by resource blocks less one, then by I_TBS.
+static SIZES: LazyLock<Vec<[u32; 27]>> = LazyLock::new(|| {
+    let row = |line: &str| {
+        let mut fields = line.split(',').map(|field| field.parse().ok());
+        fields.next()??;
+        let mut sizes = [0; 27];
+        for size in &mut sizes {
+            *size = fields.next()??;
+        }
+        Some(sizes)
+    };
+    let table = include_str!("../../../data/lte_tbs.csv");
+    table.lines().filter_map(row).collect()
+});
+
+/// A modulation and coding scheme of LTE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LteMcs {
+    /// Index I_MCS, 0 to 28.
+    pub index: u32,
+    /// Modulation.
+    pub modulation: Modulation,
+    /// Index I_TBS, 0 to 26.
+    pub tbs_index: u32,
+}
+
+/// The schemes for first transmissions, by index: TS 36.213 Table 7.1.7.1-1 for the downlink, Table
+/// 8.6.1-1 for the uplink.
+pub fn schemes(direction: Direction) -> &'static [LteMcs] {
+    static DOWNLINK: LazyLock<Vec<LteMcs>> = LazyLock::new(|| read(1));
+    static UPLINK: LazyLock<Vec<LteMcs>> = LazyLock::new(|| read(3));
+    match direction {
+        Direction::Downlink => &DOWNLINK,
+        Direction::Uplink => &UPLINK,
+    }
+}
+
+fn read(column: usize) -> Vec<LteMcs> {
+    let row = |line: &str| {
+        let fields: Vec<u32> = line.split(',').map_while(|f| f.parse().ok()).collect();
+        Some(LteMcs {
+            index: *fields.first()?,
+            modulation: Modulation::from_bits(*fields.get(column)?)?,
+            tbs_index: *fields.get(column + 1)?,
+        })
+    };
+    let table = include_str!("../../../data/lte_mcs_itbs.csv");
+    table.lines().filter_map(row).collect()
+}
+
+/// Resources of a transport block of LTE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LteAllocation {
+    /// Resource block pairs (N_PRB), 1 to 110; more count as 110.
+    pub resource_blocks: u32,
+    /// Spatial layers, 1 to 4.
+    pub layers: u32,
+    /// Transmission time interval.
+    pub tti: Span,
+}
+
+impl LteAllocation {
+    /// Size of the transport block with I_TBS `tbs_index` in bits; zero without resources.
+    ///
+    /// One layer is TS 36.213 Table 7.1.7.2.1-1. Each pair of layers is the size of twice the
+    /// resource blocks, as clause 7.1.7.2.2 has it, up to 55 blocks; beyond, where the standard
+    /// has a translation table within 1 % of that, it is twice the size. An interval shorter
+    /// than 1 ms has its share of the size in whole bytes.
+    pub fn transport_block(&self, tbs_index: u32) -> u32 {
+        let blocks = self.resource_blocks.min(MOST_RESOURCE_BLOCKS);
+        if blocks == 0 {
+            return 0;
+        }
+        let column = tbs_index.min(26) as usize;
+        let size = |blocks: u32| SIZES[blocks as usize - 1][column];
+        let pair = if 2 * blocks <= MOST_RESOURCE_BLOCKS {
+            size(2 * blocks)
+        } else {
+            2 * size(blocks)
+        };
+        let bits = self.layers / 2 * pair + self.layers % 2 * size(blocks);
+        let nanos = self.tti.as_nanos().min(1_000_000);
+        (u64::from(bits) * nanos / 8_000_000 * 8) as u32
+    }
+}
+
+/// Share of a transmission time interval that the data symbols of one layer have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LteElements {
+    /// Resource elements for data in a pair of resource blocks and 1 ms: 168 less control
+    /// symbols, reference signals and the like.
+    pub per_block: u32,
+}
+
+impl Default for LteElements {
+    /// Two control symbols and the reference signals of two antenna ports:
+    /// 12 x 12 less 12 elements.
+    fn default() -> Self {
+        LteElements { per_block: 132 }
+    }
+}
+
+impl LteElements {
+    /// Resource elements of an allocation, all layers together.
+    pub fn of(self, allocation: &LteAllocation) -> f64 {
+        let share = allocation.tti.as_secs_f64() / 1e-3;
+        let blocks = f64::from(allocation.resource_blocks) * f64::from(allocation.layers);
+        f64::from(self.per_block) * blocks * share
+    }
+}
+
+/// The schemes with the code rate and efficiency that they have on an allocation, for link
+/// adaptation. The code rate counts the 24-bit CRC.
+pub fn rates(direction: Direction, allocation: &LteAllocation, elements: LteElements) -> Vec<Mcs> {
+    let available = elements.of(allocation);
+    let rate = |scheme: &LteMcs| {
+        let bits = f64::from(allocation.transport_block(scheme.tbs_index));
+        Mcs {
+            index: scheme.index,
+            modulation: scheme.modulation,
+            code_rate: (bits + 24.0) / (available * f64::from(scheme.modulation.bits())),
+            efficiency: bits / available,
+        }
+    };
+    schemes(direction).iter().map(rate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: LteAllocation = LteAllocation {
+        resource_blocks: 100,
+        layers: 1,
+        tti: Span::from_millis(1),
+    };
+
+    #[test]
+    fn the_tables_are_whole() {
+        assert_eq!(SIZES.len(), 110);
+        let column = |index: usize| SIZES.iter().map(move |row| row[index]);
+        assert!((0..27).all(|index| column(index).skip(1).is_sorted()));
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let rows = schemes(direction);
+            assert!(rows.iter().map(|row| row.index).eq(0..29), "{direction:?}");
+            assert_eq!(rows[28].tbs_index, 26);
+        }
+        assert_eq!(
+            schemes(Direction::Downlink)[10].modulation,
+            Modulation::Qam16
+        );
+        assert_eq!(schemes(Direction::Uplink)[10].modulation, Modulation::Qpsk);
+    }
+
+    #[test]
+    fn a_short_interval_carries_its_share() {
+        let tti = |micros| LteAllocation {
+            tti: Span::from_micros(micros),
+            ..FULL
+        };
+        assert_eq!(tti(500).transport_block(26), 37_688);
+        assert_eq!(tti(100).transport_block(26), 7_536);
+        // Ten short blocks carry what a long one does, less the rounding to bytes.
+        assert!(10 * tti(100).transport_block(26) > 75_376 - 80);
+    }
+
+    #[test]
+    fn two_layers_carry_the_size_of_twice_the_blocks() {
+        let two = |resource_blocks| LteAllocation {
+            resource_blocks,
+            layers: 2,
+            ..FULL
+        };
+        let one = |resource_blocks| LteAllocation {
+            resource_blocks,
+            ..FULL
+        };
+        assert_eq!(two(50).transport_block(20), one(100).transport_block(20));
+        assert_eq!(two(100).transport_block(26), 150_752);
+        assert_eq!(one(0).transport_block(26), 0);
+        assert_eq!(one(500).transport_block(26), one(110).transport_block(26));
+    }
+}

@@ -1,0 +1,219 @@
+//! Subcarrier spacing, slots and symbols, and the number of resource blocks of a channel.
+//!
+//! Slots start on a uniform grid of 1 ms / 2^mu, which is a whole number of nanoseconds for every
+//! mu, and symbols divide a slot evenly. The standard's longer first symbol of every half
+//! millisecond, 0.52 us, is not modelled.
+//!
+//! Standard: TS 38.211 §4.2, §4.3.
+
+use super::error::PhyError;
+use fadeout_core::{Hertz, Span};
+use std::sync::LazyLock;
+
+/// Subcarriers of a resource block.
+///
+/// Standard: TS 38.211 §4.4.4.1.
+pub const SUBCARRIERS: u32 = 12;
+
+/// Length of the cyclic prefix.
+///
+/// Standard: TS 38.211 Table 4.2-1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CyclicPrefix {
+    /// 14 symbols a slot.
+    #[default]
+    Normal,
+    /// 12 symbols a slot; at 60 kHz only.
+    Extended,
+}
+
+/// A subcarrier spacing of 15 kHz times 2^mu with its cyclic prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numerology {
+    mu: u8,
+    prefix: CyclicPrefix,
+}
+
+impl Numerology {
+    /// LTE's, and NR's first: 15 kHz.
+    pub const KHZ_15: Numerology = Numerology {
+        mu: 0,
+        prefix: CyclicPrefix::Normal,
+    };
+
+    /// Numerology `mu` from 0 to 6; the extended prefix goes with 2 alone.
+    ///
+    /// Standard: TS 38.211 Table 4.2-1.
+    pub fn new(mu: u8, prefix: CyclicPrefix) -> Result<Numerology, PhyError> {
+        PhyError::check("numerology", f64::from(mu), mu <= 6, "0 to 6")?;
+        if prefix == CyclicPrefix::Extended {
+            PhyError::check(
+                "numerology with extended cyclic prefix",
+                f64::from(mu),
+                mu == 2,
+                "2 (60 kHz)",
+            )?;
+        }
+        Ok(Numerology { mu, prefix })
+    }
+
+    /// The numerology's number, mu.
+    pub fn mu(self) -> u8 {
+        self.mu
+    }
+
+    /// Subcarrier spacing.
+    pub fn spacing(self) -> Hertz {
+        Hertz(f64::from(self.spacing_khz()) * 1e3)
+    }
+
+    /// Subcarrier spacing in kHz.
+    pub fn spacing_khz(self) -> u32 {
+        15 << self.mu
+    }
+
+    /// Length of a slot.
+    pub fn slot(self) -> Span {
+        Span::from_nanos(1_000_000 >> self.mu)
+    }
+
+    /// Symbols of a slot.
+    pub fn symbols(self) -> u8 {
+        match self.prefix {
+            CyclicPrefix::Normal => 14,
+            CyclicPrefix::Extended => 12,
+        }
+    }
+
+    /// From a slot's start to the start of its symbol `symbol`, rounded down to the nanosecond.
+    pub fn symbol_offset(self, symbol: u8) -> Span {
+        self.slot() * u64::from(symbol) / u64::from(self.symbols())
+    }
+
+    /// Bandwidth that `resource_blocks` occupy.
+    pub fn occupied(self, resource_blocks: u32) -> Hertz {
+        Hertz(self.spacing().0 * f64::from(SUBCARRIERS * resource_blocks))
+    }
+}
+
+/// Which table of channel bandwidths holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelKind {
+    /// NR below 7.125 GHz (TS 38.101-1 Table 5.3.2-1).
+    NrFr1,
+    /// NR from 24.25 to 52.6 GHz (TS 38.101-2 Table 5.3.2-1).
+    NrFr2,
+    /// LTE (TS 36.101 Table 5.6-1).
+    Lte,
+}
+
+impl ChannelKind {
+    fn name(self) -> &'static str {
+        match self {
+            ChannelKind::NrFr1 => "NR_FR1",
+            ChannelKind::NrFr2 => "NR_FR2",
+            ChannelKind::Lte => "LTE",
+        }
+    }
+}
+
+struct ChannelRow {
+    kind: &'static str,
+    spacing_khz: u32,
+    bandwidth_mhz: f64,
+    resource_blocks: u32,
+}
+
+static CHANNELS: LazyLock<Vec<ChannelRow>> = LazyLock::new(|| {
+    let row = |line: &'static str| {
+        let mut fields = line.split(',');
+        Some(ChannelRow {
+            kind: fields.next()?,
+            spacing_khz: fields.next()?.parse().ok()?,
+            bandwidth_mhz: fields.next()?.parse().ok()?,
+            resource_blocks: fields.next()?.parse().ok()?,
+        })
+    };
+    let table = include_str!("../../../data/n_rb.csv");
+    table.lines().filter_map(row).collect()
+});
+
+/// The largest number of resource blocks of a channel (N_RB). A bandwidth that the standard does
+/// not list is an error that lists those it does; an aggregate takes its own number of blocks
+/// instead of this function.
+pub fn resource_blocks(
+    kind: ChannelKind,
+    numerology: Numerology,
+    bandwidth_mhz: f64,
+) -> Result<u32, PhyError> {
+    let spacing_khz = numerology.spacing_khz();
+    let of_kind = || CHANNELS.iter().filter(|row| row.kind == kind.name());
+    let of_spacing = || of_kind().filter(|row| row.spacing_khz == spacing_khz);
+    if let Some(row) = of_spacing().find(|row| row.bandwidth_mhz == bandwidth_mhz) {
+        return Ok(row.resource_blocks);
+    }
+    let mut valid: Vec<String> = of_spacing()
+        .map(|row| format!("{} MHz", row.bandwidth_mhz))
+        .collect();
+    if valid.is_empty() {
+        valid = of_kind()
+            .map(|row| format!("{} kHz", row.spacing_khz))
+            .collect();
+        valid.dedup();
+    }
+    Err(PhyError::Bandwidth {
+        kind: match kind {
+            ChannelKind::NrFr1 => "NR FR1",
+            ChannelKind::NrFr2 => "NR FR2",
+            ChannelKind::Lte => "LTE",
+        },
+        bandwidth_mhz,
+        spacing_khz,
+        valid: valid.join(", "),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_and_symbols_have_their_lengths() {
+        for (mu, slot_ns, symbol_ns) in [
+            (0, 1_000_000, 71_428),
+            (1, 500_000, 35_714),
+            (2, 250_000, 17_857),
+            (3, 125_000, 8_928),
+            (5, 31_250, 2_232),
+            (6, 15_625, 1_116),
+        ] {
+            let numerology = Numerology::new(mu, CyclicPrefix::Normal).expect("a numerology");
+            assert_eq!(numerology.slot().as_nanos(), slot_ns);
+            assert_eq!(numerology.symbol_offset(1).as_nanos(), symbol_ns);
+            assert_eq!(numerology.symbol_offset(14), numerology.slot());
+        }
+    }
+
+    #[test]
+    fn the_extended_prefix_goes_with_60_khz_alone() {
+        let extended = |mu| Numerology::new(mu, CyclicPrefix::Extended);
+        assert_eq!(extended(2).map(Numerology::symbols), Ok(12));
+        assert!(extended(1).is_err() && extended(3).is_err());
+        assert!(Numerology::new(7, CyclicPrefix::Normal).is_err());
+    }
+
+    #[test]
+    fn an_unlisted_bandwidth_is_an_error_that_names_the_listed_ones() {
+        let mu = |mu| Numerology::new(mu, CyclicPrefix::Normal).expect("a numerology");
+        assert_eq!(resource_blocks(ChannelKind::NrFr1, mu(1), 100.0), Ok(273));
+        assert_eq!(resource_blocks(ChannelKind::NrFr2, mu(3), 100.0), Ok(66));
+        assert_eq!(resource_blocks(ChannelKind::Lte, mu(0), 1.4), Ok(6));
+        let error = resource_blocks(ChannelKind::NrFr2, mu(3), 1000.0).expect_err("no such row");
+        assert_eq!(
+            error.to_string(),
+            "no NR FR2 channel of 1000 MHz at 120 kHz; there are 50 MHz, 100 MHz, 200 MHz, 400 MHz"
+        );
+        let error = resource_blocks(ChannelKind::Lte, mu(1), 20.0).expect_err("no such spacing");
+        assert!(error.to_string().ends_with("there are 15 kHz"), "{error}");
+    }
+}

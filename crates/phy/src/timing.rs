@@ -1,0 +1,388 @@
+//! When a transmission follows its assignment, feedback the transmission, and a repetition the
+//! feedback.
+//!
+//! One set of rules serves LTE and NR: each step is a least number of slots and a least processing
+//! time, and then the first slot of the frame that has symbols for it. LTE FDD's n+4 and n+8
+//! follow, and LTE TDD's feedback in the first uplink subframe from n+4 on, which is TS 36.213
+//! Table 10.1.3.1-1 but for the spreading of feedback over several subframes.
+//!
+//! Standard: TS 36.213 §7.3, §8, §9.1.2; TS 38.213 §9.2; TS 38.214 §5.3, §6.4.
+
+use super::error::PhyError;
+use super::frame::{Frame, lte_symbols};
+use super::numerology::Numerology;
+use fadeout_core::{Span, Time};
+
+/// Least distances of a cell's steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// From data that enters the base station to the start of the slot that can assign it.
+    pub base_preparation: Span,
+    /// From the end of what the base station received (scheduling request, feedback, data) to the
+    /// start of the slot with the assignment, the grant or the repetition that answers it.
+    pub base_reaction: Span,
+    /// From the end of uplink data to the layers above.
+    pub base_decoding: Span,
+    /// From the end of downlink data to the layers above.
+    pub user_decoding: Span,
+    /// From the end of downlink data to the start of its feedback.
+    pub user_feedback: Span,
+    /// From the end of a grant to the start of its data.
+    pub user_preparation: Span,
+    /// Slots from an assignment to its data (K0).
+    pub k0: u32,
+    /// Least slots from data to its feedback (K1).
+    pub k1: u32,
+    /// Least slots from a grant to its data (K2).
+    pub k2: u32,
+    /// Symbols of control at the start of a slot: assignments and grants (PDCCH).
+    pub control_symbols: u8,
+    /// Symbols of feedback and scheduling requests at the end of a slot (PUCCH).
+    pub feedback_symbols: u8,
+}
+
+/// The steps of a downlink transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DownlinkTimes {
+    /// Slot of the data.
+    pub data_slot: u64,
+    /// End of the data.
+    pub data_end_at: Time,
+    /// When a block that was decoded is with the layers above.
+    pub decoded_at: Time,
+    /// Slot of the feedback.
+    pub feedback_slot: u64,
+    /// End of the feedback: when the base station has it.
+    pub feedback_at: Time,
+    /// Slot of the earliest assignment of a repetition, or of new data for the process.
+    pub repetition_slot: u64,
+}
+
+/// The steps of an uplink transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UplinkTimes {
+    /// Slot of the data.
+    pub data_slot: u64,
+    /// End of the data.
+    pub data_end_at: Time,
+    /// When a block that was decoded is with the layers above.
+    pub decoded_at: Time,
+    /// Slot of the earliest grant of a repetition, or of new data for the process. In LTE also
+    /// that of the PHICH.
+    pub repetition_slot: u64,
+}
+
+impl Timing {
+    /// LTE's, every distance in proportion to the interval: assignments and data in one subframe,
+    /// feedback in n+4, repetition in n+8, uplink data four subframes after its grant, and 1.5
+    /// intervals to decode. Data waits one interval at the base station, and for the next boundary
+    /// after it, half an interval in the mean.
+    ///
+    /// Standard: TR 36.912 §B.2.1.
+    pub fn lte(tti: Span) -> Timing {
+        Timing {
+            base_preparation: tti,
+            base_reaction: tti * 3,
+            base_decoding: tti * 3 / 2,
+            user_decoding: tti * 3 / 2,
+            user_feedback: Span::ZERO,
+            user_preparation: Span::ZERO,
+            k0: 0,
+            k1: 4,
+            k2: 4,
+            control_symbols: 0,
+            // The whole subframe: the special one's uplink symbols carry no feedback.
+            feedback_symbols: lte_symbols(tti),
+        }
+    }
+
+    /// NR's, with the processing times of the device.
+    pub fn nr(numerology: Numerology, config: &NrTimingConfig) -> Result<Timing, PhyError> {
+        let decoding = processing_1(numerology, config.capability, config.additional_dmrs)?;
+        let preparation = processing_2(numerology, config.capability)?;
+        let symbols = numerology.symbols();
+        for (what, value) in [
+            ("control symbols", config.control_symbols),
+            ("feedback symbols", config.feedback_symbols),
+        ] {
+            let is_valid = (1..symbols).contains(&value);
+            PhyError::check(what, f64::from(value), is_valid, "1 to less than a slot")?;
+        }
+        for (what, value, most, expected) in [
+            ("K0", config.k0, 32, "0 to 32"),
+            ("K1", config.k1, 15, "0 to 15"),
+            ("K2", config.k2, 32, "0 to 32"),
+        ] {
+            PhyError::check(what, f64::from(value), value <= most, expected)?;
+        }
+        let slot = numerology.slot();
+        Ok(Timing {
+            base_preparation: config.base_preparation.unwrap_or(slot),
+            base_reaction: config.base_reaction.unwrap_or(decoding + slot),
+            base_decoding: config.base_decoding.unwrap_or(decoding),
+            user_decoding: decoding,
+            user_feedback: decoding,
+            user_preparation: preparation,
+            k0: config.k0,
+            k1: config.k1,
+            k2: config.k2,
+            control_symbols: config.control_symbols,
+            feedback_symbols: config.feedback_symbols,
+        })
+    }
+
+    /// The first slot that can carry an assignment of data that enters the base station at `at`.
+    pub fn assignment_slot(&self, frame: &Frame, at: Time) -> u64 {
+        let ready = frame.slot_from(at.saturating_add(self.base_preparation));
+        frame.downlink_from(ready, self.control_symbols.max(1))
+    }
+
+    /// The first slot that can carry what answers something received until `end_at`.
+    pub fn reaction_slot(&self, frame: &Frame, end_at: Time) -> u64 {
+        let ready = frame.slot_from(end_at.saturating_add(self.base_reaction));
+        frame.downlink_from(ready, self.control_symbols.max(1))
+    }
+
+    /// The slot of the earliest grant that answers a scheduling request in `slot`.
+    pub fn grant_slot(&self, frame: &Frame, slot: u64) -> u64 {
+        self.reaction_slot(frame, frame.start_of(slot + 1))
+    }
+
+    /// The steps of a downlink transmission assigned in `slot` whose data ends before symbol
+    /// `end_symbol` of its slot.
+    pub fn downlink(&self, frame: &Frame, slot: u64, end_symbol: u8) -> DownlinkTimes {
+        let data_slot = frame.downlink_from(slot + u64::from(self.k0), 1);
+        let data_end_at = frame.symbol_start(data_slot, end_symbol);
+        let feedback_slot = self.uplink_slot(
+            frame,
+            data_slot + u64::from(self.k1),
+            data_end_at.saturating_add(self.user_feedback),
+            self.feedback_symbols,
+            self.feedback_symbols,
+        );
+        let feedback_at = frame.start_of(feedback_slot + 1);
+        DownlinkTimes {
+            data_slot,
+            data_end_at,
+            decoded_at: data_end_at.saturating_add(self.user_decoding),
+            feedback_slot,
+            feedback_at,
+            repetition_slot: self.reaction_slot(frame, feedback_at),
+        }
+    }
+
+    /// The steps of an uplink transmission granted in `slot`, in the first slot with at least
+    /// `least_symbols` uplink symbols.
+    pub fn uplink(&self, frame: &Frame, slot: u64, least_symbols: u8) -> UplinkTimes {
+        let granted_at = frame.symbol_start(slot, self.control_symbols.min(frame.symbols()));
+        let data_slot = self.uplink_slot(
+            frame,
+            slot + u64::from(self.k2),
+            granted_at.saturating_add(self.user_preparation),
+            least_symbols.max(1),
+            frame.symbols(),
+        );
+        let data_end_at = frame.start_of(data_slot + 1);
+        UplinkTimes {
+            data_slot,
+            data_end_at,
+            decoded_at: data_end_at.saturating_add(self.base_decoding),
+            repetition_slot: self.reaction_slot(frame, data_end_at),
+        }
+    }
+
+    // The first slot from `slot` on with `least` uplink symbols, of which the last `used` (or all
+    // there are) start at `ready_at` or later.
+    fn uplink_slot(&self, frame: &Frame, slot: u64, ready_at: Time, least: u8, used: u8) -> u64 {
+        let mut slot = frame.uplink_from(slot, least);
+        // The slot that holds `ready_at` may do if its uplink comes late enough.
+        if slot < frame.slot_at(ready_at) {
+            slot = frame.uplink_from(frame.slot_at(ready_at), least);
+        }
+        let used = used.min(frame.format(slot).uplink).min(frame.symbols());
+        if frame.symbol_start(slot, frame.symbols() - used) < ready_at {
+            slot = frame.uplink_from(slot + 1, least);
+        }
+        slot
+    }
+}
+
+/// What a device's processing times follow from.
+///
+/// Standard: TS 38.214 §5.3, §6.4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProcessingCapability {
+    /// Capability 1, which every device has.
+    #[default]
+    One,
+    /// Capability 2, faster, up to 60 kHz.
+    Two,
+}
+
+/// The parameters of [`Timing::nr`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NrTimingConfig {
+    /// Processing capability of the device.
+    pub capability: ProcessingCapability,
+    /// Whether there are additional DM-RS, which delay the decoding.
+    pub additional_dmrs: bool,
+    /// Slots from an assignment to its data.
+    pub k0: u32,
+    /// Least slots from data to feedback; processing time may need more.
+    pub k1: u32,
+    /// Least slots from a grant to its data; processing time may need more.
+    pub k2: u32,
+    /// Symbols of PDCCH at the start of a slot.
+    pub control_symbols: u8,
+    /// Symbols of PUCCH at the end of a slot.
+    pub feedback_symbols: u8,
+    /// See [`Timing::base_preparation`]; a slot unless given.
+    pub base_preparation: Option<Span>,
+    /// See [`Timing::base_reaction`]; decoding time and a slot unless given.
+    pub base_reaction: Option<Span>,
+    /// See [`Timing::base_decoding`]; the device's decoding time T_proc,1 unless given.
+    pub base_decoding: Option<Span>,
+}
+
+impl Default for NrTimingConfig {
+    /// As early as processing allows, one symbol of PDCCH, a short PUCCH of two.
+    fn default() -> Self {
+        NrTimingConfig {
+            capability: ProcessingCapability::One,
+            additional_dmrs: false,
+            k0: 0,
+            k1: 1,
+            k2: 1,
+            control_symbols: 1,
+            feedback_symbols: 2,
+            base_preparation: None,
+            base_reaction: None,
+            base_decoding: None,
+        }
+    }
+}
+
+/// T_proc,1: from the last symbol of downlink data to the earliest feedback (TS 38.214 clause 5.3,
+/// Tables 5.3-1 and 5.3-2, d_1,1 = 0), rounded down to the nanosecond.
+pub fn processing_1(
+    numerology: Numerology,
+    capability: ProcessingCapability,
+    additional_dmrs: bool,
+) -> Result<Span, PhyError> {
+    // N1 in half symbols by mu; none at 240 kHz, which carries no data.
+    const ONE: [u64; 7] = [16, 20, 34, 40, 0, 160, 320];
+    const ONE_ADDITIONAL: [u64; 7] = [26, 26, 40, 48, 0, 168, 336];
+    const TWO: [u64; 7] = [6, 9, 18, 0, 0, 0, 0];
+    let halves = match (capability, additional_dmrs) {
+        (ProcessingCapability::One, false) => ONE,
+        (ProcessingCapability::One, true) => ONE_ADDITIONAL,
+        (ProcessingCapability::Two, _) => TWO,
+    };
+    processing(numerology, halves)
+}
+
+/// T_proc,2: from the end of a grant to the earliest uplink data (TS 38.214 clause 6.4, Tables
+/// 6.4-1 and 6.4-2, d_2,1 = 0), rounded down to the nanosecond.
+pub fn processing_2(
+    numerology: Numerology,
+    capability: ProcessingCapability,
+) -> Result<Span, PhyError> {
+    const ONE: [u64; 7] = [20, 24, 46, 72, 0, 288, 576];
+    const TWO: [u64; 7] = [10, 11, 22, 0, 0, 0, 0];
+    let halves = match capability {
+        ProcessingCapability::One => ONE,
+        ProcessingCapability::Two => TWO,
+    };
+    processing(numerology, halves)
+}
+
+fn processing(numerology: Numerology, half_symbols: [u64; 7]) -> Result<Span, PhyError> {
+    let mu = numerology.mu();
+    let halves = half_symbols[usize::from(mu)];
+    PhyError::check(
+        "numerology of a data channel with this processing capability",
+        f64::from(mu),
+        halves > 0,
+        "0 to 3, 5 or 6; with capability 2 0 to 2",
+    )?;
+    // A symbol is (2048 + 144) kappa 2^-mu T_c, kappa = 64; T_c = 15625/30720 ns.
+    Ok(Span::from_nanos(
+        (halves * 2192 * 64 * 15_625 / (2 * 30_720)) >> mu,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Duplex, SpecialSlot, TddPattern};
+    use crate::numerology::CyclicPrefix;
+
+    fn numerology(mu: u8) -> Numerology {
+        Numerology::new(mu, CyclicPrefix::Normal).expect("a numerology")
+    }
+
+    fn tdd(mu: u8, pattern: &str) -> Frame {
+        let pattern = TddPattern::new(pattern, SpecialSlot::default(), 14).expect("a pattern");
+        Frame::nr(numerology(mu), Duplex::Tdd(pattern)).expect("a frame")
+    }
+
+    #[test]
+    fn lte_acknowledges_after_four_intervals_and_repeats_after_eight() {
+        for micros in [1000, 500, 100] {
+            let tti = Span::from_micros(micros);
+            let frame = Frame::lte(tti, Duplex::Fdd).expect("a frame");
+            let timing = Timing::lte(tti);
+            let down = timing.downlink(&frame, 10, frame.symbols());
+            assert_eq!((down.data_slot, down.feedback_slot), (10, 14));
+            assert_eq!(down.repetition_slot, 18);
+            assert_eq!(down.decoded_at, Time::ZERO + tti * 25 / 2);
+            let up = timing.uplink(&frame, 10, 1);
+            assert_eq!((up.data_slot, up.repetition_slot), (14, 18));
+            assert_eq!(timing.grant_slot(&frame, 10), 14);
+        }
+    }
+
+    #[test]
+    fn lte_tdd_acknowledges_in_the_first_uplink_subframe_from_four_on() {
+        let pattern = TddPattern::lte(1, SpecialSlot::default()).expect("DSUUDDSUUD");
+        let tti = Span::from_millis(1);
+        let frame = Frame::lte(tti, Duplex::Tdd(pattern)).expect("a frame");
+        let feedback = |slot| Timing::lte(tti).downlink(&frame, slot, 14).feedback_slot;
+        // TS 36.213 Table 10.1.3.1-1, configuration 1: subframes 2 (k = 7, 6), 3 (k = 4), 7 and 8.
+        for (slot, expected) in [(10, 17), (11, 17), (14, 18), (15, 22), (16, 22), (19, 23)] {
+            assert_eq!(feedback(slot), expected, "subframe {slot}");
+        }
+    }
+
+    #[test]
+    fn nr_waits_for_processing_and_for_an_uplink_slot() {
+        let config = NrTimingConfig::default();
+        let timing = Timing::nr(numerology(3), &config).expect("a timing");
+        let frame = tdd(3, "DDDSU");
+        // Data ends with slot 0 at 125 us; 178 us on lies in slot 2, the next uplink is S's.
+        let times = timing.downlink(&frame, 0, 14);
+        assert_eq!(times.feedback_slot, 3);
+        assert_eq!(times.feedback_at, frame.start_of(4));
+        // Slot 2's data is decoded in slot 4, after its start but before its last two symbols.
+        assert_eq!(timing.downlink(&frame, 2, 14).feedback_slot, 4);
+        // A grant in slot 0 needs 321 us: not S's last symbols at 482 us? They are late enough.
+        assert_eq!(timing.uplink(&frame, 0, 1).data_slot, 3);
+        assert_eq!(timing.uplink(&frame, 0, 14).data_slot, 4);
+        assert_eq!(timing.uplink(&frame, 2, 14).data_slot, 9);
+    }
+
+    #[test]
+    fn values_out_of_range_are_errors() {
+        let mu3 = numerology(3);
+        let config = |k1, control_symbols| NrTimingConfig {
+            k1,
+            control_symbols,
+            ..NrTimingConfig::default()
+        };
+        assert!(Timing::nr(mu3, &config(16, 1)).is_err());
+        assert!(Timing::nr(mu3, &config(1, 0)).is_err());
+        assert!(Timing::nr(mu3, &config(1, 14)).is_err());
+        assert!(Timing::nr(numerology(4), &NrTimingConfig::default()).is_err());
+        assert!(processing_1(mu3, ProcessingCapability::Two, false).is_err());
+    }
+}

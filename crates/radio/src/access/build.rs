@@ -1,0 +1,161 @@
+//! How a radio access comes to be and grows, and what can be asked of it.
+
+use super::stack::Stack;
+use super::{Counters, DirectionCounters, Event, RadioAccess};
+use crate::air::Air;
+use crate::bearer::{Drb, Storage};
+use crate::cell::CellMac;
+use crate::config::{BearerConfig, LegId, RadioConfig, RadioError, check, check_bearer};
+use crate::leg::{Contents, Leg, LegConfig};
+use crate::plan::CellPlan;
+use crate::rrc::{Start, UeRrc};
+use crate::wire::{BearerFormat, Encoder, Form};
+use fadeout_core::{BearerId, CellId, Direction, EventQueue, Time, UeId};
+
+impl RadioAccess {
+    /// Builds everything that `config` describes.
+    ///
+    /// # Errors
+    /// What is wrong, where, and what was expected.
+    pub fn new(config: RadioConfig, seed: u64) -> Result<RadioAccess, RadioError> {
+        check(&config)?;
+        let ues = config.ues.len();
+        let cells = (0..).map(CellId).zip(&config.cells);
+        let cells = cells
+            .map(|(id, cell)| Ok(CellMac::new(CellPlan::new(id, cell.clone())?, ues)))
+            .collect::<Result<Vec<_>, RadioError>>()?;
+        let air = Air::new(&config.cells, &config.ues, seed)?;
+        let largest_block = cells.iter().map(|cell| cell.plan.largest_block()).max();
+        let mut access = RadioAccess {
+            stack: Stack {
+                ues: config.ues.into_iter().map(UeRrc::new).collect(),
+                legs: Vec::with_capacity(ues),
+                bearers: Vec::with_capacity(config.bearers.len()),
+                air,
+                contents: Contents::new(largest_block.unwrap_or(0)),
+                storage: Storage::new(),
+                events: EventQueue::new(),
+                encoder: Encoder::default(),
+                lost: Default::default(),
+            },
+            cells,
+            handled: 0,
+            seed,
+        };
+        for ue in (0..ues as u32).map(UeId) {
+            match access.stack.ues[ue.index()].start() {
+                Start::Connect(first, second) => {
+                    for cell in std::iter::once(first).chain(second) {
+                        access.connect(ue, cell)?;
+                    }
+                }
+                Start::Measure => access.stack.events.schedule(Time::ZERO, Event::Attach(ue)),
+            }
+        }
+        for bearer in config.bearers {
+            access.establish(bearer)?;
+        }
+        Ok(access)
+    }
+
+    /// A cell begins to serve a UE, on a leg of its own.
+    pub(super) fn connect(&mut self, ue: UeId, id: CellId) -> Result<LegId, RadioError> {
+        let stack = &mut self.stack;
+        let leg = LegId(stack.legs.len() as u32);
+        stack.air.connect(leg, ue, id)?;
+        let rrc = &mut stack.ues[ue.index()];
+        let cell = &mut self.cells[id.index()];
+        let config = LegConfig {
+            id: leg,
+            ue,
+            number: rrc.next_leg(),
+            cell: id,
+            rnti: cell.connect(leg, ue),
+        };
+        let mut state = Leg::new(config, &cell.plan, self.seed);
+        if cell.reserve_occasion(state.occasion()) {
+            state.keep_occasions();
+        }
+        for &bearer in rrc.bearers() {
+            let drb = &mut stack.bearers[bearer.index()];
+            if drb.on_connected(config.number, leg) {
+                state.channels.add(bearer, drb.config());
+            }
+        }
+        stack.legs.push(state);
+        rrc.on_connected(leg);
+        Ok(leg)
+    }
+
+    /// Sets up a further bearer. Ids count on from those of [`RadioConfig::bearers`].
+    ///
+    /// # Errors
+    /// Its UE or leg is not there, or a parameter has a value that is not allowed.
+    pub fn establish(&mut self, config: BearerConfig) -> Result<BearerId, RadioError> {
+        let stack = &mut self.stack;
+        let index = stack.bearers.len();
+        let id = BearerId(index as u32);
+        check_bearer(index, &config, stack.ues.iter().map(UeRrc::config))?;
+        let rrc = &mut stack.ues[config.ue.index()];
+        let form = Form::of(&config.rlc);
+        let has_form = |id: &&BearerId| stack.bearers[id.index()].format().rlc == form;
+        let nth = rrc.bearers().iter().filter(has_form).count();
+        let nth = nth.min(u8::MAX.into()) as u8;
+        let drb = Drb::new((id, nth), config, &[], self.seed);
+        let mut drb = drb.map_err(|error| RadioError::Parameter {
+            bearer: index,
+            error,
+        })?;
+        rrc.on_bearer(id);
+        for (number, &leg) in (0..).zip(rrc.legs()) {
+            if drb.on_connected(number, leg) {
+                stack.legs[leg.index()].channels.add(id, &config);
+            }
+        }
+        stack.bearers.push(drb);
+        Ok(id)
+    }
+
+    /// The cell that serves a UE, on its first leg; none before it has looked for one.
+    pub fn serving_cell(&self, ue: UeId) -> Option<CellId> {
+        self.serving_cells(ue).next()
+    }
+
+    /// The cells that serve a UE, in the order of its legs.
+    pub fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
+        let legs = self.stack.ues[ue.index()].legs().iter();
+        legs.map(|leg| self.stack.legs[leg.index()].config.cell)
+    }
+
+    /// How the PDUs of each bearer look on the air.
+    pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
+        self.stack.bearers.iter().map(Drb::format)
+    }
+
+    /// What it has done so far.
+    pub fn counters(&self) -> Counters {
+        let Stack { ues, legs, .. } = &self.stack;
+        Counters {
+            events: self.handled,
+            slots: self.cells.iter().map(CellMac::slots).sum(),
+            requests: legs.iter().map(|leg| leg.requests.sent()).sum(),
+            link_failures: ues.iter().map(UeRrc::failures).sum(),
+        }
+    }
+
+    /// What a direction of a UE has done so far, on all its legs.
+    pub fn counters_of(&self, ue: UeId, direction: Direction) -> DirectionCounters {
+        let Stack {
+            ues, legs, bearers, ..
+        } = &self.stack;
+        let ue = &ues[ue.index()];
+        let mut counters = DirectionCounters::default();
+        for leg in ue.legs() {
+            counters.add_leg(legs[leg.index()].half(direction).counters());
+        }
+        for bearer in ue.bearers() {
+            counters.add_bearer(bearers[bearer.index()].counters(direction));
+        }
+        counters
+    }
+}

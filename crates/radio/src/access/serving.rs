@@ -1,0 +1,247 @@
+//! The legs of a cell as it asks them while it looks at a slot.
+
+use super::Event;
+use super::stack::Stack;
+use crate::cell::{Bid, Demand, Served, Slot, Transmission};
+use crate::config::{Env, LegId, Shape};
+use crate::leg::{Block, Leg, UplinkAir};
+use crate::plan::{CellPlan, Measurement};
+use fadeout_core::{CellId, Direction, Motion, Probe, Time};
+
+/// What a cell asks goes to its legs, and from them to bearers and the air.
+pub(super) struct Serving<'a, 'b, M, P> {
+    pub cell: CellId,
+    pub stack: &'a mut Stack,
+    pub motion: &'a mut M,
+    pub env: &'a mut Env<'b, P>,
+}
+
+/// The uplink of one leg in the air.
+struct LegInAir<'a, M> {
+    leg: LegId,
+    now: Time,
+    air: &'a mut crate::air::Air,
+    motion: &'a mut M,
+}
+
+impl<M: Motion> UplinkAir for LegInAir<'_, M> {
+    fn measure(&mut self, slot: u64, measurement: &mut Measurement) {
+        self.air.refresh(self.leg, self.now, self.motion);
+        self.air.measure_uplink(self.leg, slot, measurement);
+    }
+    fn affordable_blocks(&self, available: u32) -> u32 {
+        self.air.affordable_blocks(self.leg, available)
+    }
+    fn spread_db(&self, blocks: u32) -> f64 {
+        self.air.spread_db(self.leg, blocks)
+    }
+}
+
+impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
+    fn leg(&mut self, leg: LegId) -> &mut Leg {
+        &mut self.stack.legs[leg.index()]
+    }
+
+    /// What waits for a leg at the base station, with what it is ready with by now.
+    fn downlink_backlog(&mut self, leg: LegId) -> u64 {
+        let mut position = 0;
+        while let Some(bearer) = self.stack.legs[leg.index()].channels.bearer(position) {
+            if self.stack.bearers[bearer.index()].inlet_at().is_some() {
+                self.stack.drain_inlet(bearer, self.env);
+            }
+            position += 1;
+        }
+        self.stack.backlog(self.env.now, leg, Direction::Downlink)
+    }
+
+    fn ready_for_downlink(
+        &mut self,
+        plan: &CellPlan,
+        leg: LegId,
+        (slot, backlog): (u64, u64),
+        is_out_of_range: bool,
+    ) -> u64 {
+        let inlet_at = self.stack.inlet_at(leg);
+        self.leg(leg)
+            .downlink_ready(plan, slot, (backlog, inlet_at), is_out_of_range)
+    }
+
+    /// The UE fills a new block of `bytes` bytes. False when there is nothing to send.
+    fn fill_uplink(&mut self, plan: &CellPlan, leg: LegId, process: u8, bytes: u32) -> bool {
+        let room = Leg::room_beside_report(plan, bytes);
+        let now = self.env.now;
+        let content = self.stack.fill(leg, Direction::Uplink, room, self.env);
+        let left = self.stack.backlog(now, leg, Direction::Uplink);
+        let filled = (content, left);
+        let requested_at = self.leg(leg).on_filled(plan, now, process, filled);
+        if left > 0 {
+            self.stack.arm_repeat(leg);
+        }
+        match content {
+            // A report alone says that there is something.
+            None => left > 0 && room > 0,
+            Some(content) => {
+                let (stack, direction) = (&mut *self.stack, Direction::Uplink);
+                stack.on_new_block(leg, direction, content, requested_at, self.env);
+                true
+            }
+        }
+    }
+}
+
+impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
+    fn repetition(
+        &self,
+        leg: LegId,
+        direction: Direction,
+        slot: u64,
+        target: u64,
+    ) -> Option<(u8, Shape)> {
+        let leg = &self.stack.legs[leg.index()];
+        leg.half(direction).repetition(slot, target)
+    }
+
+    fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64) {
+        self.leg(leg).half_mut(direction).resume(process, target);
+    }
+
+    fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand {
+        let backlog = self.downlink_backlog(leg);
+        let Stack { legs, air, .. } = &mut *self.stack;
+        let (motion, now) = (&mut *self.motion, self.env.now);
+        let state = &mut legs[leg.index()];
+        let may_send = backlog > 0 && state.may_send_new(plan, slot.now);
+        let chosen = if may_send {
+            state.downlink_scheme(plan, slot.now, |measured, adaptation| {
+                air.refresh(leg, now, motion);
+                air.downlink_cqi(leg, measured, adaptation)
+            })
+        } else {
+            None
+        };
+        let is_out_of_range = may_send && chosen.is_none();
+        let waiting = (slot.now, backlog);
+        let ready = self.ready_for_downlink(plan, leg, waiting, is_out_of_range);
+        let bid = chosen.map(|(scheme, cqi)| {
+            let (symbols, number) = (slot.symbols, usize::from(scheme));
+            let all = plan.down.units(symbols);
+            Bid {
+                scheme,
+                cqi,
+                wanted: plan.down.units_for(symbols, number, backlog, slot.units),
+                rate: f64::from(plan.down.bytes(symbols, number, all)),
+            }
+        });
+        Demand { ready, bid }
+    }
+
+    fn fill_downlink(
+        &mut self,
+        plan: &CellPlan,
+        leg: LegId,
+        slot: u64,
+        (shape, cqi): (Shape, u8),
+    ) -> Result<u8, u64> {
+        let (now, direction) = (self.env.now, Direction::Downlink);
+        let content = self.stack.fill(leg, direction, shape.bytes, self.env);
+        let Some(content) = content else {
+            let backlog = self.stack.backlog(now, leg, direction);
+            let leg = self.leg(leg);
+            return Err(leg.ready_after_nothing(slot, shape.bytes, backlog));
+        };
+        let stack = &mut *self.stack;
+        stack.on_new_block(leg, direction, content, None, self.env);
+        let leg = self.leg(leg);
+        let process = leg.start_downlink(plan, (now, slot), (shape, cqi), content);
+        process.ok_or(slot + 1)
+    }
+
+    fn send_downlink(&mut self, leg: LegId, process: u8, transmission: Transmission) {
+        let Transmission {
+            slot,
+            again_from,
+            decoded_at,
+            share,
+        } = transmission;
+        let half = self.leg(leg).half_mut(Direction::Downlink);
+        half.sent(process, slot, again_from);
+        self.stack.air.on_downlink_sent(self.cell, slot, share);
+        let event = Event::Received(leg, process, Direction::Downlink);
+        self.stack.events.schedule(decoded_at, event);
+    }
+
+    fn downlink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64 {
+        let (now, direction) = (self.env.now, Direction::Downlink);
+        let backlog = self.stack.backlog(now, leg, direction);
+        self.ready_for_downlink(plan, leg, (slot, backlog), false)
+    }
+
+    fn uplink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand {
+        let mut air = LegInAir {
+            leg,
+            now: self.env.now,
+            air: &mut self.stack.air,
+            motion: &mut *self.motion,
+        };
+        let state = &mut self.stack.legs[leg.index()];
+        let wanted = state.uplink_wanted(plan);
+        let may_send = slot.units > 0 && wanted > 0 && state.may_be_granted(slot.now, slot.target);
+        let choice = if may_send {
+            let offered = (slot.symbols, slot.units, wanted);
+            state.uplink_choice(plan, slot.now, offered, &mut air)
+        } else {
+            None
+        };
+        let is_out_of_range = may_send && choice.is_none();
+        Demand {
+            ready: state.uplink_ready(plan, slot.now, is_out_of_range),
+            bid: choice.map(|choice| Bid {
+                scheme: choice.scheme,
+                cqi: choice.cqi,
+                wanted: choice.units,
+                rate: choice.rate,
+            }),
+        }
+    }
+
+    fn grant(
+        &mut self,
+        plan: &CellPlan,
+        leg: LegId,
+        (slot, target): (u64, u64),
+        (shape, cqi): (Shape, u8),
+    ) -> Option<u8> {
+        let leg = self.leg(leg);
+        let process = leg.free_uplink(slot)?;
+        leg.grant(plan, process, Block { shape, cqi }, target);
+        Some(process)
+    }
+
+    fn uplink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64 {
+        self.leg(leg).uplink_ready(plan, slot, false)
+    }
+
+    fn send_uplink(&mut self, plan: &CellPlan, leg: LegId, slot: u64, process: u8) {
+        let block = self.leg(leg).half(Direction::Uplink).block(process);
+        let (shape, is_new) = (block.shape, block.is_unsent());
+        if is_new && !self.fill_uplink(plan, leg, process, shape.bytes) {
+            self.leg(leg).skip_grant(process, slot);
+            return;
+        }
+        let air = &mut self.stack.air;
+        air.refresh(leg, self.env.now, self.motion);
+        let blocks = plan.up.occupied(shape.symbols, shape.units).resource_blocks;
+        let power_dbm = air.block_power_dbm(leg, blocks);
+        let share = plan.share(Direction::Uplink, shape.units);
+        air.on_uplink_sent(leg, slot, power_dbm, share);
+        let sent = (process, slot);
+        let decoded_at = self.leg(leg).send_uplink(plan, sent, power_dbm);
+        let event = Event::Received(leg, process, Direction::Uplink);
+        self.stack.events.schedule(decoded_at, event);
+    }
+
+    fn wake(&mut self, at: Time, generation: u32) {
+        let event = Event::Slot(self.cell, generation);
+        self.stack.events.schedule(at, event);
+    }
+}

@@ -1,0 +1,279 @@
+//! Everything but the cells: legs, bearers and the air, and the packets between them.
+
+use super::Event;
+use crate::air::Air;
+use crate::bearer::{BlockTimes, Drb, Storage};
+use crate::config::{Env, LegId};
+use crate::leg::{Content, ContentId, Contents, Leg, RlcQueues};
+use crate::plan::CellPlan;
+use crate::rlc::TransportBlock;
+use crate::rrc::UeRrc;
+use crate::wire::Encoder;
+use fadeout_core::{BearerId, Direction, EventQueue, Motion, PacketId, Probe, Time};
+
+/// The machines beside the cells, and what they share.
+#[derive(Debug)]
+pub(super) struct Stack {
+    pub ues: Vec<UeRrc>,
+    pub legs: Vec<Leg>,
+    pub bearers: Vec<Drb>,
+    pub air: Air,
+    pub contents: Contents,
+    pub storage: Storage,
+    pub events: EventQueue<Event>,
+    pub encoder: Encoder,
+    /// Contents of a failed leg by direction; empty between two steps.
+    pub lost: [Vec<ContentId>; 2],
+}
+
+/// The RLC entities that send in a direction of a leg.
+struct Queues<'a, 'b, P> {
+    number: u8,
+    direction: Direction,
+    bearers: &'a mut [Drb],
+    storage: &'a mut Storage,
+    env: &'a mut Env<'b, P>,
+}
+
+impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
+    fn status(&self, bearer: BearerId) -> u64 {
+        let bearer = &self.bearers[bearer.index()];
+        let backlog = bearer.backlog(self.env.now, self.number, self.direction);
+        backlog.status
+    }
+
+    #[inline]
+    fn pull(&mut self, bearer: BearerId, grant: u32, block: &mut TransportBlock) -> u32 {
+        let way = (self.number, self.direction);
+        self.bearers[bearer.index()].pull(way, grant, block, self.env, self.storage)
+    }
+}
+
+impl Stack {
+    /// The leg that a bearer sends on, once its UE is connected.
+    #[inline]
+    pub(super) fn leg_of(&self, bearer: BearerId) -> Option<LegId> {
+        self.bearers[bearer.index()].leg()
+    }
+
+    /// Arms the timer of the end of a bearer that sends in this direction.
+    pub(super) fn arm(&mut self, now: Time, bearer: BearerId, direction: Direction) {
+        let armed = self.bearers[bearer.index()].arm(now, direction);
+        if let Some((at, generation)) = armed {
+            let event = Event::Timer(bearer, direction, generation);
+            self.events.schedule(at, event);
+        }
+    }
+
+    /// Arms the time at which a UE asks again.
+    pub(super) fn arm_repeat(&mut self, leg: LegId) {
+        if let Some((at, generation)) = self.legs[leg.index()].requests.arm_repeat() {
+            self.events.schedule(at, Event::Repeat(leg, generation));
+        }
+    }
+
+    /// PDCP takes an uplink packet. False when it was dropped.
+    pub(super) fn take(
+        &mut self,
+        now: Time,
+        bearer: BearerId,
+        packet: PacketId,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        let (direction, storage) = (Direction::Uplink, &mut self.storage);
+        let drb = &mut self.bearers[bearer.index()];
+        drb.enter(direction, packet, env, storage);
+        let is_taken = drb.take(now, direction, packet, env, storage);
+        if is_taken && drb.wakes_for_packets() {
+            self.arm(now, bearer, direction);
+        }
+        is_taken
+    }
+
+    /// The base station is busy with a downlink packet until `ready_at`.
+    pub(super) fn hold(
+        &mut self,
+        ready_at: Time,
+        bearer: BearerId,
+        packet: PacketId,
+        env: &Env<'_, impl Probe>,
+    ) {
+        let drb = &mut self.bearers[bearer.index()];
+        drb.enter(Direction::Downlink, packet, env, &mut self.storage);
+        drb.hold(ready_at, packet);
+    }
+
+    /// PDCP takes the downlink packets that the base station is ready with.
+    pub(super) fn drain_inlet(&mut self, bearer: BearerId, env: &mut Env<'_, impl Probe>) {
+        let drb = &mut self.bearers[bearer.index()];
+        if drb.drain_inlet(env, &mut self.storage) && drb.wakes_for_packets() {
+            self.arm(env.now, bearer, Direction::Downlink);
+        }
+    }
+
+    /// Bytes that a UE or the base station for it has to send in a direction of a leg.
+    pub(super) fn backlog(&self, now: Time, leg: LegId, direction: Direction) -> u64 {
+        let leg = &self.legs[leg.index()];
+        let number = leg.config.number;
+        let backlog = |id: BearerId| self.bearers[id.index()].backlog(now, number, direction);
+        leg.channels.bearers().map(|id| backlog(id).total()).sum()
+    }
+
+    /// When the base station is ready with the next packet for a leg that it is busy with.
+    pub(super) fn inlet_at(&self, leg: LegId) -> Option<Time> {
+        let bearers = self.legs[leg.index()].channels.bearers();
+        bearers
+            .filter_map(|bearer| self.bearers[bearer.index()].inlet_at())
+            .min()
+    }
+
+    /// Fills a transport block of `bytes` bytes. None when there was nothing that fits.
+    pub(super) fn fill(
+        &mut self,
+        leg: LegId,
+        direction: Direction,
+        bytes: u32,
+        env: &mut Env<'_, impl Probe>,
+    ) -> Option<ContentId> {
+        let id = self.contents.claim();
+        let leg = &mut self.legs[leg.index()];
+        let now = env.now;
+        let mut queues = Queues {
+            number: leg.config.number,
+            direction,
+            bearers: &mut self.bearers,
+            storage: &mut self.storage,
+            env,
+        };
+        let content = self.contents.content_mut(id);
+        leg.channels
+            .fill(now, direction, bytes, content, &mut queues);
+        if content.bearers.is_empty() {
+            self.contents.free(id);
+            return None;
+        }
+        // Sending a poll starts a timer.
+        for index in 0..self.contents.content(id).bearers.len() {
+            let (bearer, _) = self.contents.content(id).bearers[index];
+            self.arm(now, bearer, direction);
+        }
+        Some(id)
+    }
+
+    /// Shows the probe what waits as a new block goes out, and notes which packets are first on the
+    /// air with it.
+    pub(super) fn on_new_block(
+        &mut self,
+        leg: LegId,
+        direction: Direction,
+        content: ContentId,
+        requested_at: Option<Time>,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        for bearer in self.legs[leg.index()].channels.bearers() {
+            self.bearers[bearer.index()].sample(direction, env);
+        }
+        let content = self.contents.content(content);
+        for (bearer, pdus) in content.runs() {
+            if env.probe.wants_radio_delay(bearer) {
+                let times = (env.now, requested_at);
+                let pdus = (&content.block, pdus);
+                let storage = &mut self.storage;
+                self.bearers[bearer.index()].mark_first_parts(direction, pdus, times, storage);
+            }
+        }
+    }
+
+    /// SINR in dB of a block that was received; anything where nobody asks for it.
+    pub(super) fn sinr_db<M: Motion>(
+        &mut self,
+        plan: &CellPlan,
+        (id, direction, process): (LegId, Direction, u8),
+        motion: &mut M,
+        env: &Env<'_, impl Probe>,
+    ) -> f64 {
+        if plan.config.fixed_errors.is_some() && !env.probe.wants_transport_blocks(plan.id) {
+            return 0.0;
+        }
+        let block = self.legs[id.index()].half(direction).block(process);
+        let scheme = usize::from(block.shape.scheme);
+        let scheme = plan.resources(direction).scheme(scheme);
+        self.air.refresh(id, env.now, motion);
+        match direction {
+            Direction::Downlink => self.air.downlink_sinr_db(id, block.slot, scheme),
+            Direction::Uplink => {
+                let sent = (block.slot, scheme);
+                self.air.uplink_sinr_db(id, sent, block.block_power_dbm)
+            }
+        }
+    }
+
+    /// The PDUs of one bearer in a decoded block go up.
+    pub(super) fn on_pdus(
+        &mut self,
+        (leg, direction): (LegId, Direction),
+        bearer: BearerId,
+        (content, pdus): (&Content, std::ops::Range<usize>),
+        times: &BlockTimes,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let way = (self.legs[leg.index()].config.number, direction);
+        let drb = &mut self.bearers[bearer.index()];
+        drb.on_pdus(way, (&content.block, pdus), times, env, &mut self.storage);
+    }
+
+    /// HARQ has given up a content.
+    pub(super) fn lose(
+        &mut self,
+        direction: Direction,
+        id: ContentId,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let content = self.contents.take(id);
+        for (bearer, pdus) in content.runs() {
+            let drb = &mut self.bearers[bearer.index()];
+            drb.lose(direction, (&content.block, pdus), env, &mut self.storage);
+        }
+        self.contents.put(id, content);
+    }
+
+    /// What a bearer cannot have under way any more is lost.
+    pub(super) fn close_books(
+        &mut self,
+        bearer: BearerId,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let drb = &mut self.bearers[bearer.index()];
+        let legs = &self.legs;
+        let is_idle = |drb: &Drb| {
+            drb.legs()
+                .all(|leg| legs[leg.index()].half(direction).is_idle())
+        };
+        drb.close_books(direction, is_idle, env, &mut self.storage);
+    }
+
+    /// A leg has failed and is empty: what its HARQ had is lost, and its bearers start afresh if
+    /// they are acknowledged.
+    #[cold]
+    pub(super) fn fail_bearers(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let mut contents = std::mem::take(&mut self.lost[direction.index()]);
+            for content in contents.drain(..) {
+                self.lose(direction, content, env);
+            }
+            self.lost[direction.index()] = contents;
+        }
+        let mut position = 0;
+        while let Some(bearer) = self.legs[leg.index()].channels.bearer(position) {
+            let drb = &mut self.bearers[bearer.index()];
+            if drb.is_acknowledged() {
+                drb.reestablish(env, &mut self.storage);
+            } else {
+                self.close_books(bearer, Direction::Downlink, env);
+                self.close_books(bearer, Direction::Uplink, env);
+            }
+            position += 1;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Powers and noise of a cell that do not change.
+
+use crate::channel::noise;
+use crate::config::CellConfig;
+use fadeout_core::math::from_db;
+use fadeout_core::{Decibel, Hertz};
+
+/// Powers and noise that do not change.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Levels {
+    /// Occupied bandwidth.
+    pub bandwidth_hz: f64,
+    /// Transmitted power over all of it.
+    pub power_mw: f64,
+    /// Thermal noise over all of it, without a receiver's noise figure.
+    pub thermal_mw: f64,
+    /// Noise of the base station's receiver in one resource block.
+    pub block_noise_mw: f64,
+}
+
+impl Levels {
+    pub(crate) fn new(config: &CellConfig) -> Levels {
+        let mu = config.mu();
+        let block_hz = 12.0 * 15e3 * f64::from(1_u32 << mu);
+        let bandwidth_hz = block_hz * f64::from(config.resource_blocks);
+        let noise_mw = |hz, figure| from_db(noise::power(Hertz(hz), figure).0);
+        Levels {
+            bandwidth_hz,
+            power_mw: from_db(config.power.0),
+            thermal_mw: noise_mw(bandwidth_hz, Decibel(0.0)),
+            block_noise_mw: noise_mw(block_hz, config.noise_figure),
+        }
+    }
+}

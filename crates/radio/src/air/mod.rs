@@ -1,0 +1,471 @@
+//! The air: signal, noise and interference between UEs and cells.
+//!
+//! A UE has a path to every cell of the carriers that it uses. The path's slow part, all but the
+//! fading, is looked at again when it is used and has reached a certain age; paths of cells that
+//! do not serve the UE, which only interfere, seldom. Interference counts what the other cells really
+//! sent in the slot, at their paths' slow gain; reports average it over time.
+//!
+//! Who transmits what is told to [`Air`]; it says what of it is received. It knows no packets.
+
+mod history;
+mod levels;
+mod path;
+mod power;
+#[cfg(test)]
+mod tests;
+
+use crate::channel::fading::MAX_SUB_BANDS;
+use crate::config::{CellConfig, FixedSinr, LegId, RadioError, Serving, UeConfig};
+use crate::phy::frame::Frame;
+use crate::phy::link_adaptation::LinkAdaptation;
+use crate::phy::mcs::Mcs;
+use crate::plan::{Measurement, frame, wideband_cqi};
+use fadeout_core::math::{from_db, to_db};
+use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
+use history::History;
+use levels::Levels;
+use path::{Environments, Fade, Path, PathChannel, Placement};
+use std::ops::Range;
+
+/// Every path, and what every cell sends and hears.
+#[derive(Debug)]
+pub(crate) struct Air {
+    cells: Vec<AirCell>,
+    ues: Vec<AirUe>,
+    /// By [`LegId`].
+    legs: Vec<AirLeg>,
+    paths: Vec<Path>,
+    /// Beside `paths`: what is seldom needed of them.
+    channels: Vec<PathChannel>,
+    environments: Environments,
+    seed: u64,
+}
+
+/// A cell's antenna.
+#[derive(Debug)]
+struct AirCell {
+    config: CellConfig,
+    frame: Frame,
+    levels: Levels,
+    /// Where its beam pointed when it was last looked at.
+    beam_at: Option<Point>,
+    /// Share of the band that downlink data used.
+    downlink_shares: History,
+    /// Power in mW that UEs of other cells put into a resource block here, averaged over the band.
+    uplink_interference: History,
+}
+
+/// A UE's antenna.
+#[derive(Debug)]
+struct AirUe {
+    config: UeConfig,
+    /// Noise of its receiver over thermal noise.
+    noise_factor: f64,
+    /// Its paths, those of a carrier side by side in the order of the cells.
+    carriers: Vec<Range<usize>>,
+    /// Where it was last seen, and when.
+    seen: (Time, Option<Kinematics>),
+}
+
+/// A UE's link to a cell that serves it.
+#[derive(Debug, Clone)]
+struct AirLeg {
+    ue: UeId,
+    cell: CellId,
+    signal: Signal,
+}
+
+/// What the SINR of a leg comes from.
+#[derive(Debug, Clone)]
+enum Signal {
+    /// It is given.
+    Given(FixedSinr),
+    /// The path to the cell, and all paths of the carrier.
+    Paths(usize, Range<usize>),
+}
+
+/// How often the gains of paths that only interfere are looked at.
+const INTERFERING_PERIOD: Span = Span::from_millis(100);
+
+/// Whether a SINR is of a transmission, with the interference of its slot, or for a report, with
+/// the mean over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Transmission,
+    Report,
+}
+
+impl AirCell {
+    fn new(id: CellId, config: &CellConfig) -> Result<AirCell, RadioError> {
+        let error = |error| RadioError::Phy {
+            cell: id.index(),
+            error,
+        };
+        Ok(AirCell {
+            frame: frame(config).map_err(error)?,
+            levels: Levels::new(config),
+            beam_at: None,
+            downlink_shares: History::new(),
+            uplink_interference: History::new(),
+            config: config.clone(),
+        })
+    }
+
+    /// SINR in dB that counts for a block of scheme `scheme` when it is `mean` without fading.
+    fn sinr_db(&self, channel: &PathChannel, at: Time, scheme: &Mcs, mean: f64) -> f64 {
+        let sinr = match channel.fade(at, &mut [0.0; MAX_SUB_BANDS]) {
+            Fade::Flat(gain) => mean * gain,
+            Fade::Wideband(gains) => self.config.effective_sinr.effective(scheme, mean, gains),
+        };
+        to_db(self.config.sinr_range.clip(sinr))
+    }
+
+    /// Linear SINR in `slot` of a UE that puts `block_power_dbm` into each resource block, without
+    /// fading.
+    fn uplink_mean(&self, path: &Path, slot: u64, block_power_dbm: f64, purpose: Purpose) -> f64 {
+        let interference_mw = match purpose {
+            Purpose::Transmission => self.uplink_interference.at(slot),
+            Purpose::Report => self.uplink_interference.mean(slot),
+        };
+        let disturbance_mw = self.levels.block_noise_mw + interference_mw;
+        from_db(block_power_dbm) * path.gain / disturbance_mw
+    }
+}
+
+impl AirUe {
+    /// Where it is at `at`. Legs look on grids of their own, so that one may ask for an instant
+    /// before another's; motion is never asked to go back.
+    fn place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Kinematics {
+        if let (seen_at, Some(seen)) = self.seen
+            && at < seen_at
+        {
+            let back = seen_at.since(at).as_secs_f64();
+            return Kinematics {
+                position: seen.position + seen.velocity * -back,
+                ..seen
+            };
+        }
+        let place = motion.at(self.config.node, at);
+        self.seen = (at, Some(place));
+        place
+    }
+}
+
+impl Air {
+    /// The air between these cells and UEs.
+    ///
+    /// # Errors
+    /// The channel of a cell cannot be built.
+    pub(crate) fn new(
+        cells: &[CellConfig],
+        ues: &[UeConfig],
+        seed: u64,
+    ) -> Result<Air, RadioError> {
+        let cells = (0..).map(CellId).zip(cells);
+        let mut air = Air {
+            cells: cells
+                .map(|(id, cell)| AirCell::new(id, cell))
+                .collect::<Result<_, _>>()?,
+            ues: Vec::with_capacity(ues.len()),
+            legs: Vec::with_capacity(ues.len()),
+            paths: Vec::new(),
+            channels: Vec::new(),
+            environments: Environments::default(),
+            seed,
+        };
+        for (id, &config) in (0..).map(UeId).zip(ues) {
+            air.ues.push(AirUe {
+                config,
+                noise_factor: from_db(config.noise_figure.0),
+                carriers: Vec::new(),
+                seen: (Time::ZERO, None),
+            });
+            if config.fixed_sinr.is_some() {
+                continue;
+            }
+            match config.serving {
+                // A UE that knows its cells has no use for other carriers.
+                Serving::Cell(serving) => {
+                    air.add_carrier(id, serving)?;
+                    if let Some(secondary) = config.secondary {
+                        air.add_carrier(id, secondary)?;
+                    }
+                }
+                Serving::Strongest => {
+                    for cell in (0..air.cells.len() as u32).map(CellId) {
+                        air.add_carrier(id, cell)?;
+                    }
+                }
+            }
+        }
+        Ok(air)
+    }
+
+    /// The paths of a UE on the carrier of `cell`, which are made if they are not there.
+    fn add_carrier(&mut self, ue: UeId, cell: CellId) -> Result<Range<usize>, RadioError> {
+        let carrier = self.cells[cell.index()].config.carrier;
+        let is_it = |paths: &&Range<usize>| {
+            let first = self.paths[paths.start].cell;
+            self.cells[first.index()].config.carrier == carrier
+        };
+        if let Some(paths) = self.ues[ue.index()].carriers.iter().find(is_it) {
+            return Ok(paths.clone());
+        }
+        let first = self.paths.len();
+        for id in (0..self.cells.len() as u32).map(CellId) {
+            if self.cells[id.index()].config.carrier == carrier {
+                let channel = self
+                    .environments
+                    .channel(&self.cells, id, ue.0, self.seed)?;
+                self.paths.push(Path::new(id));
+                self.channels.push(channel);
+            }
+        }
+        let paths = first..self.paths.len();
+        self.ues[ue.index()].carriers.push(paths.clone());
+        Ok(paths)
+    }
+
+    /// A cell begins to serve a UE; `leg` must be the number after the last one's.
+    ///
+    /// # Errors
+    /// The channel of a cell on the carrier cannot be built.
+    pub(crate) fn connect(&mut self, leg: LegId, ue: UeId, cell: CellId) -> Result<(), RadioError> {
+        debug_assert_eq!(leg.index(), self.legs.len(), "legs are numbered in order");
+        let signal = match self.ues[ue.index()].config.fixed_sinr {
+            Some(sinr) => Signal::Given(sinr),
+            None => {
+                let paths = self.add_carrier(ue, cell)?;
+                let of_carrier = &mut self.paths[paths.clone()];
+                let serving = of_carrier.iter().position(|path| path.cell == cell);
+                let serving = serving.unwrap_or_default();
+                of_carrier[serving].is_serving = true;
+                Signal::Paths(paths.start + serving, paths)
+            }
+        };
+        self.legs.push(AirLeg { ue, cell, signal });
+        Ok(())
+    }
+
+    /// Measures every cell that a UE has a path to for the choice among them: the power in dBm
+    /// that it receives, or with a given SINR how near it is.
+    pub(crate) fn measure_cells<M: Motion>(
+        &mut self,
+        ue: UeId,
+        now: Time,
+        motion: &mut M,
+        mut report: impl FnMut(CellId, f64),
+    ) {
+        let ue = &mut self.ues[ue.index()];
+        let placement = Placement {
+            ue: ue.place(now, motion),
+            serving_site: None,
+        };
+        if ue.config.fixed_sinr.is_some() {
+            for (id, cell) in (0..).map(CellId).zip(&self.cells) {
+                report(id, -cell.config.site.distance_to(placement.ue.position));
+            }
+            return;
+        }
+        for index in ue.carriers.iter().cloned().flatten() {
+            let path = &mut self.paths[index];
+            let cell = &self.cells[path.cell.index()];
+            path.look(&mut self.channels[index], now, &placement, cell, motion);
+            report(
+                path.cell,
+                cell.config.power.0 + self.channels[index].gain_db,
+            );
+        }
+    }
+
+    /// Looks at the gains of a leg's paths that are due. They are looked at on a grid of instants,
+    /// so that the channel does not depend on when it is used.
+    pub(crate) fn refresh<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
+        if let Signal::Paths(serving, _) = self.legs[leg.index()].signal
+            && now >= self.paths[serving].due_at
+        {
+            self.look_around(leg, now, motion);
+        }
+    }
+
+    fn look_around<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
+        let leg = &self.legs[leg.index()];
+        let Signal::Paths(serving, carrier) = &leg.signal else {
+            return;
+        };
+        let CellConfig {
+            gain_period, site, ..
+        } = self.cells[leg.cell.index()].config;
+        let nanos = now.as_nanos();
+        let at = Time::from_nanos(nanos - nanos % gain_period.as_nanos());
+        let mut placement = Placement {
+            ue: self.ues[leg.ue.index()].place(at, motion),
+            serving_site: None,
+        };
+        let path = &mut self.paths[*serving];
+        let channel = &mut self.channels[*serving];
+        let cell = &self.cells[leg.cell.index()];
+        path.look(channel, at, &placement, cell, motion);
+        path.due_at = at.saturating_add(gain_period);
+        placement.serving_site = Some(site);
+        for index in carrier.clone() {
+            let path = &mut self.paths[index];
+            // The path of another leg is looked at for that leg.
+            if now < path.due_at || path.is_serving {
+                continue;
+            }
+            let cell = &self.cells[path.cell.index()];
+            path.look(&mut self.channels[index], at, &placement, cell, motion);
+            path.due_at = at.saturating_add(INTERFERING_PERIOD);
+        }
+        self.cells[leg.cell.index()].beam_at = Some(placement.ue.position);
+    }
+
+    /// A cell sends downlink data on a share of the band.
+    pub(crate) fn on_downlink_sent(&mut self, cell: CellId, slot: u64, share: f64) {
+        self.cells[cell.index()].downlink_shares.add(slot, share);
+    }
+
+    /// A UE sends on a share of the band: the other cells of the carrier hear it.
+    pub(crate) fn on_uplink_sent(
+        &mut self,
+        leg: LegId,
+        slot: u64,
+        block_power_dbm: f64,
+        share: f64,
+    ) {
+        let leg = &self.legs[leg.index()];
+        let Signal::Paths(serving, carrier) = &leg.signal else {
+            return;
+        };
+        if carrier.len() < 2 {
+            return;
+        }
+        let at = self.cells[leg.cell.index()].frame.start_of(slot);
+        let block_power_mw = from_db(block_power_dbm);
+        for index in carrier.clone() {
+            if index == *serving {
+                continue;
+            }
+            let path = &self.paths[index];
+            let cell = &mut self.cells[path.cell.index()];
+            let slot = cell.frame.slot_at(at);
+            let heard_mw = block_power_mw * path.gain * share;
+            cell.uplink_interference.add(slot, heard_mw);
+        }
+    }
+
+    /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
+    /// refreshed.
+    pub(crate) fn downlink_sinr_db(&self, leg: LegId, slot: u64, scheme: &Mcs) -> f64 {
+        let leg = &self.legs[leg.index()];
+        match &leg.signal {
+            Signal::Given(sinr) => sinr.downlink.0,
+            Signal::Paths(serving, carrier) => {
+                let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Transmission);
+                let cell = &self.cells[leg.cell.index()];
+                let at = cell.frame.start_of(slot);
+                cell.sinr_db(&self.channels[*serving], at, scheme, mean)
+            }
+        }
+    }
+
+    /// The CQI that a UE reports of `slot`, of the paths as last refreshed.
+    pub(crate) fn downlink_cqi(&self, leg: LegId, slot: u64, adaptation: &LinkAdaptation) -> u8 {
+        let leg = &self.legs[leg.index()];
+        let (serving, carrier) = match &leg.signal {
+            Signal::Given(sinr) => return adaptation.cqi(sinr.downlink.0),
+            Signal::Paths(serving, carrier) => (*serving, carrier),
+        };
+        let cell = &self.cells[leg.cell.index()];
+        let mean = self.downlink_mean(leg, serving, carrier, slot, Purpose::Report);
+        let mut gains = [0.0; MAX_SUB_BANDS];
+        let at = cell.frame.start_of(slot);
+        match self.channels[serving].fade(at, &mut gains) {
+            Fade::Flat(gain) => adaptation.cqi(to_db(cell.config.sinr_range.clip(mean * gain))),
+            Fade::Wideband(gains) => wideband_cqi(&cell.config, adaptation, mean, gains),
+        }
+    }
+
+    /// Linear SINR of the downlink in `slot`, without fading.
+    fn downlink_mean(
+        &self,
+        leg: &AirLeg,
+        serving: usize,
+        carrier: &Range<usize>,
+        slot: u64,
+        purpose: Purpose,
+    ) -> f64 {
+        let own = &self.cells[leg.cell.index()];
+        let at = own.frame.start_of(slot);
+        let signal_mw = own.levels.power_mw * self.paths[serving].gain;
+        let mut disturbance_mw = own.levels.thermal_mw * self.ues[leg.ue.index()].noise_factor;
+        for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
+            if index == serving {
+                continue;
+            }
+            let cell = &self.cells[path.cell.index()];
+            let slot = cell.frame.slot_at(at);
+            let share = match purpose {
+                Purpose::Transmission => cell.downlink_shares.at(slot),
+                Purpose::Report => cell.downlink_shares.mean(slot),
+            };
+            if share > 0.0 {
+                // What of a wider carrier falls into this one.
+                let overlap = (own.levels.bandwidth_hz / cell.levels.bandwidth_hz).min(1.0);
+                disturbance_mw += cell.levels.power_mw * path.gain * share * overlap;
+            }
+        }
+        signal_mw / disturbance_mw
+    }
+
+    /// SINR in dB of an uplink transmission in a slot with a scheme and `block_power_dbm` in each
+    /// resource block, of the paths as last refreshed.
+    pub(crate) fn uplink_sinr_db(
+        &self,
+        leg: LegId,
+        (slot, scheme): (u64, &Mcs),
+        block_power_dbm: f64,
+    ) -> f64 {
+        let leg = &self.legs[leg.index()];
+        match leg.signal {
+            Signal::Given(sinr) => sinr.uplink.0,
+            Signal::Paths(serving, _) => {
+                let cell = &self.cells[leg.cell.index()];
+                let path = &self.paths[serving];
+                let mean = cell.uplink_mean(path, slot, block_power_dbm, Purpose::Transmission);
+                let at = cell.frame.start_of(slot);
+                cell.sinr_db(&self.channels[serving], at, scheme, mean)
+            }
+        }
+    }
+
+    /// The base station measures the uplink in `slot`, of the paths as last refreshed: one resource
+    /// block at full power.
+    pub(crate) fn measure_uplink(&self, leg: LegId, slot: u64, measurement: &mut Measurement) {
+        let leg = &self.legs[leg.index()];
+        measurement.gains.clear();
+        match leg.signal {
+            Signal::Given(sinr) => {
+                measurement.is_given = true;
+                measurement.sinr_db = sinr.uplink.0;
+            }
+            Signal::Paths(serving, _) => {
+                let cell = &self.cells[leg.cell.index()];
+                let power_dbm = self.ues[leg.ue.index()].config.power.0;
+                let path = &self.paths[serving];
+                let mean = cell.uplink_mean(path, slot, power_dbm, Purpose::Report);
+                let mut gains = [0.0; MAX_SUB_BANDS];
+                let at = cell.frame.start_of(slot);
+                let sinr = match self.channels[serving].fade(at, &mut gains) {
+                    Fade::Flat(gain) => mean * gain,
+                    Fade::Wideband(gains) => {
+                        measurement.gains.extend_from_slice(gains);
+                        mean
+                    }
+                };
+                measurement.sinr_db = to_db(sinr);
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The paths between UEs and cells.
+
+use super::AirCell;
+use crate::channel::fading::MAX_SUB_BANDS;
+use crate::channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey};
+use crate::config::RadioError;
+use fadeout_core::math::from_db;
+use fadeout_core::{CellId, Hertz, Kinematics, Motion, Point, Time};
+
+/// What every slot asks of the path between a UE and a cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Path {
+    /// Received by transmitted power without fading, linear.
+    pub gain: f64,
+    /// When the gain is looked at again.
+    pub due_at: Time,
+    pub cell: CellId,
+    /// Whether the cell serves the UE.
+    pub is_serving: bool,
+}
+
+/// The channel behind a path.
+#[derive(Debug)]
+pub(super) struct PathChannel {
+    channel: LinkChannel,
+    /// Received by transmitted power without fading, in dB.
+    pub gain_db: f64,
+}
+
+/// Where a UE is, and the cell that its beam points at if that is not the one at the path's other
+/// end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placement {
+    pub ue: Kinematics,
+    pub serving_site: Option<Point>,
+}
+
+/// Fading power gain, linear.
+pub(super) enum Fade<'a> {
+    /// The same over the band.
+    Flat(f64),
+    /// Of each sub-band.
+    Wideband(&'a [f32]),
+}
+
+impl Path {
+    pub(super) fn new(cell: CellId) -> Path {
+        Path {
+            gain: 0.0,
+            due_at: Time::ZERO,
+            cell,
+            is_serving: false,
+        }
+    }
+
+    /// Looks at the slow gain as of `at`.
+    pub(super) fn look<M: Motion>(
+        &mut self,
+        channel: &mut PathChannel,
+        at: Time,
+        placement: &Placement,
+        cell: &AirCell,
+        motion: &mut M,
+    ) {
+        let site = cell.config.site;
+        let mut ends = LinkEnds::new(Kinematics::at_rest(site), placement.ue);
+        if cell.config.channel.line_of_sight == LineOfSight::Geometry {
+            ends.is_los = Some(motion.is_clear(site, placement.ue.position));
+        }
+        // Beams of a path that only disturbs point at others.
+        if let Some(serving) = placement.serving_site {
+            ends.ue_beam_at = Some(serving);
+            ends.base_beam_at = cell.beam_at;
+        }
+        channel.gain_db = channel.channel.large_scale_db(at, &ends);
+        self.gain = from_db(channel.gain_db);
+    }
+}
+
+impl PathChannel {
+    pub(super) fn new(channel: LinkChannel) -> PathChannel {
+        PathChannel {
+            channel,
+            gain_db: f64::NEG_INFINITY,
+        }
+    }
+
+    /// The fading at `at`; that of the sub-bands goes into `gains`.
+    pub(super) fn fade<'a>(&self, at: Time, gains: &'a mut [f32; MAX_SUB_BANDS]) -> Fade<'a> {
+        match self.channel.sub_bands() {
+            None => Fade::Flat(self.channel.fading_flat(at)),
+            Some(sub_bands) => {
+                let gains = &mut gains[..sub_bands];
+                self.channel.fading(at, gains);
+                Fade::Wideband(gains)
+            }
+        }
+    }
+}
+
+/// The channels of a carrier, for all cells that describe it alike.
+#[derive(Debug, Default)]
+pub(super) struct Environments(Vec<(ChannelConfig, Environment)>);
+
+impl Environments {
+    /// The channel between UE number `ue` and the cell.
+    pub(super) fn channel(
+        &mut self,
+        cells: &[AirCell],
+        id: CellId,
+        ue: u32,
+        seed: u64,
+    ) -> Result<PathChannel, RadioError> {
+        let cell = &cells[id.index()];
+        let same_site = |other: &AirCell| other.config.site == cell.config.site;
+        let site = cells.iter().position(same_site).unwrap_or(id.index());
+        let key = LinkKey {
+            site: site as u32,
+            cell: id.0,
+            ue,
+        };
+        let channel = self.of(id, cell, seed)?.link(key);
+        Ok(PathChannel::new(channel))
+    }
+
+    fn of(
+        &mut self,
+        id: CellId,
+        cell: &AirCell,
+        seed: u64,
+    ) -> Result<&mut Environment, RadioError> {
+        let config = ChannelConfig {
+            carrier: cell.config.carrier,
+            bandwidth: Hertz(cell.levels.bandwidth_hz),
+            ..cell.config.channel.clone()
+        };
+        let known = self.0.iter().position(|(known, _)| *known == config);
+        let position = match known {
+            Some(position) => position,
+            None => {
+                let error = |error| RadioError::Channel {
+                    cell: id.index(),
+                    error,
+                };
+                let environment = Environment::new(config.clone(), seed).map_err(error)?;
+                self.0.push((config, environment));
+                self.0.len() - 1
+            }
+        };
+        Ok(&mut self.0[position].1)
+    }
+}

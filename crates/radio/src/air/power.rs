@@ -1,0 +1,64 @@
+//! Transmitted power of UEs.
+
+use super::{Air, AirLeg, Signal};
+use crate::config::{LegId, UplinkPower};
+use crate::phy::power::OpenLoopPower;
+use fadeout_core::Decibel;
+use fadeout_core::math::to_db;
+
+impl Air {
+    /// Power in dBm that a UE puts into each of `blocks` resource blocks of a transmission.
+    pub(crate) fn block_power_dbm(&self, leg: LegId, blocks: u32) -> f64 {
+        let leg = &self.legs[leg.index()];
+        let total = match self.open_loop(leg) {
+            Some(control) => {
+                let mu = self.cells[leg.cell.index()].config.mu();
+                control.power(mu, blocks, self.path_loss(leg)).0
+            }
+            None => self.ues[leg.ue.index()].config.power.0,
+        };
+        total - to_db(f64::from(blocks))
+    }
+
+    /// By how many dB the power in each of `blocks` resource blocks falls short of all in one.
+    pub(crate) fn spread_db(&self, id: LegId, blocks: u32) -> f64 {
+        let leg = &self.legs[id.index()];
+        match leg.signal {
+            Signal::Given(_) => 0.0,
+            Signal::Paths(..) => {
+                self.block_power_dbm(id, blocks) - self.ues[leg.ue.index()].config.power.0
+            }
+        }
+    }
+
+    /// The most of `available` resource blocks that a UE's power suffices for.
+    pub(crate) fn affordable_blocks(&self, leg: LegId, available: u32) -> u32 {
+        let leg = &self.legs[leg.index()];
+        match (self.open_loop(leg), &leg.signal) {
+            (Some(control), Signal::Paths(..)) => {
+                let mu = self.cells[leg.cell.index()].config.mu();
+                control.affordable(mu, available, self.path_loss(leg))
+            }
+            _ => available,
+        }
+    }
+
+    fn path_loss(&self, leg: &AirLeg) -> Decibel {
+        let gain_db = match leg.signal {
+            Signal::Given(_) => 0.0,
+            Signal::Paths(serving, _) => self.channels[serving].gain_db,
+        };
+        Decibel(-gain_db)
+    }
+
+    fn open_loop(&self, leg: &AirLeg) -> Option<OpenLoopPower> {
+        match self.cells[leg.cell.index()].config.uplink_power {
+            UplinkPower::Maximum => None,
+            UplinkPower::OpenLoop { p0, alpha } => Some(OpenLoopPower {
+                most: self.ues[leg.ue.index()].config.power,
+                target: p0,
+                compensation: alpha,
+            }),
+        }
+    }
+}

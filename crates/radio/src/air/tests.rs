@@ -1,0 +1,264 @@
+//! The air alone: who serves whom and who sends is told by hand.
+
+use super::*;
+use crate::channel::ChannelConfig;
+use crate::channel::fading::Fading;
+use crate::channel::path_loss::{FreeSpace, PathLoss};
+use crate::config::UplinkPower;
+use fadeout_core::{Decibel, Hertz, NodeId, Vector};
+
+/// One UE at `x`, moving along the line of sites at `speed`.
+struct At {
+    x: f64,
+    speed: f64,
+    /// Instants that were asked for.
+    asked: Vec<Time>,
+}
+
+impl Motion for At {
+    fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
+        let last = self.asked.last().copied().unwrap_or_default();
+        assert!(time >= last, "motion does not go back");
+        self.asked.push(time);
+        Kinematics {
+            position: Point::new(self.x + self.speed * time.as_secs_f64(), 0.0, 0.0),
+            velocity: Vector::new(self.speed, 0.0, 0.0),
+        }
+    }
+}
+
+fn at(x: f64) -> At {
+    At {
+        x,
+        speed: 0.0,
+        asked: Vec::new(),
+    }
+}
+
+fn free_space() -> ChannelConfig {
+    ChannelConfig {
+        path_loss: PathLoss::FreeSpace(FreeSpace),
+        shadowing: None,
+        los_fading: Fading::None,
+        nlos_fading: Fading::None,
+        ..ChannelConfig::default()
+    }
+}
+
+fn lte(x: f64, carrier: f64) -> CellConfig {
+    CellConfig {
+        channel: free_space(),
+        ..CellConfig::lte(Point::new(x, 0.0, 0.0), Hertz(carrier), 50)
+    }
+}
+
+fn two_cells() -> [CellConfig; 2] {
+    [lte(0.0, 2e9), lte(1000.0, 2e9)]
+}
+
+const UE: UeId = UeId(0);
+const LEG: LegId = LegId(0);
+
+/// The air with one UE, served by a cell.
+fn served_by(cells: &[CellConfig], cell: u32) -> Air {
+    let mut air = Air::new(cells, &[UeConfig::new(NodeId(0))], 1).expect("cells");
+    air.connect(LEG, UE, CellId(cell)).expect("a leg");
+    air
+}
+
+fn scheme() -> Mcs {
+    crate::phy::mcs::McsTable::Qam64.rows()[0]
+}
+
+fn downlink_at(air: &mut Air, x: f64, slot: u64) -> f64 {
+    let now = air.cells[0].frame.start_of(slot);
+    air.refresh(LEG, now, &mut at(x));
+    air.downlink_sinr_db(LEG, slot, &scheme())
+}
+
+#[test]
+fn a_cell_that_sends_disturbs_in_the_slot_in_which_it_does() {
+    let mut air = served_by(&two_cells(), 1);
+    // Free space: 46 dBm - 88.01 dB over 300 m; noise over 9 MHz with 9 dB: -95.46 dBm. That is
+    // 53 dB, which no receiver makes use of.
+    let alone = downlink_at(&mut air, 700.0, 0);
+    assert_eq!(alone, 30.0);
+    air.on_downlink_sent(CellId(0), 500, 0.5);
+    let disturbed = downlink_at(&mut air, 700.0, 500);
+    // Far above noise: 20 log10(700 / 300) and 3 dB for half the band.
+    assert!((disturbed - (7.36 + 3.01)).abs() < 0.01, "{disturbed}");
+    assert_eq!(downlink_at(&mut air, 700.0, 501), alone);
+    // What a cell sends itself does not disturb its UE.
+    air.on_downlink_sent(CellId(1), 502, 1.0);
+    assert_eq!(downlink_at(&mut air, 700.0, 502), alone);
+}
+
+#[test]
+fn cells_are_measured_by_their_power_and_given_sinrs_by_distance() {
+    let mut cells = two_cells();
+    let measure = |cells: &[CellConfig], ue: UeConfig, x: f64| {
+        let mut found = Vec::new();
+        let mut air = Air::new(cells, &[ue], 1).expect("cells");
+        let report = |cell: CellId, value| found.push((cell.0, value));
+        air.measure_cells(UE, Time::ZERO, &mut at(x), report);
+        found
+    };
+    let ue = UeConfig::new(NodeId(0));
+    let found = measure(&cells, ue, 700.0);
+    // 46 dBm - 95.37 dB over 700 m, - 88.01 dB over 300 m.
+    for ((cell, power), expected) in found.into_iter().zip([(0, -49.37), (1, -42.01)]) {
+        assert_eq!(cell, expected.0);
+        assert!((power - expected.1).abs() < 0.01, "{power}");
+    }
+    cells[0].power.0 += 10.0;
+    let found = measure(&cells, ue, 700.0);
+    assert!(found[0].1 > found[1].1, "{found:?}");
+    let given = UeConfig {
+        fixed_sinr: Some(FixedSinr {
+            downlink: Decibel(3.0),
+            uplink: Decibel(4.0),
+        }),
+        ..ue
+    };
+    assert_eq!(measure(&cells, given, 700.0), [(0, -700.0), (1, -300.0)]);
+}
+
+#[test]
+fn at_the_cells_own_place_the_signal_is_finite() {
+    let mut air = served_by(&two_cells(), 0);
+    assert_eq!(downlink_at(&mut air, 0.0, 0), 30.0);
+    // One metre of free space at 2 GHz.
+    let gain_db = air.channels[0].gain_db;
+    assert!((gain_db + 38.47).abs() < 0.01, "{gain_db}");
+}
+
+#[test]
+fn far_away_the_noise_decides() {
+    let mut air = served_by(&two_cells(), 0);
+    let sinr = downlink_at(&mut air, -200_000.0, 0);
+    // 46 dBm - 144.49 dB of free space over 200 km + 95.46 dBm.
+    assert!((sinr - (46.0 - 144.49 + 95.46)).abs() < 0.01, "{sinr}");
+}
+
+#[test]
+fn uplink_power_follows_its_control() {
+    let mut air = served_by(&two_cells(), 0);
+    downlink_at(&mut air, 100.0, 0);
+    // -84 dBm + 0.8 x 78.47 dB is -21.2 dBm a block: enough for all 50.
+    let power = air.block_power_dbm(LEG, 50);
+    assert!((power - (-84.0 + 0.8 * 78.468)).abs() < 0.01, "{power}");
+    assert_eq!(air.affordable_blocks(LEG, 50), 50);
+    // 20 km: -84 dBm + 0.8 x 124.49 dB is 15.6 dBm a block, of which 23 dBm are 5.
+    downlink_at(&mut air, 20_000.0, 200);
+    assert_eq!(air.affordable_blocks(LEG, 50), 5);
+    let mut cells = two_cells();
+    cells[0].uplink_power = UplinkPower::Maximum;
+    let mut air = served_by(&cells, 0);
+    downlink_at(&mut air, 20_000.0, 0);
+    let power = air.block_power_dbm(LEG, 3);
+    assert!((power - (23.0 - to_db(3.0))).abs() < 1e-9, "{power}");
+    let spread = air.spread_db(LEG, 50);
+    assert!((spread + to_db(50.0)).abs() < 1e-9, "{spread}");
+    assert_eq!(air.affordable_blocks(LEG, 50), 50);
+}
+
+#[test]
+fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
+    let ues = [UeConfig::new(NodeId(0)), UeConfig::new(NodeId(1))];
+    let mut air = Air::new(&two_cells(), &ues, 1).expect("cells");
+    let other = LegId(1);
+    air.connect(LEG, UE, CellId(0)).expect("a leg");
+    air.connect(other, UeId(1), CellId(1)).expect("a leg");
+    for leg in [LEG, other] {
+        air.refresh(leg, Time::ZERO, &mut at(100.0));
+    }
+    let alone = air.uplink_sinr_db(other, (7, &scheme()), -20.0);
+    air.on_uplink_sent(LEG, 7, 6.0, 0.25);
+    // 900 m of free space: 97.55 dB.
+    let heard = to_db(air.cells[1].uplink_interference.at(7));
+    assert!((heard - (6.0 - 97.55 - 6.02)).abs() < 0.01, "{heard}");
+    assert_eq!(air.cells[0].uplink_interference.at(7), 0.0);
+    let disturbed = air.uplink_sinr_db(other, (7, &scheme()), -20.0);
+    // -20 dBm - 97.55 dB, below interference of -97.57 dBm.
+    assert!((disturbed - -20.0).abs() < 0.1, "{disturbed}");
+    assert!(alone > disturbed + 10.0, "{alone}");
+}
+
+#[test]
+fn legs_on_two_carriers_have_their_own_signal_and_do_not_disturb_each_other() {
+    let cells = [
+        lte(0.0, 2e9),
+        CellConfig {
+            channel: free_space(),
+            ..CellConfig::nr(Point::new(1000.0, 0.0, 0.0), Hertz(3.5e9), 1, 51).expect("a cell")
+        },
+        lte(2000.0, 2e9),
+    ];
+    let mut air = served_by(&cells, 0);
+    let nr = LegId(1);
+    air.connect(nr, UE, CellId(1)).expect("a second leg");
+    // 100 km away nothing saturates.
+    let mut motion = at(-100_000.0);
+    for leg in [LEG, nr] {
+        air.refresh(leg, Time::ZERO, &mut motion);
+    }
+    let sinr = |air: &Air| [LEG, nr].map(|leg| air.downlink_sinr_db(leg, 0, &scheme()));
+    let alone = sinr(&air);
+    // The NR cell is louder by nothing, further by 1 %, and 4.86 dB weaker by its frequency; its
+    // noise is over 18.36 MHz: 3.10 dB more.
+    let difference = alone[0] - alone[1];
+    assert!(
+        (difference - (4.86 + 3.10 + 0.09)).abs() < 0.02,
+        "{difference}"
+    );
+    air.on_downlink_sent(CellId(1), 0, 1.0);
+    assert_eq!(sinr(&air), alone, "another carrier");
+    air.on_downlink_sent(CellId(2), 0, 1.0);
+    let disturbed = sinr(&air);
+    assert!(disturbed[0] < alone[0] && disturbed[1] == alone[1]);
+}
+
+#[test]
+fn two_legs_on_one_carrier_each_look_at_their_own_path() {
+    let mut air = served_by(&two_cells(), 0);
+    let second = LegId(1);
+    air.connect(second, UE, CellId(1)).expect("a second leg");
+    let mut motion = At {
+        speed: 100.0,
+        ..at(500.0)
+    };
+    for leg in [LEG, second] {
+        air.refresh(leg, Time::ZERO, &mut motion);
+    }
+    let before = air.paths[1].gain;
+    // A millisecond later the first leg looks again, at its own path alone.
+    let now = Time::ZERO + Span::from_millis(1);
+    air.refresh(LEG, now, &mut motion);
+    assert_eq!(air.paths[1].gain, before);
+    air.refresh(second, now, &mut motion);
+    assert!(air.paths[1].gain > before, "it comes nearer");
+    // Each hears the other.
+    air.on_downlink_sent(CellId(1), 1, 1.0);
+    let sinr_db = air.downlink_sinr_db(LEG, 1, &scheme());
+    assert!(sinr_db.abs() < 0.01, "{sinr_db}");
+}
+
+#[test]
+fn legs_with_grids_of_their_own_never_ask_motion_to_go_back() {
+    let mut cells = [lte(0.0, 2e9), lte(1000.0, 3e9)];
+    cells[0].gain_period = Span::from_millis(10);
+    let mut air = served_by(&cells, 0);
+    let second = LegId(1);
+    air.connect(second, UE, CellId(1)).expect("a second leg");
+    let mut motion = At {
+        speed: 1000.0,
+        ..at(100.0)
+    };
+    let now = Time::ZERO + Span::from_millis(15);
+    air.refresh(second, now, &mut motion);
+    air.refresh(LEG, now, &mut motion);
+    // The first leg's grid has 10 ms, where the UE was at 110 m: 79.30 dB.
+    assert_eq!(motion.asked, [now]);
+    let gain_db = air.channels[0].gain_db;
+    assert!((gain_db + 79.30).abs() < 0.01, "{gain_db}");
+}

@@ -1,0 +1,163 @@
+//! How packets leave a bearer: delivered, or lost.
+
+use super::{Drb, Storage};
+use crate::bearer::rlc_leg::RlcLeg;
+use crate::config::Env;
+use crate::rlc::TransportBlock;
+use fadeout_core::{
+    BearerId, Direction, PacketId, PacketPool, Probe, RadioDropCause, RadioDropRow, Time,
+};
+use std::ops::Range;
+
+impl Drb {
+    /// SDUs in order leave the bearer; what PDCP has passed over is lost.
+    pub(super) fn hand_over(
+        &mut self,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let (mut packets, mut bytes) = (0, 0);
+        let passed = self.anchors[direction.opposite().index()].rx.passed();
+        let ledger = &mut self.anchors[direction.index()].ledger;
+        for sdu in storage.ordered.drain(..) {
+            if !ledger.leave(sdu.serial) {
+                continue;
+            }
+            let size = env.pool[sdu.packet].segment.wire_len();
+            if env.probe.wants_radio_delay(self.id) {
+                let key = (sdu.packet, sdu.serial, self.id, direction);
+                if let Some(mut row) = storage.tracks.row(key, env.now) {
+                    row.flow = env.pool[sdu.packet].flow;
+                    row.size_bytes = size;
+                    env.probe.radio_delay(row);
+                }
+            }
+            packets += 1;
+            bytes += u64::from(size);
+            env.out.push(sdu.packet);
+        }
+        ledger.pass(passed, &mut storage.lost);
+        let counters = &mut self.counters[direction.index()];
+        counters.delivered_packets += packets;
+        counters.delivered_bytes += bytes;
+        self.drop_lost(direction, RadioDropCause::Reordering, env, storage);
+    }
+
+    /// HARQ of a leg has given up a block in which these PDUs are the bearer's. A mode that does not
+    /// repeat loses their packets.
+    pub(crate) fn lose(
+        &mut self,
+        direction: Direction,
+        (block, pdus): (&TransportBlock, Range<usize>),
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if self.is_acknowledged() {
+            return;
+        }
+        let ledger = &mut self.anchors[direction.index()].ledger;
+        for pdu in &block.pdus[pdus] {
+            for part in block.data_parts(pdu) {
+                if ledger.leave(part.sdu.serial) {
+                    storage.lost.push(part.sdu.packet);
+                }
+            }
+        }
+        self.drop_lost(direction, RadioDropCause::HarqFailure, env, storage);
+    }
+
+    /// Without acknowledgments, what the receiver discards vanishes without a word. When nothing
+    /// of a bearer is under way any more, in its buffers or in HARQ, what has not left it is lost.
+    pub(crate) fn close_books(
+        &mut self,
+        direction: Direction,
+        is_harq_idle: impl FnOnce(&Drb) -> bool,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if self.is_acknowledged() || self.ledger(direction).is_empty() {
+            return;
+        }
+        let (from, to) = (direction.index(), direction.opposite().index());
+        let is_waiting = |leg: &RlcLeg| !leg.ends[to].rlc.wake_at().is_never();
+        if self.legs.iter().any(is_waiting) || self.anchors[to].rx.is_holding() {
+            return;
+        }
+        let has_sent = |leg: &RlcLeg| leg.ends[from].rlc.backlog(env.now).is_empty();
+        if self.legs.iter().all(has_sent) && is_harq_idle(self) {
+            self.anchors[from].ledger.pass_all(&mut storage.lost);
+            self.drop_lost(direction, RadioDropCause::Reordering, env, storage);
+        }
+    }
+
+    /// RLC and PDCP start afresh at both ends: what the receivers hold goes up, everything else is
+    /// lost.
+    pub(crate) fn reestablish(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            for leg in self.legs.iter_mut() {
+                let end = leg.sender(direction);
+                end.catch_up(env.now);
+                let tx = &mut self.anchors[direction.index()].tx;
+                tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
+            }
+        }
+        // The ledgers know all of them, and those that only a receiver knew of.
+        storage.unconfirmed.clear();
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let receiver = &mut self.anchors[direction.opposite().index()];
+            receiver.rx.flush(&mut storage.ordered);
+            self.hand_over(direction, env, storage);
+            let ledger = &mut self.anchors[direction.index()].ledger;
+            ledger.pass_all(&mut storage.lost);
+            self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
+        }
+    }
+
+    /// The packets in the list of lost ones are dropped.
+    pub(super) fn drop_lost(
+        &mut self,
+        direction: Direction,
+        cause: RadioDropCause,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let loss = self.loss(env.now, direction, cause);
+        self.counters[direction.index()].dropped_packets += storage.lost.len() as u64;
+        for packet in storage.lost.drain(..) {
+            loss.of(packet, env.pool, env.probe);
+        }
+    }
+
+    pub(super) fn loss(&self, now: Time, direction: Direction, cause: RadioDropCause) -> Loss {
+        Loss {
+            now,
+            bearer: self.id,
+            direction,
+            cause,
+        }
+    }
+}
+
+/// A packet is dropped.
+pub(super) struct Loss {
+    now: Time,
+    bearer: BearerId,
+    direction: Direction,
+    cause: RadioDropCause,
+}
+
+impl Loss {
+    /// Frees the packet and tells the probe.
+    pub(super) fn of(&self, packet: PacketId, pool: &mut PacketPool, probe: &mut impl Probe) {
+        let packet = pool.take(packet);
+        probe.radio_dropped(RadioDropRow {
+            time_s: self.now,
+            bearer: self.bearer,
+            direction: self.direction,
+            flow: packet.flow,
+            size_bytes: packet.segment.wire_len(),
+            cause: self.cause,
+        });
+    }
+}

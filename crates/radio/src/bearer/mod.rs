@@ -1,0 +1,475 @@
+//! A data radio bearer: one PDCP anchor at each end, and RLC on one or more legs.
+//!
+//! ```text
+//! take ─► PDCP ─► RLC of a leg ─► pull: a block of that leg
+//!                                             │ decoded: on_pdus, given up: lose
+//!  out ◄─ PDCP ◄─ RLC of the leg ◄────────────┘
+//! ```
+//!
+//! A [`Drb`] knows neither cells nor HARQ: blocks are filled from it and handed to it, by the
+//! number of the leg. The legs of a UE are numbered from 0. Its books close: each packet that it
+//! took leaves once, delivered or lost.
+
+mod leaving;
+mod rlc_leg;
+mod storage;
+#[cfg(test)]
+mod tests;
+mod track;
+
+pub(crate) use storage::Storage;
+pub(crate) use track::BlockTimes;
+
+use crate::config::{BearerConfig, Env, LegId};
+use crate::pdcp::{Ledger, Rx, Tx};
+use crate::rlc::{AqmConfig, Backlog, Mode, ParameterError, TransportBlock};
+use crate::wire::BearerFormat;
+use fadeout_core::random::Stream;
+use fadeout_core::{
+    BearerId, BearerRow, Direction, PacketId, Probe, RadioDropCause, Ring, Time, Wake,
+};
+use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
+use std::ops::Range;
+
+/// A bearer: both ends, both directions.
+#[derive(Debug)]
+pub(crate) struct Drb {
+    id: BearerId,
+    config: BearerConfig,
+    /// The base station's and the UE's, so that `anchors[direction.index()]` sends in a direction.
+    anchors: [Anchor; 2],
+    legs: RlcLegs,
+    /// Packets that the base station processes before PDCP takes them, and until when.
+    inlet: Ring<(Time, PacketId)>,
+    counters: [BearerCounters; 2],
+}
+
+/// PDCP at one end.
+#[derive(Debug)]
+struct Anchor {
+    tx: Tx,
+    rx: Rx,
+    /// The packets that this end sends.
+    ledger: Ledger,
+    wake: Wake,
+}
+
+/// What one direction of a bearer has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct BearerCounters {
+    /// Packets that left PDCP at the receiving end.
+    pub delivered_packets: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Packets lost on the way.
+    pub dropped_packets: u64,
+    /// Those of them that queue management dropped.
+    pub aqm_dropped_packets: u64,
+    /// Packets that queue management marked.
+    pub marked_packets: u64,
+}
+
+impl Drb {
+    /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the leg that `config` names
+    /// and on those with the numbers `secondary`.
+    ///
+    /// # Errors
+    /// A parameter of RLC or PDCP has a value that is not allowed.
+    pub(crate) fn new(
+        (id, nth): (BearerId, u8),
+        config: BearerConfig,
+        secondary: &[u8],
+        seed: u64,
+    ) -> Result<Drb, ParameterError> {
+        let anchor = || -> Result<Anchor, ParameterError> {
+            Ok(Anchor {
+                tx: Tx::new(&config.pdcp)?,
+                rx: Rx::new(&config.pdcp)?,
+                ledger: Ledger::new(),
+                wake: Wake::default(),
+            })
+        };
+        let end = |position: u64, direction: Direction| {
+            let entity = (position << 40) + 2 * u64::from(id.0) + direction.index() as u64;
+            RlcEnd::new(&config.rlc, Stream::new(seed, "radio.aqm", entity))
+        };
+        let leg = |(position, &number)| -> Result<RlcLeg, ParameterError> {
+            Ok(RlcLeg {
+                number,
+                leg: None,
+                format: BearerFormat::new(&config.rlc, &config.pdcp, nth),
+                ends: [
+                    end(position, Direction::Downlink)?,
+                    end(position, Direction::Uplink)?,
+                ],
+            })
+        };
+        Ok(Drb {
+            id,
+            config,
+            legs: RlcLegs {
+                primary: leg((0, &config.leg))?,
+                secondary: (1..).zip(secondary).map(leg).collect::<Result<_, _>>()?,
+            },
+            anchors: [anchor()?, anchor()?],
+            inlet: Ring::new(),
+            counters: [BearerCounters::default(); 2],
+        })
+    }
+
+    /// The leg with a number is connected. Whether the bearer has RLC on it.
+    pub(crate) fn on_connected(&mut self, number: u8, leg: LegId) -> bool {
+        let mut legs = self.legs.iter_mut();
+        match legs.find(|rlc| rlc.number == number) {
+            Some(rlc) => {
+                rlc.leg = Some(leg);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The leg that what is sent goes to, once it is connected.
+    #[inline]
+    pub(crate) fn leg(&self) -> Option<LegId> {
+        self.legs.primary.leg
+    }
+
+    /// The legs that carry it and are connected.
+    pub(crate) fn legs(&self) -> impl Iterator<Item = LegId> + '_ {
+        self.legs.iter().filter_map(|rlc| rlc.leg)
+    }
+
+    pub(crate) fn config(&self) -> &BearerConfig {
+        &self.config
+    }
+
+    /// How its PDUs look on the air.
+    pub(crate) fn format(&self) -> &BearerFormat {
+        &self.legs.primary.format
+    }
+
+    /// The packets that are under way in a direction.
+    pub(crate) fn ledger(&self, direction: Direction) -> &Ledger {
+        &self.anchors[direction.index()].ledger
+    }
+
+    pub(crate) fn counters(&self, direction: Direction) -> &BearerCounters {
+        &self.counters[direction.index()]
+    }
+
+    /// What waits to be sent on a leg.
+    #[inline]
+    pub(crate) fn backlog(&self, now: Time, leg: u8, direction: Direction) -> Backlog {
+        let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
+        rlc.backlog(now)
+    }
+
+    /// A packet arrives at one end. Nothing becomes of it before [`Drb::take`].
+    pub(crate) fn enter(
+        &self,
+        direction: Direction,
+        packet: PacketId,
+        env: &Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if env.probe.wants_radio_delay(self.id) {
+            let tracks = &mut storage.tracks;
+            tracks.enter(packet, self.id, direction, env.now);
+        }
+    }
+
+    /// The base station is busy with a downlink packet until `ready_at`.
+    pub(crate) fn hold(&mut self, ready_at: Time, packet: PacketId) {
+        self.inlet.push((ready_at, packet));
+    }
+
+    /// When the base station is ready with the next packet that it is busy with.
+    #[inline]
+    pub(crate) fn inlet_at(&self) -> Option<Time> {
+        self.inlet.front().map(|&(at, _)| at)
+    }
+
+    /// PDCP takes the packets that the base station is ready with by now. Whether it took any.
+    pub(crate) fn drain_inlet(
+        &mut self,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) -> bool {
+        let mut took_any = false;
+        while let Some(&(ready_at, packet)) = self.inlet.front() {
+            if ready_at > env.now {
+                break;
+            }
+            self.inlet.pop();
+            took_any |= self.take(ready_at, Direction::Downlink, packet, env, storage);
+        }
+        took_any
+    }
+
+    /// PDCP and RLC take a packet. False when it was dropped: the buffer was full, or queue
+    /// management chose it. It then takes no COUNT.
+    pub(crate) fn take(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        packet: PacketId,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) -> bool {
+        if self.legs.primary.sender(direction).has_aqm() && !self.admits(at, direction, packet, env)
+        {
+            return false;
+        }
+        let size = env.pool[packet].segment.wire_len();
+        let rlc = &mut self.legs.primary.ends[direction.index()].rlc;
+        let anchor = &mut self.anchors[direction.index()];
+        let taken = anchor
+            .tx
+            .on_packet(at, packet, size, rlc, &mut anchor.ledger);
+        match taken {
+            Ok(sdu) => {
+                if env.probe.wants_radio_delay(self.id) {
+                    storage.tracks.number(packet, sdu.serial);
+                }
+                true
+            }
+            Err(packet) => {
+                let loss = self.loss(at, direction, RadioDropCause::BufferFull);
+                loss.of(packet, env.pool, env.probe);
+                self.counters[direction.index()].dropped_packets += 1;
+                false
+            }
+        }
+    }
+
+    /// Whether queue management takes a packet, which it may mark. One that it does not is dropped.
+    fn admits(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        packet: PacketId,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        let size = env.pool[packet].segment.wire_len() + self.config.pdcp.header();
+        let mut marked = 0;
+        let end = self.legs.primary.sender(direction);
+        let is_taken = end.admits(at, size, &mut env.pool[packet].ecn, &mut marked);
+        let counters = &mut self.counters[direction.index()];
+        counters.marked_packets += marked;
+        if !is_taken {
+            counters.aqm_dropped_packets += 1;
+            counters.dropped_packets += 1;
+            let loss = self.loss(at, direction, RadioDropCause::Aqm);
+            loss.of(packet, env.pool, env.probe);
+        }
+        is_taken
+    }
+
+    /// Fills up to `grant` bytes of a block of a leg. Returns the bytes used.
+    #[inline]
+    pub(crate) fn pull(
+        &mut self,
+        (leg, direction): (u8, Direction),
+        grant: u32,
+        block: &mut TransportBlock,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) -> u32 {
+        let end = self.legs.get_mut(leg).sender(direction);
+        let mut marked = 0;
+        let marks = (&mut *env.pool, &mut marked);
+        let used = end.pull(env.now, grant, block, marks, &mut storage.dropped);
+        if marked > 0 || !storage.dropped.is_empty() {
+            self.on_managed(direction, marked, env, storage);
+        }
+        used
+    }
+
+    /// Queue management has marked packets and dropped SDUs at the head of a queue.
+    #[cold]
+    fn on_managed(
+        &mut self,
+        direction: Direction,
+        marked: u64,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let loss = self.loss(env.now, direction, RadioDropCause::Aqm);
+        let ledger = &mut self.anchors[direction.index()].ledger;
+        let counters = &mut self.counters[direction.index()];
+        counters.marked_packets += marked;
+        for sdu in storage.dropped.drain(..) {
+            if ledger.leave(sdu.serial) {
+                counters.aqm_dropped_packets += 1;
+                counters.dropped_packets += 1;
+                loss.of(sdu.packet, env.pool, env.probe);
+            }
+        }
+    }
+
+    /// Notes which packets are first on the air at `at` with these PDUs of a block. `requested_at`
+    /// is when the UE sent the scheduling request that the block's grant answers.
+    pub(crate) fn mark_first_parts(
+        &self,
+        direction: Direction,
+        (block, pdus): (&TransportBlock, Range<usize>),
+        (at, requested_at): (Time, Option<Time>),
+        storage: &mut Storage,
+    ) {
+        for pdu in &block.pdus[pdus] {
+            for part in block.data_parts(pdu) {
+                if part.is_first() {
+                    let key = (part.sdu.packet, part.sdu.serial, self.id, direction);
+                    storage.tracks.first_part(key, at, requested_at);
+                }
+            }
+        }
+    }
+
+    /// A block of a leg was decoded in which these PDUs are the bearer's.
+    pub(crate) fn on_pdus(
+        &mut self,
+        (leg, direction): (u8, Direction),
+        (block, pdus): (&TransportBlock, Range<usize>),
+        times: &BlockTimes,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if env.probe.wants_radio_delay(self.id) {
+            for pdu in &block.pdus[pdus.clone()] {
+                for part in block.data_parts(pdu) {
+                    let key = (part.sdu.packet, part.sdu.serial, self.id, direction);
+                    storage.tracks.decoded(key, times);
+                }
+            }
+        }
+        let receiver = &mut self.legs.get_mut(leg).receiver(direction).rlc;
+        receiver.on_pdus(env.now, block, pdus, &mut storage.sdus);
+        self.on_sdus(direction, env, storage);
+    }
+
+    /// SDUs that RLC has handed up go through PDCP.
+    fn on_sdus(
+        &mut self,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let rx = &mut self.anchors[direction.opposite().index()].rx;
+        for sdu in storage.sdus.drain(..) {
+            rx.on_sdu(env.now, sdu, &mut storage.ordered);
+        }
+        self.hand_over(direction, env, storage);
+    }
+
+    /// A timer of the end that sends in `direction`. Its backlog may have grown.
+    pub(crate) fn on_timer(
+        &mut self,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let anchor = &mut self.anchors[direction.index()];
+        for leg in self.legs.iter_mut() {
+            let end = leg.sender(direction);
+            end.catch_up(env.now);
+            anchor.tx.on_wake(env.now, &mut end.rlc, &mut storage.sdus);
+        }
+        for sdu in storage.sdus.drain(..) {
+            if anchor.ledger.leave(sdu.serial) {
+                storage.lost.push(sdu.packet);
+            }
+        }
+        // LTE's RLC hands up what it has held back, in this end's receiving direction.
+        for leg in self.legs.iter_mut() {
+            let end = leg.sender(direction);
+            end.rlc.on_wake(env.now, &mut storage.sdus);
+        }
+        self.drop_lost(direction, RadioDropCause::DiscardTimer, env, storage);
+        let receiving = direction.opposite();
+        self.on_sdus(receiving, env, storage);
+        let rx = &mut self.anchors[direction.index()].rx;
+        rx.on_wake(env.now, &mut storage.ordered);
+        self.hand_over(receiving, env, storage);
+    }
+
+    /// When the end that sends in `direction` next has something to do by itself.
+    #[inline]
+    fn wake_at(&self, direction: Direction) -> Time {
+        let anchor = &self.anchors[direction.index()];
+        let of_leg = |leg: &RlcLeg| {
+            let rlc = &leg.ends[direction.index()].rlc;
+            rlc.wake_at().min(anchor.tx.wake_at(rlc))
+        };
+        let at = of_leg(&self.legs.primary).min(anchor.rx.wake_at());
+        let secondary = self.legs.secondary.iter().map(of_leg);
+        secondary.fold(at, Time::min)
+    }
+
+    /// When to call [`Drb::on_timer`] for the end that sends in `direction`, and the generation
+    /// of that wake-up; none when an earlier one is pending.
+    #[inline]
+    pub(crate) fn arm(&mut self, now: Time, direction: Direction) -> Option<(Time, u32)> {
+        let at = self.wake_at(direction);
+        if at.is_never() {
+            return None;
+        }
+        // A packet may be taken late, when its time is already up.
+        let at = at.max(now);
+        let wake = &mut self.anchors[direction.index()].wake;
+        wake.arm(at).map(|generation| (at, generation))
+    }
+
+    /// Whether a packet that it takes may change when it is to be woken: of all timers only
+    /// discardTimer starts then, and queue management may have dropped what a timer was about.
+    #[inline]
+    pub(crate) fn wakes_for_packets(&self) -> bool {
+        self.config.pdcp.discard_timer.is_some()
+            || !matches!(self.config.rlc.aqm, AqmConfig::DropTail(_))
+    }
+
+    /// Whether a wake-up is the one that was armed last.
+    #[inline]
+    pub(crate) fn fire(&mut self, direction: Direction, generation: u32) -> bool {
+        self.anchors[direction.index()].wake.fire(generation)
+    }
+
+    /// The leg on which either end has repeated something as often as it may.
+    #[inline]
+    pub(crate) fn failed_leg(&self) -> Option<LegId> {
+        let has_failed = |leg: &&RlcLeg| leg.ends.iter().any(|end| end.rlc.has_failed());
+        let failed = self.legs.iter().find(has_failed);
+        failed.and_then(|rlc| rlc.leg)
+    }
+
+    /// Whether RLC repeats what was lost.
+    #[inline]
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        matches!(self.config.rlc.mode, Mode::Am(_))
+    }
+
+    /// A row of what waits in a direction, when the probe wants one.
+    pub(crate) fn sample(&self, direction: Direction, env: &mut Env<'_, impl Probe>) {
+        if !env.probe.wants_bearer(env.now, self.id) {
+            return;
+        }
+        let mut backlog = Backlog::default();
+        for leg in self.legs.iter() {
+            let of_leg = leg.ends[direction.index()].rlc.backlog(env.now);
+            backlog.new += of_leg.new;
+            backlog.retransmission += of_leg.retransmission;
+            backlog.status += of_leg.status;
+        }
+        env.probe.bearer(BearerRow {
+            time_s: env.now,
+            bearer: self.id,
+            direction,
+            rlc_new_bytes: backlog.new,
+            rlc_retransmission_bytes: backlog.retransmission,
+            rlc_status_bytes: backlog.status,
+            packets: self.anchors[direction.index()].ledger.len() as u32,
+            pdcp_held_packets: self.anchors[direction.opposite().index()].rx.held(),
+        });
+    }
+}

@@ -1,0 +1,136 @@
+//! RLC of a bearer on one leg.
+
+use crate::config::LegId;
+use crate::rlc::{Aqm, Entity, ParameterError, RlcConfig, Sdu, TransportBlock};
+use crate::wire::BearerFormat;
+use fadeout_core::random::Stream;
+use fadeout_core::{Direction, Ecn, PacketPool, Time};
+
+/// RLC of a bearer on all its legs.
+#[derive(Debug)]
+pub(super) struct RlcLegs {
+    /// What is sent goes here (primaryPath, TS 38.331 clause 6.3.2).
+    pub primary: RlcLeg,
+    pub secondary: Vec<RlcLeg>,
+}
+
+/// The RLC entities of a bearer at both ends of one leg (an RLC bearer).
+///
+/// Standard: TS 38.300 §6.3.
+#[derive(Debug)]
+pub(super) struct RlcLeg {
+    /// Number of the leg among its UE's.
+    pub number: u8,
+    /// The leg, once it is connected.
+    pub leg: Option<LegId>,
+    /// Its headers.
+    pub format: BearerFormat,
+    /// The base station's and the UE's, so that `ends[direction.index()]` sends in a direction.
+    pub ends: [RlcEnd; 2],
+}
+
+/// RLC and queue management at one end.
+#[derive(Debug)]
+pub(super) struct RlcEnd {
+    pub rlc: Entity,
+    /// Of what this end sends.
+    aqm: Option<Box<Aqm>>,
+}
+
+impl RlcLegs {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &RlcLeg> {
+        std::iter::once(&self.primary).chain(&self.secondary)
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut RlcLeg> {
+        std::iter::once(&mut self.primary).chain(&mut self.secondary)
+    }
+
+    /// RLC on the leg with a number.
+    #[inline]
+    pub(super) fn get(&self, number: u8) -> &RlcLeg {
+        if self.primary.number == number {
+            return &self.primary;
+        }
+        let mut secondary = self.secondary.iter();
+        let found = secondary.find(|leg| leg.number == number);
+        debug_assert!(found.is_some(), "the bearer has RLC on leg {number}");
+        found.unwrap_or(&self.primary)
+    }
+
+    /// As [`RlcLegs::get`].
+    #[inline]
+    pub(super) fn get_mut(&mut self, number: u8) -> &mut RlcLeg {
+        if self.primary.number == number {
+            return &mut self.primary;
+        }
+        let mut secondary = self.secondary.iter_mut();
+        let found = secondary.find(|leg| leg.number == number);
+        debug_assert!(found.is_some(), "the bearer has RLC on leg {number}");
+        found.unwrap_or(&mut self.primary)
+    }
+}
+
+impl RlcLeg {
+    pub(super) fn sender(&mut self, direction: Direction) -> &mut RlcEnd {
+        &mut self.ends[direction.index()]
+    }
+    pub(super) fn receiver(&mut self, direction: Direction) -> &mut RlcEnd {
+        &mut self.ends[direction.opposite().index()]
+    }
+}
+
+impl RlcEnd {
+    pub(super) fn new(config: &RlcConfig, stream: Stream) -> Result<RlcEnd, ParameterError> {
+        Ok(RlcEnd {
+            rlc: Entity::new(config)?,
+            aqm: Aqm::new(config, stream)?.map(Box::new),
+        })
+    }
+
+    pub(super) fn has_aqm(&self) -> bool {
+        self.aqm.is_some()
+    }
+
+    /// Lets queue management make up for the time until SDUs enter or leave the buffer.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Time) {
+        if let Some(aqm) = &mut self.aqm {
+            aqm.catch_up(now, self.rlc.head());
+        }
+    }
+
+    /// Whether queue management takes an SDU of `size` bytes. It may be marked. One that does not
+    /// fit into the buffer is not its business.
+    #[inline]
+    pub(super) fn admits(&mut self, now: Time, size: u32, ecn: &mut Ecn, marked: &mut u64) -> bool {
+        self.catch_up(now);
+        match &mut self.aqm {
+            Some(aqm) if self.rlc.has_room(size) => {
+                aqm.admits(size, self.rlc.queued(), ecn, marked)
+            }
+            _ => true,
+        }
+    }
+
+    /// Fills up to `grant` bytes of a block and returns the bytes used. SDUs that queue management
+    /// drops go to `dropped`, which must be empty.
+    #[inline]
+    pub(super) fn pull(
+        &mut self,
+        now: Time,
+        grant: u32,
+        block: &mut TransportBlock,
+        (pool, marked): (&mut PacketPool, &mut u64),
+        dropped: &mut Vec<Sdu>,
+    ) -> u32 {
+        match &mut self.aqm {
+            None => self.rlc.pull(now, grant, block),
+            Some(aqm) => {
+                aqm.catch_up(now, self.rlc.head());
+                let mut aqm = aqm.at_head(pool, marked);
+                self.rlc.pull_managed(now, grant, block, &mut aqm, dropped)
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! A bearer alone: its blocks are carried, or not, by hand.
+
+use super::{BlockTimes, Drb, Storage};
+use crate::config::{BearerConfig, Env, LegId};
+use crate::pdcp::PdcpConfig;
+use crate::rlc::{RlcConfig, TransportBlock};
+use fadeout_core::{
+    BearerId, Bytes, Direction, Packet, PacketId, PacketPool, Probe, RadioDropCause, RadioDropRow,
+    Segment, Span, Time, UeId,
+};
+
+#[derive(Default)]
+struct Drops(Vec<RadioDropRow>);
+
+impl Probe for Drops {
+    fn radio_dropped(&mut self, row: RadioDropRow) {
+        self.0.push(row);
+    }
+}
+
+struct Rig {
+    drb: Drb,
+    storage: Storage,
+    pool: PacketPool,
+    out: Vec<PacketId>,
+    drops: Drops,
+    now: Time,
+}
+
+const TIMES: BlockTimes = BlockTimes {
+    first_at: Time::ZERO,
+    last_at: Time::ZERO,
+    decoded_at: Time::ZERO,
+};
+
+fn millis(millis: u64) -> Time {
+    Time::ZERO + Span::from_millis(millis)
+}
+
+impl Rig {
+    fn new(config: BearerConfig, secondary: &[u8]) -> Rig {
+        Rig {
+            drb: Drb::new((BearerId(0), 0), config, secondary, 1).expect("parameters are allowed"),
+            storage: Storage::new(),
+            pool: PacketPool::new(),
+            out: Vec::new(),
+            drops: Drops::default(),
+            now: Time::ZERO,
+        }
+    }
+
+    fn with<T>(&mut self, act: impl FnOnce(&mut Drb, &mut Env<'_, Drops>, &mut Storage) -> T) -> T {
+        let mut env = Env {
+            now: self.now,
+            pool: &mut self.pool,
+            out: &mut self.out,
+            probe: &mut self.drops,
+        };
+        act(&mut self.drb, &mut env, &mut self.storage)
+    }
+
+    fn put(&mut self, direction: Direction, len: u32) -> (PacketId, bool) {
+        let packet = self.pool.insert(Packet {
+            segment: Segment {
+                len,
+                ..Segment::default()
+            },
+            ..Packet::default()
+        });
+        let now = self.now;
+        let is_taken = self.with(|drb, env, storage| {
+            drb.enter(direction, packet, env, storage);
+            drb.take(now, direction, packet, env, storage)
+        });
+        (packet, is_taken)
+    }
+
+    fn block(&mut self, leg: u8, direction: Direction, bytes: u32) -> TransportBlock {
+        let mut block = TransportBlock::default();
+        self.with(|drb, env, storage| drb.pull((leg, direction), bytes, &mut block, env, storage));
+        block
+    }
+
+    fn arrive(&mut self, leg: u8, direction: Direction, block: &TransportBlock) {
+        let pdus = (block, 0..block.pdus.len());
+        self.with(|drb, env, storage| {
+            drb.on_pdus((leg, direction), pdus, &TIMES, env, storage);
+        });
+    }
+
+    fn causes(&self) -> Vec<RadioDropCause> {
+        self.drops.0.iter().map(|row| row.cause).collect()
+    }
+}
+
+fn unacknowledged() -> BearerConfig {
+    BearerConfig {
+        rlc: RlcConfig::NR_UM,
+        ..BearerConfig::nr(UeId(0))
+    }
+}
+
+const DOWN: Direction = Direction::Downlink;
+
+#[test]
+fn what_a_block_carries_leaves_at_the_far_end_and_is_counted() {
+    let mut rig = Rig::new(unacknowledged(), &[]);
+    let (first, _) = rig.put(DOWN, 1000);
+    let (second, _) = rig.put(DOWN, 1000);
+    assert!(rig.drb.backlog(rig.now, 0, DOWN).total() > 2000);
+    let block = rig.block(0, DOWN, 3000);
+    rig.arrive(0, DOWN, &block);
+    assert_eq!(rig.out, [first, second]);
+    let bytes = u64::from(rig.pool[first].segment.wire_len());
+    let counters = rig.drb.counters(DOWN);
+    assert_eq!(
+        (counters.delivered_packets, counters.delivered_bytes),
+        (2, 2 * bytes)
+    );
+    assert_eq!(rig.drb.counters(Direction::Uplink).delivered_packets, 0);
+    assert!(rig.drb.ledger(DOWN).is_empty());
+}
+
+#[test]
+fn the_discard_timer_wakes_the_bearer_and_drops_what_waited_for_it() {
+    let config = BearerConfig {
+        pdcp: PdcpConfig {
+            discard_timer: Some(Span::from_millis(50)),
+            ..PdcpConfig::NR
+        },
+        ..BearerConfig::nr(UeId(0))
+    };
+    let mut rig = Rig::new(config, &[]);
+    rig.put(DOWN, 100);
+    rig.now = millis(20);
+    rig.put(DOWN, 100);
+    // No slot ever comes: only the timer can wake the bearer.
+    let (at, generation) = rig.drb.arm(rig.now, DOWN).expect("a timer runs");
+    assert_eq!(at, millis(50));
+    assert!(rig.drb.fire(DOWN, generation));
+    rig.now = at;
+    rig.with(|drb, env, storage| drb.on_timer(DOWN, env, storage));
+    assert_eq!(rig.causes(), [RadioDropCause::DiscardTimer]);
+    let (next, _) = rig.drb.arm(rig.now, DOWN).expect("the second one's runs");
+    assert_eq!(next, millis(70));
+    rig.now = next;
+    rig.with(|drb, env, storage| drb.on_timer(DOWN, env, storage));
+    assert_eq!(rig.drb.counters(DOWN).dropped_packets, 2);
+    assert!(rig.pool.is_empty() && rig.drb.ledger(DOWN).is_empty());
+}
+
+#[test]
+fn without_a_discard_timer_and_nothing_under_way_nothing_wakes_it() {
+    let mut rig = Rig::new(BearerConfig::nr(UeId(0)), &[]);
+    rig.put(DOWN, 100);
+    assert_eq!(rig.drb.arm(rig.now, DOWN), None);
+}
+
+#[test]
+fn a_full_buffer_drops_the_arrival() {
+    let config = BearerConfig {
+        rlc: RlcConfig {
+            buffer: Bytes(1500),
+            ..RlcConfig::NR_UM
+        },
+        ..unacknowledged()
+    };
+    let mut rig = Rig::new(config, &[]);
+    assert!(rig.put(DOWN, 1000).1);
+    assert!(!rig.put(DOWN, 1000).1);
+    assert_eq!(rig.causes(), [RadioDropCause::BufferFull]);
+    assert_eq!(rig.drb.counters(DOWN).dropped_packets, 1);
+}
+
+#[test]
+fn pdcp_takes_a_packet_when_the_base_station_is_ready_with_it() {
+    let mut rig = Rig::new(unacknowledged(), &[]);
+    let packet = rig.pool.insert(Packet::default());
+    rig.drb.hold(millis(3), packet);
+    assert_eq!(rig.drb.inlet_at(), Some(millis(3)));
+    rig.now = millis(2);
+    assert!(!rig.with(Drb::drain_inlet));
+    assert!(rig.drb.backlog(rig.now, 0, DOWN).is_empty());
+    rig.now = millis(3);
+    assert!(rig.with(Drb::drain_inlet));
+    assert_eq!(rig.drb.inlet_at(), None);
+    assert!(!rig.drb.backlog(rig.now, 0, DOWN).is_empty());
+}
+
+#[test]
+fn a_block_that_harq_gave_up_loses_its_packets_unless_rlc_repeats_them() {
+    for (config, lost) in [(unacknowledged(), 1), (BearerConfig::nr(UeId(0)), 0)] {
+        let mut rig = Rig::new(config, &[]);
+        rig.put(DOWN, 500);
+        let block = rig.block(0, DOWN, 1000);
+        rig.with(|drb, env, storage| {
+            drb.lose(DOWN, (&block, 0..block.pdus.len()), env, storage);
+        });
+        assert_eq!(rig.causes(), vec![RadioDropCause::HarqFailure; lost]);
+        assert_eq!(rig.drb.counters(DOWN).dropped_packets, lost as u64);
+    }
+}
+
+#[test]
+fn books_close_only_when_nothing_is_in_buffers_or_harq() {
+    let mut rig = Rig::new(unacknowledged(), &[]);
+    rig.put(DOWN, 500);
+    let close = |rig: &mut Rig, is_idle: bool| {
+        rig.with(|drb, env, storage| drb.close_books(DOWN, |_| is_idle, env, storage));
+        rig.drops.0.len()
+    };
+    assert_eq!(close(&mut rig, true), 0, "it waits to be sent");
+    rig.block(0, DOWN, 1000);
+    assert_eq!(close(&mut rig, false), 0, "HARQ has it");
+    assert_eq!(close(&mut rig, true), 1, "nobody has it");
+    assert!(rig.pool.is_empty());
+}
+
+#[test]
+fn reestablishment_loses_what_was_not_delivered() {
+    let mut rig = Rig::new(BearerConfig::nr(UeId(0)), &[]);
+    let (first, _) = rig.put(DOWN, 500);
+    let block = rig.block(0, DOWN, 600);
+    rig.arrive(0, DOWN, &block);
+    rig.put(DOWN, 500);
+    rig.put(Direction::Uplink, 40);
+    rig.with(Drb::reestablish);
+    assert_eq!(rig.out, [first]);
+    assert_eq!(rig.causes(), [RadioDropCause::LinkFailure; 2]);
+    for direction in [DOWN, Direction::Uplink] {
+        assert!(rig.drb.backlog(rig.now, 0, direction).is_empty());
+        assert_eq!(rig.drb.counters(direction).dropped_packets, 1);
+    }
+}
+
+#[test]
+fn one_pdcp_anchor_takes_what_arrives_on_any_leg() {
+    let mut rig = Rig::new(BearerConfig::nr(UeId(0)), &[1]);
+    assert!(rig.drb.on_connected(1, LegId(8)) && rig.drb.on_connected(0, LegId(3)));
+    assert!(!rig.drb.on_connected(2, LegId(9)));
+    assert_eq!(rig.drb.leg(), Some(LegId(3)));
+    assert!(rig.drb.legs().eq([LegId(3), LegId(8)]));
+    // Data goes to the first leg alone.
+    let (packet, _) = rig.put(DOWN, 500);
+    assert!(rig.drb.backlog(rig.now, 1, DOWN).is_empty());
+    let block = rig.block(0, DOWN, 1000);
+    // What RLC of the second leg receives goes up through the same PDCP, which knows the copy.
+    rig.arrive(1, DOWN, &block);
+    rig.arrive(0, DOWN, &block);
+    assert_eq!(rig.out, [packet]);
+    assert!(rig.drb.ledger(DOWN).is_empty());
+}

@@ -1,0 +1,135 @@
+//! Where a packet's time in a bearer went.
+
+use fadeout_core::{BearerId, Direction, PacketId, RadioDelayRow, Span, Time};
+
+/// The instants of one packet's way. Filled in only for bearers whose delay is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Track {
+    /// Running number on its bearer, by which copies of earlier packets in the same slot of the
+    /// pool are told apart.
+    serial: u32,
+    bearer: BearerId,
+    is_uplink: bool,
+    entered_at: Time,
+    /// Waits for a scheduling request and its grant, of the block that first had a part of it.
+    sr_wait: Span,
+    grant_wait: Span,
+    /// Start of that block's first transmission.
+    first_at: Time,
+    /// Starts of the first and the successful transmission of the block decoded last.
+    block_first_at: Time,
+    block_last_at: Time,
+    decoded_at: Time,
+}
+
+/// What a block tells the packets it carries.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockTimes {
+    pub first_at: Time,
+    pub last_at: Time,
+    pub decoded_at: Time,
+}
+
+/// Tracks beside the packet pool.
+#[derive(Debug, Default)]
+pub(crate) struct Tracks {
+    tracks: Vec<Track>,
+}
+
+impl Tracks {
+    /// A packet enters a bearer.
+    pub(crate) fn enter(
+        &mut self,
+        packet: PacketId,
+        bearer: BearerId,
+        direction: Direction,
+        entered_at: Time,
+    ) {
+        if packet.index() >= self.tracks.len() {
+            self.tracks.resize(packet.index() + 1, Track::default());
+        }
+        self.tracks[packet.index()] = Track {
+            serial: u32::MAX,
+            bearer,
+            is_uplink: direction == Direction::Uplink,
+            entered_at,
+            ..Track::default()
+        };
+    }
+
+    /// PDCP has numbered it.
+    pub(crate) fn number(&mut self, packet: PacketId, serial: u32) {
+        if let Some(track) = self.tracks.get_mut(packet.index()) {
+            track.serial = serial;
+        }
+    }
+
+    fn find(
+        &mut self,
+        packet: PacketId,
+        serial: u32,
+        bearer: BearerId,
+        direction: Direction,
+    ) -> Option<&mut Track> {
+        self.tracks.get_mut(packet.index()).filter(|track| {
+            track.serial == serial
+                && track.bearer == bearer
+                && track.is_uplink == (direction == Direction::Uplink)
+        })
+    }
+
+    /// Its first byte is in a block that is sent at `at`. `requested_at` is when the UE sent the
+    /// scheduling request that the block's grant answers.
+    pub(crate) fn first_part(
+        &mut self,
+        key: (PacketId, u32, BearerId, Direction),
+        at: Time,
+        requested_at: Option<Time>,
+    ) {
+        let Some(track) = self.find(key.0, key.1, key.2, key.3) else {
+            return;
+        };
+        track.first_at = at;
+        if let Some(requested_at) = requested_at {
+            track.sr_wait = requested_at.since(track.entered_at);
+            track.grant_wait = at.since(requested_at.max(track.entered_at));
+        }
+    }
+
+    /// A block with a part of it was decoded.
+    pub(crate) fn decoded(
+        &mut self,
+        key: (PacketId, u32, BearerId, Direction),
+        times: &BlockTimes,
+    ) {
+        if let Some(track) = self.find(key.0, key.1, key.2, key.3) {
+            track.block_first_at = times.first_at;
+            track.block_last_at = times.last_at;
+            track.decoded_at = times.decoded_at;
+        }
+    }
+
+    /// The row of a packet that leaves at `now`; flow and size are the caller's.
+    pub(crate) fn row(
+        &mut self,
+        key: (PacketId, u32, BearerId, Direction),
+        now: Time,
+    ) -> Option<RadioDelayRow> {
+        let track = *self.find(key.0, key.1, key.2, key.3)?;
+        let waited = track.first_at.since(track.entered_at);
+        Some(RadioDelayRow {
+            time_s: now,
+            bearer: key.2,
+            direction: key.3,
+            flow: fadeout_core::FlowId::default(),
+            size_bytes: 0,
+            queue_s: waited.saturating_sub(track.sr_wait + track.grant_wait),
+            sr_wait_s: track.sr_wait,
+            grant_wait_s: track.grant_wait,
+            transmission_s: track.decoded_at.since(track.block_last_at),
+            harq_s: track.block_last_at.since(track.block_first_at),
+            rlc_s: track.block_first_at.since(track.first_at),
+            reordering_s: now.since(track.decoded_at),
+        })
+    }
+}

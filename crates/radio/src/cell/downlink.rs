@@ -1,0 +1,177 @@
+//! The downlink of a slot: retransmissions, then new data as the scheduler shares the rest.
+
+use super::contest::{Entrant, Offer};
+use super::{CellMac, Served, Slot, Transmission};
+use crate::config::{LegId, Rnti, Shape, Sharing};
+use crate::mac::scheduler::{Candidate, MacScheduler};
+use crate::phy::frame::Duplex;
+use fadeout_core::Direction;
+
+/// What is left of a slot while it is given away.
+struct Room {
+    slot: u64,
+    /// Symbols for data.
+    symbols: u8,
+    units: u32,
+    ues: u32,
+    /// Time sharing: the symbol that the next block starts at.
+    next_symbol: u8,
+}
+
+impl CellMac {
+    /// Symbols for downlink data in `slot`: those that uplink grants have left.
+    fn downlink_symbols(&self, slot: u64) -> u8 {
+        let symbols = self.plan.data_symbols(Direction::Downlink, slot);
+        match self.plan.config.duplex {
+            Duplex::Flexible { .. } => symbols.saturating_sub(self.uplink_used(slot) as u8),
+            _ => symbols,
+        }
+    }
+
+    /// Sends what the base station has for `slot`, which begins now.
+    pub(super) fn schedule_downlink(&mut self, slot: u64, served: &mut impl Served) {
+        if self.down.active.is_empty() {
+            return;
+        }
+        let symbols = self.downlink_symbols(slot);
+        let mut room = Room {
+            slot,
+            symbols,
+            units: self.plan.down.units(symbols),
+            ues: self.plan.config.most_ues,
+            next_symbol: self.plan.config.timing.control_symbols,
+        };
+        if room.units < self.plan.down.least_units() {
+            return;
+        }
+        // The list is taken out, so that UEs may be looked up beside it. Nothing that happens
+        // within a slot adds to it.
+        let active = std::mem::take(&mut self.down.active);
+        for &rnti in &active {
+            self.repeat_downlink(rnti, &mut room, served);
+        }
+        self.share_downlink(&active, &mut room, served);
+        self.down.put_back(active);
+    }
+
+    /// Sends a block of a UE again if one waits and fits.
+    fn repeat_downlink(&mut self, rnti: Rnti, room: &mut Room, served: &mut impl Served) {
+        if self.down.ready[rnti.index()] > room.slot || room.ues == 0 {
+            return;
+        }
+        let (leg, _) = self.served[rnti.index()];
+        let repetition = served.repetition(leg, Direction::Downlink, room.slot, room.slot);
+        let Some((process, shape)) = repetition else {
+            return;
+        };
+        let fits = shape.units <= room.units
+            && (self.plan.config.sharing == Sharing::Time || shape.symbols <= room.symbols);
+        if !fits {
+            self.blocked_units = self.blocked_units.max(shape.units);
+            return;
+        }
+        self.blocked_units = 0;
+        served.resume(leg, Direction::Downlink, process, room.slot);
+        self.transmit(leg, (process, shape), room, served);
+    }
+
+    /// Shares what is left among the UEs with new data.
+    fn share_downlink(&mut self, active: &[Rnti], room: &mut Room, served: &mut impl Served) {
+        let mut contest = std::mem::take(&mut self.contest);
+        contest.clear();
+        let asked = Slot {
+            now: room.slot,
+            target: room.slot,
+            symbols: room.symbols,
+            units: room.units,
+        };
+        for &rnti in active {
+            if self.down.ready[rnti.index()] > room.slot {
+                continue;
+            }
+            let (leg, ue) = self.served[rnti.index()];
+            let demand = served.downlink_demand(&self.plan, leg, asked);
+            self.down.ready[rnti.index()] = demand.ready;
+            if let Some(bid) = demand.bid {
+                let candidate = Candidate {
+                    ue,
+                    wanted: bid.wanted,
+                    rate: bid.rate,
+                };
+                let (scheme, cqi) = (bid.scheme, bid.cqi);
+                contest.enter(candidate, Entrant { rnti, scheme, cqi });
+            }
+        }
+        let offer = Offer {
+            slot: room.slot,
+            units: room.units,
+            least: self.plan.down.least_units(),
+            most_ues: room.ues,
+        };
+        contest.decide(&offer, &mut self.down.scheduler);
+        for (entrant, units) in contest.winners() {
+            self.send_new(entrant, units, room, served);
+        }
+        self.contest = contest;
+    }
+
+    fn send_new(
+        &mut self,
+        entrant: Entrant,
+        units: u32,
+        room: &mut Room,
+        served: &mut impl Served,
+    ) {
+        let Entrant { rnti, scheme, cqi } = entrant;
+        let (leg, ue) = self.served[rnti.index()];
+        let resources = &self.plan.down;
+        let shape = Shape {
+            scheme,
+            symbols: room.symbols,
+            units,
+            bytes: resources.bytes(room.symbols, usize::from(scheme), units),
+        };
+        let filled = served.fill_downlink(&self.plan, leg, room.slot, (shape, cqi));
+        self.down.ready[rnti.index()] = match filled {
+            Err(ready) => ready,
+            Ok(process) => {
+                let scheduler = &mut self.down.scheduler;
+                scheduler.on_served(room.slot, ue, shape.bytes);
+                self.transmit(leg, (process, shape), room, served);
+                // The buffer may be empty now, and the next process be busy.
+                served.downlink_ready(&self.plan, leg, room.slot)
+            }
+        };
+    }
+
+    /// Puts a block on the air.
+    fn transmit(
+        &mut self,
+        leg: LegId,
+        (process, shape): (u8, Shape),
+        room: &mut Room,
+        served: &mut impl Served,
+    ) {
+        let plan = &self.plan;
+        let end_symbol = match (&plan.config.duplex, plan.config.sharing) {
+            (Duplex::Fdd, Sharing::Frequency) => plan.frame.symbols(),
+            (_, Sharing::Frequency) => plan.frame.format(room.slot).downlink,
+            (_, Sharing::Time) => room.next_symbol + shape.units as u8,
+        };
+        let timing = &plan.config.timing;
+        let times = timing.downlink(&plan.frame, room.slot, end_symbol);
+        room.units -= shape.units;
+        room.ues -= 1;
+        if plan.config.sharing == Sharing::Time {
+            room.next_symbol = end_symbol;
+            room.symbols -= shape.units as u8;
+        }
+        let transmission = Transmission {
+            slot: room.slot,
+            again_from: times.repetition_slot,
+            decoded_at: times.decoded_at,
+            share: plan.share(Direction::Downlink, shape.units),
+        };
+        served.send_downlink(leg, process, transmission);
+    }
+}

@@ -1,0 +1,141 @@
+//! The uplink slots that are granted in a slot, and those that were granted before.
+
+use super::contest::{Entrant, Offer};
+use super::{CellMac, Grant, Served, Slot};
+use crate::config::{Rnti, Shape};
+use crate::mac::scheduler::{Candidate, MacScheduler};
+use fadeout_core::Direction;
+
+impl CellMac {
+    /// UEs send what they were granted for `slot`, which begins now.
+    pub(super) fn send_granted(&mut self, slot: u64, served: &mut impl Served) {
+        while let Some(&grant) = self.grants.front() {
+            if grant.slot > slot {
+                return;
+            }
+            self.grants.pop_front();
+            served.send_uplink(&self.plan, grant.leg, grant.slot, grant.process);
+        }
+    }
+
+    /// Gives away the uplink slots that are granted in `slot`, which begins now.
+    pub(super) fn schedule_uplink(&mut self, slot: u64, served: &mut impl Served) {
+        if self.up.active.is_empty() {
+            return;
+        }
+        for target in self.plan.targets(slot) {
+            let active = std::mem::take(&mut self.up.active);
+            self.share_uplink(slot, target, &active, served);
+            self.up.put_back(active);
+        }
+    }
+
+    fn share_uplink(&mut self, slot: u64, target: u64, active: &[Rnti], served: &mut impl Served) {
+        let mut ues = self.plan.config.most_ues;
+        for &rnti in active {
+            ues -= u32::from(ues > 0 && self.repeat_uplink(rnti, slot, target, served));
+        }
+        let mut contest = std::mem::take(&mut self.contest);
+        contest.clear();
+        let units = self.uplink_units_left(target);
+        let symbols = self.plan.uplink_symbols(target);
+        let least = self.plan.up.least_units();
+        let asked = Slot {
+            now: slot,
+            target,
+            symbols,
+            units: if units >= least { units } else { 0 },
+        };
+        for &rnti in active {
+            if self.up.ready[rnti.index()] > slot {
+                continue;
+            }
+            let (leg, ue) = self.served[rnti.index()];
+            let demand = served.uplink_demand(&self.plan, leg, asked);
+            self.up.ready[rnti.index()] = demand.ready;
+            if let Some(bid) = demand.bid {
+                let candidate = Candidate {
+                    ue,
+                    wanted: bid.wanted,
+                    rate: bid.rate,
+                };
+                let (scheme, cqi) = (bid.scheme, bid.cqi);
+                contest.enter(candidate, Entrant { rnti, scheme, cqi });
+            }
+        }
+        let offer = Offer {
+            slot: target,
+            units,
+            least,
+            most_ues: ues,
+        };
+        contest.decide(&offer, &mut self.up.scheduler);
+        for (entrant, units) in contest.winners() {
+            self.grant_new(entrant, (slot, target), (symbols, units), served);
+        }
+        self.contest = contest;
+    }
+
+    fn grant_new(
+        &mut self,
+        Entrant { rnti, scheme, cqi }: Entrant,
+        (slot, target): (u64, u64),
+        (symbols, units): (u8, u32),
+        served: &mut impl Served,
+    ) {
+        let (leg, ue) = self.served[rnti.index()];
+        let bytes = self.plan.up.bytes(symbols, usize::from(scheme), units);
+        let shape = Shape {
+            scheme,
+            symbols,
+            units,
+            bytes,
+        };
+        let Some(process) = served.grant(&self.plan, leg, (slot, target), (shape, cqi)) else {
+            return;
+        };
+        self.use_uplink(target, units);
+        let grant = Grant {
+            slot: target,
+            leg,
+            process,
+        };
+        if let Some((at, generation)) = self.keep(grant) {
+            served.wake(at, generation);
+        }
+        self.up.scheduler.on_served(target, ue, bytes);
+        self.up.ready[rnti.index()] = served.uplink_ready(&self.plan, leg, slot);
+    }
+
+    /// Grants a waiting block of a UE another transmission if it fits. Whether it did.
+    fn repeat_uplink(
+        &mut self,
+        rnti: Rnti,
+        slot: u64,
+        target: u64,
+        served: &mut impl Served,
+    ) -> bool {
+        if self.up.ready[rnti.index()] > slot {
+            return false;
+        }
+        let (leg, _) = self.served[rnti.index()];
+        let repetition = served.repetition(leg, Direction::Uplink, slot, target);
+        let Some((process, shape)) = repetition else {
+            return false;
+        };
+        if shape.units > self.uplink_units_for_repetition(target)
+            || shape.symbols > self.plan.uplink_symbols(target)
+        {
+            self.up.ready[rnti.index()] = slot + 1;
+            return false;
+        }
+        served.resume(leg, Direction::Uplink, process, target);
+        self.use_uplink(target, shape.units);
+        self.push_grant(Grant {
+            slot: target,
+            leg,
+            process,
+        });
+        true
+    }
+}

@@ -1,0 +1,45 @@
+//! A data radio bearer.
+
+use crate::mac::LogicalChannel;
+use crate::pdcp::PdcpConfig;
+use crate::rlc::RlcConfig;
+use fadeout_core::UeId;
+
+/// A data radio bearer (DRB) of a UE: both directions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BearerConfig {
+    /// UE.
+    pub ue: UeId,
+    /// Which of its legs carries the bearer: 0 for the first, 1 for the second.
+    pub leg: u8,
+    /// Its logical channel; those of one priority are served by id.
+    pub channel: LogicalChannel,
+    /// RLC at both ends.
+    pub rlc: RlcConfig,
+    /// PDCP at both ends.
+    pub pdcp: PdcpConfig,
+}
+
+impl BearerConfig {
+    /// A bearer of `ue` in NR acknowledged mode.
+    pub fn nr(ue: UeId) -> BearerConfig {
+        BearerConfig {
+            ue,
+            leg: 0,
+            channel: LogicalChannel::default(),
+            rlc: RlcConfig::NR_AM,
+            pdcp: PdcpConfig::NR,
+        }
+    }
+
+    /// A bearer of `ue` in LTE acknowledged mode.
+    pub fn lte(ue: UeId) -> BearerConfig {
+        BearerConfig {
+            ue,
+            leg: 0,
+            channel: LogicalChannel::default(),
+            rlc: RlcConfig::LTE_AM,
+            pdcp: PdcpConfig::LTE,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Checks of a configuration, before anything is built.
+
+use super::{
+    Adaptation, AirInterface, BearerConfig, CellConfig, RadioConfig, RadioError, Serving, Sharing,
+    UeConfig,
+};
+use crate::mac::request::request_periods;
+use crate::phy::frame::Duplex;
+use fadeout_core::CellId;
+use std::fmt::Display;
+
+/// Checks every value of `config`.
+pub(crate) fn check(config: &RadioConfig) -> Result<(), RadioError> {
+    for (index, cell) in config.cells.iter().enumerate() {
+        check_cell(index, cell)?;
+    }
+    for (index, ue) in config.ues.iter().enumerate() {
+        check_ue(index, ue, config.cells.len())?;
+    }
+    for (index, bearer) in config.bearers.iter().enumerate() {
+        check_bearer(index, bearer, config.ues.iter())?;
+    }
+    Ok(())
+}
+
+fn check_ue(index: usize, ue: &UeConfig, cells: usize) -> Result<(), RadioError> {
+    let error = |what, value: &dyn Display, expected: String| RadioError::Ue {
+        ue: index,
+        what,
+        value: value.to_string(),
+        expected,
+    };
+    if cells == 0 {
+        let expected = "a cell; there is none".to_owned();
+        return Err(error("serving cell", &"missing", expected));
+    }
+    let is_there = |what, id: CellId| {
+        if id.index() < cells {
+            return Ok(());
+        }
+        Err(error(what, &id.0, format!("a cell below {cells}")))
+    };
+    if let Serving::Cell(id) = ue.serving {
+        is_there("serving cell", id)?;
+    }
+    if let Some(id) = ue.secondary {
+        is_there("secondary cell", id)?;
+        // The strongest may turn out to be the second leg's.
+        let expected = "a serving cell that is named, and another one".to_owned();
+        if ue.serving == Serving::Strongest || ue.serving == Serving::Cell(id) {
+            return Err(error("secondary cell", &id.0, expected));
+        }
+    }
+    if !ue.power.0.is_finite() {
+        return Err(error("power", &ue.power.0, "a number of dBm".to_owned()));
+    }
+    Ok(())
+}
+
+/// Checks that the UE and the leg of bearer number `index` are there.
+pub(crate) fn check_bearer<'a>(
+    index: usize,
+    bearer: &BearerConfig,
+    mut ues: impl ExactSizeIterator<Item = &'a UeConfig>,
+) -> Result<(), RadioError> {
+    let count = ues.len();
+    let Some(ue) = ues.nth(bearer.ue.index()) else {
+        return Err(RadioError::NoUe {
+            bearer: index,
+            ue: bearer.ue.0,
+            ues: count,
+        });
+    };
+    let legs = 1 + u8::from(ue.secondary.is_some());
+    if bearer.leg >= legs {
+        return Err(RadioError::NoLeg {
+            bearer: index,
+            leg: bearer.leg,
+            legs,
+        });
+    }
+    Ok(())
+}
+
+/// Carriers wider than any standard are allowed, for studies; this is where tables end.
+const MOST_RESOURCE_BLOCKS: u32 = 3300;
+
+fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
+    let ensure = |what, value: &dyn Display, is_valid: bool, expected: &str| {
+        if is_valid {
+            return Ok(());
+        }
+        Err(RadioError::Cell {
+            cell: index,
+            what,
+            value: value.to_string(),
+            expected: expected.to_owned(),
+        })
+    };
+    let (mu, most_blocks, blocks_text) = match cell.air {
+        AirInterface::Lte { .. } => (None, 110, "1 to 110"),
+        AirInterface::Nr { mu } => (Some(mu), MOST_RESOURCE_BLOCKS, "1 to 3300"),
+    };
+    let blocks = cell.resource_blocks;
+    ensure(
+        "resource blocks",
+        &blocks,
+        (1..=most_blocks).contains(&blocks),
+        blocks_text,
+    )?;
+    let carrier = cell.carrier.0;
+    let carrier_ok = (1e8..=1e12).contains(&carrier);
+    ensure("carrier in Hz", &carrier, carrier_ok, "100 MHz to 1 THz")?;
+    ensure(
+        "power in dBm",
+        &cell.power.0,
+        cell.power.0.is_finite(),
+        "a number",
+    )?;
+    let layers_ok = (1..=8).contains(&cell.layers);
+    ensure("layers", &cell.layers, layers_ok, "1 to 8")?;
+    ensure(
+        "UEs in a slot",
+        &cell.most_ues,
+        cell.most_ues > 0,
+        "at least 1",
+    )?;
+    let harq = &cell.harq;
+    for (what, processes) in [
+        ("downlink HARQ processes", harq.downlink_processes),
+        ("uplink HARQ processes", harq.uplink_processes),
+    ] {
+        ensure(what, &processes, (1..=32).contains(&processes), "1 to 32")?;
+    }
+    let most = harq.most_transmissions;
+    ensure(
+        "HARQ transmissions",
+        &most,
+        (1..=32).contains(&most),
+        "1 to 32",
+    )?;
+    for (what, chance) in [
+        ("NACK to ACK", harq.nack_to_ack),
+        ("ACK to NACK", harq.ack_to_nack),
+        (
+            "error rate",
+            cell.fixed_errors.map_or(0.0, |errors| errors.first),
+        ),
+        (
+            "error rate of retransmissions",
+            cell.fixed_errors
+                .map_or(0.0, |errors| errors.retransmission),
+        ),
+    ] {
+        let is_valid = (0.0..=1.0).contains(&chance);
+        ensure(what, &chance, is_valid, "a probability between 0 and 1")?;
+    }
+    if let Adaptation::FixedRate { downlink, uplink } = cell.adaptation {
+        let has_errors = cell.fixed_errors.is_some();
+        let expected = "fixed_errors, as a fixed rate has no error model";
+        ensure("adaptation", &"a fixed rate", has_errors, expected)?;
+        let slowest = downlink.min(uplink).as_bits_per_sec();
+        ensure(
+            "fixed rate in bit/s",
+            &slowest,
+            slowest >= 1000,
+            "1 kbit/s or more",
+        )?;
+    }
+    let gain_period = cell.gain_period;
+    ensure(
+        "gain period",
+        &gain_period,
+        !gain_period.is_zero(),
+        "more than zero",
+    )?;
+    if let Some(drx) = cell.drx {
+        let on = drx.on_duration;
+        let is_valid = !on.is_zero() && on <= drx.cycle;
+        ensure(
+            "DRX on-duration",
+            &on,
+            is_valid,
+            "above zero, and at most the cycle",
+        )?;
+    }
+    let is_flexible = matches!(cell.duplex, Duplex::Flexible { .. });
+    ensure(
+        "duplex",
+        &"flexible",
+        !is_flexible || cell.sharing == Sharing::Time,
+        "FDD or a TDD pattern where UEs share a slot in frequency",
+    )?;
+    check_requests(mu, cell, &ensure)
+}
+
+type Ensure<'a> = dyn Fn(&'static str, &dyn Display, bool, &str) -> Result<(), RadioError> + 'a;
+
+fn check_requests(
+    mu: Option<u8>,
+    cell: &CellConfig,
+    ensure: &Ensure<'_>,
+) -> Result<(), RadioError> {
+    let requests = &cell.requests;
+    let periods = request_periods(mu);
+    let list: Vec<String> = periods.iter().map(u32::to_string).collect();
+    let period = requests.period;
+    ensure(
+        "SR period in slots",
+        &period,
+        periods.contains(&period),
+        &format!("one of {}", list.join(", ")),
+    )?;
+    if let Some(offset) = requests.offset {
+        let expected = format!("below the period of {period}");
+        ensure("SR offset in slots", &offset, offset < period, &expected)?;
+    }
+    ensure(
+        "first grant in bytes",
+        &requests.first_grant,
+        requests.first_grant >= 16,
+        "at least 16",
+    )?;
+    ensure(
+        "time until a request is repeated",
+        &requests.repeat_after,
+        !requests.repeat_after.is_zero(),
+        "more than zero",
+    )?;
+    if let Some(grant) = cell.configured_grant {
+        let is_valid = (1..=128).contains(&grant.period);
+        ensure(
+            "period of the configured grant",
+            &grant.period,
+            is_valid,
+            "1 to 128",
+        )?;
+        ensure(
+            "units of the configured grant",
+            &grant.units,
+            grant.units > 0,
+            "at least 1",
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! The ground floor of the radio: what a radio access is made of, as plain values, and what can be
+//! wrong with it. Every machine above may use it; it uses none of them.
+//!
+//! Ids are positions: [`CellId`](fadeout_core::CellId) indexes [`RadioConfig::cells`],
+//! [`UeId`](fadeout_core::UeId) [`RadioConfig::ues`], [`BearerId`](fadeout_core::BearerId)
+//! [`RadioConfig::bearers`].
+
+mod bearer;
+mod cell;
+mod check;
+mod env;
+mod error;
+mod ue;
+
+pub use bearer::BearerConfig;
+pub use cell::{
+    Adaptation, AirInterface, CellConfig, ConfiguredGrant, HarqConfig, ReportedAdaptation, Sharing,
+    UplinkPower,
+};
+pub(crate) use check::{check, check_bearer};
+pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
+pub use error::RadioError;
+pub use ue::{FixedSinr, Serving, UeConfig};
+
+/// All cells, UEs and bearers of a scenario.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RadioConfig {
+    /// Cells.
+    pub cells: Vec<CellConfig>,
+    /// Radio interfaces of UEs. A node with two interfaces, LTE and mmWave, has two.
+    pub ues: Vec<UeConfig>,
+    /// Bearers that are there from the start.
+    pub bearers: Vec<BearerConfig>,
+}

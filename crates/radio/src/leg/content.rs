@@ -1,0 +1,154 @@
+//! What transport blocks carry, in recycled storage.
+
+use crate::rlc::TransportBlock;
+use fadeout_core::BearerId;
+use std::ops::Range;
+
+/// A content in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ContentId(u32);
+
+/// RLC PDUs of one or more bearers, one after the other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Content {
+    pub block: TransportBlock,
+    /// Whose PDUs, and one past the last of them.
+    pub bearers: Vec<(BearerId, u32)>,
+}
+
+impl Content {
+    /// Whose PDUs they are, and which.
+    #[inline]
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (BearerId, Range<usize>)> + Clone + '_ {
+        let mut first = 0;
+        self.bearers.iter().map(move |&(bearer, end)| {
+            let pdus = first..end as usize;
+            first = pdus.end;
+            (bearer, pdus)
+        })
+    }
+}
+
+/// All contents, the last one freed used first while it is in the cache.
+///
+/// All have the room that the fullest one needed, from the start room for a block of ACKs: otherwise
+/// those that are used seldom would go on growing for long, one by one.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    contents: Vec<Content>,
+    free: Vec<ContentId>,
+    room: Room,
+}
+
+/// Places for PDUs, parts of SDUs and NACKs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Room {
+    pdus: usize,
+    parts: usize,
+    nacks: usize,
+}
+
+impl Room {
+    fn of(block: &TransportBlock) -> Room {
+        Room {
+            pdus: block.pdus.capacity(),
+            parts: block.parts.capacity(),
+            nacks: block.nacks.capacity(),
+        }
+    }
+    fn max(self, other: Room) -> Room {
+        Room {
+            pdus: self.pdus.max(other.pdus),
+            parts: self.parts.max(other.parts),
+            nacks: self.nacks.max(other.nacks),
+        }
+    }
+    /// Gives an empty block at least this room.
+    fn make(self, block: &mut TransportBlock) {
+        block.pdus.reserve(self.pdus);
+        block.parts.reserve(self.parts);
+        block.nacks.reserve(self.nacks);
+    }
+}
+
+/// Bytes of a small packet in its block: an ACK of IPv4 with timestamps and headers around it.
+const SMALL_SDU: u64 = 60;
+
+/// Beyond so many PDUs in a block, room is made when it is needed.
+const MOST_ROOM: u64 = 256;
+
+impl Contents {
+    /// Storage for blocks of up to `largest_block` bytes.
+    pub(crate) fn new(largest_block: u64) -> Contents {
+        let small = (largest_block / SMALL_SDU).clamp(4, MOST_ROOM);
+        let places = small.next_power_of_two() as usize;
+        Contents {
+            contents: Vec::new(),
+            free: Vec::new(),
+            room: Room {
+                pdus: places,
+                parts: places,
+                nacks: 4,
+            },
+        }
+    }
+    /// An empty content.
+    pub(crate) fn claim(&mut self) -> ContentId {
+        if self.free.is_empty() {
+            self.double();
+        }
+        self.free.pop().expect("there are some now")
+    }
+    /// All are in use: as many again, as a list grows, so that new maxima soon cost nothing.
+    #[cold]
+    fn double(&mut self) {
+        let first = self.contents.len();
+        let count = first.max(4);
+        self.contents.resize_with(first + count, Content::default);
+        for index in (first..first + count).rev() {
+            let content = &mut self.contents[index];
+            self.room.make(&mut content.block);
+            content.bearers.reserve(1);
+            self.free.push(ContentId(index as u32));
+        }
+    }
+    pub(crate) fn content(&self, id: ContentId) -> &Content {
+        &self.contents[id.0 as usize]
+    }
+    pub(crate) fn content_mut(&mut self, id: ContentId) -> &mut Content {
+        &mut self.contents[id.0 as usize]
+    }
+    pub(crate) fn free(&mut self, id: ContentId) {
+        let content = self.content_mut(id);
+        content.block.clear();
+        content.bearers.clear();
+        let has = Room::of(&content.block);
+        self.free.push(id);
+        if has != self.room {
+            self.grow(id, has);
+        }
+    }
+    /// One content has other room than the rest.
+    #[cold]
+    fn grow(&mut self, id: ContentId, has: Room) {
+        let room = self.room.max(has);
+        if room == self.room {
+            room.make(&mut self.contents[id.0 as usize].block);
+            return;
+        }
+        self.room = room;
+        // Those in use follow when they are freed.
+        for id in &self.free {
+            room.make(&mut self.contents[id.0 as usize].block);
+        }
+    }
+    /// Takes a content out, to be put back.
+    pub(crate) fn take(&mut self, id: ContentId) -> Content {
+        std::mem::take(self.content_mut(id))
+    }
+    /// Puts a content back and frees it.
+    pub(crate) fn put(&mut self, id: ContentId, content: Content) {
+        *self.content_mut(id) = content;
+        self.free(id);
+    }
+}

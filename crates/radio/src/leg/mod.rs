@@ -1,0 +1,278 @@
+//! A leg: one UE in one cell, as the cell and the UE know it.
+//!
+//! HARQ of both directions, what is known of the channel and which scheme follows from it, how the
+//! UE gets at the uplink, when it listens, and which bearers fill its blocks. A [`Leg`] knows no
+//! other UE, no scheduler and no RLC: it is told of slots, measurements and backlogs, and says what
+//! it would send and when it next may have something.
+
+mod adaptation;
+mod content;
+mod downlink;
+mod harq_entity;
+mod multiplex;
+mod request;
+#[cfg(test)]
+mod tests;
+mod uplink;
+
+pub(crate) use adaptation::UplinkAir;
+pub(crate) use content::{Content, ContentId, Contents};
+pub(crate) use harq_entity::{Decoding, HarqProcess};
+pub(crate) use multiplex::RlcQueues;
+pub(crate) use request::Repeat;
+pub(crate) use uplink::{Block, status_format};
+
+use crate::config::{Adaptation, LegId, NO_SLOT, Rnti, Shape};
+use crate::phy::link_adaptation::OuterLoop;
+use crate::plan::CellPlan;
+use adaptation::Report;
+use fadeout_core::random::Stream;
+use fadeout_core::{CellId, Direction, Probe, Span, Time, TransportBlockRow, UeId};
+use harq_entity::{HarqEntity, Judgement};
+use multiplex::Channels;
+use request::UplinkRequests;
+
+/// Who a leg connects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LegConfig {
+    pub id: LegId,
+    pub ue: UeId,
+    /// Its number among the legs of its UE.
+    pub number: u8,
+    pub cell: CellId,
+    pub rnti: Rnti,
+}
+
+/// One UE in one cell.
+#[derive(Debug)]
+pub(crate) struct Leg {
+    pub config: LegConfig,
+    down: LegHalf,
+    up: LegHalf,
+    pub requests: UplinkRequests,
+    /// The bearers with RLC on it.
+    pub channels: Channels,
+    /// From a multiple of the DRX cycle to its on-duration.
+    drx_offset: Span,
+    /// Until when it listens because of its latest new data.
+    awake_until: Time,
+    /// Until when it is without service, after a radio link failure.
+    unserved_until: Time,
+}
+
+/// One direction of a leg.
+#[derive(Debug)]
+pub(crate) struct LegHalf {
+    harq: HarqEntity,
+    /// Whether data waits for a HARQ process.
+    is_stalled: bool,
+    /// Slot of its latest block: a UE has one in each slot at most.
+    last_slot: u64,
+    outer_loop: OuterLoop,
+    report: Report,
+    draws: Stream,
+    counters: BlockCounters,
+}
+
+/// What one direction of a leg has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct BlockCounters {
+    /// Transport blocks sent, retransmissions included.
+    pub blocks: u64,
+    /// Retransmissions of HARQ among them.
+    pub retransmissions: u64,
+    /// Transport blocks given up after their last transmission.
+    pub lost_blocks: u64,
+}
+
+impl LegHalf {
+    fn new(processes: u8, draws: Stream) -> LegHalf {
+        LegHalf {
+            harq: HarqEntity::new(processes),
+            is_stalled: false,
+            last_slot: NO_SLOT,
+            outer_loop: OuterLoop::default(),
+            report: Report::UNKNOWN,
+            draws,
+            counters: BlockCounters::default(),
+        }
+    }
+
+    /// What it has done so far.
+    pub(crate) fn counters(&self) -> &BlockCounters {
+        &self.counters
+    }
+
+    /// The block of a HARQ process.
+    pub(crate) fn block(&self, process: u8) -> &HarqProcess {
+        self.harq.process(process)
+    }
+
+    /// The block to be sent again first of those that may be in `slot`, and its resources; none
+    /// when slot `target` is taken already.
+    pub(crate) fn repetition(&self, slot: u64, target: u64) -> Option<(u8, Shape)> {
+        let process = self.harq.waiting(slot)?;
+        (self.last_slot != target).then(|| (process, self.harq.process(process).shape))
+    }
+
+    /// A block that waited gets slot `target`.
+    pub(crate) fn resume(&mut self, process: u8, target: u64) {
+        self.harq.resume(process);
+        self.last_slot = target;
+    }
+
+    /// A block goes out in `slot`; whatever becomes of it, its process is not used before slot
+    /// `again_from`.
+    pub(crate) fn sent(&mut self, process: u8, slot: u64, again_from: u64) {
+        self.harq.sent(process, slot, again_from);
+        self.counters.blocks += 1;
+        self.counters.retransmissions += u64::from(self.harq.process(process).round() > 0);
+    }
+
+    /// Takes the content of a block that was delivered or given up.
+    pub(crate) fn take_content(&mut self, process: u8) -> Option<ContentId> {
+        self.harq.process_mut(process).content.take()
+    }
+
+    /// Whether no block is under way or waits.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.harq.is_idle()
+    }
+}
+
+impl Leg {
+    /// A UE connects to a cell.
+    pub(crate) fn new(config: LegConfig, plan: &CellPlan, seed: u64) -> Leg {
+        // A UE's first leg has the UE's own streams.
+        let entity = (u64::from(config.number) << 32) + u64::from(config.ue.0);
+        let stream = |domain| Stream::new(seed, domain, entity);
+        let harq = &plan.config.harq;
+        let drx_offset = plan.config.drx.map_or(Span::ZERO, |drx| {
+            Span::from_nanos(stream("radio.drx").below(drx.cycle.as_nanos()))
+        });
+        Leg {
+            down: LegHalf::new(harq.downlink_processes, stream("radio.downlink")),
+            up: LegHalf::new(harq.uplink_processes, stream("radio.uplink")),
+            requests: UplinkRequests::new(config.ue, plan, stream("radio.request")),
+            channels: Channels::default(),
+            drx_offset,
+            awake_until: Time::ZERO,
+            unserved_until: Time::ZERO,
+            config,
+        }
+    }
+
+    /// Its offset for occasions of the configured grant, in slots.
+    pub(crate) fn occasion(&self) -> u32 {
+        self.requests.occasion
+    }
+
+    /// The cell keeps its occasions of the configured grant free.
+    pub(crate) fn keep_occasions(&mut self) {
+        self.requests.has_occasions = true;
+    }
+
+    pub(crate) fn half(&self, direction: Direction) -> &LegHalf {
+        match direction {
+            Direction::Downlink => &self.down,
+            Direction::Uplink => &self.up,
+        }
+    }
+    pub(crate) fn half_mut(&mut self, direction: Direction) -> &mut LegHalf {
+        match direction {
+            Direction::Downlink => &mut self.down,
+            Direction::Uplink => &mut self.up,
+        }
+    }
+
+    /// The first slot from which on it can be served, when it may have something for `slot`.
+    /// Whatever it waited for has happened.
+    pub(crate) fn awaken(
+        &mut self,
+        plan: &CellPlan,
+        now: Time,
+        direction: Direction,
+        slot: u64,
+    ) -> u64 {
+        self.half_mut(direction).is_stalled = false;
+        let served_from = plan.frame.slot_from(now.max(self.unserved_until));
+        slot.max(served_from)
+    }
+
+    /// The first slot from `slot` on in which the UE listens for new data.
+    fn listens_from(&self, plan: &CellPlan, slot: u64) -> u64 {
+        let Some(drx) = &plan.config.drx else {
+            return slot;
+        };
+        let start = plan.frame.start_of(slot);
+        let awake = drx.awake_from(start, self.drx_offset, self.awake_until);
+        plan.frame.slot_from(awake)
+    }
+
+    /// New data in either direction: the UE listens on for a while.
+    fn stay_awake(&mut self, plan: &CellPlan, now: Time) {
+        if let Some(drx) = &plan.config.drx {
+            self.awake_until = now.saturating_add(drx.inactivity);
+        }
+    }
+
+    /// The receiver has tried to decode a block that arrived with this SINR. None when it was
+    /// given up meanwhile.
+    pub(crate) fn decode(
+        &mut self,
+        plan: &CellPlan,
+        (direction, process): (Direction, u8),
+        sinr_db: f64,
+        probe: &mut impl Probe,
+    ) -> Option<Decoding> {
+        let LegConfig { ue, cell, .. } = self.config;
+        let resources = plan.resources(direction);
+        let half = self.half_mut(direction);
+        let shape = half.harq.process(process).shape;
+        let judgement = Judgement {
+            harq: &plan.config.harq,
+            fixed: plan.config.fixed_errors,
+            sinr_db,
+        };
+        let code = || resources.code(usize::from(shape.scheme), shape.symbols, shape.units);
+        let decoding = half
+            .harq
+            .decode(process, &judgement, code, &mut half.draws)?;
+        if decoding.is_first
+            && let Adaptation::Reports(reports) = &plan.config.adaptation
+        {
+            half.outer_loop
+                .on_feedback(&reports.outer_loop, decoding.is_ok);
+        }
+        half.counters.lost_blocks += u64::from(decoding.is_lost);
+        if probe.wants_transport_blocks(cell) {
+            let block = half.harq.process(process);
+            let occupied = resources.occupied(shape.symbols, shape.units);
+            probe.transport_block(TransportBlockRow {
+                time_s: plan.frame.start_of(block.slot),
+                cell,
+                ue,
+                direction,
+                sinr_db,
+                cqi: u32::from(block.cqi),
+                mcs: resources.scheme(usize::from(shape.scheme)).index,
+                size_bytes: shape.bytes,
+                n_prb: occupied.resource_blocks,
+                symbols: u32::from(occupied.symbols),
+                process: u32::from(process),
+                round: block.round(),
+                is_ok: decoding.is_ok,
+            });
+        }
+        Some(decoding)
+    }
+
+    /// Radio link failure: nothing is under way any more, and the UE is without service until
+    /// `until`. The contents of blocks go to `lost`, by direction.
+    pub(crate) fn fail(&mut self, until: Time, lost: &mut [Vec<ContentId>; 2]) {
+        self.unserved_until = until;
+        self.requests.reset();
+        self.down.harq.clear(&mut lost[Direction::Downlink.index()]);
+        self.up.harq.clear(&mut lost[Direction::Uplink.index()]);
+    }
+}

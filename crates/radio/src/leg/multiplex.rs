@@ -1,0 +1,111 @@
+//! Which bearers fill a block (logical channel prioritisation, TS 38.321 clause 5.4.3.1.3, TS 36.321
+//! clause 5.4.3.1; base stations are free in their choice, and do the same here).
+
+use super::Content;
+use crate::config::BearerConfig;
+use crate::mac::logical_channel::Bucket;
+use crate::rlc::TransportBlock;
+use fadeout_core::{BearerId, Direction, Time};
+
+/// The logical channels of a leg, most urgent first.
+#[derive(Debug, Default)]
+pub(crate) struct Channels(Vec<Channel>);
+
+/// A logical channel: a bearer with RLC on this leg.
+#[derive(Debug)]
+struct Channel {
+    bearer: BearerId,
+    priority: u8,
+    /// What each direction may send at its prioritised rate.
+    buckets: [Bucket; 2],
+}
+
+/// What fills blocks: the RLC entities that send in a direction of a leg.
+pub(crate) trait RlcQueues {
+    /// Bytes of the STATUS PDU that a bearer has to send.
+    fn status(&self, bearer: BearerId) -> u64;
+    /// Puts up to `grant` bytes of a bearer into a block. The bytes used.
+    fn pull(&mut self, bearer: BearerId, grant: u32, block: &mut TransportBlock) -> u32;
+}
+
+/// What a bearer is asked for as a block is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Its STATUS PDU.
+    Status,
+    /// What its prioritised rate allows.
+    Prioritised,
+    /// More, where there is room.
+    Rest,
+    /// Everything: there is no other.
+    Only,
+}
+
+impl Channels {
+    /// A bearer gets RLC on this leg. Those of one priority are served in the order in which they
+    /// came.
+    pub(crate) fn add(&mut self, bearer: BearerId, config: &BearerConfig) {
+        let bucket = Bucket::new(&config.channel);
+        let priority = config.channel.priority;
+        let behind = |channel: &Channel| channel.priority <= priority;
+        let position = self.0.partition_point(behind);
+        let channel = Channel {
+            bearer,
+            priority,
+            buckets: [bucket; 2],
+        };
+        self.0.insert(position, channel);
+    }
+
+    /// Fills a transport block of `bytes` bytes: STATUS PDUs of all bearers, then each bearer up to
+    /// its prioritised rate, then by priority.
+    pub(crate) fn fill(
+        &mut self,
+        now: Time,
+        direction: Direction,
+        bytes: u32,
+        content: &mut Content,
+        queues: &mut impl RlcQueues,
+    ) {
+        let turns: &[Turn] = if self.0.len() > 1 {
+            &[Turn::Status, Turn::Prioritised, Turn::Rest]
+        } else {
+            &[Turn::Only]
+        };
+        let mut left = bytes;
+        for &turn in turns {
+            for channel in &mut self.0 {
+                let bucket = &mut channel.buckets[direction.index()];
+                let grant = match turn {
+                    Turn::Status => queues.status(channel.bearer).min(u64::from(left)) as u32,
+                    Turn::Prioritised => bucket.allowance(now).min(left),
+                    // One without a limit has had its turn.
+                    Turn::Rest if bucket.is_unlimited() => 0,
+                    Turn::Rest | Turn::Only => left,
+                };
+                if grant == 0 {
+                    continue;
+                }
+                let used = queues.pull(channel.bearer, grant, &mut content.block);
+                if turn == Turn::Prioritised {
+                    bucket.on_served(used);
+                }
+                if used > 0 {
+                    let end = content.block.pdus.len() as u32;
+                    content.bearers.push((channel.bearer, end));
+                }
+                left -= used;
+            }
+        }
+    }
+
+    /// The bearers, most urgent first.
+    pub(crate) fn bearers(&self) -> impl Iterator<Item = BearerId> + '_ {
+        self.0.iter().map(|channel| channel.bearer)
+    }
+
+    /// The bearer at a position of that order.
+    pub(crate) fn bearer(&self, position: usize) -> Option<BearerId> {
+        self.0.get(position).map(|channel| channel.bearer)
+    }
+}

@@ -1,0 +1,239 @@
+//! How a UE gets at the uplink of its cell: scheduling requests, configured grants, buffer status
+//! reports, and asking again.
+//!
+//! Standard: TS 38.321 §5.4.4, §5.4.5.
+
+use super::adaptation::fixed_uplink_scheme;
+use super::{Block, Leg};
+use crate::config::{Adaptation, Shape};
+use crate::plan::CellPlan;
+use fadeout_core::random::Stream;
+use fadeout_core::{Time, UeId, Wake};
+
+/// What the UE did to get uplink slots, and what the base station knows of what it has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct UplinkRequests {
+    /// Slots from a multiple of the period to its opportunities for scheduling requests.
+    offset: u32,
+    /// The same for its configured grant, if it has one.
+    pub(super) occasion: u32,
+    pub(super) has_occasions: bool,
+    /// A scheduling request is under way or waits for its opportunity, since `requested_at`, and
+    /// no grant has followed.
+    is_requested: bool,
+    /// When the latest one is or was sent; zero before the first.
+    requested_at: Time,
+    /// Slots granted and not yet used.
+    outstanding: u32,
+    /// What the UE last reported to have left.
+    reported: u64,
+    /// When it asks again unless a grant comes (retxBSR-Timer).
+    repeat_at: Time,
+    repeat: Wake,
+    /// Base station: a request was heard and not answered.
+    pub(super) is_asked: bool,
+    /// Base station: bytes that wait, as far as reports told, less what was granted since.
+    pub(super) known: u64,
+    /// Base station: all bytes granted so far.
+    granted: u64,
+    /// Base station: `granted` as of the latest block with a report.
+    reported_granted: u64,
+    /// Scheduling requests so far.
+    sent: u64,
+}
+
+/// A scheduling request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// When it is sent.
+    pub slot: u64,
+    /// The first slot in which the base station may answer.
+    pub answered_from: u64,
+}
+
+/// What becomes of the time at which a UE would ask again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    /// It has moved: wait until then.
+    Later,
+    /// A grant is on its way.
+    No,
+    /// It asks again if it has something.
+    Ask,
+}
+
+impl UplinkRequests {
+    pub(super) fn new(ue: UeId, plan: &CellPlan, mut offsets: Stream) -> UplinkRequests {
+        let requests = &plan.config.requests;
+        let drawn = offsets.below(u64::from(requests.period)) as u32;
+        let grant = &plan.config.configured_grant;
+        UplinkRequests {
+            offset: requests.offset.unwrap_or(drawn),
+            occasion: grant.map_or(0, |grant| ue.0 % grant.period),
+            ..UplinkRequests::default()
+        }
+    }
+
+    /// Nothing is under way any more, and nothing known.
+    pub(super) fn reset(&mut self) {
+        *self = UplinkRequests {
+            offset: self.offset,
+            occasion: self.occasion,
+            has_occasions: self.has_occasions,
+            requested_at: self.requested_at,
+            repeat_at: self.repeat_at,
+            repeat: self.repeat,
+            granted: self.granted,
+            reported_granted: self.granted,
+            sent: self.sent,
+            ..UplinkRequests::default()
+        };
+    }
+
+    /// A block of `bytes` is granted. All bytes granted up to and with it.
+    pub(super) fn on_grant(&mut self, bytes: u32) -> u64 {
+        self.is_asked = false;
+        self.outstanding += 1;
+        self.known = self.known.saturating_sub(u64::from(bytes));
+        self.granted += u64::from(bytes);
+        self.granted
+    }
+
+    /// A granted slot is there; `left` bytes stay behind. When the UE sent the request that it
+    /// answers, if it does.
+    pub(super) fn on_granted_slot(
+        &mut self,
+        plan: &CellPlan,
+        now: Time,
+        left: u64,
+    ) -> Option<Time> {
+        let requested_at = self.is_requested.then_some(self.requested_at);
+        self.outstanding -= 1;
+        self.is_requested = false;
+        self.reported = left;
+        if left > 0 {
+            self.repeat_at = now.saturating_add(plan.config.requests.repeat_after);
+        }
+        requested_at
+    }
+
+    /// The base station reads a report of `status` bytes in a block before whose end `granted`
+    /// bytes had been granted.
+    pub(super) fn on_report(&mut self, status: u64, granted: u64) {
+        if granted > self.reported_granted {
+            self.reported_granted = granted;
+            let granted_since = self.granted - granted;
+            self.known = status.saturating_sub(granted_since);
+        }
+    }
+
+    /// Whether the base station knows or will learn that something waits, so that the UE need not
+    /// ask.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.is_requested || self.outstanding > 0 || self.reported > 0
+    }
+
+    /// Scheduling requests so far.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// When to call [`UplinkRequests::on_repeat`], and the generation of that wake-up; none when an
+    /// earlier one is pending.
+    pub(crate) fn arm_repeat(&mut self) -> Option<(Time, u32)> {
+        let at = self.repeat_at;
+        self.repeat.arm(at).map(|generation| (at, generation))
+    }
+
+    /// Whether a wake-up to ask again is the one that was armed last.
+    pub(crate) fn fire_repeat(&mut self, generation: u32) -> bool {
+        self.repeat.fire(generation)
+    }
+
+    /// A UE that was not granted anything for long asks again.
+    pub(crate) fn on_repeat(&mut self, now: Time) -> Repeat {
+        if self.repeat_at > now {
+            return Repeat::Later;
+        }
+        if self.outstanding > 0 {
+            return Repeat::No;
+        }
+        self.is_requested = false;
+        self.reported = 0;
+        Repeat::Ask
+    }
+}
+
+impl Leg {
+    /// Sends a scheduling request at the next opportunity. The UE asks again at
+    /// [`UplinkRequests::arm_repeat`].
+    pub(crate) fn request(&mut self, plan: &CellPlan, now: Time) -> Request {
+        let config = &plan.config.requests;
+        let requests = &mut self.requests;
+        let prohibited_until = match requests.requested_at {
+            Time::ZERO => Time::ZERO,
+            latest => latest.saturating_add(config.prohibit),
+        };
+        let earliest = now.max(prohibited_until).max(self.unserved_until);
+        let earliest = plan.frame.slot_from(earliest);
+        let mut slot = config.opportunity_from(earliest, requests.offset);
+        // In TDD an opportunity counts only in a slot with uplink symbols.
+        let least = plan.config.timing.feedback_symbols.clamp(1, 2);
+        for _ in 0..plan.frame_period() {
+            if plan.frame.format(slot).uplink >= least {
+                break;
+            }
+            slot = config.opportunity_from(slot + 1, requests.offset);
+        }
+        let asked_at = plan.frame.start_of(slot);
+        requests.sent += 1;
+        requests.is_requested = true;
+        requests.is_asked = true;
+        requests.requested_at = asked_at;
+        requests.repeat_at = asked_at.saturating_add(config.repeat_after);
+        self.stay_awake(plan, asked_at);
+        Request {
+            slot,
+            answered_from: plan.config.timing.grant_slot(&plan.frame, slot),
+        }
+    }
+
+    /// Takes the next occasion of the configured grant from `first_slot` on, if there is one: its
+    /// slot and process.
+    pub(crate) fn use_configured_grant(
+        &mut self,
+        plan: &CellPlan,
+        now: Time,
+        first_slot: u64,
+    ) -> Option<(u64, u8)> {
+        let grant = plan.config.configured_grant?;
+        if !self.requests.has_occasions {
+            return None;
+        }
+        let process = self.up.harq.free(u64::MAX)?;
+        let (period, occasion) = (u64::from(grant.period), u64::from(self.requests.occasion));
+        let earliest = plan.frame.slot_from(now.max(self.unserved_until));
+        let earliest = earliest.max(first_slot);
+        let phase = (earliest + period - occasion) % period;
+        let slot = earliest + (period - phase) % period;
+        let symbols = plan.uplink_symbols(slot);
+        let units = grant.units.min(plan.up.units(symbols));
+        let scheme = match plan.config.adaptation {
+            Adaptation::Reports(_) => grant.scheme as u8,
+            _ => fixed_uplink_scheme(plan),
+        };
+        let bytes = plan.up.bytes(symbols, usize::from(scheme), units);
+        if bytes == 0 {
+            return None;
+        }
+        let shape = Shape {
+            scheme,
+            symbols,
+            units,
+            bytes,
+        };
+        let block = Block { shape, cqi: 0 };
+        self.grant(plan, process, block, slot);
+        Some((slot, process))
+    }
+}

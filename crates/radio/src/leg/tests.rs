@@ -1,0 +1,465 @@
+//! A leg alone: slots, measurements, backlogs and RLC are made by hand.
+
+use super::*;
+use crate::config::{BearerConfig, CellConfig, ConfiguredGrant, HarqConfig, ReportedAdaptation};
+use crate::mac::{DrxConfig, LogicalChannel, RequestConfig};
+use crate::phy::harq::FixedErrors;
+use crate::phy::link_adaptation::OuterLoopConfig;
+use crate::plan::Measurement;
+use crate::rlc::{Pdu, TransportBlock};
+use fadeout_core::BearerId;
+use fadeout_core::{Hertz, NullProbe, Point, Rate};
+
+const DOWN: Direction = Direction::Downlink;
+const UP: Direction = Direction::Uplink;
+
+fn millis(millis: u64) -> Time {
+    Time::from_nanos(millis * 1_000_000)
+}
+
+fn plan(config: CellConfig) -> CellPlan {
+    CellPlan::new(CellId(0), config).expect("a cell")
+}
+
+fn lte() -> CellConfig {
+    CellConfig::lte(Point::default(), Hertz(2e9), 50)
+}
+
+/// Every first transmission fails with this chance, and no other one.
+fn failing(first: f64) -> CellConfig {
+    CellConfig {
+        fixed_errors: Some(FixedErrors {
+            first,
+            retransmission: 0.0,
+        }),
+        ..lte()
+    }
+}
+
+fn leg(plan: &CellPlan) -> Leg {
+    let config = LegConfig {
+        id: LegId(0),
+        ue: UeId(0),
+        number: 0,
+        cell: CellId(0),
+        rnti: Rnti(0),
+    };
+    Leg::new(config, plan, 1)
+}
+
+fn shape(bytes: u32) -> Shape {
+    Shape {
+        scheme: 5,
+        symbols: 14,
+        units: 4,
+        bytes,
+    }
+}
+
+fn content() -> ContentId {
+    Contents::new(1000).claim()
+}
+
+/// Sends a new downlink block in `slot` and lets the UE decode it.
+fn exchange(leg: &mut Leg, plan: &CellPlan, slot: u64) -> (u8, Decoding) {
+    let block = (shape(500), 7);
+    let process = leg
+        .start_downlink(plan, (plan.frame.start_of(slot), slot), block, content())
+        .expect("a process is free");
+    leg.down.sent(process, slot, slot + 8);
+    let decoding = leg
+        .decode(plan, (DOWN, process), 0.0, &mut NullProbe)
+        .expect("it was sent");
+    (process, decoding)
+}
+
+#[test]
+fn each_transmission_is_counted_and_only_further_ones_as_retransmissions() {
+    let plan = plan(failing(1.0));
+    let mut leg = leg(&plan);
+    let (process, decoding) = exchange(&mut leg, &plan, 4);
+    assert!(!decoding.is_ok && !decoding.is_lost);
+    let counters = *leg.down.counters();
+    assert_eq!((counters.blocks, counters.retransmissions), (1, 0));
+    assert_eq!(leg.down.repetition(11, 11), None, "not before eight slots");
+    assert_eq!(leg.down.repetition(12, 12), Some((process, shape(500))));
+    leg.down.resume(process, 12);
+    leg.down.sent(process, 12, 20);
+    let again = leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
+    assert!(again.is_some_and(|decoding| decoding.is_new));
+    let (_, _) = exchange(&mut leg, &plan, 13);
+    let counters = *leg.down.counters();
+    assert_eq!(
+        (
+            counters.blocks,
+            counters.retransmissions,
+            counters.lost_blocks
+        ),
+        (3, 1, 0)
+    );
+    assert_eq!(*leg.up.counters(), BlockCounters::default());
+}
+
+#[test]
+fn a_block_that_fails_in_its_last_transmission_is_lost_and_counted() {
+    let plan = plan(CellConfig {
+        harq: HarqConfig {
+            most_transmissions: 1,
+            ..HarqConfig::default()
+        },
+        ..failing(1.0)
+    });
+    let mut leg = leg(&plan);
+    let (process, decoding) = exchange(&mut leg, &plan, 0);
+    assert!(decoding.is_lost);
+    assert_eq!(leg.down.counters().lost_blocks, 1);
+    assert!(leg.down.take_content(process).is_some());
+    assert!(leg.down.is_idle());
+}
+
+#[test]
+fn the_outer_loop_falls_by_its_step_and_rises_by_the_step_that_keeps_its_target() {
+    let with = |first: f64| {
+        let reports = ReportedAdaptation {
+            outer_loop: OuterLoopConfig {
+                step_down_db: 0.5,
+                target_error: 0.1,
+                range_db: (-10.0, 10.0),
+            },
+            ..ReportedAdaptation::every(Span::from_millis(5), Span::from_millis(6))
+        };
+        let plan = plan(CellConfig {
+            adaptation: Adaptation::Reports(reports),
+            ..failing(first)
+        });
+        let mut leg = leg(&plan);
+        let (process, _) = exchange(&mut leg, &plan, 0);
+        let after_first = leg.down.outer_loop.offset_db();
+        if first > 0.0 {
+            // The retransmission succeeds, and says nothing about the scheme.
+            leg.down.resume(process, 8);
+            leg.down.sent(process, 8, 16);
+            leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
+        }
+        assert_eq!(leg.down.outer_loop.offset_db(), after_first);
+        assert_eq!(leg.up.outer_loop.offset_db(), 0.0, "the other direction");
+        after_first
+    };
+    assert_eq!(with(1.0), -0.5);
+    // One error in ten leaves it where it is: 0.5 / 9 up.
+    assert!((with(0.0) - 0.5 / 9.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_scheme_follows_the_report_and_the_outer_loop() {
+    let plan = plan(lte());
+    let mut leg = leg(&plan);
+    let mut asked = Vec::new();
+    let mut scheme = |leg: &mut Leg, slot: u64, cqi: u8| {
+        leg.downlink_scheme(&plan, slot, |measured, _| {
+            asked.push(measured);
+            cqi
+        })
+    };
+    let (good, cqi) = scheme(&mut leg, 11, 9).expect("in range");
+    assert_eq!(cqi, 9);
+    // Until the next report the old one holds; reports come every 5 ms and are 6 ms old.
+    assert_eq!(scheme(&mut leg, 15, 1), Some((good, 9)));
+    assert!(scheme(&mut leg, 16, 4).is_some_and(|(scheme, cqi)| scheme < good && cqi == 4));
+    assert_eq!(scheme(&mut leg, 21, 0), None, "out of range");
+    assert_eq!(asked, [5, 10, 15]);
+    let config = OuterLoopConfig::default();
+    for _ in 0..6 {
+        leg.down.outer_loop.on_feedback(&config, false);
+    }
+    let lower = leg.downlink_scheme(&plan, 26, |_, _| 9);
+    assert!(lower.is_some_and(|(scheme, _)| scheme < good));
+}
+
+/// An uplink whose power suffices for some resource blocks.
+struct Uplink {
+    sinr_db: f64,
+    blocks: u32,
+}
+
+impl UplinkAir for Uplink {
+    fn measure(&mut self, _: u64, measurement: &mut Measurement) {
+        measurement.sinr_db = self.sinr_db;
+    }
+    fn affordable_blocks(&self, available: u32) -> u32 {
+        available.min(self.blocks)
+    }
+    fn spread_db(&self, blocks: u32) -> f64 {
+        -fadeout_core::math::to_db(f64::from(blocks))
+    }
+}
+
+#[test]
+fn uplink_power_is_spread_over_as_many_units_as_it_suffices_for() {
+    let plan = plan(lte());
+    let choose = |blocks, wanted| {
+        let mut air = Uplink {
+            sinr_db: 30.0,
+            blocks,
+        };
+        leg(&plan)
+            .uplink_choice(&plan, 20, (14, 17, wanted), &mut air)
+            .expect("in range")
+    };
+    // Units have three resource blocks.
+    let (all, few) = (choose(50, 1_000_000), choose(8, 1_000_000));
+    assert_eq!((all.units, few.units), (17, 2));
+    assert!(few.scheme > all.scheme, "more power in each");
+    let small = choose(50, 20);
+    assert_eq!(small.units, 1);
+    assert!(small.scheme > all.scheme);
+    let mut air = Uplink {
+        sinr_db: -30.0,
+        blocks: 50,
+    };
+    let far = leg(&plan).uplink_choice(&plan, 20, (14, 17, 100), &mut air);
+    assert_eq!(far, None);
+}
+
+#[test]
+fn when_every_process_is_busy_a_leg_waits_for_feedback() {
+    let plan = plan(CellConfig {
+        harq: HarqConfig {
+            downlink_processes: 1,
+            ..HarqConfig::default()
+        },
+        ..failing(0.0)
+    });
+    let mut leg = leg(&plan);
+    assert!(leg.may_send_new(&plan, 3));
+    let block = (shape(500), 7);
+    let process = leg.start_downlink(&plan, (millis(3), 3), block, content());
+    let process = process.expect("it is free");
+    leg.down.sent(process, 3, 11);
+    assert!(!leg.may_send_new(&plan, 4));
+    assert_eq!(leg.downlink_ready(&plan, 3, (100, None), false), NO_SLOT);
+    assert_eq!(leg.downlink_resumes(), None);
+    leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
+    assert_eq!(leg.downlink_resumes(), Some(11));
+    assert_eq!(leg.downlink_ready(&plan, 8, (100, None), false), 11);
+    // Without data it waits for the next packet, and out of range for 40 ms.
+    assert_eq!(leg.downlink_ready(&plan, 8, (0, None), false), NO_SLOT);
+    assert_eq!(
+        leg.downlink_ready(&plan, 8, (0, Some(millis(20))), false),
+        20
+    );
+    assert_eq!(leg.downlink_ready(&plan, 8, (100, None), true), 48);
+}
+
+#[test]
+fn a_block_too_small_for_anything_is_followed_by_the_next_slot() {
+    let leg = leg(&plan(lte()));
+    assert_eq!(leg.ready_after_nothing(5, 20, 1000), 6);
+    // A large one that stays empty meets a closed window.
+    assert_eq!(leg.ready_after_nothing(5, 2000, 100_000), NO_SLOT);
+}
+
+#[test]
+fn a_sleeping_ue_is_sent_nothing_new_until_it_listens() {
+    let plan = plan(CellConfig {
+        drx: Some(DrxConfig {
+            cycle: Span::from_millis(40),
+            on_duration: Span::from_millis(4),
+            inactivity: Span::from_millis(10),
+        }),
+        ..failing(0.0)
+    });
+    let mut leg = leg(&plan);
+    leg.drx_offset = Span::from_millis(7);
+    assert!(!leg.may_send_new(&plan, 20));
+    assert_eq!(leg.downlink_ready(&plan, 20, (100, None), false), 47);
+    assert!(leg.may_send_new(&plan, 47));
+    // New data keeps it awake for 10 ms more.
+    exchange(&mut leg, &plan, 50);
+    assert!(leg.may_send_new(&plan, 59) && !leg.may_send_new(&plan, 60));
+}
+
+#[test]
+fn a_ue_asks_at_its_opportunity_and_again_when_nobody_answers() {
+    let plan = plan(CellConfig {
+        requests: RequestConfig {
+            offset: Some(3),
+            prohibit: Span::from_millis(15),
+            ..RequestConfig::every(10)
+        },
+        ..lte()
+    });
+    let mut leg = leg(&plan);
+    assert!(!leg.requests.is_heard());
+    let request = leg.request(&plan, millis(5));
+    // Heard in slot 13; three slots later and the next one at the earliest answers.
+    assert_eq!((request.slot, request.answered_from), (13, 17));
+    assert!(leg.requests.is_heard());
+    assert_eq!(leg.uplink_wanted(&plan), 256, "the first grant");
+    let (at, generation) = leg.requests.arm_repeat().expect("it will ask again");
+    assert_eq!(at, millis(113));
+    assert!(leg.requests.fire_repeat(generation));
+    assert_eq!(leg.requests.on_repeat(millis(100)), Repeat::Later);
+    assert_eq!(leg.requests.on_repeat(at), Repeat::Ask);
+    assert_eq!(leg.request(&plan, at).slot, 113);
+    // sr-ProhibitTimer: the next opportunity is too soon.
+    leg.requests.reset();
+    assert_eq!(leg.request(&plan, at).slot, 133);
+    assert_eq!(leg.requests.sent(), 3);
+}
+
+#[test]
+fn a_report_tells_what_is_left_less_what_was_granted_since() {
+    let plan = plan(failing(0.0));
+    let mut leg = leg(&plan);
+    leg.request(&plan, Time::ZERO);
+    let block = |bytes| Block {
+        shape: shape(bytes),
+        cqi: 7,
+    };
+    leg.grant(&plan, 0, block(256), 20);
+    assert!(!leg.may_be_granted(12, 20), "one block in a slot");
+    assert_eq!(leg.uplink_wanted(&plan), 0, "answered");
+    // It has 1000 bytes left, and reports the upper end of their range: 1132.
+    let requested_at = leg.on_filled(&plan, millis(20), 0, (None, 1000));
+    assert!(requested_at.is_some());
+    let decoded_at = leg.send_uplink(&plan, (0, 20), 5.0);
+    assert_eq!(decoded_at, Time::from_nanos(22_500_000));
+    leg.grant(&plan, 1, block(132), 21);
+    let decoding = leg.decode(&plan, (UP, 0), 0.0, &mut NullProbe);
+    assert!(decoding.is_some_and(|decoding| decoding.is_new));
+    leg.on_report(0);
+    // Two bytes for the next report.
+    assert_eq!(leg.uplink_wanted(&plan), 1000 + 2);
+    assert_eq!(leg.uplink_resumes(&plan, 0), Some(24));
+    // A grant without anything to send is skipped, and the base station knows.
+    leg.on_filled(&plan, millis(21), 1, (None, 0));
+    leg.skip_grant(1, 21);
+    assert_eq!(leg.uplink_wanted(&plan), 0);
+    assert!(!leg.requests.is_heard());
+}
+
+#[test]
+fn a_configured_grant_needs_no_request() {
+    let plan = plan(CellConfig {
+        configured_grant: Some(ConfiguredGrant {
+            period: 8,
+            units: 3,
+            scheme: 4,
+        }),
+        ..lte()
+    });
+    let mut leg = leg(&plan);
+    leg.requests.occasion = 5;
+    assert_eq!(leg.use_configured_grant(&plan, millis(6), 0), None);
+    leg.keep_occasions();
+    assert_eq!(leg.use_configured_grant(&plan, millis(6), 0), Some((13, 0)));
+    assert_eq!(leg.up.block(0).shape.units, 3);
+    assert_eq!(
+        leg.use_configured_grant(&plan, millis(6), 14),
+        Some((21, 1))
+    );
+}
+
+#[test]
+fn a_failed_leg_forgets_everything_and_is_without_service() {
+    let plan = plan(failing(1.0));
+    let mut leg = leg(&plan);
+    exchange(&mut leg, &plan, 0);
+    leg.request(&plan, millis(1));
+    let mut lost = [Vec::new(), Vec::new()];
+    leg.fail(millis(200), &mut lost);
+    assert_eq!(lost.map(|contents| contents.len()), [1, 0]);
+    assert!(!leg.requests.is_heard() && leg.down.is_idle());
+    assert_eq!(leg.awaken(&plan, millis(2), DOWN, 3), 200);
+    assert!(leg.request(&plan, millis(2)).slot >= 200);
+    // What arrives of it later is nobody's.
+    let late = leg.decode(&plan, (DOWN, 0), 0.0, &mut NullProbe);
+    assert_eq!(late, None);
+}
+
+#[test]
+fn a_second_leg_has_streams_of_its_own() {
+    let plan = plan(failing(0.5));
+    let fates = |number| {
+        let mut leg = leg(&plan);
+        leg = Leg::new(
+            LegConfig {
+                number,
+                ..leg.config
+            },
+            &plan,
+            1,
+        );
+        let mut draw = |n: u64| exchange(&mut leg, &plan, 9 * n).1.is_ok;
+        (0..8).map(&mut draw).collect::<Vec<_>>()
+    };
+    assert_ne!(fates(0), fates(1));
+}
+
+/// RLC queues with bytes of STATUS and of data.
+struct Waiting(Vec<(u32, u32)>);
+
+impl RlcQueues for Waiting {
+    fn status(&self, bearer: BearerId) -> u64 {
+        u64::from(self.0[bearer.index()].0)
+    }
+    fn pull(&mut self, bearer: BearerId, grant: u32, block: &mut TransportBlock) -> u32 {
+        let (status, data) = &mut self.0[bearer.index()];
+        let of_status = grant.min(*status);
+        let of_data = (grant - of_status).min(*data);
+        *status -= of_status;
+        *data -= of_data;
+        if of_status + of_data > 0 {
+            block.pdus.push(Pdu::default());
+        }
+        of_status + of_data
+    }
+}
+
+#[test]
+fn status_goes_first_then_the_prioritised_rates_then_priority() {
+    let plan = plan(lte());
+    let mut leg = leg(&plan);
+    let bearer = |priority, rate: Option<u64>| BearerConfig {
+        channel: LogicalChannel {
+            priority,
+            prioritised_bit_rate: rate.map(Rate::from_bits_per_sec),
+            bucket_size_duration: Span::from_millis(100),
+        },
+        ..BearerConfig::lte(UeId(0))
+    };
+    // The lower number is the more urgent, whatever the order in which they come.
+    leg.channels.add(BearerId(0), &bearer(9, Some(800_000)));
+    leg.channels.add(BearerId(1), &bearer(3, Some(0)));
+    leg.channels.add(BearerId(2), &bearer(9, Some(0)));
+    assert!(
+        leg.channels
+            .bearers()
+            .eq([BearerId(1), BearerId(0), BearerId(2)])
+    );
+    assert_eq!(leg.channels.bearer(1), Some(BearerId(0)));
+    let mut queues = Waiting(vec![(0, 9000), (0, 500), (60, 9000)]);
+    let mut content = Content::default();
+    // 800 kbit/s for 50 ms: 5000 bytes.
+    leg.channels
+        .fill(millis(50), DOWN, 6000, &mut content, &mut queues);
+    assert_eq!(queues.0, [(0, 9000 - 5440), (0, 0), (0, 9000)]);
+    let runs: Vec<_> = content.runs().collect();
+    let order = [BearerId(2), BearerId(0), BearerId(1), BearerId(0)];
+    assert!(runs.iter().map(|(bearer, _)| *bearer).eq(order));
+    assert_eq!(runs.last(), Some(&(BearerId(0), 3..4)));
+}
+
+#[test]
+fn an_only_bearer_gets_the_whole_block() {
+    let plan = plan(lte());
+    let mut leg = leg(&plan);
+    leg.channels.add(BearerId(0), &BearerConfig::lte(UeId(0)));
+    let mut queues = Waiting(vec![(60, 9000)]);
+    let mut content = Content::default();
+    leg.channels
+        .fill(Time::ZERO, UP, 1000, &mut content, &mut queues);
+    assert_eq!(queues.0, [(0, 9000 - 940)]);
+    assert_eq!(content.bearers, [(BearerId(0), 1)]);
+}

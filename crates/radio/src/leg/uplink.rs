@@ -1,0 +1,137 @@
+//! The uplink of a leg: what the base station grants, and what the UE does with it.
+
+use super::{ContentId, Leg};
+use crate::config::{AirInterface, NO_SLOT, Shape};
+use crate::plan::CellPlan;
+use crate::wire::BufferStatus;
+use fadeout_core::Time;
+
+/// Resources of a new block, and the CQI that its scheme follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub shape: Shape,
+    pub cqi: u8,
+}
+
+impl Leg {
+    /// Bytes that the base station means to grant.
+    pub(crate) fn uplink_wanted(&self, plan: &CellPlan) -> u64 {
+        if self.requests.known > 0 {
+            self.requests.known + u64::from(status_format(plan.config.air).size())
+        } else if self.requests.is_asked {
+            u64::from(plan.config.requests.first_grant)
+        } else {
+            0
+        }
+    }
+
+    /// Whether slot `target` may be granted in `slot`.
+    pub(crate) fn may_be_granted(&self, slot: u64, target: u64) -> bool {
+        self.up.last_slot != target && self.up.harq.free(slot).is_some()
+    }
+
+    /// From which slot on it may next be granted something, after `slot`.
+    pub(crate) fn uplink_ready(
+        &mut self,
+        plan: &CellPlan,
+        slot: u64,
+        is_out_of_range: bool,
+    ) -> u64 {
+        let wants = self.uplink_wanted(plan) > 0;
+        let half = &mut self.up;
+        let mut ready = half.harq.waiting_from();
+        half.is_stalled = false;
+        if is_out_of_range {
+            ready = Some(slot + plan.recheck_slots());
+        } else if wants {
+            match half.harq.free_from() {
+                Some(from) => ready = Some(ready.map_or(from, |ready| ready.min(from))),
+                None => half.is_stalled = true,
+            }
+        }
+        ready.map_or(NO_SLOT, |ready| ready.max(slot + 1))
+    }
+
+    /// A process for a block that is granted in `slot`.
+    pub(crate) fn free_uplink(&self, slot: u64) -> Option<u8> {
+        self.up.harq.free(slot)
+    }
+
+    /// Books a new block for slot `target`, which is to come.
+    pub(crate) fn grant(&mut self, plan: &CellPlan, process: u8, block: Block, target: u64) {
+        let first_at = plan.frame.start_of(target);
+        self.stay_awake(plan, first_at);
+        let granted = self.requests.on_grant(block.shape.bytes);
+        let started = self.up.harq.start(process, block.shape, first_at);
+        started.granted = granted;
+        started.cqi = block.cqi;
+        self.up.last_slot = target;
+    }
+
+    /// Bytes for data in a block of `bytes`, beside its buffer status report.
+    pub(crate) fn room_beside_report(plan: &CellPlan, bytes: u32) -> u32 {
+        bytes.saturating_sub(status_format(plan.config.air).size())
+    }
+
+    /// The UE has filled a new block and has `left` bytes left, which it reports. Since when it had
+    /// asked for the block, if it had. It asks again at [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat) if anything is left.
+    pub(crate) fn on_filled(
+        &mut self,
+        plan: &CellPlan,
+        now: Time,
+        process: u8,
+        (content, left): (Option<ContentId>, u64),
+    ) -> Option<Time> {
+        let block = self.up.harq.process_mut(process);
+        block.status = status_format(plan.config.air).reported(left);
+        block.content = content;
+        self.requests.on_granted_slot(plan, now, left)
+    }
+
+    /// A grant is not used, as nothing is there that fits.
+    pub(crate) fn skip_grant(&mut self, process: u8, slot: u64) {
+        self.up.harq.skip(process, slot);
+        self.requests.known = 0;
+    }
+
+    /// A block goes out in `slot` with this power in each resource block. When the base station has
+    /// tried to decode it.
+    pub(crate) fn send_uplink(
+        &mut self,
+        plan: &CellPlan,
+        (process, slot): (u8, u64),
+        block_power_dbm: f64,
+    ) -> Time {
+        let timing = &plan.config.timing;
+        let end_at = plan.frame.start_of(slot + 1);
+        let again_from = timing.reaction_slot(&plan.frame, end_at);
+        self.up.sent(process, slot, again_from);
+        self.up.harq.process_mut(process).block_power_dbm = block_power_dbm;
+        end_at.saturating_add(timing.base_decoding)
+    }
+
+    /// The base station has decoded a new block, and reads the report in it.
+    pub(crate) fn on_report(&mut self, process: u8) {
+        let block = self.up.harq.process(process);
+        self.requests.on_report(block.status, block.granted);
+    }
+
+    /// From which slot on there is something to grant again after a block was received, if there
+    /// is: no earlier than its repetition.
+    pub(crate) fn uplink_resumes(&self, plan: &CellPlan, process: u8) -> Option<u64> {
+        let wants = self.uplink_wanted(plan) > 0;
+        let harq = &self.up.harq;
+        let again_from = harq.process(process).again_from();
+        let free = if wants { harq.free_from() } else { None };
+        let waiting = harq.waiting_from().into_iter();
+        waiting.chain(free.map(|from| from.max(again_from))).min()
+    }
+}
+
+/// The buffer status reports of a generation.
+pub(crate) fn status_format(air: AirInterface) -> BufferStatus {
+    match air {
+        AirInterface::Lte { .. } => BufferStatus::Lte,
+        AirInterface::Nr { .. } => BufferStatus::Nr,
+    }
+}

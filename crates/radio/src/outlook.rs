@@ -1,0 +1,225 @@
+//! When a UE is cut off from a cell, known before it is: cross-layer notices to transports are made
+//! from this.
+//!
+//! The channel is a function of seed, time and places. So a second copy of it, asked on the grid of
+//! instants at which the radio access asks its own, tells what that will do and disturbs nothing.
+
+use crate::access::{CellConfig, UeConfig};
+use crate::channel::{
+    ChannelConfig, ConfigError, Environment, LargeScale, LineOfSight, LinkEnds, LinkKey, State,
+};
+use fadeout_core::{CellId, Kinematics, Motion, Span, Time, UeId};
+use std::collections::BTreeMap;
+
+/// The channels of all cells, to be asked ahead of time.
+#[derive(Debug)]
+pub struct Outlook {
+    cells: Vec<CellConfig>,
+    seed: u64,
+    environments: BTreeMap<CellId, Environment>,
+}
+
+impl Outlook {
+    /// The channels of `cells` under a run's seed.
+    pub fn new(cells: Vec<CellConfig>, seed: u64) -> Outlook {
+        Outlook {
+            cells,
+            seed,
+            environments: BTreeMap::new(),
+        }
+    }
+
+    /// The times that begin before `until` during which a UE is cut off from a cell, with the UE where `motion`
+    /// has it: the direct path is in outage, the beams are being found again, or blockage (or the
+    /// reflected path that stands for it) costs more than the threshold of beam failure.
+    ///
+    /// Each begins and ends at an instant of the cell's gain period; one that lasts at `until` ends
+    /// after it. None of a UE whose SINR is given.
+    ///
+    /// # Errors
+    /// When the cell's channel cannot be built.
+    pub fn outages<M: Motion>(
+        &mut self,
+        (ue, config): (UeId, &UeConfig),
+        cell: CellId,
+        until: Time,
+        motion: &mut M,
+    ) -> Result<Vec<(Time, Time)>, ConfigError> {
+        if config.fixed_sinr.is_some() {
+            return Ok(Vec::new());
+        }
+        let key = self.key(ue, cell);
+        let mut channel = self.environment(cell)?.link(key);
+        let CellConfig {
+            site, gain_period, ..
+        } = self.cells[cell.index()];
+        let described = &self.cells[cell.index()].channel;
+        let by_geometry = described.line_of_sight == LineOfSight::Geometry;
+        let threshold_db = threshold_db(described);
+        let mut outages = Vec::new();
+        let mut began_at = None;
+        let mut at = Time::ZERO;
+        while at <= until {
+            let position = motion.at(config.node, at);
+            let mut ends = LinkEnds::new(Kinematics::at_rest(site), position);
+            if by_geometry {
+                ends.is_los = Some(motion.is_clear(site, position.position));
+            }
+            channel.large_scale_db(at, &ends);
+            if is_cut_off(channel.large_scale(), threshold_db) {
+                began_at.get_or_insert(at);
+            } else if let Some(began_at) = began_at.take() {
+                outages.push((began_at, at));
+            }
+            // A period of zero is refused where the cell is checked.
+            at = at.saturating_add(gain_period.max(Span::from_nanos(1)));
+        }
+        outages.extend(began_at.filter(|&it| it < until).map(|it| (it, at)));
+        Ok(outages)
+    }
+
+    /// As the radio access has it: cells of one place are one site, called by its first cell.
+    fn key(&self, ue: UeId, cell: CellId) -> LinkKey {
+        let site = self.cells[cell.index()].site;
+        let first = self.cells.iter().position(|other| other.site == site);
+        LinkKey {
+            site: first.map_or(cell.0, |first| first as u32),
+            cell: cell.0,
+            ue: ue.0,
+        }
+    }
+
+    fn environment(&mut self, cell: CellId) -> Result<&mut Environment, ConfigError> {
+        use std::collections::btree_map::Entry;
+        match self.environments.entry(cell) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let described = &self.cells[cell.index()];
+                let config = ChannelConfig {
+                    carrier: described.carrier,
+                    ..described.channel.clone()
+                };
+                Ok(place.insert(Environment::new(config, self.seed)?))
+            }
+        }
+    }
+}
+
+/// The loss that counts as a failure of a beam, and here as a blockage.
+fn threshold_db(channel: &ChannelConfig) -> f64 {
+    let failure = channel.beams.as_ref().and_then(|beams| beams.failure);
+    failure.unwrap_or_default().threshold_db
+}
+
+fn is_cut_off(look: &LargeScale, threshold_db: f64) -> bool {
+    look.state == State::Outage || look.is_recovering || look.blockage_db > threshold_db
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::antenna::{BeamFailure, BeamManagement};
+    use crate::channel::blockage::{Blockage, Interval, Periodic, Phase, Scripted};
+    use crate::channel::path_loss::{FreeSpace, PathLoss};
+    use fadeout_core::{Decibel, Hertz, NodeId, Point};
+
+    struct Still;
+
+    impl Motion for Still {
+        fn at(&mut self, _node: NodeId, _time: Time) -> Kinematics {
+            Kinematics::at_rest(Point::new(50.0, 0.0, 1.5))
+        }
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn outages(channel: ChannelConfig, ue: &UeConfig, until: Time) -> Vec<(Time, Time)> {
+        let cell = CellConfig {
+            channel: ChannelConfig {
+                path_loss: PathLoss::FreeSpace(FreeSpace),
+                ..channel
+            },
+            ..CellConfig::lte(Point::new(0.0, 0.0, 10.0), Hertz(28e9), 100)
+        };
+        let mut outlook = Outlook::new(vec![cell], 1);
+        let ue = (UeId(0), ue);
+        let found = outlook.outages(ue, CellId(0), until, &mut Still);
+        found.expect("a channel")
+    }
+
+    fn periodic(loss_db: f64) -> ChannelConfig {
+        ChannelConfig {
+            blockages: vec![Blockage::Periodic(Periodic {
+                phase: Phase::At(ms(1000)),
+                period: Span::from_secs(2),
+                duration: Span::from_millis(500),
+                loss_db,
+            })],
+            ..ChannelConfig::default()
+        }
+    }
+
+    #[test]
+    fn a_deep_blockage_cuts_off_for_as_long_as_it_lasts() {
+        let ue = UeConfig::new(NodeId(0));
+        let expected = [(ms(1000), ms(1500)), (ms(3000), ms(3500))];
+        assert_eq!(outages(periodic(25.0), &ue, ms(4_900)), expected);
+        // One that costs less than a beam failure does not.
+        assert_eq!(outages(periodic(9.0), &ue, ms(4_900)), []);
+    }
+
+    #[test]
+    fn a_blockage_at_the_end_ends_after_it() {
+        let ue = UeConfig::new(NodeId(0));
+        let found = outages(periodic(25.0), &ue, ms(1_200));
+        assert_eq!(found, [(ms(1000), ms(1201))]);
+    }
+
+    #[test]
+    fn a_given_sinr_is_never_blocked() {
+        let mut ue = UeConfig::new(NodeId(0));
+        ue.fixed_sinr = Some(crate::access::FixedSinr {
+            downlink: Decibel(20.0),
+            uplink: Decibel(20.0),
+        });
+        assert_eq!(outages(periodic(25.0), &ue, ms(4_900)), []);
+    }
+
+    #[test]
+    fn a_reflected_path_ends_the_outage_when_beam_recovery_has_found_it() {
+        let interval = Interval {
+            from: ms(1000),
+            until: ms(2000),
+            loss_db: 30.0,
+        };
+        let failure = BeamFailure {
+            reflection_loss_db: Some(8.0),
+            ..BeamFailure::default()
+        };
+        let channel = ChannelConfig {
+            blockages: vec![Blockage::Scripted(Scripted {
+                intervals: [interval].into(),
+            })],
+            beams: Some(BeamManagement {
+                failure: Some(failure),
+                ..BeamManagement::default()
+            }),
+            ..ChannelConfig::default()
+        };
+        let period = channel.beams.as_ref().map(|beams| beams.tracking_period);
+        let found = outages(channel, &UeConfig::new(NodeId(0)), ms(5_000));
+        let [(from, to)] = found[..] else {
+            panic!("one outage: {found:?}");
+        };
+        assert_eq!(from, ms(1000));
+        // Three failed measurements, the first up to a period after the beginning, and 20 ms of
+        // recovery; two instants of the gain grid between.
+        let most = period.expect("beams") * 3 + Span::from_millis(20 + 2);
+        assert!(
+            to > ms(1020) && to <= ms(1000).saturating_add(most),
+            "{to:?}"
+        );
+    }
+}

@@ -1,0 +1,387 @@
+//! A slot in units, and what a transport block of some units carries.
+
+use crate::config::{Adaptation, AirInterface, CellConfig, Sharing};
+use crate::phy::code_block::{ChannelCode, TransportBlock, TransportCode};
+use crate::phy::link_adaptation::{LinkAdaptation, LinkAdaptationConfig};
+use crate::phy::lte::{self, LteAllocation, LteElements};
+use crate::phy::mcs::Mcs;
+use crate::phy::mutual_information::Modulation;
+use crate::phy::tbs::{Allocation, nr_transport_block};
+use crate::phy::{PhyError, cqi::CqiTable};
+use fadeout_core::{Direction, Rate, Span};
+
+/// Resource elements of a resource block that one symbol of DM-RS takes (TS 38.214 clause
+/// 5.1.6.2, type 1, no data beside it).
+const DMRS_ELEMENTS: u32 = 12;
+/// Resource elements of an LTE uplink resource block pair without its two symbols of DM-RS.
+const LTE_UPLINK_ELEMENTS: LteElements = LteElements { per_block: 144 };
+
+/// One direction of a cell: its units, its schemes, and the sizes of its transport blocks.
+#[derive(Debug, Clone)]
+pub(crate) struct Resources {
+    direction: Direction,
+    sharing: Sharing,
+    air: AirInterface,
+    resource_blocks: u32,
+    layers: u32,
+    group: u32,
+    // Symbols of a whole slot.
+    slot_symbols: u8,
+    elements: LteElements,
+    adaptation: Option<LinkAdaptation>,
+    schemes: Vec<Mcs>,
+    // Bytes by symbols, scheme and units less one; a row is `most_units` long. Time sharing has
+    // one block of rows, as its units are the symbols.
+    sizes: Vec<Vec<u32>>,
+    most_units: u32,
+}
+
+/// Resources that a transport block occupies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Occupied {
+    /// Resource blocks.
+    pub resource_blocks: u32,
+    /// Symbols.
+    pub symbols: u8,
+}
+
+impl Resources {
+    /// The resources of one direction of a cell whose slots have `slot_symbols` symbols, of which
+    /// data may have any number in `data_symbols`.
+    pub(crate) fn new(
+        cell: &CellConfig,
+        direction: Direction,
+        slot: Span,
+        slot_symbols: u8,
+        data_symbols: &[u8],
+    ) -> Result<Resources, PhyError> {
+        let elements = match direction {
+            Direction::Downlink => LteElements::default(),
+            Direction::Uplink => LTE_UPLINK_ELEMENTS,
+        };
+        let (adaptation, schemes) = adaptation(cell, direction, elements)?;
+        let group = group_size(cell);
+        let most_units = match cell.sharing {
+            Sharing::Frequency => cell.resource_blocks.div_ceil(group),
+            Sharing::Time => u32::from(slot_symbols),
+        };
+        let mut resources = Resources {
+            direction,
+            sharing: cell.sharing,
+            air: cell.air,
+            resource_blocks: cell.resource_blocks,
+            layers: cell.layers,
+            group,
+            slot_symbols,
+            elements,
+            adaptation,
+            schemes,
+            sizes: vec![Vec::new(); usize::from(slot_symbols) + 1],
+            most_units,
+        };
+        let rate = match cell.adaptation {
+            Adaptation::FixedRate { downlink, uplink } => Some(match direction {
+                Direction::Downlink => downlink,
+                Direction::Uplink => uplink,
+            }),
+            _ => None,
+        };
+        match cell.sharing {
+            Sharing::Time => resources.sizes[0] = resources.table(slot_symbols, rate, slot),
+            Sharing::Frequency => {
+                for &symbols in data_symbols {
+                    resources.sizes[usize::from(symbols)] = resources.table(symbols, rate, slot);
+                }
+            }
+        }
+        Ok(resources)
+    }
+
+    fn table(&self, symbols: u8, rate: Option<Rate>, slot: Span) -> Vec<u32> {
+        let mut table = Vec::with_capacity(self.schemes.len() * self.most_units as usize);
+        for scheme in 0..self.schemes.len() {
+            for units in 1..=self.most_units {
+                table.push(match rate {
+                    Some(rate) => {
+                        let bits = rate.as_bits_per_sec() as f64 * slot.as_secs_f64();
+                        let share = f64::from(units) / f64::from(self.most_units);
+                        // A hair more, lest a whole number of bytes falls below itself.
+                        (bits / 8.0 * share + 1e-6) as u32
+                    }
+                    None => self.compute_bits(scheme, self.occupied(symbols, units)) / 8,
+                });
+            }
+        }
+        table
+    }
+
+    /// Units of a slot with `symbols` symbols for data.
+    pub(crate) fn units(&self, symbols: u8) -> u32 {
+        match self.sharing {
+            Sharing::Time => u32::from(symbols),
+            Sharing::Frequency if symbols == 0 => 0,
+            Sharing::Frequency => self.most_units,
+        }
+    }
+
+    /// Least units of a grant: with symbols as units, one of them is the DM-RS.
+    pub(crate) fn least_units(&self) -> u32 {
+        match self.sharing {
+            Sharing::Time => 2.min(self.most_units),
+            Sharing::Frequency => 1,
+        }
+    }
+
+    /// What `units` of a slot with `symbols` data symbols occupy.
+    pub(crate) fn occupied(&self, symbols: u8, units: u32) -> Occupied {
+        match self.sharing {
+            Sharing::Time => Occupied {
+                resource_blocks: self.resource_blocks,
+                symbols: units.min(255) as u8,
+            },
+            Sharing::Frequency => Occupied {
+                resource_blocks: (units * self.group).min(self.resource_blocks),
+                symbols,
+            },
+        }
+    }
+
+    /// Bytes of the transport block of `units` units with scheme number `scheme`.
+    #[inline]
+    pub(crate) fn bytes(&self, symbols: u8, scheme: usize, units: u32) -> u32 {
+        if units == 0 {
+            return 0;
+        }
+        let table = match self.sharing {
+            Sharing::Time => &self.sizes[0],
+            Sharing::Frequency => &self.sizes[usize::from(symbols)],
+        };
+        let row = scheme * self.most_units as usize;
+        table
+            .get(row + units.min(self.most_units) as usize - 1)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// The fewest of at most `most` units that carry `bytes`; `most` when none does.
+    pub(crate) fn units_for(&self, symbols: u8, scheme: usize, bytes: u64, most: u32) -> u32 {
+        let least = self.least_units();
+        if most <= least || u64::from(self.bytes(symbols, scheme, most)) <= bytes {
+            return most;
+        }
+        let (mut low, mut high) = (least, most);
+        while low < high {
+            let middle = (low + high) / 2;
+            if u64::from(self.bytes(symbols, scheme, middle)) >= bytes {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    }
+
+    /// Link adaptation, unless the rate is fixed.
+    pub(crate) fn adaptation(&self) -> Option<&LinkAdaptation> {
+        self.adaptation.as_ref()
+    }
+
+    /// Number of the scheme `mcs` in [`Resources::scheme`]'s order.
+    pub(crate) fn position(&self, mcs: &Mcs) -> usize {
+        // Tables count from zero without gaps, so the index is the position.
+        (mcs.index as usize).min(self.schemes.len() - 1)
+    }
+
+    /// Scheme number `position`.
+    pub(crate) fn scheme(&self, position: usize) -> &Mcs {
+        &self.schemes[position]
+    }
+
+    /// What the error model needs to know of a transport block.
+    pub(crate) fn code(&self, scheme: usize, symbols: u8, units: u32) -> TransportCode {
+        let occupied = self.occupied(symbols, units);
+        let (code, elements) = match self.air {
+            AirInterface::Lte { .. } => (ChannelCode::Turbo, self.lte_elements(occupied)),
+            AirInterface::Nr { .. } => {
+                let elements = allocation(occupied).resource_elements() * self.layers;
+                (ChannelCode::Ldpc, f64::from(elements))
+            }
+        };
+        TransportCode::new(&TransportBlock {
+            code,
+            gap: code.gap(),
+            modulation: self.schemes[scheme].modulation,
+            payload: 8 * self.bytes(symbols, scheme, units),
+            elements,
+        })
+    }
+
+    fn compute_bits(&self, scheme: usize, occupied: Occupied) -> u32 {
+        let mcs = &self.schemes[scheme];
+        match self.air {
+            AirInterface::Lte { tti } => {
+                let index = lte::schemes(self.direction)[scheme].tbs_index;
+                let bits = lte_allocation(occupied, self.layers, tti).transport_block(index);
+                // Special subframes of TDD carry their share.
+                bits * u32::from(occupied.symbols) / u32::from(self.slot_symbols)
+            }
+            AirInterface::Nr { .. } => nr_transport_block(
+                allocation(occupied).resource_elements(),
+                mcs.modulation,
+                mcs.code_rate,
+                self.layers,
+                1.0,
+            ),
+        }
+    }
+
+    fn lte_elements(&self, occupied: Occupied) -> f64 {
+        let AirInterface::Lte { tti } = self.air else {
+            return 0.0;
+        };
+        let share = f64::from(occupied.symbols) / f64::from(self.slot_symbols);
+        self.elements
+            .of(&lte_allocation(occupied, self.layers, tti))
+            * share
+    }
+}
+
+fn lte_allocation(occupied: Occupied, layers: u32, tti: Span) -> LteAllocation {
+    LteAllocation {
+        resource_blocks: occupied.resource_blocks,
+        layers,
+        tti,
+    }
+}
+
+fn allocation(occupied: Occupied) -> Allocation {
+    Allocation {
+        resource_blocks: occupied.resource_blocks,
+        symbols: occupied.symbols,
+        dmrs: DMRS_ELEMENTS,
+        overhead: 0,
+    }
+}
+
+/// Resource blocks of a group: TS 36.213 Table 7.1.6.1-1, TS 38.214 Table 5.1.2.2.1-1
+/// configuration 1. Carriers wider than the standard's have groups of 16.
+fn group_size(cell: &CellConfig) -> u32 {
+    match (cell.air, cell.resource_blocks) {
+        (AirInterface::Lte { .. }, 0..=10) => 1,
+        (AirInterface::Lte { .. }, 11..=26) => 2,
+        (AirInterface::Lte { .. }, 27..=63) => 3,
+        (AirInterface::Lte { .. }, _) => 4,
+        (AirInterface::Nr { .. }, 0..=36) => 2,
+        (AirInterface::Nr { .. }, 37..=72) => 4,
+        (AirInterface::Nr { .. }, 73..=144) => 8,
+        (AirInterface::Nr { .. }, _) => 16,
+    }
+}
+
+/// Code block and number of them that schemes are chosen for: a large transport block.
+const TYPICAL_BLOCK_BITS: f64 = 8448.0;
+const TYPICAL_BLOCKS: u32 = 2;
+
+fn adaptation(
+    cell: &CellConfig,
+    direction: Direction,
+    elements: LteElements,
+) -> Result<(Option<LinkAdaptation>, Vec<Mcs>), PhyError> {
+    let (cqi_table, mcs_table, target_error, fixed) = match cell.adaptation {
+        Adaptation::Reports(reports) => (
+            reports.cqi_table,
+            reports.mcs_table,
+            reports.target_error,
+            None,
+        ),
+        Adaptation::FixedScheme { index, table } => (CqiTable::Qam64, table, 0.1, Some(index)),
+        Adaptation::FixedRate { .. } => {
+            let only = Mcs {
+                index: 0,
+                modulation: Modulation::Qpsk,
+                code_rate: 0.5,
+                efficiency: 1.0,
+            };
+            return Ok((None, vec![only]));
+        }
+    };
+    let (schemes, code) = match cell.air {
+        AirInterface::Nr { .. } => (mcs_table.rows().to_vec(), ChannelCode::Ldpc),
+        AirInterface::Lte { tti } => {
+            let full = LteAllocation {
+                resource_blocks: cell.resource_blocks,
+                layers: cell.layers,
+                tti,
+            };
+            (lte::rates(direction, &full, elements), ChannelCode::Turbo)
+        }
+    };
+    let adaptation = LinkAdaptation::new(&LinkAdaptationConfig {
+        cqi_table,
+        schemes: schemes.clone(),
+        code,
+        gap: code.gap(),
+        target_error,
+        block_bits: TYPICAL_BLOCK_BITS,
+        blocks: TYPICAL_BLOCKS,
+        fixed,
+    })?;
+    Ok((Some(adaptation), schemes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::{Hertz, Point};
+
+    #[test]
+    fn lte_units_are_groups_of_four_blocks_and_carry_the_tables_size() {
+        let cell = CellConfig::lte(Point::default(), Hertz(2e9), 100);
+        let tti = Span::from_millis(1);
+        let resources = Resources::new(&cell, Direction::Downlink, tti, 14, &[14]).expect("a cell");
+        assert_eq!(resources.units(14), 25);
+        assert_eq!(resources.bytes(14, 28, 25), 75_376 / 8);
+        // MCS 15 has I_TBS 14; 50 blocks are 12.5 groups.
+        let narrow = CellConfig::lte(Point::default(), Hertz(2e9), 50);
+        let narrow = Resources::new(&narrow, Direction::Downlink, tti, 14, &[14]).expect("a cell");
+        assert_eq!(narrow.units(14), 17);
+        assert_eq!(narrow.bytes(14, 15, 17), 14_112 / 8);
+    }
+
+    #[test]
+    fn the_fewest_units_that_carry_the_bytes_are_found() {
+        let cell = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
+        let slot = Span::from_micros(125);
+        let resources = Resources::new(&cell, Direction::Uplink, slot, 14, &[]).expect("a cell");
+        for scheme in [0, 10, 28] {
+            for bytes in [1, 100, 1000, 3000, 10_000, 100_000] {
+                let units = resources.units_for(0, scheme, bytes, 12);
+                let enough = |units| u64::from(resources.bytes(0, scheme, units)) >= bytes;
+                assert!(
+                    enough(units) || units == 12,
+                    "scheme {scheme}, {bytes} bytes"
+                );
+                assert!(
+                    units == 2 || !enough(units - 1),
+                    "scheme {scheme}, {bytes} bytes"
+                );
+            }
+        }
+        assert_eq!(resources.bytes(0, 5, 1), 0, "one symbol is all DM-RS");
+    }
+
+    #[test]
+    fn a_fixed_rate_fills_a_slot_with_its_bytes() {
+        let cell = CellConfig {
+            adaptation: Adaptation::FixedRate {
+                downlink: Rate::from_bits_per_sec(21_000_000),
+                uplink: Rate::from_bits_per_sec(10_000_000),
+            },
+            ..CellConfig::lte(Point::default(), Hertz(2e9), 100)
+        };
+        let tti = Span::from_micros(100);
+        let new = |direction| Resources::new(&cell, direction, tti, 1, &[1]).expect("a cell");
+        assert_eq!(new(Direction::Downlink).bytes(1, 0, 25), 262);
+        assert_eq!(new(Direction::Uplink).bytes(1, 0, 25), 125);
+    }
+}

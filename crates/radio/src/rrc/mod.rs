@@ -1,0 +1,173 @@
+//! Radio resource control, as far as it is modelled: which cells serve a UE, and what follows when
+//! a radio link fails.
+//!
+//! There are no messages and no signalling radio bearers. A UE is connected at once to the cell
+//! that it is told of, or to the one that it measures best at the start. When RLC has repeated
+//! something as often as it may (radio link failure), the UE is without service for the time that
+//! re-establishment takes.
+//!
+//! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
+
+use crate::config::{LegId, Serving, UeConfig};
+use fadeout_core::{BearerId, CellId, Span, Time};
+
+/// RRC of one UE.
+#[derive(Debug)]
+pub(crate) struct UeRrc {
+    config: UeConfig,
+    /// Its legs by their number.
+    legs: Vec<LegId>,
+    bearers: Vec<BearerId>,
+    failures: u64,
+}
+
+/// What a UE does at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// It connects to these cells, a leg each.
+    Connect(CellId, Option<CellId>),
+    /// It measures the cells, and selects one.
+    Measure,
+}
+
+/// The choice of a cell: the one with the highest value so far, of equals the first.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct CellSelection {
+    best: Option<(CellId, f64)>,
+}
+
+impl CellSelection {
+    /// A cell was measured.
+    pub(crate) fn on_measured(&mut self, cell: CellId, value: f64) {
+        let is_better = self
+            .best
+            .is_none_or(|(best, of_best)| value > of_best || (value >= of_best && cell < best));
+        if is_better {
+            self.best = Some((cell, value));
+        }
+    }
+
+    /// The cell that was best; none when none was measured.
+    pub(crate) fn selected(&self) -> Option<CellId> {
+        self.best.map(|(cell, _)| cell)
+    }
+}
+
+impl UeRrc {
+    pub(crate) fn new(config: UeConfig) -> UeRrc {
+        UeRrc {
+            config,
+            legs: Vec::new(),
+            bearers: Vec::new(),
+            failures: 0,
+        }
+    }
+
+    pub(crate) fn start(&self) -> Start {
+        match self.config.serving {
+            Serving::Cell(cell) => Start::Connect(cell, self.config.secondary),
+            Serving::Strongest => Start::Measure,
+        }
+    }
+
+    pub(crate) fn config(&self) -> &UeConfig {
+        &self.config
+    }
+
+    /// The number of the next leg.
+    pub(crate) fn next_leg(&self) -> u8 {
+        self.legs.len().min(u8::MAX.into()) as u8
+    }
+
+    /// The UE is connected on a further leg.
+    pub(crate) fn on_connected(&mut self, leg: LegId) {
+        self.legs.push(leg);
+    }
+
+    /// Its legs by their number; none before it is connected.
+    pub(crate) fn legs(&self) -> &[LegId] {
+        &self.legs
+    }
+
+    /// A bearer is set up.
+    pub(crate) fn on_bearer(&mut self, bearer: BearerId) {
+        self.bearers.push(bearer);
+    }
+
+    /// Its bearers, in the order in which they were set up.
+    pub(crate) fn bearers(&self) -> &[BearerId] {
+        &self.bearers
+    }
+
+    /// The radio link of a leg has failed. Until when the leg is without service in a cell where
+    /// re-establishment takes `reestablish_after`.
+    pub(crate) fn on_link_failure(&mut self, now: Time, reestablish_after: Span) -> Time {
+        self.failures += 1;
+        now.saturating_add(reestablish_after)
+    }
+
+    /// Radio link failures so far.
+    pub(crate) fn failures(&self) -> u64 {
+        self.failures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::NodeId;
+
+    #[test]
+    fn the_best_measured_cell_is_selected_and_of_equals_the_first() {
+        let select = |measured: &[(u32, f64)]| {
+            let mut selection = CellSelection::default();
+            for &(cell, value) in measured {
+                selection.on_measured(CellId(cell), value);
+            }
+            selection.selected()
+        };
+        assert_eq!(select(&[]), None);
+        assert_eq!(
+            select(&[(0, -90.0), (1, -80.0), (2, -85.0)]),
+            Some(CellId(1))
+        );
+        assert_eq!(
+            select(&[(2, -80.0), (1, -80.0), (3, -80.0)]),
+            Some(CellId(1))
+        );
+        // Nothing is received at all: any cell is as good as another.
+        let nothing = f64::NEG_INFINITY;
+        assert_eq!(select(&[(0, nothing), (1, nothing)]), Some(CellId(0)));
+    }
+
+    #[test]
+    fn a_ue_without_a_named_cell_measures_first() {
+        let unnamed = UeConfig::new(NodeId(0));
+        assert_eq!(UeRrc::new(unnamed).start(), Start::Measure);
+        let named = UeConfig {
+            serving: Serving::Cell(CellId(3)),
+            secondary: Some(CellId(1)),
+            ..unnamed
+        };
+        let start = Start::Connect(CellId(3), Some(CellId(1)));
+        assert_eq!(UeRrc::new(named).start(), start);
+    }
+
+    #[test]
+    fn legs_are_numbered_in_the_order_in_which_they_are_connected() {
+        let mut rrc = UeRrc::new(UeConfig::new(NodeId(0)));
+        assert_eq!((rrc.next_leg(), rrc.legs()), (0, &[][..]));
+        rrc.on_connected(LegId(7));
+        rrc.on_connected(LegId(4));
+        assert_eq!((rrc.next_leg(), rrc.legs()), (2, &[LegId(7), LegId(4)][..]));
+    }
+
+    #[test]
+    fn a_failed_link_is_without_service_for_the_time_of_reestablishment() {
+        let mut rrc = UeRrc::new(UeConfig::new(NodeId(0)));
+        let now = Time::ZERO + Span::from_millis(30);
+        let until = rrc.on_link_failure(now, Span::from_millis(200));
+        assert_eq!(until, Time::ZERO + Span::from_millis(230));
+        assert_eq!(rrc.failures(), 1);
+    }
+}

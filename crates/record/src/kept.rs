@@ -1,0 +1,138 @@
+//! When a table is recorded, and when the next of its rows is due.
+
+use crate::RecorderConfig;
+use crate::sampler::Sampler;
+use crate::throughput::Throughput;
+use fadeout_core::table::Row;
+use fadeout_core::{
+    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, QueueRow, RadioDelayRow,
+    RadioDropRow, RetransmitRow, Sampling, ThroughputRow, TimeoutRow, TransportBlockRow,
+};
+
+/// What is due: samples, and the bin of throughput that is being filled.
+#[derive(Debug)]
+pub(crate) struct Due {
+    pub(crate) congestion: Sampler,
+    pub(crate) queues: Sampler,
+    pub(crate) bearers: Sampler,
+    pub(crate) bins: Option<Throughput>,
+}
+
+impl Due {
+    pub(crate) fn new(config: &RecorderConfig) -> Self {
+        let probes = &config.probes;
+        let width = probes.throughput.filter(|_| ThroughputRow::is_kept(config));
+        // Without bearers there is no table of them.
+        let bearers = if BearerRow::is_kept(config) {
+            probes.bearers
+        } else {
+            Sampling::Off
+        };
+        Due {
+            congestion: Sampler::new(probes.congestion, config.flows.len()),
+            queues: Sampler::new(probes.queue, config.links.len()),
+            bearers: Sampler::new(bearers, config.bearers.len()),
+            bins: width.map(|width| Throughput::new(width, &config.flows)),
+        }
+    }
+}
+
+/// A row whose table is recorded where it is asked for.
+pub(crate) trait Kept: Row {
+    /// Whether it is.
+    fn is_kept(config: &RecorderConfig) -> bool;
+    /// Notes that the row has come.
+    #[inline]
+    fn note(&self, _due: &mut Due) {}
+}
+
+impl Kept for CongestionRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.congestion.is_on()
+    }
+    #[inline]
+    fn note(&self, due: &mut Due) {
+        due.congestion.on_sample(self.time_s, self.flow.index());
+    }
+}
+
+impl Kept for ThroughputRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.throughput.is_some_and(|bin| !bin.is_zero())
+    }
+}
+
+impl Kept for QueueRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.queue.is_on()
+    }
+    #[inline]
+    fn note(&self, due: &mut Due) {
+        due.queues.on_sample(self.time_s, self.link.index());
+    }
+}
+
+impl Kept for DropRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.drops
+    }
+}
+
+impl Kept for RetransmitRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.retransmissions
+    }
+}
+
+impl Kept for TimeoutRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.timeouts
+    }
+}
+
+impl Kept for FlowEventRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.flow_events
+    }
+    fn note(&self, due: &mut Due) {
+        if let Some(bins) = &mut due.bins
+            && matches!(self.event, "completed" | "closed" | "aborted")
+        {
+            bins.on_done(self.flow);
+        }
+    }
+}
+
+impl Kept for BlockageRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.blockages
+    }
+}
+
+impl Kept for TransportBlockRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.transport_blocks
+    }
+}
+
+impl Kept for BearerRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.bearers.is_on() && !config.bearers.is_empty()
+    }
+    #[inline]
+    fn note(&self, due: &mut Due) {
+        due.bearers.on_sample(self.time_s, self.bearer.index());
+    }
+}
+
+impl Kept for RadioDelayRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.radio_delay
+    }
+}
+
+impl Kept for RadioDropRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.drops && !config.bearers.is_empty()
+    }
+}

@@ -1,0 +1,65 @@
+//! The link budget of a directional radio link.
+
+use crate::keys::{BEAMWIDTH, LENGTH, RATE};
+use crate::quantity::Dimension;
+use crate::shape::Presence::{Default, Optional, Required};
+use crate::shape::{Range, Shape};
+use crate::table::{table, words};
+use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
+
+table! {
+    /// A link budget from which a rate follows.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Radio {
+        own {}
+        /// Carrier frequency.
+        carrier: Hertz =
+            Shape::Quantity(Dimension::Frequency, Range::closed(1e8, 1e12)), Required;
+        /// Occupied bandwidth.
+        bandwidth: Hertz =
+            Shape::Quantity(Dimension::Frequency, Range::closed(1e3, 1e11)), Required;
+        /// Transmit power.
+        tx_power: Dbm = Shape::Quantity(Dimension::Power, Range::closed(-100.0, 100.0)), Required;
+        /// Half-power beamwidth at the transmitter.
+        tx_beamwidth_deg as "tx-beamwidth": f64 = BEAMWIDTH, Required;
+        /// Half-power beamwidth at the receiver.
+        rx_beamwidth_deg as "rx-beamwidth": f64 = BEAMWIDTH, Required;
+        /// Ground distance between transmitter and receiver.
+        distance: Meters = LENGTH, Required;
+        /// Antenna height of the transmitter.
+        tx_height: Meters = LENGTH, Default("\"10 m\"");
+        /// Antenna height of the receiver. At 1.5 m the path passes over a car of 1.4 m close by.
+        rx_height: Meters = LENGTH, Default("\"1 m\"");
+        /// Noise figure of the receiver.
+        noise_figure: Decibel =
+            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), Default("\"10 dB\"");
+        /// Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.
+        implementation_loss: Decibel =
+            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), Default("\"1 dB\"");
+        /// Half-power beamwidth of both antennas in elevation; only their gains depend on it.
+        elevation_beamwidth_deg as "elevation-beamwidth": f64 = BEAMWIDTH, Default("\"65 deg\"");
+        /// Share of the ideal directivity that the antennas reach.
+        antenna_efficiency: f64 = Shape::Number(Range::positive(1.0)), Default("0.7");
+        /// Spatial layers, which share the power and each carry the full spectral efficiency.
+        layers: u32 = Shape::Integer { min: 1, max: 8 }, Default("1");
+        /// Share of resource elements that carry no data (TS 38.306 clause 4.1.2).
+        overhead: f64 = Shape::Number(Range::closed(0.0, 0.99)), Default("0.18");
+        /// Modulation and coding schemes to choose from.
+        mcs_table: McsTable = McsTable::SHAPE, Default("\"64qam\"");
+        /// Upper bound on the rate.
+        max_rate: Option<Rate> = RATE, Optional;
+    }
+}
+
+words! {
+    /// A table of modulation and coding schemes of TS 38.214 clause 5.1.3.1.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum McsTable {
+        /// TS 38.214 Table 5.1.3.1-1
+        Qam64 = "64qam",
+        /// TS 38.214 Table 5.1.3.1-2
+        Qam256 = "256qam",
+        /// TS 38.214 Table 5.1.3.1-3
+        Qam64LowSe = "64qam-low-se",
+    }
+}

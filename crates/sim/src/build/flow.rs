@@ -1,0 +1,230 @@
+//! Flows: their endpoints, routes and applications.
+
+use super::outlook::RadioOutlook;
+use super::{BuildError, ChooseCongestion, multipath};
+use crate::directory::{Directory, FlowEntry};
+use crate::hop::{Hop, MAX_HOPS};
+use crate::notices::{Notices, Outlook};
+use crate::routing::Topology;
+use crate::world::{Endpoint, Flow, Parts, Transport};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Parameters;
+use fadeout_core::{BearerId, CellId, EndpointId, FlowId, RouteId, Time, UeId};
+use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
+use fadeout_traffic::Application;
+use fadeout_transport::congestion::Congestion;
+use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig, TcpEndpoint};
+
+/// Adds flows to the parts of a world, in the order of the file.
+pub(super) struct Flows<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) directory: &'a Directory,
+    pub(super) topology: &'a mut Topology,
+    pub(super) parts: &'a mut Parts,
+    /// The channels, once a flow is told of one.
+    pub(super) outlook: Option<RadioOutlook<'a>>,
+}
+
+impl Flows<'_> {
+    /// Adds the flow with this id, its endpoints and its application.
+    pub(super) fn add(
+        &mut self,
+        id: FlowId,
+        flow: &scenario::Flow,
+        choose: ChooseCongestion<'_>,
+    ) -> Result<(), BuildError> {
+        let entry = self.directory.flow(id);
+        let entry = entry.expect("the directory has every flow").clone();
+        debug_assert_eq!(
+            entry.sender.index(),
+            self.parts.endpoints.len(),
+            "endpoints are built in order"
+        );
+        match &flow.multipath {
+            Some(described) => multipath::add(self, (id, &entry), flow, described, choose)?,
+            None => self.add_single(id, &entry, flow, choose)?,
+        }
+        let random = Stream::new(self.scenario.seed, "application", u64::from(id.0));
+        let Named { name, parameters } = &flow.application;
+        let application = Application::new(name, parameters, random)
+            .ok_or_else(|| unknown(flow, "application", name))?;
+        let ends = (entry.sender, entry.receiver);
+        self.parts
+            .flows
+            .push(Flow::new(application, ends, flow.start));
+        Ok(())
+    }
+
+    fn add_single(
+        &mut self,
+        id: FlowId,
+        entry: &FlowEntry,
+        flow: &scenario::Flow,
+        choose: ChooseCongestion<'_>,
+    ) -> Result<(), BuildError> {
+        let (sender, receiver) = (entry.sender, entry.receiver);
+        let config = TcpConfig::new(&flow.profile, &flow.tcp)
+            .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
+        let no_route = || BuildError::NoRoute(flow.name.clone());
+        let there = self.topology.route_of(flow).ok_or_else(no_route)?;
+        let forward = self.route_over(flow, &there)?;
+        let back = self.topology.way_back_of(flow).ok_or_else(no_route)?;
+        let backward = self.route_over(flow, &back)?;
+        for (endpoint, peer, route) in [(sender, receiver, forward), (receiver, sender, backward)] {
+            let congestion = match choose(flow) {
+                Some(custom) => custom,
+                None => self.congestion(flow, config.recovery, endpoint)?,
+            };
+            let tcp = TcpEndpoint::new(&config, id, congestion);
+            let endpoint = Endpoint::new(Transport::Tcp(tcp), id, peer, route);
+            self.parts.endpoints.push(endpoint);
+        }
+        check_outage_response(flow, &config)?;
+        if let Some(settings) = &flow.link_info {
+            let notices = self.notices(id, flow, settings, forward)?;
+            self.parts.notices.push(notices);
+        }
+        Ok(())
+    }
+
+    /// What the hop of `forward` that `settings` name tells a flow.
+    fn notices(
+        &mut self,
+        id: FlowId,
+        flow: &scenario::Flow,
+        settings: &scenario::LinkInfoSettings,
+        forward: RouteId,
+    ) -> Result<Notices, BuildError> {
+        let crossed = self.parts.routes.hops(forward).iter();
+        let mut told_by = crossed
+            .copied()
+            .filter(|&hop| self.is_source(hop, settings));
+        let Some(hop) = told_by.next() else {
+            return Err(BuildError::ForeignLink {
+                flow: flow.name.clone(),
+                link: self.scenario.source_name(settings.source),
+            });
+        };
+        let end = Time::ZERO.saturating_add(self.scenario.duration);
+        let outlook = match hop {
+            Hop::Link(link) => Outlook::of_link(&self.parts.links[link.index()], end),
+            Hop::Bearer { bearer, .. } => self.radio_outlook(flow, bearer, end)?,
+        };
+        let random = Stream::new(self.scenario.seed, "link-info", u64::from(id.0));
+        Ok(Notices::new(id, outlook, settings, random))
+    }
+
+    /// Whether a hop is the one that `settings` name.
+    fn is_source(&self, hop: Hop, settings: &scenario::LinkInfoSettings) -> bool {
+        match settings.source {
+            LinkInfoSource::Medium(medium) => [false, true]
+                .map(|is_reverse| self.directory.hop(scenario::Hop { medium, is_reverse }))
+                .contains(&hop),
+            LinkInfoSource::Cell(cell) => match hop {
+                Hop::Bearer { bearer, .. } => {
+                    self.serving(self.directory.ue_of(bearer))
+                        .map(CellId::index)
+                        == Some(cell)
+                }
+                Hop::Link(_) => false,
+            },
+        }
+    }
+
+    fn serving(&self, ue: UeId) -> Option<CellId> {
+        self.parts.radio.as_ref()?.access.serving_cell(ue)
+    }
+
+    /// What the radio will do to the UE of a bearer, in the cell that serves it at the start.
+    fn radio_outlook(
+        &mut self,
+        flow: &scenario::Flow,
+        bearer: BearerId,
+        end: Time,
+    ) -> Result<Outlook, BuildError> {
+        let ue = self.directory.ue_of(bearer);
+        let described = &self.scenario.ues[ue.index()];
+        if described.sinr.is_some() {
+            return Err(BuildError::NeverBlocked {
+                flow: flow.name.clone(),
+                ue: described.name.clone(),
+            });
+        }
+        let cell = self.serving(ue).expect("every UE of a route is served");
+        let outlook = match &mut self.outlook {
+            Some(outlook) => outlook,
+            unknown => unknown.insert(RadioOutlook::new(self.scenario)?),
+        };
+        Ok(Outlook {
+            rates: Vec::new(),
+            outages: outlook.outages(ue, cell, end)?,
+        })
+    }
+
+    /// The congestion control of an endpoint, as the scenario or a stack of that age has it.
+    pub(super) fn congestion(
+        &self,
+        flow: &scenario::Flow,
+        recovery: LossRecovery,
+        endpoint: EndpointId,
+    ) -> Result<Congestion, BuildError> {
+        let none = Parameters::default();
+        let (name, given) = match &flow.congestion_control {
+            Some(named) => (named.name.as_str(), &named.parameters),
+            None => (default_congestion_control(recovery), &none),
+        };
+        let random = Stream::new(self.scenario.seed, "congestion", u64::from(endpoint.0));
+        Congestion::new(name, given, random)
+            .ok_or_else(|| unknown(flow, "congestion control", name))
+    }
+
+    /// The route over these hops.
+    pub(super) fn route_over(
+        &mut self,
+        flow: &scenario::Flow,
+        hops: &[scenario::Hop],
+    ) -> Result<RouteId, BuildError> {
+        if hops.is_empty() {
+            return Err(BuildError::NoRoute(flow.name.clone()));
+        }
+        if hops.len() > MAX_HOPS {
+            return Err(BuildError::LongRoute(flow.name.clone()));
+        }
+        let hops = hops.iter().map(|&hop| self.directory.hop(hop));
+        let hops: Vec<Hop> = hops.collect();
+        Ok(self.parts.routes.over(&hops))
+    }
+}
+
+/// A name that the catalog does not have.
+pub(super) fn unknown(flow: &scenario::Flow, kind: &'static str, name: &str) -> BuildError {
+    BuildError::Unknown {
+        flow: flow.name.clone(),
+        kind,
+        name: name.to_owned(),
+    }
+}
+
+/// A response to outages needs a link that tells of them.
+fn check_outage_response(flow: &scenario::Flow, config: &TcpConfig) -> Result<(), BuildError> {
+    let has_prediction = flow.link_info.map(|info| info.prediction.is_some());
+    let expected = match (config.resilience.outage, has_prediction) {
+        (OutageResponse::None, _) | (_, Some(true)) => return Ok(()),
+        (_, None) => "a `link-info`",
+        (OutageResponse::Freeze, Some(false)) => "a `prediction` in its `link-info`",
+        (_, Some(false)) => return Ok(()),
+    };
+    Err(BuildError::Uninformed {
+        flow: flow.name.clone(),
+        expected,
+    })
+}
+
+/// What a stack of that age ran.
+pub(crate) fn default_congestion_control(recovery: LossRecovery) -> &'static str {
+    match recovery {
+        LossRecovery::Rack => "cubic",
+        LossRecovery::Sack | LossRecovery::NewReno | LossRecovery::Reno => "newreno",
+        LossRecovery::Tahoe => "tahoe",
+    }
+}

@@ -1,0 +1,274 @@
+//! Routes between the nodes of a scenario.
+
+use fadeout_core::{CellId, NodeId};
+use fadeout_scenario::{Flow, Hop, Medium, Scenario};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Nodes and the hops between them.
+///
+/// A node with a single neighbour is a leaf: routes begin and end there and never pass. So routes
+/// are searched among the other nodes, and one search from a node serves all routes from it and
+/// from the leaves beside it. Thousands of UEs below a base station cost no more than one.
+#[derive(Debug)]
+pub(crate) struct Topology {
+    /// The hops that leave each node, in the order of the file.
+    leaving: Vec<Vec<(NodeId, Hop)>>,
+    is_leaf: Vec<bool>,
+    /// By the node that the search began at: the hop by which each node is reached first.
+    searches: BTreeMap<NodeId, Vec<Option<(NodeId, Hop)>>>,
+}
+
+/// Entries that kept searches have at most, all together; 24 bytes each.
+const KEPT_ENTRIES: usize = 1 << 21;
+
+impl Topology {
+    /// The topology of a scenario whose UEs are served by these cells. The bearers that only flows
+    /// with a route of their own take are no part of it.
+    pub(crate) fn new(scenario: &Scenario, serving: &[Option<CellId>]) -> Topology {
+        let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); scenario.nodes.len()];
+        let links = scenario.links.iter().enumerate();
+        let links = links.map(|(index, link)| (Medium::Link(index), link.from, link.to));
+        let plain = scenario.rabs.iter().enumerate();
+        let plain = plain.map(|(index, bearer)| (Medium::Rab(index), bearer.from, bearer.to));
+        let ues = scenario.ues.iter().zip(serving).enumerate();
+        let ues = ues.filter_map(|(index, (ue, cell))| {
+            let base = scenario.cells[(*cell)?.index()].node;
+            Some((Medium::RadioBearer(index), base, ue.node))
+        });
+        for (medium, start, end) in links.chain(plain).chain(ues) {
+            let there = Hop {
+                medium,
+                is_reverse: false,
+            };
+            leaving[start.index()].push((end, there));
+            leaving[end.index()].push((start, there.reversed()));
+        }
+        let is_leaf = leaving.iter().map(|hops| {
+            let mut neighbours = hops.iter().map(|(neighbour, _)| neighbour);
+            let first = neighbours.next();
+            neighbours.all(|other| Some(other) == first)
+        });
+        Topology {
+            is_leaf: is_leaf.collect(),
+            searches: BTreeMap::new(),
+            leaving,
+        }
+    }
+
+    /// The route of a flow of one path there: the one it names, or the one with the fewest hops.
+    pub(crate) fn route_of(&mut self, flow: &Flow) -> Option<Vec<Hop>> {
+        match &flow.route {
+            Some(named) => Some(named.clone()),
+            None => self.shortest(flow.from, flow.to),
+        }
+    }
+
+    /// The route of a flow of one path back: over the same hops where it names them, else the one
+    /// with the fewest.
+    pub(crate) fn way_back_of(&mut self, flow: &Flow) -> Option<Vec<Hop>> {
+        match &flow.route {
+            Some(named) => Some(backward(named)),
+            None => self.shortest(flow.to, flow.from),
+        }
+    }
+
+    /// The route with the fewest hops; of two alike, the one whose hops come first in the file.
+    /// None when nothing connects the nodes; a checked scenario has a route for every flow.
+    pub(crate) fn shortest(&mut self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
+        if from == to {
+            return Some(Vec::new());
+        }
+        let mut first = None;
+        let mut start = from;
+        if self.is_leaf[from.index()] {
+            let &(neighbour, hop) = self.leaving[from.index()].first()?;
+            first = Some(hop);
+            start = neighbour;
+        }
+        let mut last = None;
+        let mut end = to;
+        if self.is_leaf[to.index()] && to != start {
+            let &(neighbour, _) = self.leaving[to.index()].first()?;
+            let mut towards = self.leaving[neighbour.index()].iter();
+            last = towards.find(|(node, _)| *node == to).map(|&(_, hop)| hop);
+            end = neighbour;
+        }
+        let mut hops: Vec<Hop> = last.into_iter().collect();
+        let reached_by = self.search(start);
+        while end != start {
+            let (previous, hop) = reached_by[end.index()]?;
+            hops.push(hop);
+            end = previous;
+        }
+        hops.extend(first);
+        hops.reverse();
+        Some(hops)
+    }
+
+    /// The hops by which the nodes that are no leaves are reached from `start`.
+    fn search(&mut self, start: NodeId) -> &[Option<(NodeId, Hop)>] {
+        let nodes = self.leaving.len();
+        if (self.searches.len() + 1) * nodes > KEPT_ENTRIES {
+            self.searches.retain(|&begun_at, _| begun_at == start);
+        }
+        let (leaving, is_leaf) = (&self.leaving, &self.is_leaf);
+        self.searches.entry(start).or_insert_with(|| {
+            let mut reached_by = vec![None; nodes];
+            let mut frontier = VecDeque::from([start]);
+            while let Some(node) = frontier.pop_front() {
+                for &(next, hop) in &leaving[node.index()] {
+                    if next != start && !is_leaf[next.index()] && reached_by[next.index()].is_none()
+                    {
+                        reached_by[next.index()] = Some((node, hop));
+                        frontier.push_back(next);
+                    }
+                }
+            }
+            reached_by
+        })
+    }
+}
+
+/// The way back over the same hops.
+pub(crate) fn backward(hops: &[Hop]) -> Vec<Hop> {
+    hops.iter().rev().map(|hop| hop.reversed()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use fadeout_core::random::Stream;
+    use fadeout_scenario::Source;
+    use std::fmt::Write as _;
+
+    fn scenario(text: &str) -> Scenario {
+        let source = Source {
+            name: "test".to_owned(),
+            base_dir: ".".into(),
+        };
+        fadeout_scenario::parse(text, &source, &[], catalog())
+            .unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    fn link(name: &str, from: &str, to: &str) -> String {
+        format!(
+            "[link.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"1 Mbit/s\"\n\
+             delay = \"1 ms\"\n"
+        )
+    }
+
+    fn flow(from: &str, to: &str) -> String {
+        format!("[flow.bulk]\nfrom = \"{from}\"\nto = \"{to}\"\n")
+    }
+
+    fn over(link: usize, is_reverse: bool) -> Hop {
+        Hop {
+            medium: Medium::Link(link),
+            is_reverse,
+        }
+    }
+
+    fn between(scenario: &Scenario, from: &str, to: &str) -> Option<Vec<Hop>> {
+        let serving: Vec<_> = scenario.ues.iter().map(|_| Some(CellId(0))).collect();
+        let node = |name| scenario.node(name).expect("a node");
+        Topology::new(scenario, &serving).shortest(node(from), node(to))
+    }
+
+    #[test]
+    fn a_route_takes_the_fewest_hops_in_either_direction() {
+        let text = "duration = \"1 s\"\n".to_owned()
+            + &link("a", "server", "router")
+            + &link("b", "router", "client")
+            + &link("c", "router", "other")
+            + &link("d", "other", "client")
+            + &flow("server", "client");
+        let scenario = scenario(&text);
+        let there = between(&scenario, "server", "client");
+        assert_eq!(there, Some(vec![over(0, false), over(1, false)]));
+        let back = between(&scenario, "client", "server");
+        assert_eq!(back, Some(vec![over(1, true), over(0, true)]));
+        assert_eq!(between(&scenario, "router", "router"), Some(Vec::new()));
+    }
+
+    #[test]
+    fn of_two_links_alike_the_first_of_the_file_is_taken() {
+        let text = "duration = \"1 s\"\n".to_owned()
+            + &link("one", "client", "server")
+            + &link("other", "server", "client")
+            + &flow("server", "client");
+        let scenario = scenario(&text);
+        let there = between(&scenario, "server", "client");
+        assert_eq!(there, Some(vec![over(0, true)]));
+    }
+
+    #[test]
+    fn a_phone_is_reached_through_the_cell_that_serves_it() {
+        let text = "duration = \"1 s\"\n".to_owned()
+            + &link("core", "server", "macro")
+            + "[cell.macro]\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
+               channel = { path-loss = \"umi\" }\n[ue.phone]\n"
+            + &flow("phone", "server");
+        let scenario = scenario(&text);
+        let up = Hop {
+            medium: Medium::RadioBearer(0),
+            is_reverse: true,
+        };
+        let there = between(&scenario, "phone", "server");
+        assert_eq!(there, Some(vec![up, over(0, true)]));
+        let node = |name| scenario.node(name).expect("a node");
+        let mut unserved = Topology::new(&scenario, &[None]);
+        assert_eq!(unserved.shortest(node("phone"), node("server")), None);
+    }
+
+    /// The search as its definition says, without leaves and kept searches.
+    fn plain(topology: &Topology, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
+        let mut reached_by = vec![None; topology.leaving.len()];
+        let mut frontier = VecDeque::from([from]);
+        while let Some(node) = frontier.pop_front() {
+            for &(next, hop) in &topology.leaving[node.index()] {
+                if next != from && reached_by[next.index()].is_none() {
+                    reached_by[next.index()] = Some((node, hop));
+                    frontier.push_back(next);
+                }
+            }
+        }
+        let (mut hops, mut node) = (Vec::new(), to);
+        while node != from {
+            let (previous, hop) = reached_by[node.index()]?;
+            hops.push(hop);
+            node = previous;
+        }
+        hops.reverse();
+        Some(hops)
+    }
+
+    #[test]
+    fn in_random_networks_every_route_is_that_of_a_plain_search() {
+        for seed in 0..60 {
+            let mut random = Stream::new(seed, "test.routing", 0);
+            let nodes = 2 + random.below(14);
+            let mut text = "duration = \"1 s\"\n".to_owned();
+            for number in 0..1 + random.below(2 * nodes) {
+                let from = random.below(nodes);
+                let to = (from + 1 + random.below(nodes - 1)) % nodes;
+                let link = link(
+                    &format!("l{number}"),
+                    &format!("n{from}"),
+                    &format!("n{to}"),
+                );
+                text.write_str(&link).expect("text grows");
+            }
+            let first = text.split('"').filter(|word| word.starts_with('n'));
+            let ends: Vec<&str> = first.take(2).collect();
+            let scenario = scenario(&format!("{text}{}", flow(ends[0], ends[1])));
+            let mut topology = Topology::new(&scenario, &[]);
+            let count = scenario.nodes.len() as u32;
+            for (from, to) in (0..count).flat_map(|from| (0..count).map(move |to| (from, to))) {
+                let (from, to) = (NodeId(from), NodeId(to));
+                let expected = plain(&topology, from, to);
+                assert_eq!(topology.shortest(from, to), expected, "seed {seed}\n{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Applications: when they start, what they ask of their connection and what they are given.
+
+use super::{Event, World};
+use fadeout_core::{Bytes, EndpointId, FlowId, Probe};
+use fadeout_traffic::{End as Side, Request};
+use fadeout_transport::tcp::{AppCommand, AppEvent};
+
+impl<P: Probe> World<P> {
+    pub(super) fn start_flow(&mut self, id: FlowId) {
+        let flow = &self.flows[id.index()];
+        let (opens, listens) = match flow.application.opener() {
+            Side::Sender => (flow.sender, flow.receiver),
+            Side::Receiver => (flow.receiver, flow.sender),
+        };
+        self.command(listens, AppCommand::Listen);
+        self.command(opens, AppCommand::Connect);
+        let application = &mut self.flows[id.index()].application;
+        application.on_start(self.now, &mut self.asks);
+        self.after_application(id);
+    }
+
+    /// Passes on what an application asked for, and arms its wake-up.
+    pub(super) fn after_application(&mut self, id: FlowId) {
+        let flow = &mut self.flows[id.index()];
+        let (sender, receiver) = (flow.sender, flow.receiver);
+        let at = flow.application.wake_at();
+        if !at.is_never()
+            && let Some(generation) = flow.wake.arm(at)
+        {
+            let event = Event::Application {
+                flow: id,
+                generation,
+            };
+            self.events.schedule(at.max(self.now), event);
+        }
+        let mut asks = std::mem::take(&mut self.asks);
+        for (end, request) in asks.drain(..) {
+            let command = match request {
+                Request::Write(bytes) => AppCommand::Write(bytes),
+                Request::WriteForever => AppCommand::WriteForever,
+                Request::Close => AppCommand::Close,
+            };
+            let endpoint = match end {
+                Side::Sender => sender,
+                Side::Receiver => receiver,
+            };
+            self.command(endpoint, command);
+        }
+        self.asks = asks;
+    }
+
+    /// In-order bytes reached an endpoint. What the receiver gets is the flow's data; what the
+    /// sender gets are requests for it.
+    pub(super) fn deliver(&mut self, id: FlowId, at: EndpointId, bytes: u64) {
+        let flow = &mut self.flows[id.index()];
+        let end = if at == flow.receiver {
+            Side::Receiver
+        } else {
+            Side::Sender
+        };
+        flow.application
+            .on_delivered(self.now, end, Bytes(bytes), &mut self.asks);
+        if end == Side::Sender {
+            return;
+        }
+        flow.delivered += bytes;
+        flow.first_delivery_at.get_or_insert(self.now);
+        if flow
+            .application
+            .size()
+            .is_some_and(|size| flow.delivered >= size.0)
+        {
+            flow.completed_at.get_or_insert(self.now);
+        }
+        self.probe.delivered(self.now, id, bytes);
+    }
+
+    pub(super) fn on_app_event(&mut self, id: FlowId, event: AppEvent) {
+        let flow = &mut self.flows[id.index()];
+        match event {
+            AppEvent::Established => {
+                flow.established_at.get_or_insert(self.now);
+            }
+            AppEvent::PeerClosed => {
+                // Nothing more will come: a receiver closes its half too.
+                let receiver = flow.receiver;
+                self.events
+                    .schedule(self.now, Event::Close { endpoint: receiver });
+            }
+            AppEvent::Aborted => flow.is_aborted = true,
+            AppEvent::AllAcknowledged | AppEvent::Closed => {}
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The event loop: who is woken next, and where a packet goes when it leaves.
+//!
+//! Each layer has a file with its handlers; a handler takes one event or one packet.
+
+mod applications;
+mod endpoints;
+mod links;
+mod notices;
+mod parts;
+mod radio;
+mod reroute;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use parts::{Endpoint, Flow, MultipathHost, Parts, Transport};
+pub use reroute::RouteError;
+
+use crate::directory::Directory;
+use crate::hop::Routes;
+use crate::notices::Notices;
+use crate::radio::Radio;
+use fadeout_core::{
+    EndpointId, EventQueue, Fingerprint, FlowId, LinkId, PacketId, PacketPool, Probe, Time, Wake,
+};
+use fadeout_link::{Link, RadioStates};
+use fadeout_radio::access::RadioAccess;
+use fadeout_traffic::Ask;
+use fadeout_transport::multipath::{MultipathConnection, PathOutbox};
+use fadeout_transport::tcp::{AppCommand, Outbox, TcpEndpoint};
+use parts::LinkHop;
+
+/// What can happen. Events carry ids, never payloads.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Start {
+        flow: FlowId,
+    },
+    Close {
+        endpoint: EndpointId,
+    },
+    Application {
+        flow: FlowId,
+        generation: u32,
+    },
+    /// A hop tells something; an index into the world's notices.
+    Notice {
+        index: u32,
+    },
+    Link {
+        link: LinkId,
+        generation: u32,
+    },
+    Radio {
+        generation: u32,
+    },
+    Endpoint {
+        endpoint: EndpointId,
+        generation: u32,
+    },
+}
+
+const _: () = assert!(size_of::<Event>() <= 16, "an event is at most 16 bytes");
+
+/// Everything that is simulated, generic over what looks at it.
+#[derive(Debug)]
+pub struct World<P> {
+    now: Time,
+    events: EventQueue<Event>,
+    processed: u64,
+    links: Vec<LinkHop>,
+    /// Of each bearer that has them, for both directions.
+    radio_states: Vec<RadioStates>,
+    radio: Option<Box<Radio>>,
+    endpoints: Vec<Endpoint>,
+    connections: Vec<MultipathHost>,
+    flows: Vec<Flow>,
+    routes: Routes,
+    notices: Vec<Notices>,
+    pool: PacketPool,
+    fingerprint: Fingerprint,
+    delivered_packets: u64,
+    outbox: Outbox,
+    path_outbox: PathOutbox,
+    arrivals: Vec<PacketId>,
+    /// What applications asked for and was not yet passed on.
+    asks: Vec<Ask>,
+    directory: Directory,
+    probe: P,
+}
+
+impl<P: Probe> World<P> {
+    pub(crate) fn new(parts: Parts, duration: Time, mut probe: P) -> World<P> {
+        for link in &parts.links {
+            link.report_blockages(duration, &mut probe);
+        }
+        let mut events = EventQueue::new();
+        for (index, flow) in parts.flows.iter().enumerate() {
+            events.schedule(
+                flow.start,
+                Event::Start {
+                    flow: FlowId(index as u32),
+                },
+            );
+        }
+        for (index, notices) in parts.notices.iter().enumerate() {
+            if let Some(at) = notices.next_at() {
+                let index = index as u32;
+                events.schedule(at, Event::Notice { index });
+            }
+        }
+        let hop = |link| LinkHop {
+            link,
+            wake: Wake::default(),
+            states: None,
+        };
+        let mut links: Vec<LinkHop> = parts.links.into_iter().map(hop).collect();
+        for (index, (directions, _)) in parts.radio_states.iter().enumerate() {
+            for direction in directions {
+                links[direction.index()].states = Some(index as u32);
+            }
+        }
+        let radio_states = parts.radio_states.into_iter().map(|(_, states)| states);
+        World {
+            now: Time::ZERO,
+            events,
+            processed: 0,
+            links,
+            radio_states: radio_states.collect(),
+            radio: parts.radio.map(Box::new),
+            endpoints: parts.endpoints,
+            connections: parts.connections,
+            flows: parts.flows,
+            routes: parts.routes,
+            notices: parts.notices,
+            pool: PacketPool::new(),
+            fingerprint: Fingerprint::default(),
+            delivered_packets: 0,
+            outbox: Outbox::default(),
+            path_outbox: PathOutbox::default(),
+            arrivals: Vec::new(),
+            asks: Vec::new(),
+            directory: parts.directory,
+            probe,
+        }
+    }
+
+    /// Processes at most `limit` events up to and including `until`. Returns false when nothing
+    /// is left to do before then.
+    pub fn run(&mut self, until: Time, limit: u64) -> bool {
+        self.run_unless(until, limit, || false)
+    }
+
+    /// Like [`World::run`], and returns true at once after an event that made `is_halted` true.
+    #[inline]
+    pub(crate) fn run_unless(
+        &mut self,
+        until: Time,
+        limit: u64,
+        is_halted: impl Fn() -> bool,
+    ) -> bool {
+        for _ in 0..limit {
+            match self.events.next_at() {
+                Some(at) if at <= until => {}
+                _ => {
+                    self.now = self.now.max(until);
+                    return false;
+                }
+            }
+            let (at, event) = self.events.pop().expect("the queue has an earliest event");
+            debug_assert!(at >= self.now, "time does not go back");
+            self.now = at;
+            self.processed += 1;
+            self.handle(event);
+            if is_halted() {
+                break;
+            }
+        }
+        true
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Link { link, generation } => {
+                if self.links[link.index()].wake.fire(generation) {
+                    self.wake_link(link);
+                }
+            }
+            Event::Radio { generation } => {
+                if let Some(radio) = &mut self.radio
+                    && radio.wake.fire(generation)
+                {
+                    self.wake_radio();
+                }
+            }
+            Event::Endpoint {
+                endpoint,
+                generation,
+            } => {
+                let woken = &mut self.endpoints[endpoint.index()];
+                if woken.wake.fire(generation) {
+                    self.wake_endpoint(endpoint);
+                }
+            }
+            Event::Start { flow } => self.start_flow(flow),
+            Event::Application { flow, generation } => {
+                let woken = &mut self.flows[flow.index()];
+                if woken.wake.fire(generation) {
+                    woken.application.on_wake(self.now, &mut self.asks);
+                    self.after_application(flow);
+                }
+            }
+            Event::Notice { index } => self.tell(index),
+            Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),
+        }
+    }
+
+    /// When the next event is; none when nothing is left to do.
+    pub fn next_at(&self) -> Option<Time> {
+        self.events.next_at()
+    }
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+    /// Events processed.
+    pub fn events(&self) -> u64 {
+        self.processed
+    }
+    /// Packets that reached an endpoint.
+    pub fn delivered_packets(&self) -> u64 {
+        self.delivered_packets
+    }
+    /// Digest of the trajectory so far.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+    /// The probe.
+    pub fn probe(&self) -> &P {
+        &self.probe
+    }
+    /// Ends the run.
+    pub fn into_probe(self) -> P {
+        self.probe
+    }
+    /// The TCP endpoint with this id, also where it is one path of a connection.
+    pub(crate) fn endpoint(&self, id: EndpointId) -> &TcpEndpoint {
+        match &self.endpoints[id.index()].transport {
+            Transport::Tcp(tcp) => tcp,
+            Transport::Subflow { connection, path } => self.connections[*connection as usize]
+                .connection
+                .subflow(*path),
+        }
+    }
+    /// The multipath connection that an endpoint belongs to.
+    pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
+        match &self.endpoints[id.index()].transport {
+            Transport::Tcp(_) => None,
+            Transport::Subflow { connection, .. } => {
+                Some(&self.connections[*connection as usize].connection)
+            }
+        }
+    }
+    /// Numbers and names of what there is.
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+    pub(crate) fn radio_access(&self) -> Option<&RadioAccess> {
+        self.radio.as_ref().map(|radio| &radio.access)
+    }
+    pub(crate) fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+    pub(crate) fn links(&self) -> impl Iterator<Item = &Link> {
+        self.links.iter().map(|hop| &hop.link)
+    }
+}

@@ -1,0 +1,26 @@
+//! What hops tell the ends of flows.
+
+use super::{Event, Flow, Transport, World};
+use fadeout_core::Probe;
+
+impl<P: Probe> World<P> {
+    /// A hop tells both ends of a flow something.
+    pub(super) fn tell(&mut self, index: u32) {
+        let notices = &mut self.notices[index as usize];
+        let (flow, info) = (notices.flow, notices.take());
+        if let Some(at) = notices.next_at() {
+            self.events.schedule(at, Event::Notice { index });
+        }
+        let Flow {
+            sender, receiver, ..
+        } = &self.flows[flow.index()];
+        let (sender, receiver) = (*sender, *receiver);
+        for endpoint in [sender, receiver] {
+            // The scenario reader gives notices to flows of one path alone.
+            if let Transport::Tcp(tcp) = &mut self.endpoints[endpoint.index()].transport {
+                tcp.on_link_info(self.now, &info, &mut self.outbox, &mut self.probe);
+                self.after_endpoint(endpoint);
+            }
+        }
+    }
+}

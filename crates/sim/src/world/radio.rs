@@ -1,0 +1,47 @@
+//! The radio access as hops.
+
+use super::{Event, World};
+use crate::radio::Radio;
+use fadeout_core::{BearerId, Direction, PacketId, Probe};
+
+impl<P: Probe> World<P> {
+    pub(super) fn enter_bearer(
+        &mut self,
+        bearer: BearerId,
+        direction: Direction,
+        packet: PacketId,
+    ) {
+        let radio = self.radio.as_mut().expect("a bearer is of a radio access");
+        let (pool, probe) = (&mut self.pool, &mut self.probe);
+        radio
+            .access
+            .on_packet(self.now, bearer, direction, packet, pool, probe);
+        self.arm_radio();
+    }
+
+    pub(super) fn wake_radio(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        if let Some(radio) = &mut self.radio {
+            let Radio { access, places, .. } = &mut **radio;
+            let (pool, probe) = (&mut self.pool, &mut self.probe);
+            access.on_wake(self.now, places, pool, &mut arrivals, probe);
+        }
+        for packet in arrivals.drain(..) {
+            self.forward(packet);
+        }
+        self.arrivals = arrivals;
+        self.arm_radio();
+    }
+
+    #[inline]
+    fn arm_radio(&mut self) {
+        if let Some(radio) = &mut self.radio {
+            let at = radio.access.wake_at();
+            if !at.is_never()
+                && let Some(generation) = radio.wake.arm(at)
+            {
+                self.events.schedule(at, Event::Radio { generation });
+            }
+        }
+    }
+}

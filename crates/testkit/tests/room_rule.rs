@@ -1,0 +1,331 @@
+//! Which room of a crate may use which: a room is a module at the top of a crate, and the paths
+//! that begin with `crate::` or `super::` say what it uses, in its unit tests too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The crates whose rooms must not use each other in a circle.
+const CRATES: [&str; 4] = ["channel", "phy", "layer2", "radio"];
+
+/// Of these crates each room has a line in [`MAY_USE`].
+const ALL_LISTED: [&str; 2] = ["layer2", "radio"];
+
+/// Crate, room, and what the room may use of its own crate.
+const MAY_USE: [(&str, &str, &[&str]); 18] = [
+    ("channel", "error", &[]),
+    ("channel", "antenna", &["error"]),
+    (
+        "channel",
+        "blockage",
+        &["error", "field", "blockage_model_b"],
+    ),
+    ("phy", "error", &[]),
+    ("layer2", "rlc", &[]),
+    ("layer2", "pdcp", &["rlc"]),
+    ("layer2", "wire", &["rlc", "pdcp"]),
+    ("radio", "link_budget", &[]),
+    ("radio", "mac", &[]),
+    ("radio", "config", &["mac"]),
+    ("radio", "plan", &["config"]),
+    ("radio", "air", &["config", "plan"]),
+    ("radio", "bearer", &["config"]),
+    ("radio", "cell", &["config", "mac", "plan"]),
+    ("radio", "leg", &["config", "mac", "plan"]),
+    ("radio", "rrc", &["config"]),
+    (
+        "radio",
+        "access",
+        &["config", "plan", "air", "bearer", "cell", "leg", "rrc"],
+    ),
+    ("radio", "named", &["config", "mac"]),
+];
+
+/// The names at the top of a crate that are no rooms: other crates under the name they have here.
+const FLOORS: [(&str, &[&str]); 1] = [(
+    "radio",
+    &["channel", "antenna", "phy", "pdcp", "rlc", "wire"],
+)];
+
+/// One use of a room by another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Use {
+    from: String,
+    to: String,
+    file: PathBuf,
+}
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(name)
+        .join("src")
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(folder).expect("the sources can be read");
+    for entry in entries {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The path of the module that a file is.
+fn module(file: &Path, root: &Path) -> Vec<String> {
+    let relative = file.strip_prefix(root).expect("a file of the crate");
+    let mut module: Vec<String> = relative
+        .with_extension("")
+        .iter()
+        .map(|part| part.to_string_lossy().into_owned())
+        .collect();
+    if module
+        .last()
+        .is_some_and(|last| last == "mod" || last == "lib")
+    {
+        module.pop();
+    }
+    module
+}
+
+/// Words and signs of Rust, without comments, strings and characters.
+fn tokens(source: &str) -> Vec<String> {
+    let text: Vec<char> = source.chars().collect();
+    let at = |index: usize| text.get(index).copied().unwrap_or('\0');
+    let mut tokens = Vec::new();
+    let mut i = 0;
+    while i < text.len() {
+        let from = i;
+        match (at(i), at(i + 1)) {
+            ('/', '/') => {
+                while i < text.len() && at(i) != '\n' {
+                    i += 1;
+                }
+            }
+            ('/', '*') => {
+                i += 2;
+                while i < text.len() && (at(i), at(i + 1)) != ('*', '/') {
+                    i += 1;
+                }
+                i += 2;
+            }
+            ('r', '"' | '#') if raw_string(&text, i).is_some() => {
+                i = raw_string(&text, i).unwrap_or(i + 1);
+            }
+            ('"', _) => {
+                i += 1;
+                while i < text.len() && at(i) != '"' {
+                    i += if at(i) == '\\' { 2 } else { 1 };
+                }
+                i += 1;
+            }
+            ('\'', '\\') => {
+                i += 3;
+                while i < text.len() && at(i) != '\'' {
+                    i += 1;
+                }
+                i += 1;
+            }
+            ('\'', _) if at(i + 2) == '\'' => i += 3,
+            (letter, _) if letter.is_alphanumeric() || letter == '_' => {
+                while at(i).is_alphanumeric() || at(i) == '_' {
+                    i += 1;
+                }
+                tokens.push(text[from..i].iter().collect());
+            }
+            (':', ':') => {
+                tokens.push("::".to_owned());
+                i += 2;
+            }
+            (space, _) if space.is_whitespace() => i += 1,
+            (sign, _) => {
+                tokens.push(sign.to_string());
+                i += 1;
+            }
+        }
+    }
+    tokens
+}
+
+/// The end of the raw string that begins at `from`, where one does.
+fn raw_string(text: &[char], from: usize) -> Option<usize> {
+    let hashes = text[from + 1..].iter().take_while(|&&c| c == '#').count();
+    let quote = from + 1 + hashes;
+    if text.get(quote) != Some(&'"') {
+        return None;
+    }
+    let ends = |at: usize| {
+        text[at] == '"' && text[at + 1..].iter().take_while(|&&c| c == '#').count() >= hashes
+    };
+    (quote + 1..text.len())
+        .find(|&at| ends(at))
+        .map(|at| at + 1 + hashes)
+}
+
+/// The first names behind `crate` that the paths of a file have. `module` is the module it is.
+fn first_names(source: &str, module: &[String]) -> BTreeSet<String> {
+    let tokens = tokens(source);
+    let token = |index: usize| tokens.get(index).map_or("", String::as_str);
+    let mut names = BTreeSet::new();
+    // Modules in the file that are open, with the depth of their braces.
+    let mut inside: Vec<(String, usize)> = Vec::new();
+    let mut depth = 0;
+    for i in 0..tokens.len() {
+        match token(i) {
+            "mod" if token(i + 2) == "{" => inside.push((token(i + 1).to_owned(), depth)),
+            "{" => depth += 1,
+            "}" => {
+                depth -= 1;
+                if inside.last().is_some_and(|&(_, opened)| opened == depth) {
+                    inside.pop();
+                }
+            }
+            "crate" if token(i + 1) == "::" => trees(&tokens, i + 2, &mut names),
+            "super" if token(i + 1) == "::" && (i == 0 || token(i - 1) != "::") => {
+                let mut path: Vec<String> = module.to_vec();
+                path.extend(inside.iter().map(|(name, _)| name.clone()));
+                let mut next = i;
+                while token(next) == "super" && token(next + 1) == "::" {
+                    path.pop();
+                    next += 2;
+                }
+                match path.first() {
+                    Some(room) => {
+                        names.insert(room.clone());
+                    }
+                    None => trees(&tokens, next, &mut names),
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The first names of what follows a `::`: one, or several in braces.
+fn trees(tokens: &[String], from: usize, names: &mut BTreeSet<String>) {
+    if tokens[from] != "{" {
+        names.insert(tokens[from].clone());
+        return;
+    }
+    let mut depth = 0;
+    for i in from..tokens.len() {
+        match tokens[i].as_str() {
+            "{" => depth += 1,
+            "}" => {
+                depth -= 1;
+                if depth == 0 {
+                    return;
+                }
+            }
+            "," => {}
+            name if depth == 1 && matches!(tokens[i - 1].as_str(), "{" | ",") => {
+                names.insert(name.to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Every use of a room by another one of the crate.
+fn uses(name: &str) -> BTreeSet<Use> {
+    let root = source(name);
+    let mut found = Vec::new();
+    files(&root, &mut found);
+    let floors: BTreeMap<&str, &[&str]> = FLOORS.into_iter().collect();
+    let floors = floors.get(name).copied().unwrap_or_default();
+    let mut uses = BTreeSet::new();
+    for file in found {
+        let module = module(&file, &root);
+        let Some(room) = module.first() else {
+            continue;
+        };
+        let text = fs::read_to_string(&file).expect("a source can be read");
+        for to in first_names(&text, &module) {
+            if to != *room && !floors.contains(&to.as_str()) {
+                uses.insert(Use {
+                    from: room.clone(),
+                    to,
+                    file: file
+                        .strip_prefix(&root)
+                        .expect("a file of the crate")
+                        .into(),
+                });
+            }
+        }
+    }
+    uses
+}
+
+#[test]
+fn the_rooms_of_a_crate_use_each_other_in_no_circle() {
+    for name in CRATES {
+        let mut uses: BTreeSet<(String, String)> = uses(name)
+            .into_iter()
+            .map(|Use { from, to, .. }| (from, to))
+            .collect();
+        assert!(!uses.is_empty(), "{name}: no use was found at all");
+        // A room that uses nothing is in no circle; without it the next ones use nothing.
+        loop {
+            let users: BTreeSet<String> = uses.iter().map(|(from, _)| from.clone()).collect();
+            let before = uses.len();
+            uses.retain(|(_, to)| users.contains(to));
+            if uses.len() == before {
+                break;
+            }
+        }
+        assert!(
+            uses.is_empty(),
+            "{name}: in or on the way to a circle: {uses:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_room_uses_only_the_rooms_that_it_may_use() {
+    let rule: BTreeMap<(&str, &str), &[&str]> = MAY_USE
+        .into_iter()
+        .map(|(name, room, may)| ((name, room), may))
+        .collect();
+    let mut wrong = Vec::new();
+    for name in CRATES {
+        for Use { from, to, file } in uses(name) {
+            match rule.get(&(name, from.as_str())) {
+                None if ALL_LISTED.contains(&name) => {
+                    wrong.push(format!("{name}: room {from} has no line in this rule"));
+                }
+                Some(may) if !may.contains(&to.as_str()) => {
+                    let file = file.display();
+                    wrong.push(format!(
+                        "{name}/{file}: {from} uses {to}, not one of {may:?}"
+                    ));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_path_is_found_wherever_it_stands() {
+    let module: Vec<String> = ["mac", "cell"].map(str::to_owned).to_vec();
+    let source = r##"
+        // use crate::comment::X;
+        use crate::one::{self, Y};
+        use crate::{two::A, three::{b, c}};
+        use super::sibling::Z;
+        pub(in crate::four) fn f<'a>(x: &'a str) -> crate::five::T { "crate::string"; r#"crate::raw"# }
+        mod tests { use super::*; use super::super::super::six; fn g() { super::super::h() } }
+        use super::super::seven;
+        const C: char = '"'; const D: char = '\''; use crate::eight;
+    "##;
+    let found = first_names(source, &module);
+    let expected = [
+        "eight", "five", "four", "mac", "one", "seven", "six", "three", "two",
+    ];
+    assert_eq!(found, expected.map(str::to_owned).into_iter().collect());
+}

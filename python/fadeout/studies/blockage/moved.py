@@ -1,0 +1,118 @@
+"""What each assumption moves, one changed at a time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fadeout.studies.blockage.assumptions import Change
+from fadeout.studies.blockage.paper import CASES, LENGTHS
+from fadeout.studies.blockage.runs import Effort, Level, Point
+from fadeout.study import (
+    UNCHANGED,
+    Estimate,
+    Runs,
+    Table,
+    Values,
+    estimate,
+    paired_difference,
+)
+
+Rows = Mapping[str, Sequence[Estimate]]
+"""An estimate a row of the paper's table, for each depth of the blockages."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """How much each change moves each row of the paper's table."""
+
+    base: Rows
+    """The loss in percent with everything as in the scenario."""
+    changes: Mapping[Change, Rows]
+    """By how many points it changes, for the depths that the change can matter for."""
+
+    def table(self) -> Table:
+        """The table: the first row is the loss, the others are its changes."""
+        heads = [
+            f"{depth}, {length}" if depth else length for depth in self.base for length in LENGTHS
+        ]
+        return Table(
+            columns=["assumption", "changed to", *heads],
+            rows=[
+                [UNCHANGED, "", *self._cells(self.base, ".1f", " %")],
+                *(
+                    [change.assumption, change.value, *self._cells(rows, "+.1f")]
+                    for change, rows in self.changes.items()
+                ),
+            ],
+            data=[
+                {
+                    **change.data(),
+                    **({"depth": depth} if depth else {}),
+                    **{
+                        name: number
+                        for length, value in zip(LENGTHS, values, strict=True)
+                        for name, number in value.data(f"{length}_", "_pct").items()
+                    },
+                }
+                for change, rows in self.changes.items()
+                for depth, values in rows.items()
+            ],
+        )
+
+    def _cells(self, rows: Rows, form: str, unit: str = "") -> list[str]:
+        """Estimates in this form; dashes where an assumption cannot matter."""
+        return [
+            value.text(form, unit) if value else "-"
+            for depth in self.base
+            for value in rows.get(depth, [None] * len(LENGTHS))
+        ]
+
+    def largest(self) -> str:
+        """What moves each row most."""
+
+        def most(depth: str, index: int) -> str:
+            rows = [
+                (change, rows[depth][index])
+                for change, rows in self.changes.items()
+                if depth in rows
+            ]
+            change, value = max(rows, key=lambda row: abs(row[1].mean))
+            return f"{change.assumption} ({change.value}, {value:+.1f})"
+
+        return " ".join(
+            f"Moves most{depth and f', {depth}'}: "
+            + "; ".join(f"at {length} {most(depth, i)}" for i, length in enumerate(LENGTHS))
+            + "."
+            for depth in self.base
+        )
+
+
+def compare(
+    runs: Runs[Effort],
+    level: Level,
+    changes: Sequence[Change],
+    depths: Mapping[str, Values],
+    seeds: int,
+) -> Moved:
+    """Run every change at every depth that it can matter for, and compare seed by seed."""
+    base = Change(UNCHANGED, "", depths=tuple(depths))
+    keys = [(change, depth) for change in (base, *changes) for depth in change.depths]
+    points = [
+        Point({**depths[depth], **change.values}, case["block_s"])
+        for change, depth in keys
+        for case in CASES
+    ]
+    losses = iter(level.losses(runs, points, seeds))
+    found = {key: [next(losses) for _ in CASES] for key in keys}
+    return Moved(
+        base={depth: [estimate(values) for values in found[base, depth]] for depth in depths},
+        changes={
+            change: {
+                depth: [
+                    paired_difference(ours, was)
+                    for ours, was in zip(found[change, depth], found[base, depth], strict=True)
+                ]
+                for depth in change.depths
+            }
+            for change in changes
+        },
+    )

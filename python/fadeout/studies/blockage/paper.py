@@ -1,0 +1,19 @@
+"""What the paper prints."""
+
+from pathlib import Path
+from typing import Any
+
+from fadeout.study import published
+
+FOLDER = Path(__file__).parent
+
+PUBLISHED = published(FOLDER)
+
+CASES: list[dict[str, Any]] = [case for case in PUBLISHED["case"] if case["block_s"] > 0]
+"""The rows of its table with a blockage, from the shortest on."""
+
+LENGTHS = tuple(f"{case['block_s']:g} s" for case in CASES)
+
+PERIOD_S: float = PUBLISHED["setup"]["stated"]["blockage_period_s"]
+
+UNBLOCKED_MBPS: float = PUBLISHED["case"][0]["throughput_mbps"]

@@ -1,0 +1,99 @@
+"""What figures of studies have in common: estimates with their intervals."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+
+from fadeout.study.statistics import Estimate
+
+
+def grouped_bars(
+    ax: Axes,
+    series: Mapping[str, Sequence[Estimate | None]],
+    colors: Sequence[str],
+    *,
+    across: bool = False,
+) -> None:
+    """Groups of bars with their intervals, one of each series in a group; None leaves a gap.
+
+    Groups are at 0, 1 and so on; `across`, bars lie and groups are one above the other.
+    """
+    size = 0.8 / len(series)
+    draw = ax.barh if across else ax.bar
+    for number, (name, values) in enumerate(series.items()):
+        shown = [(group, value) for group, value in enumerate(values) if value is not None]
+        style: dict[str, Any] = {
+            "xerr" if across else "yerr": [value.half_width for _, value in shown],
+            "error_kw": {"linewidth": 0.7, "capsize": 1.5},
+        }
+        draw(
+            [group - 0.4 + size * (number + 0.5) for group, _ in shown],
+            [value.mean for _, value in shown],
+            0.92 * size,
+            color=colors[number],
+            label=name,
+            **style,
+        )
+    ax.grid(visible=False, axis="y" if across else "x")
+
+
+def line_with_intervals(
+    ax: Axes,
+    x: Sequence[float],
+    values: Sequence[Estimate],
+    **style: Any,  # noqa: ANN401 - of matplotlib's errorbar
+) -> None:
+    """A line through `values`, with their intervals."""
+    ax.errorbar(
+        x,
+        [value.mean for value in values],
+        yerr=[value.half_width for value in values],
+        markersize=3,
+        capsize=1.5,
+        elinewidth=0.8,
+        **style,
+    )
+
+
+def mark_cut_intervals(figure: Figure) -> None:
+    """Put an arrow where an interval leaves the axes, once their limits are final."""
+    for ax in figure.axes:
+        bars = [each for each in ax.containers if isinstance(each, ErrorbarContainer)]
+        for container in bars:
+            directions = "x" * container.has_xerr + "y" * container.has_yerr
+            for direction, lines in zip(directions, container.lines[2], strict=True):
+                _mark_cut(ax, lines, "<>" if direction == "x" else "v^")
+
+
+def _mark_cut(ax: Axes, lines: LineCollection, markers: Literal["<>", "v^"]) -> None:
+    along, across = (0, 1) if markers == "<>" else (1, 0)
+    # Limits that follow the data are only set when they are asked for.
+    ax.get_xbound()
+    ax.get_ybound()
+    to_axes = ax.transData - ax.transAxes
+    for segment in lines.get_segments():
+        # A mean without an interval has no ends.
+        ends = np.asarray(to_axes.transform(segment)).reshape(-1, 2)
+        if len(ends) < 2 or not 0 <= ends[0, across] <= 1:
+            continue
+        for marker, edge, is_cut in (
+            (markers[0], 0.0, np.min(ends[:, along]) < 0),
+            (markers[1], 1.0, np.max(ends[:, along]) > 1),
+        ):
+            if is_cut:
+                place = [0.0, 0.0]
+                place[along], place[across] = edge, ends[0, across]
+                ax.plot(
+                    *place,
+                    transform=ax.transAxes,
+                    marker=marker,
+                    markersize=3,
+                    color=lines.get_color()[0],
+                    clip_on=False,
+                    zorder=4,
+                )

@@ -1,0 +1,119 @@
+"""A study, and what runs it."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Generic
+
+from fadeout.study.batch import CountCallback
+from fadeout.study.folder import may_replace, new_folder
+from fadeout.study.report import Report, Section
+from fadeout.study.runner import Runner, ThreadRunner
+from fadeout.study.runs import AnyEffort, Options, Runs, effort_of
+from fadeout.study.store import Store
+
+
+@dataclass(frozen=True)
+class Study(Generic[AnyEffort]):
+    """A question, and the runs that answer it."""
+
+    name: str
+    summary: str
+    """The question it answers, in one sentence."""
+    folder: Path
+    """Where its scenario lies, and the published numbers if there are any."""
+    title: str
+    introduction: str
+    """The head of its report."""
+    full: AnyEffort
+    quick: AnyEffort
+    count: Callable[[AnyEffort], int]
+    """How many runs it takes at most."""
+    sections: Callable[[Runs[AnyEffort]], Iterator[Section]]
+    """Its report, a section at a time: what Ctrl-C stops has the sections until then."""
+    other_scenarios: Mapping[str, str] = field(default_factory=dict)
+    """Scenarios beside `scenario.toml` that the report names: what they are, and their file."""
+
+    def report(self, runner: Runner, effort: AnyEffort) -> Report:
+        """Do its runs; raises KeyboardInterrupt when they were stopped before the first section."""
+        runner.expect(self.count(effort))
+        runs = Runs(runner, effort)
+        sections: list[Section] = []
+        is_stopped = False
+        try:
+            for section in self.sections(runs):
+                sections.append(section)
+        except KeyboardInterrupt:
+            is_stopped = True
+            if not sections:
+                raise
+        facts: dict[str, Any] = {"seeds": effort.seeds}
+        if effort.duration_s is not None:
+            facts["simulated_seconds_a_run"] = effort.duration_s
+        scenarios = {"scenario": "scenario.toml", **self.other_scenarios}
+        files = {
+            key: f"fadeout/studies/{self.folder.name}/{file}" for key, file in scenarios.items()
+        }
+        return Report(
+            title=self.title,
+            introduction=self.introduction.strip(),
+            sections=sections,
+            facts={**facts, **runs.facts, **files},
+            records=runs.records,
+            is_whole=runner.is_whole and not is_stopped,
+        )
+
+
+@cache
+def studies() -> dict[str, Study[Any]]:
+    """Every study by name."""
+    package = importlib.import_module("fadeout.studies")
+    modules = (
+        importlib.import_module(f"{package.__name__}.{entry.name}")
+        for entry in pkgutil.iter_modules(package.__path__)
+        if entry.ispkg
+    )
+    found: list[Study[Any]] = [module.STUDY for module in modules]
+    return {study.name: study for study in sorted(found, key=lambda study: study.name)}
+
+
+def unfinished_runs(study: Study[Any], folder: Path, options: Options) -> Store:
+    """The finished runs of the same command that did not come to its end, beside `folder`."""
+    quick = ["quick"] if options.quick else []
+    seeds = [] if options.seeds is None else [f"seeds-{options.seeds}"]
+    name = "-".join(["study", study.name, *quick, *seeds])
+    return Store(folder.parent / f"{name}.unfinished.jsonl")
+
+
+def run_study(
+    study: Study[Any],
+    folder: Path,
+    options: Options,
+    *,
+    force: bool = False,
+    progress: CountCallback | None = None,
+    runner: Runner | None = None,
+) -> Report:
+    """Run `study` and write its report, tables and figures to `folder`.
+
+    `runner` does the runs; without one, threads of this process do.
+
+    Ctrl-C ends the runs, and the report is of the sections that were finished; its `is_whole` is
+    False then. However the study ends, finished runs are kept beside `folder`, and the same study
+    with the same options goes on from there.
+    """
+    may_replace(folder, force=force)
+    store = unfinished_runs(study, folder, options)
+    threads = ThreadRunner(workers=options.jobs, progress=progress, store=store)
+    try:
+        report = study.report(runner or threads, effort_of(study.full, study.quick, options))
+        with new_folder(folder, force=force) as partial:
+            report.write(partial)
+        if report.is_whole:
+            store.remove()
+    finally:
+        store.close()
+    return report

@@ -1,0 +1,397 @@
+"""Which clause of which standard is implemented where: the page docs/standards.md.
+
+The clause that an item implements is the last paragraph of its doc comment, before any heading:
+
+    /// Standard: RFC 9438 §4.2, §4.3; TS 38.322 §5.2.3, Table 7.1.
+
+Without arguments the page is written anew. `--fix` first puts clauses into that form that stand in
+brackets before a stop, before a colon at the beginning, or after one at the end. `--check` changes
+nothing and fails where either is to be done.
+"""
+
+import argparse
+import re
+import sys
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "standards.md"
+NOTES = ROOT / "docs" / "standards.toml"
+SOURCE = "https://github.com/fadeout-sim/fadeout/blob/main"
+WIDTH = 100
+
+DOCUMENT = r"(?:RFC \d+|T[SR] \d\d\.\d+(?:-\d+)?|ITU-R [A-Z]+\.\d+(?:-\d+)?)"
+NUMBER = r"(?:[A-Z](?![A-Za-z])|\d+[a-z]?)(?:[.-]\d+[a-zA-Z]?)*"
+NUMBERS = rf"{NUMBER}(?:(?:, and |, | and | to | or |-){NUMBER})*"
+KIND = (
+    r"(?:[Cc]lauses?|[Ss]ections?|[Tt]ables?|[Aa]ppendix|[Aa]nnex|[Ee]quations?|[Ff]igures?|rules?"
+    r"|steps?|§)"
+)
+PLACE = rf"(?:{KIND} ?{NUMBERS}|\d+(?:\.\d+)+)"
+CITATION = rf"{DOCUMENT}(?:,? {PLACE}(?:(?:, | and | ){PLACE})*)?"
+CITATIONS = re.compile(rf"{CITATION}(?:(?:, and |; |, | and ){CITATION})*")
+IN_BRACKETS = re.compile(r" \(([^()]*)\)(?=[.,:;]|$| and )")
+NAMED = re.compile(rf"((?:(?!{DOCUMENT})[^;])+?)[,;] ({CITATIONS.pattern})")
+AFTER_COLON = re.compile(rf": ({CITATIONS.pattern})\.$")
+BEFORE_COLON = re.compile(rf"({CITATIONS.pattern}): (?=\S)")
+
+STANDARD = "Standard: "
+ITEM = re.compile(
+    r"\s*(?:pub(?:\([^)]*\))? )?(?:(?:async|unsafe|const|default) )*"
+    r"(?:(?:fn|struct|enum|trait|union|type|static|const|mod|macro_rules!) (?:mut )?(?P<name>\w+)"
+    r"|impl\b.*)"
+)
+OWNER = re.compile(r"(?:pub(?:\([^)]*\))? )?(?:impl|trait)\b")
+MACRO = re.compile(r"\s*(?:\w+::)*\w+!\s*[({]\s*$")
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A document and a place in it; no place is the whole of it."""
+
+    document: str
+    place: str
+
+
+@dataclass
+class Comment:
+    """A doc comment: its lines in the file, and what it is about."""
+
+    first: int
+    """Index of its first line."""
+    lines: list[str]
+    """Texts without the marker."""
+    indent: str
+    marker: str
+    item: str
+    """Path of the item, `CoDel::on_dequeue`; empty for a module's own comment."""
+
+
+def comments(text: list[str]) -> Iterator[Comment]:
+    """The doc comments of items and modules, but those inside macros and of tests."""
+    at = 0
+    closing = None
+    owner = ""
+    while at < len(text):
+        line = text[at]
+        if closing is not None:
+            closing = None if line.startswith(closing) else closing
+            at += 1
+            continue
+        if line.startswith("#[cfg(test)]") and at + 1 < len(text) and text[at + 1].endswith("{"):
+            closing = "}"
+        elif MACRO.fullmatch(line) and not line.lstrip().startswith("macro_rules!"):
+            closing = line[: len(line) - len(line.lstrip())] + ("}" if "{" in line else ")")
+        elif OWNER.match(line):
+            owner = owner_of(line)
+        elif line.startswith("}"):
+            owner = ""
+        found = re.match(r"(\s*)(///|//!)(?: |$)", line)
+        if closing is not None or found is None:
+            at += 1
+            continue
+        indent, marker = found.groups()
+        first = at
+        while at < len(text) and re.match(rf"{indent}{marker}(?: |$)", text[at]):
+            at += 1
+        lines = [text[n][len(indent) + 4 :] for n in range(first, at)]
+        if marker == "//!":
+            yield Comment(first, lines, indent, marker, "")
+            continue
+        item = re.match(ITEM, after_attributes(text, at))
+        if item is not None:
+            name = item["name"] or owner_of(text[at])
+            path = f"{owner}::{name}" if owner and indent and item["name"] else name
+            yield Comment(first, lines, indent, marker, path)
+
+
+def after_attributes(text: list[str], at: int) -> str:
+    """The first line from `at` on that is no attribute."""
+    while at < len(text) and text[at].lstrip().startswith("#["):
+        depth = 0
+        while at < len(text):
+            depth += text[at].count("[") - text[at].count("]")
+            at += 1
+            if depth <= 0:
+                break
+    return text[at] if at < len(text) else ""
+
+
+def owner_of(line: str) -> str:
+    """The type that an `impl` or `trait` is of."""
+    if (trait := re.search(r"\btrait (\w+)", line)) is not None:
+        return trait[1]
+    rest = re.sub(r"^.*?\bimpl\b\s*", "", line)
+    depth = 0
+    for position, letter in enumerate(rest):
+        depth += (letter == "<") - (letter == ">" and rest[position - 1] != "-")
+        if position == 0 and letter != "<":
+            break
+        if depth == 0:
+            rest = rest[position + 1 :].lstrip()
+            break
+    subject = rest.split(" for ")[-1]
+    name = re.match(r"(?:&|dyn |mut |\w+::)*(\w+)", subject)
+    return name[1] if name else ""
+
+
+def clauses_of(citations: str) -> list[Clause]:
+    """What running text cites, `RFC 8033 sections 4.1 and 5.4`.
+
+    In `TS 36.331 and TS 38.331 clause 6.3.2` the clause is of both.
+    """
+    found: list[Clause] = []
+    for citation in reversed(list(re.finditer(CITATION, citations))):
+        document = re.match(DOCUMENT, citation[0])
+        assert document is not None
+        places = re.findall(PLACE, citation[0][document.end() :])
+        written = [one for place in places for one in written_places(place)]
+        if not written and citations[citation.end() :].startswith(" and "):
+            following = found[0].document
+            written = [clause.place for clause in found if clause.document == following]
+        found = [Clause(document[0], place) for place in written or [""]] + found
+    return found
+
+
+def written_places(place: str) -> list[str]:
+    """`sections 4.1 and 5.4` as `§4.1` and `§5.4`, `Tables 1 and 2` as `Table 1` and `Table 2`."""
+    kind = re.match(KIND, place)
+    rest = place[kind.end() :].strip() if kind else place
+    word = kind[0].lower().rstrip("s") if kind else "section"
+    if word in ("clause", "section", "appendix", "annex", "§"):
+        prefix = "§"
+    else:
+        prefix = {"table": "Table ", "figure": "Figure "}.get(word, f"{word} ")
+    numbers = re.split(r", and |, | and | or ", rest)
+    return [prefix + number for number in numbers]
+
+
+def stated(lines: list[str]) -> tuple[list[Clause], range]:
+    """The clauses of a comment's `Standard:` paragraph, and where it stands."""
+    starts = [n for n, line in enumerate(lines) if line.startswith(STANDARD)]
+    if not starts:
+        return [], range(0)
+    end = start = starts[0]
+    while end < len(lines) and lines[end]:
+        end += 1
+    text = " ".join(lines[start:end]).removeprefix(STANDARD)
+    found = []
+    for part in text.removesuffix(".").split("; "):
+        document = re.match(DOCUMENT, part)
+        if document is None or not text.endswith("."):
+            raise ValueError(f"expected `{STANDARD}RFC 9438 §4.2; TS 38.322 §5.2.`, found {text!r}")
+        places = [place for place in part[document.end() :].strip().split(", ") if place]
+        found += [Clause(document[0], place) for place in places or [""]]
+    return found, range(start, end)
+
+
+def written(clauses: list[Clause]) -> str:
+    """The `Standard:` line of `clauses`."""
+    places: dict[str, list[str]] = {}
+    for clause in clauses:
+        of_document = places.setdefault(clause.document, [])
+        if clause.place and clause.place not in of_document:
+            of_document.append(clause.place)
+    parts = [" ".join((document, ", ".join(of))).strip() for document, of in places.items()]
+    return f"{STANDARD}{'; '.join(parts)}."
+
+
+def fixed(comment: Comment) -> list[str]:
+    """The lines of a comment with its clauses in the fixed form."""
+    width = WIDTH - len(comment.indent) - len(comment.marker) - 1
+    clauses, place = stated(comment.lines)
+    lines = [line for n, line in enumerate(comment.lines) if n not in place]
+    out: list[str] = []
+    moved: list[Clause] = []
+    for paragraph in paragraphs(lines):
+        text, cited = without_citations(paragraph)
+        moved += cited
+        out += wrap(text, width) if cited else paragraph
+    if not moved:
+        return comment.lines
+    while out and not out[-1]:
+        out.pop()
+    line = wrap(written(clauses + moved), width)
+    heading = next((n for n, one in enumerate(out) if re.match(r"#+ |```", one)), len(out))
+    before, after = out[:heading], out[heading:]
+    while before and not before[-1]:
+        before.pop()
+    return [*before, "", *line, *([""] if after else []), *after]
+
+
+def paragraphs(lines: list[str]) -> Iterator[list[str]]:
+    """The lines in paragraphs; an empty line is one, and so is all within a fence."""
+    current: list[str] = []
+    is_fenced = False
+    for line in lines:
+        is_fence = line.startswith("```")
+        if is_fenced or is_fence:
+            yield from filter(None, [current])
+            current = []
+            yield [line]
+            is_fenced ^= is_fence
+        elif line:
+            current.append(line)
+        else:
+            yield from filter(None, [current])
+            current = []
+            yield [""]
+    yield from filter(None, [current])
+
+
+def without_citations(paragraph: list[str]) -> tuple[str, list[Clause]]:
+    """A paragraph's text without the clauses in brackets, before a colon, or after its last."""
+    if any(re.match(r"\s|[-*#|>]|\d+\. |\[[^\]]*\]:|```", line) for line in paragraph):
+        return "", []
+    text = " ".join(paragraph)
+    cited: list[Clause] = []
+
+    def taken(found: re.Match[str]) -> str:
+        named = NAMED.fullmatch(found[1])
+        citations = named[2] if named else found[1]
+        if not CITATIONS.fullmatch(citations):
+            return found[0]
+        cited.extend(clauses_of(citations))
+        return f" ({named[1]})" if named else ""
+
+    if (before := BEFORE_COLON.match(text)) is not None:
+        cited += clauses_of(before[1])
+        text = text[before.end() :]
+        text = text[0].upper() + text[1:]
+    text = IN_BRACKETS.sub(taken, text)
+    if (after := AFTER_COLON.search(text)) is not None:
+        cited += clauses_of(after[1])
+        text = f"{text[: after.start()]}."
+    return text, cited
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """The text in lines; inline code is not broken."""
+    code = re.compile(r"`[^`]*`")
+    whole = code.sub(lambda found: found[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
+
+
+def sources() -> list[Path]:
+    """The files whose comments are traced."""
+    return sorted((ROOT / "crates").glob("*/src/**/*.rs"))
+
+
+def fix() -> list[Path]:
+    """Put clauses into the fixed form; the files that changed."""
+    changed = []
+    for path in sources():
+        text = path.read_text(encoding="utf-8")
+        new = fixed_text(text)
+        if new != text:
+            path.write_text(new, encoding="utf-8")
+            changed.append(path)
+    return changed
+
+
+def fixed_text(text: str) -> str:
+    """A file with its clauses in the fixed form."""
+    lines = text.split("\n")
+    for comment in reversed(list(comments(lines))):
+        marker = comment.indent + comment.marker
+        new = [f"{marker} {line}".rstrip() for line in fixed(comment)]
+        lines[comment.first : comment.first + len(comment.lines)] = new
+    return "\n".join(lines)
+
+
+def module(path: Path) -> str:
+    """`radio::rlc::am` of `crates/radio/src/rlc/am/mod.rs`."""
+    crate, _, *rest = path.relative_to(ROOT / "crates").with_suffix("").parts
+    return "::".join([crate, *(part for part in rest if part not in ("mod", "lib"))])
+
+
+def traced() -> dict[str, dict[str, list[str]]]:
+    """Links to the items by document and place."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in sources():
+        for comment in comments(path.read_text(encoding="utf-8").split("\n")):
+            try:
+                clauses, _ = stated(comment.lines)
+            except ValueError as error:
+                raise SystemExit(f"{path.relative_to(ROOT)}:{comment.first + 1}: {error}") from None
+            name = "::".join(filter(None, (module(path), comment.item)))
+            link = f"[`{name}`]({SOURCE}/{path.relative_to(ROOT).as_posix()})"
+            for clause in clauses:
+                places = found.setdefault(clause.document, {})
+                links = places.setdefault(clause.place, [])
+                if link not in links:
+                    links.append(link)
+    return found
+
+
+def natural(text: str) -> list[tuple[int, str]]:
+    """A key that orders numbers by their size."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
+
+
+def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str]]) -> str:
+    """The page of all documents."""
+    parts = [
+        "# Standards",
+        "What of each standard is implemented, and where: from the lines `Standard:` in the doc "
+        "comments of the source, by `tools/standards.py`. What is left out, and why, is said by "
+        "hand in `docs/standards.toml`. A clause that is not listed is not implemented as such.",
+    ]
+    for kind in ("RFC", "TS", "TR", "ITU-R"):
+        documents = sorted((d for d in found if d.startswith(kind)), key=natural)
+        if documents:
+            parts.append(f"## {kind}")
+        for document in documents:
+            note = notes[document]
+            parts.append(f"### {document}: {note['title']}")
+            parts.append(f"Left out: {note['left-out']}")
+            rows = ["| clause | where |", "| --- | --- |"]
+            for place, links in sorted(found[document].items(), key=lambda row: natural(row[0])):
+                rows.append(f"| {place or 'the whole'} | {', '.join(links)} |")
+            parts.append("\n".join(rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> int:
+    """Write or check the page."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--fix", action="store_true", help="put clauses into the fixed form first")
+    mode.add_argument("--check", action="store_true", help="change nothing; fail where it would")
+    arguments = parser.parse_args()
+    if arguments.fix:
+        for path in fix():
+            print(f"fixed {path.relative_to(ROOT)}")
+    found = traced()
+    notes = tomllib.loads(NOTES.read_text(encoding="utf-8"))
+    missing = sorted(set(found) - set(notes), key=natural)
+    if missing:
+        sys.exit(f"docs/standards.toml has nothing on {', '.join(missing)}")
+    source = "".join(path.read_text(encoding="utf-8") for path in sources())
+    unused = [document for document in notes if document not in source]
+    if unused:
+        sys.exit(f"docs/standards.toml is about what no source names: {', '.join(unused)}")
+    text = page(found, notes)
+    if not arguments.check:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    problems = []
+    for path in sources():
+        source = path.read_text(encoding="utf-8")
+        if fixed_text(source) != source:
+            problems.append(f"{path.relative_to(ROOT)}: clauses in running text")
+    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        problems.append("docs/standards.md is not current")
+    if problems:
+        print("\n".join(problems), "run: python tools/standards.py --fix", sep="\n")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
