@@ -586,6 +586,9 @@ impl TcpEndpoint {
         }
         self.take_offer(segment);
         self.establish(now, segment, out, probe);
+        if probe.wants_congestion(now, self.flow) {
+            probe.congestion(self.sender.congestion_row(now));
+        }
         push_ack(&self.sender, out);
         self.sender.transmit(&mut Step { now, out, probe });
     }

@@ -111,6 +111,8 @@ impl Sender {
             self.transmit(cx);
             return;
         }
+        self.congestion
+            .on_ack_arrival(cx.now, self.snd_una, self.window.mss);
         self.adapt_reordering_window();
         if flags.una_advanced {
             self.end_ncr_episode();
@@ -167,6 +169,7 @@ impl Sender {
             ece: flags.ece,
             is_paced: self.is_pacing(),
             pacing_rate: self.pacer.rate,
+            departs_in: self.pacer.next_at.since(cx.now),
             state: self.state,
         };
         if delivered_now > 0 || acked > 0 || flags.ece || lost_now > 0 {

@@ -253,7 +253,7 @@ mod tests {
         let reno = reno.expect("reno is registered");
         let mut sender = Sender::new(&TcpConfig::linux(), FlowId(0), reno);
         let mut sent = SentSegment::default();
-        sender.rate.on_send(Time::ZERO, 0, &mut sent);
+        sender.rate.on_send(Time::ZERO, true, 0, &mut sent);
         sender.rate.begin();
         sender.rate.on_delivered(Time::ZERO, &sent);
         sender.rack.dsack_seen = true;

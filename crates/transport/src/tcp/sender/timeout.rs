@@ -6,7 +6,7 @@
 use super::ack::AckFlags;
 use super::recovery::Repair;
 use super::{Sender, Step, TimerKind, TimerOutcome};
-use crate::congestion::{CongestionKind, RecoveryState};
+use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::LossRecovery;
 use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::Tags;
@@ -70,6 +70,7 @@ impl Sender {
         self.set_cwnd(f64::from(self.in_flight() + 1));
         self.usage.stamp(cx.now);
         self.state = RecoveryState::Loss;
+        self.congestion.on_timeout(cx.now, self.rate.lost);
         self.high_seq = self.snd_nxt;
         self.classic.recover = self.snd_nxt - 1;
         self.probe.high_seq = None;

@@ -284,8 +284,8 @@ impl Sender {
             sent.tags.set(Tags::FIN);
             self.fin_sent = true;
         }
-        self.rate.on_send(cx.now, in_flight, &mut sent);
         let was_empty = self.board.is_empty();
+        self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
         self.board.push(sent);
         self.snd_nxt += u64::from(sent.len);
         let flags = if payload > 0 {
@@ -452,7 +452,7 @@ impl Sender {
         segment.retries = segment.retries.saturating_add(1);
         segment.tags.set(Tags::EVER_RETRANSMITTED);
         self.rate
-            .on_send(cx.now, in_flight.saturating_sub(1), segment);
+            .on_send(cx.now, false, in_flight.saturating_sub(1), segment);
         let sent = *segment;
         self.board.list_again(number);
         if cause != RetransmitCause::TailLossProbe {
