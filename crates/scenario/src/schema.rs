@@ -70,6 +70,11 @@ fn property(key: &Key, catalog: &Catalog) -> Value {
     property["description"] = json!(key.doc);
     match (key.presence, &key.shape) {
         (Presence::Default(text), _) => property["default"] = value(text),
+        (Presence::OfPart(part), _) => {
+            if let Some(text) = catalog.default_of(part, key.name) {
+                property["default"] = value(&text);
+            }
+        }
         (Presence::FirstOfKind, Shape::Named { kind, .. } | Shape::NameOf(kind)) => {
             if let Some(first) = catalog.entries(kind).first() {
                 property["default"] = json!(first.name);
@@ -82,7 +87,7 @@ fn property(key: &Key, catalog: &Catalog) -> Value {
 
 fn shape(shape: &Shape, catalog: &Catalog) -> Value {
     match shape {
-        Shape::Text => json!({ "type": "string" }),
+        Shape::Text | Shape::File(_) => json!({ "type": "string" }),
         Shape::Reference => json!({ "type": "string", "minLength": 1 }),
         Shape::Bool => json!({ "type": "boolean" }),
         Shape::False => json!({ "const": false }),

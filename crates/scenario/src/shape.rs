@@ -4,9 +4,10 @@
 
 use crate::error::alternatives;
 use crate::quantity::Dimension;
+use fadeout_core::registry::is_same;
 
 /// One key of a table.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
@@ -24,6 +25,8 @@ pub(crate) enum Presence {
     Optional,
     /// It has this value, in TOML.
     Default(&'static str),
+    /// It has the default of the parameter of the same name of this part of a layer.
+    OfPart(&'static str),
     /// It names the first entry of its kind in the catalog.
     FirstOfKind,
 }
@@ -66,10 +69,12 @@ impl Range {
 }
 
 /// The values a key accepts.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
     /// Any string.
     Text,
+    /// The path of a file, relative to the scenario's; the text says what is expected there.
+    File(&'static str),
     /// The name of something that the same file declares, such as a node.
     Reference,
     /// True or false.
@@ -114,7 +119,7 @@ pub(crate) enum Shape {
 }
 
 /// One sort of table.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Variant {
     /// The key that tells it apart.
     pub(crate) key: &'static str,
@@ -122,11 +127,80 @@ pub(crate) struct Variant {
     pub(crate) keys: &'static [Key],
 }
 
+/// The number of keys in all lists.
+pub(crate) const fn length(lists: &[&[Key]]) -> usize {
+    let (mut count, mut index) = (0, 0);
+    while index < lists.len() {
+        count += lists[index].len();
+        index += 1;
+    }
+    count
+}
+
+/// The lists one after the other; `N` is their [`length`].
+pub(crate) const fn join<const N: usize>(lists: &[&[Key]]) -> [Key; N] {
+    const NONE: Key = Key {
+        name: "",
+        shape: Shape::False,
+        presence: Presence::Optional,
+        doc: "",
+    };
+    let mut all = [NONE; N];
+    let (mut list, mut filled) = (0, 0);
+    while list < lists.len() {
+        let mut index = 0;
+        while index < lists[list].len() {
+            all[filled] = lists[list][index];
+            filled += 1;
+            index += 1;
+        }
+        list += 1;
+    }
+    all
+}
+
+/// The keys with `changed` in the place of those of the same names; in a constant, a name that
+/// there is not is an error of compilation.
+pub(crate) const fn with_changed<const N: usize>(keys: &[Key], changed: &[Key]) -> [Key; N] {
+    let mut all = join::<N>(&[keys]);
+    let mut index = 0;
+    while index < changed.len() {
+        let mut at = 0;
+        while !is_same(all[at].name, changed[index].name) {
+            at += 1;
+        }
+        all[at] = changed[index];
+        index += 1;
+    }
+    all
+}
+
+/// The variants that `keys` tell apart.
+pub(crate) const fn chosen<const N: usize>(variants: &[Variant], keys: [&str; N]) -> [Variant; N] {
+    let mut chosen = [variants[0]; N];
+    let mut index = 0;
+    while index < N {
+        let mut at = 0;
+        while !is_same(variants[at].key, keys[index]) {
+            at += 1;
+        }
+        chosen[index] = variants[at];
+        index += 1;
+    }
+    chosen
+}
+
+/// The keys of the sort of table that `key` tells apart.
+pub(crate) fn keys_of(variants: &[Variant], key: &str) -> &'static [Key] {
+    let variant = variants.iter().find(|variant| variant.key == key);
+    variant.map_or(&[], |variant| variant.keys)
+}
+
 impl Shape {
     /// What a message says was expected.
     pub(crate) fn expectation(&self) -> String {
         match self {
-            Shape::Text => "a string".to_owned(),
+            Shape::Text | Shape::File(_) => "a string".to_owned(),
             Shape::Reference => "a name".to_owned(),
             Shape::Bool => "true or false".to_owned(),
             Shape::False => "false".to_owned(),

@@ -31,11 +31,11 @@ pub enum BuildError {
         /// What is wrong, and what was expected.
         reason: String,
     },
-    /// A bearer's parameters do not make one.
-    #[error("bearer \"{bearer}\": {reason}")]
-    Bearer {
+    /// The parameters of a radio access bearer do not make one.
+    #[error("RAB \"{rab}\": {reason}")]
+    Rab {
         /// Its name.
-        bearer: String,
+        rab: String,
         /// What is wrong, and what was expected.
         reason: String,
     },

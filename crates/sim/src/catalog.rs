@@ -1,6 +1,6 @@
 //! Every name that a scenario can use, gathered from the crates that own them.
 
-use fadeout_core::registry::{Catalog, Entry, Kind, find};
+use fadeout_core::registry::{Catalog, Entry, Kind, Part, find};
 
 static CATALOG: Catalog = Catalog {
     kinds: &[
@@ -90,6 +90,10 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_mobility::MOBILITY_MODELS,
         },
     ],
+    parts: &[Part {
+        name: "beam-management",
+        parameters: fadeout_radio::antenna::BeamManagement::PARAMETERS,
+    }],
 };
 
 /// The catalog.

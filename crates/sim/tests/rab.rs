@@ -146,12 +146,12 @@ fn what_no_bearer_can_be_is_an_error() {
     };
     assert_eq!(
         refused("technology = { name = \"hspa\", sinr = -20 }"),
-        "bearer \"third\": sinr is -20 dB; expected more than -15.9 dB: below it the CQI is 0, out \
+        "RAB \"third\": sinr is -20 dB; expected more than -15.9 dB: below it the CQI is 0, out \
          of range"
     );
     assert_eq!(
         refused("technology = { name = \"hspa\", category = 11 }"),
-        "bearer \"third\": category is 11; expected 5 to 10, 12, 13 or 14"
+        "RAB \"third\": category is 11; expected 5 to 10, 12, 13 or 14"
     );
     let error = refused("technology = \"umts\"\ndownlink = { rate = \"1 bit/s\" }");
     assert!(error.contains("0.001 Mbit/s"), "{error}");

@@ -6,6 +6,7 @@
 
 use crate::error::ConfigError;
 use fadeout_core::math::{atan, tan};
+use fadeout_core::registry::{Parameter, integer, join, number, span};
 use fadeout_core::{Span, Time};
 
 /// Sweep, tracking and recovery of the beams of a link.
@@ -24,48 +25,58 @@ pub struct BeamManagement {
     pub failure: Option<BeamFailure>,
 }
 
+impl BeamManagement {
+    /// What a scenario may say of it, in the keys of a cell's channel.
+    pub const PARAMETERS: &'static [Parameter] =
+        &join::<{ Sweep::PARAMETERS.len() + BeamFailure::PARAMETERS.len() }>(&[
+            Sweep::PARAMETERS,
+            BeamFailure::PARAMETERS,
+        ]);
+}
+
+fadeout_core::parameters! {
+    /// When beams are measured and used.
+    struct Sweep {
+        /// From one beam measurement to the next.
+        tracking_period as "beam-tracking": Span = span("20 ms"),
+        /// From a beam measurement to the use of the new beam.
+        switching_delay as "beam-switching-delay": Span = span("5 ms"),
+    }
+}
+
 impl Default for BeamManagement {
     /// An SSB burst every 20 ms, 5 ms until its beam is in use, a device that does not turn, and
     /// recovery.
     fn default() -> BeamManagement {
+        let sweep = Sweep::default();
         BeamManagement {
-            tracking_period: Span::from_millis(20),
-            switching_delay: Span::from_millis(5),
+            tracking_period: sweep.tracking_period,
+            switching_delay: sweep.switching_delay,
             rotation_deg_per_s: 0.0,
             failure: Some(BeamFailure::default()),
         }
     }
 }
 
-/// Beam failure detection and recovery.
-///
-/// Standard: TS 38.321 §5.17; TS 38.213 §6.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BeamFailure {
-    /// Loss by blockage and misalignment above which a measurement counts as a failure instance,
-    /// dB. The standard counts a hypothetical PDCCH BLER above 10 %; how much loss that takes
-    /// depends on the link's margin. 10 dB is an assumption to vary.
-    pub threshold_db: f64,
-    /// Failure instances in a row until failure is declared (beamFailureInstanceMaxCount: 1, 2, 3,
-    /// 4, 5, 6, 8 or 10).
-    pub count: u32,
-    /// From the declaration to the new beam: candidate search, random access and its response.
-    /// About 20 ms with a PRACH occasion every 10 ms. Nothing is received meanwhile.
-    pub recovery_delay: Span,
-    /// Loss against the clear direct path of the reflected path that recovery finds, dB; none
-    /// when there is no other path, and recovery comes back to the blocked one.
-    pub reflection_loss_db: Option<f64>,
-}
-
-impl Default for BeamFailure {
-    /// Three instances above 10 dB, 20 ms of recovery, no reflection.
-    fn default() -> BeamFailure {
-        BeamFailure {
-            threshold_db: 10.0,
-            count: 3,
-            recovery_delay: Span::from_millis(20),
-            reflection_loss_db: None,
-        }
+fadeout_core::parameters! {
+    /// Beam failure detection and recovery.
+    ///
+    /// Standard: TS 38.321 §5.17; TS 38.213 §6.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct BeamFailure {
+        /// Loss by blockage and misalignment above which a measurement counts as a failure instance,
+        /// dB. The standard counts a hypothetical PDCCH BLER above 10 %; how much loss that takes
+        /// depends on the link's margin. 10 dB is an assumption to vary.
+        pub threshold_db as "beam-failure-threshold": f64 = number((0.0, 100.0, "dB"), "10"),
+        /// Failure instances in a row until failure is declared (beamFailureInstanceMaxCount: 1, 2,
+        /// 3, 4, 5, 6, 8 or 10).
+        pub count as "beam-failure-count": u32 = integer((1, 10, "instances"), "3"),
+        /// From the declaration to the new beam: candidate search, random access and its response.
+        /// About 20 ms with a PRACH occasion every 10 ms. Nothing is received meanwhile.
+        pub recovery_delay as "beam-recovery-delay": Span = span("20 ms"),
+        /// Loss against the clear direct path of the reflected path that recovery finds, dB; none
+        /// when there is no other path, and recovery comes back to the blocked one.
+        pub reflection_loss_db as "reflected-path": Option<f64> = number((0.0, 100.0, "dB"), ""),
     }
 }
 

@@ -83,7 +83,7 @@ mod parameters;
 mod settings;
 
 pub use check::{check, check_built};
-pub use parameters::{join, kebab, kebab_str, with_defaults};
+pub use parameters::{is_same, join, kebab, kebab_str, with_defaults};
 pub use settings::{FromSetting, Settings};
 
 /// One algorithm or model that a scenario can name.
@@ -401,11 +401,23 @@ pub struct Kind {
     pub entries: &'static [Entry],
 }
 
+/// Parameters of a part of a layer that has no name of its own in a scenario: keys of a table there
+/// take their defaults from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// What the keys refer to it by: "beam-management".
+    pub name: &'static str,
+    /// Its parameters, called as the keys.
+    pub parameters: &'static [Parameter],
+}
+
 /// Every kind; `sim` assembles it from the sibling crates.
 #[derive(Debug, Clone, Copy)]
 pub struct Catalog {
     /// The kinds.
     pub kinds: &'static [Kind],
+    /// The parts of layers that keys take defaults from.
+    pub parts: &'static [Part],
 }
 
 impl Catalog {
@@ -415,6 +427,21 @@ impl Catalog {
             .iter()
             .find(|kind| kind.name == name)
             .map_or(&[], |kind| kind.entries)
+    }
+
+    /// The default of the parameter `name` of a part, with its unit; `None` when there is none.
+    pub fn default_of(&self, part: &str, name: &str) -> Option<String> {
+        let part = self.parts.iter().find(|known| known.name == part)?;
+        let mut parameters = part.parameters.iter();
+        let parameter = parameters.find(|parameter| parameter.name == name)?;
+        Some(match parameter.kind {
+            ParameterKind::Number { unit, .. } | ParameterKind::Integer { unit, .. }
+                if !unit.is_empty() =>
+            {
+                format!("{} {unit}", parameter.default)
+            }
+            _ => parameter.default.to_owned(),
+        })
     }
 }
 

@@ -247,7 +247,8 @@ pub const fn with_defaults<const N: usize>(
     all
 }
 
-const fn is_same(a: &str, b: &str) -> bool {
+/// Whether two texts are the same, in a constant.
+pub const fn is_same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut index = 0;
     while index < a.len() && index < b.len() && a[index] == b[index] {

@@ -8,7 +8,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, choice, span};
 fadeout_core::choices! {
     /// Who puts packets in order.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    enum Order {
+    enum Reordering {
         /// NR reorders at PDCP, LTE at RLC.
         ByGeneration = "by-generation",
         /// PDCP.
@@ -25,7 +25,7 @@ fadeout_core::parameters! {
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct PdcpParameters {
         /// Order of delivery. NR reorders at PDCP, LTE at RLC.
-        delivery: Order = choice(Order::NAMES, "by-generation"),
+        delivery: Reordering = choice(Reordering::NAMES, "by-generation"),
         /// How long a gap is waited for where PDCP reorders.
         t_reordering: Span = span("100 ms"),
         /// A packet that was not sent within it is dropped; zero is infinity.
@@ -53,12 +53,12 @@ impl Registered<Generation> for PdcpConfig {
         PdcpConfig {
             discard_timer: (!discard.is_zero()).then_some(discard),
             delivery: match (given.delivery, set.delivery) {
-                (Order::InOrder, _) | (Order::ByGeneration, Delivery::InOrder(_)) => {
+                (Reordering::InOrder, _) | (Reordering::ByGeneration, Delivery::InOrder(_)) => {
                     Delivery::InOrder(reordering)
                 }
-                (Order::OutOfOrder, _) => Delivery::OutOfOrder(reordering),
-                (Order::FromRlc, _) => Delivery::FromRlc,
-                (Order::ByGeneration, delivery) => delivery,
+                (Reordering::OutOfOrder, _) => Delivery::OutOfOrder(reordering),
+                (Reordering::FromRlc, _) => Delivery::FromRlc,
+                (Reordering::ByGeneration, delivery) => delivery,
             },
             ..set
         }

@@ -3,9 +3,10 @@
 use super::route::Ends;
 use super::*;
 use crate::keys::MAX_FLOWS;
+use crate::table::KeyValue;
+use fadeout_core::Distribution;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Value, find};
-use fadeout_core::{Distribution, DistributionKind};
 use std::collections::BTreeSet;
 
 impl Builder<'_, '_> {
@@ -102,7 +103,8 @@ impl Builder<'_, '_> {
         room: u64,
         entity: u64,
     ) -> Option<Vec<Flow>> {
-        if let Some(arrivals) = fields.fields("arrivals") {
+        if fields.item("arrivals").is_some() {
+            let arrivals = <Arrivals as KeyValue>::read(fields, "arrivals", self)?;
             let stream = Stream::new(self.seed, "arrivals", entity);
             return self.arrivals(&flow, fields, arrivals, room, stream);
         }
@@ -129,7 +131,7 @@ impl Builder<'_, '_> {
         &mut self,
         flow: &Flow,
         fields: &Fields,
-        arrivals: &Fields,
+        arrivals: Arrivals,
         room: u64,
         mut random: Stream,
     ) -> Option<Vec<Flow>> {
@@ -146,11 +148,11 @@ impl Builder<'_, '_> {
             return None;
         }
         let sizes = Distribution {
-            kind: DistributionKind::from_name(arrivals.text("distribution")?)?,
-            mean: arrivals.quantity("size")?,
-            shape: arrivals.number("shape")?,
+            kind: arrivals.distribution,
+            mean: arrivals.size,
+            shape: arrivals.shape,
         };
-        let mean_gap = 1.0 / arrivals.number("rate")?;
+        let mean_gap = 1.0 / arrivals.rate;
         let end = Time::ZERO.saturating_add(self.duration);
         let mut list = Vec::new();
         let mut at = flow.start;
@@ -196,25 +198,12 @@ impl Builder<'_, '_> {
             Some(multipath) => Some(self.multipath(multipath, fields, ends)?),
             None => None,
         };
-        Some(Flow {
-            name: name.to_owned(),
-            from,
-            to,
-            route,
-            start: fields.item("start")?.time()?,
-            application: fields.named("application")?,
-            profile: fields.text("profile")?.to_owned(),
-            tcp: match fields.item("tcp").map(|item| &item.content) {
-                Some(Content::Parameters(parameters)) => parameters.clone(),
-                _ => Default::default(),
-            },
-            congestion_control: fields.named("congestion-control"),
-            multipath,
-            link_info: match fields.fields("link-info") {
-                Some(info) => Some(self.link_info(info, sources, ends)?),
-                None => None,
-            },
-        })
+        let link_info = match fields.fields("link-info") {
+            Some(info) => Some(self.link_info(info, sources, ends)?),
+            None => None,
+        };
+        let own = (name.to_owned(), from, to, route, multipath, link_info);
+        Flow::read(fields, Some(own), self)
     }
 
     fn link_info(
@@ -233,6 +222,6 @@ impl Builder<'_, '_> {
             refer_to_nothing(mistakes, item, "link, bearer, UE or cell", names);
             return None;
         };
-        LinkInfoSettings::read(fields, (source,))
+        LinkInfoSettings::read(fields, Some((source,)), self)
     }
 }

@@ -5,7 +5,6 @@ mod blockage;
 mod flow;
 mod link;
 mod multipath;
-mod rab;
 mod radio;
 mod route;
 
@@ -16,9 +15,10 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item, Reader, is_name};
 use crate::suggest::nearest;
 use crate::tree::{Place, Table, shortened};
-use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
+use fadeout_core::{Bytes, Decibel, Meters, NodeId, Span, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The scenario of a document; nothing when the reader has mistakes.
 pub(crate) fn scenario(
@@ -40,11 +40,12 @@ pub(crate) fn scenario(
     builder.scenario(&file)
 }
 
-struct Builder<'r, 'c> {
+/// Knows the whole file, beside the table that is read.
+pub(crate) struct Builder<'r, 'c> {
     reader: &'r mut Reader<'c>,
     base_dir: &'r Path,
     /// Length of the run; zero while unknown.
-    duration: Span,
+    pub(crate) duration: Span,
     /// Seed of the run; zero while unknown.
     seed: u64,
     nodes: Nodes,
@@ -52,8 +53,8 @@ struct Builder<'r, 'c> {
     media: BTreeMap<String, (Medium, (NodeId, NodeId))>,
     /// Nodes of the UEs that a `count` made, by the name that made them.
     groups: BTreeMap<String, Vec<NodeId>>,
-    /// Trace files read so far, by path.
-    files: BTreeMap<String, std::sync::Arc<[u8]>>,
+    /// Files read so far, by path.
+    files: BTreeMap<String, Arc<[u8]>>,
 }
 
 impl Builder<'_, '_> {
@@ -184,7 +185,28 @@ impl Builder<'_, '_> {
         found
     }
 
-    fn mistake(&mut self, place: Place, message: impl Into<String>, expected: &str) {
+    /// The bytes of the file that `place` names, read once.
+    pub(crate) fn file(&mut self, path: &str, place: Place, expected: &str) -> Option<Arc<[u8]>> {
+        if let Some(bytes) = self.files.get(path) {
+            return Some(bytes.clone());
+        }
+        let full = self.base_dir.join(path);
+        match read_bounded(&full) {
+            Ok(bytes) => {
+                let bytes: Arc<[u8]> = bytes.into();
+                self.files.insert(path.to_owned(), bytes.clone());
+                Some(bytes)
+            }
+            Err(error) => {
+                let shown = full.display();
+                let message = format!("cannot read the file `{shown}`: {error}");
+                self.mistake(place, message, expected);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn mistake(&mut self, place: Place, message: impl Into<String>, expected: &str) {
         self.reader
             .mistakes
             .push(Mistake::new(place, message).expected(expected));
@@ -279,78 +301,69 @@ impl Nodes {
 
 /// The values in the units of the model. Each is absent when the key is, or when it was wrong.
 impl Fields {
-    fn text(&self, key: &str) -> Option<&str> {
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match &self.item(key)?.content {
             Content::Text(text) => Some(text),
             Content::Word(word) => Some(word),
             _ => None,
         }
     }
-    fn integer(&self, key: &str) -> Option<u64> {
+    pub(crate) fn integer(&self, key: &str) -> Option<u64> {
         match self.item(key)?.content {
             Content::Integer(number) => Some(number),
             _ => None,
         }
     }
-    fn number(&self, key: &str) -> Option<f64> {
-        match self.item(key)?.content {
-            Content::Number(number) => Some(number),
-            _ => None,
-        }
-    }
-    fn flag(&self, key: &str) -> Option<bool> {
+    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
         match self.item(key)?.content {
             Content::Bool(flag) => Some(flag),
             _ => None,
         }
     }
-    fn quantity(&self, key: &str) -> Option<f64> {
+    pub(crate) fn quantity(&self, key: &str) -> Option<f64> {
         match self.item(key)?.content {
             Content::Quantity(_, value) => Some(value),
             _ => None,
         }
     }
-    fn span(&self, key: &str) -> Option<Span> {
+    pub(crate) fn span(&self, key: &str) -> Option<Span> {
         self.item(key)?.span()
     }
-    fn bytes(&self, key: &str) -> Option<Bytes> {
+    pub(crate) fn bytes(&self, key: &str) -> Option<Bytes> {
         self.quantity(key).map(|bytes| Bytes(bytes as u64))
     }
-    fn rate(&self, key: &str) -> Option<Rate> {
-        self.item(key)?.rate()
-    }
-    fn meters(&self, key: &str) -> Option<Meters> {
+    pub(crate) fn meters(&self, key: &str) -> Option<Meters> {
         self.quantity(key).map(Meters)
     }
-    fn decibel(&self, key: &str) -> Option<Decibel> {
+    pub(crate) fn decibel(&self, key: &str) -> Option<Decibel> {
         self.quantity(key).map(Decibel)
     }
-    fn sampling(&self, key: &str) -> Option<Sampling> {
+    pub(crate) fn sampling(&self, key: &str) -> Option<Sampling> {
         match self.item(key)?.content {
             Content::Bool(_) => Some(Sampling::Off),
             Content::Word(_) => Some(Sampling::All),
             _ => self.span(key).map(Sampling::Every),
         }
     }
-    fn fields(&self, key: &str) -> Option<&Fields> {
+    pub(crate) fn fields(&self, key: &str) -> Option<&Fields> {
         match &self.item(key)?.content {
             Content::Fields(fields) => Some(fields),
             _ => None,
         }
     }
-    fn map(&self, key: &str) -> &[(String, Fields)] {
+    pub(crate) fn map(&self, key: &str) -> &[(String, Fields)] {
         match self.item(key).map(|item| &item.content) {
             Some(Content::Map(named)) => named,
             _ => &[],
         }
     }
-    fn list(&self, key: &str) -> &[Item] {
+    pub(crate) fn list(&self, key: &str) -> &[Item] {
         match self.item(key).map(|item| &item.content) {
             Some(Content::List(items)) => items,
             _ => &[],
         }
     }
-    fn named(&self, key: &str) -> Option<Named> {
+    pub(crate) fn named(&self, key: &str) -> Option<Named> {
         match &self.item(key)?.content {
             Content::Named(named) => Some(named.clone()),
             _ => None,
@@ -359,29 +372,25 @@ impl Fields {
 }
 
 impl Item {
-    fn span(&self) -> Option<Span> {
+    pub(crate) fn span(&self) -> Option<Span> {
         match self.content {
             Content::Quantity(Dimension::Time, nanos) => Some(Span::from_nanos(nanos as u64)),
             _ => None,
         }
     }
-    fn time(&self) -> Option<Time> {
-        self.span().map(|span| Time::ZERO + span)
-    }
-    fn rate(&self) -> Option<Rate> {
-        match self.content {
-            Content::Word("unlimited") => Some(Rate::UNLIMITED),
-            Content::Quantity(Dimension::Rate, bits) => Some(Rate::from_bits_per_sec(bits as u64)),
-            _ => None,
-        }
-    }
     /// The two items of a pair.
-    fn pair(&self) -> Option<(&Item, &Item)> {
+    pub(crate) fn pair(&self) -> Option<(&Item, &Item)> {
         match &self.content {
             Content::List(items) => match items.as_slice() {
                 [first, second] => Some((first, second)),
                 _ => None,
             },
+            _ => None,
+        }
+    }
+    pub(crate) fn meters(&self) -> Option<Meters> {
+        match self.content {
+            Content::Quantity(Dimension::Length, meters) => Some(Meters(meters)),
             _ => None,
         }
     }

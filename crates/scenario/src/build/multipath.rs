@@ -47,51 +47,23 @@ impl Builder<'_, '_> {
             let message = "`link-info` on a multipath flow";
             self.mistake(flow.place_of("link-info"), message, "a flow of one path");
         }
-        coupling?;
-        Multipath::read(fields, (paths.into_iter().collect::<Option<_>>()?,))
+        let paths = paths.into_iter().collect::<Option<_>>();
+        Multipath::read(fields, paths.map(|paths| (paths,)), self)
     }
 
     fn path(&mut self, item: &Item, ends: &Ends) -> Option<FlowPath> {
-        let (links, place, fields) = match &item.content {
-            Content::List(links) => (links.as_slice(), item.place, None),
+        match &item.content {
+            Content::List(links) => {
+                let hops = self.hops(links, item.place, ends)?;
+                let fields = self.reader.defaults(FlowPath::KEYS, item.place);
+                FlowPath::read(&fields, Some((hops,)), self)
+            }
             Content::Fields(fields) => {
-                (fields.list("links"), fields.place_of("links"), Some(fields))
+                let place = fields.place_of("links");
+                let hops = self.hops(fields.list("links"), place, ends)?;
+                FlowPath::read(fields, Some((hops,)), self)
             }
-            _ => return None,
-        };
-        let hops = self.hops(links, place, ends)?;
-        let time = |key| {
-            fields
-                .and_then(|fields| fields.item(key))
-                .and_then(Item::time)
-        };
-        let (begin, until) = (time("from").unwrap_or(Time::ZERO), time("until"));
-        if until.is_some_and(|until| until <= begin) {
-            let message = "the path goes away before it comes up";
-            self.mistake(fields?.place_of("until"), message, "a time after `from`");
+            _ => None,
         }
-        let mut backup_changes = Vec::new();
-        if let Some(fields) = fields {
-            for item in fields.list("backup-changes") {
-                let at = item.time()?;
-                if backup_changes.last().is_some_and(|&before| at <= before) {
-                    let message = "a change of `backup` that is not after the one before it";
-                    self.mistake(item.place, message, "times in order");
-                }
-                backup_changes.push(at);
-            }
-        }
-        Some(FlowPath {
-            hops,
-            announced: fields
-                .and_then(|fields| fields.flag("announced"))
-                .unwrap_or(false),
-            backup_changes,
-            backup: fields
-                .and_then(|fields| fields.flag("backup"))
-                .unwrap_or(false),
-            from: begin,
-            until,
-        })
     }
 }

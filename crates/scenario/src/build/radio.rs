@@ -13,7 +13,8 @@ impl Builder<'_, '_> {
     pub(super) fn cell(&mut self, name: &str, fields: &Fields) -> Option<Cell> {
         let node = self.own_node(name, fields);
         let place = place(fields.item("position")?, fields.meters("height")?)?;
-        Cell::read(fields, (name.to_owned(), node?, place))
+        let own = node.map(|node| (name.to_owned(), node, place));
+        Cell::read(fields, own, self)
     }
 
     /// The UEs with `count` expanded. Those with mistakes are left out.
@@ -91,7 +92,8 @@ impl Builder<'_, '_> {
         }
         let place = place(fields.item("position")?, fields.meters("height")?)?;
         let drbs = fields.map("drb").iter();
-        let drbs = drbs.map(|(name, fields)| Drb::read(fields, (name.clone(),)));
+        let drbs = drbs.map(|(name, fields)| Drb::read(fields, Some((name.clone(),)), self));
+        let drbs = drbs.collect::<Option<_>>();
         let own = (
             name.to_owned(),
             node,
@@ -99,9 +101,9 @@ impl Builder<'_, '_> {
             place,
             self.movement(fields)?,
             self.given_sinr(fields)?,
-            drbs.collect::<Option<_>>()?,
+            drbs?,
         );
-        Ue::read(fields, own)
+        Ue::read(fields, Some(own), self)
     }
 
     /// A given SINR, when there is one; both directions have it or none.
@@ -221,7 +223,7 @@ impl Builder<'_, '_> {
             self.mistake(fields.place_of("trace"), message, "one of the two");
         }
         if let Some(trace) = trace {
-            return self.movement_trace(trace).map(Movement::Trace);
+            return MovementTrace::read(trace, Some(()), self).map(Movement::Trace);
         }
         if waypoints.is_none() {
             return fields.named("mobility").map(Movement::Model);
@@ -231,16 +233,10 @@ impl Builder<'_, '_> {
                 return None;
             };
             let (x, y) = waypoint.item("position")?.pair()?;
-            Waypoint::read(waypoint, ((x.meters()?, y.meters()?),))
+            let place = (x.meters()?, y.meters()?);
+            Waypoint::read(waypoint, Some((place,)), self)
         });
         list.collect::<Option<_>>().map(Movement::Waypoints)
-    }
-
-    fn movement_trace(&mut self, fields: &Fields) -> Option<MovementTrace> {
-        let path = fields.text("file")?;
-        let expected = "a movement trace, relative to the scenario file";
-        let bytes = self.file(path, fields.place_of("file"), expected)?;
-        MovementTrace::read(fields, (bytes,))
     }
 
     pub(super) fn building(&mut self, name: &str, fields: &Fields) -> Option<Building> {
@@ -253,12 +249,9 @@ impl Builder<'_, '_> {
             let expected = "corners that differ in both coordinates";
             self.mistake(fields.place_of("opposite"), message, expected);
         }
-        Some(Building {
-            name: name.to_owned(),
-            low: (x0.min(x1), y0.min(y1)),
-            high: (x0.max(x1), y0.max(y1)),
-            height: fields.meters("height")?,
-        })
+        let low = (x0.min(x1), y0.min(y1));
+        let high = (x0.max(x1), y0.max(y1));
+        Building::read(fields, Some((name.to_owned(), low, high)), self)
     }
 }
 

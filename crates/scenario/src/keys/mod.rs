@@ -1,18 +1,9 @@
-//! The scenario format: every key with its shape, default and documentation.
+//! The keys at the top of a scenario file, those of `probe`, and the shapes that tables share.
 
-mod blockage;
-mod link;
-mod multipath;
-mod rab;
-
-use crate::model::{BUILDING, Cell, LinkInfoSettings, Multipath, Ue};
+use crate::model::{Blockage, Building, Cell, Flow, Link, Rab, Ue};
 use crate::quantity::Dimension;
-use crate::shape::{Key, Presence, Range, Shape, Variant};
-use Presence::{Default, FirstOfKind, Optional, Required};
-use blockage::BLOCKAGE;
-use link::LINK;
-pub(crate) use multipath::{MAX_PATHS, PATH};
-use rab::RAB;
+use crate::shape::{Key, Presence, Range, Shape};
+use Presence::{Default, Optional, Required};
 
 pub(crate) const fn key(
     name: &'static str,
@@ -42,6 +33,8 @@ const MAX_PACKETS: f64 = 1e9;
 pub(crate) const MAX_UES: u64 = 20_000;
 /// Most flows, after `count` is expanded.
 pub(crate) const MAX_FLOWS: u64 = 100_000;
+/// Most paths of a connection.
+pub(crate) const MAX_PATHS: usize = 8;
 /// Most links, blockages and nodes each.
 pub(crate) const MAX_ELEMENTS: usize = 100_000;
 
@@ -95,10 +88,10 @@ pub(crate) static SCENARIO: &[Key] = &[
         "Hosts and routers by name. A link declares the nodes it names, so this table is not \
          needed.",
     ),
-    key("link", Shape::Map(LINK), Optional, "Links by name."),
+    key("link", Shape::Map(Link::KEYS), Optional, "Links by name."),
     key(
         "rab",
-        Shape::Map(RAB),
+        Shape::Map(Rab::KEYS),
         Optional,
         "Radio access bearers of 2G and 3G by name, from a base station to a phone; hops as links are.",
     ),
@@ -116,19 +109,19 @@ pub(crate) static SCENARIO: &[Key] = &[
     ),
     key(
         "building",
-        Shape::Map(BUILDING),
+        Shape::Map(Building::KEYS),
         Optional,
         "Buildings by name; they cut lines of sight where a channel takes them from geometry.",
     ),
     key(
         "blockage",
-        Shape::Map(BLOCKAGE),
+        Shape::Map(Blockage::KEYS),
         Optional,
         "Interruptions of links and bearers, by name.",
     ),
     key(
         "flow",
-        Shape::Map(FLOW),
+        Shape::Map(Flow::KEYS),
         Optional,
         "Transport connections by name.",
     ),
@@ -141,140 +134,6 @@ pub(crate) static SCENARIO: &[Key] = &[
 ];
 
 static NODE: &[Key] = &[];
-
-/// The keys of a flow.
-static FLOW: &[Key] = &[
-    key(
-        "from",
-        Shape::Reference,
-        Required,
-        "Node that sends the data. A UE with a `count` makes a flow for each of its nodes, called \
-         NAME-0, NAME-1, ….",
-    ),
-    key(
-        "to",
-        Shape::Reference,
-        Required,
-        "Node that receives the data.",
-    ),
-    key(
-        "route",
-        Shape::List(&Shape::Reference),
-        Optional,
-        "Links and radio interfaces that the data crosses, in order; what comes back takes them the \
-         other way. Without it the fewest hops.",
-    ),
-    key(
-        "start",
-        TIME,
-        Default("\"0 s\""),
-        "When the connection opens.",
-    ),
-    key(
-        "count",
-        Shape::Integer {
-            min: 1,
-            max: MAX_FLOWS,
-        },
-        Optional,
-        "This many flows, called NAME-0, NAME-1, … instead of one.",
-    ),
-    key(
-        "start-spacing",
-        TIME,
-        Optional,
-        "Distance between the starts of two of the `count`; all start together without it.",
-    ),
-    key(
-        "application",
-        Shape::Named {
-            kind: "application",
-            tag: "kind",
-        },
-        FirstOfKind,
-        "What the flow sends.",
-    ),
-    key(
-        "profile",
-        Shape::NameOf("profile"),
-        FirstOfKind,
-        "Which transport stack the ends use.",
-    ),
-    key(
-        "tcp",
-        Shape::ParametersOf {
-            kind: "profile",
-            by: "profile",
-        },
-        Optional,
-        "What differs from the profile.",
-    ),
-    key(
-        "congestion-control",
-        Shape::Named {
-            kind: "congestion-control",
-            tag: "name",
-        },
-        Optional,
-        "The sender's congestion control; without it the profile's.",
-    ),
-    key(
-        "arrivals",
-        Shape::Table(ARRIVALS),
-        Optional,
-        "Flows that arrive at random times from `start` to the end of the run, called NAME-0, \
-         NAME-1, … instead of one; each with an application of its own size.",
-    ),
-    key(
-        "multipath",
-        Shape::Table(Multipath::KEYS),
-        Optional,
-        "Makes the flow a Multipath TCP connection over several paths.",
-    ),
-    key(
-        "link-info",
-        Shape::Table(LinkInfoSettings::KEYS),
-        Optional,
-        "Cross-layer information: a hop of the path tells both ends its rate and its blockages. \
-         Schemes that use it say so; without the key nobody is told.",
-    ),
-];
-
-static ARRIVALS: &[Key] = &[
-    key(
-        "rate",
-        Shape::Number(Range::positive(1e6)),
-        Required,
-        "Mean number of arrivals in a second; the gaps are exponential (a Poisson process).",
-    ),
-    key(
-        "size",
-        SIZE,
-        Required,
-        "Mean size, for the application's `size`.",
-    ),
-    key(
-        "distribution",
-        Shape::Choice(&[
-            ("constant", "Every size is the mean."),
-            ("exponential", "Exponential."),
-            ("uniform", "Uniform from zero to twice the mean."),
-            ("pareto", "Pareto; `shape` is its tail index, above 1."),
-            (
-                "log-normal",
-                "Log-normal; `shape` is the standard deviation of the logarithm.",
-            ),
-        ]),
-        Default("\"constant\""),
-        "Distribution of sizes.",
-    ),
-    key(
-        "shape",
-        Shape::Number(Range::closed(0.1, 10.0)),
-        Default("1.5"),
-        "Shape of a Pareto or log-normal distribution.",
-    ),
-];
 
 static PROBE: &[Key] = &[
     key(

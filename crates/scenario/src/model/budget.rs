@@ -4,7 +4,7 @@ use crate::keys::{BEAMWIDTH, LENGTH, RATE};
 use crate::quantity::Dimension;
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
-use crate::table::{table, words};
+use crate::table::{nested, table, words};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
 table! {
@@ -50,6 +50,8 @@ table! {
         max_rate: Option<Rate> = RATE, Optional;
     }
 }
+
+nested!(Radio);
 
 words! {
     /// A table of modulation and coding schemes of TS 38.214 clause 5.1.3.1.

@@ -1,11 +1,158 @@
-//! What a flow may have besides its ends: several paths, and notices of its links.
+//! Flows: what they send, over which paths, and who tells them of their links.
 
-use super::{FlowPath, LinkInfoSource, Named};
-use crate::keys::{PATH, POSITIVE_TIME, SIZE, TIME};
+use super::{Hop, Medium, Named};
+use crate::build::Builder;
+use crate::keys::{MAX_FLOWS, POSITIVE_TIME, SIZE, TIME};
+use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
-use crate::shape::Shape;
-use crate::table::table;
-use fadeout_core::{Bytes, Span};
+use crate::shape::{Range, Shape};
+use crate::table::{KeyValue, nested, table};
+use fadeout_core::registry::Parameters;
+use fadeout_core::{Bytes, DistributionKind, NodeId, Span, Time};
+use serde_json::{Value, json};
+
+table! {
+    /// One transport connection with its application.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Flow {
+        own {
+            /// Its name: as in the file, or with `-0`, `-1`, … when the file gives a `count`.
+            name: String,
+            /// The data sender.
+            from: NodeId,
+            /// The data receiver.
+            to: NodeId,
+            /// The way from sender to receiver, when it is given.
+            route: Option<Vec<Hop>>,
+            /// Its paths, when it is a Multipath TCP connection.
+            multipath: Option<Multipath>,
+            /// What a link on its path tells its ends.
+            link_info: Option<LinkInfoSettings>,
+        }
+        /// Node that sends the data. A UE with a `count` makes a flow for each of its nodes, called
+        /// NAME-0, NAME-1, ….
+        "from" = Shape::Reference, Required;
+        /// Node that receives the data.
+        "to" = Shape::Reference, Required;
+        /// Links and radio interfaces that the data crosses, in order; what comes back takes them
+        /// the other way. Without it the fewest hops.
+        "route" = Shape::List(&Shape::Reference), Optional;
+        /// When the connection opens.
+        start: Time = TIME, Default("\"0 s\"");
+        /// This many flows, called NAME-0, NAME-1, … instead of one.
+        "count" = Shape::Integer { min: 1, max: MAX_FLOWS }, Optional;
+        /// Distance between the starts of two of the `count`; all start together without it.
+        "start-spacing" = TIME, Optional;
+        /// What the flow sends.
+        application: Named = Shape::Named { kind: "application", tag: "kind" }, FirstOfKind;
+        /// Which transport stack the ends use.
+        profile: String = Shape::NameOf("profile"), FirstOfKind;
+        /// What differs from the profile.
+        tcp: Parameters = Shape::ParametersOf { kind: "profile", by: "profile" }, Optional;
+        /// The sender's congestion control; without it the profile's.
+        congestion_control: Option<Named> =
+            Shape::Named { kind: "congestion-control", tag: "name" }, Optional;
+        /// Flows that arrive at random times from `start` to the end of the run, called NAME-0,
+        /// NAME-1, … instead of one; each with an application of its own size.
+        "arrivals" = Shape::Table(Arrivals::KEYS), Optional;
+        /// Makes the flow a Multipath TCP connection over several paths.
+        "multipath" = Shape::Table(Multipath::KEYS), Optional;
+        /// Cross-layer information: a hop of the path tells both ends its rate and its blockages.
+        /// Schemes that use it say so; without the key nobody is told.
+        "link-info" = Shape::Table(LinkInfoSettings::KEYS), Optional;
+    }
+}
+
+table! {
+    /// A Poisson process of flows.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Arrivals {
+        own {}
+        /// Mean number of arrivals in a second; the gaps are exponential (a Poisson process).
+        rate: f64 = Shape::Number(Range::positive(1e6)), Required;
+        /// Mean size, for the application's `size`.
+        size: f64 = SIZE, Required;
+        /// Distribution of sizes.
+        distribution: DistributionKind = Shape::Choice(&[
+            ("constant", "Every size is the mean."),
+            ("exponential", "Exponential."),
+            ("uniform", "Uniform from zero to twice the mean."),
+            ("pareto", "Pareto; `shape` is its tail index, above 1."),
+            (
+                "log-normal",
+                "Log-normal; `shape` is the standard deviation of the logarithm.",
+            ),
+        ]), Default("\"constant\"");
+        /// Shape of a Pareto or log-normal distribution.
+        shape: f64 = Shape::Number(Range::closed(0.1, 10.0)), Default("1.5");
+    }
+}
+
+nested!(Arrivals);
+
+impl KeyValue for DistributionKind {
+    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+        match item.content {
+            Content::Word(word) => DistributionKind::from_name(word),
+            _ => None,
+        }
+    }
+    fn written(&self, _: &Shape) -> Option<Value> {
+        Some(json!(self.name()))
+    }
+}
+
+/// Which hop of a flow's path tells its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkInfoSource {
+    /// The one that crosses this link or bearer.
+    Medium(Medium),
+    /// The radio bearer that this cell serves, an index into
+    /// [`Scenario::cells`](super::Scenario::cells).
+    Cell(usize),
+}
+
+table! {
+    /// One path of a multipath connection.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct FlowPath {
+        own {
+            /// Its links from the flow's sender to its receiver.
+            hops: Vec<Hop>,
+        }
+        check = FlowPath::in_order;
+        /// The links from the sender to the receiver.
+        "links" = Shape::List(&Shape::Reference), Required;
+        /// Whether it is used only while no regular path works.
+        backup: bool = Shape::Bool, Default("false");
+        /// Times at which `backup` turns to the other value, in order; the peer is told by MP_PRIO.
+        backup_changes: Vec<Time> = Shape::List(&TIME), Optional;
+        /// Whether the opening end joins it only once the other end announces it, by ADD_ADDR on
+        /// another path; without it both ends know it.
+        announced: bool = Shape::Bool, Default("false");
+        /// When the path comes up.
+        from: Time = TIME, Default("\"0 s\"");
+        /// When the path goes away for good; never without it.
+        until: Option<Time> = TIME, Optional;
+    }
+}
+
+impl FlowPath {
+    fn in_order(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        if self.until.is_some_and(|until| until <= self.from) {
+            let message = "the path goes away before it comes up";
+            builder.mistake(fields.place_of("until"), message, "a time after `from`");
+        }
+        let changes = self.backup_changes.windows(2);
+        for (pair, item) in changes.zip(fields.list("backup-changes").iter().skip(1)) {
+            if pair[1] <= pair[0] {
+                let message = "a change of `backup` that is not after the one before it";
+                builder.mistake(item.place, message, "times in order");
+            }
+        }
+        Some(self)
+    }
+}
 
 table! {
     /// What makes a flow a Multipath TCP connection.
@@ -19,7 +166,7 @@ table! {
         /// opens the connection.
         "paths" = Shape::List(&Shape::AnyOf(&[
             Shape::List(&Shape::Reference),
-            Shape::Table(PATH),
+            Shape::Table(FlowPath::KEYS),
         ])), Required;
         /// Which path carries the next data.
         path_scheduler: Named =

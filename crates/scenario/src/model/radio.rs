@@ -1,13 +1,12 @@
 //! Cells, user equipment and what stands between them.
 
-use super::Named;
-use crate::keys::{LENGTH, MAX_UES, POSITIVE_TIME, RATE, TIME, key};
+use super::{File, Named};
+use crate::keys::{LENGTH, MAX_UES, POSITIVE_TIME, RATE, TIME};
 use crate::quantity::Dimension;
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
-use crate::shape::{Key, Range, Shape};
+use crate::shape::{Presence, Range, Shape};
 use crate::table::{nested, table, words};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, NodeId, Point, Rate, Span};
-use std::sync::Arc;
 
 const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
 const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
@@ -17,6 +16,9 @@ const NOISE_FIGURE: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0,
 const FREQUENCY: Shape = Shape::Quantity(Dimension::Frequency, Range::closed(1e5, 3e11));
 const SINR: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 100.0));
 const SPEED: Shape = Shape::Quantity(Dimension::Speed, Range::closed(0.0, 1000.0));
+
+/// The defaults of beam management are the channel's.
+const BEAMS: Presence = Presence::OfPart("beam-management");
 
 const ANTENNA: Shape = Shape::Named {
     kind: "antenna",
@@ -114,15 +116,15 @@ table! {
         /// steered beams always point right.
         beam_tracking: Option<Span> = POSITIVE_TIME, Optional;
         /// From a beam measurement to the use of the new beam.
-        beam_switching_delay: Span = TIME, Default("\"5 ms\"");
+        beam_switching_delay: Span = TIME, BEAMS;
         /// Loss by blockage and misalignment above which a beam measurement has failed; three in a
         /// row are a beam failure.
         beam_failure_threshold: Decibel =
-            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), Default("\"10 dB\"");
+            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), BEAMS;
         /// From a beam failure to the use of the beam found instead; nothing is received
         /// meanwhile.
         beam_recovery_delay: Span =
-            Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e10)), Default("\"20 ms\"");
+            Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e10)), BEAMS;
         /// Loss, against the clear direct path, of a reflected path that recovery finds; without it
         /// recovery comes back to the direct path.
         reflected_path: Option<Decibel> =
@@ -311,15 +313,13 @@ table! {
 }
 
 table! {
-    /// One node of a movement trace; `mobility` parses the bytes.
+    /// One node of a movement trace; `mobility` parses the file.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct MovementTrace {
-        own {
-            /// The file's bytes.
-            bytes: Arc<[u8]>,
-        }
+        own {}
         /// The trace file, relative to the scenario file.
-        path as "file": String = Shape::Text, Required;
+        file: File =
+            Shape::File("a movement trace, relative to the scenario file"), Required;
         /// Its format.
         format: MovementFormat = MovementFormat::SHAPE, Required;
         /// Number of the node or id of the vehicle in the file.
@@ -338,27 +338,23 @@ words! {
     }
 }
 
-/// A building that cuts lines of sight.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Building {
-    /// Its name in the file.
-    pub name: String,
-    /// South-west corner of its footprint, in metres.
-    pub low: (f64, f64),
-    /// North-east corner.
-    pub high: (f64, f64),
-    /// Height of its roof.
-    pub height: Meters,
+table! {
+    /// A building that cuts lines of sight.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Building {
+        own {
+            /// Its name in the file.
+            name: String,
+            /// South-west corner of its footprint, in metres.
+            low: (f64, f64),
+            /// North-east corner.
+            high: (f64, f64),
+        }
+        /// A corner of its footprint: east and north. Walls stand along the axes.
+        "corner" = POSITION, Required;
+        /// The corner opposite.
+        "opposite" = POSITION, Required;
+        /// Height of its roof.
+        height: Meters = LENGTH, Required;
+    }
 }
-
-/// The keys of a building.
-pub(crate) static BUILDING: &[Key] = &[
-    key(
-        "corner",
-        POSITION,
-        Required,
-        "A corner of its footprint: east and north. Walls stand along the axes.",
-    ),
-    key("opposite", POSITION, Required, "The corner opposite."),
-    key("height", LENGTH, Required, "Height of its roof."),
-];

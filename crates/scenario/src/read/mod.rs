@@ -26,6 +26,8 @@ pub(crate) struct Item {
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
+    /// A path, and what is expected there.
+    File(String, &'static str),
     Word(&'static str),
     Bool(bool),
     Integer(u64),
@@ -111,6 +113,24 @@ impl<'c> Reader<'c> {
         fields
     }
 
+    /// What a table says that leaves out every key; what it has to say is absent.
+    pub(crate) fn defaults(&mut self, keys: &'static [Key], place: Place) -> Fields {
+        let mut fields = Fields {
+            keys,
+            values: Vec::with_capacity(keys.len()),
+            variant: "",
+            place,
+        };
+        for key in keys {
+            let value = match key.presence {
+                Presence::Required => None,
+                _ => self.absent(key, place, &fields),
+            };
+            fields.values.push(value);
+        }
+        fields
+    }
+
     fn unknown<'a>(&mut self, what: &str, entry: &Entry, names: impl Iterator<Item = &'a str>) {
         let mistake = Mistake::new(
             entry.key_place,
@@ -149,17 +169,14 @@ impl<'c> Reader<'c> {
                 None
             }
             (Presence::Optional, _) => None,
-            (Presence::Default(text), _) => {
-                let entry = Entry {
-                    key: key.name.to_owned(),
-                    key_place: place,
-                    node: Node {
-                        place,
-                        ..parse_value(text, place.origin, 0)
-                    },
+            (Presence::Default(text), _) => self.default(key, text, place, before),
+            (Presence::OfPart(part), _) => {
+                let Some(text) = self.catalog.default_of(part, key.name) else {
+                    let message = format!("no {} exists in this build", spaced(part));
+                    self.mistakes.push(Mistake::new(place, message));
+                    return None;
                 };
-                let item = self.value(&entry, &key.shape, before)?;
-                Some(Item { place, ..item })
+                self.default(key, &text, place, before)
             }
             (Presence::FirstOfKind, Shape::Named { kind, .. } | Shape::NameOf(kind)) => {
                 let Some(first) = self.catalog.entries(kind).first() else {
@@ -181,10 +198,31 @@ impl<'c> Reader<'c> {
         }
     }
 
+    /// The value of a key that is left out, from TOML.
+    fn default(
+        &mut self,
+        key: &'static Key,
+        text: &str,
+        place: Place,
+        before: &Fields,
+    ) -> Option<Item> {
+        let entry = Entry {
+            key: key.name.to_owned(),
+            key_place: place,
+            node: Node {
+                place,
+                ..parse_value(text, place.origin, 0)
+            },
+        };
+        let item = self.value(&entry, &key.shape, before)?;
+        Some(Item { place, ..item })
+    }
+
     /// Reads one value; `key_place` is where it is named.
     fn item(&mut self, node: &Node, key_place: Place, shape: &'static Shape) -> Option<Item> {
         let content = match (shape, &node.value) {
             (Shape::Text | Shape::Reference, Value::Text(text)) => Content::Text(text.clone()),
+            (Shape::File(expected), Value::Text(path)) => Content::File(path.clone(), expected),
             (Shape::Bool, Value::Bool(flag)) => Content::Bool(*flag),
             (Shape::False, Value::Bool(false)) => Content::Bool(false),
             (Shape::Word(word), Value::Text(text)) if text == word => Content::Word(word),
@@ -338,7 +376,7 @@ fn suits(shape: &Shape, value: &Value) -> bool {
     match (shape, value) {
         (Shape::Word(word), Value::Text(text)) => text == word,
         (Shape::Quantity(dimension, _), Value::Text(text)) => dimension.parse(text).is_ok(),
-        (Shape::Text, Value::Text(_)) => true,
+        (Shape::Text | Shape::File(_), Value::Text(_)) => true,
         (Shape::Table(_) | Shape::Variants(_), Value::Table(_)) => true,
         (Shape::List(_) | Shape::Pair(..), Value::List(_)) => true,
         (Shape::Bool, Value::Bool(_)) => true,

@@ -6,7 +6,7 @@ mod radio;
 use crate::model::*;
 use crate::quantity::Dimension;
 use fadeout_core::registry::{NAME, Parameters, Value as Given};
-use fadeout_core::{Bytes, Decibel, Meters, NodeId, Rate, Span, Time};
+use fadeout_core::{Bytes, Decibel, Meters, NodeId, Span};
 use serde_json::{Map, Value, json};
 
 impl Scenario {
@@ -14,19 +14,24 @@ impl Scenario {
     /// reads [`toml_from_json`] of it as the same scenario.
     pub fn to_json(&self) -> Value {
         let name = |id: NodeId| self.nodes[id.index()].name.as_str();
+        let ends = |from, to| {
+            let ends = [("from", name(from)), ("to", name(to))];
+            Map::from_iter(ends.map(|(key, end)| (key.to_owned(), json!(end))))
+        };
         let nodes = self.nodes.iter().map(|node| (node.name.clone(), json!({})));
         let links = self.links.iter().map(|link| {
-            let mut table = json!({ "from": name(link.from), "to": name(link.to) });
-            if let (Value::Object(table), Value::Object(forward)) =
-                (&mut table, direction(&link.forward))
-            {
-                table.extend(forward);
-            }
-            table["reverse"] = direction(&link.reverse);
-            (link.name.clone(), table)
+            let mut table = ends(link.from, link.to);
+            table.extend(link.written());
+            table.extend(link.forward.whole());
+            table.insert("reverse".to_owned(), Value::Object(link.reverse.whole()));
+            (link.name.clone(), Value::Object(table))
         });
         let rabs = self.rabs.iter();
-        let rabs = rabs.map(|one| (one.name.clone(), rab(one, name)));
+        let rabs = rabs.map(|rab| {
+            let mut table = ends(rab.from, rab.to);
+            table.extend(rab.written());
+            (rab.name.clone(), Value::Object(table))
+        });
         let cells = self.cells.iter();
         let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
         let ues = self.ues.iter();
@@ -34,30 +39,19 @@ impl Scenario {
         let buildings = self.buildings.iter();
         let buildings = buildings.map(|one| (one.name.clone(), radio::building(one)));
         let blockages = self.blockages.iter().map(|blockage| {
-            (
-                blockage.name.clone(),
-                self::blockage(blockage, &self.medium_name(blockage.medium)),
-            )
+            let mut table = blockage.written();
+            table.insert("link".to_owned(), json!(self.medium_name(blockage.medium)));
+            (blockage.name.clone(), Value::Object(table))
         });
         let flows = self.flows.iter().map(|flow| {
-            let mut table = json!({
-                "from": name(flow.from),
-                "to": name(flow.to),
-                "start": time(flow.start),
-                "application": named(&flow.application, "kind"),
-                "profile": flow.profile,
-            });
+            let mut table = ends(flow.from, flow.to);
+            table.extend(flow.written());
+            let mut table = Value::Object(table);
             if let Some(route) = &flow.route {
                 table["route"] = route
                     .iter()
                     .map(|hop| self.medium_name(hop.medium))
                     .collect();
-            }
-            if !flow.tcp.0.is_empty() {
-                table["tcp"] = Value::Object(parameters(&flow.tcp));
-            }
-            if let Some(congestion_control) = &flow.congestion_control {
-                table["congestion-control"] = named(congestion_control, "name");
             }
             if let Some(multipath) = &flow.multipath {
                 table["multipath"] = self.multipath(multipath);
@@ -135,207 +129,18 @@ impl Scenario {
 
     fn multipath(&self, multipath: &Multipath) -> Value {
         let paths = multipath.paths.iter().map(|path| {
-            let links = path.hops.iter().map(|hop| self.medium_name(hop.medium));
-            let mut table = json!({
-                "links": links.collect::<Vec<_>>(),
-                "backup": path.backup,
-                "announced": path.announced,
-                "from": time(path.from),
-            });
-            if let Some(until) = path.until {
-                table["until"] = time(until);
-            }
-            if !path.backup_changes.is_empty() {
-                let times = path.backup_changes.iter().map(|at| time(*at));
-                table["backup-changes"] = times.collect();
-            }
+            let links = path
+                .hops
+                .iter()
+                .map(|hop| json!(self.medium_name(hop.medium)));
+            let mut table = path.written();
+            table.insert("links".to_owned(), links.collect());
             table
         });
         let mut table = Value::Object(multipath.written());
         table["paths"] = paths.collect();
         table
     }
-}
-
-fn direction(side: &LinkDirection) -> Value {
-    let mut table = json!({
-        "rate": rate_model(&side.rate),
-        "delay": delay_model(&side.delay),
-        "jitter": span(side.jitter),
-        "keeps-order": side.keeps_order,
-        "changes": side.changes.word(),
-        "framing": size(side.framing),
-        "queue": {
-            "limit": limit(side.queue.limit),
-            "counts-delay-line": side.queue.counts_delay_line,
-            "discipline": named(&side.queue.discipline, "name"),
-        },
-    });
-    if let Some(loss) = loss(&side.loss) {
-        table["loss"] = loss;
-    }
-    table
-}
-
-fn rab<'a>(rab: &Rab, name: impl Fn(NodeId) -> &'a str) -> Value {
-    let direction = |side: &RabDirection| {
-        let mut table = json!({
-            "queue": { "discipline": named(&side.discipline, "name") },
-        });
-        if let Some(rate) = &side.rate {
-            table["rate"] = rate_model(rate);
-        }
-        if let Some(given) = side.limit {
-            table["queue"]["limit"] = limit(given);
-        }
-        if let Some(loss) = loss(&side.loss) {
-            table["loss"] = loss;
-        }
-        table
-    };
-    json!({
-        "from": name(rab.from),
-        "to": name(rab.to),
-        "technology": named(&rab.technology, "name"),
-        "downlink": direction(&rab.downlink),
-        "uplink": direction(&rab.uplink),
-    })
-}
-
-fn limit(limit: QueueLimit) -> Value {
-    match limit {
-        QueueLimit::Packets(packets) => packet_count(packets),
-        QueueLimit::Bytes(bytes) => size(bytes),
-        QueueLimit::Time(limit) => span(limit),
-    }
-}
-
-fn loss(loss: &Loss) -> Option<Value> {
-    match loss {
-        Loss::None => None,
-        Loss::Independent { probability } => Some(json!({ "probability": probability })),
-        Loss::GilbertElliott {
-            to_bad,
-            to_good,
-            loss_good,
-            loss_bad,
-        } => Some(json!({ "gilbert-elliott": {
-            "to-bad": to_bad,
-            "to-good": to_good,
-            "loss-good": loss_good,
-            "loss-bad": loss_bad,
-        } })),
-        Loss::Arrivals(ordinals) => Some(json!({ "arrivals": ordinals })),
-        Loss::ArrivalsOf { path, .. } => Some(json!({ "arrivals": path })),
-    }
-}
-
-fn rate_model(model: &RateModel) -> Value {
-    match model {
-        RateModel::Constant(constant) => rate(*constant),
-        RateModel::Steps {
-            steps,
-            repeat_every,
-        } => stepped(steps, *repeat_every, |value| rate(*value)),
-        RateModel::OnOff { rate: on, off } => json!({ "rate": rate(*on), "off": schedule(off) }),
-        RateModel::Series(given) => series(given),
-        RateModel::Trace(trace) => json!({ "trace": trace.path, "repeat": trace.repeat }),
-        RateModel::Radio(radio) => json!({ "radio": radio.written() }),
-    }
-}
-
-fn delay_model(model: &DelayModel) -> Value {
-    match model {
-        DelayModel::Constant(constant) => span(*constant),
-        DelayModel::Steps {
-            steps,
-            repeat_every,
-        } => stepped(steps, *repeat_every, |value| span(*value)),
-        DelayModel::Series(given) => series(given),
-    }
-}
-
-fn stepped<T>(
-    steps: &[(Time, T)],
-    repeat_every: Option<Span>,
-    value: impl Fn(&T) -> Value,
-) -> Value {
-    let steps: Vec<Value> = steps
-        .iter()
-        .map(|(at, given)| json!([time(*at), value(given)]))
-        .collect();
-    repeating(json!({ "steps": steps }), repeat_every)
-}
-
-fn series(series: &Series) -> Value {
-    repeating(json!({ "series": series.path }), series.repeat_every)
-}
-
-fn repeating(mut table: Value, repeat_every: Option<Span>) -> Value {
-    if let Some(every) = repeat_every {
-        table["repeat-every"] = span(every);
-    }
-    table
-}
-
-fn schedule(schedule: &Schedule) -> Value {
-    match schedule {
-        Schedule::Periodic {
-            period,
-            duration,
-            phase,
-        } => json!({
-            "period": span(*period),
-            "duration": span(*duration),
-            "phase": match phase {
-                Phase::Fixed(phase) => span(*phase),
-                Phase::Random => json!("random"),
-            },
-        }),
-        Schedule::Scripted(intervals) => {
-            let pairs = intervals
-                .iter()
-                .map(|(start, end)| json!([time(*start), time(*end)]));
-            json!({ "intervals": pairs.collect::<Vec<_>>() })
-        }
-        Schedule::Exponential {
-            mean_clear,
-            mean_blocked,
-        } => {
-            json!({ "mean-clear": span(*mean_clear), "mean-blocked": span(*mean_blocked) })
-        }
-    }
-}
-
-fn blockage(blockage: &Blockage, link: &str) -> Value {
-    let mut table = json!({
-        "link": link,
-        "direction": blockage.direction.word(),
-        "schedule": schedule(&blockage.schedule),
-        "effect": match blockage.effect {
-            BlockageEffect::Held { .. } => "held",
-            BlockageEffect::Lost => "lost",
-            BlockageEffect::DroppedOnArrival => "dropped-on-arrival",
-        },
-        "depth": match &blockage.depth {
-            BlockageDepth::Total => json!("total"),
-            BlockageDepth::Loss(loss) => json!({ "loss": ratio(*loss) }),
-            BlockageDepth::Rate(left) => json!({ "rate": rate(*left) }),
-            BlockageDepth::Geometry(blocker) => {
-                let mut table = Value::Object(blocker.written());
-                let (near, far) = blocker.distance;
-                table["blocker-distance"] = json!([length(near), length(far)]);
-                json!({ "geometry": table })
-            }
-        },
-    });
-    if let BlockageEffect::Held { limit: Some(limit) } = blockage.effect {
-        table["hold-limit"] = match limit {
-            HoldLimit::Packets(packets) => packet_count(packets),
-            HoldLimit::Bytes(bytes) => size(bytes),
-        };
-    }
-    table
 }
 
 pub(crate) fn named(named: &Named, tag: &str) -> Value {
@@ -348,7 +153,7 @@ fn table(name: &str, tag: &str, given: &Parameters) -> Value {
     Value::Object(table)
 }
 
-fn parameters(given: &Parameters) -> Map<String, Value> {
+pub(crate) fn parameters(given: &Parameters) -> Map<String, Value> {
     let value = |value: &Given| match value {
         // Whole numbers up to here are exact; a parameter may demand one without a decimal point.
         Given::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
@@ -371,23 +176,8 @@ fn span(span: Span) -> Value {
     json!(Dimension::Time.format(span.as_nanos() as f64))
 }
 
-fn time(at: Time) -> Value {
-    span(at.since(Time::ZERO))
-}
-
-fn rate(rate: Rate) -> Value {
-    if rate.is_unlimited() {
-        return json!("unlimited");
-    }
-    json!(Dimension::Rate.format(rate.as_bits_per_sec() as f64))
-}
-
 fn size(bytes: Bytes) -> Value {
     json!(Dimension::Size.format(bytes.0 as f64))
-}
-
-fn packet_count(packets: u64) -> Value {
-    json!(Dimension::Packets.format(packets as f64))
 }
 
 fn length(length: Meters) -> Value {

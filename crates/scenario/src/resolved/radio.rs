@@ -46,11 +46,10 @@ pub(super) fn ue<'a>(ue: &Ue, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) 
 
 pub(super) fn building(building: &Building) -> Value {
     let corner = |(x, y): (f64, f64)| place(Point::new(x, y, 0.0));
-    json!({
-        "corner": corner(building.low),
-        "opposite": corner(building.high),
-        "height": length(building.height),
-    })
+    let mut table = Value::Object(building.written());
+    table["corner"] = corner(building.low);
+    table["opposite"] = corner(building.high);
+    table
 }
 
 fn place(place: Point) -> Value {

@@ -1,6 +1,6 @@
 //! A small catalog with one parameter of each kind.
 
-use fadeout_core::registry::{Catalog, Entry, Kind, Parameter, ParameterKind};
+use fadeout_core::registry::{Catalog, Entry, Kind, Parameter, ParameterKind, Part};
 
 const fn entry(
     name: &'static str,
@@ -33,6 +33,22 @@ const fn number(name: &'static str, unit: &'static str) -> Parameter {
 }
 
 pub(crate) static CATALOG: Catalog = Catalog {
+    parts: &[Part {
+        name: "beam-management",
+        parameters: &[
+            parameter("beam-switching-delay", ParameterKind::Span, "5 ms"),
+            parameter("beam-recovery-delay", ParameterKind::Span, "20 ms"),
+            parameter(
+                "beam-failure-threshold",
+                ParameterKind::Number {
+                    min: 0.0,
+                    max: 100.0,
+                    unit: "dB",
+                },
+                "10",
+            ),
+        ],
+    }],
     kinds: &[
         Kind {
             name: "congestion-control",

@@ -2,7 +2,7 @@
 
 use super::*;
 use fadeout_core::registry::Value;
-use fadeout_core::{Bytes, CellId, NodeId, Rate, Span, Time, UeId};
+use fadeout_core::{Bytes, CellId, Meters, NodeId, Rate, Span, Time, UeId};
 use fadeout_scenario::*;
 use std::path::Path;
 
@@ -72,7 +72,7 @@ fn the_smallest_scenario_has_every_default() {
     );
     assert_eq!(link.forward.queue.limit, QueueLimit::Packets(1000));
     assert_eq!(link.forward.queue.discipline.name, "drop-tail");
-    assert_eq!(link.forward.loss, Loss::None);
+    assert_eq!(link.forward.loss, None);
     let flow = &scenario.flows[0];
     assert_eq!(
         (flow.application.name.as_str(), flow.profile.as_str()),
@@ -108,7 +108,7 @@ fn every_sort_of_value_arrives() {
         }
     );
     match &link("trace").forward.rate {
-        RateModel::Trace(trace) => assert_eq!(&trace.bytes[..], b"1\n2\n3\n"),
+        RateModel::Trace { trace, .. } => assert_eq!(&trace.bytes[..], b"1\n2\n3\n"),
         other => panic!("{other:?}"),
     }
     assert_eq!(
@@ -134,15 +134,15 @@ fn every_sort_of_value_arrives() {
             phase: Phase::Fixed(Span::from_secs(4)),
         }
     );
+    assert_eq!(blockage("periodic").effect, BlockageEffect::Held);
     assert_eq!(
-        blockage("periodic").effect,
-        BlockageEffect::Held {
-            limit: Some(HoldLimit::Bytes(Bytes(10_000_000)))
-        }
+        blockage("periodic").hold_limit,
+        Some(HoldLimit::Bytes(Bytes(10_000_000)))
     );
     match &blockage("car").depth {
-        BlockageDepth::Geometry(blocker) => {
-            assert_eq!((blocker.distance.0.0, blocker.distance.1.0), (0.5, 1.0));
+        BlockageDepth::Geometry { geometry } => {
+            let Distances { near, far } = geometry.distance;
+            assert_eq!((near, far), (Meters(0.5), Meters(1.0)));
         }
         other => panic!("{other:?}"),
     }

@@ -86,7 +86,7 @@ fn tables_on_the_way_appear() {
     );
     assert_eq!(
         scenario.links[0].reverse.loss,
-        Loss::Independent { probability: 0.5 }
+        Some(Loss::Independent { probability: 0.5 })
     );
     assert!(!with(&["probe.drops=false"]).probe.drops);
 }
@@ -116,11 +116,11 @@ fn a_key_of_another_sort_of_table_replaces_the_old_sort() {
     ]);
     assert_eq!(
         scenario.links[0].forward.loss,
-        Loss::Independent { probability: 0.25 }
+        Some(Loss::Independent { probability: 0.25 })
     );
     assert!(matches!(
         scenario.links[0].forward.rate,
-        RateModel::Trace(_)
+        RateModel::Trace { .. }
     ));
 }
 

@@ -54,25 +54,25 @@ fn a_bearer_has_what_the_file_says_of_it_and_the_rest_is_the_technology_s() {
     assert_eq!(third.technology.parameters.number("sinr", 0.0), 3.0);
     assert!(matches!(third.downlink.rate, Some(RateModel::Steps { .. })));
     assert_eq!(
-        third.downlink.limit,
+        third.downlink.queue.limit,
         Some(QueueLimit::Bytes(Bytes(100_000)))
     );
     assert_eq!(
         third.downlink.loss,
-        Loss::Independent { probability: 0.001 }
+        Some(Loss::Independent { probability: 0.001 })
     );
     let slow = RateModel::Constant(Rate::from_bits_per_sec(64_000));
     assert_eq!(third.uplink.rate, Some(slow));
     assert_eq!(
-        third.uplink.limit,
+        third.uplink.queue.limit,
         Some(QueueLimit::Time(Span::from_secs(1)))
     );
     let recorded = bearer("recorded");
     assert_eq!(
-        (&recorded.uplink.rate, recorded.uplink.limit),
+        (&recorded.uplink.rate, recorded.uplink.queue.limit),
         (&None, None)
     );
-    assert_eq!(recorded.uplink.discipline.name, "drop-tail");
+    assert_eq!(recorded.uplink.queue.discipline.name, "drop-tail");
     let tunnel = scenario.blockages.iter().find(|one| one.name == "tunnel");
     let hit = tunnel.expect("a blockage").medium;
     assert_eq!(scenario.medium_name(hit), "third");

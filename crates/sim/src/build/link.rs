@@ -38,7 +38,7 @@ pub(super) fn build_link(
         },
         framing: direction.framing,
         queue: queue(&direction.queue, mean).map_err(&refuse)?,
-        loss: loss(&direction.loss).map_err(&refuse)?,
+        loss: loss(direction.loss.as_ref()).map_err(&refuse)?,
         blockage: blockage(scenario, Medium::Link(index), is_reverse)?,
     };
     link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
@@ -59,10 +59,13 @@ pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rat
             });
             stepped(steps.collect(), *repeat_every)
         }
-        M::Series(series) => {
+        M::Series {
+            series,
+            repeat_every,
+        } => {
             let steps = link::series::rates(&series.bytes)
                 .map_err(|error| format!("{}: {error}", series.path))?;
-            stepped(steps, series.repeat_every)
+            stepped(steps, *repeat_every)
         }
         M::OnOff { rate, off } => {
             let schedule = schedule(off);
@@ -75,13 +78,13 @@ pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rat
                 *rate,
             )
         }
-        M::Trace(trace) => {
+        M::Trace { trace, .. } => {
             let parsed = link::Trace::parse(&trace.bytes)
                 .map_err(|error| format!("{}: {error}", trace.path))?;
             let mean = parsed.mean_rate();
             (link::RateConfig::Trace(parsed), mean)
         }
-        M::Radio(described) => {
+        M::Radio { radio: described } => {
             let rate = radio_rate(described, Decibel(0.0))?;
             (link::RateConfig::Constant(rate), rate)
         }
@@ -131,10 +134,13 @@ fn delay(model: &scenario::DelayModel) -> Result<link::DelayConfig, String> {
                 .collect(),
             repeat_every: *repeat_every,
         },
-        M::Series(series) => link::DelayConfig::Steps {
+        M::Series {
+            series,
+            repeat_every,
+        } => link::DelayConfig::Steps {
             steps: link::series::delays(&series.bytes)
                 .map_err(|error| format!("{}: {error}", series.path))?,
-            repeat_every: series.repeat_every,
+            repeat_every: *repeat_every,
         },
     })
 }
@@ -225,28 +231,26 @@ pub(super) fn discipline(
         .ok_or_else(|| format!("there is no queue discipline \"{name}\""))
 }
 
-pub(super) fn loss(loss: &scenario::Loss) -> Result<link::LossConfig, String> {
-    use scenario::Loss as M;
+pub(super) fn loss(loss: Option<&scenario::Loss>) -> Result<link::LossConfig, String> {
+    use scenario::{Loss as M, LostArrivals};
     Ok(match loss {
-        M::None => link::LossConfig::None,
-        &M::Independent { probability } => link::LossConfig::Independent { probability },
-        &M::GilbertElliott {
-            to_bad,
-            to_good,
-            loss_good,
-            loss_bad,
-        } => link::LossConfig::GilbertElliott(link::GilbertElliott {
-            good_to_bad: to_bad,
-            bad_to_good: to_good,
-            loss_good,
-            loss_bad,
+        None => link::LossConfig::None,
+        Some(&M::Independent { probability }) => link::LossConfig::Independent { probability },
+        Some(M::GilbertElliott { states }) => {
+            link::LossConfig::GilbertElliott(link::GilbertElliott {
+                good_to_bad: states.to_bad,
+                bad_to_good: states.to_good,
+                loss_good: states.loss_good,
+                loss_bad: states.loss_bad,
+            })
+        }
+        Some(M::Arrivals { arrivals }) => link::LossConfig::Arrivals(match arrivals {
+            LostArrivals::Listed(ordinals) => {
+                link::Arrivals::new(ordinals.as_slice()).map_err(|error| error.to_string())?
+            }
+            LostArrivals::OfFile(file) => link::Arrivals::parse(&file.bytes)
+                .map_err(|error| format!("{}: {error}", file.path))?,
         }),
-        M::Arrivals(ordinals) => link::LossConfig::Arrivals(
-            link::Arrivals::new(ordinals.as_slice()).map_err(|error| error.to_string())?,
-        ),
-        M::ArrivalsOf { path, bytes } => link::LossConfig::Arrivals(
-            link::Arrivals::parse(bytes).map_err(|error| format!("{path}: {error}"))?,
-        ),
     })
 }
 
@@ -264,7 +268,7 @@ fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
                 scenario::Phase::Random => link::Phase::Random,
             },
         },
-        scenario::Schedule::Scripted(intervals) => link::Schedule::Scripted(intervals.clone()),
+        scenario::Schedule::Scripted { intervals } => link::Schedule::Scripted(intervals.clone()),
         scenario::Schedule::Exponential {
             mean_clear,
             mean_blocked,
@@ -300,7 +304,7 @@ pub(super) fn blockage(
             blockage: blockage.name.clone(),
             reason,
         };
-        let mapped = map_effect(blockage.effect);
+        let mapped = effect_of(blockage);
         if effect.is_some_and(|known| known != mapped) {
             return Err(refuse(
                 "another blockage of this link has a different effect; expected the same".into(),
@@ -327,16 +331,15 @@ pub(super) fn blockage(
     Ok(effect.map(|effect| link::BlockageConfig { effect, intervals }))
 }
 
-fn map_effect(effect: scenario::BlockageEffect) -> link::BlockageEffect {
-    match effect {
-        scenario::BlockageEffect::Held { limit } => link::BlockageEffect::Held {
-            limit: limit.map(|limit| match limit {
-                scenario::HoldLimit::Packets(packets) => {
-                    link::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
-                }
-                scenario::HoldLimit::Bytes(bytes) => link::Limit::Bytes(bytes),
-            }),
-        },
+fn effect_of(blockage: &scenario::Blockage) -> link::BlockageEffect {
+    let limit = blockage.hold_limit.map(|limit| match limit {
+        scenario::HoldLimit::Packets(packets) => {
+            link::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
+        }
+        scenario::HoldLimit::Bytes(bytes) => link::Limit::Bytes(bytes),
+    });
+    match blockage.effect {
+        scenario::BlockageEffect::Held => link::BlockageEffect::Held { limit },
         scenario::BlockageEffect::Lost => link::BlockageEffect::Lost,
         scenario::BlockageEffect::DroppedOnArrival => link::BlockageEffect::DroppedOnArrival,
     }
@@ -360,13 +363,13 @@ fn depth(
     let own_radio = own.and_then(|own| own.rate.radio());
     match &blockage.depth {
         scenario::BlockageDepth::Total => Ok((Rate::ZERO, 0.0)),
-        scenario::BlockageDepth::Rate(rate) => Ok((*rate, 0.0)),
-        scenario::BlockageDepth::Loss(loss) => match own_radio {
+        scenario::BlockageDepth::Rate { rate } => Ok((*rate, 0.0)),
+        scenario::BlockageDepth::Loss { loss } => match own_radio {
             Some(radio) => Ok((radio_rate(radio, *loss)?, loss.0)),
             None => Ok((Rate::UNLIMITED, loss.0)),
         },
-        scenario::BlockageDepth::Geometry(blocker) => {
-            let (near, far) = blocker.distance;
+        scenario::BlockageDepth::Geometry { geometry: blocker } => {
+            let scenario::Distances { near, far } = blocker.distance;
             let distance = fadeout_core::Meters(draws.uniform_in(near.0, far.0));
             let Some(described) = own_radio else {
                 return Ok((Rate::UNLIMITED, 0.0));

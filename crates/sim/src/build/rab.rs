@@ -6,11 +6,11 @@ use fadeout_link::rab::{RabConfig, default_limit};
 use fadeout_link::{Link, LinkConfig, RadioStateConfig, RateConfig};
 use fadeout_scenario::{self as scenario, Medium, Named, Scenario};
 
-/// Set in the entity of a bearer's random streams, which then do not depend on the number of
+/// Set in the entity of a RAB's random streams, which then do not depend on the number of
 /// links: no link has it.
 const RAB_ENTITY: u64 = 1 << 32;
 
-/// Downlink and uplink of bearer number `index`, whose directions are hops `ids`, and the states
+/// Downlink and uplink of RAB number `index`, whose directions are hops `ids`, and the states
 /// that its phone must be in.
 pub(super) fn build_rab(
     scenario: &Scenario,
@@ -18,13 +18,13 @@ pub(super) fn build_rab(
     ids: [LinkId; 2],
 ) -> Result<([Link; 2], Option<RadioStateConfig>), BuildError> {
     let described = &scenario.rabs[index];
-    let refuse = |reason: String| BuildError::Bearer {
-        bearer: described.name.clone(),
+    let refuse = |reason: String| BuildError::Rab {
+        rab: described.name.clone(),
         reason,
     };
     let Named { name, parameters } = &described.technology;
     let config = RabConfig::new(name, parameters)
-        .ok_or_else(|| refuse(format!("there is no bearer \"{name}\"")))?
+        .ok_or_else(|| refuse(format!("there is no radio access bearer \"{name}\"")))?
         .map_err(|error| refuse(error.to_string()))?;
     if config.states.is_some() && (is_trace(&described.downlink) || is_trace(&described.uplink)) {
         return Err(refuse(
@@ -48,7 +48,7 @@ pub(super) fn build_rab(
 }
 
 fn is_trace(side: &scenario::RabDirection) -> bool {
-    matches!(side.rate, Some(scenario::RateModel::Trace(_)))
+    matches!(side.rate, Some(scenario::RateModel::Trace { .. }))
 }
 
 /// The technology's direction with what the scenario says of it.
@@ -67,15 +67,15 @@ fn specialised(
         }
     };
     let mut queue = technology.queue;
-    queue.limit = match special.limit {
+    queue.limit = match special.queue.limit {
         Some(given) => limit(given, mean),
         None => Some(default_limit(mean)),
     };
-    queue.discipline = discipline(&special.discipline, mean)?;
+    queue.discipline = discipline(&special.queue.discipline, mean)?;
     Ok(LinkConfig {
         rate,
         queue,
-        loss: loss(&special.loss)?,
+        loss: loss(special.loss.as_ref())?,
         ..technology
     })
 }

@@ -337,18 +337,18 @@ fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
 
 /// The track of one node of a trace file, at the height of the UE's antenna.
 fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, String> {
-    let text =
-        std::str::from_utf8(&trace.bytes).map_err(|_| format!("{}: it is not text", trace.path))?;
+    let text = std::str::from_utf8(&trace.file.bytes)
+        .map_err(|_| format!("{}: it is not text", trace.file.path))?;
     let read = match trace.format {
         scenario::MovementFormat::Ns2 => mobility::import::ns2(text),
         scenario::MovementFormat::SumoFcd => mobility::import::sumo_fcd(text),
     };
-    let mut tracks = read.map_err(|error| format!("{}: {error}", trace.path))?;
+    let mut tracks = read.map_err(|error| format!("{}: {error}", trace.file.path))?;
     let track = tracks.remove(&trace.id).ok_or_else(|| {
         let known: Vec<&str> = tracks.keys().take(8).map(String::as_str).collect();
         format!(
             "{}: there is no \"{}\"; there is {}",
-            trace.path,
+            trace.file.path,
             trace.id,
             known.join(", ")
         )

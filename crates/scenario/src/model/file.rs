@@ -1,0 +1,48 @@
+//! Files that a scenario names.
+
+use crate::build::Builder;
+use crate::read::{Content, Item};
+use crate::shape::Shape;
+use crate::table::KeyValue;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Largest file that a scenario names, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// A file as it was read; the crate that it is for parses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Path as the scenario writes it.
+    pub path: String,
+    /// The file's bytes.
+    pub bytes: Arc<[u8]>,
+}
+
+impl KeyValue for File {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let Content::File(path, expected) = &item.content else {
+            return None;
+        };
+        Some(File {
+            path: path.clone(),
+            bytes: builder.file(path, item.place, expected)?,
+        })
+    }
+    fn written(&self, _: &Shape) -> Option<Value> {
+        Some(json!(self.path))
+    }
+}
+
+/// The bytes of a regular file of bearable size.
+pub(crate) fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
+    if about.len() > LARGEST {
+        return Err(std::io::Error::other("it is larger than 256 MiB"));
+    }
+    std::fs::read(path)
+}

@@ -1,0 +1,427 @@
+//! Links: how fast they send, what they delay, hold and lose.
+
+use super::schedule::{SCHEDULE, Schedule};
+use super::{File, Named, Radio};
+use crate::build::Builder;
+use crate::keys::{
+    FRAMING, PACKETS, POSITIVE_TIME, PROBABILITY, RATE, RATE_OR_ZERO, SIZE, TIME, key,
+};
+use crate::quantity::Dimension;
+use crate::read::{Content, Fields, Item};
+use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
+use crate::shape::{Key, Shape, with_changed};
+use crate::table::{KeyValue, nested, table, unchecked, variants, words};
+use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
+use serde_json::{Value, json};
+
+table! {
+    /// A link between two nodes, with its two directions.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Link {
+        own {
+            /// Its name in the file.
+            name: String,
+            /// Where the forward direction starts.
+            from: NodeId,
+            /// Where the forward direction ends.
+            to: NodeId,
+            /// The direction `from` → `to`.
+            forward: LinkDirection,
+            /// The direction `to` → `from`.
+            reverse: LinkDirection,
+        }
+        /// Node where the forward direction starts.
+        "from" = Shape::Reference, Required;
+        /// Node where the forward direction ends.
+        "to" = Shape::Reference, Required;
+        ..LinkDirection;
+        /// The direction from `to` to `from`.
+        "reverse" = Shape::Table(REVERSE), Default("{}");
+    }
+}
+
+/// The keys of the direction that a link does not write out itself.
+const REVERSE: &[Key] = &with_changed::<{ LinkDirection::KEYS.len() }>(
+    LinkDirection::KEYS,
+    &[
+        key(
+            "rate",
+            RATE_MODEL,
+            Default("\"unlimited\""),
+            "How fast this direction sends.",
+        ),
+        key(
+            "delay",
+            DELAY_MODEL,
+            Optional,
+            "One-way propagation delay; the forward direction's without it.",
+        ),
+        key(
+            "jitter",
+            TIME,
+            Default("\"0 s\""),
+            "Largest extra delay, as for the link.",
+        ),
+    ],
+);
+
+table! {
+    /// One direction of a link.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct LinkDirection {
+        own {
+            /// Propagation delay, after transmission.
+            delay: DelayModel,
+        }
+        check = LinkDirection::with_a_limit;
+        /// How fast the link sends.
+        rate: RateModel = RATE_MODEL, Required;
+        /// One-way propagation delay, after transmission.
+        "delay" = DELAY_MODEL, Required;
+        /// Largest extra delay, drawn uniformly from zero to this for each packet.
+        jitter: Span = TIME, Default("\"0 s\"");
+        /// Whether packets keep their order where jitter or a shorter delay would let one overtake
+        /// another.
+        keeps_order: bool = Shape::Bool, Default("true");
+        /// When a change of rate or delay begins to count.
+        changes: Changes = Changes::SHAPE, Default("\"at-once\"");
+        /// Bytes that each packet takes on the link besides its IP packet: 14 for an Ethernet
+        /// header, 38 for Ethernet with preamble, checksum and gap.
+        framing: Bytes = FRAMING, Default("\"0 B\"");
+        /// The queue in front of the transmitter.
+        queue: Queue = Shape::Table(Queue::KEYS), Default("{}");
+        /// Loss on arrival, random or listed; none without it.
+        loss: Option<Loss> = LOSS, Optional;
+    }
+}
+
+impl LinkDirection {
+    /// A limit in time says nothing where sending takes none.
+    fn with_a_limit(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        if matches!(self.queue.limit, QueueLimit::Time(_))
+            && self.rate == RateModel::Constant(Rate::UNLIMITED)
+        {
+            let queue = fields.fields("queue")?;
+            let message = "a queue limit in time needs a link with a rate";
+            let expected = "packets or bytes, for an unlimited rate";
+            builder.mistake(queue.place_of("limit"), message, expected);
+            return None;
+        }
+        Some(self)
+    }
+
+    /// The direction again, with all its keys.
+    pub(crate) fn whole(&self) -> serde_json::Map<String, Value> {
+        let mut table = self.written();
+        crate::table::put(&mut table, Self::KEYS, "delay", &self.delay);
+        table
+    }
+}
+
+const RATE_MODEL: Shape = Shape::AnyOf(&[
+    RATE,
+    Shape::Word("unlimited"),
+    Shape::Variants(RateModel::VARIANTS),
+]);
+
+variants! {
+    /// A rate over time.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum RateModel {
+        alone {
+            /// The same rate for ever; may be [`Rate::UNLIMITED`].
+            Constant(Rate),
+        }
+        check = RateModel::in_order;
+        /// A rate that steps at given instants.
+        Steps as "steps" {
+            /// Start of each step and its rate. The first starts at "0 s"; starts increase.
+            steps: Vec<(Time, Rate)> = Shape::List(&Shape::Pair(&TIME, &RATE_OR_ZERO)), Required;
+            /// After this long the steps start over; without it the last one stays.
+            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
+        }
+        /// A link that is on at a constant rate, and off at times.
+        OnOff as "off" {
+            /// The rate while on.
+            rate: Rate = RATE, Required;
+            /// When it is off.
+            off: Schedule = SCHEDULE, Required;
+        }
+        /// Delivery opportunities from a mahimahi trace file.
+        Trace as "trace" {
+            /// Path, relative to the scenario file.
+            trace: File = Shape::File("a mahimahi trace, relative to the scenario file"), Required;
+            /// Whether it starts over at its end.
+            repeat: bool = Shape::Bool, Default("true");
+        }
+        /// A measured rate, from a file that may hold a delay too.
+        Series as "series" {
+            /// Path, relative to the scenario file. Its first line names the columns, separated by
+            /// commas: `time_s` with `rate_mbps`, `delay_ms` or both; each row holds until the time
+            /// of the next.
+            series: File = SERIES, Required;
+            /// After this long the steps start over; without it the last one stays.
+            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
+        }
+        /// The rate that a directional link budget gives.
+        Radio as "radio" {
+            /// The link budget.
+            radio: Radio = Shape::Table(Radio::KEYS), Required;
+        }
+    }
+}
+
+const SERIES: Shape =
+    Shape::File("a table of times with rates or delays, relative to the scenario file");
+
+impl RateModel {
+    /// The radio parameters, when the rate comes from a link budget.
+    pub fn radio(&self) -> Option<&Radio> {
+        match self {
+            RateModel::Radio { radio } => Some(radio),
+            _ => None,
+        }
+    }
+
+    fn in_order(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        if let RateModel::Steps {
+            steps,
+            repeat_every,
+        } = &self
+        {
+            check_steps(steps, *repeat_every, fields, builder)?;
+            if steps.iter().all(|(_, rate)| rate.is_zero()) {
+                let message = "the rate is never above zero";
+                let expected = "at least one rate above zero";
+                builder.mistake(fields.place_of("steps"), message, expected);
+            }
+        }
+        Some(self)
+    }
+}
+
+const DELAY_MODEL: Shape = Shape::AnyOf(&[TIME, Shape::Variants(DelayModel::VARIANTS)]);
+
+variants! {
+    /// A delay over time.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum DelayModel {
+        alone {
+            /// The same delay for ever.
+            Constant(Span),
+        }
+        check = DelayModel::in_order;
+        /// A delay that steps at given instants.
+        Steps as "steps" {
+            /// Start of each step and its delay. The first starts at "0 s"; starts increase.
+            steps: Vec<(Time, Span)> = Shape::List(&Shape::Pair(&TIME, &TIME)), Required;
+            /// After this long the steps start over; without it the last one stays.
+            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
+        }
+        /// A measured delay, from a file that may hold a rate too.
+        Series as "series" {
+            /// Path, relative to the scenario file. Its first line names the columns, separated by
+            /// commas: `time_s` with `rate_mbps`, `delay_ms` or both; each row holds until the time
+            /// of the next.
+            series: File = SERIES, Required;
+            /// After this long the steps start over; without it the last one stays.
+            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
+        }
+    }
+}
+
+impl DelayModel {
+    fn in_order(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        if let DelayModel::Steps {
+            steps,
+            repeat_every,
+        } = &self
+        {
+            check_steps(steps, *repeat_every, fields, builder)?;
+        }
+        Some(self)
+    }
+}
+
+/// Steps start at zero, one after the other, and before they repeat.
+fn check_steps<T>(
+    steps: &[(Time, T)],
+    repeat_every: Option<Span>,
+    fields: &Fields,
+    builder: &mut Builder<'_, '_>,
+) -> Option<()> {
+    let mut before = None;
+    for ((start, _), item) in steps.iter().zip(fields.list("steps")) {
+        let place = item.pair()?.0.place;
+        match before {
+            None if *start != Time::ZERO => {
+                builder.mistake(place, "the first step starts late", "\"0 s\"");
+                return None;
+            }
+            Some(before) if *start <= before => {
+                let message = format!("this step does not start after the one at {before}");
+                builder.mistake(place, message, "starts that increase");
+                return None;
+            }
+            _ => before = Some(*start),
+        }
+    }
+    let last = before?;
+    if repeat_every.is_some_and(|every| Time::ZERO + every <= last) {
+        let message = format!("the steps repeat before the last one starts, at {last}");
+        let place = fields.place_of("repeat-every");
+        builder.mistake(place, message, "a time after the last start");
+    }
+    Some(())
+}
+
+words! {
+    /// When a change of a link's rate or delay begins to count.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Changes {
+        /// What is queued is sent at the new rate, and what leaves the transmitter has the new
+        /// delay.
+        AtOnce = "at-once",
+        /// What is queued or being sent keeps the rate and the delay of its arrival, as in netem.
+        ForArrivals = "for-arrivals",
+    }
+}
+
+table! {
+    /// The queue in front of a transmitter.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Queue {
+        own {}
+        /// How much the queue holds: packets, bytes, or the time to send it at the link's rate.
+        limit: QueueLimit = QueueLimit::SHAPE, Default("\"1000 packets\"");
+        /// Whether the limit also counts packets that are propagating, as netem's does.
+        counts_delay_line: bool = Shape::Bool, Default("false");
+        /// Which packets the queue drops or marks.
+        discipline: Named = DISCIPLINE, FirstOfKind;
+    }
+}
+
+pub(super) const DISCIPLINE: Shape = Shape::Named {
+    kind: "queue-discipline",
+    tag: "name",
+};
+
+/// How much a queue holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// A number of packets.
+    Packets(u64),
+    /// A number of bytes.
+    Bytes(Bytes),
+    /// As many bytes as the link sends in this time: at its rate when that is constant, at its
+    /// mean rate otherwise.
+    Time(Span),
+}
+
+impl QueueLimit {
+    pub(super) const SHAPE: Shape = Shape::AnyOf(&[PACKETS, SIZE, POSITIVE_TIME]);
+}
+
+impl KeyValue for QueueLimit {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        match item.content {
+            Content::Quantity(Dimension::Packets, packets) => {
+                Some(QueueLimit::Packets(packets as u64))
+            }
+            Content::Quantity(Dimension::Size, bytes) => {
+                Some(QueueLimit::Bytes(Bytes(bytes as u64)))
+            }
+            _ => Span::of(item, builder).map(QueueLimit::Time),
+        }
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        match self {
+            QueueLimit::Packets(packets) => Some(json!(Dimension::Packets.format(*packets as f64))),
+            QueueLimit::Bytes(bytes) => bytes.written(shape),
+            QueueLimit::Time(span) => span.written(shape),
+        }
+    }
+}
+
+pub(super) const LOSS: Shape = Shape::Variants(Loss::VARIANTS);
+
+variants! {
+    /// Loss, random or listed.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum Loss {
+        alone {}
+        check = unchecked;
+        /// Each packet alike, independently.
+        Independent as "probability" {
+            /// Probability that a packet is lost.
+            probability: f64 = PROBABILITY, Required;
+        }
+        /// Two states, good and bad, that may change before each packet.
+        GilbertElliott as "gilbert-elliott" {
+            /// The states.
+            states as "gilbert-elliott": GilbertElliott =
+                Shape::Table(GilbertElliott::KEYS), Required;
+        }
+        /// Listed packets, by the order of their arrival.
+        Arrivals as "arrivals" {
+            /// Ordinals of the arrivals that are lost, increasing, 1 the first packet; or the path
+            /// of a file with one a line, relative to the scenario file.
+            arrivals: LostArrivals = Shape::AnyOf(&[
+                Shape::File("a file with an ordinal a line, relative to the scenario file"),
+                Shape::List(&Shape::Integer { min: 1, max: i64::MAX as u64 }),
+            ]), Required;
+        }
+    }
+}
+
+table! {
+    /// The states of a Gilbert-Elliott channel.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct GilbertElliott {
+        own {}
+        /// Probability to go from good to bad, per packet.
+        to_bad: f64 = PROBABILITY, Required;
+        /// Probability to go from bad to good, per packet.
+        to_good: f64 = PROBABILITY, Required;
+        /// Loss probability in the good state.
+        loss_good: f64 = PROBABILITY, Default("0.0");
+        /// Loss probability in the bad state.
+        loss_bad: f64 = PROBABILITY, Default("1.0");
+    }
+}
+
+/// Which arrivals are lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LostArrivals {
+    /// These, 1 the first, in increasing order.
+    Listed(Vec<u64>),
+    /// Those that a file lists; `link` parses it.
+    OfFile(File),
+}
+
+impl KeyValue for LostArrivals {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let Content::List(items) = &item.content else {
+            return File::of(item, builder).map(LostArrivals::OfFile);
+        };
+        let mut ordinals: Vec<u64> = Vec::with_capacity(items.len());
+        for item in items {
+            let ordinal = u64::of(item, builder)?;
+            if let Some(before) = ordinals.last().filter(|before| ordinal <= **before) {
+                let message = format!("{ordinal} comes after {before}");
+                builder.mistake(item.place, message, "ordinals that increase");
+                return None;
+            }
+            ordinals.push(ordinal);
+        }
+        Some(LostArrivals::Listed(ordinals))
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        match self {
+            LostArrivals::Listed(ordinals) => Some(json!(ordinals)),
+            LostArrivals::OfFile(file) => file.written(shape),
+        }
+    }
+}
+
+nested!(Queue, GilbertElliott);
