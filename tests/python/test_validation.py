@@ -1,33 +1,85 @@
+import polars as pl
 import pytest
 
-from fadeout import check
+from fadeout import check, run
 from fadeout._toml import dumps
-from fadeout.validate import linux, linux_multipath
+from fadeout.validate import linux, recordings
+
+ACKS_OF_SLOW_START = 135
+"""How many ACKs are compared one by one; later ones depend on the receive buffer's growth."""
 
 
-def test_every_recording_has_its_samples():
-    for name, run in linux.runs().items():
-        samples = linux.recording(name)
-        assert samples["t_s"].max() == pytest.approx(run["duration_s"], abs=0.3)
-        check(dumps(linux.scenario(run)))
+def test_every_recording_has_a_scenario_and_its_samples():
+    for name, row in recordings.recorded().items():
+        for made in row.scenarios:
+            check(dumps(made))
+        if row.samples:
+            assert recordings.samples(row)["t_s"].max() == pytest.approx(row.duration_s, abs=0.3), (
+                name
+            )
+
+
+def test_every_recorded_run_is_a_row_or_a_repetition_of_one():
+    rows = recordings.recorded()
+    for flow in recordings.exact_runs():
+        name = flow["run"]
+        if flow["group"] == "repeat":
+            assert any(known.split("_flow")[0] in name for known in rows), name
+        elif flow["group"] == "pair":
+            assert f"{name.split('_30m')[0]}_flow{flow['flow']}" in rows
+        else:
+            assert name in rows
+
+
+def test_a_known_miss_names_a_row_a_quantity_and_a_reason():
+    keys = {quantity.key for quantity in linux.QUANTITIES}
+    for (name, key), why in linux.known_misses().items():
+        assert name in recordings.recorded() and key in keys and why
 
 
 @pytest.fixture(scope="module")
-def comparisons() -> dict[str, linux.Comparison]:
-    return {comparison.name: comparison for comparison in linux.compare_all()}
+def rows() -> dict[str, linux.Row]:
+    return {row.name: row for row in linux.compare_all()}
 
 
-@pytest.mark.parametrize("name", linux.runs())
-def test_a_run_of_the_kernel_is_reproduced(comparisons, name: str):
-    assert comparisons[name].misses() == []
+@pytest.mark.parametrize("name", recordings.recorded())
+def test_a_run_of_the_kernel_is_reproduced(rows, name: str):
+    """Except where it is known not to be: a new miss and a mended one are both told."""
+    known = {key for row, key in linux.known_misses() if row == name}
+    assert set(rows[name].misses()) == known, rows[name].misses()
 
 
-def test_the_window_is_drawn_over_the_kernels(comparisons, tmp_path):
-    paths = linux.draw(list(comparisons.values())[:1], tmp_path)
-    assert [path.stat().st_size > 10_000 for path in paths] == [True]
+def test_the_two_shares_of_a_pair_add_up_as_the_kernels():
+    """The kernel's sums differ by less than 0.2 % from start to start; ours are allowed 2 %."""
+    names = ["pair_cubic_cubic_flow0", "pair_cubic_cubic_flow1"]
+    first, second = linux.compare_all(names)
+    seconds = [40.0, 30.0]
+    sums = [
+        mine * seconds[0] + others * seconds[1]
+        for mine, others in zip(
+            first.ours["received_mbps"], second.ours["received_mbps"], strict=True
+        )
+    ]
+    kernel = [run for run in recordings.exact_runs() if "pair_cubic_cubic" in run["run"]]
+    recorded = (
+        pl.DataFrame(kernel)
+        .group_by("run")
+        .agg((pl.col("received_mbps") * (40 - pl.col("start_s"))).sum().alias("sum"))["sum"]
+    )
+    assert min(sums) > 0.98 * recorded.min()
+    assert max(sums) < 1.02 * recorded.max()
 
 
-def test_multipath_runs_of_the_kernel_are_reproduced():
-    comparisons = linux_multipath.compare_all()
-    assert [comparison.name for comparison in comparisons] == list(linux_multipath.runs())
-    assert [miss for comparison in comparisons for miss in comparison.misses()] == []
+@pytest.mark.parametrize("control", ["cubic", "reno", "bbr"])
+def test_the_acks_of_a_clean_start_are_the_kernels(control: str):
+    """Each segment is acknowledged at first, and again while the advertised window grows."""
+    made = recordings.recorded()[f"slowstart_30m_80ms_{control}"].scenarios[0]
+    ours = run(dumps(made)).congestion["acked_bytes"]
+    captured = pl.read_parquet(recordings.EXACT / "acks.parquet")
+    kernel = captured.filter(pl.col("congestion_control") == control)["ack_number"] - 1
+    assert ours[:ACKS_OF_SLOW_START].to_list() == kernel[:ACKS_OF_SLOW_START].to_list()
+
+
+def test_the_window_is_drawn_over_the_kernels(tmp_path):
+    paths = linux.draw(tmp_path, ["clean_20m_cubic", "buf0.5_30m_40ms_cubic"])
+    assert [path.stat().st_size > 10_000 for path in paths] == [True, True]

@@ -4,10 +4,10 @@
 //! The channel is a function of seed, time and places. So a second copy of it, asked on the grid of
 //! instants at which the radio access asks its own, tells what that will do and disturbs nothing.
 
-use crate::access::{CellConfig, UeConfig};
 use crate::channel::{
     ChannelConfig, ConfigError, Environment, LargeScale, LineOfSight, LinkEnds, LinkKey, State,
 };
+use crate::config::{CellConfig, UeConfig};
 use fadeout_core::{CellId, Kinematics, Motion, Span, Time, UeId};
 use std::collections::BTreeMap;
 
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_given_sinr_is_never_blocked() {
         let mut ue = UeConfig::new(NodeId(0));
-        ue.fixed_sinr = Some(crate::access::FixedSinr {
+        ue.fixed_sinr = Some(crate::config::FixedSinr {
             downlink: Decibel(20.0),
             uplink: Decibel(20.0),
         });

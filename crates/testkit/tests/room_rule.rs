@@ -12,7 +12,7 @@ const CRATES: [&str; 4] = ["channel", "phy", "layer2", "radio"];
 const ALL_LISTED: [&str; 2] = ["layer2", "radio"];
 
 /// Crate, room, and what the room may use of its own crate.
-const MAY_USE: [(&str, &str, &[&str]); 18] = [
+const MAY_USE: [(&str, &str, &[&str]); 19] = [
     ("channel", "error", &[]),
     ("channel", "antenna", &["error"]),
     (
@@ -39,6 +39,7 @@ const MAY_USE: [(&str, &str, &[&str]); 18] = [
         &["config", "plan", "air", "bearer", "cell", "leg", "rrc"],
     ),
     ("radio", "named", &["config", "mac"]),
+    ("radio", "outlook", &["config"]),
 ];
 
 /// The names at the top of a crate that are no rooms: other crates under the name they have here.

@@ -10,14 +10,14 @@ from fadeout.cli.console import new_table, out, print_table
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Jobs, examples, unused_folder
 from fadeout.cli.progress import count_progress
-from fadeout.validate import REFERENCES, linux, linux_multipath
+from fadeout.validate import REFERENCES, linux
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         "validate",
-        epilog=examples("fadeout validate linux", note="Exit status 1: a run missed."),
+        epilog=examples("fadeout validate linux", note="Exit status 1: a row missed."),
     )(reports_errors(validate))
 
 
@@ -36,28 +36,22 @@ def validate(
             _names.unknown("reference", reference, REFERENCES), param_hint="REFERENCE"
         )
     with count_progress(f"validate {reference}") as progress:
-        comparisons = linux.compare_all(jobs=jobs, progress=progress)
-        multipath = linux_multipath.compare_all(jobs=jobs, progress=progress)
+        rows = linux.compare_all(jobs=jobs, progress=progress)
     columns = linux.COLUMNS
     table = new_table(*columns, numbers=columns[1:])
-    for comparison in comparisons:
-        table.add_row(*comparison.cells())
+    for row in rows:
+        table.add_row(*row.cells())
     print_table(table)
-    columns = linux_multipath.COLUMNS
-    table = new_table(*columns, numbers=columns[1:])
-    for comparison in multipath:
-        table.add_row(*comparison.cells())
-    print_table(table)
-    missed = [miss for comparison in comparisons for miss in comparison.misses()]
-    missed += [miss for comparison in multipath for miss in comparison.misses()]
-    for miss in missed:
+    known = linux.known_misses()
+    missed = [(row.name, key, miss) for row in rows for key, miss in row.misses().items()]
+    for name, key, miss in missed:
+        why = known.get((name, key))
         out().print(f"missed: {miss}", markup=False, highlight=False)
+        out().print(f"        {why or 'not known before'}", markup=False, highlight=False)
     if figures:
         folder = folder or unused_folder(Path("out") / f"validate-{reference}")
-        linux.draw(comparisons, folder)
+        linux.draw(folder)
         out().print(f"figures: {folder}", markup=False, highlight=False)
     if missed:
         raise typer.Exit(1)
-    out().print(
-        f"all {len(comparisons) + len(multipath)} runs lie within the tolerances", highlight=False
-    )
+    out().print(f"all {len(rows)} rows lie within the tolerances", highlight=False)

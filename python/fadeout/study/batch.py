@@ -19,12 +19,23 @@ def run_texts(
     texts: Sequence[str], *, workers: int | None = None, progress: CountCallback | None = None
 ) -> list[Results]:
     """The results of several scenarios, in their order."""
-    calls = [partial(run, text) for text in texts]
-    return run_all(
-        [lambda may_go_on, call=call: call(progress=may_go_on) for call in calls],
-        workers=workers,
-        progress=progress,
-    )
+    return read_texts(texts, lambda _, results: results, workers=workers, progress=progress)
+
+
+def read_texts(
+    texts: Sequence[str],
+    read: Callable[[str, Results], Item],
+    *,
+    workers: int | None = None,
+    progress: CountCallback | None = None,
+) -> list[Item]:
+    """What `read` makes of each scenario and its results, in order; the results are not kept."""
+
+    def call(may_go_on: MayGoOn, text: str) -> Item:
+        return read(text, run(text, progress=may_go_on))
+
+    calls = [partial(call, text=text) for text in texts]
+    return run_all(calls, workers=workers, progress=progress)
 
 
 def run_all(

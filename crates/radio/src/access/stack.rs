@@ -115,8 +115,12 @@ impl Stack {
     pub(super) fn backlog(&self, now: Time, leg: LegId, direction: Direction) -> u64 {
         let leg = &self.legs[leg.index()];
         let number = leg.config.number;
-        let backlog = |id: BearerId| self.bearers[id.index()].backlog(now, number, direction);
-        leg.channels.bearers().map(|id| backlog(id).total()).sum()
+        let mut bytes = 0;
+        for bearer in leg.channels.bearers() {
+            let backlog = self.bearers[bearer.index()].backlog(now, number, direction);
+            bytes += backlog.total();
+        }
+        bytes
     }
 
     /// When the base station is ready with the next packet for a leg that it is busy with.

@@ -3,7 +3,7 @@
 //! Standard: TS 38.321 §5.3.2, §5.4.2; TS 36.321 §5.3.2, §5.4.2.
 
 use super::content::ContentId;
-use crate::config::{HarqConfig, Shape};
+use crate::config::{HarqConfig, NO_SLOT, Shape};
 use crate::phy::code_block::TransportCode;
 use crate::phy::harq::{self, Combining, FixedErrors, HarqSoft};
 use fadeout_core::Time;
@@ -127,8 +127,13 @@ impl HarqEntity {
 
     /// The first slot in which a process may take new data, as far as is known yet.
     pub(crate) fn free_from(&self) -> Option<u64> {
-        let idle = self.processes.iter().filter(|p| p.state == State::Idle);
-        idle.map(|process| process.from).min()
+        let mut earliest = NO_SLOT;
+        for process in &self.processes {
+            if process.state == State::Idle {
+                earliest = earliest.min(process.from);
+            }
+        }
+        (earliest != NO_SLOT).then_some(earliest)
     }
 
     /// The block to be sent again first, of those that may be in `slot`.

@@ -134,10 +134,13 @@ impl Sender {
                     may_grow: matches!(self.state, RecoveryState::Open | RecoveryState::Loss),
                     ece: marked,
                     is_paced: self.control.pacing_rate().is_some(),
+                    departs_in: Span::ZERO,
                     pacing_rate: self.control.pacing_rate().unwrap_or(Rate::ZERO),
                     state: self.state,
                     ..ack(self.now, acked)
                 };
+                self.control
+                    .on_ack_arrival(self.now, self.una, self.window.mss);
                 self.control.on_ack(&mut self.window, &sample);
             }
             Step::Congestion(kind) => self.congest(kind),

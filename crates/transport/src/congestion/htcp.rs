@@ -2,62 +2,77 @@
 //!
 //! With `D` seconds since the last congestion ended, a round trip adds `alpha` segments: 1 while
 //! `D <= D_L`, then `1 + 10 (D - D_L) + ((D - D_L) / 2)^2`, scaled by the round-trip time over
-//! 100 ms, no less than 1, all times `2 (1 - beta)`. A loss keeps `beta = RTT_min / RTT_max` of the window, between 0.5 and 0.8, or
-//! half when the throughput before this loss differs by more than a fifth from that before the last.
+//! 100 ms, no less than 1, all times `2 (1 - beta)`. A loss keeps `beta = RTT_min / RTT_max` of the
+//! window, between 0.5 and 0.8, or half when the throughput before this loss differs by more than a
+//! fifth from that before the last.
 //!
 //! Source: Shorten and Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet
-//! 2004, with the details of net/ipv4/tcp_htcp.c (Linux 6.12): the throughput filter of 3/4 over a
+//! 2004, in the arithmetic of net/ipv4/tcp_htcp.c (Linux 6.12): round trips in whole jiffies, `alpha`
+//! and `beta` in 128ths, `alpha` set anew when the window grows; the throughput filter of 3/4 over a
 //! window, anew in the first three round trips of an epoch; the largest round-trip time, which rises by
 //! at most 20 ms at once and loses 5 % of its distance from the smallest with each congestion; half
-//! instead of the ratio up to 10 ms. Real numbers where the kernel has fixed point and jiffies.
+//! instead of the ratio up to 10 ms.
 
-use super::linux::slow_start;
+use super::linux::{HZ, Jiffies, slow_start, whole};
 use super::registry::constant;
-use super::{AckSample, CongestionControl, CongestionEvent, RecoveryState, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, flag, number, span};
 use fadeout_core::{Span, Time};
 
-/// Round-trip time at which the increase is not scaled, and the scale's bounds.
-const REFERENCE_RTT: f64 = 0.1;
-const SCALE_MIN: f64 = 0.1;
-const SCALE_MAX: f64 = 2.0;
-/// Change of throughput between epochs from which the ratio is not trusted.
-const SWITCH: f64 = 0.2;
+/// One, in the fixed point of `alpha` and `beta`.
+const ONE: u64 = 128;
 /// Up to this round-trip time a loss halves.
 const SHORTEST: Span = Span::from_millis(10);
 const LARGEST_RISE: Span = Span::from_millis(20);
 /// Rounds of an epoch before delays and throughput count.
-const SETTLING_ROUNDS: f64 = 3.0;
+const SETTLING_ROUNDS: u64 = 3;
 
 /// H-TCP.
 #[derive(Debug, Clone)]
 pub struct Htcp {
-    delta_l: f64,
+    jiffies: Jiffies,
+    /// In jiffies.
+    delta_l: u64,
     scales_by_rtt: bool,
     watches_throughput: bool,
-    beta_min: f64,
-    beta_max: f64,
-    epoch: Epoch,
-    /// The epoch before the last congestion, in case that was spurious.
-    saved: Epoch,
-    rtt_min: Span,
-    /// Throughput filter, in segments per second.
-    throughput: f64,
-    interval_start: Time,
-    interval_segments: f64,
-    beta: f64,
-}
+    beta_min: u64,
+    beta_max: u64,
 
-#[derive(Debug, Clone, Copy)]
-struct Epoch {
-    /// The end of the last congestion, or its begin while it lasts.
-    start: Time,
-    rtt_max: Span,
-    max_throughput: f64,
-    last_max_throughput: f64,
+    alpha: u64,
+    beta: u64,
     /// Whether an epoch has passed since the ratio was last distrusted.
     trusts_ratio: bool,
+    epoch: Epoch,
+    /// The epoch before a congestion that is not over, in case it is spurious.
+    saved: Option<Epoch>,
+    /// Smallest round-trip time in jiffies, 0 before the first.
+    rtt_min: u64,
+    state: RecoveryState,
+    /// Segments that the next ACK counts for.
+    acked: u64,
+    /// Segments counted since the window grew.
+    count: u64,
+    meter: Meter,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Epoch {
+    /// The end of the last congestion, or its begin while it lasts, in jiffies.
+    start: u64,
+    /// Largest round-trip time, in jiffies.
+    rtt_max: u64,
+    last_max_throughput: u64,
+}
+
+/// Throughput, in segments a second.
+#[derive(Debug, Clone, Copy, Default)]
+struct Meter {
+    filtered: u64,
+    max: u64,
+    /// When counting began, in jiffies; not yet before the first window.
+    since: Option<u64>,
+    segments: u64,
 }
 
 impl Registered<Stream> for Htcp {
@@ -95,154 +110,191 @@ impl Registered<Stream> for Htcp {
                 "0.8",
                 "Largest fraction kept after a loss.",
             ),
+            HZ,
         ],
     };
 
     fn with(settings: &Settings<'_>, _random: Stream) -> Self {
-        let beta_min = settings.number("beta-min");
-        let epoch = Epoch {
-            start: Time::ZERO,
-            rtt_max: Span::ZERO,
-            max_throughput: 0.0,
-            last_max_throughput: 0.0,
-            trusts_ratio: false,
-        };
+        let jiffies = Jiffies::new(settings.integer("hz"));
+        let fixed = |name| (settings.number(name) * ONE as f64) as u64;
+        let beta_min = fixed("beta-min");
         Htcp {
-            delta_l: constant(settings, "delta-l").as_secs_f64(),
+            jiffies,
+            delta_l: jiffies.of(constant(settings, "delta-l")),
             scales_by_rtt: settings.flag("rtt-scaling"),
             watches_throughput: settings.flag("bandwidth-switch"),
             beta_min,
-            beta_max: settings.number("beta-max").max(beta_min),
-            epoch,
-            saved: epoch,
-            rtt_min: Span::MAX,
-            throughput: 0.0,
-            interval_start: Time::ZERO,
-            interval_segments: 0.0,
+            beta_max: fixed("beta-max").max(beta_min),
+            alpha: ONE,
             beta: beta_min,
+            trusts_ratio: false,
+            epoch: Epoch::default(),
+            saved: None,
+            rtt_min: 0,
+            state: RecoveryState::Open,
+            acked: 1,
+            count: 0,
+            meter: Meter::default(),
         }
     }
 }
 
 impl CongestionControl for Htcp {
     fn on_established(&mut self, _window: &mut Window, now: Time, _srtt: Option<Span>) {
-        self.epoch.start = now;
-        self.interval_start = now;
+        self.epoch.start = self.jiffies.at(now);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.measure(window, ack);
+        self.state = ack.state;
         if !ack.is_growth_due() {
             return;
         }
-        let mut left = ack.delivered_now;
         if window.in_slow_start() {
-            left = slow_start(window, left);
+            slow_start(window, ack.delivered_now);
+            return;
         }
-        if left > 0 {
-            window.cwnd += self.alpha(ack.now) * f64::from(left) / window.cwnd;
+        if (self.count * self.alpha) >> 7 >= u64::from(whole(window)) {
+            window.cwnd += 1.0;
+            self.count = 0;
+            self.alpha = self.alpha_at(self.jiffies.at(ack.now));
+        } else {
+            self.count += self.acked;
         }
+        self.acked = 1;
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
-        self.saved = self.epoch;
         self.beta = self.kept();
-        let floor = self.rtt_min.min(self.epoch.rtt_max);
-        let queue = self.epoch.rtt_max.saturating_sub(floor);
-        self.epoch.rtt_max = floor + Span::from_nanos(queue.as_nanos() / 20 * 19);
-        self.epoch.last_max_throughput = self.epoch.max_throughput;
-        self.epoch.start = event.now;
-        window.ssthresh = (window.cwnd * self.beta).max(2.0);
+        self.alpha = self.alpha_at(self.jiffies.at(event.now));
+        let Epoch { rtt_max, .. } = self.epoch;
+        if self.rtt_min > 0 && rtt_max > self.rtt_min {
+            self.epoch.rtt_max = self.rtt_min + (rtt_max - self.rtt_min) * 95 / 100;
+        }
+        if event.kind != CongestionKind::Rto {
+            self.begin_congestion(event.now);
+        }
+        let kept = (u64::from(whole(window)) * self.beta) >> 7;
+        window.ssthresh = kept.max(2) as f64;
+    }
+
+    fn on_timeout(&mut self, now: Time, _lost: u64) {
+        self.begin_congestion(now);
+        self.state = RecoveryState::Loss;
     }
 
     fn on_recovered(&mut self, _window: &mut Window, now: Time) {
-        self.epoch.start = now;
+        if self.saved.take().is_some() {
+            self.epoch.start = self.jiffies.at(now);
+        }
     }
 
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
-        self.epoch = self.saved;
+        if let Some(saved) = self.saved.take() {
+            self.epoch = saved;
+        }
         window.cwnd = window.cwnd.max(prior.cwnd);
         window.ssthresh = window.ssthresh.max(prior.ssthresh);
     }
 }
 
 impl Htcp {
-    /// Segments that a round trip adds.
-    fn alpha(&self, now: Time) -> f64 {
-        let beyond = now.since(self.epoch.start).as_secs_f64() - self.delta_l;
-        let mut alpha = 1.0;
-        if beyond > 0.0 {
-            alpha += 10.0 * beyond + (beyond / 2.0) * (beyond / 2.0);
-        }
-        if self.scales_by_rtt && self.rtt_min < Span::MAX {
-            let scale = self.rtt_min.as_secs_f64() / REFERENCE_RTT;
-            alpha *= scale.clamp(SCALE_MIN, SCALE_MAX);
-        }
-        2.0 * (1.0 - self.beta) * alpha.max(1.0)
+    fn begin_congestion(&mut self, now: Time) {
+        self.saved = Some(self.epoch);
+        self.epoch.start = self.jiffies.at(now);
     }
 
-    /// The fraction of the window that a loss now leaves.
-    fn kept(&mut self) -> f64 {
-        let Epoch {
-            rtt_max,
-            max_throughput,
-            last_max_throughput,
-            ..
-        } = self.epoch;
-        let change = (max_throughput - last_max_throughput).abs();
-        if self.watches_throughput && change > SWITCH * last_max_throughput {
-            self.epoch.trusts_ratio = false;
-            return self.beta_min;
+    /// 128ths of a segment that a round trip adds from `now` on.
+    fn alpha_at(&self, now: u64) -> u64 {
+        let hz = self.jiffies.hz();
+        let mut factor = 1;
+        let since = now.saturating_sub(self.epoch.start);
+        if since > self.delta_l {
+            let beyond = since - self.delta_l;
+            let square = (beyond / 2) * (beyond / 2) / hz;
+            factor = 1 + (10 * beyond + square) / hz;
         }
-        let trusted = std::mem::replace(&mut self.epoch.trusts_ratio, true);
-        if trusted && self.rtt_min > SHORTEST && self.rtt_min < Span::MAX && !rtt_max.is_zero() {
-            let ratio = self.rtt_min.as_secs_f64() / rtt_max.as_secs_f64();
-            ratio.clamp(self.beta_min, self.beta_max)
+        if self.scales_by_rtt && self.rtt_min > 0 {
+            // Eighths, between a half and ten.
+            let scale = ((hz << 3) / (10 * self.rtt_min)).clamp(4, 80);
+            factor = ((factor << 3) / scale).max(1);
+        }
+        match 2 * factor * (ONE - self.beta.min(ONE)) {
+            0 => ONE,
+            alpha => alpha,
+        }
+    }
+
+    /// The 128ths of the window that a loss now leaves.
+    fn kept(&mut self) -> u64 {
+        if self.watches_throughput {
+            let (max, last) = (self.meter.max, self.epoch.last_max_throughput);
+            self.epoch.last_max_throughput = max;
+            if !(4 * last..=6 * last).contains(&(5 * max)) {
+                self.trusts_ratio = false;
+                return self.beta_min;
+            }
+        }
+        let trusted = std::mem::replace(&mut self.trusts_ratio, true);
+        let rtt_max = self.epoch.rtt_max;
+        if trusted && self.rtt_min > self.jiffies.of(SHORTEST) && rtt_max > 0 {
+            (self.rtt_min * ONE / rtt_max).clamp(self.beta_min, self.beta_max)
         } else {
             self.beta_min
         }
     }
 
+    /// Takes an ACK in the state that it found.
     fn measure(&mut self, window: &Window, ack: &AckSample) {
-        if let Some(rtt) = ack.rtt {
-            self.rtt_min = self.rtt_min.min(rtt);
-            if ack.state == RecoveryState::Open {
-                let largest = self.epoch.rtt_max.max(self.rtt_min);
-                // A longer jump is not this path's queue.
-                self.epoch.rtt_max = if rtt <= largest + LARGEST_RISE {
-                    largest.max(rtt)
-                } else {
-                    largest
-                };
-            }
+        let is_open = self.state == RecoveryState::Open;
+        if is_open {
+            self.acked = ack.acked.into();
         }
-        let is_calm = matches!(ack.state, RecoveryState::Open | RecoveryState::Disorder);
-        if !is_calm || self.rtt_min == Span::MAX {
-            self.interval_start = ack.now;
-            self.interval_segments = 0.0;
+        if let Some(rtt) = ack.rtt {
+            self.measure_rtt(self.jiffies.of(rtt), is_open);
+        }
+        if !self.watches_throughput {
             return;
         }
-        self.interval_segments += f64::from(ack.delivered_now);
-        let elapsed = ack.now.since(self.interval_start);
-        let has_window_passed =
-            self.interval_segments >= window.cwnd - self.alpha(ack.now).max(1.0);
-        if has_window_passed && elapsed >= self.rtt_min && !elapsed.is_zero() {
-            self.sample_throughput(ack.now, elapsed);
+        let now = self.jiffies.at(ack.now);
+        if !is_open && self.state != RecoveryState::Disorder {
+            self.meter.segments = 0;
+            self.meter.since = Some(now);
+            return;
+        }
+        self.meter.segments += u64::from(ack.acked);
+        let least = u64::from(whole(window)).saturating_sub((self.alpha >> 7).max(1));
+        let elapsed = self.meter.since.map_or(u64::MAX, |since| now - since);
+        if self.meter.segments >= least && elapsed >= self.rtt_min && self.rtt_min > 0 {
+            let sample = self.meter.segments * self.jiffies.hz() / elapsed;
+            let rounds = now.saturating_sub(self.epoch.start) / self.rtt_min;
+            self.meter.take(sample, rounds <= SETTLING_ROUNDS);
+            self.meter.segments = 0;
+            self.meter.since = Some(now);
         }
     }
 
-    fn sample_throughput(&mut self, now: Time, elapsed: Span) {
-        let sample = self.interval_segments / elapsed.as_secs_f64();
-        let in_epoch = now.since(self.epoch.start).as_secs_f64();
-        if in_epoch <= SETTLING_ROUNDS * self.rtt_min.as_secs_f64() {
-            self.throughput = sample;
-            self.epoch.max_throughput = sample;
-        } else {
-            self.throughput = 0.75 * self.throughput + 0.25 * sample;
-            self.epoch.max_throughput = self.epoch.max_throughput.max(self.throughput);
+    fn measure_rtt(&mut self, rtt: u64, is_open: bool) {
+        if self.rtt_min > rtt || self.rtt_min == 0 {
+            self.rtt_min = rtt;
         }
-        self.interval_start = now;
-        self.interval_segments = 0.0;
+        if is_open {
+            let largest = self.epoch.rtt_max.max(self.rtt_min);
+            // A longer jump is not this path's queue.
+            let may_rise = rtt <= largest + self.jiffies.of(LARGEST_RISE);
+            self.epoch.rtt_max = if may_rise { largest.max(rtt) } else { largest };
+        }
+    }
+}
+
+impl Meter {
+    fn take(&mut self, sample: u64, is_settling: bool) {
+        if is_settling {
+            (self.filtered, self.max) = (sample, sample);
+        } else {
+            self.filtered = (3 * self.filtered + sample) / 4;
+            self.max = self.max.max(self.filtered);
+        }
     }
 }
 
@@ -256,32 +308,35 @@ mod tests {
         build::<Htcp>(&[("rtt-scaling", Value::Bool(false))])
     }
 
+    /// Segments that a round trip adds at `ms`.
+    fn alpha(htcp: &Htcp, ms: u64) -> f64 {
+        htcp.alpha_at(htcp.jiffies.at(at_ms(ms))) as f64 / ONE as f64
+    }
+
     #[test]
     fn the_increase_grows_with_the_time_since_the_loss() {
         let htcp = unscaled();
-        for (ms, alpha) in [(500, 1.0), (1_000, 1.0), (2_000, 11.25), (3_000, 22.0)] {
-            assert!(
-                (htcp.alpha(at_ms(ms)) - alpha).abs() < 1e-12,
-                "after {ms} ms"
-            );
+        // Whole numbers: 11 of 11.25.
+        for (ms, segments) in [(500, 1.0), (1_000, 1.0), (2_000, 11.0), (3_000, 22.0)] {
+            assert_eq!(alpha(&htcp, ms), segments, "after {ms} ms");
         }
     }
 
     #[test]
     fn a_gentler_decrease_pays_with_a_smaller_increase() {
         let mut htcp = unscaled();
-        htcp.beta = 0.8;
-        assert!((htcp.alpha(at_ms(2_000)) - 4.5).abs() < 1e-12);
+        htcp.beta = 102;
+        assert_eq!(alpha(&htcp, 2_000), 2.0 * 11.0 * 26.0 / 128.0);
     }
 
     #[test]
     fn a_short_path_or_a_young_epoch_adds_no_less_than_the_scaled_one() {
         // tcp_htcp.c: factor is at least one before 2 (1 - beta).
         let mut htcp = build::<Htcp>(&[]);
-        htcp.rtt_min = Span::from_millis(20);
-        assert_eq!(htcp.alpha(at_ms(500)), 1.0);
-        htcp.beta = 0.8;
-        assert!((htcp.alpha(at_ms(500)) - 0.4).abs() < 1e-12);
+        htcp.rtt_min = 20;
+        assert_eq!(alpha(&htcp, 500), 1.0);
+        htcp.beta = 102;
+        assert_eq!(alpha(&htcp, 500), 52.0 / 128.0);
     }
 
     #[test]
@@ -289,15 +344,21 @@ mod tests {
         let (mut htcp, mut w) = (build::<Htcp>(&[]), window(100.0, 50.0));
         for (rtt_ms, largest_ms) in [(60.0, 60), (80.0, 80), (101.0, 80), (100.0, 100)] {
             htcp.on_ack(&mut w, &ack_with_rtt(at_ms(0), 1, rtt_ms));
-            assert_eq!(
-                htcp.epoch.rtt_max,
-                Span::from_millis(largest_ms),
-                "{rtt_ms}"
-            );
+            assert_eq!(htcp.epoch.rtt_max, largest_ms, "{rtt_ms}");
         }
         // 60 + 0.95 * 40 ms.
         lose(&mut htcp, &mut w, at_ms(0));
-        assert_eq!(htcp.epoch.rtt_max, Span::from_millis(98));
+        assert_eq!(htcp.epoch.rtt_max, 98);
+    }
+
+    #[test]
+    fn a_coarse_clock_rounds_round_trips_up() {
+        let (mut htcp, mut w) = (
+            build::<Htcp>(&[("hz", Value::Number(100.0))]),
+            window(100.0, 50.0),
+        );
+        htcp.on_ack(&mut w, &ack_with_rtt(at_ms(0), 1, 40.02));
+        assert_eq!((htcp.rtt_min, htcp.epoch.rtt_max), (5, 5));
     }
 
     #[test]
@@ -305,29 +366,29 @@ mod tests {
         let (mut htcp, mut w) = (unscaled(), window(100.0, 50.0));
         lose(&mut htcp, &mut w, at_ms(1_000));
         htcp.on_recovered(&mut w, at_ms(1_100));
-        assert!((htcp.alpha(at_ms(3_100)) - 11.25).abs() < 1e-12);
+        assert_eq!(alpha(&htcp, 3_100), 11.0);
     }
 
     #[test]
     fn the_increase_is_scaled_by_the_round_trip_time() {
         let mut htcp = build::<Htcp>(&[]);
-        htcp.rtt_min = Span::from_millis(200);
-        assert!((htcp.alpha(at_ms(2_000)) - 22.5).abs() < 1e-12);
+        htcp.rtt_min = 200;
+        assert_eq!(alpha(&htcp, 2_000), 22.0);
     }
 
     #[test]
     fn steady_throughput_makes_the_delay_ratio_count() {
         let mut htcp = build::<Htcp>(&[]);
-        htcp.rtt_min = Span::from_millis(60);
+        htcp.rtt_min = 60;
         for expected in [50.0, 50.0, 75.0] {
-            htcp.epoch.rtt_max = Span::from_millis(80);
-            htcp.epoch.max_throughput = 1000.0;
+            htcp.epoch.rtt_max = 80;
+            htcp.meter.max = 1000;
             assert_eq!(
                 lose(&mut htcp, &mut window(100.0, 50.0), at_ms(0)),
                 expected
             );
         }
-        htcp.epoch.max_throughput = 1300.0;
+        htcp.meter.max = 1300;
         assert_eq!(lose(&mut htcp, &mut window(100.0, 50.0), at_ms(0)), 50.0);
     }
 }

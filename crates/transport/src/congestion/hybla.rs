@@ -1,16 +1,16 @@
 //! Hybla: the rate of a short path on a long one.
 //!
-//! With `rho = max(RTT / RTT0, 1)`, each ACK adds `2^rho - 1` in slow start and `rho^2 / cwnd` in
-//! avoidance, which gives every path the rate growth of one with the round-trip time RTT0. Outside
-//! the Open state it is Reno. A loss halves. `rho` is from the smallest smoothed round-trip time.
+//! With `rho = max(RTT / RTT0, 1)`, a connection starts with a window of `rho` segments, and each ACK
+//! adds `2^rho - 1` in slow start and `rho^2 / cwnd` in avoidance, which gives every path the rate growth
+//! of one with the round-trip time RTT0. Outside the Open state it is Reno. A loss halves. `rho` is from
+//! the smallest smoothed round-trip time.
 //!
 //! Source: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks",
-//! International Journal of Satellite Communications and Networking 22, 2004; the bounds and Reno
-//! outside the Open state from net/ipv4/tcp_hybla.c (Linux 6.12), in real numbers where the kernel
-//! counts eighths of rho. Not modelled: the initial window of rho segments, and the paper's pacing
-//! and bandwidth estimate.
+//! International Journal of Satellite Communications and Networking 22, 2004; the bounds, Reno
+//! outside the Open state and the arithmetic (eighths of rho, 128ths of a segment) from
+//! net/ipv4/tcp_hybla.c (Linux 6.12). Not modelled: the paper's pacing and bandwidth estimate.
 
-use super::linux::AckCounter;
+use super::linux::{AckCounter, half, whole};
 use super::registry::constant;
 use super::{AckSample, CongestionControl, CongestionEvent, RecoveryState, Window};
 use fadeout_core::math;
@@ -19,7 +19,9 @@ use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Span, Time};
 
 /// Beyond this exponent the growth of slow start has no meaning; the kernel's bound too.
-const EXPONENT_MAX: f64 = 16.0;
+const EXPONENT_MAX: u64 = 16;
+/// A segment, in the fixed point of the growth.
+const SEGMENT: u64 = 128;
 
 /// Hybla.
 #[derive(Debug, Clone)]
@@ -27,7 +29,11 @@ pub struct Hybla {
     reference: Span,
     max_window: f64,
     shortest: Span,
-    rho: f64,
+    /// In eighths.
+    rho: u64,
+    /// 128ths of a segment that the window has grown by and does not show yet.
+    rest: u64,
+    /// Reno's counter, which also counts ACKs that grew by less than a segment.
     acked: AckCounter,
 }
 
@@ -59,15 +65,17 @@ impl Registered<Stream> for Hybla {
             reference: constant(settings, "rtt0").max(Span::from_micros(1)),
             max_window: f64::from(settings.integer("max-window")),
             shortest: Span::MAX,
-            rho: 1.0,
+            rho: 8,
+            rest: 0,
             acked: AckCounter::default(),
         }
     }
 }
 
 impl CongestionControl for Hybla {
-    fn on_established(&mut self, _window: &mut Window, _now: Time, srtt: Option<Span>) {
+    fn on_established(&mut self, window: &mut Window, _now: Time, srtt: Option<Span>) {
         self.learn(srtt.unwrap_or(Span::ZERO));
+        window.cwnd = (self.rho >> 3) as f64;
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
@@ -77,16 +85,35 @@ impl CongestionControl for Hybla {
         }
         if ack.state != RecoveryState::Open {
             self.acked.reno(window, ack);
-        } else if window.in_slow_start() {
-            let grown = window.cwnd + math::exp2(self.rho.min(EXPONENT_MAX)) - 1.0;
-            window.cwnd = grown.min(window.ssthresh).min(self.max_window);
-        } else {
-            window.cwnd += self.rho * self.rho / window.cwnd;
+            return;
         }
+        let is_slow_start = window.in_slow_start();
+        let increment = if is_slow_start {
+            let fraction = math::exp2((self.rho & 7) as f64 / 8.0) * SEGMENT as f64;
+            ((fraction as u64) << (self.rho >> 3).min(EXPONENT_MAX)) - SEGMENT
+        } else {
+            let increment = 2 * self.rho * self.rho / u64::from(whole(window));
+            self.acked.0 += u32::from(increment < SEGMENT);
+            increment
+        };
+        if self.rest + increment % SEGMENT >= SEGMENT {
+            self.acked.0 = 0;
+        }
+        self.rest += increment;
+        window.cwnd += (self.rest / SEGMENT) as f64;
+        self.rest %= SEGMENT;
+        if increment == 0 && self.acked.0 >= whole(window) {
+            window.cwnd += 1.0;
+            self.acked.0 = 0;
+        }
+        if is_slow_start {
+            window.cwnd = window.cwnd.min(window.ssthresh);
+        }
+        window.cwnd = window.cwnd.min(self.max_window);
     }
 
     fn on_congestion(&mut self, window: &mut Window, _event: &CongestionEvent) {
-        window.ssthresh = (window.cwnd / 2.0).max(2.0);
+        window.ssthresh = half(window);
     }
 }
 
@@ -94,8 +121,7 @@ impl Hybla {
     fn learn(&mut self, srtt: Span) {
         if !srtt.is_zero() && srtt < self.shortest {
             self.shortest = srtt;
-            let ratio = srtt.as_secs_f64() / self.reference.as_secs_f64();
-            self.rho = ratio.max(1.0);
+            self.rho = (srtt.as_micros() * 8 / self.reference.as_micros().max(1)).max(8);
         }
     }
 }
@@ -113,8 +139,21 @@ mod tests {
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
         assert_eq!(w.cwnd, 25.0);
         w.ssthresh = 5.0;
+        // 16 / 25 of a segment, in 128ths.
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
-        assert_eq!(w.cwnd, 25.64);
+        assert_eq!((w.cwnd, hybla.rest), (25.0, 81));
+        hybla.on_ack(&mut w, &ack(at_ms(0), 1));
+        assert_eq!((w.cwnd, hybla.rest), (26.0, 34));
+    }
+
+    #[test]
+    fn a_connection_starts_with_rho_segments() {
+        for (srtt_ms, segments) in [(5, 1.0), (49, 1.0), (60, 2.0), (600, 24.0)] {
+            let (mut hybla, mut w) = (build::<Hybla>(&[]), window(10.0, f64::INFINITY));
+            let srtt = Span::from_millis(srtt_ms);
+            hybla.on_established(&mut w, at_ms(0), Some(srtt));
+            assert_eq!(w.cwnd, segments, "{srtt_ms} ms");
+        }
     }
 
     #[test]
@@ -133,11 +172,9 @@ mod tests {
                 let mut hybla = build::<Hybla>(&[("max-window", Value::Number(1e6))]);
                 let mut w = window(20.0, ssthresh);
                 hybla.on_ack(&mut w, &sample);
-                assert!(
-                    (w.cwnd - 20.0 - growth).abs() < 1e-9,
-                    "{srtt_ms} ms: {}",
-                    w.cwnd
-                );
+                let grown = w.cwnd - 20.0 + hybla.rest as f64 / SEGMENT as f64;
+                // Down to a 128th.
+                assert_eq!(f64::floor(growth * 128.0) / 128.0, grown, "{srtt_ms} ms");
             }
         }
     }

@@ -116,6 +116,10 @@ impl Jiffies {
     pub(crate) fn at(self, now: Time) -> u64 {
         ticks(now.as_nanos(), self.hz, 0)
     }
+    /// When the tick that `now` falls in began.
+    pub(crate) fn begin_of(self, now: Time) -> Time {
+        Time::from_nanos((u128::from(self.at(now)) * 1_000_000_000 / u128::from(self.hz)) as u64)
+    }
     /// Ticks in `span`, rounded up.
     pub(crate) fn of(self, span: Span) -> u64 {
         ticks(span.as_nanos(), self.hz, 999_999_999)

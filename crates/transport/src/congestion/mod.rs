@@ -167,6 +167,8 @@ pub struct AckSample {
     pub is_paced: bool,
     /// The stack's pacing rate when the sender paces or would (Linux `sk_pacing_rate`).
     pub pacing_rate: Rate,
+    /// Time until pacing lets the next segment go; zero when it may go now.
+    pub departs_in: Span,
     /// Recovery state after this ACK.
     pub state: RecoveryState,
 }
@@ -273,6 +275,15 @@ pub trait CongestionControl {
         window.cwnd = window.cwnd.max(prior.cwnd);
         window.ssthresh = window.ssthresh.max(prior.ssthresh);
     }
+
+    /// An ACK arrived that acknowledges up to `snd_una`; recovery has not looked at it yet (Linux
+    /// `in_ack_event`).
+    fn on_ack_arrival(&mut self, _now: Time, _snd_una: u64, _mss: u32) {}
+
+    /// The retransmission timer expired, in an episode that was reported or not (Linux `set_state`);
+    /// `lost` segments have been lost since the connection began. The window is one segment more than
+    /// what is in flight.
+    fn on_timeout(&mut self, _now: Time, _lost: u64) {}
 
     /// Sending starts again after everything was acknowledged, `idle` after the last send.
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, _idle: Span) {}

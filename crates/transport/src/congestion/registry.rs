@@ -98,6 +98,12 @@ impl CongestionControl for Congestion {
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, now: Time) {
         dispatch!(self, control => control.on_spurious(window, prior, now));
     }
+    fn on_ack_arrival(&mut self, now: Time, snd_una: u64, mss: u32) {
+        dispatch!(self, control => control.on_ack_arrival(now, snd_una, mss));
+    }
+    fn on_timeout(&mut self, now: Time, lost: u64) {
+        dispatch!(self, control => control.on_timeout(now, lost));
+    }
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
         dispatch!(self, control => control.on_idle_restart(window, now, idle));
     }

@@ -75,11 +75,25 @@ impl Registered<Stream> for Westwood {
 }
 
 impl CongestionControl for Westwood {
+    fn on_established(&mut self, _window: &mut Window, now: Time, _srtt: Option<Span>) {
+        if let Estimate::Kernel(kernel) = &mut self.estimate {
+            kernel.window_start = kernel.jiffies.at(now);
+        }
+    }
+
+    fn on_ack_arrival(&mut self, now: Time, snd_una: u64, mss: u32) {
+        if let Estimate::Kernel(kernel) = &mut self.estimate {
+            kernel.on_ack(now, snd_una, mss.into());
+        }
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        let bytes = u64::from(ack.delivered_now) * u64::from(window.mss);
         match &mut self.estimate {
-            Estimate::Kernel(kernel) => kernel.on_ack(ack, bytes),
-            Estimate::Paper(paper) => paper.on_ack(ack, bytes),
+            Estimate::Kernel(kernel) => kernel.learn(ack),
+            Estimate::Paper(paper) => {
+                let bytes = u64::from(ack.delivered_now) * u64::from(window.mss);
+                paper.on_ack(ack, bytes);
+            }
         }
         if ack.may_grow {
             self.acked.reno(window, ack);
@@ -130,6 +144,10 @@ struct Kernel {
     bandwidth: u64,
     window_start: u64,
     bytes: u64,
+    /// First byte not acknowledged, as of the last ACK; none before the first.
+    una: Option<u64>,
+    /// Bytes that duplicate ACKs have counted, which the next cumulative one is not to count again.
+    accounted: u64,
     rtt: u64,
     rtt_min: u64,
     must_reset_min: bool,
@@ -146,29 +164,53 @@ impl Kernel {
             bandwidth: 0,
             window_start: 0,
             bytes: 0,
+            una: None,
+            accounted: 0,
             rtt: unknown,
             rtt_min: unknown,
             must_reset_min: true,
         }
     }
 
-    fn on_ack(&mut self, ack: &AckSample, bytes: u64) {
-        if let Some(rtt) = ack.rtt {
-            self.rtt = self.jiffies.of(rtt);
-        }
-        let now = self.jiffies.at(ack.now);
+    /// Counts before it learns this ACK's round-trip time, and before a recovery ends with it, as the
+    /// kernel does.
+    fn on_ack(&mut self, now: Time, una: u64, mss: u64) {
+        let now = self.jiffies.at(now);
         let elapsed = now - self.window_start;
         if self.rtt > 0 && elapsed > self.rtt.max(self.jiffies.hz() / 20) {
             self.filter(elapsed);
             self.bytes = 0;
             self.window_start = now;
         }
-        self.bytes += bytes;
+        self.bytes += self.count(una, mss);
         if self.must_reset_min {
             self.rtt_min = self.rtt;
             self.must_reset_min = false;
         } else {
             self.rtt_min = self.rtt_min.min(self.rtt);
+        }
+    }
+
+    fn learn(&mut self, ack: &AckSample) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt = self.jiffies.of(rtt);
+        }
+    }
+
+    /// Bytes that an ACK up to `una` stands for: a segment where it does not advance, whatever it SACKs.
+    fn count(&mut self, una: u64, mss: u64) -> u64 {
+        let before = self.una.replace(una).unwrap_or(una);
+        let advanced = una - before;
+        if advanced == 0 {
+            self.accounted += mss;
+            mss
+        } else if advanced <= mss {
+            advanced
+        } else if self.accounted >= advanced {
+            self.accounted -= advanced;
+            mss
+        } else {
+            advanced - std::mem::take(&mut self.accounted)
         }
     }
 
@@ -282,12 +324,20 @@ mod tests {
     #[test]
     fn a_sample_takes_at_least_50_ms() {
         let mut kernel = Kernel::new(1000);
-        let ack = |ms| super::super::testing::ack_with_rtt(at_ms(ms), 1, 20.0);
-        kernel.on_ack(&ack(0), 1000);
-        kernel.on_ack(&ack(50), 1000);
+        kernel.rtt = 20;
+        kernel.on_ack(at_ms(0), 1, 1000);
+        kernel.on_ack(at_ms(50), 2001, 1000);
         assert_eq!(kernel.bandwidth, 0);
-        kernel.on_ack(&ack(51), 1000);
+        // A duplicate ACK counted a segment, then 2000 bytes less that segment.
+        kernel.on_ack(at_ms(51), 2001, 1000);
         assert_eq!(kernel.bandwidth, 2000 / 51);
+    }
+
+    #[test]
+    fn a_duplicate_ack_counts_a_segment_that_the_next_advance_does_not() {
+        let mut kernel = Kernel::new(1000);
+        let counted = [1, 1, 1, 5001, 6001].map(|una| kernel.count(una, 1000));
+        assert_eq!(counted, [1000, 1000, 1000, 2000, 1000]);
     }
 
     #[test]

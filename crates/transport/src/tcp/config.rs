@@ -26,6 +26,18 @@ impl LossRecovery {
     }
 }
 
+/// When partial acknowledgments restart the retransmission timer.
+///
+/// Standard: RFC 6582 §4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewRenoVariant {
+    /// Only the first of a recovery: with many losses in a window the timer expires, and slow start
+    /// repairs them.
+    Impatient,
+    /// Each: one loss a round trip is repaired, however many there are.
+    SlowButSteady,
+}
+
 /// How the retransmission timeout follows from round-trip times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RtoRule {
@@ -144,6 +156,8 @@ pub struct ResilienceConfig {
 pub struct TcpConfig {
     /// How losses are found and repaired.
     pub recovery: LossRecovery,
+    /// Variant of [`LossRecovery::NewReno`].
+    pub newreno_variant: NewRenoVariant,
     /// Largest payload of a segment without options (the MSS option), bytes.
     pub mss: u32,
     /// Whether timestamps are offered (RFC 7323).
@@ -171,6 +185,9 @@ pub struct TcpConfig {
     pub initial_rto: Span,
     /// Granularity of the kernel's timers; timeouts round up to it.
     pub timer_tick: Span,
+    /// Whether timers fire at ticks, after the one they are set for, and the coarser the longer
+    /// they run (Linux's timer wheel).
+    pub timer_wheel: bool,
     /// Initial window, segments (RFC 6928).
     pub initial_window: u32,
     /// Initial slow-start threshold, segments; infinite when not limited.
@@ -187,6 +204,8 @@ pub struct TcpConfig {
     pub sack_compression: bool,
     /// Receive window.
     pub receive_window: ReceiveWindow,
+    /// Memory of the receive buffer under autotuning at first, bytes (Linux `tcp_rmem[1]`).
+    pub initial_receive_buffer: u64,
     /// ECN.
     pub ecn: EcnMode,
     /// Schemes for failing links.
@@ -210,8 +229,16 @@ pub struct TcpConfig {
     pub burst_window_divisor: u32,
     /// Timeouts in a row after which the connection is given up (Linux `tcp_retries2`).
     pub maximum_retries: u32,
-    /// SYNs sent before connecting is given up (Linux `tcp_syn_retries` + 1).
+    /// SYNs sent before connecting is given up, those of `linear_syn_timeouts` aside (Linux
+    /// `tcp_syn_retries` + 1).
     pub maximum_syns: u32,
+    /// SYN-ACKs sent before the peer is given up (Linux `tcp_synack_retries` + 1).
+    pub maximum_syn_acks: u32,
+    /// Timeouts of a SYN before the first that doubles (Linux `tcp_syn_linear_timeouts`).
+    pub linear_syn_timeouts: u32,
+    /// SYNs that may be lost before the window begins with one segment (RFC 5681 section 3.1: none;
+    /// Linux: one, and any number of SYN-ACKs).
+    pub forgiven_syns: u32,
 }
 
 impl TcpConfig {

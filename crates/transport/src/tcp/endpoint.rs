@@ -7,6 +7,7 @@ use super::info::TcpInfo;
 use super::outbox::{AppEvent, Outbox, Outgoing};
 use super::receiver::Receiver;
 use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
+use super::timer::TimerClock;
 use crate::congestion::{Congestion, EcnFeedback, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
 use fadeout_core::{
@@ -36,6 +37,9 @@ pub enum ConnectionState {
 /// A peer that asks for smaller segments gets these (Linux `TCP_MIN_SND_MSS`): a window of tiny
 /// segments would cost more than it carries.
 const SMALLEST_MSS: u16 = 48;
+
+/// By how many milliseconds a timestamp may go back (Linux `TCP_PAWS_WINDOW`).
+const PAWS_WINDOW: u32 = 1;
 
 /// What an application may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +79,8 @@ pub struct TcpEndpoint {
     /// Handshake timer and how often the SYN or SYN-ACK was sent.
     syn_at: Time,
     syn_sent_at: Time,
+    /// When the first SYN or SYN-ACK was sent.
+    first_syn_at: Time,
     syns: u32,
     /// What the peer's SYN offered, once it came.
     offer: Offer,
@@ -118,6 +124,7 @@ impl TcpEndpoint {
             receiver: Receiver::new(config),
             syn_at: Time::NEVER,
             syn_sent_at: Time::ZERO,
+            first_syn_at: Time::ZERO,
             syns: 0,
             offer: Offer::default(),
             has_offer: false,
@@ -462,12 +469,19 @@ impl TcpEndpoint {
     fn send_syn(&mut self, now: Time, out: &mut Outbox) {
         self.syns += 1;
         self.syn_sent_at = now;
-        let backoff = self
-            .config
-            .initial_rto
-            .saturating_mul(1 << (self.syns - 1).min(20));
-        self.syn_at = now.saturating_add(backoff.min(self.config.maximum_rto));
+        if self.syns == 1 {
+            self.first_syn_at = now;
+        }
         let is_reply = self.state == ConnectionState::SynReceived;
+        let linear = if is_reply {
+            0
+        } else {
+            self.config.linear_syn_timeouts
+        };
+        let doublings = (self.syns - 1).saturating_sub(linear).min(20);
+        let backoff = self.config.initial_rto.saturating_mul(1 << doublings);
+        let clock = TimerClock::new(&self.config);
+        self.syn_at = clock.fires_at(now, backoff.min(self.config.maximum_rto));
         let mut flags = Flags::SYN;
         if is_reply {
             flags |= Flags::ACK;
@@ -502,7 +516,12 @@ impl TcpEndpoint {
     }
 
     fn on_syn_timeout(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
-        if self.syns >= self.config.maximum_syns {
+        let most = if self.state == ConnectionState::SynReceived {
+            self.config.maximum_syn_acks
+        } else {
+            self.config.maximum_syns + self.config.linear_syn_timeouts
+        };
+        if self.syns >= most {
             self.abort(out);
             return;
         }
@@ -532,7 +551,14 @@ impl TcpEndpoint {
             self.receiver.forgo_window_scaling();
         }
         self.has_offer = true;
-        self.receiver.on_syn(segment);
+        let is_passive = self.state == ConnectionState::Listen;
+        let options = if self.config.timestamps && self.offer.timestamps {
+            12
+        } else {
+            0
+        };
+        let answer_mss = is_passive.then(|| self.config.mss - options);
+        self.receiver.on_syn(segment, answer_mss);
     }
 
     fn on_listen(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
@@ -560,6 +586,9 @@ impl TcpEndpoint {
         }
         self.take_offer(segment);
         self.establish(now, segment, out, probe);
+        if probe.wants_congestion(now, self.flow) {
+            probe.congestion(self.sender.congestion_row(now));
+        }
         push_ack(&self.sender, out);
         self.sender.transmit(&mut Step { now, out, probe });
     }
@@ -588,7 +617,22 @@ impl TcpEndpoint {
         let sack = self.config.recovery.uses_sack() && self.offer.sack;
         let ecn = self.ecn_in_common();
         let is_first = self.syns <= 1;
-        self.receiver.on_established(mss, timestamps, sack, ecn);
+        let is_passive = self.state == ConnectionState::SynReceived;
+        // The echo tells which copy was answered (RFC 7323 section 4).
+        let by_echo = (timestamps && segment.has_timestamps)
+            .then(|| {
+                (now.as_millis() as u32)
+                    .wrapping_sub(segment.ts_echo)
+                    .max(1)
+            })
+            .map(|millis| Span::from_millis(millis.into()));
+        let first_was_answered =
+            by_echo.is_some_and(|rtt| now.since(self.first_syn_at) < rtt + Span::from_millis(1));
+        let forgiven = self.config.forgiven_syns;
+        let is_forgiven =
+            forgiven > 0 && (is_passive || self.syns - 1 <= forgiven || first_was_answered);
+        self.receiver
+            .on_established(now, mss, timestamps, sack, ecn);
         self.sender.on_established(
             now,
             Agreed {
@@ -597,8 +641,12 @@ impl TcpEndpoint {
                 timestamps,
                 ecn,
                 peer_window: segment.window,
-                handshake_rtt: is_first.then(|| now.since(self.syn_sent_at)),
-                syn_retransmitted: !is_first,
+                handshake_rtt: if is_first {
+                    Some(now.since(self.syn_sent_at))
+                } else {
+                    by_echo
+                },
+                starts_from_one: !is_first && !is_forgiven,
             },
         );
         self.syn_at = Time::NEVER;
@@ -626,6 +674,12 @@ impl TcpEndpoint {
         probe: &mut impl Probe,
     ) {
         let from = out.segments.len();
+        if self.is_outdated(segment) {
+            if self.receiver.answers_outdated(now, segment) {
+                push_ack(&self.sender, out);
+            }
+            return;
+        }
         if segment.flags.has(Flags::RST) {
             // RFC 5961 section 3.2: only the next sequence number resets; what is merely within
             // the window is questioned.
@@ -646,22 +700,41 @@ impl TcpEndpoint {
             }
             return;
         }
-        if !segment.flags.has(Flags::ACK) {
-            return;
+        if !segment.flags.has(Flags::ACK) || segment.ack > self.sender.snd_nxt().max(1) {
+            return; // RFC 9293 section 3.10.7.4: what was never sent cannot be acknowledged
         }
         if self.syn_at != Time::NEVER && segment.ack >= 1 {
             self.establish(now, segment, out, probe);
         }
         self.sender.on_ack(&mut Step { now, out, probe }, segment);
         let rtt = self.sender.rtt();
+        let times = (rtt.rto(), rtt.srtt());
+        let may_reply = self.state == ConnectionState::Established;
         let received = self
             .receiver
-            .on_segment(now, segment, ecn, rtt.rto(), rtt.srtt());
+            .on_segment(now, segment, ecn, times, may_reply);
         out.delivered_bytes += received.bytes;
         if received.ack_now && out.segments.len() == from {
             push_ack(&self.sender, out);
         }
         self.follow_close(received.fin, out);
+    }
+
+    /// Whether the timestamp shows an old segment. One that would change nothing, an acknowledgment
+    /// overtaken on its way, passes (Linux `tcp_disordered_ack`).
+    ///
+    /// Standard: RFC 7323 §5.
+    #[inline]
+    fn is_outdated(&self, segment: &Segment) -> bool {
+        let age = self.receiver.timestamp_age(segment);
+        if age <= PAWS_WINDOW || segment.flags.has(Flags::RST) || segment.flags.has(Flags::SYN) {
+            return false;
+        }
+        let changes_nothing = segment.seq_len() == 0
+            && segment.seq == self.receiver.next()
+            && segment.ack == self.sender.snd_una()
+            && !self.sender.may_update_window(segment);
+        !(changes_nothing && u64::from(age) <= self.sender.rtt().rto().as_millis())
     }
 
     /// State changes of the close.

@@ -15,10 +15,11 @@ pub(crate) mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod timer;
 
 pub use config::{
-    AckRule, EcnMode, LossRecovery, LossResponse, OutageResponse, Pacing, ReceiveWindow,
-    ResilienceConfig, RtoRule, TcpConfig,
+    AckRule, EcnMode, LossRecovery, LossResponse, NewRenoVariant, OutageResponse, Pacing,
+    ReceiveWindow, ResilienceConfig, RtoRule, TcpConfig,
 };
 pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};

@@ -1,8 +1,8 @@
 //! Profiles: whole stacks by name, so that older studies can be repeated with what they used.
 
 use super::config::{
-    AckRule, EcnMode, LossRecovery, LossResponse, OutageResponse, Pacing, ReceiveWindow,
-    ResilienceConfig, RtoRule, TcpConfig,
+    AckRule, EcnMode, LossRecovery, LossResponse, NewRenoVariant, OutageResponse, Pacing,
+    ReceiveWindow, ResilienceConfig, RtoRule, TcpConfig,
 };
 use fadeout_core::registry::{Entry, Parameter, Parameters, choice, flag, integer, number, span};
 use fadeout_core::{Rate, Span};
@@ -34,6 +34,12 @@ pub const PARAMETERS: &[Parameter] = &[
         "timer-tick",
         "1 ms",
         "Granularity that timeouts round up to (1/HZ in Linux).",
+    ),
+    flag(
+        "timer-wheel",
+        "by profile",
+        "Timers fire at ticks: at the one after their own, from 63 ticks on at every 8th, from 504 \
+         at every 64th, and so on (Linux's timer wheel). Otherwise exactly.",
     ),
     integer(
         "initial-window",
@@ -76,6 +82,13 @@ pub const PARAMETERS: &[Parameter] = &[
         "by profile",
         "Proportional rate reduction (RFC 6937); needs SACK.",
     ),
+    choice(
+        "newreno-variant",
+        &["impatient", "slow-but-steady"],
+        "impatient",
+        "NewReno: the retransmission timer is restarted by the first partial acknowledgment of a \
+         recovery, or by each (RFC 6582 section 4).",
+    ),
     flag("limited-transmit", "true", "Limited transmit (RFC 3042)."),
     flag(
         "slow-start-after-idle",
@@ -109,6 +122,13 @@ pub const PARAMETERS: &[Parameter] = &[
         (65_535, 1 << 30, "bytes"),
         "by profile: 3 MiB (half of tcp_rmem[2])",
         "Limit of autotuning.",
+    ),
+    integer(
+        "initial-receive-buffer",
+        (4_096, 1 << 30, "bytes"),
+        "131072 (tcp_rmem[1])",
+        "Memory of the receive buffer at first, under autotuning; a half of it, and after the first \
+         full segment about 0.6 of it, holds payload.",
     ),
     choice(
         "ecn",
@@ -184,6 +204,12 @@ pub const PARAMETERS: &[Parameter] = &[
         "Sends gather to offload-sized bursts (Linux TSO autosizing).",
     ),
     integer(
+        "linear-syn-timeouts",
+        (0, 100, "timeouts"),
+        "by profile: 4 or 0",
+        "Timeouts of a SYN before the first that doubles (tcp_syn_linear_timeouts).",
+    ),
+    integer(
         "maximum-retries",
         (1, 100, "timeouts"),
         "15",
@@ -245,6 +271,7 @@ pub static PROFILES: &[Entry] = &[
 pub(super) fn preset(name: &str) -> Option<TcpConfig> {
     let rfc = TcpConfig {
         recovery: LossRecovery::Sack,
+        newreno_variant: NewRenoVariant::Impatient,
         mss: 1460,
         timestamps: true,
         duplicate_threshold: 3,
@@ -258,6 +285,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         maximum_rto: Span::from_secs(60),
         initial_rto: Span::from_secs(1),
         timer_tick: Span::from_millis(1),
+        timer_wheel: false,
         initial_window: 10,
         initial_ssthresh: f64::INFINITY,
         slow_start_after_idle: true,
@@ -266,6 +294,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         sack_compression: false,
         window_scaling: true,
         receive_window: ReceiveWindow::Fixed { bytes: 16 << 20 },
+        initial_receive_buffer: 131_072,
         ecn: EcnMode::Automatic,
         resilience: ResilienceConfig {
             loss: LossResponse::Standard,
@@ -285,6 +314,9 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         burst_window_divisor: 3,
         maximum_retries: 15,
         maximum_syns: 7,
+        maximum_syn_acks: 7,
+        linear_syn_timeouts: 0,
+        forgiven_syns: 0,
     };
     let classic = |recovery| TcpConfig {
         recovery,
@@ -301,6 +333,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
             frto: true,
             undo: true,
             rto_rule: RtoRule::Linux,
+            timer_wheel: true,
             minimum_rto: Span::from_millis(200),
             maximum_rto: Span::from_secs(120),
             ack_rule: AckRule::Linux,
@@ -308,6 +341,9 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
             sack_compression: true,
             receive_window: ReceiveWindow::Autotuned { max_bytes: 3 << 20 },
             tso_bursts: true,
+            maximum_syn_acks: 6,
+            linear_syn_timeouts: 4,
+            forgiven_syns: 1,
             ..rfc
         },
         "rfc" => rfc,
@@ -335,6 +371,7 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
         _ => config.rto_rule,
     };
     config.timer_tick = given.span("timer-tick", config.timer_tick);
+    config.timer_wheel = given.flag("timer-wheel", config.timer_wheel);
     let integer = |name, default: u32| given.number(name, f64::from(default)) as u32;
     config.initial_window = integer("initial-window", config.initial_window);
     config.initial_ssthresh = given.number("initial-ssthresh", config.initial_ssthresh);
@@ -348,6 +385,12 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
     config.limited_transmit = given.flag("limited-transmit", config.limited_transmit);
     config.slow_start_after_idle =
         given.flag("slow-start-after-idle", config.slow_start_after_idle);
+    config.newreno_variant = match given.choice("newreno-variant", "") {
+        "impatient" => NewRenoVariant::Impatient,
+        "slow-but-steady" => NewRenoVariant::SlowButSteady,
+        _ => config.newreno_variant,
+    };
+    config.linear_syn_timeouts = integer("linear-syn-timeouts", config.linear_syn_timeouts);
     config.ack_rule = match given.choice("ack-rule", "") {
         "linux" => AckRule::Linux,
         "every-second" => AckRule::EverySecond,
@@ -356,6 +399,8 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
     };
     config.delayed_ack = given.span("delayed-ack", config.delayed_ack);
     config.sack_compression = given.flag("sack-compression", config.sack_compression);
+    let memory = config.initial_receive_buffer as f64;
+    config.initial_receive_buffer = given.number("initial-receive-buffer", memory) as u64;
     let fixed = given.number("receive-window", 0.0) as u64;
     let maximum = given.number("maximum-receive-window", 0.0) as u64;
     if fixed > 0 {

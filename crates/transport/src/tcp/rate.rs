@@ -32,10 +32,17 @@ struct Pending {
 }
 
 impl RateSampler {
-    /// A segment is about to be sent: write the snapshots into it.
+    /// A segment is about to be sent: write the snapshots into it. `is_idle`: nothing is outstanding.
+    /// What is only believed lost is: with its place taken by now, an interval would be too short.
     #[inline]
-    pub(super) fn on_send(&mut self, now: Time, in_flight: u32, segment: &mut SentSegment) {
-        if in_flight == 0 {
+    pub(super) fn on_send(
+        &mut self,
+        now: Time,
+        is_idle: bool,
+        in_flight: u32,
+        segment: &mut SentSegment,
+    ) {
+        if is_idle {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
@@ -135,7 +142,7 @@ mod tests {
                 seq: n,
                 ..Default::default()
             };
-            rate.on_send(at(n), n as u32, &mut segment);
+            rate.on_send(at(n), n == 0, n as u32, &mut segment);
             sent.push(segment);
         }
         rate.begin();
@@ -159,7 +166,7 @@ mod tests {
             len: 1,
             ..SentSegment::default()
         };
-        rate.on_send(Time::ZERO, 0, &mut segment);
+        rate.on_send(Time::ZERO, true, 0, &mut segment);
         rate.begin();
         rate.on_delivered(Time::from_nanos(10), &segment);
         assert_eq!(rate.finish(Span::from_millis(1)).interval, None);

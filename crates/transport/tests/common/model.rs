@@ -1,7 +1,7 @@
 //! What can be known of a sender and a receiver from outside: only from the segments that leave
 //! and arrive. Nothing here is shared with the endpoint.
 
-use fadeout_core::{Flags, Segment};
+use fadeout_core::{Flags, Segment, Span};
 use std::collections::BTreeMap;
 
 /// Received sequence ranges: disjoint, as start and end.
@@ -63,6 +63,10 @@ pub(crate) struct Direction {
     pub(crate) ends_runs: bool,
     before_newest: u64,
     last_stamp: [u32; 2],
+    /// The newest timestamp that the receiver took (RFC 7323 TS.Recent).
+    recent: u32,
+    /// The window that the sender knows, and the segment that it is from (RFC 9293 WL1).
+    window: (u64, u64),
 }
 
 impl Direction {
@@ -133,6 +137,37 @@ impl Direction {
         }
     }
 
+    /// Whether the receiver drops `segment` for its timestamp (RFC 7323 section 5.3): one that goes
+    /// back by more than a millisecond, but for an acknowledgment that would change nothing of
+    /// `reverse`, the direction that it acknowledges, and is less than a timeout old.
+    pub(crate) fn drops_as_old(&mut self, segment: &Segment, reverse: &Self, rto: Span) -> bool {
+        if !segment.has_timestamps {
+            return false;
+        }
+        if segment.flags.has(Flags::SYN) {
+            self.recent = segment.ts_value;
+            return false;
+        }
+        let age = i64::from(self.recent.wrapping_sub(segment.ts_value) as i32);
+        let changes_nothing = segment.seq_len() == 0
+            && segment.seq == self.arrived.contiguous()
+            && segment.ack == reverse.acked.max(1)
+            && !reverse.updates_window(segment);
+        if age > 1 && !(changes_nothing && age <= rto.as_millis() as i64) {
+            return true;
+        }
+        if segment.seq <= self.said && age <= 0 {
+            self.recent = segment.ts_value;
+        }
+        false
+    }
+
+    fn updates_window(&self, segment: &Segment) -> bool {
+        let (known, from) = self.window;
+        let is_same = segment.seq == from && (segment.window > known || segment.window == 0);
+        segment.ack > self.acked || segment.seq > from || is_same
+    }
+
     /// The receiver gets `segment`: its sequence numbers.
     pub(crate) fn on_data_arrived(&mut self, segment: &Segment) {
         self.before_newest = self.arrived.contiguous();
@@ -179,6 +214,11 @@ impl Direction {
     pub(crate) fn on_ack_arrived(&mut self, segment: &Segment) {
         if !segment.flags.has(Flags::ACK) {
             return;
+        }
+        if segment.flags.has(Flags::SYN) {
+            self.window.0 = segment.window;
+        } else if segment.ack >= self.acked && self.updates_window(segment) {
+            self.window = (segment.window, segment.seq);
         }
         self.acked = self.acked.max(segment.ack);
         self.right_edge = self.right_edge.max(segment.ack + segment.window);

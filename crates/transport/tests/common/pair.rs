@@ -177,8 +177,17 @@ impl Pair {
             Event::Arrival { number: packet, .. } => {
                 let (segment, ecn) = self.packets[packet as usize];
                 self.trace(number, "<", &segment);
-                self.directions[1 - number].on_data_arrived(&segment);
-                self.directions[number].on_ack_arrived(&segment);
+                let rto = self.ends[number].tcp.info().rto;
+                let [first, second] = &mut self.directions;
+                let (data, acks) = if number == 0 {
+                    (second, first)
+                } else {
+                    (first, second)
+                };
+                if !data.drops_as_old(&segment, acks, rto) {
+                    data.on_data_arrived(&segment);
+                    acks.on_ack_arrived(&segment);
+                }
                 let tcp = &mut self.ends[number].tcp;
                 tcp.on_segment(self.now, &segment, ecn, &mut out, &mut NullProbe);
             }

@@ -130,6 +130,11 @@ impl Script {
         }
     }
 
+    /// The endpoint itself.
+    pub(crate) fn tcp(&mut self) -> &mut TcpEndpoint {
+        &mut self.tcp
+    }
+
     /// The application acts.
     pub(crate) fn command(&mut self, command: AppCommand) {
         let Script { tcp, out, log, .. } = self;

@@ -4,7 +4,7 @@
 const SLOTS: usize = 16;
 
 /// A maximum over a window of rounds: one slot a round, so that a value leaves exactly when its
-/// round does. (The kernel's three-value filter may let one go earlier.)
+/// round does.
 #[derive(Debug, Clone)]
 pub(in super::super) struct MaxFilter {
     slots: [f64; SLOTS],

@@ -7,7 +7,9 @@ mod probe_rtt;
 mod round;
 pub(super) mod v1;
 pub(super) mod v3;
+mod windowed_max;
 
 use max_filter::MaxFilter;
 use probe_rtt::ProbeRttTimer;
 use round::Round;
+use windowed_max::WindowedMax;

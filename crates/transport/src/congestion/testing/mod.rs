@@ -59,6 +59,7 @@ pub(crate) fn ack(now: Time, acked: u32) -> AckSample {
         may_grow: true,
         ece: false,
         is_paced: false,
+        departs_in: Span::ZERO,
         pacing_rate: Rate::from_bits_per_sec(100_000_000),
         state: RecoveryState::Open,
     }

@@ -294,6 +294,7 @@ impl<C: CongestionControl> Sender<'_, C> {
             may_grow: !in_recovery || self.window.in_slow_start(),
             ece: is_marked,
             is_paced: self.control.pacing_rate().is_some(),
+            departs_in: Span::ZERO,
             pacing_rate: Rate::from_bits_per_sec(100_000_000),
             state: if in_recovery {
                 RecoveryState::Recovery
@@ -301,6 +302,8 @@ impl<C: CongestionControl> Sender<'_, C> {
                 RecoveryState::Open
             },
         };
+        let (una, mss) = (ack.snd_una * u64::from(self.window.mss), self.window.mss);
+        self.control.on_ack_arrival(ack.now, una, mss);
         self.control.on_ack(&mut self.window, &ack);
         rtt
     }

@@ -27,7 +27,8 @@ const SMALLEST_BUFFER: u64 = 4096;
 const STALE_EXPIRIES: u32 = 5;
 /// A path that takes over for a stale one was itself silent for fewer expiries than this.
 const LIVELY_EXPIRIES: u32 = 3;
-/// Most data that the connection's timer sends again at once, bytes: a fragment of the write queue.
+/// A fragment of the write queue, bytes: what a page of 32 KiB has room for beside the fragment's own
+/// bookkeeping. The connection's timer sends again what is left of one.
 const FRAGMENT: u64 = 32_728;
 /// The connection's timer when no subflow's runs (`TCP_RTO_MIN`).
 const SHORTEST_TIMER: Span = Span::from_millis(200);
@@ -238,7 +239,9 @@ impl MultipathConnection {
             least_silent = least_silent.min(self.paths[index].silent_expiries);
         }
         let pick = idle.or(idle_backup.filter(|_| least_silent > 1));
-        let end = self.data_nxt.min(self.data_una + FRAGMENT);
+        // Data sequence numbers of data begin at 1.
+        let fragment = (self.data_una - 1) / FRAGMENT * FRAGMENT + 1;
+        let end = self.data_nxt.min(fragment + FRAGMENT);
         if let Some(pick) = pick
             && end > self.data_una
         {

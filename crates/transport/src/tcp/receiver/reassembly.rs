@@ -3,6 +3,9 @@
 use fadeout_core::{SackBlock, SackList};
 use std::collections::VecDeque;
 
+/// Ranges that there is room for from the first gap on, so that the list need not grow later.
+const FIRST_RANGES: usize = 16;
+
 /// How a segment fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
@@ -12,7 +15,9 @@ pub(crate) enum Arrival {
     FilledLastGap,
     /// It leaves a gap below.
     OutOfOrder,
-    /// Nothing in it was new.
+    /// It leaves a gap below, and nothing in it was new.
+    HeldAlready,
+    /// It lies below RCV.NXT.
     Duplicate,
 }
 
@@ -50,6 +55,14 @@ impl Reassembly {
         self.buffered
     }
 
+    /// How many blocks were touched after the one that `start..end` would extend; all of them when
+    /// it would be a new one.
+    pub(super) fn recency(&self, start: u64, end: u64) -> usize {
+        let recent = &self.recent[..self.recent_len];
+        let touches = |block: &SackBlock| start <= block.end && block.start <= end;
+        recent.iter().position(touches).unwrap_or(recent.len())
+    }
+
     /// Takes the range `start..end`.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Arrival {
         if end <= self.next {
@@ -72,6 +85,7 @@ impl Reassembly {
             if front.start > self.next {
                 break;
             }
+            self.extend_duplicate(front.start, front.end.min(end));
             self.ranges.pop_front();
             self.buffered -= front.end - front.start;
             self.next = self.next.max(front.end);
@@ -97,8 +111,9 @@ impl Reassembly {
             if range.start <= start && end <= range.end {
                 self.duplicate = Some(SackBlock { start, end });
                 self.touch(range);
-                return Arrival::Duplicate;
+                return Arrival::HeldAlready;
             }
+            self.extend_duplicate(range.start.max(start), range.end.min(end));
             merged.start = merged.start.min(range.start);
             merged.end = merged.end.max(range.end);
             self.buffered -= range.end - range.start;
@@ -109,10 +124,35 @@ impl Reassembly {
             self.ranges[first] = merged;
             self.ranges.drain(first + 1..last);
         } else {
+            if self.ranges.is_empty() {
+                self.ranges.reserve(FIRST_RANGES);
+            }
             self.ranges.insert(first, merged);
         }
         self.touch(merged);
         Arrival::OutOfOrder
+    }
+
+    /// What an old segment carried below RCV.NXT is reported as a duplicate.
+    pub(super) fn report_duplicate(&mut self, start: u64, end: u64) {
+        let end = end.min(self.next);
+        self.duplicate = Some(SackBlock { start, end });
+    }
+
+    /// `start..end` was held when it came again. One range is reported: where several are apart, the
+    /// first (Linux `tcp_dsack_extend`).
+    fn extend_duplicate(&mut self, start: u64, end: u64) {
+        if start >= end {
+            return;
+        }
+        match &mut self.duplicate {
+            None => self.duplicate = Some(SackBlock { start, end }),
+            Some(block) if start <= block.end && block.start <= end => {
+                block.start = block.start.min(start);
+                block.end = block.end.max(end);
+            }
+            Some(_) => {}
+        }
     }
 
     /// Moves `block` to the front of the recent ones, in place of those it swallowed.
@@ -189,9 +229,38 @@ mod tests {
         reassembly.insert(20, 30);
         assert_eq!(reassembly.insert(0, 10), Arrival::Duplicate);
         assert_eq!(blocks(&mut reassembly), [(0, 10), (20, 30)]);
-        assert_eq!(reassembly.insert(22, 26), Arrival::Duplicate);
+        assert_eq!(reassembly.insert(22, 26), Arrival::HeldAlready);
         assert_eq!(blocks(&mut reassembly), [(22, 26), (20, 30)]);
         assert_eq!(blocks(&mut reassembly), [(20, 30)]);
+    }
+
+    #[test]
+    fn what_a_segment_covers_of_what_was_held_is_a_duplicate() {
+        // A new segment that reaches into a block, in order.
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(20, 30);
+        assert_eq!(reassembly.insert(0, 25), Arrival::FilledLastGap);
+        assert_eq!(blocks(&mut reassembly), [(20, 25)]);
+        // Out of order, over the end of one block and the begin of the next.
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(20, 30);
+        reassembly.insert(40, 50);
+        assert_eq!(reassembly.insert(25, 45), Arrival::OutOfOrder);
+        assert_eq!(blocks(&mut reassembly), [(25, 30), (20, 50)]);
+        assert_eq!(reassembly.buffered(), 30);
+        // Beside a block, nothing came twice.
+        assert_eq!(reassembly.insert(50, 60), Arrival::OutOfOrder);
+        assert_eq!(blocks(&mut reassembly), [(20, 60)]);
+    }
+
+    #[test]
+    fn a_block_is_as_recent_as_it_was_last_extended() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(20, 30);
+        reassembly.insert(40, 50);
+        assert_eq!(reassembly.recency(50, 60), 0);
+        assert_eq!(reassembly.recency(30, 35), 1);
+        assert_eq!(reassembly.recency(60, 70), 2, "a new block");
     }
 
     #[test]

@@ -63,9 +63,6 @@ impl SentTimes {
 impl Sender {
     /// Processes the acknowledgment in `segment` and sends what it allows.
     pub(in crate::tcp) fn on_ack<P: Probe>(&mut self, cx: &mut Step<'_, P>, segment: &Segment) {
-        if segment.ack > self.snd_nxt {
-            return; // acknowledges what was never sent
-        }
         let prior_una = self.snd_una;
         let prior_in_flight = self.in_flight();
         let prior_delivered = self.rate.delivered;
@@ -78,6 +75,9 @@ impl Sender {
         };
         self.take_loss_notification(segment);
         let was_closed = self.snd_wnd == 0;
+        // What lies below it and arrives now was overtaken; what this ACK itself SACKs above the
+        // data that it acknowledges overtook nothing.
+        let prior_fack = self.fack_or_una();
         self.rate.begin();
         self.undo.latest_echo = segment.has_timestamps.then_some(segment.ts_echo);
         let is_old = segment.ack < prior_una;
@@ -96,7 +96,7 @@ impl Sender {
         let acked = if is_old {
             0
         } else {
-            self.take_cumulative_ack(cx.now, segment, &mut flags, news)
+            self.take_cumulative_ack(cx.now, segment, &mut flags, prior_fack, news.times)
         };
         let delivered_ce = match marked {
             Some(count) => u64::from(count),
@@ -111,6 +111,8 @@ impl Sender {
             self.transmit(cx);
             return;
         }
+        self.congestion
+            .on_ack_arrival(cx.now, self.snd_una, self.window.mss);
         self.adapt_reordering_window();
         if flags.una_advanced {
             self.end_ncr_episode();
@@ -167,6 +169,7 @@ impl Sender {
             ece: flags.ece,
             is_paced: self.is_pacing(),
             pacing_rate: self.pacer.rate,
+            departs_in: self.pacer.next_at.since(cx.now),
             state: self.state,
         };
         if delivered_now > 0 || acked > 0 || flags.ece || lost_now > 0 {
@@ -201,29 +204,28 @@ impl Sender {
     /// Standard: RFC 9293 §3.10.7.4.
     fn update_window(&mut self, segment: &Segment, flags: &mut AckFlags) {
         let advances = segment.ack > self.snd_una;
-        let newer = segment.seq > self.snd_wl1;
-        let same =
-            segment.seq == self.snd_wl1 && (segment.window > self.snd_wnd || segment.window == 0);
-        if advances || newer || same {
+        if self.may_update_window(segment) {
             flags.window_update = advances || segment.window != self.snd_wnd;
             self.snd_wl1 = segment.seq;
             self.snd_wnd = segment.window;
+            self.max_window = self.max_window.max(segment.window);
         }
     }
 
     /// Removes what is acknowledged cumulatively, takes the round-trip time sample, and returns
-    /// how many segments left.
+    /// how many segments left. `prior_fack` is the end of what was SACKed before this ACK, `sacked`
+    /// when the segments that it newly SACKed were sent.
     fn take_cumulative_ack(
         &mut self,
         now: Time,
         segment: &Segment,
         flags: &mut AckFlags,
-        news: SackNews,
+        prior_fack: u64,
+        sacked: SentTimes,
     ) -> u32 {
         let ack = segment.ack;
-        let prior_fack = self.fack_or_una();
         let mut times = SentTimes::default();
-        let mut reordered = news.reordered_from;
+        let mut reordered = u64::MAX;
         let mut acked = 0;
         if ack > self.snd_una {
             flags.una_advanced = true;
@@ -247,20 +249,21 @@ impl Sender {
                     flags.original_acked = true;
                 }
             }
+            // What was SACKed before is in an earlier sample.
             if !head.tags.has(Tags::SACKED) {
                 self.rate.delivered += 1;
+                self.rate.on_delivered(now, &head);
                 if !self.is_spurious_retransmission(&head, segment) {
                     self.advance_rack(now, &head);
                 }
             }
-            self.rate.on_delivered(now, &head);
             flags.data_acked = true;
             acked += 1;
         }
         self.fack = self.fack.max(self.snd_una);
         self.retransmit_hint = self.retransmit_hint.max(self.board.first());
 
-        let sampled = self.sample_rtt(now, segment, flags, times, news.times);
+        let sampled = self.sample_rtt(now, segment, flags, times, sacked);
         self.usage.rtt_is_fresh = sampled;
         if flags.data_acked {
             flags.set_timer = true;
@@ -271,7 +274,7 @@ impl Sender {
             // A SACK of something sent after the head moves the timer: RFC 6298 says restart on
             // new acknowledgments, and a SACK younger than the head is one.
             let head_sent = self.board.head().map_or(Time::NEVER, |head| head.sent_at);
-            if news.times.first.is_some_and(|first| first < head_sent) {
+            if sacked.first.is_some_and(|first| first < head_sent) {
                 flags.set_timer = true;
             }
         }
@@ -349,7 +352,7 @@ impl Sender {
             Some(TimerKind::LossProbe | TimerKind::Reordering)
         );
         let from = if displaced { head.sent_at } else { now };
-        let at = (from + self.rtt.rto()).max(now + self.config.timer_tick);
-        self.arm(TimerKind::Rto, at);
+        let left = (from + self.rtt.rto()).since(now);
+        self.arm_after(TimerKind::Rto, now, left.max(self.config.timer_tick));
     }
 }

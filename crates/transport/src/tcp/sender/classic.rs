@@ -7,17 +7,20 @@ use super::ack::AckFlags;
 use super::recovery::Repair;
 use super::{Sender, Step};
 use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
-use crate::tcp::config::LossRecovery;
+use crate::tcp::config::{LossRecovery, NewRenoVariant};
 use fadeout_core::Probe;
 
 /// Duplicate-ACK state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Classic {
     duplicates: u32,
+    /// Of those, how many stand for a delivered segment (Linux `sacked_out` without SACK).
+    counted: u32,
     /// RFC 6582 `recover`: no new fast retransmit until this is acknowledged.
     pub(super) recover: u64,
-    /// A partial ACK restarted the timer already ("impatient" variant, RFC 6582 section 3.2).
-    timer_restarted: bool,
+    /// A partial ACK restarted the timer already, and no other may (the "impatient" variant, RFC 6582
+    /// section 4).
+    pub(super) is_timer_settled: bool,
     /// This ACK ended recovery; the window must not grow on it as well.
     pub(super) has_just_left: bool,
 }
@@ -39,6 +42,10 @@ impl Sender {
             return Repair::None;
         }
         self.classic.duplicates += 1;
+        if self.is_linux_without_sack() && self.classic.duplicates < self.board.packets_out() {
+            self.classic.counted += 1;
+            self.rate.delivered += 1;
+        }
         if self.state == RecoveryState::Recovery {
             if !self.congestion.controls_window() {
                 self.window.cwnd += 1.0; // the duplicate left the network
@@ -62,6 +69,12 @@ impl Sender {
         Repair::None
     }
 
+    /// Linux counts each duplicate as a delivery, and not again when it is acknowledged
+    /// (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
+    fn is_linux_without_sack(&self) -> bool {
+        self.config.prr
+    }
+
     fn fast_retransmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.statistics.recoveries += 1;
         self.high_seq = self.snd_nxt;
@@ -83,7 +96,7 @@ impl Sender {
             self.state = RecoveryState::Recovery;
         }
         self.classic.recover = self.high_seq - 1;
-        self.classic.timer_restarted = false;
+        self.classic.is_timer_settled = false;
         self.report(cx, "recovery");
     }
 
@@ -106,6 +119,9 @@ impl Sender {
         flags: &mut AckFlags,
     ) -> Repair {
         self.delays_losses(cx.now, true, false);
+        // The segments behind the duplicates are among those acknowledged; one is new at least.
+        let counted = std::mem::take(&mut self.classic.counted);
+        self.rate.delivered -= u64::from(counted.min(acked.saturating_sub(1)));
         self.classic.duplicates = 0;
         let is_full = self.snd_una >= self.high_seq;
         match self.state {
@@ -122,8 +138,9 @@ impl Sender {
                     let deflated = self.window.cwnd - f64::from(acked) + f64::from(acked.min(1));
                     self.set_cwnd(deflated);
                 }
-                flags.set_timer = !self.classic.timer_restarted;
-                self.classic.timer_restarted = true;
+                flags.set_timer = !self.classic.is_timer_settled;
+                self.classic.is_timer_settled =
+                    self.config.newreno_variant == NewRenoVariant::Impatient;
                 return Repair::Lost;
             }
             RecoveryState::Loss if is_full => self.state = RecoveryState::Open,

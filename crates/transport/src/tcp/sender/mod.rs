@@ -34,8 +34,9 @@ use super::outbox::Outbox;
 use super::rate::RateSampler;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use super::timer::TimerClock;
 use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
-use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Span, Time};
+use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time};
 
 /// What every step of the sender is given.
 pub(super) struct Step<'a, P> {
@@ -133,6 +134,7 @@ pub(super) struct Sender {
     retransmit_hint: u64,
 
     timer: Option<(TimerKind, Time)>,
+    clock: TimerClock,
     persist_backoff: u32,
     /// Zero-window probes in a row that the peer did not answer.
     unanswered_probes: u32,
@@ -140,8 +142,14 @@ pub(super) struct Sender {
     pacer: transmit::Pacer,
     /// Small segments wait for more data, whatever is outstanding.
     is_corked: bool,
+    /// What was written is pushed out, small or not, until more is written (Linux
+    /// `TCP_NAGLE_PUSH`).
+    pushes_small: bool,
     /// End of the last segment sent that was not full (Linux `snd_sml`).
     small_end: u64,
+    /// Largest window that the peer advertised, and where it was last made to push.
+    max_window: u64,
+    pushed_end: u64,
     last_sent_at: Time,
     marks: marks::Marks,
     resilience: resilience::Resilience,
@@ -186,12 +194,16 @@ impl Sender {
             sack_cache: [SackBlock::default(); 4],
             retransmit_hint: 0,
             timer: None,
+            clock: TimerClock::new(config),
             persist_backoff: 0,
             unanswered_probes: 0,
             usage: usage::Usage::default(),
             pacer: transmit::Pacer::default(),
             is_corked: false,
+            pushes_small: false,
             small_end: 0,
+            max_window: 0,
+            pushed_end: 1,
             last_sent_at: Time::ZERO,
             marks: marks::Marks::default(),
             resilience: resilience::Resilience::default(),
@@ -212,7 +224,8 @@ impl Sender {
             self.config.recovery = super::config::LossRecovery::NewReno;
         }
         self.snd_wnd = agreed.peer_window;
-        if agreed.syn_retransmitted {
+        self.max_window = agreed.peer_window;
+        if agreed.starts_from_one {
             self.window.cwnd = 1.0; // RFC 5681 section 3.1: LW after a lost SYN
         }
         if let Some(rtt) = agreed.handshake_rtt {
@@ -220,6 +233,7 @@ impl Sender {
         }
         self.srtt_since = now;
         self.last_sent_at = now;
+        self.pacer.next_at = now;
         self.usage.begin(now);
         self.congestion
             .on_established(&mut self.window, now, agreed.handshake_rtt);
@@ -234,6 +248,9 @@ impl Sender {
         }
         if self.board.is_empty() {
             self.restart_after_idle(now);
+        }
+        if bytes > 0 {
+            self.pushes_small = false;
         }
         self.write_end = self.write_end.saturating_add(bytes);
     }
@@ -301,6 +318,12 @@ impl Sender {
         }
     }
 
+    /// Sets the timer to run for `after`, on the kernel's clock.
+    fn arm_after(&mut self, kind: TimerKind, now: Time, after: Span) {
+        let at = self.clock.fires_at(now, after);
+        self.arm(kind, at);
+    }
+
     fn pending(&self) -> Option<TimerKind> {
         self.timer.map(|(kind, _)| kind)
     }
@@ -358,6 +381,15 @@ impl Sender {
     pub(super) fn snd_nxt(&self) -> u64 {
         self.snd_nxt
     }
+    /// Whether an acknowledgment with the window of `segment` would change SND.WND.
+    ///
+    /// Standard: RFC 9293 §3.10.7.4.
+    pub(super) fn may_update_window(&self, segment: &Segment) -> bool {
+        segment.ack > self.snd_una
+            || segment.seq > self.snd_wl1
+            || (segment.seq == self.snd_wl1
+                && (segment.window > self.snd_wnd || segment.window == 0))
+    }
     pub(super) fn statistics(&self) -> SenderStatistics {
         self.statistics
     }
@@ -392,6 +424,7 @@ impl Sender {
 
     pub(super) fn set_nagle(&mut self, is_on: bool) {
         self.config.nagle = is_on;
+        self.pushes_small |= !is_on;
     }
     pub(super) fn set_cork(&mut self, is_on: bool) {
         self.is_corked = is_on;
@@ -480,7 +513,8 @@ pub(super) struct Agreed {
     pub(super) ecn: EcnFeedback,
     pub(super) peer_window: u64,
     pub(super) handshake_rtt: Option<Span>,
-    pub(super) syn_retransmitted: bool,
+    /// SYNs were lost: the window is one segment.
+    pub(super) starts_from_one: bool,
 }
 
 /// Whether the connection goes on after a timer.

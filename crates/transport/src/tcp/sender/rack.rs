@@ -160,7 +160,7 @@ impl Sender {
                 self.rack.advanced = false;
                 let next_loss = self.detect_losses(now);
                 if !next_loss.is_zero() {
-                    self.arm(TimerKind::Reordering, now + next_loss + TIMER_SLACK);
+                    self.arm_after(TimerKind::Reordering, now, next_loss + TIMER_SLACK);
                     flags.set_timer = false;
                 }
             }
@@ -233,5 +233,42 @@ impl Sender {
             self.rate.lost += 1;
             self.retransmit_hint = self.retransmit_hint.min(number);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Congestion;
+    use crate::tcp::config::TcpConfig;
+    use crate::tcp::outbox::Outbox;
+    use fadeout_core::random::Stream;
+    use fadeout_core::registry::Parameters;
+    use fadeout_core::{FlowId, NullProbe};
+
+    #[test]
+    fn an_enlarged_reordering_window_is_kept_for_sixteen_recoveries() {
+        let random = Stream::new(1, "rack", 0);
+        let reno = Congestion::new("reno", &Parameters::default(), random);
+        let reno = reno.expect("reno is registered");
+        let mut sender = Sender::new(&TcpConfig::linux(), FlowId(0), reno);
+        let mut sent = SentSegment::default();
+        sender.rate.on_send(Time::ZERO, true, 0, &mut sent);
+        sender.rate.begin();
+        sender.rate.on_delivered(Time::ZERO, &sent);
+        sender.rack.dsack_seen = true;
+        sender.adapt_reordering_window();
+        assert_eq!((sender.rack.steps, sender.rack.persist), (2, 16));
+        let mut cx = Step {
+            now: Time::ZERO,
+            out: &mut Outbox::default(),
+            probe: &mut NullProbe,
+        };
+        for recovery in 1..=16 {
+            assert_eq!(sender.rack.steps, 2, "before recovery {recovery}");
+            sender.undo_recovery(&mut cx);
+            sender.adapt_reordering_window();
+        }
+        assert_eq!(sender.rack.steps, 1);
     }
 }

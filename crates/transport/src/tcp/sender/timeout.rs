@@ -6,7 +6,7 @@
 use super::ack::AckFlags;
 use super::recovery::Repair;
 use super::{Sender, Step, TimerKind, TimerOutcome};
-use crate::congestion::{CongestionKind, RecoveryState};
+use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::LossRecovery;
 use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::Tags;
@@ -45,8 +45,7 @@ impl Sender {
         self.resend(cx, head, RetransmitCause::Rto);
         self.retransmit_hint = head;
         self.rtt.back_off();
-        let at = cx.now + self.rtt.rto();
-        self.arm(TimerKind::Rto, at);
+        self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
         if cx.probe.wants_congestion(cx.now, self.flow) {
             let row = self.congestion_row(cx.now);
             cx.probe.congestion(row);
@@ -71,6 +70,7 @@ impl Sender {
         self.set_cwnd(f64::from(self.in_flight() + 1));
         self.usage.stamp(cx.now);
         self.state = RecoveryState::Loss;
+        self.congestion.on_timeout(cx.now, self.rate.lost);
         self.high_seq = self.snd_nxt;
         self.classic.recover = self.snd_nxt - 1;
         self.probe.high_seq = None;
@@ -151,13 +151,17 @@ impl Sender {
             let wait = base
                 .saturating_mul(1 << doublings)
                 .min(self.config.maximum_rto);
-            self.arm(TimerKind::Persist, now + wait);
+            self.arm_after(TimerKind::Persist, now, wait);
         }
     }
 
     pub(super) fn on_persist_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
         if self.has_sendable_new_data() || !self.board.is_empty() {
             self.transmit(cx);
+            if self.board.is_empty() && self.holds_small_segment() {
+                // Corked data waits no longer than this (Linux `tcp_write_wakeup`).
+                self.send_one_new(cx);
+            }
             return TimerOutcome::Done;
         }
         if !self.has_new_data() {

@@ -82,12 +82,26 @@ impl Sender {
         segments.max(self.config.minimum_burst.max(1))
     }
 
-    /// Stream offset at which the piece that holds the next segment ends: the kernel fills
-    /// buffers of whole segments up to the largest burst, and a burst never crosses two.
-    fn piece_end(&self) -> u64 {
+    /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
+    /// burst.
+    fn piece(&self) -> u64 {
         let mss = u64::from(self.window.mss);
-        let piece = ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss;
+        ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss
+    }
+
+    /// Stream offset at which the piece that holds the next segment ends. A burst may cross it
+    /// (Linux `tcp_grow_skb`), but what is left of a piece is not held back.
+    fn piece_end(&self) -> u64 {
+        let piece = self.piece();
         (self.snd_nxt - 1) / piece * piece + piece
+    }
+
+    /// Whether what was just sent ends a piece with which more than half of the peer's largest window
+    /// went without a push (Linux `forced_push`).
+    fn must_push(&self) -> bool {
+        self.config.tso_bursts
+            && self.snd_nxt > self.pushed_end + self.max_window / 2
+            && (self.snd_nxt - 1).is_multiple_of(self.piece())
     }
 
     fn new_data(&self) -> u64 {
@@ -169,9 +183,11 @@ impl Sender {
 
     /// Nagle: a small segment waits while another small one is outstanding. This is Minshall's
     /// rule, as Linux has it: RFC 9293 section 3.7.4 would wait for full segments too.
-    fn holds_small_segment(&self) -> bool {
+    pub(super) fn holds_small_segment(&self) -> bool {
         let is_small = self.new_data() < u64::from(self.window.mss) && !self.fin_queued;
-        is_small && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
+        is_small
+            && !self.pushes_small
+            && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
     /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
@@ -208,10 +224,7 @@ impl Sender {
     /// PSH, as the kernel forces it on segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
         let mss = u64::from(self.window.mss);
-        let mut room = self.new_data().min(self.window_end() - self.snd_nxt);
-        if self.config.tso_bursts {
-            room = room.min(self.piece_end() - (self.snd_nxt - 1));
-        }
+        let room = self.new_data().min(self.window_end() - self.snd_nxt);
         // A segment cut short by the receiver's window is not sent; one cut short by the end of
         // the data is.
         let has_tail = !room.is_multiple_of(mss) && room == self.new_data();
@@ -227,24 +240,24 @@ impl Sender {
             self.send_new_segment(cx, payload, ends_burst);
             wire += u64::from(payload);
         }
-        if self.is_pacing() && self.statistics.sent_segments > UNPACED_SEGMENTS {
-            self.pace(cx.now, wire);
-        }
+        self.pace(cx.now, wire);
         count
     }
 
-    /// Moves the departure clock on by `bytes`; lateness already accumulated shortens the wait
-    /// by up to a half, as in the kernel.
+    /// `bytes` left: a paced sender's departure clock moves on by the time that they take, from the
+    /// piece that completes the first ten segments on. Lateness shortens the wait by up to a half,
+    /// as in the kernel.
     fn pace(&mut self, now: Time, bytes: u64) {
+        if !self.is_pacing() {
+            return;
+        }
         let late = now.since(self.pacer.next_at);
-        let wait = self.pacer.rate.time_to_send(Bytes(bytes));
-        let credit = if self.pacer.next_at == Time::ZERO {
-            Span::ZERO
-        } else {
-            late
-        };
-        let wait = wait.saturating_sub(credit.min(wait / 2));
-        self.pacer.next_at = now.max(self.pacer.next_at).saturating_add(wait);
+        self.pacer.next_at = now.max(self.pacer.next_at);
+        if self.statistics.sent_segments >= UNPACED_SEGMENTS {
+            let wait = self.pacer.rate.time_to_send(Bytes(bytes));
+            let wait = wait.saturating_sub(late.min(wait / 2));
+            self.pacer.next_at = self.pacer.next_at.saturating_add(wait);
+        }
     }
 
     /// Sends one new segment of `payload` bytes, with PSH when it ends a burst or the data.
@@ -271,8 +284,8 @@ impl Sender {
             sent.tags.set(Tags::FIN);
             self.fin_sent = true;
         }
-        self.rate.on_send(cx.now, in_flight, &mut sent);
         let was_empty = self.board.is_empty();
+        self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
         self.board.push(sent);
         self.snd_nxt += u64::from(sent.len);
         let flags = if payload > 0 {
@@ -284,8 +297,10 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let pushes = payload > 0 && (ends_burst || self.new_data() == 0);
-        if pushes && self.new_data() == 0 {
+        let ends_data = self.new_data() == 0 || self.must_push();
+        let pushes = payload > 0 && (ends_burst || ends_data);
+        if pushes && ends_data {
+            self.pushed_end = self.snd_nxt;
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
@@ -369,12 +384,13 @@ impl Sender {
             if self.in_reduction() {
                 self.recovery.on_sent(1);
             }
-            rearm |= number == self.board.first() && self.pending() != Some(TimerKind::Reordering);
+            rearm |= number == self.board.first()
+                && self.pending() != Some(TimerKind::Reordering)
+                && !(self.state == RecoveryState::Recovery && self.classic.is_timer_settled);
             number += 1;
         }
         if rearm {
-            let at = cx.now + self.rtt.rto();
-            self.arm(TimerKind::Rto, at);
+            self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
         }
     }
 
@@ -436,7 +452,7 @@ impl Sender {
         segment.retries = segment.retries.saturating_add(1);
         segment.tags.set(Tags::EVER_RETRANSMITTED);
         self.rate
-            .on_send(cx.now, in_flight.saturating_sub(1), segment);
+            .on_send(cx.now, false, in_flight.saturating_sub(1), segment);
         let sent = *segment;
         self.board.list_again(number);
         if cause != RetransmitCause::TailLossProbe {
@@ -451,9 +467,7 @@ impl Sender {
             cause,
             attempt: u32::from(sent.retries),
         });
-        if self.is_pacing() {
-            self.pace(cx.now, u64::from(sent.len));
-        }
+        self.pace(cx.now, u64::from(sent.len));
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
         let pushes = sent.tags.has(Tags::PUSHED);
         self.emit(cx, &sent, Flags::default(), pushes, Ecn::NotEct);

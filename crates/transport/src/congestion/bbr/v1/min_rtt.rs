@@ -6,12 +6,13 @@ use fadeout_core::Time;
 
 impl BbrV1 {
     pub(super) fn update_min_rtt(&mut self, window: &mut Window, ack: &AckSample) {
-        let has_expired = ack.now.since(self.min_rtt_at) > self.min_rtt_window;
+        let tick = self.jiffies.begin_of(ack.now);
+        let has_expired = tick.since(self.min_rtt_at) > self.min_rtt_window;
         if let Some(rtt) = ack.rtt
             && (has_expired || self.min_rtt.is_none_or(|min| rtt < min))
         {
             self.min_rtt = Some(rtt);
-            self.min_rtt_at = ack.now;
+            self.min_rtt_at = tick;
         }
         if has_expired && !self.is_restarting && self.mode != Mode::ProbeRtt {
             self.save_window(window.cwnd);
@@ -32,20 +33,24 @@ impl BbrV1 {
         self.limited_until = ack.delivered + u64::from(ack.in_flight);
         let duration = self.probe_rtt_duration;
         let timer = &mut self.probe_rtt_timer;
-        if timer.on_ack(ack, &mut self.round, MIN_WINDOW, duration) {
+        let ticked = AckSample {
+            now: self.jiffies.begin_of(ack.now),
+            ..*ack
+        };
+        if timer.on_ack(&ticked, &mut self.round, MIN_WINDOW, duration) {
             self.leave_probe_rtt(window, ack.now);
         }
     }
 
     /// After an idle period no ACK ends PROBE_RTT.
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
-        if self.probe_rtt_timer.is_over(now) {
+        if self.probe_rtt_timer.is_over(self.jiffies.begin_of(now)) {
             self.leave_probe_rtt(window, now);
         }
     }
 
     fn leave_probe_rtt(&mut self, window: &mut Window, now: Time) {
-        self.min_rtt_at = now;
+        self.min_rtt_at = self.jiffies.begin_of(now);
         window.cwnd = window.cwnd.max(self.prior_cwnd);
         if self.is_pipe_full {
             self.start_probe_bw(now);

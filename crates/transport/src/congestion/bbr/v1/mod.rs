@@ -6,9 +6,9 @@
 //! aggregated ACKs ask for; losses do not lower the rate. A policer is recognised by its loss.
 //!
 //! Source: Cardwell et al., "BBR: congestion-based congestion control", ACM Queue 14(5), 2016, and
-//! net/ipv4/tcp_bbr.c of Linux 6.12. Real numbers stand where the kernel has fixed point. Not
-//! modelled: the pacing credit at the time of departure, and that a lone small segment's ACK may
-//! have been delayed.
+//! net/ipv4/tcp_bbr.c of Linux 6.12. Real numbers stand where the kernel has fixed point; time that
+//! the kernel counts in jiffies is counted in ticks of `hz`. Not modelled: that a lone small segment's
+//! ACK may have been delayed.
 
 mod aggregation;
 mod min_rtt;
@@ -16,11 +16,13 @@ mod phases;
 mod policer;
 mod sizes;
 
+use super::super::linux::{HZ, Jiffies};
 use super::super::registry::constant;
+
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
-use super::{MaxFilter, ProbeRttTimer, Round};
+use super::{ProbeRttTimer, Round, WindowedMax};
 use aggregation::Aggregation;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
@@ -51,11 +53,12 @@ pub struct BbrV1 {
     pacing_margin: f64,
     probe_rtt_duration: Span,
     min_rtt_window: Span,
+    jiffies: Jiffies,
     random: Stream,
 
     mode: Mode,
     round: Round,
-    bandwidth: MaxFilter,
+    bandwidth: WindowedMax,
     min_rtt: Option<Span>,
     min_rtt_at: Time,
     aggregation: Aggregation,
@@ -119,6 +122,7 @@ impl Registered<Stream> for BbrV1 {
                 "200 ms",
                 "How long the queue is kept empty.",
             ),
+            HZ,
         ],
     };
 
@@ -128,10 +132,11 @@ impl Registered<Stream> for BbrV1 {
             pacing_margin: settings.number("pacing-margin"),
             probe_rtt_duration: constant(settings, "probe-rtt-duration"),
             min_rtt_window: constant(settings, "min-rtt-window"),
+            jiffies: Jiffies::new(settings.integer("hz")),
             random,
             mode: Mode::Startup,
             round: Round::default(),
-            bandwidth: MaxFilter::new(settings.integer("bandwidth-window").into()),
+            bandwidth: WindowedMax::new(settings.integer("bandwidth-window").into()),
             min_rtt: None,
             min_rtt_at: Time::ZERO,
             aggregation: Aggregation::default(),
@@ -160,7 +165,7 @@ impl CongestionControl for BbrV1 {
     fn on_established(&mut self, window: &mut Window, now: Time, srtt: Option<Span>) {
         self.mss = f64::from(window.mss);
         self.min_rtt = srtt;
-        self.min_rtt_at = now;
+        self.min_rtt_at = self.jiffies.begin_of(now);
         self.cycle_at = now;
         self.aggregation.restart(now);
         self.start_pacing(window.cwnd, srtt);
@@ -186,19 +191,26 @@ impl CongestionControl for BbrV1 {
         // The threshold is not used; the window is kept for the end of recovery.
         self.save_window(window.cwnd);
         if event.kind == CongestionKind::Rto {
-            self.full_bandwidth = 0.0;
-            self.round.is_start = true;
-            self.state = RecoveryState::Loss;
-            self.policer.on_timeout();
             window.cwnd = f64::from(event.in_flight) + 1.0;
         }
     }
 
-    fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
+    /// As at the end of a round with a loss.
+    fn on_timeout(&mut self, now: Time, lost: u64) {
+        self.full_bandwidth = 0.0;
+        self.round.is_start = true;
+        self.state = RecoveryState::Loss;
+        let is_probing = self.mode == Mode::ProbeBw;
+        if self.policer.on_timeout(lost, self.mss, is_probing) {
+            self.start_probe_bw(now);
+        }
+    }
+
+    /// The window is not restored here but, as after every recovery, by the ACK that ends it.
+    fn on_spurious(&mut self, _window: &mut Window, _prior: &Window, _now: Time) {
         self.full_bandwidth = 0.0;
         self.full_bandwidth_rounds = 0;
-        self.policer = Policer::default();
-        window.cwnd = window.cwnd.max(prior.cwnd);
+        self.policer.forget();
     }
 
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, _idle: Span) {
@@ -249,19 +261,31 @@ impl BbrV1 {
             return;
         };
         let is_limited = self.is_limited(ack);
-        let restarts_cycle = self.policer.on_ack(policer::Sample {
-            ack,
+        let step = policer::Step {
             mss: self.mss,
             is_round_start: self.round.is_start,
             is_probing: self.mode == Mode::ProbeBw,
             is_limited,
-        });
-        if restarts_cycle {
+        };
+        if self.policer.on_ack(ack, step) {
             self.start_probe_bw(ack.now);
         }
         if !is_limited || rate >= self.bandwidth.max() {
             self.bandwidth.update(self.round.count, rate);
         }
+    }
+
+    /// Segments that will be in the network when the next one departs, of `in_flight` now: with pacing
+    /// its departure is set for later, and meanwhile some arrive.
+    fn in_network_at_departure(&self, ack: &AckSample, in_flight: u32) -> f64 {
+        let wait_us = ack.departs_in.as_micros() as f64;
+        let delivered = (self.bandwidth() * wait_us / USEC).floor();
+        let burst = if self.pacing_gain > 1.0 {
+            self.burst_goal()
+        } else {
+            0.0
+        };
+        (f64::from(in_flight) + burst - delivered).max(0.0)
     }
 
     fn is_limited(&self, ack: &AckSample) -> bool {

@@ -32,7 +32,8 @@ impl BbrV1 {
             window.ssthresh = self.inflight(self.bandwidth.max(), 1.0);
         }
         if self.mode == Mode::Drain
-            && f64::from(ack.in_flight) <= self.inflight(self.bandwidth.max(), 1.0)
+            && self.in_network_at_departure(ack, ack.in_flight)
+                <= self.inflight(self.bandwidth.max(), 1.0)
         {
             self.start_probe_bw(ack.now);
         }
@@ -61,11 +62,10 @@ impl BbrV1 {
             .min_rtt
             .is_some_and(|rtt| ack.now.since(self.cycle_at) > rtt);
         let bandwidth = self.bandwidth.max();
-        let in_flight = f64::from(ack.prior_in_flight);
+        let in_flight = self.in_network_at_departure(ack, ack.prior_in_flight);
         if self.pacing_gain > 1.0 {
             // Until the extra data is out, or did not fit.
-            let burst = self.burst_goal();
-            let has_probed = in_flight + burst >= self.inflight(bandwidth, self.pacing_gain);
+            let has_probed = in_flight >= self.inflight(bandwidth, self.pacing_gain);
             is_full_length && (ack.lost_now > 0 || has_probed)
         } else if self.pacing_gain < 1.0 {
             is_full_length || in_flight <= self.inflight(bandwidth, 1.0)

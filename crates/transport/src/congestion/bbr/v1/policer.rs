@@ -1,7 +1,6 @@
 //! Recognising a token-bucket policer: heavy loss at the same average rate twice running.
 
 use super::super::super::AckSample;
-use fadeout_core::Time;
 
 /// Rounds an interval takes at least; one of four times as many is given up.
 const INTERVAL_ROUNDS: u32 = 4;
@@ -13,10 +12,9 @@ const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the policer's rate is used.
 const USE_ROUNDS: u32 = 48;
 
-/// What the policer detection needs of an ACK.
+/// What the policer detection needs to know besides what was delivered and lost.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sample<'a> {
-    pub(super) ack: &'a AckSample,
+pub(super) struct Step {
     pub(super) mss: f64,
     pub(super) is_round_start: bool,
     pub(super) is_probing: bool,
@@ -31,11 +29,17 @@ pub(super) struct Policer {
     /// Segments per second of the last interval, or of the policer.
     bandwidth: f64,
     rounds: u32,
-    since: Time,
+    since: Counts,
+    /// As of the last ACK that delivered something.
+    last: Counts,
+}
+
+/// What was delivered and lost by an instant, which is a whole millisecond.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    at_ms: u64,
     delivered: u64,
     lost: u64,
-    /// A timeout counts as a loss on the next ACK.
-    has_timed_out: bool,
 }
 
 impl Policer {
@@ -44,63 +48,69 @@ impl Policer {
         self.is_used.then_some(self.bandwidth)
     }
 
-    pub(super) fn on_timeout(&mut self) {
-        self.has_timed_out = true;
+    /// Takes an ACK; true when the rate has been used long enough and probing starts again.
+    pub(super) fn on_ack(&mut self, ack: &AckSample, step: Step) -> bool {
+        if ack.delivered_now > 0 {
+            self.last.at_ms = ack.now.as_millis();
+        }
+        (self.last.delivered, self.last.lost) = (ack.delivered, ack.lost);
+        self.step(step, ack.lost_now > 0)
     }
 
-    /// Takes an ACK; true when the rate has been used long enough and probing starts again.
-    pub(super) fn on_ack(&mut self, sample: Sample<'_>) -> bool {
-        let Sample {
-            ack,
-            is_round_start,
-            is_probing,
-            is_limited,
-            ..
-        } = sample;
-        let has_lost = ack.lost_now > 0 || std::mem::take(&mut self.has_timed_out);
+    fn step(&mut self, step: Step, has_lost: bool) -> bool {
         if self.is_used {
-            if is_probing && is_round_start {
+            if step.is_probing && step.is_round_start {
                 self.rounds += 1;
                 if self.rounds >= USE_ROUNDS {
-                    self.forget(ack);
+                    self.forget();
                     return true;
                 }
             }
             return false;
         }
         if !self.is_sampling {
-            if has_lost {
-                self.start_interval(ack);
-                self.is_sampling = true;
-            } else {
+            if !has_lost {
                 return false;
             }
+            self.start_interval();
+            self.is_sampling = true;
         }
-        if is_limited {
-            self.forget(ack);
+        if step.is_limited {
+            self.forget();
             return false;
         }
-        self.rounds += u32::from(is_round_start);
+        self.rounds += u32::from(step.is_round_start);
         if self.rounds > 4 * INTERVAL_ROUNDS {
-            self.forget(ack);
+            self.forget();
         } else if self.rounds >= INTERVAL_ROUNDS && has_lost {
-            self.end_interval(&sample);
+            self.end_interval(step.mss);
         }
         false
     }
 
-    fn end_interval(&mut self, sample: &Sample<'_>) {
-        let ack = sample.ack;
-        let lost = (ack.lost - self.lost) as f64;
-        let delivered = (ack.delivered - self.delivered) as f64;
-        let elapsed = ack.now.since(self.since);
-        if delivered == 0.0 || lost < LOSS_RATIO * delivered || elapsed.as_millis() == 0 {
+    /// A timeout counts as a loss and as the end of a round. True as for an ACK.
+    pub(super) fn on_timeout(&mut self, lost: u64, mss: f64, is_probing: bool) -> bool {
+        self.last.lost = lost;
+        let step = Step {
+            mss,
+            is_round_start: true,
+            is_probing,
+            is_limited: false,
+        };
+        self.step(step, true)
+    }
+
+    fn end_interval(&mut self, mss: f64) {
+        let lost = (self.last.lost - self.since.lost) as f64;
+        let delivered = (self.last.delivered - self.since.delivered) as f64;
+        let elapsed_ms = self.last.at_ms - self.since.at_ms;
+        if delivered == 0.0 || lost < LOSS_RATIO * delivered || elapsed_ms == 0 {
             return;
         }
-        let bandwidth = delivered / elapsed.as_secs_f64();
+        let bandwidth = delivered / (elapsed_ms as f64 / 1e3);
         if self.bandwidth > 0.0 {
             let difference = (bandwidth - self.bandwidth).abs();
-            if difference <= RATIO * self.bandwidth || difference * sample.mss <= DIFFERENCE {
+            if difference <= RATIO * self.bandwidth || difference * mss <= DIFFERENCE {
                 self.bandwidth = f64::midpoint(bandwidth, self.bandwidth);
                 self.is_used = true;
                 self.rounds = 0;
@@ -108,18 +118,20 @@ impl Policer {
             }
         }
         self.bandwidth = bandwidth;
-        self.start_interval(ack);
+        self.start_interval();
     }
 
-    fn start_interval(&mut self, ack: &AckSample) {
-        self.since = ack.now;
-        self.delivered = ack.delivered;
-        self.lost = ack.lost;
+    fn start_interval(&mut self) {
+        self.since = self.last;
         self.rounds = 0;
     }
 
-    fn forget(&mut self, ack: &AckSample) {
-        *self = Policer::default();
-        self.start_interval(ack);
+    /// Begins anew.
+    pub(super) fn forget(&mut self) {
+        *self = Policer {
+            last: self.last,
+            ..Policer::default()
+        };
+        self.start_interval();
     }
 }

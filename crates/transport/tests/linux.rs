@@ -1,0 +1,266 @@
+//! What Linux does where the standards leave it open, or beyond them, segment by segment.
+
+mod common;
+
+use common::script::{FULL, Script, linux, profile};
+use fadeout_core::{Bytes, Flags, SackBlock, Segment, Span};
+use fadeout_transport::tcp::{AppCommand, LossRecovery, NewRenoVariant, TcpConfig};
+
+/// `linux` with timers to the millisecond.
+fn exact() -> TcpConfig {
+    TcpConfig {
+        timer_wheel: false,
+        ..linux()
+    }
+}
+
+// --- segments that are dropped whole -------------------------------------------------------------
+
+#[test]
+fn data_that_acknowledges_what_was_never_sent_is_dropped() {
+    let mut s = Script::connected(&linux());
+    let segment = Segment {
+        ack: 9_999,
+        ..s.data(1)
+    };
+    s.arrive(segment);
+    s.wait(300);
+    s.sends_nothing();
+    assert_eq!(s.read, 0);
+}
+
+#[test]
+fn data_with_an_old_timestamp_is_dropped_and_answered() {
+    let mut s = Script::connected(&linux());
+    let data = s.data(1);
+    s.arrive(data);
+    s.left();
+    s.wait(100);
+    let old = Segment {
+        ts_value: s.data(2).ts_value - 102,
+        ..s.data(2)
+    };
+    s.arrive(old);
+    assert_eq!(s.sends_ack().ack, 1001);
+    assert_eq!(s.read, FULL);
+    // A millisecond is no age.
+    let data = Segment {
+        ts_value: old.ts_value + 1,
+        ..old
+    };
+    s.arrive(data);
+    assert_eq!(s.read, 2 * FULL);
+}
+
+#[test]
+fn the_newest_timestamp_is_echoed_never_an_older_one() {
+    let mut s = Script::connected(&linux());
+    let data = s.data(1);
+    s.arrive(data);
+    let newest = s.sends_ack().ts_echo;
+    let data = Segment {
+        ts_value: newest - 1,
+        ..s.data(2)
+    };
+    s.arrive(data);
+    assert_eq!(s.sends_ack().ts_echo, newest);
+}
+
+#[test]
+fn an_overtaken_acknowledgment_is_answered_only_when_it_would_change_something() {
+    let mut s = Script::connected(&linux());
+    s.write(4);
+    s.left();
+    s.wait(100);
+    s.ack(1);
+    s.left();
+    let same = Segment {
+        ts_value: s.bare(1).ts_value - 50,
+        ..s.bare(1)
+    };
+    s.arrive(same);
+    s.sends_nothing();
+    // One that acknowledges more, with an old timestamp, is answered every half a second.
+    let more = Segment {
+        ack: 1 + 2 * FULL,
+        ..same
+    };
+    s.arrive(more);
+    assert_eq!(s.sends_ack().len, 0);
+    s.arrive(more);
+    s.sends_nothing();
+    assert_eq!(s.tcp().acked_bytes(), FULL);
+}
+
+// --- what is sent when --------------------------------------------------------------------------
+
+#[test]
+fn one_lost_syn_leaves_the_initial_window_and_two_do_not() {
+    for (name, lost, cwnd) in [("linux", 1, 10), ("linux", 2, 1), ("rfc", 1, 1)] {
+        let config = TcpConfig {
+            timestamps: false,
+            timer_wheel: false,
+            ..profile(name)
+        };
+        let mut s = Script::closed(&config);
+        s.command(AppCommand::Connect);
+        s.wait(lost * 1000 + 10);
+        let answer = s.syn(Flags::SYN | Flags::ACK, &config);
+        s.arrive(answer);
+        assert_eq!(s.cwnd(), cwnd, "{name}, {lost} lost");
+    }
+}
+
+#[test]
+fn corked_data_leaves_when_the_probe_would() {
+    let mut s = Script::connected(&exact());
+    s.tcp().set_cork(true);
+    s.command(AppCommand::Write(Bytes(100)));
+    s.sends_nothing();
+    let since = s.now_ms();
+    s.wait(1_000);
+    let left = s.left();
+    assert_eq!(left[0].segment.len, 100);
+    assert_eq!(left[0].at_ms - since, 300, "the timeout, at least 200 ms");
+}
+
+#[test]
+fn switching_nagle_off_pushes_through_a_cork_once() {
+    let mut s = Script::connected(&exact());
+    s.tcp().set_cork(true);
+    s.command(AppCommand::Write(Bytes(100)));
+    s.sends_nothing();
+    s.tcp().set_nagle(false);
+    s.command(AppCommand::Write(Bytes(0)));
+    assert_eq!(s.left()[0].segment.len, 100);
+    s.command(AppCommand::Write(Bytes(100)));
+    s.sends_nothing();
+}
+
+#[test]
+fn a_piece_is_pushed_when_half_the_largest_window_went_without() {
+    let config = TcpConfig {
+        tso_bursts: true,
+        minimum_burst: 1,
+        initial_window: 70,
+        ..linux()
+    };
+    let mut s = Script::connected(&config);
+    s.peer_window = 120_000;
+    s.ack(0);
+    s.write(70);
+    let left = s.left();
+    let pushed: Vec<u64> = left
+        .iter()
+        .filter(|left| left.segment.flags.has(Flags::PSH))
+        .map(|left| (left.segment.seq - 1) / FULL + 1)
+        .collect();
+    // Pieces of 64 kB hold 65 segments; the last ends the data.
+    assert_eq!(pushed, [65, 70]);
+}
+
+#[test]
+fn a_small_segment_that_is_read_is_acknowledged_at_once() {
+    let mut s = Script::connected(&linux());
+    s.tcp().set_quick_acks(false); // and as after a reply
+    let small = |s: &Script, number: u64| Segment {
+        seq: 1 + (number - 1) * 100,
+        len: 100,
+        flags: Flags::ACK | Flags::PSH,
+        ..s.data(1)
+    };
+    let first = small(&s, 1);
+    s.arrive(first);
+    s.left();
+    s.wait(200);
+    s.left();
+    // The timer expired: nobody replies any more.
+    for number in 2..=40 {
+        let next = small(&s, number);
+        s.arrive(next);
+        assert_eq!(s.sends_ack().ack, 1 + number * 100);
+    }
+}
+
+// --- what acknowledgments tell ------------------------------------------------------------------
+
+#[test]
+fn a_sack_of_part_of_a_segment_tells_nothing_of_it() {
+    let mut s = Script::connected(&linux());
+    s.write(10);
+    s.left();
+    s.wait(100);
+    let mut ack = s.bare(0);
+    // The second half of segment 2, segment 3, the first half of segment 4.
+    ack.sack.push(SackBlock {
+        start: 1501,
+        end: 3501,
+    });
+    s.arrive(ack);
+    assert_eq!(s.tcp().info().sacked, 1);
+}
+
+#[test]
+fn one_report_of_three_duplicates_undoes_three_retransmissions() {
+    let config = TcpConfig {
+        timestamps: false,
+        mss: 1000,
+        ..linux()
+    };
+    let mut s = Script::connected(&config);
+    s.write(20);
+    s.left();
+    s.wait(100);
+    for last in 6..=10 {
+        s.sack(0, &[(4, last)]);
+    }
+    let again = s.left();
+    let again = again.iter().filter(|left| left.segment.seq < 10 * FULL);
+    assert_eq!(again.count(), 3);
+    // All originals had arrived.
+    s.sack(10, &[(1, 3)]);
+    assert!(s.log.events.contains(&"undo"), "{:?}", s.log.events);
+}
+
+#[test]
+fn without_sack_duplicates_are_deliveries_that_their_acknowledgment_does_not_repeat() {
+    let config = TcpConfig {
+        recovery: LossRecovery::NewReno,
+        ..exact()
+    };
+    let mut s = Script::connected(&config);
+    s.write(30);
+    s.left();
+    s.wait(100);
+    s.ack(0);
+    s.ack(0);
+    // Two duplicates, then all ten: eight are new.
+    let before = s.tcp().info().delivered;
+    s.ack(10);
+    assert_eq!(s.tcp().info().delivered - before, 8);
+}
+
+#[test]
+fn an_impatient_newreno_times_out_where_a_slow_but_steady_one_goes_on() {
+    for (variant, timeouts) in [
+        (NewRenoVariant::Impatient, 1),
+        (NewRenoVariant::SlowButSteady, 0),
+    ] {
+        let config = TcpConfig {
+            initial_window: 10,
+            newreno_variant: variant,
+            ..profile("newreno")
+        };
+        let mut s = Script::connected(&config);
+        s.write(10);
+        s.wait(100);
+        (0..3).for_each(|_| s.ack(0));
+        // Each repair takes 400 ms of the second that the timer runs.
+        for repaired in 1..=4 {
+            s.wait(400);
+            s.ack(repaired);
+        }
+        assert_eq!(s.log.timeouts.len(), timeouts, "{variant:?}");
+        assert!(s.log.timeouts.iter().all(|&rto| rto == Span::from_secs(1)));
+    }
+}

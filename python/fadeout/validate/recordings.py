@@ -1,0 +1,311 @@
+"""Recorded runs of a Linux kernel, and the scenarios that are equivalent to them.
+
+Two sets are in `linux_6_12/`: runs made with iperf3 (`runs.toml`), and runs whose clocks are exact
+(`exact/about.md`). Another recording joins by its entry there.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+DATA = Path(__file__).parent / "linux_6_12"
+EXACT = DATA / "exact"
+
+MSS = 1448
+"""Payload of a full segment, with timestamps."""
+
+ETHERNET_HEADER = 14
+"""Bytes of a frame that netem's rate counts besides the IP packet."""
+
+HZ = 100
+"""Jiffies a second of the recorded kernels."""
+
+RECEIVE_WINDOW = 32 * 1024 * 1024
+"""Largest window in bytes: half of the kernel's largest receive buffer."""
+
+COUNTS_JIFFIES = ("cubic", "bic", "westwood", "htcp", "bbr")
+"""Congestion controls whose arithmetic is in jiffies."""
+
+BLOCKAGE_PERIOD_S = 5
+
+CLOCK_AT_START_S = 5.0
+"""Reading of the kernel's clock at the tick before the exact runs start: their timers, which are
+coarse from 63 ticks on, count from the clock's zero."""
+
+IPERF3_EXCHANGES = 6
+"""Round trips from the start of iperf3 to its first data: the control connection's handshake, the
+cookie until the server asks for parameters, their length until its ACK lets the rest of them go,
+these until the server asks for streams, the stream's handshake, its cookie until the server says
+start."""
+
+IPERF3_CLOCK_LEAD_S = 0.2
+"""How long before iperf3 the recordings' blockage clock started, as their notes have it."""
+
+Range = tuple[float, float]
+"""Least and largest recorded value; the same twice for a run that repeats exactly."""
+
+Document = dict[str, Any]
+"""A scenario."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recorded flow: what the kernel did, and the scenarios in which ours is to do the same."""
+
+    name: str
+    group: str
+    congestion_control: str
+    duration_s: float
+    linux: dict[str, Range]
+    """By the keys of the quantities."""
+    scenarios: tuple[Document, ...]
+    """Several where the kernel's run depends on milliseconds."""
+    flow: int = 0
+    data_start_s: float = 0.0
+    """When the flow's clock reads zero, in the time of the scenario."""
+    samples: str = ""
+    """Name of its samples."""
+
+
+def congestion_control(name: str) -> str | Document:
+    """The congestion control `name` on the recorded kernels' clock."""
+    return {"name": name, "hz": HZ} if name in COUNTS_JIFFIES else name
+
+
+def bottleneck(source: str, target: str, run: dict[str, Any]) -> Document:
+    """netem with the run's rate, delay and limit."""
+    return {
+        "from": source,
+        "to": target,
+        "rate": f"{run['rate_mbps']} Mbit/s",
+        "framing": f"{ETHERNET_HEADER} B",
+        "delay": f"{run['delay_ms']} ms",
+        "queue": {"limit": f"{run['limit_packets']} packets", "counts-delay-line": True},
+        "reverse": {"queue": {"limit": "1000000 packets"}},
+    }
+
+
+def access(source: str, target: str) -> Document:
+    """The sender's own interface, which never waits."""
+    return {"from": source, "to": target, "rate": "unlimited", "delay": "0 s"}
+
+
+def flow(name: str, start_s: float) -> Document:
+    """A bulk transfer with the recorded kernels' settings."""
+    return {
+        "from": "server",
+        "to": "client",
+        "start": f"{start_s:.6f} s",
+        "profile": "linux",
+        "application": "bulk",
+        "congestion-control": congestion_control(name),
+        "tcp": {"maximum-receive-window": RECEIVE_WINDOW, "timer-tick": f"{1000 // HZ} ms"},
+    }
+
+
+def blockage(link: str, length_s: float, phase_s: float) -> Document:
+    """A blockage that drops what arrives, first from `phase_s` on."""
+    return {
+        "link": link,
+        "direction": "forward",
+        "schedule": {
+            "period": f"{BLOCKAGE_PERIOD_S} s",
+            "duration": f"{length_s} s",
+            "phase": f"{phase_s % BLOCKAGE_PERIOD_S:.6f} s",
+        },
+        "effect": "dropped-on-arrival",
+    }
+
+
+def document(title: str, duration_s: float, run: dict[str, Any]) -> Document:
+    """A scenario without flows."""
+    return {
+        "title": title,
+        "duration": f"{duration_s:.6f} s",
+        "link": {
+            "access": access("server", "router"),
+            "bottleneck": bottleneck("router", "client", run),
+        },
+        "flow": {},
+        "probe": {"congestion": "every-ack"},
+    }
+
+
+@cache
+def recorded() -> dict[str, Recorded]:
+    """Every recorded flow by its name."""
+    from fadeout.validate import multipath
+
+    rows = [*_iperf3(), *_exact(), *_pairs(), *multipath.recorded()]
+    return {row.name: row for row in rows}
+
+
+def samples(row: Recorded) -> pl.DataFrame:
+    """The samples of a recorded flow, every 0.1 s: `t_s`, `cwnd_segments` and `srtt_ms`."""
+    if row.samples.endswith(".csv"):
+        frame = pl.read_csv(DATA / row.samples, comment_prefix="#").with_columns(
+            pl.col("cwnd_bytes") / MSS
+        )
+        frame = frame.rename({"cwnd_bytes": "cwnd_segments"})
+    else:
+        frame = _exact_samples().filter(pl.col("run") == row.samples)
+    return frame.select("t_s", "cwnd_segments", (pl.col("srtt_us") / 1e3).alias("srtt_ms"))
+
+
+@cache
+def _exact_samples() -> pl.DataFrame:
+    return pl.read_parquet(EXACT / "samples.parquet")
+
+
+@cache
+def exact_runs() -> list[dict[str, Any]]:
+    """The rows of the runs with exact clocks."""
+    frame = pl.read_csv(EXACT / "runs.csv", comment_prefix="#", infer_schema_length=None)
+    return list(frame.iter_rows(named=True))
+
+
+def once(run: dict[str, Any]) -> dict[str, Range]:
+    """The quantities of a run that repeats exactly."""
+    keys = {
+        "received_mbps": "received_mbps",
+        "mean_srtt_ms": "mean_srtt_ms",
+        "max_cwnd_segments": "max_cwnd_segments",
+        "retransmitted_segments": "retransmits",
+    }
+    values = {key: float(run[column]) for key, column in keys.items()}
+    return {key: (value, value) for key, value in values.items()}
+
+
+def spread(runs: list[dict[str, Any]]) -> dict[str, Range]:
+    """The quantities of a run that was repeated, from the least to the largest."""
+    each = [once(run) for run in runs]
+    return {
+        key: (min(one[key][0] for one in each), max(one[key][1] for one in each)) for key in each[0]
+    }
+
+
+def _exact() -> Iterator[Recorded]:
+    """The single flows with exact clocks."""
+    for run in exact_runs():
+        if run["group"] not in ("buffer", "loss", "block", "slowstart"):
+            continue
+        run = run | {key: float(run[key]) for key in ("rate_mbps", "delay_ms", "limit_packets")}
+        run["limit_packets"] = int(run["limit_packets"])
+        start_s = CLOCK_AT_START_S + run["tick_phase_ms"] * 1e-3
+        made = document(f"Linux 6.12, {run['run']}", run["duration_s"] + start_s, run)
+        made["flow"] = {"bulk": flow(run["congestion_control"], start_s)}
+        if run["group"] == "loss":
+            name = f"random_drops_{run['loss'] * 100:g}pct_seed{run['loss_seed']}.txt"
+            made["link"]["bottleneck"]["loss"] = {"arrivals": str(EXACT / name)}
+        if run["group"] == "block":
+            phase_s = start_s - run["blockage_s"] - run["clock_lead_s"]
+            made["blockage"] = {"bottleneck": blockage("bottleneck", run["blockage_s"], phase_s)}
+        yield Recorded(
+            name=run["run"],
+            group=run["group"],
+            congestion_control=run["congestion_control"],
+            duration_s=run["duration_s"],
+            linux=once(run),
+            scenarios=(made,),
+            data_start_s=start_s,
+            samples=run["run"],
+        )
+
+
+PAIR_STARTS_MS = (3.0, 3.1, 4.0, 5.0, 7.0, 9.0)
+"""Starts of a pair against the tick, for our own spread."""
+
+
+def _pairs() -> Iterator[Recorded]:
+    """Two flows on one bottleneck; their shares differ from start to start, in the kernel too."""
+    runs = [run for run in exact_runs() if "pair_" in run["run"]]
+    first = runs[0] | {"rate_mbps": 30, "delay_ms": 20, "limit_packets": 150}
+    for names in dict.fromkeys(_pair_of(run) for run in runs):
+        again = [run for run in runs if _pair_of(run) == names]
+        shifts = sorted({run["start_s"] for run in again if run["flow"] == 1})
+        made = tuple(
+            _pair(names, CLOCK_AT_START_S + start_ms * 1e-3, shift_s, first)
+            for shift_s in shifts
+            for start_ms in PAIR_STARTS_MS
+        )
+        for number in (0, 1):
+            each = [run for run in again if run["flow"] == number]
+            yield Recorded(
+                name=f"pair_{'_'.join(names)}_flow{number}",
+                group="pair",
+                congestion_control=names[number],
+                duration_s=40.0,
+                linux=spread(each),
+                scenarios=made,
+                flow=number,
+            )
+
+
+def _pair_of(run: dict[str, Any]) -> tuple[str, str]:
+    words = run["run"].split("_")
+    at = words.index("pair")
+    return words[at + 1], words[at + 2]
+
+
+def _pair(names: tuple[str, str], start_s: float, shift_s: float, run: dict[str, Any]) -> Document:
+    made = document(f"Linux 6.12, {names[0]} and {names[1]}", 40 + start_s, run)
+    made["flow"] = {
+        "first": flow(names[0], start_s),
+        "second": flow(names[1], start_s + shift_s),
+    }
+    return made
+
+
+def _iperf3() -> Iterator[Recorded]:
+    """The single flows made with iperf3."""
+    for run in tomllib.loads((DATA / "runs.toml").read_text(encoding="utf-8"))["run"]:
+        again = run.get("received_again_mbps", run["received_mbps"])
+        linux = {
+            key: (float(run[key]), float(run[key]))
+            for key in ("mean_srtt_ms", "max_cwnd_segments", "retransmitted_segments")
+        }
+        received = sorted((run["received_mbps"], again))
+        linux["received_mbps"] = (received[0], received[1])
+        is_chaotic = run["blockage_s"] >= 1
+        group = "chaotic" if is_chaotic else "block" if run["blockage_s"] > 0 else "clean"
+        starts_s = [ms * 1e-3 for ms in range(0, 10, 2)] if is_chaotic else [0.0]
+        yield Recorded(
+            name=run["name"],
+            group=group,
+            congestion_control=run["congestion_control"],
+            duration_s=run["duration_s"],
+            linux=linux,
+            scenarios=tuple(_iperf3_scenario(run, start_s) for start_s in starts_s),
+            data_start_s=iperf3_data_start_s(run),
+            samples=f"{run['name']}.csv",
+        )
+
+
+def iperf3_data_start_s(run: dict[str, Any]) -> float:
+    """When our sender starts with data: after handshake and cookie, a round trip each."""
+    return 4e-3 * run["delay_ms"] + 5e-3
+
+
+def iperf3_clock_lead_s(delay_ms: float) -> float:
+    """How long before the first data the blockage clock of the recordings with iperf3 started."""
+    return IPERF3_CLOCK_LEAD_S + IPERF3_EXCHANGES * 2e-3 * delay_ms
+
+
+def _iperf3_scenario(run: dict[str, Any], start_s: float) -> Document:
+    data_s = iperf3_data_start_s(run)
+    made = document(f"Linux 6.12, {run['name']}", run["duration_s"] + data_s + start_s, run)
+    bulk = flow(run["congestion_control"], start_s)
+    # iperf3's cookie, acknowledged while its control connection says when to start.
+    bulk["application"] = {"kind": "bulk", "greeting": 37, "pause": f"{data_s:.3f} s"}
+    if "first_window_segments" in run:
+        bulk["tcp"]["initial-window"] = run["first_window_segments"]
+    made["flow"] = {"bulk": bulk}
+    if run["blockage_s"] > 0:
+        phase_s = data_s - run["blockage_s"] - iperf3_clock_lead_s(run["delay_ms"])
+        made["blockage"] = {"bottleneck": blockage("bottleneck", run["blockage_s"], phase_s)}
+    return made
