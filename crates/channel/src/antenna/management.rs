@@ -59,9 +59,7 @@ impl Default for BeamManagement {
 }
 
 fadeout_core::parameters! {
-    /// Beam failure detection and recovery.
-    ///
-    /// Standard: TS 38.321 §5.17; TS 38.213 §6.
+    /// Beam failure detection and recovery (TS 38.321 clause 5.17).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BeamFailure {
         /// Loss by blockage and misalignment above which a measurement counts as a failure instance,
@@ -185,6 +183,8 @@ enum State {
 }
 
 /// Failure detection in progress.
+///
+/// Standard: TS 38.321 §5.17; TS 38.213 §6.
 #[derive(Debug)]
 pub(crate) struct FailureMonitor {
     config: BeamFailure,
