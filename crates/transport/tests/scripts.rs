@@ -9,11 +9,19 @@ use fadeout_transport::tcp::{
     AppCommand, AppEvent, ConnectionState, EcnMode, ReceiveWindow, TcpConfig,
 };
 
+/// `linux` with timers to the millisecond.
+fn exact() -> TcpConfig {
+    TcpConfig {
+        timer_wheel: false,
+        ..linux()
+    }
+}
+
 /// `linux` with what the text of a test does not mean switched off.
 fn without_probes() -> TcpConfig {
     TcpConfig {
         tail_loss_probe: false,
-        ..linux()
+        ..exact()
     }
 }
 
@@ -163,7 +171,7 @@ fn tahoe_starts_again_from_one_segment() {
 
 #[test]
 fn a_tail_loss_probe_goes_after_two_round_trips() {
-    let mut s = Script::connected(&linux());
+    let mut s = Script::connected(&exact());
     s.write(4);
     s.left();
     let since = s.now_ms();
@@ -173,6 +181,20 @@ fn a_tail_loss_probe_goes_after_two_round_trips() {
     assert_eq!(left[0].segment.seq, 3001, "the last segment again");
     assert_eq!(left[0].at_ms - since, 202);
     assert_eq!(s.log.causes, [RetransmitCause::TailLossProbe]);
+}
+
+#[test]
+fn a_timer_fires_on_the_wheels_ticks() {
+    let mut s = Script::connected(&TcpConfig {
+        timer_tick: Span::from_millis(10),
+        ..linux()
+    });
+    s.write(4);
+    s.left();
+    let since = s.now_ms();
+    s.wait(250);
+    // Set to 202 ms, which is 21 ticks; it fires at the tick after.
+    assert_eq!((s.left()[0].at_ms - since), 220);
 }
 
 #[test]
@@ -554,7 +576,7 @@ fn a_bare_fin_is_not_ecn_capable() {
 
 #[test]
 fn a_syn_without_an_answer_is_repeated_and_then_given_up() {
-    let mut s = Script::closed(&linux());
+    let mut s = Script::closed(&exact());
     s.command(AppCommand::Connect);
     s.wait(200_000);
     let times: Vec<u64> = s.left().iter().map(|left| left.at_ms).collect();
@@ -625,6 +647,9 @@ fn a_fin_that_comes_again_is_acknowledged_again() {
         ..s.bare(0)
     };
     s.arrive(fin);
+    s.sends_nothing();
+    // The application's own FIN would carry it.
+    s.wait(41);
     assert_eq!(s.sends_ack().ack, 2);
     s.arrive(fin);
     assert_eq!(s.sends_ack().ack, 2);

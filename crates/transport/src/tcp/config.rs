@@ -171,6 +171,9 @@ pub struct TcpConfig {
     pub initial_rto: Span,
     /// Granularity of the kernel's timers; timeouts round up to it.
     pub timer_tick: Span,
+    /// Whether timers fire at ticks, after the one they are set for, and the coarser the longer
+    /// they run (Linux's timer wheel).
+    pub timer_wheel: bool,
     /// Initial window, segments (RFC 6928).
     pub initial_window: u32,
     /// Initial slow-start threshold, segments; infinite when not limited.
@@ -187,6 +190,8 @@ pub struct TcpConfig {
     pub sack_compression: bool,
     /// Receive window.
     pub receive_window: ReceiveWindow,
+    /// Memory of the receive buffer under autotuning at first, bytes (Linux `tcp_rmem[1]`).
+    pub initial_receive_buffer: u64,
     /// ECN.
     pub ecn: EcnMode,
     /// Schemes for failing links.

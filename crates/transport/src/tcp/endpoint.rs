@@ -7,6 +7,7 @@ use super::info::TcpInfo;
 use super::outbox::{AppEvent, Outbox, Outgoing};
 use super::receiver::Receiver;
 use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
+use super::timer::TimerClock;
 use crate::congestion::{Congestion, EcnFeedback, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
 use fadeout_core::{
@@ -466,7 +467,8 @@ impl TcpEndpoint {
             .config
             .initial_rto
             .saturating_mul(1 << (self.syns - 1).min(20));
-        self.syn_at = now.saturating_add(backoff.min(self.config.maximum_rto));
+        let clock = TimerClock::new(&self.config);
+        self.syn_at = clock.fires_at(now, backoff.min(self.config.maximum_rto));
         let is_reply = self.state == ConnectionState::SynReceived;
         let mut flags = Flags::SYN;
         if is_reply {
@@ -532,7 +534,14 @@ impl TcpEndpoint {
             self.receiver.forgo_window_scaling();
         }
         self.has_offer = true;
-        self.receiver.on_syn(segment);
+        let is_passive = self.state == ConnectionState::Listen;
+        let options = if self.config.timestamps && self.offer.timestamps {
+            12
+        } else {
+            0
+        };
+        let answer_mss = is_passive.then(|| self.config.mss - options);
+        self.receiver.on_syn(segment, answer_mss);
     }
 
     fn on_listen(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
@@ -588,7 +597,8 @@ impl TcpEndpoint {
         let sack = self.config.recovery.uses_sack() && self.offer.sack;
         let ecn = self.ecn_in_common();
         let is_first = self.syns <= 1;
-        self.receiver.on_established(mss, timestamps, sack, ecn);
+        self.receiver
+            .on_established(now, mss, timestamps, sack, ecn);
         self.sender.on_established(
             now,
             Agreed {
@@ -654,9 +664,11 @@ impl TcpEndpoint {
         }
         self.sender.on_ack(&mut Step { now, out, probe }, segment);
         let rtt = self.sender.rtt();
+        let times = (rtt.rto(), rtt.srtt());
+        let may_reply = self.state == ConnectionState::Established;
         let received = self
             .receiver
-            .on_segment(now, segment, ecn, rtt.rto(), rtt.srtt());
+            .on_segment(now, segment, ecn, times, may_reply);
         out.delivered_bytes += received.bytes;
         if received.ack_now && out.segments.len() == from {
             push_ack(&self.sender, out);

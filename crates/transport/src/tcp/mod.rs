@@ -15,6 +15,7 @@ pub(crate) mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod timer;
 
 pub use config::{
     AckRule, EcnMode, LossRecovery, LossResponse, OutageResponse, Pacing, ReceiveWindow,

@@ -35,6 +35,12 @@ pub const PARAMETERS: &[Parameter] = &[
         "1 ms",
         "Granularity that timeouts round up to (1/HZ in Linux).",
     ),
+    flag(
+        "timer-wheel",
+        "by profile",
+        "Timers fire at ticks: at the one after their own, from 63 ticks on at every 8th, from 504 \
+         at every 64th, and so on (Linux's timer wheel). Otherwise exactly.",
+    ),
     integer(
         "initial-window",
         (1, 10_000, "segments"),
@@ -109,6 +115,13 @@ pub const PARAMETERS: &[Parameter] = &[
         (65_535, 1 << 30, "bytes"),
         "by profile: 3 MiB (half of tcp_rmem[2])",
         "Limit of autotuning.",
+    ),
+    integer(
+        "initial-receive-buffer",
+        (4_096, 1 << 30, "bytes"),
+        "131072 (tcp_rmem[1])",
+        "Memory of the receive buffer at first, under autotuning; a half of it, and after the first \
+         full segment about 0.6 of it, holds payload.",
     ),
     choice(
         "ecn",
@@ -258,6 +271,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         maximum_rto: Span::from_secs(60),
         initial_rto: Span::from_secs(1),
         timer_tick: Span::from_millis(1),
+        timer_wheel: false,
         initial_window: 10,
         initial_ssthresh: f64::INFINITY,
         slow_start_after_idle: true,
@@ -266,6 +280,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         sack_compression: false,
         window_scaling: true,
         receive_window: ReceiveWindow::Fixed { bytes: 16 << 20 },
+        initial_receive_buffer: 131_072,
         ecn: EcnMode::Automatic,
         resilience: ResilienceConfig {
             loss: LossResponse::Standard,
@@ -301,6 +316,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
             frto: true,
             undo: true,
             rto_rule: RtoRule::Linux,
+            timer_wheel: true,
             minimum_rto: Span::from_millis(200),
             maximum_rto: Span::from_secs(120),
             ack_rule: AckRule::Linux,
@@ -335,6 +351,7 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
         _ => config.rto_rule,
     };
     config.timer_tick = given.span("timer-tick", config.timer_tick);
+    config.timer_wheel = given.flag("timer-wheel", config.timer_wheel);
     let integer = |name, default: u32| given.number(name, f64::from(default)) as u32;
     config.initial_window = integer("initial-window", config.initial_window);
     config.initial_ssthresh = given.number("initial-ssthresh", config.initial_ssthresh);
@@ -356,6 +373,8 @@ pub(super) fn apply(config: &mut TcpConfig, given: &Parameters) {
     };
     config.delayed_ack = given.span("delayed-ack", config.delayed_ack);
     config.sack_compression = given.flag("sack-compression", config.sack_compression);
+    let memory = config.initial_receive_buffer as f64;
+    config.initial_receive_buffer = given.number("initial-receive-buffer", memory) as u64;
     let fixed = given.number("receive-window", 0.0) as u64;
     let maximum = given.number("maximum-receive-window", 0.0) as u64;
     if fixed > 0 {

@@ -84,7 +84,7 @@ impl MultipathConnection {
         }
         if last_len >= u64::from(GROWS_FROM) {
             let held = self.inbound.buffered() + self.unread;
-            self.window.grow(mss, held);
+            self.window.grow(mss, mss, held);
         }
         let rtts = self.paths.iter().filter(|path| path.stage == Stage::Usable);
         let slowest = rtts.filter_map(|path| path.view().receiver_rtt).max();
@@ -109,7 +109,7 @@ impl MultipathConnection {
         let before = self.window.offered(next);
         let mss = self.paths[0].tcp.window().mss;
         self.window.on_read(now, unread, mss);
-        let after = self.window.preview(self.inbound.buffered());
+        let after = self.window.preview(self.inbound.buffered(), mss);
         // RFC 9293 section 3.8.6.2.2, at the level of the connection.
         if after >= before + u64::from(mss).min(after / 2) {
             self.acknowledge_on_best(now, out);
@@ -134,7 +134,8 @@ impl MultipathConnection {
             return;
         }
         let held = self.inbound.buffered() + self.unread;
-        segment.window = self.window.advertise(next, held);
+        let mss = self.paths[index].tcp.window().mss;
+        segment.window = self.window.advertise(next, held, mss);
         if segment.flags.has(Flags::RST) && self.is_aborting {
             segment.mptcp = MptcpOption::FastClose;
             return;

@@ -3,6 +3,7 @@
 //! `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
 
 use crate::tcp::config::{AckRule, TcpConfig};
+use crate::tcp::timer::TimerClock;
 use fadeout_core::{Span, Time};
 
 /// How soon an arrival wants its ACK.
@@ -24,17 +25,32 @@ const UNCOMPRESSED_DUPLICATES: u32 = 3;
 const MAX_COMPRESSED: u32 = 44;
 /// Longest delay of a thinned ACK (Linux `tcp_comp_sack_delay_ns`).
 const MAX_COMPRESSION_DELAY: Span = Span::from_millis(1);
-/// Longest adaptive delay (half a second in Linux).
-const MAX_ADAPTIVE_DELAY: Span = Span::from_millis(500);
+/// Longest delay (Linux `TCP_DELACK_MAX`).
+const MAX_DELAY: Span = Span::from_millis(200);
+
+/// What an ACK would acknowledge, and what its timing depends on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unacknowledged {
+    /// RCV.NXT.
+    pub(super) next: u64,
+    /// More than one full segment is unacknowledged, and the window would not shrink.
+    pub(super) is_full: bool,
+    /// The peer knows SACK.
+    pub(super) has_sack: bool,
+    /// Round-trip time at the receiver, and smoothed at the sender.
+    pub(super) rtt: Span,
+    pub(super) srtt: Span,
+}
 
 #[derive(Debug)]
 pub(super) struct AckPolicy {
     rule: AckRule,
-    /// Fixed delay, or Linux's smallest.
-    delay: Span,
+    clock: TimerClock,
+    /// Fixed delay, or Linux's smallest, in ticks.
+    delay: u64,
     compresses: bool,
-    /// Linux's adaptive timeout; zero before the first data.
-    adaptive: Span,
+    /// Linux's adaptive timeout (`icsk_ack.ato`) in ticks; zero before the first data.
+    adaptive: u64,
     last_data_at: Time,
     quick: u64,
     /// Data goes both ways: what is sent soon after data arrived carries its ACK, so that ACKs wait
@@ -42,24 +58,29 @@ pub(super) struct AckPolicy {
     is_interactive: bool,
     is_pending: bool,
     timer_at: Time,
+    /// ACKs of out-of-order data since RCV.NXT was `duplicates_at`.
     duplicates: u32,
+    duplicates_at: u64,
     compressed: u32,
     compressed_at: Time,
 }
 
 impl AckPolicy {
     pub(super) fn new(config: &TcpConfig) -> AckPolicy {
+        let clock = TimerClock::new(config);
         AckPolicy {
             rule: config.ack_rule,
-            delay: config.delayed_ack,
+            clock,
+            delay: clock.ticks(config.delayed_ack),
             compresses: config.sack_compression,
-            adaptive: Span::ZERO,
+            adaptive: 0,
             last_data_at: Time::ZERO,
             quick: 0,
             is_interactive: false,
             is_pending: false,
             timer_at: Time::NEVER,
             duplicates: 0,
+            duplicates_at: 0,
             compressed: 0,
             compressed_at: Time::NEVER,
         }
@@ -69,17 +90,27 @@ impl AckPolicy {
         self.rule
     }
 
-    /// Data arrived: adapt the delay to its spacing.
-    pub(super) fn on_data(&mut self, now: Time, rto: Span, window: u64, mss: u32) {
+    /// Data arrived that must be acknowledged, now or later.
+    pub(super) fn schedule(&mut self) {
         self.is_pending = true;
+    }
+
+    /// Whether data waits for its ACK.
+    pub(super) fn is_pending(&self) -> bool {
+        self.is_pending
+    }
+
+    /// Data arrived in order: adapt the delay to its spacing.
+    pub(super) fn on_data(&mut self, now: Time, rto: Span, window: u64, mss: u32) {
         if self.rule != AckRule::Linux {
             return;
         }
-        if self.adaptive.is_zero() {
+        if self.adaptive == 0 {
             self.grant_quick_acks(window, mss);
             self.adaptive = self.delay;
         } else {
-            let gap = now.since(self.last_data_at);
+            let gap = self.clock.ticks_between(self.last_data_at, now);
+            let rto = self.clock.ticks(rto);
             if gap <= self.delay / 2 {
                 self.adaptive = self.adaptive / 2 + self.delay / 2;
             } else if gap < self.adaptive {
@@ -94,13 +125,37 @@ impl AckPolicy {
 
     /// Data left. A reply that soon follows what arrived makes the connection interactive.
     pub(super) fn on_data_sent(&mut self, now: Time) {
-        if self.rule == AckRule::Linux && now.since(self.last_data_at) < self.adaptive {
+        if self.rule == AckRule::Linux
+            && self.clock.ticks_between(self.last_data_at, now) < self.adaptive
+        {
             self.is_interactive = true;
         }
     }
 
     pub(super) fn is_interactive(&self) -> bool {
         self.is_interactive
+    }
+
+    /// The peer closes: what answers it will carry the ACK.
+    pub(super) fn expect_reply(&mut self) {
+        self.is_interactive = true;
+    }
+
+    /// The window grew: the sender may send more, and needs its ACKs quickly.
+    pub(super) fn on_window_growth(&mut self) {
+        if self.rule == AckRule::Linux {
+            self.quick |= 1;
+        }
+    }
+
+    /// The buffer is half full: no quick ACKs any more.
+    pub(super) fn forgo_quick_acks(&mut self) {
+        self.quick = 0;
+    }
+
+    /// Whether ACKs of out-of-order data wait in a thinned one.
+    pub(super) fn holds_compressed(&self) -> bool {
+        self.compressed > 0
     }
 
     fn grant_quick_acks(&mut self, window: u64, mss: u32) {
@@ -127,20 +182,9 @@ impl AckPolicy {
         }
     }
 
-    /// Whether an ACK leaves now; otherwise a timer is armed. `is_full`: more than one full
-    /// segment is unacknowledged.
-    pub(super) fn decide(
-        &mut self,
-        now: Time,
-        urgency: Urgency,
-        is_full: bool,
-        has_sack: bool,
-        rtt: Span,
-        srtt: Span,
-    ) -> bool {
-        if urgency != Urgency::OutOfOrder {
-            self.duplicates = 0;
-        }
+    /// Whether an ACK leaves now; otherwise a timer is armed.
+    pub(super) fn decide(&mut self, now: Time, urgency: Urgency, cx: &Unacknowledged) -> bool {
+        let is_full = cx.is_full;
         let is_immediate = match self.rule {
             AckRule::EverySegment => true,
             AckRule::EverySecond => is_full || urgency != Urgency::Normal,
@@ -152,16 +196,19 @@ impl AckPolicy {
             return true;
         }
         if urgency == Urgency::OutOfOrder {
-            return !self.compress(now, has_sack, rtt);
+            return !self.compress(now, cx);
         }
-        self.arm_delayed(now, srtt);
-        false
+        self.arm_delayed(now, cx.srtt)
     }
 
     /// Thins out ACKs of out-of-order data; false when this one must leave.
-    fn compress(&mut self, now: Time, has_sack: bool, rtt: Span) -> bool {
-        if !self.compresses || !has_sack || self.compressed >= MAX_COMPRESSED {
+    fn compress(&mut self, now: Time, cx: &Unacknowledged) -> bool {
+        if !self.compresses || !cx.has_sack || self.compressed >= MAX_COMPRESSED {
             return false;
+        }
+        if self.duplicates_at != cx.next {
+            self.duplicates_at = cx.next;
+            self.duplicates = 0;
         }
         if self.duplicates < UNCOMPRESSED_DUPLICATES {
             self.duplicates += 1;
@@ -169,25 +216,32 @@ impl AckPolicy {
         }
         self.compressed += 1;
         if self.compressed_at.is_never() {
-            self.compressed_at = now + MAX_COMPRESSION_DELAY.min(rtt / 20);
+            self.compressed_at = now + MAX_COMPRESSION_DELAY.min(cx.rtt / 20);
         }
         true
     }
 
-    fn arm_delayed(&mut self, now: Time, srtt: Span) {
+    /// Sets the timer unless it is set for an earlier time. Returns whether the ACK leaves instead,
+    /// because the timer is about to fire.
+    fn arm_delayed(&mut self, now: Time, srtt: Span) -> bool {
         let mut delay = self.delay;
         if self.rule == AckRule::Linux {
             delay = self.adaptive;
             if delay > self.delay {
-                let longest = if srtt.is_zero() {
-                    MAX_ADAPTIVE_DELAY
-                } else {
-                    MAX_ADAPTIVE_DELAY.min(srtt.max(self.delay))
+                let longest = match self.clock.ticks(srtt) {
+                    0 => delay,
+                    rtt => rtt.max(self.delay),
                 };
-                delay = delay.min(longest);
+                delay = delay.min(longest).min(self.clock.ticks(MAX_DELAY));
+            }
+            let soon = self.clock.fires_at(now, self.clock.span(delay / 4));
+            if self.timer_at <= soon {
+                return true;
             }
         }
-        self.timer_at = self.timer_at.min(now + delay);
+        let at = self.clock.fires_at(now, self.clock.span(delay));
+        self.timer_at = self.timer_at.min(at);
+        false
     }
 
     /// An ACK left, on its own or on data.
@@ -217,7 +271,7 @@ impl AckPolicy {
                 self.adaptive = if self.is_interactive {
                     self.delay
                 } else {
-                    (self.adaptive * 2).min(rto)
+                    (self.adaptive * 2).min(self.clock.ticks(rto))
                 };
                 self.is_interactive = false;
             }
@@ -246,14 +300,26 @@ mod tests {
     fn a_single_segment_waits_for_the_timer() {
         let config = TcpConfig {
             ack_rule: AckRule::EverySecond,
+            timer_wheel: false,
             ..TcpConfig::linux()
         };
         let mut policy = AckPolicy::new(&config);
         policy.on_data(Time::ZERO, Span::from_secs(1), 65_535, 1448);
-        let (none, ms) = (Span::ZERO, Span::from_millis(40));
-        assert!(!policy.decide(Time::ZERO, Urgency::Normal, false, true, none, none));
-        assert_eq!(policy.wake_at(), Time::ZERO + ms);
-        assert!(policy.decide(Time::ZERO, Urgency::Normal, true, true, none, none));
+        let one = Unacknowledged {
+            next: 1449,
+            is_full: false,
+            has_sack: true,
+            rtt: Span::ZERO,
+            srtt: Span::ZERO,
+        };
+        assert!(!policy.decide(Time::ZERO, Urgency::Normal, &one));
+        assert_eq!(policy.wake_at(), Time::ZERO + Span::from_millis(40));
+        let two = Unacknowledged {
+            next: 2897,
+            is_full: true,
+            ..one
+        };
+        assert!(policy.decide(Time::ZERO, Urgency::Normal, &two));
         policy.on_ack_sent();
         assert!(policy.wake_at().is_never());
     }

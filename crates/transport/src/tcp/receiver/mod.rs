@@ -9,10 +9,20 @@ pub(crate) mod window;
 use super::config::{AckRule, LossResponse, OutageResponse, ResilienceConfig, TcpConfig};
 use super::expendable;
 use crate::congestion::EcnFeedback;
-use acknowledgment::{AckPolicy, Urgency};
+use acknowledgment::{AckPolicy, Unacknowledged, Urgency};
 use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, SackList, Segment, Span, Time};
 use reassembly::{Arrival, Reassembly};
 use window::AdvertisedWindow;
+
+/// What the peer's full segments are taken to carry before any came, at most (Linux
+/// `TCP_MSS_DEFAULT`), and the least that they may (`TCP_MIN_MSS`).
+const FIRST_PEER_MSS: u32 = 536;
+const SMALLEST_PEER_MSS: u32 = 88;
+/// Smaller segments let the window not grow.
+const GROWS_FROM: u32 = 128;
+/// SACK blocks that every ACK has room for, whatever its other options (Linux
+/// `TCP_SACK_BLOCKS_EXPECTED`).
+const EXPECTED_BLOCKS: usize = 2;
 
 /// The receiving half of a connection.
 #[derive(Debug)]
@@ -21,6 +31,10 @@ pub(super) struct Receiver {
     policy: AckPolicy,
     window: AdvertisedWindow,
     mss: u32,
+    /// Payload that the peer is taken to put into a segment (Linux `rcv_mss`), and that of the last
+    /// one when it was smaller.
+    peer_mss: u32,
+    last_len: u32,
     has_timestamps: bool,
     has_sack: bool,
     /// Bytes of each ACK's option space that Multipath TCP takes.
@@ -59,6 +73,8 @@ impl Receiver {
             policy: AckPolicy::new(config),
             window: AdvertisedWindow::new(config),
             mss: config.effective_mss(),
+            peer_mss: config.effective_mss(),
+            last_len: 0,
             has_timestamps: config.timestamps,
             has_sack: config.recovery.uses_sack(),
             multipath_len: if config.multipath {
@@ -78,43 +94,51 @@ impl Receiver {
         }
     }
 
-    /// The peer's SYN arrived with what is agreed.
+    /// The handshake is complete, with what is agreed.
     pub(super) fn on_established(
         &mut self,
+        now: Time,
         mss: u32,
         timestamps: bool,
         sack: bool,
         ecn: EcnFeedback,
     ) {
         self.mss = mss;
+        self.peer_mss = if self.policy.rule() == AckRule::Linux {
+            mss.min(FIRST_PEER_MSS)
+        } else {
+            mss
+        };
         self.has_timestamps = timestamps;
         self.has_sack = sack;
+        self.window.on_established(now, mss);
         self.marks.on_established(ecn);
     }
 
-    /// Takes the peer's SYN.
-    pub(super) fn on_syn(&mut self, segment: &Segment) {
+    /// Takes the peer's SYN; `answer_mss` is the payload of a full segment where a SYN-ACK answers.
+    pub(super) fn on_syn(&mut self, segment: &Segment, answer_mss: Option<u32>) {
         self.reassembly.begin(1);
         self.acked_up_to = 1;
         self.ts_recent = segment.ts_value;
+        self.window.begin(1, answer_mss);
     }
 
     /// Takes payload or FIN of a segment in a synchronised state. `rto` and `srtt` are the
-    /// sender half's.
+    /// sender half's. `may_reply`: a FIN leaves this end open, so that a reply may carry its ACK.
     pub(super) fn on_segment(
         &mut self,
         now: Time,
         segment: &Segment,
         ecn: Ecn,
-        rto: Span,
-        srtt: Span,
+        (rto, srtt): (Span, Span),
+        may_reply: bool,
     ) -> Received {
         if segment.has_timestamps && segment.seq <= self.acked_up_to {
             self.ts_recent = segment.ts_value; // RFC 7323 section 4.3 step 2
         }
         if self.marks.take(segment, ecn) {
             self.policy
-                .enter_quick_mode(self.window.offered(self.reassembly.next()), self.mss);
+                .enter_quick_mode(self.window.last(), self.peer_mss);
         }
         let end = segment.end_seq();
         let next = self.reassembly.next();
@@ -135,60 +159,31 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.fin_at = Some(end - 1);
         }
-        self.policy
-            .on_data(now, rto, self.window.offered(next), self.mss);
-        let arrival = self.reassembly.insert(segment.seq, end);
-        let advanced = self.reassembly.next() - next;
-        let is_pushed = self.is_reading
-            && segment.flags.has(Flags::PSH)
-            && segment.len >= self.mss
-            && self.policy.rule() == AckRule::Linux;
-        let is_small = segment.len > 0 && segment.len < self.mss;
-        if is_small || segment.flags.has(Flags::PSH) {
-            self.pushes = if is_small {
-                self.pushes.saturating_add(1)
-            } else {
-                self.pushes.max(1)
-            };
-        }
-        let urgency = match arrival {
-            Arrival::Duplicate => {
-                self.policy
-                    .enter_quick_mode(self.window.offered(next), self.mss);
-                Urgency::Now
-            }
-            Arrival::OutOfOrder => Urgency::OutOfOrder,
-            Arrival::FilledLastGap => Urgency::Now,
-            Arrival::InOrder if self.reassembly.has_gap() => Urgency::OutOfOrder,
-            // A full segment that ends a burst, read at once: nothing may follow soon (Linux
-            // since 6.6, `ICSK_ACK_PUSHED`).
-            Arrival::InOrder if is_pushed => Urgency::Now,
-            Arrival::InOrder => Urgency::Normal,
-        };
-        let fin = self.fin_at.is_some_and(|at| at < self.reassembly.next());
-        let bytes = advanced - u64::from(fin && advanced > 0 && self.fin_is_new(next));
-        if self.is_reading {
-            self.window.on_read(now, bytes, self.mss);
-        } else {
-            self.unread += bytes;
-        }
-        if segment.len >= 128 && matches!(arrival, Arrival::InOrder | Arrival::FilledLastGap) {
-            self.window
-                .grow(self.mss, self.reassembly.buffered() + self.unread);
-        }
-        if !self.has_timestamps {
-            self.window.measure_round(now, self.reassembly.next());
-        } else if segment.len >= self.mss {
+        if self.has_timestamps && segment.len >= self.peer_mss {
             self.window.measure_rtt(now, segment.ts_echo);
         }
-        let unacknowledged = self.reassembly.next() - self.acked_up_to;
-        let is_full = unacknowledged > u64::from(self.mss);
-        let rtt = self.window.rtt_or(srtt);
-        let ack_now = fin
-            || self.marks.is_ack_due()
-            || self
-                .policy
-                .decide(now, urgency, is_full, self.has_sack, rtt, srtt);
+        let arrival = self.reassembly.insert(segment.seq, end);
+        self.policy.schedule();
+        if arrival == Arrival::Duplicate {
+            self.policy
+                .enter_quick_mode(self.window.last(), self.peer_mss);
+        } else {
+            self.take_news(now, segment, arrival, rto);
+        }
+        let advanced = self.reassembly.next() - next;
+        let fin = advanced > 0 && self.has_received_fin() && self.fin_at >= Some(next);
+        let bytes = advanced - u64::from(fin);
+        if fin && may_reply {
+            self.policy.expect_reply();
+        }
+        let urgency = match arrival {
+            Arrival::Duplicate | Arrival::FilledLastGap => Urgency::Now,
+            Arrival::OutOfOrder => Urgency::OutOfOrder,
+            Arrival::InOrder if self.reassembly.has_gap() => Urgency::OutOfOrder,
+            Arrival::InOrder => Urgency::Normal,
+        };
+        let must = self.marks.is_ack_due() || (fin && !self.delays_fin(may_reply));
+        let ack_now = self.is_ack_due(now, urgency, bytes, srtt) || must;
         Received {
             bytes,
             ack_now,
@@ -196,16 +191,123 @@ impl Receiver {
         }
     }
 
-    fn fin_is_new(&self, before: u64) -> bool {
-        self.fin_at.is_some_and(|at| at >= before)
+    /// Whether the ACK of a FIN may wait for the reply.
+    fn delays_fin(&self, may_reply: bool) -> bool {
+        may_reply && self.policy.rule() == AckRule::Linux
     }
 
-    /// Whether what was received before must be acknowledged before a segment with `ecn` is taken,
-    /// because its mark differs.
-    ///
-    /// Standard: RFC 8257 §3.2.
+    /// New data: what it tells of the peer's segments and of the round-trip time, and the window
+    /// that it lets grow (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`).
+    fn take_news(&mut self, now: Time, segment: &Segment, arrival: Arrival, rto: Span) {
+        let is_in_order = arrival != Arrival::OutOfOrder;
+        if is_in_order && segment.len > 0 {
+            self.measure_segments(segment);
+            self.window.measure_round(now, self.reassembly.next());
+            self.policy
+                .on_data(now, rto, self.window.last(), self.peer_mss);
+        }
+        let is_large = segment.len >= GROWS_FROM;
+        if is_large && (is_in_order || self.has_sack) {
+            // The segment itself is in the buffer until it is read.
+            let own = if is_in_order {
+                u64::from(segment.len)
+            } else {
+                0
+            };
+            let held = self.reassembly.buffered() + self.unread + own;
+            if self.window.grow(segment.len, self.mss, held) {
+                self.policy.on_window_growth();
+            }
+        }
+    }
+
+    /// Adapts what a full segment is taken to be, and notes what ends a burst or is small (Linux
+    /// `tcp_measure_rcv_mss`).
+    fn measure_segments(&mut self, segment: &Segment) {
+        let last = std::mem::take(&mut self.last_len);
+        let pushes = segment.flags.has(Flags::PSH);
+        if segment.len >= self.peer_mss {
+            if segment.len > self.peer_mss {
+                self.window.measure_share(segment.len);
+            }
+            self.peer_mss = segment.len.min(self.mss);
+            if pushes {
+                self.pushes = self.pushes.max(1);
+            }
+            return;
+        }
+        // Two of a kind, not cut short by a push unless they are large, are the peer's full ones.
+        let header = if self.has_timestamps { 12 } else { 0 };
+        let is_uncut = !pushes && !segment.flags.has(Flags::FIN);
+        if segment.len + header >= FIRST_PEER_MSS
+            || (is_uncut && segment.len + header >= SMALLEST_PEER_MSS)
+        {
+            self.last_len = segment.len;
+            if last == segment.len && self.policy.rule() == AckRule::Linux {
+                self.peer_mss = segment.len;
+                return;
+            }
+        }
+        self.pushes = self.pushes.saturating_add(1);
+    }
+
+    /// Whether an ACK leaves after a segment with `bytes` of new in-order data (Linux
+    /// `__tcp_ack_snd_check`, then `tcp_cleanup_rbuf` where the application has read it).
+    fn is_ack_due(&mut self, now: Time, urgency: Urgency, bytes: u64, srtt: Span) -> bool {
+        let is_full = self.is_more_than_a_segment_unacknowledged();
+        if self.is_reading {
+            self.window.on_read(now, bytes, self.mss);
+        } else {
+            self.unread += bytes;
+        }
+        let held = self.reassembly.buffered() + self.unread;
+        if self.policy.rule() == AckRule::Linux && self.window.is_tight(held) {
+            self.policy.forgo_quick_acks();
+        }
+        // Where the application does not read, the ACK waits for it to make room.
+        let may_answer = self.is_reading
+            || self.policy.rule() != AckRule::Linux
+            || self.window.preview(held, self.peer_mss) >= self.window.last();
+        let cx = Unacknowledged {
+            next: self.reassembly.next(),
+            is_full: is_full && may_answer,
+            has_sack: self.has_sack,
+            rtt: self.window.rtt_or(srtt),
+            srtt,
+        };
+        self.policy.decide(now, urgency, &cx) || (self.is_reading && self.is_answered_read(bytes))
+    }
+
+    fn is_more_than_a_segment_unacknowledged(&self) -> bool {
+        self.reassembly.next() - self.acked_up_to > u64::from(self.peer_mss)
+    }
+
+    /// Whether the application, having read `bytes`, lets an ACK leave that is due: for more than a
+    /// segment, or for the end of a burst after which the buffer is empty (Linux
+    /// `tcp_cleanup_rbuf`).
+    fn is_answered_read(&self, bytes: u64) -> bool {
+        let is_drained = self.unread == 0 && self.reassembly.buffered() == 0;
+        let ends_burst = self.pushes > 1 || (self.pushes > 0 && !self.policy.is_interactive());
+        self.policy.rule() == AckRule::Linux
+            && self.policy.is_pending()
+            && (self.is_more_than_a_segment_unacknowledged()
+                || (bytes > 0 && is_drained && ends_burst))
+    }
+
+    /// Whether thinned ACKs must leave before `segment` is taken, because the ACK after it could not
+    /// repeat the block that they would have reported twice (Linux `tcp_sack_new_ofo_skb`).
+    fn ends_compression(&self, segment: &Segment) -> bool {
+        self.policy.holds_compressed()
+            && segment.seq > self.reassembly.next()
+            && self.reassembly.recency(segment.seq, segment.end_seq()) >= EXPECTED_BLOCKS
+    }
+
+    /// Whether what was received before must be acknowledged before a segment with `ecn` is taken:
+    /// because its mark differs (RFC 8257 section 3.2), or for thinned ACKs.
     pub(super) fn must_acknowledge_before(&self, segment: &Segment, ecn: Ecn) -> bool {
-        segment.len > 0 && self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
+        segment.len > 0
+            && (self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
+                || self.ends_compression(segment))
     }
 
     /// Writes the acknowledgment fields into a segment that leaves now.
@@ -214,9 +316,8 @@ impl Receiver {
         segment.ack = next;
         segment.flags |= Flags::ACK;
         self.marks.stamp(segment);
-        segment.window = self
-            .window
-            .advertise(next, self.reassembly.buffered() + self.unread);
+        let held = self.reassembly.buffered() + self.unread;
+        segment.window = self.window.advertise(next, held, self.peer_mss);
         if self.freeze.is_frozen() {
             segment.window = 0;
         }
@@ -274,38 +375,34 @@ impl Receiver {
         if !is_reading || self.unread == 0 {
             return false;
         }
+        if self.policy.rule() == AckRule::Linux {
+            return self.read(now, self.unread);
+        }
         let before = self.window.offered(self.reassembly.next());
         self.window.on_read(now, self.unread, self.mss);
         self.unread = 0;
-        let after = self.window.preview(self.reassembly.buffered());
+        let held = self.reassembly.buffered();
+        let after = self.window.preview(held, self.peer_mss);
         // RFC 9293 section 3.8.6.2.2: announce an opening worth a segment or half the buffer.
         after >= before + u64::from(self.mss).min(after / 2)
     }
 
     /// The application takes up to `bytes` out of the buffer while it is not reading by itself.
-    /// Returns whether an ACK should leave (Linux `tcp_cleanup_rbuf`): one that is due for more
-    /// than a segment, or for the end of a burst that is all read, or a window that doubles.
+    /// Returns whether an ACK should leave: one that is due, or for a window that doubles.
     pub(super) fn read(&mut self, now: Time, bytes: u64) -> bool {
         let bytes = bytes.min(self.unread);
         self.unread -= bytes;
         let before = self.window.offered(self.reassembly.next());
         self.window.on_read(now, bytes, self.mss);
         let held = self.reassembly.buffered() + self.unread;
-        let after = self.window.preview(held);
-        let unacknowledged = self.reassembly.next() - self.acked_up_to;
-        let is_answered_all = bytes > 0
-            && self.unread == 0
-            && (self.pushes > 1 || (self.pushes > 0 && !self.policy.is_interactive()));
-        let is_due = unacknowledged > 0
-            && self.policy.rule() == AckRule::Linux
-            && (unacknowledged > u64::from(self.mss) || is_answered_all);
-        is_due || (bytes > 0 && after > 0 && after >= 2 * before)
+        let after = self.window.preview(held, self.peer_mss);
+        self.is_answered_read(bytes) || (bytes > 0 && after > 0 && after >= 2 * before)
     }
 
     /// `TCP_QUICKACK`.
     pub(super) fn set_quick_acks(&mut self, is_on: bool) {
-        let window = self.window.offered(self.reassembly.next());
-        self.policy.set_quick(is_on, window, self.mss);
+        self.policy
+            .set_quick(is_on, self.window.last(), self.peer_mss);
     }
 
     /// The window will not be scaled.

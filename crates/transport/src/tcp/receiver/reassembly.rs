@@ -50,6 +50,14 @@ impl Reassembly {
         self.buffered
     }
 
+    /// How many blocks were touched after the one that `start..end` would extend; all of them when
+    /// it would be a new one.
+    pub(super) fn recency(&self, start: u64, end: u64) -> usize {
+        let recent = &self.recent[..self.recent_len];
+        let touches = |block: &SackBlock| start <= block.end && block.start <= end;
+        recent.iter().position(touches).unwrap_or(recent.len())
+    }
+
     /// Takes the range `start..end`.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Arrival {
         if end <= self.next {

@@ -1,30 +1,43 @@
 //! The advertised window: constant, or grown to twice what the application reads in a round
-//! trip (Linux `tcp_rcv_space_adjust`, `tcp_grow_window`).
+//! trip (Linux `tcp_rcv_space_adjust`, `tcp_grow_window`, `__tcp_select_window`).
 //!
-//! Linux accounts for the memory of a segment, not its payload; here the buffer is counted in
-//! payload, as if the ratio of the two were known (the kernel since 6.6 measures it).
+//! Linux accounts for the memory of a segment, not its payload. The share of payload is taken as a
+//! half until the first full segment shows what it is (`scaling_ratio`).
 
-use crate::tcp::config::{ReceiveWindow, TcpConfig};
+use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::{Span, Time};
 
-/// Window of a SYN under autotuning: 64 kB in whole segments (Linux
-/// `tcp_select_initial_window`).
-const INITIAL_WINDOW: u64 = 65_535;
-/// Largest window that a scale of 14 expresses.
-///
-/// Standard: RFC 7323 §2.3.
+/// Largest window of a SYN, which is never scaled (RFC 7323 section 2.2).
+const LARGEST_UNSCALED: u64 = 65_535;
+/// Largest window that a scale of 14 expresses (RFC 7323 section 2.3).
 const LARGEST_WINDOW: u64 = 65_535 << 14;
+/// Memory of a segment beside its payload: what a 64-bit Linux keeps of a packet that segmentation
+/// in software made, its descriptor (`sk_buff`, 256 bytes) and a small head (640 bytes).
+const SEGMENT_OVERHEAD: u64 = 896;
+/// The share of payload is counted in parts of this (`TCP_RMEM_TO_WIN_SCALE`).
+const WHOLE: u64 = 256;
+/// The share assumed at first (`TCP_DEFAULT_SCALING_RATIO`).
+const FIRST_SHARE: u64 = WHOLE / 2;
+/// Segments that the application is taken to read in the first round trip (`TCP_INIT_CWND`).
+const FIRST_ROUND_SEGMENTS: u64 = 10;
 
 #[derive(Debug)]
 pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
+    /// Rounds as Linux does.
+    rounds: bool,
     /// Window scale shift (RFC 7323 section 2).
     scale: u8,
     maximum: u64,
+    /// Size of the buffer in memory (`sk_rcvbuf`), and the share of payload in it.
+    memory: u64,
+    share: u64,
     /// Size of the buffer, in payload.
     buffer: u64,
     /// What is offered of it (Linux `rcv_ssthresh`).
     threshold: u64,
+    /// The window last offered (Linux `rcv_wnd`).
+    last: u64,
     /// First sequence number beyond what was ever offered: the right edge never moves back.
     right_edge: u64,
     /// Bytes that the application reads in a round trip.
@@ -33,44 +46,91 @@ pub(crate) struct AdvertisedWindow {
     measured_from: Time,
     rtt: Option<Span>,
     last_echo: u32,
-    /// Without timestamps: when the window that ends at this sequence number was offered.
+    /// When the window that ends at this sequence number was offered.
     round: (u64, Time),
 }
 
 impl AdvertisedWindow {
     pub(crate) fn new(config: &TcpConfig) -> AdvertisedWindow {
-        let mss = u64::from(config.mss);
-        let (is_autotuned, maximum, initial) = match config.receive_window {
-            ReceiveWindow::Autotuned { max_bytes } => (
-                true,
-                max_bytes,
-                (INITIAL_WINDOW - INITIAL_WINDOW % mss).max(mss),
-            ),
+        let (is_autotuned, maximum, buffer) = match config.receive_window {
+            ReceiveWindow::Autotuned { max_bytes } => {
+                let half = config.initial_receive_buffer * FIRST_SHARE / WHOLE;
+                (true, max_bytes, half)
+            }
             ReceiveWindow::Fixed { bytes } => (false, bytes, bytes),
             // Wide open: the connection's window bounds the data. The round-trip time is measured.
             ReceiveWindow::Shared => (true, LARGEST_WINDOW, LARGEST_WINDOW),
         };
         let maximum = maximum.min(LARGEST_WINDOW);
-        let initial = initial.min(maximum);
-        AdvertisedWindow {
+        let buffer = buffer.min(maximum);
+        let mut window = AdvertisedWindow {
             is_autotuned,
+            rounds: config.ack_rule == AckRule::Linux,
             scale: scale_of(if is_autotuned { 2 * maximum } else { maximum }),
             maximum,
-            buffer: initial.max(INITIAL_WINDOW.min(maximum)),
-            threshold: initial,
+            memory: buffer * WHOLE / FIRST_SHARE,
+            share: FIRST_SHARE,
+            buffer,
+            threshold: buffer,
+            last: buffer,
             right_edge: 0,
-            space: initial.min(10 * u64::from(config.effective_mss())),
+            space: 0,
             copied: 0,
             measured_from: Time::ZERO,
             rtt: None,
             last_echo: 0,
             round: (0, Time::ZERO),
+        };
+        if config.receive_window != ReceiveWindow::Shared {
+            window.offer_whole_segments(config.mss);
         }
+        window.space = window
+            .threshold
+            .min(FIRST_ROUND_SEGMENTS * u64::from(config.effective_mss()));
+        window
+    }
+
+    /// The window of a SYN is a number of whole segments of `mss` (Linux
+    /// `tcp_select_initial_window`).
+    fn offer_whole_segments(&mut self, mss: u32) {
+        let mss = u64::from(mss);
+        let whole = if self.rounds && self.buffer > mss {
+            self.buffer / mss * mss
+        } else {
+            self.buffer
+        };
+        if self.is_autotuned {
+            self.threshold = whole.min(LARGEST_UNSCALED);
+        }
+        self.last = whole.min(LARGEST_UNSCALED);
+    }
+
+    /// The peer's SYN arrived, and RCV.NXT is `next`; `answer_mss` is the payload of a full segment
+    /// where a SYN-ACK answers it. What is said in this end's SYN counts from here.
+    pub(crate) fn begin(&mut self, next: u64, answer_mss: Option<u32>) {
+        if let Some(mss) = answer_mss {
+            self.offer_whole_segments(mss);
+        }
+        self.right_edge = next + self.last;
+    }
+
+    /// The handshake is complete: room for a segment is kept back from what is offered (Linux
+    /// `tcp_init_buffer_space`).
+    pub(crate) fn on_established(&mut self, now: Time, mss: u32) {
+        let mss = u64::from(mss);
+        self.measured_from = now;
+        if self.is_autotuned && self.rounds && self.buffer > 2 * mss {
+            self.threshold = self.threshold.min((self.buffer - mss).max(2 * mss));
+        }
+        self.space = self
+            .threshold
+            .min(self.last)
+            .min(FIRST_ROUND_SEGMENTS * mss);
     }
 
     /// The window field of a SYN, which is never scaled.
     pub(crate) fn initial(&self) -> u64 {
-        self.threshold.min(65_535)
+        self.last.min(LARGEST_UNSCALED)
     }
 
     /// The smallest scale that can express the largest window; with autotuning the largest
@@ -82,62 +142,145 @@ impl AdvertisedWindow {
     /// The peer knows no window scaling: no more than 16 bits can be said.
     pub(super) fn forgo_scaling(&mut self) {
         self.scale = 0;
-        self.maximum = self.maximum.min(65_535);
-        self.buffer = self.buffer.min(65_535);
-        self.threshold = self.threshold.min(65_535);
+        self.maximum = self.maximum.min(LARGEST_UNSCALED);
+        self.buffer = self.buffer.min(LARGEST_UNSCALED);
+        self.threshold = self.threshold.min(LARGEST_UNSCALED);
     }
 
     /// What was offered and is not used up, seen from RCV.NXT `next`.
     pub(crate) fn offered(&self, next: u64) -> u64 {
         self.right_edge
             .saturating_sub(next)
-            .max(if self.right_edge == 0 {
-                self.threshold
-            } else {
-                0
-            })
+            .max(if self.right_edge == 0 { self.last } else { 0 })
     }
 
-    /// The window that could be offered with `held` bytes in the buffer.
-    pub(crate) fn preview(&self, held: u64) -> u64 {
-        let free = self.buffer.saturating_sub(held).min(self.threshold);
-        free >> self.scale << self.scale
+    /// The window last offered.
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Whether less than half of the buffer is free with `held` bytes in it (Linux then gives up
+    /// quick ACKs).
+    pub(crate) fn is_tight(&self, held: u64) -> bool {
+        self.buffer.saturating_sub(held) < self.buffer / 2
+    }
+
+    /// The window that could be offered with `held` bytes in the buffer, the peer sending segments
+    /// of `mss` (Linux `__tcp_select_window`).
+    pub(crate) fn preview(&self, held: u64, mss: u32) -> u64 {
+        let mut free = self.buffer.saturating_sub(held);
+        if !self.rounds {
+            return free.min(self.threshold) >> self.scale << self.scale;
+        }
+        let mss = u64::from(mss).min(self.buffer);
+        if free < self.buffer / 2 {
+            // It may become the window: rounding must not enlarge it.
+            free = free >> self.scale << self.scale;
+            if free < self.buffer / 16 || free < mss {
+                return 0;
+            }
+        }
+        free = free.min(self.threshold);
+        if self.scale > 0 {
+            return free.next_multiple_of(1 << self.scale);
+        }
+        if self.last + mss <= free || self.last > free {
+            free / mss * mss
+        } else if mss == self.buffer && free > self.last + self.buffer / 2 {
+            free
+        } else {
+            self.last
+        }
     }
 
     /// The window of a segment that leaves now.
-    pub(crate) fn advertise(&mut self, next: u64, held: u64) -> u64 {
-        self.right_edge = self.right_edge.max(next + self.preview(held));
-        let window = self.right_edge - next;
-        // Only multiples of the scale can be said, and never more than was meant.
-        window >> self.scale << self.scale
+    pub(crate) fn advertise(&mut self, next: u64, held: u64, mss: u32) -> u64 {
+        let current = self.right_edge.saturating_sub(next);
+        let window = self.preview(held, mss);
+        if !self.rounds {
+            self.right_edge = next + current.max(window);
+            self.last = current.max(window);
+            // Only multiples of the scale can be said, and never more than was meant.
+            return self.last >> self.scale << self.scale;
+        }
+        self.last = if window < current {
+            current.next_multiple_of(1 << self.scale)
+        } else {
+            window
+        };
+        self.right_edge = next + self.last;
+        self.last.min(LARGEST_UNSCALED << self.scale)
     }
 
-    /// A full-sized segment was received in order: offer more of the buffer.
-    pub(crate) fn grow(&mut self, mss: u32, held: u64) {
+    /// The first segment of this many bytes arrived, the largest so far: it shows how much of the
+    /// memory is payload.
+    pub(crate) fn measure_share(&mut self, len: u32) {
+        if !self.is_autotuned || !self.rounds || self.buffer == LARGEST_WINDOW {
+            return;
+        }
+        let len = u64::from(len);
+        self.share = (len * WHOLE / (len + SEGMENT_OVERHEAD)).max(1);
+        self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
+    }
+
+    /// Data of `len` bytes was received: offer more of the buffer, in which `held` bytes are.
+    /// Returns whether more is offered.
+    pub(crate) fn grow(&mut self, len: u32, mss: u32, held: u64) -> bool {
         let room = self
             .buffer
             .saturating_sub(held)
             .saturating_sub(self.threshold);
-        self.threshold += room.min(2 * u64::from(mss));
+        if room == 0 {
+            return false;
+        }
+        let step = self.growth(u64::from(len), u64::from(mss));
+        self.threshold += room.min(step);
+        step > 0
     }
 
-    /// The application read `bytes`. Once a round trip the buffer is set to twice what was read
-    /// in it, and more while that grows, so that slow start is never held back.
+    /// By how much a segment of `len` bytes lets the window grow: small ones cost more memory than
+    /// they bring payload, and a window for them grows less far (Linux `__tcp_grow_window`).
+    fn growth(&self, len: u64, mss: u64) -> u64 {
+        let mut cost = (len + SEGMENT_OVERHEAD) * self.share / WHOLE;
+        if !self.rounds || cost <= len {
+            return 2 * mss.max(len);
+        }
+        let mut bound = self.maximum / 2;
+        cost /= 2;
+        while self.threshold <= bound {
+            if cost <= len {
+                return 2 * mss.max(len);
+            }
+            cost /= 2;
+            bound /= 2;
+        }
+        0
+    }
+
+    /// The application read `bytes`, segment by segment of `mss`. Once a round trip the buffer is
+    /// set to twice what was read in it, and more while that grows, so that slow start is never
+    /// held back.
     pub(crate) fn on_read(&mut self, now: Time, bytes: u64, mss: u32) {
-        if !self.is_autotuned {
+        if !self.is_autotuned || bytes == 0 {
             return;
         }
-        self.copied += bytes;
-        let Some(rtt) = self.rtt else { return };
-        if now.since(self.measured_from) < rtt {
+        let is_over = |rtt| now.since(self.measured_from) >= rtt;
+        if !self.rtt.is_some_and(is_over) {
+            self.copied += bytes;
             return;
         }
-        if self.copied > self.space {
-            let wanted = autotuned_buffer(self.copied, self.space, mss);
-            self.buffer = self.buffer.max(wanted.min(self.maximum));
-            self.space = self.copied;
+        // The first segment ends the round trip, what was read behind it belongs to the next.
+        let first = bytes.min(mss.into());
+        let copied = self.copied + first;
+        if copied > self.space {
+            let wanted = autotuned_buffer(copied, self.space, mss);
+            if wanted > self.buffer {
+                self.buffer = wanted.min(self.maximum);
+                self.memory = self.memory.max(self.buffer * WHOLE / self.share);
+            }
+            self.space = copied;
         }
-        self.copied = 0;
+        self.copied = bytes - first;
         self.measured_from = now;
     }
 
@@ -151,8 +294,10 @@ impl AdvertisedWindow {
         let millis = (now.as_millis() as u32).wrapping_sub(echo).max(1);
         let sample = Span::from_millis(u64::from(millis));
         self.rtt = Some(match self.rtt {
-            Some(rtt) => rtt - rtt / 8 + sample / 8,
-            None => sample,
+            // A smaller one counts at once, so that a standing queue does not outlast the round trip
+            // that it filled in.
+            Some(rtt) if rtt < sample => rtt - rtt / 8 + sample / 8,
+            _ => sample,
         });
     }
 
@@ -166,8 +311,8 @@ impl AdvertisedWindow {
         self.rtt = rtt;
     }
 
-    /// Round-trip time at the receiver without timestamps: a whole window takes at least one to
-    /// arrive, so the shortest time counts (Linux `tcp_rcv_rtt_measure`).
+    /// Round-trip time at the receiver from the window: a whole one takes at least one to arrive,
+    /// so the shortest time counts (Linux `tcp_rcv_rtt_measure`).
     pub(crate) fn measure_round(&mut self, now: Time, next: u64) {
         if !self.is_autotuned || next < self.round.0 {
             return;
@@ -176,7 +321,7 @@ impl AdvertisedWindow {
             let sample = now.since(self.round.1);
             self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt.min(sample)));
         }
-        self.round = (next + self.offered(next), now);
+        self.round = (next + self.last, now);
     }
 
     /// The receiver's round-trip time, bounded by the sender half's where that is known.
@@ -213,28 +358,111 @@ mod tests {
         assert_eq!(autotuned_buffer(40_000, 20_000, 1448), 309_504);
     }
 
+    const MSS: u32 = 1448;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
     #[test]
     fn the_right_edge_never_moves_back() {
         let config = TcpConfig {
             receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
-            ..TcpConfig::linux()
+            ..TcpConfig::new("rfc", &Default::default()).expect("the profile exists")
         };
         let mut window = AdvertisedWindow::new(&config);
-        assert_eq!(window.advertise(1, 0), 10_000);
-        assert_eq!(window.advertise(1001, 9_000), 9_000);
+        assert_eq!(window.advertise(1, 0, MSS), 10_000);
+        assert_eq!(window.advertise(1001, 9_000, MSS), 9_000);
         assert_eq!(window.scale(), 0);
     }
 
+    /// A window of a listening end whose peer's SYN came, as with `tcp_rmem` up to 64 MiB.
+    fn listening() -> AdvertisedWindow {
+        let mut window = AdvertisedWindow::new(&TcpConfig {
+            receive_window: ReceiveWindow::Autotuned {
+                max_bytes: 32 << 20,
+            },
+            ..TcpConfig::linux()
+        });
+        window.begin(1, Some(MSS));
+        window
+    }
+
     #[test]
-    fn without_timestamps_a_window_takes_a_round_trip() {
-        let mut window = AdvertisedWindow::new(&TcpConfig::linux());
-        window.advertise(1, 0);
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+    fn the_first_windows_are_those_of_a_recorded_kernel() {
+        let mut window = listening();
+        assert_eq!((window.initial(), window.scale()), (65_160, 11));
+        window.on_established(at(0), MSS);
+        window.measure_share(MSS);
+        let offered = (1..=7).map(|n| {
+            window.grow(MSS, MSS, MSS.into());
+            window.advertise(1 + n * u64::from(MSS), 0, MSS)
+        });
+        let recorded = [67_584, 71_680, 73_728, 75_776, 79_872, 79_872, 79_872];
+        assert_eq!(offered.collect::<Vec<_>>(), recorded);
+    }
+
+    #[test]
+    fn what_a_syn_offered_is_not_taken_back() {
+        let mut window = listening();
+        window.on_established(at(0), MSS);
+        // Room for a segment is kept back, but 65160 bytes were offered already.
+        assert_eq!(window.advertise(1, 0, MSS), 65_536);
+        assert_eq!(window.offered(1), 65_536);
+    }
+
+    #[test]
+    fn small_segments_let_the_window_grow_less_far() {
+        let mut window = listening();
+        window.on_established(at(0), MSS);
+        window.measure_share(MSS);
+        assert!(window.grow(500, MSS, 0));
+        window.threshold = window.maximum / 2 + 1;
+        window.buffer = window.maximum;
+        assert!(!window.grow(500, MSS, 0));
+        assert!(window.grow(MSS, MSS, 0));
+    }
+
+    #[test]
+    fn a_nearly_full_buffer_closes_the_window() {
+        let mut window = listening();
+        window.on_established(at(0), MSS);
+        assert_eq!(window.preview(60_000, MSS), 4_096);
+        assert_eq!(
+            window.preview(62_000, MSS),
+            0,
+            "less than a sixteenth is free"
+        );
+    }
+
+    #[test]
+    fn without_a_scale_the_window_is_whole_segments() {
+        let mut window = listening();
+        window.forgo_scaling();
+        window.on_established(at(0), MSS);
+        assert_eq!(window.advertise(1, 0, MSS), 65_160);
+        window.right_edge = 0;
+        assert_eq!(window.advertise(1, 0, MSS), 63_712);
+    }
+
+    #[test]
+    fn a_window_takes_a_round_trip() {
+        let mut window = listening();
         window.measure_round(at(0), 1);
         window.measure_round(at(30), 30_000);
         assert_eq!(window.rtt, None);
-        window.measure_round(at(50), 1 + 64_240);
+        window.measure_round(at(50), 1 + 65_160);
         assert_eq!(window.rtt, Some(Span::from_millis(50)));
+    }
+
+    #[test]
+    fn a_smaller_round_trip_counts_at_once_and_a_larger_by_an_eighth() {
+        let mut window = listening();
+        window.measure_rtt(at(100), 20);
+        window.measure_rtt(at(200), 104);
+        assert_eq!(window.rtt, Some(Span::from_millis(82)));
+        window.measure_rtt(at(300), 219);
+        assert_eq!(window.rtt, Some(Span::from_millis(81)));
     }
 
     #[test]

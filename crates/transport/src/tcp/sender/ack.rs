@@ -78,6 +78,9 @@ impl Sender {
         };
         self.take_loss_notification(segment);
         let was_closed = self.snd_wnd == 0;
+        // What lies below it and arrives now was overtaken; what this ACK itself SACKs above the
+        // data that it acknowledges overtook nothing.
+        let prior_fack = self.fack_or_una();
         self.rate.begin();
         self.undo.latest_echo = segment.has_timestamps.then_some(segment.ts_echo);
         let is_old = segment.ack < prior_una;
@@ -96,7 +99,7 @@ impl Sender {
         let acked = if is_old {
             0
         } else {
-            self.take_cumulative_ack(cx.now, segment, &mut flags, news)
+            self.take_cumulative_ack(cx.now, segment, &mut flags, prior_fack, news.times)
         };
         let delivered_ce = match marked {
             Some(count) => u64::from(count),
@@ -212,18 +215,19 @@ impl Sender {
     }
 
     /// Removes what is acknowledged cumulatively, takes the round-trip time sample, and returns
-    /// how many segments left.
+    /// how many segments left. `prior_fack` is the end of what was SACKed before this ACK, `sacked`
+    /// when the segments that it newly SACKed were sent.
     fn take_cumulative_ack(
         &mut self,
         now: Time,
         segment: &Segment,
         flags: &mut AckFlags,
-        news: SackNews,
+        prior_fack: u64,
+        sacked: SentTimes,
     ) -> u32 {
         let ack = segment.ack;
-        let prior_fack = self.fack_or_una();
         let mut times = SentTimes::default();
-        let mut reordered = news.reordered_from;
+        let mut reordered = u64::MAX;
         let mut acked = 0;
         if ack > self.snd_una {
             flags.una_advanced = true;
@@ -260,7 +264,7 @@ impl Sender {
         self.fack = self.fack.max(self.snd_una);
         self.retransmit_hint = self.retransmit_hint.max(self.board.first());
 
-        let sampled = self.sample_rtt(now, segment, flags, times, news.times);
+        let sampled = self.sample_rtt(now, segment, flags, times, sacked);
         self.usage.rtt_is_fresh = sampled;
         if flags.data_acked {
             flags.set_timer = true;
@@ -271,7 +275,7 @@ impl Sender {
             // A SACK of something sent after the head moves the timer: RFC 6298 says restart on
             // new acknowledgments, and a SACK younger than the head is one.
             let head_sent = self.board.head().map_or(Time::NEVER, |head| head.sent_at);
-            if news.times.first.is_some_and(|first| first < head_sent) {
+            if sacked.first.is_some_and(|first| first < head_sent) {
                 flags.set_timer = true;
             }
         }
@@ -349,7 +353,7 @@ impl Sender {
             Some(TimerKind::LossProbe | TimerKind::Reordering)
         );
         let from = if displaced { head.sent_at } else { now };
-        let at = (from + self.rtt.rto()).max(now + self.config.timer_tick);
-        self.arm(TimerKind::Rto, at);
+        let left = (from + self.rtt.rto()).since(now);
+        self.arm_after(TimerKind::Rto, now, left.max(self.config.timer_tick));
     }
 }

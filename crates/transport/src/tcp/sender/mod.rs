@@ -34,6 +34,7 @@ use super::outbox::Outbox;
 use super::rate::RateSampler;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use super::timer::TimerClock;
 use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
 use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Span, Time};
 
@@ -133,6 +134,7 @@ pub(super) struct Sender {
     retransmit_hint: u64,
 
     timer: Option<(TimerKind, Time)>,
+    clock: TimerClock,
     persist_backoff: u32,
     /// Zero-window probes in a row that the peer did not answer.
     unanswered_probes: u32,
@@ -186,6 +188,7 @@ impl Sender {
             sack_cache: [SackBlock::default(); 4],
             retransmit_hint: 0,
             timer: None,
+            clock: TimerClock::new(config),
             persist_backoff: 0,
             unanswered_probes: 0,
             usage: usage::Usage::default(),
@@ -220,6 +223,7 @@ impl Sender {
         }
         self.srtt_since = now;
         self.last_sent_at = now;
+        self.pacer.next_at = now;
         self.usage.begin(now);
         self.congestion
             .on_established(&mut self.window, now, agreed.handshake_rtt);
@@ -299,6 +303,12 @@ impl Sender {
         if kind == TimerKind::Outage || !self.is_suspended() {
             self.timer = Some((kind, at));
         }
+    }
+
+    /// Sets the timer to run for `after`, on the kernel's clock.
+    fn arm_after(&mut self, kind: TimerKind, now: Time, after: Span) {
+        let at = self.clock.fires_at(now, after);
+        self.arm(kind, at);
     }
 
     fn pending(&self) -> Option<TimerKind> {

@@ -53,7 +53,7 @@ impl Sender {
         if until_rto > Span::ZERO {
             timeout = timeout.min(until_rto);
         }
-        self.arm(TimerKind::LossProbe, now + timeout);
+        self.arm_after(TimerKind::LossProbe, now, timeout);
         true
     }
 
@@ -79,8 +79,7 @@ impl Sender {
                 self.probe.high_seq = Some(self.snd_nxt);
                 self.statistics.loss_probes += 1;
                 // The retransmission timer starts afresh behind a probe.
-                let at = cx.now + self.rtt.rto();
-                self.arm(TimerKind::Rto, at);
+                self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
                 return;
             }
         }

@@ -160,7 +160,7 @@ impl Sender {
                 self.rack.advanced = false;
                 let next_loss = self.detect_losses(now);
                 if !next_loss.is_zero() {
-                    self.arm(TimerKind::Reordering, now + next_loss + TIMER_SLACK);
+                    self.arm_after(TimerKind::Reordering, now, next_loss + TIMER_SLACK);
                     flags.set_timer = false;
                 }
             }

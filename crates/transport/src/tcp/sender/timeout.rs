@@ -45,8 +45,7 @@ impl Sender {
         self.resend(cx, head, RetransmitCause::Rto);
         self.retransmit_hint = head;
         self.rtt.back_off();
-        let at = cx.now + self.rtt.rto();
-        self.arm(TimerKind::Rto, at);
+        self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
         if cx.probe.wants_congestion(cx.now, self.flow) {
             let row = self.congestion_row(cx.now);
             cx.probe.congestion(row);
@@ -151,7 +150,7 @@ impl Sender {
             let wait = base
                 .saturating_mul(1 << doublings)
                 .min(self.config.maximum_rto);
-            self.arm(TimerKind::Persist, now + wait);
+            self.arm_after(TimerKind::Persist, now, wait);
         }
     }
 

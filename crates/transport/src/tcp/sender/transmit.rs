@@ -208,10 +208,7 @@ impl Sender {
     /// PSH, as the kernel forces it on segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
         let mss = u64::from(self.window.mss);
-        let mut room = self.new_data().min(self.window_end() - self.snd_nxt);
-        if self.config.tso_bursts {
-            room = room.min(self.piece_end() - (self.snd_nxt - 1));
-        }
+        let room = self.new_data().min(self.window_end() - self.snd_nxt);
         // A segment cut short by the receiver's window is not sent; one cut short by the end of
         // the data is.
         let has_tail = !room.is_multiple_of(mss) && room == self.new_data();
@@ -227,24 +224,24 @@ impl Sender {
             self.send_new_segment(cx, payload, ends_burst);
             wire += u64::from(payload);
         }
-        if self.is_pacing() && self.statistics.sent_segments > UNPACED_SEGMENTS {
-            self.pace(cx.now, wire);
-        }
+        self.pace(cx.now, wire);
         count
     }
 
-    /// Moves the departure clock on by `bytes`; lateness already accumulated shortens the wait
-    /// by up to a half, as in the kernel.
+    /// `bytes` left: a paced sender's departure clock moves on by the time that they take, from the
+    /// piece that completes the first ten segments on. Lateness shortens the wait by up to a half,
+    /// as in the kernel.
     fn pace(&mut self, now: Time, bytes: u64) {
+        if !self.is_pacing() {
+            return;
+        }
         let late = now.since(self.pacer.next_at);
-        let wait = self.pacer.rate.time_to_send(Bytes(bytes));
-        let credit = if self.pacer.next_at == Time::ZERO {
-            Span::ZERO
-        } else {
-            late
-        };
-        let wait = wait.saturating_sub(credit.min(wait / 2));
-        self.pacer.next_at = now.max(self.pacer.next_at).saturating_add(wait);
+        self.pacer.next_at = now.max(self.pacer.next_at);
+        if self.statistics.sent_segments >= UNPACED_SEGMENTS {
+            let wait = self.pacer.rate.time_to_send(Bytes(bytes));
+            let wait = wait.saturating_sub(late.min(wait / 2));
+            self.pacer.next_at = self.pacer.next_at.saturating_add(wait);
+        }
     }
 
     /// Sends one new segment of `payload` bytes, with PSH when it ends a burst or the data.
@@ -373,8 +370,7 @@ impl Sender {
             number += 1;
         }
         if rearm {
-            let at = cx.now + self.rtt.rto();
-            self.arm(TimerKind::Rto, at);
+            self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
         }
     }
 
@@ -451,9 +447,7 @@ impl Sender {
             cause,
             attempt: u32::from(sent.retries),
         });
-        if self.is_pacing() {
-            self.pace(cx.now, u64::from(sent.len));
-        }
+        self.pace(cx.now, u64::from(sent.len));
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
         let pushes = sent.tags.has(Tags::PUSHED);
         self.emit(cx, &sent, Flags::default(), pushes, Ecn::NotEct);

@@ -26,8 +26,7 @@ impl Sender {
         let head = self.board.first();
         self.resend(cx, head, RetransmitCause::Rto);
         self.rtt.back_off();
-        let at = cx.now + self.rtt.rto();
-        self.arm(TimerKind::Rto, at);
+        self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
         true
     }
 

@@ -111,7 +111,7 @@ impl Sender {
         if let Some((kind, left)) = frozen
             && !self.board.is_empty()
         {
-            self.arm(kind, cx.now + left);
+            self.arm_after(kind, cx.now, left);
         }
         self.resume(cx);
     }

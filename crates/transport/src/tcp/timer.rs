@@ -1,0 +1,122 @@
+//! When a timer fires: at the tick after the one it was set for, and the coarser the longer it
+//! runs, as on the timer wheel of Linux (kernel/time/timer.c); or exactly.
+
+use super::config::TcpConfig;
+use fadeout_core::{Span, Time};
+
+/// Buckets of a level of the wheel (`LVL_SIZE`): timers of up to one fewer steps go into it.
+const BUCKETS: u64 = 64;
+/// Each level steps eight times as far as the one below it (`LVL_CLK_SHIFT`).
+const LEVEL_SHIFT: u32 = 3;
+/// Levels (`LVL_DEPTH`, of kernels with more than 100 ticks a second).
+const LEVELS: u32 = 9;
+
+/// The clock that timers run on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TimerClock {
+    /// Length of a tick, ns; 0 when timers are exact.
+    tick: u64,
+}
+
+impl TimerClock {
+    pub(super) fn new(config: &TcpConfig) -> TimerClock {
+        let tick = config.timer_tick.as_nanos();
+        TimerClock {
+            tick: if config.timer_wheel { tick } else { 0 },
+        }
+    }
+
+    /// When a timer fires that is set at `now` to run for `after`.
+    #[inline]
+    pub(super) fn fires_at(&self, now: Time, after: Span) -> Time {
+        if self.tick == 0 {
+            return now.saturating_add(after);
+        }
+        let ticks = after.as_nanos().div_ceil(self.tick);
+        let mut expires = now.as_nanos() / self.tick + ticks;
+        let (mut level, mut reach) = (0, BUCKETS - 1);
+        while ticks >= reach && level < LEVELS - 1 {
+            reach <<= LEVEL_SHIFT;
+            level += 1;
+        }
+        let shift = level * LEVEL_SHIFT;
+        expires = ((expires >> shift) + 1) << shift;
+        Time::from_nanos(expires.saturating_mul(self.tick))
+    }
+
+    /// The number of ticks, or nanoseconds when timers are exact, from `earlier` to `now`.
+    #[inline]
+    pub(super) fn ticks_between(&self, earlier: Time, now: Time) -> u64 {
+        let tick = self.tick.max(1);
+        (now.as_nanos() / tick).saturating_sub(earlier.as_nanos() / tick)
+    }
+
+    /// `span` in whole ticks, rounded up.
+    #[inline]
+    pub(super) fn ticks(&self, span: Span) -> u64 {
+        span.as_nanos().div_ceil(self.tick.max(1))
+    }
+
+    /// The length of `ticks`.
+    #[inline]
+    pub(super) fn span(&self, ticks: u64) -> Span {
+        Span::from_nanos(ticks.saturating_mul(self.tick.max(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(tick_ms: u64, timer_wheel: bool) -> TimerClock {
+        TimerClock::new(&TcpConfig {
+            timer_tick: Span::from_millis(tick_ms),
+            timer_wheel,
+            ..TcpConfig::linux()
+        })
+    }
+
+    fn fires(clock: TimerClock, at_us: u64, after_us: u64) -> u64 {
+        let at = Time::ZERO + Span::from_micros(at_us);
+        clock.fires_at(at, Span::from_micros(after_us)).as_micros()
+    }
+
+    #[test]
+    fn a_short_timer_fires_at_the_tick_after_its_own() {
+        let hundred = clock(10, true);
+        assert_eq!(fires(hundred, 3_000, 20_000), 30_000);
+        assert_eq!(fires(hundred, 0, 20_000), 30_000);
+        assert_eq!(fires(hundred, 9_999, 20_001), 40_000);
+        assert_eq!(fires(hundred, 0, 620_000), 630_000);
+    }
+
+    #[test]
+    fn a_longer_timer_fires_at_a_multiple_of_eight_ticks_and_of_sixty_four() {
+        let thousand = clock(1, true);
+        assert_eq!(fires(thousand, 0, 63_000), 64_000);
+        assert_eq!(fires(thousand, 0, 64_000), 72_000);
+        assert_eq!(fires(thousand, 5_000, 200_000), 208_000);
+        assert_eq!(fires(thousand, 0, 503_000), 504_000);
+        assert_eq!(fires(thousand, 0, 504_000), 512_000);
+        assert_eq!(fires(thousand, 0, 1_000_000), 1_024_000);
+    }
+
+    #[test]
+    fn no_timer_is_early_or_late_by_more_than_an_eighth_and_two_ticks() {
+        let clock = clock(4, true);
+        for after in (0..200_000).step_by(97).map(Span::from_millis) {
+            let now = Time::from_nanos(after.as_nanos() * 31 % 1_000_000_007);
+            let late = clock.fires_at(now, after).since(now + after);
+            assert!(clock.fires_at(now, after) >= now + after);
+            assert!(
+                late <= after / 7 + Span::from_millis(8),
+                "{after:?}: {late:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_the_wheel_timers_are_exact() {
+        assert_eq!(fires(clock(10, false), 3_001, 20_003), 23_004);
+    }
+}
