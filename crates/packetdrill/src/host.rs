@@ -1,6 +1,8 @@
 //! The machine under test: its connection, its clock and what it put on the wire.
 
+use crate::buffer::{Limit, Limits, Progress, SendBuffer};
 use crate::settings::{EcnMode, Settings};
+use crate::socket_options::low_water;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Ecn, Flags, FlowId, NullProbe, Segment, Time};
@@ -27,6 +29,15 @@ pub(crate) struct Sent {
     pub(crate) ends_data: bool,
 }
 
+/// What a socket hands on to its connection beside the configuration of the endpoint.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Extras {
+    /// What `SO_SNDBUF` was set to.
+    pub(crate) send_buffer: Option<u64>,
+    /// What `TCP_NOTSENT_LOWAT` was set to; zero for the machine's.
+    pub(crate) low_water: u32,
+}
+
 /// One connection of the host.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -49,6 +60,11 @@ pub(crate) struct Connection {
     /// First sequence numbers as the script counts.
     pub(crate) local_isn: u32,
     pub(crate) remote_isn: u32,
+    pub(crate) buffer: SendBuffer,
+    pub(crate) limits: Limits,
+    /// When data last came and last left.
+    pub(crate) received_at: Time,
+    pub(crate) sent_at: Time,
     /// Scale of the peer's window and of our own, once both agreed.
     own_scale: Option<u8>,
     peer_scale: Option<u8>,
@@ -74,6 +90,42 @@ impl Connection {
         } else {
             0
         }
+    }
+    /// What the endpoint is at, for the send buffer.
+    pub(crate) fn progress(&self) -> Progress {
+        let info = self.endpoint.info();
+        let una = 1 + self.endpoint.acked_bytes();
+        let timestamps = if info.timestamps { 12 } else { 0 };
+        let left = info.sacked + info.lost;
+        Progress {
+            una,
+            next: (1 + self.written).saturating_sub(info.notsent_bytes),
+            cwnd: info.snd_cwnd as u64,
+            in_flight: u64::from((info.unacked + info.retrans).saturating_sub(left)),
+            window: info.snd_wnd,
+            mss: u64::from(info.snd_mss.max(1)),
+            largest_mss: u64::from(info.snd_mss + timestamps),
+        }
+    }
+    /// The buffer and the clocks of `tcp_info` follow what the endpoint did.
+    fn follow(&mut self, now: Time) {
+        let progress = self.progress();
+        self.buffer.follow(&progress);
+        let unsent = (1 + self.written).saturating_sub(progress.next);
+        let next = unsent.min(progress.mss);
+        // The congestion window is asked first.
+        let may_send = progress.in_flight < progress.cwnd;
+        let fits = progress.next + next <= progress.una + progress.window;
+        let limit = if unsent > 0 && may_send && !fits {
+            Limit::Window
+        } else if unsent == 0 && may_send && self.buffer.lacks_room() {
+            Limit::Buffer
+        } else if unsent > 0 || 1 + self.written > progress.una {
+            Limit::Busy
+        } else {
+            Limit::Nothing
+        };
+        self.limits.set(now, limit);
     }
     /// RCV.NXT without SYN and FIN.
     fn received(&self) -> u64 {
@@ -115,7 +167,13 @@ impl Host {
     }
 
     /// Opens a connection of its own, or waits for the peer's.
-    pub(crate) fn open(&mut self, config: &TcpConfig, congestion: Congestion, is_passive: bool) {
+    pub(crate) fn open(
+        &mut self,
+        config: &TcpConfig,
+        extras: &Extras,
+        congestion: Congestion,
+        is_passive: bool,
+    ) {
         let mut config = config.clone();
         config.ecn = match self.settings.ecn {
             // Linux: DCTCP always asks for it.
@@ -130,7 +188,16 @@ impl Host {
             self.settings.syns
         };
         let endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
+        let low_water = low_water(extras.low_water, self.settings.low_water);
+        let mut buffer = SendBuffer::new(self.settings.send_buffer, low_water);
+        if let Some(bytes) = extras.send_buffer {
+            buffer.fix(bytes);
+        }
         self.connection = Some(Connection {
+            buffer,
+            limits: Limits::default(),
+            received_at: self.now,
+            sent_at: self.now,
             endpoint,
             unread: 0,
             read: 0,
@@ -196,6 +263,9 @@ impl Host {
         }
         if segment.flags.has(Flags::SYN) {
             connection.peer_scale = segment.window_scale;
+        }
+        if segment.len > 0 {
+            connection.received_at = self.now;
         }
         connection
             .endpoint
@@ -269,6 +339,9 @@ impl Host {
             if segment.flags.has(Flags::SYN) {
                 connection.own_scale = segment.window_scale;
             }
+            if segment.len > 0 {
+                connection.sent_at = self.now;
+            }
             let end = segment.seq + u64::from(segment.len);
             self.wire.push_back(Sent {
                 at: self.now,
@@ -284,6 +357,9 @@ impl Host {
             match event {
                 AppEvent::Established => {
                     connection.is_established = true;
+                    connection.received_at = self.now;
+                    let progress = connection.progress();
+                    connection.buffer.on_established(&progress);
                     self.may_accept |= connection.is_passive;
                 }
                 AppEvent::PeerClosed => connection.peer_closed = true,
@@ -292,5 +368,6 @@ impl Host {
             }
         }
         self.out.clear();
+        connection.follow(self.now);
     }
 }

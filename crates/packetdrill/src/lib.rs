@@ -5,6 +5,7 @@
 //! says what is supported. A script is parsed whole (`parse`) before it runs (`runner`):
 //! the `host` is the machine under test, `sockets` its system calls.
 
+mod buffer;
 mod code;
 mod compare;
 mod cursor;
@@ -20,6 +21,7 @@ mod runner;
 mod script;
 mod settings;
 mod shell;
+mod socket_options;
 mod sockets;
 mod state;
 

@@ -145,7 +145,8 @@ impl<'a> Runner<'a> {
             }
             Action::Code(statements) => {
                 let connection = self.host.connection.as_ref();
-                let state = |name: &str| state::value(connection, name);
+                let now = self.host.now;
+                let state = |name: &str| state::value(connection, now, name);
                 let mut scope = Scope {
                     is_connected: self.sockets.has_connection(),
                     state: &state,
@@ -265,14 +266,15 @@ impl<'a> Runner<'a> {
         let is_over = matches!(state, ConnectionState::Closed | ConnectionState::TimeWait);
         if is_first
             && is_over
-            && let Some((config, name)) = self.sockets.listener()
+            && let Some(listener) = self.sockets.listener()
         {
             if spec.len > 0 {
                 return Err(Problem::unsupported(line, "data on a SYN is not supported"));
             }
-            let congestion = Host::congestion(name)
+            let congestion = Host::congestion(&listener.congestion)
                 .expect("names of congestion controls are checked when they are set");
-            self.host.open(config, congestion, true);
+            self.host
+                .open(&listener.config, &listener.extras, congestion, true);
         }
         if is_syn && let Some(connection) = &mut self.host.connection {
             connection.remote_isn = spec.seq;

@@ -27,6 +27,10 @@ pub(crate) struct Settings {
     pub(crate) tolerance: Span,
     /// Length of a timestamp tick, if it is to be checked.
     pub(crate) timestamp_tick: Option<Span>,
+    /// Memory of a send buffer at first and at most, bytes (`tcp_wmem`).
+    pub(crate) send_buffer: (u64, u64),
+    /// Unsent bytes below which more may be written (`tcp_notsent_lowat`).
+    pub(crate) low_water: u64,
     mtu: u32,
     ip_header: u32,
 }
@@ -34,6 +38,8 @@ pub(crate) struct Settings {
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 const TCP_HEADER: u32 = 20;
+/// What `tcp_notsent_lowat` is for no limit.
+const UNLIMITED: u64 = u32::MAX as u64;
 
 impl Settings {
     /// Linux 6.12 without any assignment.
@@ -50,6 +56,8 @@ impl Settings {
             syn_acks: 6,
             tolerance: Span::from_micros(4_000),
             timestamp_tick: None,
+            send_buffer: (16 << 10, 4 << 20),
+            low_water: UNLIMITED,
             mtu: 1500,
             ip_header: IPV4_HEADER,
         }
@@ -60,6 +68,8 @@ impl Settings {
         self.ecn = EcnMode::Never;
         self.congestion = "cubic".to_owned();
         self.syns = 6;
+        self.send_buffer = (256 << 10, 4 << 20);
+        self.low_water = UNLIMITED;
         let config = &mut self.config;
         config.slow_start_after_idle = false;
         config.receive_window = ReceiveWindow::Autotuned {
@@ -180,7 +190,7 @@ impl Settings {
                     let message = "the command `false` fails";
                     return Err(Problem::failed(line, message).between("exit status 0", "1"));
                 }
-                "ethtool" | "nstat" | "ss" | "netstat" | "cat" | "echo" | "true" | "rm"
+                "dd" | "ethtool" | "nstat" | "ss" | "netstat" | "cat" | "echo" | "true" | "rm"
                 | "ulimit" => Ok(()),
                 _ if base.starts_with("sysctl_restore") => Ok(()),
                 _ => Err(format!("the command `{}`", words.join(" "))),
@@ -274,12 +284,16 @@ impl Settings {
             value.clone_into(&mut self.congestion);
             return Ok(());
         }
-        if name == "tcp_rmem" {
+        if name == "tcp_rmem" || name == "tcp_wmem" {
             let sizes = value.split_whitespace().map(str::parse::<u64>);
             let sizes: Result<Vec<u64>, _> = sizes.collect();
-            let Ok([_, _, largest]) = sizes.as_deref() else {
+            let Ok([_, first, largest]) = sizes.as_deref() else {
                 return Err(format!("`{name}` of `{value}` (it takes three sizes)"));
             };
+            if name == "tcp_wmem" {
+                self.send_buffer = (*first, *largest);
+                return Ok(());
+            }
             self.config.receive_window = ReceiveWindow::Autotuned {
                 max_bytes: (largest / 2).clamp(1_000, 1 << 30),
             };
@@ -323,6 +337,7 @@ impl Settings {
             "tcp_min_tso_segs" => config.minimum_burst = number.clamp(1, 64),
             "tcp_tso_win_divisor" => config.burst_window_divisor = number.max(1),
             "tcp_reordering" => config.duplicate_threshold = number.clamp(1, 300),
+            "tcp_notsent_lowat" => self.low_water = u64::from(number),
             "tcp_retries2" => config.maximum_retries = number.clamp(1, 100),
             "tcp_syn_retries" => self.syns = number.min(20) + 1,
             "tcp_synack_retries" => self.syn_acks = number.min(20) + 1,
@@ -360,15 +375,13 @@ fn is_without_effect(name: &str, value: &str) -> bool {
         | "tcp_pacing_ca_ratio"
         | "tcp_autocorking"
         | "tcp_invalid_ratelimit"
-        | "tcp_challenge_ack_limit"
-        | "tcp_wmem" => true,
+        | "tcp_challenge_ack_limit" => true,
         // Fast Open changes nothing for a connection that does not use it.
         "tcp_fastopen" | "tcp_fastopen_key" | "tcp_fastopen_blackhole_timeout_sec" => true,
         "tcp_fack" | "tcp_mtu_probing" | "tcp_workaround_signed_windows" => value == "0",
         "tcp_dsack" | "tcp_syncookies" | "tcp_ecn_fallback" => value == "1",
         "tcp_adv_win_scale" => value == "1",
         "tcp_app_win" => value == "31",
-        "tcp_notsent_lowat" => value == "4294967295",
         _ => false,
     }
 }

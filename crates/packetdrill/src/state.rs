@@ -1,7 +1,8 @@
 //! The names that a snippet may look at: fields of `struct tcp_info` and their constants.
 
+use crate::buffer::Limit;
 use crate::host::Connection;
-use fadeout_core::Span;
+use fadeout_core::{Span, Time};
 use fadeout_transport::congestion::RecoveryState;
 use fadeout_transport::tcp::ConnectionState;
 
@@ -14,8 +15,8 @@ const OPTION_WINDOW_SCALE: i64 = 4;
 const OPTION_ECN: i64 = 8;
 
 /// The value of `name`; `None` when there is no such name here.
-pub(crate) fn value(connection: Option<&Connection>, name: &str) -> Option<i64> {
-    constant(name).or_else(|| field(connection?, name))
+pub(crate) fn value(connection: Option<&Connection>, now: Time, name: &str) -> Option<i64> {
+    constant(name).or_else(|| field(connection?, now, name))
 }
 
 fn constant(name: &str) -> Option<i64> {
@@ -45,7 +46,7 @@ fn constant(name: &str) -> Option<i64> {
     })
 }
 
-fn field(connection: &Connection, name: &str) -> Option<i64> {
+fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
     let info = connection.endpoint.info();
     let micros = |span: Span| span.as_micros() as i64;
     Some(match name {
@@ -94,6 +95,12 @@ fn field(connection: &Connection, name: &str) -> Option<i64> {
         "tcpi_bytes_received" => (connection.read + connection.unread) as i64,
         "tcpi_notsent_bytes" => info.notsent_bytes as i64,
         "tcpi_data_segs_out" => info.data_segs_out as i64,
+        "tcpi_last_data_recv" => now.since(connection.received_at).as_millis() as i64,
+        "tcpi_last_data_sent" => now.since(connection.sent_at).as_millis() as i64,
+        "tcpi_busy_time" => connection.limits.spent(now, Limit::Busy) as i64,
+        "tcpi_rwnd_limited" => connection.limits.spent(now, Limit::Window) as i64,
+        "tcpi_sndbuf_limited" => connection.limits.spent(now, Limit::Buffer) as i64,
+        "tcpi_rcv_mss" => i64::from(connection.endpoint.peer_mss()),
         "tcpi_pacing_rate" => (info.pacing_rate.as_bits_per_sec() / 8) as i64,
         _ => return None,
     })

@@ -264,6 +264,10 @@ impl TcpEndpoint {
     pub fn acked_bytes(&self) -> u64 {
         self.sender.snd_una().saturating_sub(1)
     }
+    /// Payload of what this end takes for the peer's full segments (Linux `tcpi_rcv_mss`), bytes.
+    pub fn peer_mss(&self) -> u32 {
+        self.receiver.peer_mss()
+    }
     /// A snapshot of the connection's state.
     pub fn info(&self) -> TcpInfo {
         self.sender.info()

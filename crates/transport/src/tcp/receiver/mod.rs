@@ -450,6 +450,10 @@ impl Receiver {
     pub(super) fn rtt(&self) -> Option<Span> {
         self.window.rtt()
     }
+    /// Payload of what is taken for the peer's full segments.
+    pub(super) fn peer_mss(&self) -> u32 {
+        self.peer_mss
+    }
     pub(super) fn ts_recent(&self) -> u32 {
         self.ts_recent
     }
