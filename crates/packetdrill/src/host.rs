@@ -1,6 +1,7 @@
 //! The machine under test: its connection, its clock and what it put on the wire.
 
 use crate::buffer::{Limit, Limits, Progress, SendBuffer};
+use crate::fast_open::{Cache, Cookie, Wishes};
 use crate::settings::{EcnMode, Settings};
 use crate::socket_options::low_water;
 use fadeout_core::random::Stream;
@@ -27,6 +28,8 @@ pub(crate) struct Sent {
     pub(crate) ecn: Ecn,
     /// Whether its PSH is the end of what was written, not only of a burst.
     pub(crate) ends_data: bool,
+    /// What it carries for Fast Open.
+    pub(crate) cookie: Option<Cookie>,
 }
 
 /// What a socket hands on to its connection beside the configuration of the endpoint.
@@ -36,6 +39,24 @@ pub(crate) struct Extras {
     pub(crate) send_buffer: Option<u64>,
     /// What `TCP_NOTSENT_LOWAT` was set to; zero for the machine's.
     pub(crate) low_water: u32,
+    /// SYNs sent at most (`TCP_SYNCNT`).
+    pub(crate) syns: Option<u32>,
+    pub(crate) fast_open: Wishes,
+}
+
+/// How a connection begins.
+#[derive(Debug)]
+pub(crate) struct Opening<'a> {
+    pub(crate) config: &'a TcpConfig,
+    pub(crate) extras: &'a Extras,
+    pub(crate) congestion: Congestion,
+    pub(crate) is_passive: bool,
+    /// By Fast Open: bytes that the SYN has room for.
+    pub(crate) fast: Option<u32>,
+    /// What the first SYN or SYN-ACK carries for it.
+    pub(crate) cookie: Option<Cookie>,
+    /// Bytes that are written already.
+    pub(crate) written: u64,
 }
 
 /// One connection of the host.
@@ -50,11 +71,19 @@ pub(crate) struct Connection {
     pub(crate) written: u64,
     pub(crate) peer_closed: bool,
     pub(crate) is_established: bool,
+    /// The peer opened it by Fast Open: it is there before the handshake is complete.
+    pub(crate) is_early: bool,
     /// The socket is closed: data that arrives is answered with a reset.
     pub(crate) is_released: bool,
     /// Why the connection broke, until the application hears of it.
     pub(crate) error: Option<&'static str>,
     pub(crate) is_passive: bool,
+    /// What the next SYN carries for Fast Open, and what the first did.
+    cookie: Option<Cookie>,
+    asked: Option<Cookie>,
+    /// Fast Open was asked for, and how often a SYN left.
+    is_fast: bool,
+    syns: u32,
     /// The largest segment that it said it takes.
     pub(crate) advertised_mss: u32,
     /// First sequence numbers as the script counts.
@@ -142,6 +171,10 @@ pub(crate) struct Host {
     pub(crate) connection: Option<Connection>,
     /// What is on the wire and not yet looked at.
     pub(crate) wire: VecDeque<Sent>,
+    /// What is remembered of the peer for Fast Open.
+    pub(crate) cache: Cache,
+    /// A socket began to listen after the connection was opened: a SYN is for it.
+    pub(crate) listens_anew: bool,
     /// A connection was established by the peer and waits to be accepted.
     pub(crate) may_accept: bool,
     /// The script goes beyond what it may ask.
@@ -158,6 +191,8 @@ impl Host {
             settings: Settings::linux(),
             connection: None,
             wire: VecDeque::new(),
+            cache: Cache::default(),
+            listens_anew: false,
             may_accept: false,
             is_exhausted: false,
             out: Outbox::default(),
@@ -167,13 +202,19 @@ impl Host {
     }
 
     /// Opens a connection of its own, or waits for the peer's.
-    pub(crate) fn open(
-        &mut self,
-        config: &TcpConfig,
-        extras: &Extras,
-        congestion: Congestion,
-        is_passive: bool,
-    ) {
+    pub(crate) fn open(&mut self, opening: Opening<'_>) {
+        // Segments of an old connection are nothing to the script any more.
+        self.wire.clear();
+        self.may_accept = false;
+        self.listens_anew &= !opening.is_passive;
+        let Opening {
+            config,
+            extras,
+            congestion,
+            is_passive,
+            fast,
+            ..
+        } = opening;
         let mut config = config.clone();
         config.ecn = match self.settings.ecn {
             // Linux: DCTCP always asks for it.
@@ -185,9 +226,12 @@ impl Host {
         config.maximum_syns = if is_passive {
             self.settings.syn_acks
         } else {
-            self.settings.syns
+            extras.syns.unwrap_or(self.settings.syns)
         };
-        let endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
+        let mut endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
+        if let Some(room) = fast {
+            endpoint.open_fast(room);
+        }
         let low_water = low_water(extras.low_water, self.settings.low_water);
         let mut buffer = SendBuffer::new(self.settings.send_buffer, low_water);
         if let Some(bytes) = extras.send_buffer {
@@ -204,9 +248,14 @@ impl Host {
             written: 0,
             peer_closed: false,
             is_established: false,
+            is_early: is_passive && fast.is_some(),
             is_released: false,
             error: None,
             is_passive,
+            cookie: opening.cookie,
+            asked: opening.cookie,
+            is_fast: fast.is_some(),
+            syns: 0,
             advertised_mss: config.mss,
             local_isn: 0,
             remote_isn: 0,
@@ -214,6 +263,9 @@ impl Host {
             peer_scale: None,
         });
         self.command(AppCommand::PauseReading);
+        if opening.written > 0 {
+            self.command(AppCommand::Write(Bytes(opening.written)));
+        }
         self.command(if is_passive {
             AppCommand::Listen
         } else {
@@ -244,7 +296,7 @@ impl Host {
     }
 
     /// A segment arrives, in the endpoint's numbers.
-    pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn) {
+    pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn, cookie: Option<Cookie>) {
         let Some(connection) = &mut self.connection else {
             self.refuse(segment);
             return;
@@ -274,7 +326,25 @@ impl Host {
             ConnectionState::SynSent => "ECONNREFUSED",
             _ => "ECONNRESET",
         };
+        let is_open = !matches!(
+            connection.endpoint.state(),
+            ConnectionState::SynSent | ConnectionState::Closed
+        );
+        if state == ConnectionState::SynSent && is_open && connection.is_fast {
+            // Without the option segments are small (RFC 9293 section 3.7.1).
+            let mss = if segment.mss == 0 { 536 } else { segment.mss };
+            let was_lost = connection.syns > 1;
+            self.cache
+                .learn(u32::from(mss), cookie, connection.asked, was_lost);
+        }
         self.collect(error);
+        if let Some(connection) = &mut self.connection
+            && state == ConnectionState::Listen
+            && connection.is_early
+        {
+            connection.is_established = true;
+            self.may_accept = true;
+        }
     }
 
     /// Answers a segment of no connection with a reset.
@@ -300,6 +370,7 @@ impl Host {
             segment: answer,
             ecn: Ecn::NotEct,
             ends_data: false,
+            cookie: None,
         });
     }
 
@@ -336,8 +407,11 @@ impl Host {
         };
         for outgoing in &self.out.segments {
             let segment = outgoing.segment;
+            let mut cookie = None;
             if segment.flags.has(Flags::SYN) {
                 connection.own_scale = segment.window_scale;
+                connection.syns += 1;
+                cookie = connection.cookie.take();
             }
             if segment.len > 0 {
                 connection.sent_at = self.now;
@@ -348,6 +422,7 @@ impl Host {
                 segment,
                 ecn: outgoing.ecn,
                 ends_data: end == 1 + connection.written,
+                cookie,
             });
         }
         self.sent += self.out.segments.len();
@@ -360,7 +435,7 @@ impl Host {
                     connection.received_at = self.now;
                     let progress = connection.progress();
                     connection.buffer.on_established(&progress);
-                    self.may_accept |= connection.is_passive;
+                    self.may_accept |= connection.is_passive && !connection.is_early;
                 }
                 AppEvent::PeerClosed => connection.peer_closed = true,
                 AppEvent::Aborted => connection.error = Some(error),

@@ -1,6 +1,7 @@
 //! TCP options: as a script writes them, and as Linux lays them out.
 
 use crate::cursor::Cursor;
+use crate::fast_open::Cookie;
 use crate::problem::Problem;
 use fadeout_core::{Flags, MAX_SACK_BLOCKS, Segment};
 use std::fmt;
@@ -21,6 +22,8 @@ pub(crate) enum TcpOption {
     /// Value and echo.
     Timestamps(u32, u32),
     Sack(Vec<(u32, u32)>),
+    /// Cookie of Fast Open, and whether in the option for experiments.
+    FastOpen(Vec<u8>, bool),
 }
 
 impl TcpOption {
@@ -33,6 +36,8 @@ impl TcpOption {
             TcpOption::SackPermitted => 2,
             TcpOption::Timestamps(..) => 10,
             TcpOption::Sack(blocks) => 2 + 8 * blocks.len(),
+            TcpOption::FastOpen(cookie, false) => 2 + cookie.len(),
+            TcpOption::FastOpen(cookie, true) => 4 + cookie.len(),
         }
     }
 }
@@ -67,6 +72,27 @@ impl Options {
             list.extend([Nop, Nop, TcpOption::Sack(blocks.collect())]);
         }
         Options(list)
+    }
+
+    /// Adds the option of Fast Open, which stands last, with its padding.
+    pub(crate) fn with_fast_open(mut self, cookie: Cookie) -> Options {
+        let content = cookie.content().to_vec();
+        let option = TcpOption::FastOpen(content, cookie.is_experimental);
+        self.0.push(option);
+        while !self.len().is_multiple_of(4) {
+            self.0.push(TcpOption::NoOperation);
+        }
+        self
+    }
+
+    /// What the segment carries for Fast Open.
+    pub(crate) fn fast_open(&self) -> Option<Cookie> {
+        self.0.iter().find_map(|option| match option {
+            TcpOption::FastOpen(cookie, is_experimental) => {
+                Cookie::received(cookie, *is_experimental)
+            }
+            _ => None,
+        })
     }
 
     /// Reads the list up to `>`; `None` for `<...>`, which stands for any options.
@@ -136,7 +162,7 @@ impl Options {
     pub(crate) fn fill(&self, segment: &mut Segment, number: impl Fn(u32) -> u64) {
         for option in &self.0 {
             match option {
-                TcpOption::NoOperation => {}
+                TcpOption::NoOperation | TcpOption::FastOpen(..) => {}
                 // RFC 9293 section 3.2: what follows is padding.
                 TcpOption::EndOfList => return,
                 TcpOption::Mss(mss) => segment.mss = *mss,
@@ -181,6 +207,13 @@ impl fmt::Display for Options {
                 TcpOption::WindowScale(scale) => write!(f, "wscale {scale}"),
                 TcpOption::SackPermitted => f.write_str("sackOK"),
                 TcpOption::Timestamps(value, echo) => write!(f, "TS val {value} ecr {echo}"),
+                TcpOption::FastOpen(cookie, is_experimental) => {
+                    f.write_str(if *is_experimental { "FOEXP" } else { "FO" })?;
+                    if !cookie.is_empty() {
+                        f.write_str(" ")?;
+                    }
+                    cookie.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                }
                 TcpOption::Sack(blocks) => {
                     f.write_str("sack")?;
                     blocks
@@ -209,9 +242,8 @@ fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
             TcpOption::Timestamps(value, cursor.number("a timestamp echo")?)
         }
         "sack" => TcpOption::Sack(sack_blocks(cursor)?),
-        "FO" | "FOEXP" => {
-            return Err(Problem::unsupported(line, "TCP Fast Open is not supported"));
-        }
+        "FO" => TcpOption::FastOpen(cookie(cursor)?, false),
+        "FOEXP" => TcpOption::FastOpen(cookie(cursor)?, true),
         "md5" => return Err(Problem::unsupported(line, "TCP MD5 is not supported")),
         "ECN" | "AccECN" => {
             return Err(Problem::unsupported(line, "accurate ECN is not supported"));
@@ -226,6 +258,24 @@ fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
             return Err(Problem::unsupported(line, message));
         }
     })
+}
+
+/// A cookie in hexadecimal digits; none for a request.
+fn cookie(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, Problem> {
+    cursor.skip_space();
+    let before = cursor.clone();
+    let digits = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+    let byte = |pair: &[u8]| {
+        let text = std::str::from_utf8(pair).ok()?;
+        u8::from_str_radix(text, 16).ok()
+    };
+    let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
+    match bytes {
+        Some(bytes) if digits.len().is_multiple_of(2) => Ok(bytes),
+        _ => {
+            Err(before.expected("a cookie: pairs of hexadecimal digits, or a symbol of `--define`"))
+        }
+    }
 }
 
 fn sack_blocks(cursor: &mut Cursor<'_>) -> Result<Vec<(u32, u32)>, Problem> {

@@ -1,6 +1,7 @@
 //! Segments of the language: read from a script, and written as one.
 
 use crate::cursor::Cursor;
+use crate::fast_open::Cookie;
 use crate::options::Options;
 use crate::problem::Problem;
 use crate::script::PacketSpec;
@@ -164,7 +165,8 @@ pub(crate) struct Seen {
     /// Timestamp value in the script's clock.
     pub(crate) ts_value: u32,
     /// First sequence number that is 0 in SACK blocks of the script.
-    pub(crate) remote_isn: u32,
+    /// What it carries for Fast Open.
+    pub(crate) cookie: Option<Cookie>,
 }
 
 impl Seen {
@@ -195,8 +197,11 @@ impl Seen {
 
     /// Its options as a script would write them.
     pub(crate) fn options(&self) -> Options {
-        let number = |seq: u64| (seq as u32).wrapping_add(self.remote_isn);
-        Options::of(&self.segment, self.ts_value, number)
+        let options = Options::of(&self.segment, self.ts_value, |seq| seq as u32);
+        match self.cookie {
+            Some(cookie) => options.with_fast_open(cookie),
+            None => options,
+        }
     }
 }
 
@@ -234,7 +239,6 @@ mod tests {
             ("icmp unreachable", "ICMP"),
             ("udp (1000)", "UDP"),
             ("S 0:0(0) win 1 <mp_capable>", "Multipath"),
-            ("S 0:0(0) win 1 <FO cafe>", "Fast Open"),
             ("SEWA 0:0(0) win 1", "accurate ECN"),
             ("[tos 4] S 0:0(0)", "tos 4"),
         ] {

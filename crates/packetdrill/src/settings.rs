@@ -1,9 +1,11 @@
 //! What a script configures: `--options`, `sysctl` assignments and a few other commands.
 
+use crate::fast_open;
 use crate::problem::Problem;
 use crate::shell;
 use fadeout_core::{Rate, Span};
 use fadeout_transport::tcp::{LossRecovery, Pacing, ReceiveWindow, TcpConfig};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether ECN is negotiated (`tcp_ecn`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,13 @@ pub(crate) struct Settings {
     pub(crate) send_buffer: (u64, u64),
     /// Unsent bytes below which more may be written (`tcp_notsent_lowat`).
     pub(crate) low_water: u64,
+    /// Bits of `tcp_fastopen`, and the key of its cookies.
+    pub(crate) fast_open: u32,
+    pub(crate) fast_open_key: [u8; 16],
+    pub(crate) local_ip: IpAddr,
+    pub(crate) remote_ip: IpAddr,
+    /// What was remembered of the peer is forgotten (`ip tcp_metrics flush`).
+    pub(crate) is_forgetful: bool,
     mtu: u32,
     ip_header: u32,
 }
@@ -38,6 +47,11 @@ pub(crate) struct Settings {
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 const TCP_HEADER: u32 = 20;
+/// Addresses where a script names none: packetdrill's own.
+const LOCAL_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
+const REMOTE_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+const LOCAL_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0x0a0b, 0x17d6, 0, 0, 0, 0, 1));
+const REMOTE_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1));
 /// What `tcp_notsent_lowat` is for no limit.
 const UNLIMITED: u64 = u32::MAX as u64;
 
@@ -58,6 +72,11 @@ impl Settings {
             timestamp_tick: None,
             send_buffer: (16 << 10, 4 << 20),
             low_water: UNLIMITED,
+            fast_open: 1,
+            fast_open_key: [0; 16],
+            local_ip: LOCAL_IPV4,
+            remote_ip: REMOTE_IPV4,
+            is_forgetful: false,
             mtu: 1500,
             ip_header: IPV4_HEADER,
         }
@@ -70,11 +89,16 @@ impl Settings {
         self.syns = 6;
         self.send_buffer = (256 << 10, 4 << 20);
         self.low_water = UNLIMITED;
+        self.is_forgetful = true;
+        if let Some(key) = fast_open::key("a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4") {
+            self.fast_open_key = key;
+        }
         let config = &mut self.config;
         config.slow_start_after_idle = false;
         config.receive_window = ReceiveWindow::Autotuned {
             max_bytes: (15 << 20) / 2,
         };
+        config.initial_receive_buffer = 540_000;
         config.timestamps = true;
         config.recovery = LossRecovery::Rack;
         config.tail_loss_probe = true;
@@ -119,7 +143,10 @@ impl Settings {
             "ip_version" => {
                 self.ip_header = match value {
                     "ipv4" | "ipv4-mapped-ipv6" => IPV4_HEADER,
-                    "ipv6" => IPV6_HEADER,
+                    "ipv6" => {
+                        (self.local_ip, self.remote_ip) = (LOCAL_IPV6, REMOTE_IPV6);
+                        IPV6_HEADER
+                    }
                     _ => {
                         let message = "`--ip_version` is `ipv4`, `ipv4-mapped-ipv6` or `ipv6`";
                         return Err(Problem::invalid(line, message));
@@ -127,10 +154,20 @@ impl Settings {
                 };
                 self.config.mss = self.mtu - self.ip_header - TCP_HEADER;
             }
-            // Addresses, and how the real tool runs: none of it reaches the endpoint.
-            "local_ip"
-            | "remote_ip"
-            | "local_linux_sockaddr"
+            "local_ip" | "remote_ip" => {
+                let address = value.split('/').next().and_then(|text| text.parse().ok());
+                let Some(address) = address else {
+                    let message = format!("`--{name}` takes an IP address, not `{value}`");
+                    return Err(Problem::invalid(line, message));
+                };
+                if name == "local_ip" {
+                    self.local_ip = address;
+                } else {
+                    self.remote_ip = address;
+                }
+            }
+            // How the real tool runs: none of it reaches the endpoint.
+            "local_linux_sockaddr"
             | "gateway_ip"
             | "netmask_ip"
             | "bind_port"
@@ -147,8 +184,11 @@ impl Settings {
             | "tolerance_percent"
             | "wire_server"
             | "wire_client" => {}
-            "define" | "D" | "strict_segments" | "tcp_ts_ecr_scaled" | "so_filename"
-            | "so_flags" | "non_fatal" => return not_supported(""),
+            // Its symbols were put in before the script was read.
+            "define" => {}
+            "strict_segments" | "tcp_ts_ecr_scaled" | "so_filename" | "so_flags" | "non_fatal" => {
+                return not_supported("");
+            }
             _ => {
                 let message = format!("there is no option `--{name}`");
                 return Err(Problem::invalid(line, message));
@@ -169,6 +209,9 @@ impl Settings {
             let done = match base {
                 "defaults.sh" => {
                     self.customary();
+                    // The kernel's own tests have listeners ask for Fast Open.
+                    let is_common = words[0].ends_with("common/defaults.sh");
+                    self.fast_open = if is_common { 0x7_0403 } else { 0x3 };
                     Ok(())
                 }
                 "sysctl" | "set_sysctls.py" => {
@@ -221,6 +264,7 @@ impl Settings {
         };
         let has = |name: &str| words.iter().any(|word| word == name);
         if has("tcp_metrics") || has("flush") {
+            self.is_forgetful |= has("tcp_metrics");
             return Ok(());
         }
         let not_understood = || format!("`{}`", words.join(" "));
@@ -284,12 +328,33 @@ impl Settings {
             value.clone_into(&mut self.congestion);
             return Ok(());
         }
+        if name == "tcp_fastopen_key" {
+            let key = fast_open::key(value);
+            let wrong = || format!("`{name}` of `{value}` (it takes four words)");
+            self.fast_open_key = key.ok_or_else(wrong)?;
+            return Ok(());
+        }
+        if name == "tcp_fastopen_cookies" {
+            self.is_forgetful = true;
+            return Ok(());
+        }
+        if name == "tcp_fastopen" {
+            let bits = match value.strip_prefix("0x") {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => value.parse(),
+            };
+            self.fast_open = bits.map_err(|_| format!("`{name}` of `{value}`"))?;
+            return Ok(());
+        }
         if name == "tcp_rmem" || name == "tcp_wmem" {
             let sizes = value.split_whitespace().map(str::parse::<u64>);
             let sizes: Result<Vec<u64>, _> = sizes.collect();
             let Ok([_, first, largest]) = sizes.as_deref() else {
                 return Err(format!("`{name}` of `{value}` (it takes three sizes)"));
             };
+            if name == "tcp_rmem" {
+                self.config.initial_receive_buffer = (*first).clamp(2_304, 1 << 30);
+            }
             if name == "tcp_wmem" {
                 self.send_buffer = (*first, *largest);
                 return Ok(());
@@ -376,8 +441,7 @@ fn is_without_effect(name: &str, value: &str) -> bool {
         | "tcp_autocorking"
         | "tcp_invalid_ratelimit"
         | "tcp_challenge_ack_limit" => true,
-        // Fast Open changes nothing for a connection that does not use it.
-        "tcp_fastopen" | "tcp_fastopen_key" | "tcp_fastopen_blackhole_timeout_sec" => true,
+        "tcp_fastopen_blackhole_timeout_sec" => true,
         "tcp_fack" | "tcp_mtu_probing" | "tcp_workaround_signed_windows" => value == "0",
         "tcp_dsack" | "tcp_syncookies" | "tcp_ecn_fallback" => value == "1",
         "tcp_adv_win_scale" => value == "1",

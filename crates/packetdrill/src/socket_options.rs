@@ -1,5 +1,6 @@
 //! Socket options: `setsockopt` and `getsockopt`.
 
+use crate::fast_open;
 use crate::host::Host;
 use crate::problem::Problem;
 use crate::settings;
@@ -66,6 +67,25 @@ impl Sockets {
                     connection.buffer.set_low_water(limit);
                 }
             }
+            "TCP_FASTOPEN" => {
+                socket.extras.fast_open.queue = number.unwrap_or(0).clamp(0, 4_096) as u32
+            }
+            "TCP_FASTOPEN_CONNECT" if !fast_open::is_client(&host.settings) => {
+                return Ok(Returned::Error("EOPNOTSUPP"));
+            }
+            "TCP_FASTOPEN_CONNECT" => socket.extras.fast_open.defers = is_on,
+            "TCP_FASTOPEN_NO_COOKIE" => socket.extras.fast_open.needs_none = is_on,
+            "TCP_FASTOPEN_KEY" => {
+                let bytes = escaped(value.trim_matches('"'));
+                let Some(key) = bytes.and_then(|bytes| <[u8; 16]>::try_from(bytes).ok()) else {
+                    return Ok(Returned::Error("EINVAL"));
+                };
+                socket.extras.fast_open.key = Some(key);
+            }
+            "TCP_SYNCNT" => match number {
+                Some(count @ 1..=127) => socket.extras.syns = Some(count as u32 + 1),
+                _ => return Ok(Returned::Error("EINVAL")),
+            },
             "TCP_INQ" => socket.tells_unread = is_on,
             "TCP_QUICKACK" => {
                 if let Some(connection) = connection {
@@ -175,6 +195,14 @@ pub(crate) fn low_water(of_socket: u32, of_machine: u64) -> u64 {
         0 => of_machine,
         bytes => u64::from(bytes),
     }
+}
+
+/// The bytes of `\\xf7\\x63`.
+fn escaped(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.split("\\x").skip(1);
+    pairs
+        .map(|pair| u8::from_str_radix(pair, 16).ok())
+        .collect()
 }
 
 /// Linux's number of an error.

@@ -1,6 +1,7 @@
 //! System calls: what they do to the connection and what they return.
 
-use crate::host::{Connection, Extras, Host};
+use crate::fast_open::{self, Cookie};
+use crate::host::{Connection, Extras, Host, Opening};
 use crate::problem::Problem;
 use crate::readiness::{self, Epolls, Events, Ready};
 use crate::script::Call;
@@ -39,6 +40,26 @@ pub(crate) struct Socket {
     pub(crate) tells_unread: bool,
     /// What a write that blocks has written so far.
     writing: Option<u64>,
+    /// It connects with the first write.
+    waits_for_data: bool,
+}
+
+impl Socket {
+    /// Connects, by Fast Open with `fast` bytes of room.
+    fn begin(&mut self, host: &mut Host, fast: Option<u32>, cookie: Option<Cookie>, written: u64) {
+        let congestion = Host::congestion(&self.congestion)
+            .expect("names of congestion controls are checked when they are set");
+        self.kind = Kind::Connected;
+        host.open(Opening {
+            config: &self.config,
+            extras: &self.extras,
+            congestion,
+            is_passive: false,
+            fast,
+            cookie,
+            written,
+        });
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +167,12 @@ impl Sockets {
         match call.name.as_str() {
             "bind" => Ok(Returned::Number(0)),
             "listen" => {
-                self.socket_mut(fd).kind = Kind::Listening;
+                let backlog = request.number(1)?.clamp(0, 4_096) as u32;
+                let socket = self.socket_mut(fd);
+                socket.kind = Kind::Listening;
+                host.listens_anew = true;
+                let wishes = &mut socket.extras.fast_open;
+                wishes.queue = fast_open::queue_on_listen(&host.settings, wishes.queue, backlog);
                 Ok(Returned::Number(0))
             }
             "accept" | "accept4" => Ok(self.accept(host, &request, fd)),
@@ -199,6 +225,7 @@ impl Sockets {
             extras: Extras::default(),
             tells_unread: false,
             writing: None,
+            waits_for_data: false,
         };
         Ok(self.insert(request, socket))
     }
@@ -211,8 +238,9 @@ impl Sockets {
     }
 
     fn free_descriptor(&self, request: &Request<'_>) -> i64 {
-        let is_free = |fd: &i64| *fd >= 0 && !self.is_open(*fd);
-        let wanted = request.call.returns.filter(is_free);
+        let is_free = |fd: &i64| !self.is_open(*fd);
+        // A script's numbers are names: one that is in use gets a new meaning.
+        let wanted = request.call.returns.filter(|fd| *fd >= 0);
         wanted.unwrap_or_else(|| (3..).find(is_free).unwrap_or(3))
     }
 
@@ -272,10 +300,17 @@ impl Sockets {
         }
         let is_new = socket.kind == Kind::Fresh;
         if is_new {
-            let congestion = Host::congestion(&socket.congestion)
-                .expect("names of congestion controls are checked when they are set");
-            host.open(&socket.config, &socket.extras, congestion, false);
-            socket.kind = Kind::Connected;
+            let wishes = &socket.extras.fast_open;
+            let plan = host.cache.plan(&host.settings, wishes, socket.config.mss);
+            if socket.waits_for_data {
+                return Ok(Returned::Error("EISCONN"));
+            }
+            if wishes.defers && plan.room.is_some() {
+                socket.waits_for_data = true;
+                return Ok(Returned::Number(0));
+            }
+            let cookie = plan.option.filter(|_| wishes.defers);
+            socket.begin(host, cookie.map(|_| 0), cookie, 0);
         }
         let Some(connection) = &mut host.connection else {
             return Ok(Returned::Error("EINVAL"));
@@ -315,6 +350,9 @@ impl Sockets {
             _ => request.number(2)?,
         };
         let wanted = u64::try_from(wanted).unwrap_or(0);
+        if socket.waits_for_data {
+            return Ok(wait(socket));
+        }
         let Some(connection) = connected(host, socket) else {
             return Ok(Returned::Error("ENOTCONN"));
         };
@@ -358,7 +396,7 @@ impl Sockets {
         fd: i64,
     ) -> Result<Returned, Problem> {
         let flags_at = if request.call.name == "sendmsg" { 2 } else { 3 };
-        for name in ["MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_OOB", "MSG_EOR"] {
+        for name in ["MSG_ZEROCOPY", "MSG_OOB", "MSG_EOR"] {
             if request.has(flags_at, name) {
                 return Err(request.unsupported(name));
             }
@@ -370,6 +408,12 @@ impl Sockets {
             _ => request.number(2)?,
         };
         let bytes = u64::try_from(bytes).unwrap_or(0);
+        let is_fast = request.has(flags_at, "MSG_FASTOPEN")
+            || request.has(flags_at, "0x20000000")
+            || self.open[&fd].waits_for_data;
+        if is_fast && self.open[&fd].kind == Kind::Fresh {
+            return self.open_fast(host, request, fd, bytes, flags_at);
+        }
         let socket = self.open[&fd].clone();
         let Some(connection) = connected(host, &socket) else {
             return Ok(Returned::Error("EPIPE"));
@@ -387,6 +431,9 @@ impl Sockets {
         );
         if !is_open {
             return Ok(Returned::Error("EPIPE"));
+        }
+        if !connection.is_established && is_fast && socket.is_nonblocking {
+            return Ok(Returned::Error("EALREADY"));
         }
         if !connection.is_established {
             return Ok(wait(&socket));
@@ -419,6 +466,46 @@ impl Sockets {
             _ if blocks => Returned::Blocked,
             0 if bytes > 0 => Returned::Error("EAGAIN"),
             done => Returned::Number(done as i64),
+        })
+    }
+
+    /// Connects with what is written first, or asks for a cookie (Linux `tcp_sendmsg_fastopen`).
+    fn open_fast(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+        bytes: u64,
+        flags_at: usize,
+    ) -> Result<Returned, Problem> {
+        let has_no_address = request
+            .call
+            .arguments
+            .iter()
+            .any(|text| text == "AF_UNSPEC");
+        if !fast_open::is_client(&host.settings) || has_no_address {
+            return Ok(Returned::Error("EOPNOTSUPP"));
+        }
+        let may_wait = !self.open[&fd].is_nonblocking && !request.has(flags_at, "MSG_DONTWAIT");
+        let socket = self.socket_mut(fd);
+        let wishes = &socket.extras.fast_open;
+        let plan = host.cache.plan(&host.settings, wishes, socket.config.mss);
+        let room = plan.room.unwrap_or(0);
+        let early = u64::from(room).min(bytes);
+        let written = if may_wait { bytes } else { early };
+        if written > 0 && request.text(1)? == "NULL" {
+            return Ok(Returned::Error("EFAULT"));
+        }
+        socket.waits_for_data = false;
+        socket.begin(host, Some(room), plan.option, written);
+        self.written += written;
+        if may_wait {
+            self.socket_mut(fd).writing = Some(bytes);
+            return Ok(Returned::Blocked);
+        }
+        Ok(match early {
+            0 => Returned::Error("EINPROGRESS"),
+            early => Returned::Number(early as i64),
         })
     }
 
@@ -457,6 +544,12 @@ impl Sockets {
         let Some(connection) = &mut host.connection else {
             return;
         };
+        if socket.kind == Kind::Listening && std::mem::take(&mut host.may_accept) {
+            // Nobody will accept what waits.
+            connection.is_released = true;
+            host.command(AppCommand::Abort);
+            return;
+        }
         if socket.kind != Kind::Connected {
             return;
         }
@@ -512,6 +605,7 @@ fn readiness_of(host: &Host, socket: &Socket) -> Ready {
         (Kind::Listening, _) if host.may_accept => return idle(Events::IN),
         (Kind::Listening, _) => return idle(Events::NONE),
         (Kind::Connected, Some(connection)) => connection,
+        (Kind::Fresh, _) if socket.waits_for_data => return idle(Events::OUT),
         _ => return idle(Events::OUT.with(Events::HANG_UP)),
     };
     let state = connection.endpoint.state();

@@ -13,6 +13,7 @@ const OPTION_TIMESTAMPS: i64 = 1;
 const OPTION_SACK: i64 = 2;
 const OPTION_WINDOW_SCALE: i64 = 4;
 const OPTION_ECN: i64 = 8;
+const OPTION_SYN_DATA: i64 = 32;
 
 /// The value of `name`; `None` when there is no such name here.
 pub(crate) fn value(connection: Option<&Connection>, now: Time, name: &str) -> Option<i64> {
@@ -42,6 +43,7 @@ fn constant(name: &str) -> Option<i64> {
         "TCPI_OPT_SACK" => OPTION_SACK,
         "TCPI_OPT_WSCALE" => OPTION_WINDOW_SCALE,
         "TCPI_OPT_ECN" => OPTION_ECN,
+        "TCPI_OPT_SYN_DATA" => OPTION_SYN_DATA,
         _ => return None,
     })
 }
@@ -67,6 +69,7 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
                 | bit(info.sack, OPTION_SACK)
                 | bit(connection.is_scaled(), OPTION_WINDOW_SCALE)
                 | bit(info.ecn, OPTION_ECN)
+                | bit(connection.endpoint.has_taken_early_data(), OPTION_SYN_DATA)
         }
         "tcpi_snd_wscale" => i64::from(connection.scale_in()),
         "tcpi_rcv_wscale" => i64::from(connection.scale_out()),
@@ -89,7 +92,10 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
         "tcpi_reord_seen" => i64::from(info.reord_seen),
         "tcpi_dsack_dups" => info.dsack_dups as i64,
         // Linux counts the handshake as a delivery.
-        "tcpi_delivered" => info.delivered as i64 + i64::from(connection.is_established),
+        "tcpi_delivered" => {
+            let is_complete = connection.endpoint.state() != ConnectionState::SynReceived;
+            info.delivered as i64 + i64::from(connection.is_established && is_complete)
+        }
         "tcpi_delivered_ce" => info.delivered_ce as i64,
         "tcpi_bytes_acked" => info.bytes_acked as i64,
         "tcpi_bytes_received" => (connection.read + connection.unread) as i64,

@@ -80,6 +80,20 @@ pub struct TcpEndpoint {
     /// What the peer's SYN offered, once it came.
     offer: Offer,
     has_offer: bool,
+    early: Early,
+}
+
+/// Data on the SYN.
+///
+/// Standard: RFC 7413 §2.
+#[derive(Debug, Clone, Copy, Default)]
+struct Early {
+    is_on: bool,
+    /// Bytes that the SYN has room for, and how many it carried.
+    room: u32,
+    sent: u32,
+    /// The data was taken: the peer's by this end, or this end's by the peer.
+    is_taken: bool,
 }
 
 /// What a multipath connection looks at in a subflow.
@@ -122,7 +136,23 @@ impl TcpEndpoint {
             syns: 0,
             offer: Offer::default(),
             has_offer: false,
+            early: Early::default(),
         }
+    }
+
+    /// Opens by Fast Open: the first SYN carries up to `room` bytes of what is written by then, or,
+    /// where the peer opens, the data on its SYN is taken and this end may send before the handshake
+    /// is complete. Cookies are the caller's business.
+    ///
+    /// Standard: RFC 7413 §4.2.
+    pub fn open_fast(&mut self, room: u32) {
+        self.early.is_on = true;
+        self.early.room = room;
+    }
+
+    /// Whether data on the SYN was taken: the peer's here, or all of this end's there.
+    pub fn has_taken_early_data(&self) -> bool {
+        self.early.is_taken
     }
 
     /// Takes a command of the application.
@@ -178,7 +208,7 @@ impl TcpEndpoint {
         let mut from = out.segments.len();
         match self.state {
             ConnectionState::Closed => return,
-            ConnectionState::Listen => self.on_listen(now, segment, out),
+            ConnectionState::Listen => self.on_listen(now, segment, out, probe),
             ConnectionState::SynSent => self.on_syn_sent(now, segment, out, probe),
             _ if self.receiver.must_acknowledge_before(segment, ecn) => {
                 push_ack(&self.sender, out);
@@ -401,7 +431,7 @@ impl TcpEndpoint {
                 | ConnectionState::FinWait1
                 | ConnectionState::LastAck
                 | ConnectionState::Closing
-        )
+        ) || (self.state == ConnectionState::SynReceived && self.early.is_on)
     }
 
     fn close(&mut self, out: &mut Outbox) {
@@ -413,8 +443,8 @@ impl TcpEndpoint {
                 out.events.push(AppEvent::Closed);
             }
             // It closes once it is established.
-            ConnectionState::SynReceived => self.sender.finish(),
-            ConnectionState::Established => {
+            ConnectionState::SynReceived if !self.early.is_on => self.sender.finish(),
+            ConnectionState::Established | ConnectionState::SynReceived => {
                 self.sender.finish();
                 self.state = ConnectionState::FinWait1;
             }
@@ -473,7 +503,7 @@ impl TcpEndpoint {
             .saturating_mul(1 << (self.syns - 1).min(20));
         let clock = TimerClock::new(&self.config);
         self.syn_at = clock.fires_at(now, backoff.min(self.config.maximum_rto));
-        let is_reply = self.state == ConnectionState::SynReceived;
+        let is_reply = self.state != ConnectionState::SynSent;
         let mut flags = Flags::SYN;
         if is_reply {
             flags |= Flags::ACK;
@@ -488,9 +518,17 @@ impl TcpEndpoint {
             (true, _) => Flags::ECE,
         };
         let offers = |own: bool, peers: bool| own && (!is_reply || peers);
+        // A SYN that is sent again carries no data (RFC 7413 section 4.2.1).
+        let early = if is_reply || self.syns > 1 {
+            0
+        } else {
+            u64::from(self.early.room).min(self.sender.unsent()) as u32
+        };
+        self.early.sent = self.early.sent.max(early);
         let segment = Segment {
             seq: 0,
-            ack: u64::from(is_reply),
+            ack: if is_reply { self.receiver.next() } else { 0 },
+            len: early,
             window: self.receiver.initial_window(),
             flags,
             mss: self.config.mss as u16,
@@ -548,11 +586,70 @@ impl TcpEndpoint {
         self.receiver.on_syn(segment, answer_mss);
     }
 
-    fn on_listen(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
+    fn on_listen(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
         if segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) {
             self.take_offer(segment);
             self.state = ConnectionState::SynReceived;
+            if self.early.is_on {
+                self.agree(now, segment, None);
+                self.take_early(now, segment, out);
+            }
             self.send_syn(now, out);
+            if self.early.is_on {
+                self.sender.transmit(&mut Step { now, out, probe });
+            }
+        }
+    }
+
+    /// Takes the data on the peer's SYN or SYN-ACK, which acknowledges it or is acknowledged at once.
+    fn take_early(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
+        let data = Segment {
+            seq: 1,
+            flags: Flags(segment.flags.0 & !Flags::SYN.0),
+            ..*segment
+        };
+        if data.seq_len() == 0 {
+            return;
+        }
+        let rtt = self.sender.rtt();
+        let times = (rtt.rto(), rtt.srtt());
+        let received = self
+            .receiver
+            .on_segment(now, &data, Ecn::NotEct, times, false);
+        out.delivered_bytes += received.bytes;
+        self.receiver.on_acknowledged();
+        self.early.is_taken |= self.state == ConnectionState::SynReceived;
+        self.follow_close(received.fin, out);
+    }
+
+    /// The peer answered a SYN that may have carried data: what it did not take leaves again, with
+    /// the acknowledgment of the answer.
+    ///
+    /// Standard: RFC 7413 §4.2.2.
+    fn on_early_answer(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        self.sender.skip_acknowledged(segment.ack);
+        let sent = u64::from(self.early.sent);
+        self.early.is_taken = sent > 0 && segment.ack == 1 + sent;
+        self.take_early(now, segment, out);
+        let from = out.segments.len();
+        self.sender.transmit(&mut Step { now, out, probe });
+        if out.segments.len() == from {
+            push_ack(&self.sender, out);
+        } else if self.early.is_taken || sent == 0 {
+            // A write waited for the answer: the two ends take turns.
+            self.receiver.expect_reply();
         }
     }
 
@@ -567,24 +664,23 @@ impl TcpEndpoint {
             self.abort(out);
             return;
         }
-        let is_answer = segment.flags.has(Flags::SYN | Flags::ACK) && segment.ack == 1;
+        let is_answer = segment.flags.has(Flags::SYN | Flags::ACK)
+            && (1..=1 + u64::from(self.early.sent)).contains(&segment.ack);
         if !is_answer {
             return;
         }
         self.take_offer(segment);
         self.establish(now, segment, out, probe);
+        if self.early.is_on {
+            self.on_early_answer(now, segment, out, probe);
+            return;
+        }
         push_ack(&self.sender, out);
         self.sender.transmit(&mut Step { now, out, probe });
     }
 
-    /// The handshake is complete at this end.
-    fn establish(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        out: &mut Outbox,
-        probe: &mut impl Probe,
-    ) {
+    /// What both ends offered takes effect.
+    fn agree(&mut self, now: Time, segment: &Segment, handshake_rtt: Option<Span>) {
         let timestamps = self.config.timestamps && self.offer.timestamps;
         let mapping = if self.config.multipath {
             MptcpOption::MAPPING_LEN
@@ -600,7 +696,6 @@ impl TcpEndpoint {
             .max(1);
         let sack = self.config.recovery.uses_sack() && self.offer.sack;
         let ecn = self.ecn_in_common();
-        let is_first = self.syns <= 1;
         self.receiver
             .on_established(now, mss, timestamps, sack, ecn);
         self.sender.on_established(
@@ -611,10 +706,27 @@ impl TcpEndpoint {
                 timestamps,
                 ecn,
                 peer_window: segment.window,
-                handshake_rtt: is_first.then(|| now.since(self.syn_sent_at)),
-                syn_retransmitted: !is_first,
+                handshake_rtt,
+                syn_retransmitted: self.syns > 1,
             },
         );
+    }
+
+    /// The handshake is complete at this end.
+    fn establish(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let is_first = self.syns <= 1;
+        let handshake_rtt = is_first.then(|| now.since(self.syn_sent_at));
+        if self.early.is_on && self.state != ConnectionState::SynSent {
+            self.sender.on_early_established(now, handshake_rtt);
+        } else {
+            self.agree(now, segment, handshake_rtt);
+        }
         self.syn_at = Time::NEVER;
         self.state = if self.sender.is_finishing() {
             ConnectionState::FinWait1
@@ -663,13 +775,14 @@ impl TcpEndpoint {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
+        let was_early = self.early.is_on && self.state == ConnectionState::SynReceived;
         if self.syn_at != Time::NEVER && segment.ack >= 1 {
             self.establish(now, segment, out, probe);
         }
         self.sender.on_ack(&mut Step { now, out, probe }, segment);
         let rtt = self.sender.rtt();
         let times = (rtt.rto(), rtt.srtt());
-        let may_reply = self.state == ConnectionState::Established;
+        let may_reply = self.state == ConnectionState::Established && !was_early;
         let received = self
             .receiver
             .on_segment(now, segment, ecn, times, may_reply);

@@ -341,7 +341,17 @@ impl Receiver {
         if segment.len > 0 {
             self.policy.on_data_sent(now);
         }
-        self.acked_up_to = next;
+        self.on_acknowledged();
+    }
+
+    /// The application is likely to answer what comes: its data will carry the ACK.
+    pub(super) fn expect_reply(&mut self) {
+        self.policy.expect_reply();
+    }
+
+    /// What was received is acknowledged.
+    pub(super) fn on_acknowledged(&mut self) {
+        self.acked_up_to = self.reassembly.next();
         self.pushes = 0;
         self.policy.on_ack_sent();
     }

@@ -230,6 +230,27 @@ impl Sender {
         self.update_pacing_rate();
     }
 
+    /// The peer completed a handshake that began with data.
+    pub(super) fn on_early_established(&mut self, now: Time, handshake_rtt: Option<Span>) {
+        if let Some(rtt) = handshake_rtt {
+            self.take_rtt_sample(now, rtt, rtt);
+        }
+        self.update_pacing_rate();
+    }
+
+    /// The answer to the SYN acknowledged what it carried, up to `ack`.
+    pub(super) fn skip_acknowledged(&mut self, ack: u64) {
+        self.snd_una = ack;
+        self.snd_nxt = ack;
+        self.fack = ack;
+        self.high_seq = ack;
+    }
+
+    /// Bytes written and not sent.
+    pub(super) fn unsent(&self) -> u64 {
+        self.write_end.saturating_sub(self.snd_nxt)
+    }
+
     /// The application wrote `bytes` more; after [`Sender::finish`] that is its mistake, and
     /// nothing follows the FIN.
     pub(super) fn write(&mut self, now: Time, bytes: u64) {
@@ -441,7 +462,7 @@ impl Sender {
             delivered: self.rate.delivered,
             delivered_ce: self.rate.delivered_ce,
             bytes_acked: self.snd_una.saturating_sub(1),
-            notsent_bytes: self.write_end.saturating_sub(self.snd_nxt),
+            notsent_bytes: self.unsent(),
             data_segs_out: self.statistics.sent_segments,
             pacing_rate: self.pacer.rate,
         }

@@ -90,17 +90,13 @@ impl Sender {
         (self.snd_nxt - 1) / piece * piece + piece
     }
 
-    fn new_data(&self) -> u64 {
-        self.write_end.saturating_sub(self.snd_nxt)
-    }
-
     pub(in crate::tcp) fn has_new_data(&self) -> bool {
-        self.new_data() > 0 || (self.fin_queued && !self.fin_sent)
+        self.unsent() > 0 || (self.fin_queued && !self.fin_sent)
     }
 
     /// Whether the window has room for the next segment.
     pub(super) fn has_sendable_new_data(&self) -> bool {
-        let next = self.new_data().min(u64::from(self.window.mss));
+        let next = self.unsent().min(u64::from(self.window.mss));
         self.has_new_data() && self.snd_nxt + next <= self.window_end()
     }
 
@@ -170,7 +166,7 @@ impl Sender {
     /// Nagle: a small segment waits while another small one is outstanding. This is Minshall's
     /// rule, as Linux has it: RFC 9293 section 3.7.4 would wait for full segments too.
     fn holds_small_segment(&self) -> bool {
-        let is_small = self.new_data() < u64::from(self.window.mss) && !self.fin_queued;
+        let is_small = self.unsent() < u64::from(self.window.mss) && !self.fin_queued;
         is_small && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
@@ -179,7 +175,7 @@ impl Sender {
     fn defers(&self, now: Time, quota: u32, burst: u32) -> bool {
         let mss = u64::from(self.window.mss);
         if !self.config.tso_bursts
-            || self.new_data() <= mss
+            || self.unsent() <= mss
             || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
             || now.since(self.last_sent_at) > Span::from_millis(1)
         {
@@ -196,7 +192,7 @@ impl Sender {
         let rest_of_piece = self.piece_end() - (self.snd_nxt - 1);
         if room >= u64::from(burst) * mss
             || room >= enough
-            || room >= rest_of_piece.min(self.new_data())
+            || room >= rest_of_piece.min(self.unsent())
         {
             return false;
         }
@@ -208,15 +204,15 @@ impl Sender {
     /// PSH, as the kernel forces it on segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
         let mss = u64::from(self.window.mss);
-        let room = self.new_data().min(self.window_end() - self.snd_nxt);
+        let room = self.unsent().min(self.window_end() - self.snd_nxt);
         // A segment cut short by the receiver's window is not sent; one cut short by the end of
         // the data is.
-        let has_tail = !room.is_multiple_of(mss) && room == self.new_data();
+        let has_tail = !room.is_multiple_of(mss) && room == self.unsent();
         let whole = (room / mss) as u32 + u32::from(has_tail);
         let count = whole.min(limit).max(1);
         let mut wire = 0;
         for n in 1..=count {
-            let payload = self.new_data().min(mss) as u32;
+            let payload = self.unsent().min(mss) as u32;
             if n > 1 && self.holds_small_segment() {
                 return n - 1;
             }
@@ -257,7 +253,7 @@ impl Sender {
             self.congestion
                 .on_idle_restart(&mut self.window, cx.now, idle);
         }
-        let fin = self.fin_queued && u64::from(payload) == self.new_data();
+        let fin = self.fin_queued && u64::from(payload) == self.unsent();
         let mut sent = SentSegment {
             seq: self.snd_nxt,
             len: payload + u32::from(fin),
@@ -281,8 +277,8 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let pushes = payload > 0 && (ends_burst || self.new_data() == 0);
-        if pushes && self.new_data() == 0 {
+        let pushes = payload > 0 && (ends_burst || self.unsent() == 0);
+        if pushes && self.unsent() == 0 {
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
@@ -307,7 +303,7 @@ impl Sender {
     pub(super) fn send_one_new<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let may_send = self.has_sendable_new_data();
         if may_send {
-            let payload = self.new_data().min(u64::from(self.window.mss)) as u32;
+            let payload = self.unsent().min(u64::from(self.window.mss)) as u32;
             self.send_new_segment(cx, payload, false);
         }
         may_send
