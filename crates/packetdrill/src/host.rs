@@ -220,9 +220,16 @@ impl Host {
             // Linux: DCTCP always asks for it.
             _ if matches!(congestion, Congestion::Dctcp(_)) => tcp::EcnMode::Automatic,
             EcnMode::Always => tcp::EcnMode::Classic,
+            EcnMode::Accurate => tcp::EcnMode::Accurate,
+            EcnMode::AccurateOrClassic | EcnMode::AccurateWhenAsked if is_passive => {
+                tcp::EcnMode::Accurate
+            }
+            EcnMode::AccurateOrClassic => tcp::EcnMode::Classic,
             EcnMode::WhenAsked if is_passive => tcp::EcnMode::Classic,
-            EcnMode::WhenAsked | EcnMode::Never => tcp::EcnMode::Off,
+            EcnMode::AccurateWhenAsked | EcnMode::WhenAsked | EcnMode::Never => tcp::EcnMode::Off,
         };
+        let is_accurate = config.ecn == tcp::EcnMode::Accurate;
+        config.accurate_ecn = is_accurate.then_some(self.settings.accurate_ecn);
         config.maximum_syns = if is_passive {
             self.settings.syn_acks
         } else {

@@ -3,7 +3,7 @@
 use crate::cursor::Cursor;
 use crate::fast_open::Cookie;
 use crate::problem::Problem;
-use fadeout_core::{Flags, MAX_SACK_BLOCKS, Segment};
+use fadeout_core::{AccurateEcnOption, Flags, MAX_SACK_BLOCKS, Segment};
 use std::fmt;
 
 /// Bytes that a header has for options.
@@ -24,6 +24,7 @@ pub(crate) enum TcpOption {
     Sack(Vec<(u32, u32)>),
     /// Cookie of Fast Open, and whether in the option for experiments.
     FastOpen(Vec<u8>, bool),
+    AccurateEcn(AccurateEcnOption),
 }
 
 impl TcpOption {
@@ -36,6 +37,7 @@ impl TcpOption {
             TcpOption::SackPermitted => 2,
             TcpOption::Timestamps(..) => 10,
             TcpOption::Sack(blocks) => 2 + 8 * blocks.len(),
+            TcpOption::AccurateEcn(option) => 2 + 3 * usize::from(option.fields()),
             TcpOption::FastOpen(cookie, false) => 2 + cookie.len(),
             TcpOption::FastOpen(cookie, true) => 4 + cookie.len(),
         }
@@ -59,8 +61,16 @@ impl Options {
         match (segment.has_timestamps, segment.sack_permitted) {
             (true, true) => list.extend([TcpOption::SackPermitted, timestamps]),
             (true, false) => list.extend([Nop, Nop, timestamps]),
-            (false, true) => list.extend([Nop, Nop, TcpOption::SackPermitted]),
-            (false, false) => {}
+            (false, _) => {}
+        }
+        if segment.accurate.is_present() {
+            let option = TcpOption::AccurateEcn(segment.accurate);
+            let padding = segment.accurate.len() as usize - option.len();
+            list.push(option);
+            list.extend(std::iter::repeat_n(Nop, padding));
+        }
+        if segment.sack_permitted && !segment.has_timestamps {
+            list.extend([Nop, Nop, TcpOption::SackPermitted]);
         }
         if let Some(scale) = segment.window_scale {
             list.extend([Nop, TcpOption::WindowScale(scale)]);
@@ -168,6 +178,7 @@ impl Options {
                 TcpOption::Mss(mss) => segment.mss = *mss,
                 TcpOption::WindowScale(_) => segment.window_scale = self.window_scale(),
                 TcpOption::SackPermitted => segment.sack_permitted = true,
+                TcpOption::AccurateEcn(option) => segment.accurate = *option,
                 TcpOption::Timestamps(value, echo) => {
                     segment.has_timestamps = true;
                     segment.ts_value = *value;
@@ -207,6 +218,15 @@ impl fmt::Display for Options {
                 TcpOption::WindowScale(scale) => write!(f, "wscale {scale}"),
                 TcpOption::SackPermitted => f.write_str("sackOK"),
                 TcpOption::Timestamps(value, echo) => write!(f, "TS val {value} ecr {echo}"),
+                TcpOption::AccurateEcn(option) => {
+                    f.write_str("ECN")?;
+                    order(option.ect0_leads())
+                        .into_iter()
+                        .try_for_each(|index| match option.counter(index) {
+                            Some(counter) => write!(f, " {} {counter}", COUNTERS[index]),
+                            None => Ok(()),
+                        })
+                }
                 TcpOption::FastOpen(cookie, is_experimental) => {
                     f.write_str(if *is_experimental { "FOEXP" } else { "FO" })?;
                     if !cookie.is_empty() {
@@ -245,9 +265,7 @@ fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
         "FO" => TcpOption::FastOpen(cookie(cursor)?, false),
         "FOEXP" => TcpOption::FastOpen(cookie(cursor)?, true),
         "md5" => return Err(Problem::unsupported(line, "TCP MD5 is not supported")),
-        "ECN" | "AccECN" => {
-            return Err(Problem::unsupported(line, "accurate ECN is not supported"));
-        }
+        "ECN" => TcpOption::AccurateEcn(accurate_ecn(cursor)?),
         name if name.starts_with("mp") || name.starts_with("dss") || name.contains("addr") => {
             let message = format!("Multipath TCP (option `{name}`) is not supported");
             return Err(Problem::unsupported(line, message));
@@ -258,6 +276,30 @@ fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
             return Err(Problem::unsupported(line, message));
         }
     })
+}
+
+/// The counters of accurate ECN: bytes that came as ECT(1), CE and ECT(0).
+const COUNTERS: [&str; 3] = ["e1b", "ceb", "e0b"];
+
+/// Their order in the option.
+fn order(ect0_leads: bool) -> [usize; 3] {
+    if ect0_leads { [2, 1, 0] } else { [0, 1, 2] }
+}
+
+/// `e1b 1 ceb 0 e0b 1`, or the reverse; the last ones may be left out.
+fn accurate_ecn(cursor: &mut Cursor<'_>) -> Result<AccurateEcnOption, Problem> {
+    cursor.skip_space();
+    let ect0_leads = cursor.starts_with(COUNTERS[2]);
+    let (mut counters, mut fields) = ([0; 3], 0);
+    for index in order(ect0_leads) {
+        cursor.skip_space();
+        if !cursor.take(COUNTERS[index]) {
+            break;
+        }
+        counters[index] = cursor.number("a counter of bytes")?;
+        fields += 1;
+    }
+    Ok(AccurateEcnOption::new(counters, fields, ect0_leads))
 }
 
 /// A cookie in hexadecimal digits; none for a request.
@@ -315,6 +357,19 @@ mod tests {
         assert_eq!(options.to_string(), text);
         assert_eq!(options.timestamps(), Some((7, 8)));
         assert_eq!(options.window_scale(), Some(9));
+    }
+
+    #[test]
+    fn counters_of_accurate_ecn_are_read_in_both_orders() {
+        for text in ["<ECN e0b 1 ceb 0 e1b 7,nop>", "<ECN e1b 16777215 ceb 9>"] {
+            let options = read(&text[1..]).expect("it is right").expect("a list");
+            assert_eq!(options.to_string(), text);
+            let mut segment = Segment::default();
+            options.fill(&mut segment, u64::from);
+            let again = Options::of(&segment, 0, |seq| seq as u32);
+            assert_eq!(again.to_string(), text);
+        }
+        assert!(read("ECN ceb 1,nop>").is_err(), "no order begins with CE");
     }
 
     #[test]

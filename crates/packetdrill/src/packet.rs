@@ -133,9 +133,18 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
                 let message = "urgent data is not supported";
                 return Err(Problem::unsupported(before.line(), message));
             }
-            'A' => {
-                let message = "accurate ECN (flag A) is not supported";
-                return Err(Problem::unsupported(before.line(), message));
+            'A' => Flags::AE,
+            // The three flags of accurate ECN as a number.
+            '0'..='7' => {
+                let ace = c.to_digit(8).unwrap_or(0);
+                let bit = |value, flag| {
+                    if ace & value == 0 {
+                        Flags::default()
+                    } else {
+                        flag
+                    }
+                };
+                bit(1, Flags::ECE) | bit(2, Flags::CWR) | bit(4, Flags::AE)
             }
             _ => break,
         };
@@ -143,12 +152,8 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
         cursor.advance(1);
     }
     let ends = cursor.peek().is_none_or(char::is_whitespace);
-    if any && !ends && cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
-        let message = "accurate ECN (a number among the flags) is not supported";
-        return Err(Problem::unsupported(before.line(), message));
-    }
     if !any || !ends {
-        return Err(before.expected("flags of S, F, R, P, `.`, E and W"));
+        return Err(before.expected("flags of S, F, R, P, `.`, E, W, A and a digit"));
     }
     Ok(flags)
 }
@@ -239,7 +244,6 @@ mod tests {
             ("icmp unreachable", "ICMP"),
             ("udp (1000)", "UDP"),
             ("S 0:0(0) win 1 <mp_capable>", "Multipath"),
-            ("SEWA 0:0(0) win 1", "accurate ECN"),
             ("[tos 4] S 0:0(0)", "tos 4"),
         ] {
             let problem = read(text).expect_err("it is not supported");

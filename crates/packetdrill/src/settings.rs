@@ -4,7 +4,7 @@ use crate::fast_open;
 use crate::problem::Problem;
 use crate::shell;
 use fadeout_core::{Rate, Span};
-use fadeout_transport::tcp::{LossRecovery, Pacing, ReceiveWindow, TcpConfig};
+use fadeout_transport::tcp::{AccurateEcn, LossRecovery, Pacing, ReceiveWindow, TcpConfig};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether ECN is negotiated (`tcp_ecn`).
@@ -14,6 +14,12 @@ pub(crate) enum EcnMode {
     Always,
     /// Only when the peer asks: Linux's default.
     WhenAsked,
+    /// Accurate, both ways.
+    Accurate,
+    /// Accurate when the peer asks for it; this end asks for that of RFC 3168.
+    AccurateOrClassic,
+    /// Accurate, only when the peer asks.
+    AccurateWhenAsked,
 }
 
 /// The configuration that a new socket starts from.
@@ -22,6 +28,7 @@ pub(crate) struct Settings {
     pub(crate) config: TcpConfig,
     pub(crate) congestion: String,
     pub(crate) ecn: EcnMode,
+    pub(crate) accurate_ecn: AccurateEcn,
     /// SYNs and SYN-ACKs sent at most.
     pub(crate) syns: u32,
     pub(crate) syn_acks: u32,
@@ -66,6 +73,10 @@ impl Settings {
             config,
             congestion: "cubic".to_owned(),
             ecn: EcnMode::WhenAsked,
+            accurate_ecn: AccurateEcn {
+                sends_option: true,
+                validates: true,
+            },
             syns: 7,
             syn_acks: 6,
             tolerance: Span::from_micros(4_000),
@@ -377,9 +388,14 @@ impl Settings {
                     0 => EcnMode::Never,
                     1 => EcnMode::Always,
                     2 => EcnMode::WhenAsked,
-                    _ => return Err(format!("accurate ECN (`tcp_ecn` of {number})")),
+                    3 => EcnMode::Accurate,
+                    4 => EcnMode::AccurateOrClassic,
+                    5 => EcnMode::AccurateWhenAsked,
+                    _ => return Err(not_here()),
                 }
             }
+            "tcp_ecn_option" => self.accurate_ecn.sends_option = is_on,
+            "tcp_ecn_fallback" => self.accurate_ecn.validates = is_on,
             "tcp_sack" if is_on => {
                 if !config.recovery.uses_sack() {
                     config.recovery = LossRecovery::Rack;
@@ -443,7 +459,9 @@ fn is_without_effect(name: &str, value: &str) -> bool {
         | "tcp_challenge_ack_limit" => true,
         "tcp_fastopen_blackhole_timeout_sec" => true,
         "tcp_fack" | "tcp_mtu_probing" | "tcp_workaround_signed_windows" => value == "0",
-        "tcp_dsack" | "tcp_syncookies" | "tcp_ecn_fallback" => value == "1",
+        "tcp_dsack" | "tcp_syncookies" => value == "1",
+        // Options are sent on every segment.
+        "tcp_ecn_option_beacon" => true,
         "tcp_adv_win_scale" => value == "1",
         "tcp_app_win" => value == "31",
         _ => false,
@@ -493,7 +511,7 @@ mod tests {
                 "sysctl -q net.ipv4.tcp_shrink_window=1",
                 "tcp_shrink_window",
             ),
-            ("sysctl -q net.ipv4.tcp_ecn=3", "accurate ECN"),
+            ("sysctl -q net.ipv4.tcp_ecn=6", "tcp_ecn"),
             ("frobnicate now", "frobnicate now"),
             ("nstat | grep -q x", "pipe"),
             (

@@ -50,6 +50,7 @@ fn constant(name: &str) -> Option<i64> {
 
 fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
     let info = connection.endpoint.info();
+    let counters = connection.endpoint.accurate_counters();
     let micros = |span: Span| span.as_micros() as i64;
     Some(match name {
         "tcpi_state" => state(connection.endpoint.state()),
@@ -96,7 +97,17 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
             let is_complete = connection.endpoint.state() != ConnectionState::SynReceived;
             info.delivered as i64 + i64::from(connection.is_established && is_complete)
         }
-        "tcpi_delivered_ce" => info.delivered_ce as i64,
+        "tcpi_delivered_ce" => match counters {
+            Some((_, delivered)) => i64::from(delivered.ce),
+            None => info.delivered_ce as i64,
+        },
+        "tcpi_delivered_e1_bytes" => i64::from(counters?.1.bytes[0]),
+        "tcpi_delivered_ce_bytes" => i64::from(counters?.1.bytes[1]),
+        "tcpi_delivered_e0_bytes" => i64::from(counters?.1.bytes[2]),
+        "tcpi_received_ce" => i64::from(counters?.0.ce),
+        "tcpi_received_e1_bytes" => i64::from(counters?.0.bytes[0]),
+        "tcpi_received_ce_bytes" => i64::from(counters?.0.bytes[1]),
+        "tcpi_received_e0_bytes" => i64::from(counters?.0.bytes[2]),
         "tcpi_bytes_acked" => info.bytes_acked as i64,
         "tcpi_bytes_received" => (connection.read + connection.unread) as i64,
         "tcpi_notsent_bytes" => info.notsent_bytes as i64,

@@ -138,6 +138,15 @@ pub struct ResilienceConfig {
     pub freeze_lead_rtts: f64,
 }
 
+/// How accurate ECN stands on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccurateEcn {
+    /// Whether the option is sent (Linux `tcp_ecn_option`).
+    pub sends_option: bool,
+    /// Whether the handshake's report of the IP field is checked (Linux `tcp_ecn_fallback`).
+    pub validates: bool,
+}
+
 /// Every constant of a TCP endpoint. Built from a profile and the scenario's overrides by
 /// [`TcpConfig::new`].
 #[derive(Debug, Clone, PartialEq)]
@@ -194,6 +203,8 @@ pub struct TcpConfig {
     pub initial_receive_buffer: u64,
     /// ECN.
     pub ecn: EcnMode,
+    /// Accurate ECN by its flags and option; without it segments carry whole counts.
+    pub accurate_ecn: Option<AccurateEcn>,
     /// Schemes for failing links.
     pub resilience: ResilienceConfig,
     /// Whether small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).

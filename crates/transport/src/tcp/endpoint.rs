@@ -2,6 +2,7 @@
 //!
 //! Standard: RFC 9293.
 
+use super::accurate::{self, Accurate, AccurateCounters};
 use super::config::{EcnMode, TcpConfig};
 use super::info::TcpInfo;
 use super::outbox::{AppEvent, Outbox, Outgoing};
@@ -11,8 +12,8 @@ use super::timer::TimerClock;
 use crate::congestion::{Congestion, EcnFeedback, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
 use fadeout_core::{
-    Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, MptcpOption, Probe, Rate, RetransmitCause,
-    RetransmitRow, Segment, Span, Time,
+    AccurateEcnOption, Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, MptcpOption, Probe, Rate,
+    RetransmitCause, RetransmitRow, Segment, Span, Time,
 };
 
 /// Connection states.
@@ -81,6 +82,7 @@ pub struct TcpEndpoint {
     offer: Offer,
     has_offer: bool,
     early: Early,
+    accurate: Option<Box<Accurate>>,
 }
 
 /// Data on the SYN.
@@ -137,6 +139,7 @@ impl TcpEndpoint {
             offer: Offer::default(),
             has_offer: false,
             early: Early::default(),
+            accurate: config.accurate_ecn.map(Accurate::new).map(Box::new),
         }
     }
 
@@ -206,6 +209,12 @@ impl TcpEndpoint {
         probe: &mut impl Probe,
     ) {
         let mut from = out.segments.len();
+        let decoded;
+        let mut segment = segment;
+        if self.accurate.is_some() {
+            decoded = self.decode_accurate(segment, ecn);
+            segment = &decoded;
+        }
         match self.state {
             ConnectionState::Closed => return,
             ConnectionState::Listen => self.on_listen(now, segment, out, probe),
@@ -411,6 +420,43 @@ impl TcpEndpoint {
         }
     }
 
+    /// Takes what `segment` tells by accurate ECN, and writes the whole count of marks into it.
+    #[cold]
+    fn decode_accurate(&mut self, segment: &Segment, ecn: Ecn) -> Segment {
+        let mut decoded = *segment;
+        let Some(accurate) = &mut self.accurate else {
+            return decoded;
+        };
+        let is_syn = segment.flags.has(Flags::SYN);
+        let is_ack = segment.flags.has(Flags::ACK);
+        match self.state {
+            ConnectionState::Closed => {}
+            ConnectionState::Listen if is_syn => accurate.on_syn(segment, ecn, true),
+            ConnectionState::SynReceived if is_syn => accurate.on_syn(segment, ecn, false),
+            ConnectionState::SynSent if is_syn && is_ack => {
+                accurate.on_syn_ack(segment, ecn, true);
+            }
+            ConnectionState::Listen | ConnectionState::SynSent => {}
+            _ if is_syn => accurate.on_syn_ack(segment, ecn, false),
+            ConnectionState::SynReceived if is_ack => {
+                accurate.on_third_ack(segment);
+                accurate.on_received(segment, ecn);
+            }
+            _ => {
+                accurate.on_received(segment, ecn);
+                let delivery = self.sender.preview_delivery(segment);
+                decoded.ce_packets = accurate.on_ack(segment, &delivery);
+            }
+        }
+        decoded
+    }
+
+    /// Counters of accurate ECN: what came, and what the peer says came there.
+    pub fn accurate_counters(&self) -> Option<(AccurateCounters, AccurateCounters)> {
+        let accurate = self.accurate.as_ref()?;
+        Some((accurate.received(), accurate.delivered()))
+    }
+
     /// What both ends can do; this end's own wish before the peer's SYN. DCTCP cannot be told
     /// from classic ECN in a handshake.
     fn ecn_in_common(&self) -> EcnFeedback {
@@ -510,7 +556,13 @@ impl TcpEndpoint {
         }
         // RFC 3168 section 6.1.1: the SYN sets two flags, the SYN-ACK only ECE. RFC 9768 section
         // 3.1.1: the SYN sets all three, and CWR alone says that nothing was marked so far.
-        flags |= match (is_reply, self.ecn_in_common()) {
+        let common = self.ecn_in_common();
+        let accurate = self
+            .accurate
+            .as_ref()
+            .filter(|_| common == EcnFeedback::Accurate);
+        flags |= match (is_reply, common) {
+            _ if let Some(accurate) = accurate => accurate.syn_flags(!is_reply, self.syns),
             (_, EcnFeedback::None) => Flags::default(),
             (false, EcnFeedback::Accurate) => Flags::AE | Flags::ECE | Flags::CWR,
             (false, _) => Flags::ECE | Flags::CWR,
@@ -537,6 +589,11 @@ impl TcpEndpoint {
             sack_permitted: offers(self.config.recovery.uses_sack(), self.offer.sack),
             has_timestamps: offers(self.config.timestamps, self.offer.timestamps),
             ts_value: now.as_millis() as u32,
+            accurate: accurate
+                .filter(|_| is_reply)
+                .map_or_else(AccurateEcnOption::default, |accurate| {
+                    accurate.syn_option(self.syns)
+                }),
             ..Segment::default()
         };
         out.segments.push(Outgoing {
@@ -569,7 +626,14 @@ impl TcpEndpoint {
             },
             timestamps: segment.has_timestamps,
             sack: segment.sack_permitted,
-            ecn: offered_ecn(segment),
+            ecn: if self.accurate.is_some()
+                && segment.flags.has(Flags::ACK)
+                && accurate::is_agreed_by(segment)
+            {
+                EcnFeedback::Accurate
+            } else {
+                offered_ecn(segment)
+            },
             window_scaling: segment.window_scale.is_some(),
         };
         if !(self.config.window_scaling && self.offer.window_scaling) {
@@ -682,12 +746,19 @@ impl TcpEndpoint {
     /// What both ends offered takes effect.
     fn agree(&mut self, now: Time, segment: &Segment, handshake_rtt: Option<Span>) {
         let timestamps = self.config.timestamps && self.offer.timestamps;
+        let ecn = self.ecn_in_common();
         let mapping = if self.config.multipath {
             MptcpOption::MAPPING_LEN
         } else {
             0
         };
-        let options = mapping + if timestamps { 12 } else { 0 };
+        let mut options = mapping + if timestamps { 12 } else { 0 };
+        if let Some(accurate) = &mut self.accurate
+            && ecn == EcnFeedback::Accurate
+        {
+            accurate.agree();
+            options += accurate.room();
+        }
         let mss = self
             .config
             .mss
@@ -695,7 +766,6 @@ impl TcpEndpoint {
             .saturating_sub(options)
             .max(1);
         let sack = self.config.recovery.uses_sack() && self.offer.sack;
-        let ecn = self.ecn_in_common();
         self.receiver
             .on_established(now, mss, timestamps, sack, ecn);
         self.sender.on_established(
@@ -826,6 +896,9 @@ impl TcpEndpoint {
         for outgoing in &mut out.segments[from..] {
             if !outgoing.segment.flags.has(Flags::SYN) {
                 self.receiver.stamp(now, &mut outgoing.segment);
+                if let Some(accurate) = &mut self.accurate {
+                    accurate.stamp(&mut outgoing.segment, &mut outgoing.ecn);
+                }
             } else if outgoing.segment.flags.has(Flags::ACK) {
                 outgoing.segment.ts_echo = self.receiver.ts_recent();
             }

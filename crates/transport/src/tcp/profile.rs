@@ -282,6 +282,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         receive_window: ReceiveWindow::Fixed { bytes: 16 << 20 },
         initial_receive_buffer: 131_072,
         ecn: EcnMode::Automatic,
+        accurate_ecn: None,
         resilience: ResilienceConfig {
             loss: LossResponse::Standard,
             outage: OutageResponse::None,

@@ -28,6 +28,7 @@ mod transmit;
 mod undo;
 mod usage;
 
+use super::accurate::Delivery;
 use super::config::TcpConfig;
 use super::info::TcpInfo;
 use super::outbox::Outbox;
@@ -36,7 +37,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::timer::TimerClock;
 use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
-use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Span, Time};
+use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time};
 
 /// What every step of the sender is given.
 pub(super) struct Step<'a, P> {
@@ -244,6 +245,26 @@ impl Sender {
         self.snd_nxt = ack;
         self.fack = ack;
         self.high_seq = ack;
+    }
+
+    /// What an ACK is about to deliver, in whole segments.
+    pub(super) fn preview_delivery(&self, segment: &Segment) -> Delivery {
+        let mss = u64::from(self.window.mss.max(1));
+        let acked = segment.ack.min(self.snd_nxt).saturating_sub(self.snd_una);
+        let sacked: u64 = segment
+            .sack
+            .as_slice()
+            .iter()
+            .map(|block| block.end.saturating_sub(block.start.max(segment.ack)))
+            .sum();
+        let known = u64::from(self.board.sacked_out) * mss;
+        let bytes = (acked + sacked).saturating_sub(known);
+        Delivery {
+            packets: bytes.div_ceil(mss) as u32,
+            bytes,
+            is_progress: bytes > 0,
+            mss: self.window.mss,
+        }
     }
 
     /// Bytes written and not sent.
