@@ -69,6 +69,8 @@ pub(crate) struct Connection {
     pub(crate) read: u64,
     /// Written so far.
     pub(crate) written: u64,
+    /// The last write said that more follows (`MSG_MORE`).
+    pub(crate) has_more: bool,
     pub(crate) peer_closed: bool,
     pub(crate) is_established: bool,
     /// The peer opened it by Fast Open: it is there before the handshake is complete.
@@ -253,6 +255,7 @@ impl Host {
             unread: 0,
             read: 0,
             written: 0,
+            has_more: false,
             peer_closed: false,
             is_established: false,
             is_early: is_passive && fast.is_some(),
@@ -428,7 +431,7 @@ impl Host {
                 at: self.now,
                 segment,
                 ecn: outgoing.ecn,
-                ends_data: end == 1 + connection.written,
+                ends_data: end == 1 + connection.written && !connection.has_more,
                 cookie,
             });
         }

@@ -59,6 +59,8 @@ const LOCAL_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
 const REMOTE_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const LOCAL_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0x0a0b, 0x17d6, 0, 0, 0, 0, 1));
 const REMOTE_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1));
+/// Linux's `tcp_syn_linear_timeouts`.
+const LINEAR_SYNS: u32 = 4;
 /// What `tcp_notsent_lowat` is for no limit.
 const UNLIMITED: u64 = u32::MAX as u64;
 
@@ -67,6 +69,9 @@ impl Settings {
     pub(crate) fn linux() -> Settings {
         let config = TcpConfig {
             nagle: true,
+            linear_syns: LINEAR_SYNS,
+            free_fin: true,
+            timer_wheel: false,
             ..TcpConfig::linux()
         };
         Settings {
@@ -77,7 +82,7 @@ impl Settings {
                 sends_option: true,
                 validates: true,
             },
-            syns: 7,
+            syns: 7 + LINEAR_SYNS,
             syn_acks: 6,
             tolerance: Span::from_micros(4_000),
             timestamp_tick: None,
@@ -97,7 +102,7 @@ impl Settings {
     fn customary(&mut self) {
         self.ecn = EcnMode::Never;
         self.congestion = "cubic".to_owned();
-        self.syns = 6;
+        self.syns = 6 + LINEAR_SYNS;
         self.send_buffer = (256 << 10, 4 << 20);
         self.low_water = UNLIMITED;
         self.is_forgetful = true;
@@ -420,7 +425,11 @@ impl Settings {
             "tcp_reordering" => config.duplicate_threshold = number.clamp(1, 300),
             "tcp_notsent_lowat" => self.low_water = u64::from(number),
             "tcp_retries2" => config.maximum_retries = number.clamp(1, 100),
-            "tcp_syn_retries" => self.syns = number.min(20) + 1,
+            "tcp_syn_retries" => self.syns = number.min(20) + 1 + config.linear_syns,
+            "tcp_syn_linear_timeouts" => {
+                self.syns = self.syns - config.linear_syns + number.min(20);
+                config.linear_syns = number.min(20);
+            }
             "tcp_synack_retries" => self.syn_acks = number.min(20) + 1,
             "tcp_rto_min_us" => {
                 config.minimum_rto = Span::from_micros(u64::from(number.max(1_000)));

@@ -396,7 +396,7 @@ impl Sockets {
         fd: i64,
     ) -> Result<Returned, Problem> {
         let flags_at = if request.call.name == "sendmsg" { 2 } else { 3 };
-        for name in ["MSG_ZEROCOPY", "MSG_OOB", "MSG_EOR"] {
+        for name in ["MSG_ZEROCOPY", "MSG_OOB"] {
             if request.has(flags_at, name) {
                 return Err(request.unsupported(name));
             }
@@ -455,6 +455,10 @@ impl Sockets {
         }
         let more = request.has(flags_at, "MSG_MORE");
         connection.endpoint.set_cork(socket.is_corked || more);
+        connection.has_more = more;
+        if request.has(flags_at, "MSG_EOR") && taken > 0 {
+            connection.endpoint.end_record_after(Bytes(taken));
+        }
         if taken > 0 || bytes == 0 {
             host.command(AppCommand::Write(Bytes(taken)));
         }

@@ -248,8 +248,9 @@ impl Accurate {
         }
     }
 
-    /// Writes the counters into a segment that leaves, `ecn` its field.
-    pub(super) fn stamp(&mut self, segment: &mut Segment, ecn: &mut Ecn) {
+    /// Writes the counters into a segment that leaves, `ecn` its field. Of a connection that
+    /// `is_over` nothing is counted any more.
+    pub(super) fn stamp(&mut self, segment: &mut Segment, ecn: &mut Ecn, is_over: bool) {
         if !self.is_on || segment.flags.has(Flags::RST) {
             return;
         }
@@ -260,6 +261,9 @@ impl Accurate {
         }
         let bits = Flags::AE | Flags::CWR | Flags::ECE;
         segment.flags = Flags(segment.flags.0 & !bits.0);
+        if is_over {
+            return;
+        }
         segment.flags |= if std::mem::take(&mut self.reflects) {
             reflection(self.syn_field)
         } else {
@@ -399,7 +403,7 @@ mod tests {
             let end = start + 1_000;
             assert!(ack.sack.push(fadeout_core::SackBlock { start, end }));
         }
-        accurate.stamp(&mut ack, &mut Ecn::NotEct.clone());
+        accurate.stamp(&mut ack, &mut Ecn::NotEct.clone(), false);
         assert_eq!((ack.sack.as_slice().len(), ack.accurate.fields()), (2, 2));
         assert_eq!(ack.accurate.counter(1), Some(1_000));
         assert!(ack.flags.has(Flags::AE | Flags::CWR));

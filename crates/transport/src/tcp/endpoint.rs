@@ -319,6 +319,11 @@ impl TcpEndpoint {
     pub fn set_cork(&mut self, is_on: bool) {
         self.sender.set_cork(is_on);
     }
+    /// A record ends after the next `bytes` that are written: no segment reaches beyond its end
+    /// (`MSG_EOR`).
+    pub fn end_record_after(&mut self, bytes: Bytes) {
+        self.sender.end_record_after(bytes.0);
+    }
     /// Whether data is acknowledged quickly from now on (`TCP_QUICKACK`).
     pub fn set_quick_acks(&mut self, is_on: bool) {
         self.receiver.set_quick_acks(is_on);
@@ -543,10 +548,13 @@ impl TcpEndpoint {
     fn send_syn(&mut self, now: Time, out: &mut Outbox) {
         self.syns += 1;
         self.syn_sent_at = now;
-        let backoff = self
-            .config
-            .initial_rto
-            .saturating_mul(1 << (self.syns - 1).min(20));
+        let linear = if self.state == ConnectionState::SynSent {
+            self.config.linear_syns
+        } else {
+            0
+        };
+        let doublings = (self.syns - 1).saturating_sub(linear).min(20);
+        let backoff = self.config.initial_rto.saturating_mul(1 << doublings);
         let clock = TimerClock::new(&self.config);
         self.syn_at = clock.fires_at(now, backoff.min(self.config.maximum_rto));
         let is_reply = self.state != ConnectionState::SynSent;
@@ -897,7 +905,8 @@ impl TcpEndpoint {
             if !outgoing.segment.flags.has(Flags::SYN) {
                 self.receiver.stamp(now, &mut outgoing.segment);
                 if let Some(accurate) = &mut self.accurate {
-                    accurate.stamp(&mut outgoing.segment, &mut outgoing.ecn);
+                    let is_over = self.state == ConnectionState::TimeWait;
+                    accurate.stamp(&mut outgoing.segment, &mut outgoing.ecn, is_over);
                 }
             } else if outgoing.segment.flags.has(Flags::ACK) {
                 outgoing.segment.ts_echo = self.receiver.ts_recent();

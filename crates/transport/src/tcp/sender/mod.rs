@@ -38,6 +38,7 @@ use super::scoreboard::Scoreboard;
 use super::timer::TimerClock;
 use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
 use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time};
+use std::collections::VecDeque;
 
 /// What every step of the sender is given.
 pub(super) struct Step<'a, P> {
@@ -143,6 +144,10 @@ pub(super) struct Sender {
     pacer: transmit::Pacer,
     /// Small segments wait for more data, whatever is outstanding.
     is_corked: bool,
+    /// What waits for more leaves with the next step (Linux `TCP_NAGLE_PUSH`).
+    is_pushed: bool,
+    /// Ends of records: no segment reaches beyond one.
+    records: VecDeque<u64>,
     /// End of the last segment sent that was not full (Linux `snd_sml`).
     small_end: u64,
     last_sent_at: Time,
@@ -195,6 +200,8 @@ impl Sender {
             usage: usage::Usage::default(),
             pacer: transmit::Pacer::default(),
             is_corked: false,
+            is_pushed: false,
+            records: VecDeque::new(),
             small_end: 0,
             last_sent_at: Time::ZERO,
             marks: marks::Marks::default(),
@@ -444,6 +451,11 @@ impl Sender {
 
     pub(super) fn set_nagle(&mut self, is_on: bool) {
         self.config.nagle = is_on;
+        self.is_pushed |= !is_on;
+    }
+    /// A record ends after the next `bytes` that are written.
+    pub(super) fn end_record_after(&mut self, bytes: u64) {
+        self.records.push_back(self.write_end.saturating_add(bytes));
     }
     pub(super) fn set_cork(&mut self, is_on: bool) {
         self.is_corked = is_on;

@@ -156,6 +156,7 @@ impl Sender {
 
     pub(super) fn on_persist_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
         if self.has_sendable_new_data() || !self.board.is_empty() {
+            self.is_pushed = true;
             self.transmit(cx);
             return TimerOutcome::Done;
         }

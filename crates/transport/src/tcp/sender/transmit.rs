@@ -117,18 +117,20 @@ impl Sender {
             let cwnd = (self.window.cwnd as u32 + self.limited_transmit_allowance())
                 .saturating_sub(self.held_back_by_ncr());
             let in_flight = self.in_flight();
-            if in_flight >= cwnd {
-                break;
-            }
+            let room = match cwnd.saturating_sub(in_flight) {
+                0 if self.is_free_fin() => 1,
+                0 => break,
+                room => room,
+            };
             if !self.has_sendable_new_data() {
                 break;
             }
             if self.holds_small_segment() {
                 break;
             }
-            let quota = (cwnd - in_flight).min((cwnd / 2).max(1));
-            if self.defers(cx.now, cwnd - in_flight, burst) {
-                let congestion_room = u64::from(cwnd - in_flight) * u64::from(self.window.mss);
+            let quota = room.min((cwnd / 2).max(1));
+            if self.defers(cx.now, room, burst) {
+                let congestion_room = u64::from(room) * u64::from(self.window.mss);
                 is_cwnd_limited = congestion_room < self.window_end() - self.snd_nxt;
                 break;
             }
@@ -138,6 +140,7 @@ impl Sender {
                 break;
             }
         }
+        self.is_pushed = false;
         is_cwnd_limited |= self.in_flight() >= self.window.cwnd as u32;
         if sent > 0 {
             if self.in_reduction() {
@@ -163,11 +166,35 @@ impl Sender {
         }
     }
 
+    /// Whether the next segment is the one with the FIN, which leaves beyond the window.
+    fn is_free_fin(&self) -> bool {
+        self.config.free_fin
+            && self.fin_queued
+            && self.unsent() <= u64::from(self.window.mss)
+            && self.records.is_empty()
+    }
+
+    /// Payload of the next segment.
+    fn next_payload(&self) -> u64 {
+        let len = self.unsent().min(u64::from(self.window.mss));
+        match self.records.front() {
+            Some(end) => len.min(end.saturating_sub(self.snd_nxt)),
+            None => len,
+        }
+    }
+
     /// Nagle: a small segment waits while another small one is outstanding. This is Minshall's
     /// rule, as Linux has it: RFC 9293 section 3.7.4 would wait for full segments too.
     fn holds_small_segment(&self) -> bool {
-        let is_small = self.unsent() < u64::from(self.window.mss) && !self.fin_queued;
-        is_small && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
+        let is_small = self.unsent() < u64::from(self.window.mss)
+            && !self.fin_queued
+            && self
+                .records
+                .front()
+                .is_none_or(|end| *end >= self.write_end);
+        is_small
+            && !self.is_pushed
+            && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
     /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
@@ -212,7 +239,7 @@ impl Sender {
         let count = whole.min(limit).max(1);
         let mut wire = 0;
         for n in 1..=count {
-            let payload = self.unsent().min(mss) as u32;
+            let payload = self.next_payload() as u32;
             if n > 1 && self.holds_small_segment() {
                 return n - 1;
             }
@@ -268,6 +295,11 @@ impl Sender {
         let was_empty = self.board.is_empty();
         self.board.push(sent);
         self.snd_nxt += u64::from(sent.len);
+        let is_end = |end: &u64| *end <= self.snd_nxt;
+        let ends_record = self.records.front().is_some_and(is_end);
+        if ends_record {
+            self.records.pop_front();
+        }
         let flags = if payload > 0 {
             self.marks.flags_of_data()
         } else {
@@ -277,8 +309,8 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let pushes = payload > 0 && (ends_burst || self.unsent() == 0);
-        if pushes && self.unsent() == 0 {
+        let pushes = payload > 0 && (ends_burst || ends_record || self.unsent() == 0);
+        if pushes && (ends_record || self.unsent() == 0) {
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
@@ -303,7 +335,7 @@ impl Sender {
     pub(super) fn send_one_new<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let may_send = self.has_sendable_new_data();
         if may_send {
-            let payload = self.unsent().min(u64::from(self.window.mss)) as u32;
+            let payload = self.next_payload() as u32;
             self.send_new_segment(cx, payload, false);
         }
         may_send
