@@ -235,9 +235,12 @@ impl Host {
         config.maximum_syns = if is_passive {
             self.settings.syn_acks
         } else {
-            extras.syns.unwrap_or(self.settings.syns)
+            self.settings.syns
         };
         let mut endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
+        if let (Some(syns), false) = (extras.syns, is_passive) {
+            endpoint.limit_syns(syns);
+        }
         if let Some(room) = fast {
             endpoint.open_fast(room);
         }

@@ -423,6 +423,9 @@ impl Settings {
             "tcp_min_tso_segs" => config.minimum_burst = number.clamp(1, 64),
             "tcp_tso_win_divisor" => config.burst_window_divisor = number.max(1),
             "tcp_reordering" => config.duplicate_threshold = number.clamp(1, 300),
+            "tcp_rto_max_ms" => {
+                config.maximum_rto = Span::from_millis(u64::from(number.clamp(1_000, 120_000)));
+            }
             "tcp_notsent_lowat" => self.low_water = u64::from(number),
             "tcp_retries2" => config.maximum_retries = number.clamp(1, 100),
             "tcp_syn_retries" => self.syns = number.min(20) + 1 + config.linear_syns,

@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::problem::Problem;
 use crate::settings;
 use crate::sockets::{Kind, Request, Returned, Sockets, integer};
-use fadeout_core::Bytes;
+use fadeout_core::{Bytes, Span};
 use fadeout_transport::tcp::{AppCommand, ReceiveWindow};
 
 impl Sockets {
@@ -83,7 +83,22 @@ impl Sockets {
                 socket.extras.fast_open.key = Some(key);
             }
             "TCP_SYNCNT" => match number {
-                Some(count @ 1..=127) => socket.extras.syns = Some(count as u32 + 1),
+                Some(count @ 1..=127) => {
+                    let syns = count as u32 + 1;
+                    socket.extras.syns = Some(syns);
+                    if let Some(connection) = connection {
+                        connection.endpoint.limit_syns(syns);
+                    }
+                }
+                _ => return Ok(Returned::Error("EINVAL")),
+            },
+            // Without a connection nothing has to be kept alive.
+            "SO_KEEPALIVE" | "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT"
+                if socket.waits_for_data => {}
+            "TCP_RTO_MAX_MS" if !is_connected => match number {
+                Some(millis @ 1_000..=120_000) => {
+                    socket.config.maximum_rto = Span::from_millis(millis as u64);
+                }
                 _ => return Ok(Returned::Error("EINVAL")),
             },
             "TCP_INQ" => socket.tells_unread = is_on,

@@ -41,7 +41,7 @@ pub(crate) struct Socket {
     /// What a write that blocks has written so far.
     writing: Option<u64>,
     /// It connects with the first write.
-    waits_for_data: bool,
+    pub(crate) waits_for_data: bool,
 }
 
 impl Socket {
@@ -461,6 +461,10 @@ impl Sockets {
         }
         if taken > 0 || bytes == 0 {
             host.command(AppCommand::Write(Bytes(taken)));
+        }
+        // `MSG_MORE` is for this call: the next ACK may let the data go.
+        if let Some(connection) = connected(host, &socket) {
+            connection.endpoint.set_cork(socket.is_corked);
         }
         let done = before + taken;
         let may_wait = !socket.is_nonblocking && !request.has(flags_at, "MSG_DONTWAIT");

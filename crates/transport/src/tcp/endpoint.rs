@@ -319,6 +319,11 @@ impl TcpEndpoint {
     pub fn set_cork(&mut self, is_on: bool) {
         self.sender.set_cork(is_on);
     }
+    /// How many SYNs are sent, each after twice the time of the one before (`TCP_SYNCNT`).
+    pub fn limit_syns(&mut self, syns: u32) {
+        self.config.maximum_syns = syns;
+        self.config.linear_syns = 0;
+    }
     /// A record ends after the next `bytes` that are written: no segment reaches beyond its end
     /// (`MSG_EOR`).
     pub fn end_record_after(&mut self, bytes: Bytes) {
@@ -655,6 +660,8 @@ impl TcpEndpoint {
             0
         };
         let answer_mss = is_passive.then(|| self.config.mss - options);
+        self.receiver
+            .agree_timestamps(self.config.timestamps && self.offer.timestamps);
         self.receiver.on_syn(segment, answer_mss);
     }
 
@@ -850,7 +857,8 @@ impl TcpEndpoint {
             }
             return;
         }
-        if !segment.flags.has(Flags::ACK) {
+        // What acknowledges data that was never sent is dropped whole (RFC 5961 section 5.2).
+        if !segment.flags.has(Flags::ACK) || segment.ack > self.sender.snd_nxt() {
             return;
         }
         let was_early = self.early.is_on && self.state == ConnectionState::SynReceived;

@@ -344,6 +344,11 @@ impl Receiver {
         self.on_acknowledged();
     }
 
+    /// Timestamps are, or are not, on what leaves from now on.
+    pub(super) fn agree_timestamps(&mut self, agreed: bool) {
+        self.has_timestamps = agreed;
+    }
+
     /// The application is likely to answer what comes: its data will carry the ACK.
     pub(super) fn expect_reply(&mut self) {
         self.policy.expect_reply();
