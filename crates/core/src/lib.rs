@@ -42,7 +42,9 @@ pub use probe::{NullProbe, Probe};
 pub use probe_settings::{ProbeSettings, RadioSubject, Sampling};
 pub use ring::Ring;
 pub use rows::*;
-pub use segment::{Dss, Flags, MAX_SACK_BLOCKS, MptcpOption, SackBlock, SackList, Segment};
+pub use segment::{
+    AccurateEcnOption, Dss, Flags, MAX_SACK_BLOCKS, MptcpOption, SackBlock, SackList, Segment,
+};
 pub use time::{Span, Time};
 pub use units::{Bytes, Dbm, Decibel, Hertz, Meters, Rate};
 pub use wake::Wake;

@@ -106,6 +106,13 @@ impl SackList {
         }
         room
     }
+    /// Keeps the first `len` blocks.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len as u8);
+        for block in &mut self.blocks[usize::from(self.len)..] {
+            *block = SackBlock::default();
+        }
+    }
     /// The blocks in order.
     #[inline]
     pub fn as_slice(&self) -> &[SackBlock] {
@@ -217,6 +224,75 @@ impl MptcpOption {
     }
 }
 
+/// Byte counters of accurate ECN as an option carries them, modulo 2^24.
+///
+/// Standard: RFC 9768 §3.2.3.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct AccurateEcnOption {
+    /// Of ECT(1), CE and ECT(0), big-endian.
+    counters: [[u8; 3]; 3],
+    /// Zero without the option; one more than the fields; the highest bit where ECT(0) leads.
+    layout: u8,
+}
+
+impl AccurateEcnOption {
+    const ECT0_LEADS: u8 = 0x80;
+
+    /// The first `fields` of the counters of ECT(1), CE and ECT(0); in the reverse order where ECT(0)
+    /// leads.
+    pub fn new(counters: [u32; 3], fields: u8, ect0_leads: bool) -> AccurateEcnOption {
+        let bytes = |counter: u32| {
+            let [_, a, b, c] = counter.to_be_bytes();
+            [a, b, c]
+        };
+        let leads = if ect0_leads {
+            AccurateEcnOption::ECT0_LEADS
+        } else {
+            0
+        };
+        AccurateEcnOption {
+            counters: counters.map(bytes),
+            layout: (1 + fields.min(3)) | leads,
+        }
+    }
+    /// Whether the segment carries the option.
+    #[inline]
+    pub fn is_present(&self) -> bool {
+        self.layout != 0
+    }
+    /// Counters that it has.
+    pub fn fields(&self) -> u8 {
+        (self.layout & !AccurateEcnOption::ECT0_LEADS).saturating_sub(1)
+    }
+    /// Whether ECT(0) is the first counter.
+    pub fn ect0_leads(&self) -> bool {
+        self.layout & AccurateEcnOption::ECT0_LEADS != 0
+    }
+    /// The counter of ECT(1), CE or ECT(0), for 0, 1 or 2; `None` when it is left out.
+    pub fn counter(&self, index: usize) -> Option<u32> {
+        let place = if self.ect0_leads() {
+            2usize.checked_sub(index)?
+        } else {
+            index
+        };
+        let [a, b, c] = *self.counters.get(index)?;
+        (place < usize::from(self.fields())).then(|| u32::from_be_bytes([0, a, b, c]))
+    }
+    /// Bytes in the header, padded to words.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        if self.is_present() {
+            (2 + 3 * u32::from(self.fields())).next_multiple_of(4)
+        } else {
+            0
+        }
+    }
+    /// Whether there is no option.
+    pub fn is_empty(&self) -> bool {
+        !self.is_present()
+    }
+}
+
 /// A TCP segment's header fields, scaled and unwrapped.
 ///
 /// Sequence numbers are 64-bit offsets: the SYN is 0, the first data byte 1. They never wrap, so
@@ -257,6 +333,8 @@ pub struct Segment {
     pub sack: SackList,
     /// Multipath TCP option.
     pub mptcp: MptcpOption,
+    /// Option of accurate ECN.
+    pub accurate: AccurateEcnOption,
 }
 
 impl Segment {
@@ -282,7 +360,7 @@ impl Segment {
         let timestamps = if self.has_timestamps { 12 } else { 0 };
         let blocks = self.sack.as_slice().len() as u32;
         let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
-        timestamps + sack + self.mptcp.len(self.flags)
+        timestamps + sack + self.mptcp.len(self.flags) + self.accurate.len()
     }
     #[cold]
     fn syn_options_len(&self) -> u32 {
@@ -291,7 +369,7 @@ impl Segment {
         let sack = if self.sack_permitted { 2 } else { 0 };
         let timestamps = if self.has_timestamps { 10 } else { 0 };
         let multipath = self.mptcp.len(self.flags);
-        (mss + scale + sack + timestamps).next_multiple_of(4) + multipath
+        (mss + scale + sack + timestamps).next_multiple_of(4) + multipath + self.accurate.len()
     }
     /// Size on the wire as an IPv4 packet: 20 bytes of IP, 20 of TCP, options and payload.
     #[inline]
@@ -358,6 +436,20 @@ mod tests {
         };
         assert_eq!(data.wire_len(), 1500);
         assert!(size_of::<MptcpOption>() <= 24);
+    }
+
+    #[test]
+    fn counters_of_accurate_ecn_stand_in_either_order() {
+        let counters = [0x100_0001, 2, 3];
+        let option = AccurateEcnOption::new(counters, 2, false);
+        let all = |option: &AccurateEcnOption| [0, 1, 2].map(|index| option.counter(index));
+        assert_eq!(all(&option), [Some(1), Some(2), None]);
+        assert_eq!(option.len(), 8);
+        let option = AccurateEcnOption::new(counters, 2, true);
+        assert_eq!(all(&option), [None, Some(2), Some(3)]);
+        assert_eq!(AccurateEcnOption::new(counters, 3, true).len(), 12);
+        assert!(AccurateEcnOption::default().is_empty());
+        assert!(size_of::<Segment>() <= 160);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The machine under test: its connection, its clock and what it put on the wire.
 
+use crate::buffer::{Limit, Limits, Progress, SendBuffer};
+use crate::fast_open::{Cache, Cookie, Wishes};
 use crate::settings::{EcnMode, Settings};
+use crate::socket_options::low_water;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Ecn, Flags, FlowId, NullProbe, Segment, Time};
@@ -25,6 +28,35 @@ pub(crate) struct Sent {
     pub(crate) ecn: Ecn,
     /// Whether its PSH is the end of what was written, not only of a burst.
     pub(crate) ends_data: bool,
+    /// What it carries for Fast Open.
+    pub(crate) cookie: Option<Cookie>,
+}
+
+/// What a socket hands on to its connection beside the configuration of the endpoint.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Extras {
+    /// What `SO_SNDBUF` was set to.
+    pub(crate) send_buffer: Option<u64>,
+    /// What `TCP_NOTSENT_LOWAT` was set to; zero for the machine's.
+    pub(crate) low_water: u32,
+    /// SYNs sent at most (`TCP_SYNCNT`).
+    pub(crate) syns: Option<u32>,
+    pub(crate) fast_open: Wishes,
+}
+
+/// How a connection begins.
+#[derive(Debug)]
+pub(crate) struct Opening<'a> {
+    pub(crate) config: &'a TcpConfig,
+    pub(crate) extras: &'a Extras,
+    pub(crate) congestion: Congestion,
+    pub(crate) is_passive: bool,
+    /// By Fast Open: bytes that the SYN has room for.
+    pub(crate) fast: Option<u32>,
+    /// What the first SYN or SYN-ACK carries for it.
+    pub(crate) cookie: Option<Cookie>,
+    /// Bytes that are written already.
+    pub(crate) written: u64,
 }
 
 /// One connection of the host.
@@ -37,18 +69,33 @@ pub(crate) struct Connection {
     pub(crate) read: u64,
     /// Written so far.
     pub(crate) written: u64,
+    /// The last write said that more follows (`MSG_MORE`).
+    pub(crate) has_more: bool,
     pub(crate) peer_closed: bool,
     pub(crate) is_established: bool,
+    /// The peer opened it by Fast Open: it is there before the handshake is complete.
+    pub(crate) is_early: bool,
     /// The socket is closed: data that arrives is answered with a reset.
     pub(crate) is_released: bool,
     /// Why the connection broke, until the application hears of it.
     pub(crate) error: Option<&'static str>,
     pub(crate) is_passive: bool,
+    /// What the next SYN carries for Fast Open, and what the first did.
+    cookie: Option<Cookie>,
+    asked: Option<Cookie>,
+    /// Fast Open was asked for, and how often a SYN left.
+    is_fast: bool,
+    syns: u32,
     /// The largest segment that it said it takes.
     pub(crate) advertised_mss: u32,
     /// First sequence numbers as the script counts.
     pub(crate) local_isn: u32,
     pub(crate) remote_isn: u32,
+    pub(crate) buffer: SendBuffer,
+    pub(crate) limits: Limits,
+    /// When data last came and last left.
+    pub(crate) received_at: Time,
+    pub(crate) sent_at: Time,
     /// Scale of the peer's window and of our own, once both agreed.
     own_scale: Option<u8>,
     peer_scale: Option<u8>,
@@ -75,6 +122,42 @@ impl Connection {
             0
         }
     }
+    /// What the endpoint is at, for the send buffer.
+    pub(crate) fn progress(&self) -> Progress {
+        let info = self.endpoint.info();
+        let una = 1 + self.endpoint.acked_bytes();
+        let timestamps = if info.timestamps { 12 } else { 0 };
+        let left = info.sacked + info.lost;
+        Progress {
+            una,
+            next: (1 + self.written).saturating_sub(info.notsent_bytes),
+            cwnd: info.snd_cwnd as u64,
+            in_flight: u64::from((info.unacked + info.retrans).saturating_sub(left)),
+            window: info.snd_wnd,
+            mss: u64::from(info.snd_mss.max(1)),
+            largest_mss: u64::from(info.snd_mss + timestamps),
+        }
+    }
+    /// The buffer and the clocks of `tcp_info` follow what the endpoint did.
+    fn follow(&mut self, now: Time) {
+        let progress = self.progress();
+        self.buffer.follow(&progress);
+        let unsent = (1 + self.written).saturating_sub(progress.next);
+        let next = unsent.min(progress.mss);
+        // The congestion window is asked first.
+        let may_send = progress.in_flight < progress.cwnd;
+        let fits = progress.next + next <= progress.una + progress.window;
+        let limit = if unsent > 0 && may_send && !fits {
+            Limit::Window
+        } else if unsent == 0 && may_send && self.buffer.lacks_room() {
+            Limit::Buffer
+        } else if unsent > 0 || 1 + self.written > progress.una {
+            Limit::Busy
+        } else {
+            Limit::Nothing
+        };
+        self.limits.set(now, limit);
+    }
     /// RCV.NXT without SYN and FIN.
     fn received(&self) -> u64 {
         1 + self.read + self.unread
@@ -90,6 +173,10 @@ pub(crate) struct Host {
     pub(crate) connection: Option<Connection>,
     /// What is on the wire and not yet looked at.
     pub(crate) wire: VecDeque<Sent>,
+    /// What is remembered of the peer for Fast Open.
+    pub(crate) cache: Cache,
+    /// A socket began to listen after the connection was opened: a SYN is for it.
+    pub(crate) listens_anew: bool,
     /// A connection was established by the peer and waits to be accepted.
     pub(crate) may_accept: bool,
     /// The script goes beyond what it may ask.
@@ -106,6 +193,8 @@ impl Host {
             settings: Settings::linux(),
             connection: None,
             wire: VecDeque::new(),
+            cache: Cache::default(),
+            listens_anew: false,
             may_accept: false,
             is_exhausted: false,
             out: Outbox::default(),
@@ -115,31 +204,68 @@ impl Host {
     }
 
     /// Opens a connection of its own, or waits for the peer's.
-    pub(crate) fn open(&mut self, config: &TcpConfig, congestion: Congestion, is_passive: bool) {
+    pub(crate) fn open(&mut self, opening: Opening<'_>) {
+        // Segments of an old connection are nothing to the script any more.
+        self.wire.clear();
+        self.may_accept = false;
+        self.listens_anew &= !opening.is_passive;
+        let Opening {
+            config,
+            extras,
+            congestion,
+            is_passive,
+            fast,
+            ..
+        } = opening;
         let mut config = config.clone();
         config.ecn = match self.settings.ecn {
             // Linux: DCTCP always asks for it.
             _ if matches!(congestion, Congestion::Dctcp(_)) => tcp::EcnMode::Automatic,
             EcnMode::Always => tcp::EcnMode::Classic,
+            EcnMode::Accurate => tcp::EcnMode::Accurate,
+            EcnMode::AccurateOrClassic | EcnMode::AccurateWhenAsked if is_passive => {
+                tcp::EcnMode::Accurate
+            }
+            EcnMode::AccurateOrClassic => tcp::EcnMode::Classic,
             EcnMode::WhenAsked if is_passive => tcp::EcnMode::Classic,
-            EcnMode::WhenAsked | EcnMode::Never => tcp::EcnMode::Off,
+            EcnMode::AccurateWhenAsked | EcnMode::WhenAsked | EcnMode::Never => tcp::EcnMode::Off,
         };
-        config.maximum_syns = if is_passive {
-            self.settings.syn_acks
-        } else {
-            self.settings.syns
-        };
-        let endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
+        let is_accurate = config.ecn == tcp::EcnMode::Accurate;
+        config.accurate_ecn = is_accurate.then_some(self.settings.accurate_ecn);
+        config.maximum_syns = self.settings.syns;
+        config.maximum_syn_acks = self.settings.syn_acks;
+        let mut endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
+        if let (Some(syns), false) = (extras.syns, is_passive) {
+            endpoint.limit_syns(syns);
+        }
+        if let Some(room) = fast {
+            endpoint.open_fast(room);
+        }
+        let low_water = low_water(extras.low_water, self.settings.low_water);
+        let mut buffer = SendBuffer::new(self.settings.send_buffer, low_water);
+        if let Some(bytes) = extras.send_buffer {
+            buffer.fix(bytes);
+        }
         self.connection = Some(Connection {
+            buffer,
+            limits: Limits::default(),
+            received_at: self.now,
+            sent_at: self.now,
             endpoint,
             unread: 0,
             read: 0,
             written: 0,
+            has_more: false,
             peer_closed: false,
             is_established: false,
+            is_early: is_passive && fast.is_some(),
             is_released: false,
             error: None,
             is_passive,
+            cookie: opening.cookie,
+            asked: opening.cookie,
+            is_fast: fast.is_some(),
+            syns: 0,
             advertised_mss: config.mss,
             local_isn: 0,
             remote_isn: 0,
@@ -147,6 +273,9 @@ impl Host {
             peer_scale: None,
         });
         self.command(AppCommand::PauseReading);
+        if opening.written > 0 {
+            self.command(AppCommand::Write(Bytes(opening.written)));
+        }
         self.command(if is_passive {
             AppCommand::Listen
         } else {
@@ -177,7 +306,7 @@ impl Host {
     }
 
     /// A segment arrives, in the endpoint's numbers.
-    pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn) {
+    pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn, cookie: Option<Cookie>) {
         let Some(connection) = &mut self.connection else {
             self.refuse(segment);
             return;
@@ -197,6 +326,9 @@ impl Host {
         if segment.flags.has(Flags::SYN) {
             connection.peer_scale = segment.window_scale;
         }
+        if segment.len > 0 {
+            connection.received_at = self.now;
+        }
         connection
             .endpoint
             .on_segment(self.now, segment, ecn, &mut self.out, &mut NullProbe);
@@ -204,7 +336,25 @@ impl Host {
             ConnectionState::SynSent => "ECONNREFUSED",
             _ => "ECONNRESET",
         };
+        let is_open = !matches!(
+            connection.endpoint.state(),
+            ConnectionState::SynSent | ConnectionState::Closed
+        );
+        if state == ConnectionState::SynSent && is_open && connection.is_fast {
+            // Without the option segments are small (RFC 9293 section 3.7.1).
+            let mss = if segment.mss == 0 { 536 } else { segment.mss };
+            let was_lost = connection.syns > 1;
+            self.cache
+                .learn(u32::from(mss), cookie, connection.asked, was_lost);
+        }
         self.collect(error);
+        if let Some(connection) = &mut self.connection
+            && state == ConnectionState::Listen
+            && connection.is_early
+        {
+            connection.is_established = true;
+            self.may_accept = true;
+        }
     }
 
     /// Answers a segment of no connection with a reset.
@@ -230,6 +380,7 @@ impl Host {
             segment: answer,
             ecn: Ecn::NotEct,
             ends_data: false,
+            cookie: None,
         });
     }
 
@@ -266,15 +417,22 @@ impl Host {
         };
         for outgoing in &self.out.segments {
             let segment = outgoing.segment;
+            let mut cookie = None;
             if segment.flags.has(Flags::SYN) {
                 connection.own_scale = segment.window_scale;
+                connection.syns += 1;
+                cookie = connection.cookie.take();
+            }
+            if segment.len > 0 {
+                connection.sent_at = self.now;
             }
             let end = segment.seq + u64::from(segment.len);
             self.wire.push_back(Sent {
                 at: self.now,
                 segment,
                 ecn: outgoing.ecn,
-                ends_data: end == 1 + connection.written,
+                ends_data: end == 1 + connection.written && !connection.has_more,
+                cookie,
             });
         }
         self.sent += self.out.segments.len();
@@ -284,7 +442,10 @@ impl Host {
             match event {
                 AppEvent::Established => {
                     connection.is_established = true;
-                    self.may_accept |= connection.is_passive;
+                    connection.received_at = self.now;
+                    let progress = connection.progress();
+                    connection.buffer.on_established(&progress);
+                    self.may_accept |= connection.is_passive && !connection.is_early;
                 }
                 AppEvent::PeerClosed => connection.peer_closed = true,
                 AppEvent::Aborted => connection.error = Some(error),
@@ -292,5 +453,6 @@ impl Host {
             }
         }
         self.out.clear();
+        connection.follow(self.now);
     }
 }

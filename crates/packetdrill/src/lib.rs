@@ -5,10 +5,12 @@
 //! says what is supported. A script is parsed whole (`parse`) before it runs (`runner`):
 //! the `host` is the machine under test, `sockets` its system calls.
 
+mod buffer;
 mod code;
 mod compare;
 mod cursor;
 mod evaluate;
+mod fast_open;
 mod host;
 mod options;
 mod packet;
@@ -20,8 +22,10 @@ mod runner;
 mod script;
 mod settings;
 mod shell;
+mod socket_options;
 mod sockets;
 mod state;
+mod symbols;
 
 pub use report::{Outcome, Report};
 
@@ -30,10 +34,16 @@ const LARGEST_SCRIPT: usize = 4 << 20;
 
 /// Runs the script `text`. `name` is what the report calls it.
 pub fn run(text: &str, name: &str) -> Report {
+    run_with(text, name, &[])
+}
+
+/// Runs the script `text` with `symbols` that stand for other words (`-D NAME=VALUE`).
+pub fn run_with(text: &str, name: &str, symbols: &[(String, String)]) -> Report {
     if text.len() > LARGEST_SCRIPT {
         let message = format!("a script has at most {LARGEST_SCRIPT} bytes");
         return Report::new(name, "", Err(problem::Problem::invalid(1, message)));
     }
+    let text = &symbols::replace(text, symbols);
     let script = match parse::parse(text) {
         Ok(script) => script,
         Err(problem) => return Report::new(name, text, Err(problem)),

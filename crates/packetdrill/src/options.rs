@@ -1,8 +1,9 @@
 //! TCP options: as a script writes them, and as Linux lays them out.
 
 use crate::cursor::Cursor;
+use crate::fast_open::Cookie;
 use crate::problem::Problem;
-use fadeout_core::{Flags, MAX_SACK_BLOCKS, Segment};
+use fadeout_core::{AccurateEcnOption, Flags, MAX_SACK_BLOCKS, Segment};
 use std::fmt;
 
 /// Bytes that a header has for options.
@@ -21,6 +22,9 @@ pub(crate) enum TcpOption {
     /// Value and echo.
     Timestamps(u32, u32),
     Sack(Vec<(u32, u32)>),
+    /// Cookie of Fast Open, and whether in the option for experiments.
+    FastOpen(Vec<u8>, bool),
+    AccurateEcn(AccurateEcnOption),
 }
 
 impl TcpOption {
@@ -33,6 +37,9 @@ impl TcpOption {
             TcpOption::SackPermitted => 2,
             TcpOption::Timestamps(..) => 10,
             TcpOption::Sack(blocks) => 2 + 8 * blocks.len(),
+            TcpOption::AccurateEcn(option) => 2 + 3 * usize::from(option.fields()),
+            TcpOption::FastOpen(cookie, false) => 2 + cookie.len(),
+            TcpOption::FastOpen(cookie, true) => 4 + cookie.len(),
         }
     }
 }
@@ -54,8 +61,16 @@ impl Options {
         match (segment.has_timestamps, segment.sack_permitted) {
             (true, true) => list.extend([TcpOption::SackPermitted, timestamps]),
             (true, false) => list.extend([Nop, Nop, timestamps]),
-            (false, true) => list.extend([Nop, Nop, TcpOption::SackPermitted]),
-            (false, false) => {}
+            (false, _) => {}
+        }
+        if segment.accurate.is_present() {
+            let option = TcpOption::AccurateEcn(segment.accurate);
+            let padding = segment.accurate.len() as usize - option.len();
+            list.push(option);
+            list.extend(std::iter::repeat_n(Nop, padding));
+        }
+        if segment.sack_permitted && !segment.has_timestamps {
+            list.extend([Nop, Nop, TcpOption::SackPermitted]);
         }
         if let Some(scale) = segment.window_scale {
             list.extend([Nop, TcpOption::WindowScale(scale)]);
@@ -67,6 +82,27 @@ impl Options {
             list.extend([Nop, Nop, TcpOption::Sack(blocks.collect())]);
         }
         Options(list)
+    }
+
+    /// Adds the option of Fast Open, which stands last, with its padding.
+    pub(crate) fn with_fast_open(mut self, cookie: Cookie) -> Options {
+        let content = cookie.content().to_vec();
+        let option = TcpOption::FastOpen(content, cookie.is_experimental);
+        self.0.push(option);
+        while !self.len().is_multiple_of(4) {
+            self.0.push(TcpOption::NoOperation);
+        }
+        self
+    }
+
+    /// What the segment carries for Fast Open.
+    pub(crate) fn fast_open(&self) -> Option<Cookie> {
+        self.0.iter().find_map(|option| match option {
+            TcpOption::FastOpen(cookie, is_experimental) => {
+                Cookie::received(cookie, *is_experimental)
+            }
+            _ => None,
+        })
     }
 
     /// Reads the list up to `>`; `None` for `<...>`, which stands for any options.
@@ -136,12 +172,13 @@ impl Options {
     pub(crate) fn fill(&self, segment: &mut Segment, number: impl Fn(u32) -> u64) {
         for option in &self.0 {
             match option {
-                TcpOption::NoOperation => {}
+                TcpOption::NoOperation | TcpOption::FastOpen(..) => {}
                 // RFC 9293 section 3.2: what follows is padding.
                 TcpOption::EndOfList => return,
                 TcpOption::Mss(mss) => segment.mss = *mss,
                 TcpOption::WindowScale(_) => segment.window_scale = self.window_scale(),
                 TcpOption::SackPermitted => segment.sack_permitted = true,
+                TcpOption::AccurateEcn(option) => segment.accurate = *option,
                 TcpOption::Timestamps(value, echo) => {
                     segment.has_timestamps = true;
                     segment.ts_value = *value;
@@ -181,6 +218,22 @@ impl fmt::Display for Options {
                 TcpOption::WindowScale(scale) => write!(f, "wscale {scale}"),
                 TcpOption::SackPermitted => f.write_str("sackOK"),
                 TcpOption::Timestamps(value, echo) => write!(f, "TS val {value} ecr {echo}"),
+                TcpOption::AccurateEcn(option) => {
+                    f.write_str("ECN")?;
+                    order(option.ect0_leads())
+                        .into_iter()
+                        .try_for_each(|index| match option.counter(index) {
+                            Some(counter) => write!(f, " {} {counter}", COUNTERS[index]),
+                            None => Ok(()),
+                        })
+                }
+                TcpOption::FastOpen(cookie, is_experimental) => {
+                    f.write_str(if *is_experimental { "FOEXP" } else { "FO" })?;
+                    if !cookie.is_empty() {
+                        f.write_str(" ")?;
+                    }
+                    cookie.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                }
                 TcpOption::Sack(blocks) => {
                     f.write_str("sack")?;
                     blocks
@@ -209,13 +262,10 @@ fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
             TcpOption::Timestamps(value, cursor.number("a timestamp echo")?)
         }
         "sack" => TcpOption::Sack(sack_blocks(cursor)?),
-        "FO" | "FOEXP" => {
-            return Err(Problem::unsupported(line, "TCP Fast Open is not supported"));
-        }
+        "FO" => TcpOption::FastOpen(cookie(cursor)?, false),
+        "FOEXP" => TcpOption::FastOpen(cookie(cursor)?, true),
         "md5" => return Err(Problem::unsupported(line, "TCP MD5 is not supported")),
-        "ECN" | "AccECN" => {
-            return Err(Problem::unsupported(line, "accurate ECN is not supported"));
-        }
+        "ECN" => TcpOption::AccurateEcn(accurate_ecn(cursor)?),
         name if name.starts_with("mp") || name.starts_with("dss") || name.contains("addr") => {
             let message = format!("Multipath TCP (option `{name}`) is not supported");
             return Err(Problem::unsupported(line, message));
@@ -226,6 +276,48 @@ fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
             return Err(Problem::unsupported(line, message));
         }
     })
+}
+
+/// The counters of accurate ECN: bytes that came as ECT(1), CE and ECT(0).
+const COUNTERS: [&str; 3] = ["e1b", "ceb", "e0b"];
+
+/// Their order in the option.
+fn order(ect0_leads: bool) -> [usize; 3] {
+    if ect0_leads { [2, 1, 0] } else { [0, 1, 2] }
+}
+
+/// `e1b 1 ceb 0 e0b 1`, or the reverse; the last ones may be left out.
+fn accurate_ecn(cursor: &mut Cursor<'_>) -> Result<AccurateEcnOption, Problem> {
+    cursor.skip_space();
+    let ect0_leads = cursor.starts_with(COUNTERS[2]);
+    let (mut counters, mut fields) = ([0; 3], 0);
+    for index in order(ect0_leads) {
+        cursor.skip_space();
+        if !cursor.take(COUNTERS[index]) {
+            break;
+        }
+        counters[index] = cursor.number("a counter of bytes")?;
+        fields += 1;
+    }
+    Ok(AccurateEcnOption::new(counters, fields, ect0_leads))
+}
+
+/// A cookie in hexadecimal digits; none for a request.
+fn cookie(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, Problem> {
+    cursor.skip_space();
+    let before = cursor.clone();
+    let digits = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+    let byte = |pair: &[u8]| {
+        let text = std::str::from_utf8(pair).ok()?;
+        u8::from_str_radix(text, 16).ok()
+    };
+    let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
+    match bytes {
+        Some(bytes) if digits.len().is_multiple_of(2) => Ok(bytes),
+        _ => {
+            Err(before.expected("a cookie: pairs of hexadecimal digits, or a symbol of `--define`"))
+        }
+    }
 }
 
 fn sack_blocks(cursor: &mut Cursor<'_>) -> Result<Vec<(u32, u32)>, Problem> {
@@ -265,6 +357,19 @@ mod tests {
         assert_eq!(options.to_string(), text);
         assert_eq!(options.timestamps(), Some((7, 8)));
         assert_eq!(options.window_scale(), Some(9));
+    }
+
+    #[test]
+    fn counters_of_accurate_ecn_are_read_in_both_orders() {
+        for text in ["<ECN e0b 1 ceb 0 e1b 7,nop>", "<ECN e1b 16777215 ceb 9>"] {
+            let options = read(&text[1..]).expect("it is right").expect("a list");
+            assert_eq!(options.to_string(), text);
+            let mut segment = Segment::default();
+            options.fill(&mut segment, u64::from);
+            let again = Options::of(&segment, 0, |seq| seq as u32);
+            assert_eq!(again.to_string(), text);
+        }
+        assert!(read("ECN ceb 1,nop>").is_err(), "no order begins with CE");
     }
 
     #[test]

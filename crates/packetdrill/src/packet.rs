@@ -1,6 +1,7 @@
 //! Segments of the language: read from a script, and written as one.
 
 use crate::cursor::Cursor;
+use crate::fast_open::Cookie;
 use crate::options::Options;
 use crate::problem::Problem;
 use crate::script::PacketSpec;
@@ -132,9 +133,18 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
                 let message = "urgent data is not supported";
                 return Err(Problem::unsupported(before.line(), message));
             }
-            'A' => {
-                let message = "accurate ECN (flag A) is not supported";
-                return Err(Problem::unsupported(before.line(), message));
+            'A' => Flags::AE,
+            // The three flags of accurate ECN as a number.
+            '0'..='7' => {
+                let ace = c.to_digit(8).unwrap_or(0);
+                let bit = |value, flag| {
+                    if ace & value == 0 {
+                        Flags::default()
+                    } else {
+                        flag
+                    }
+                };
+                bit(1, Flags::ECE) | bit(2, Flags::CWR) | bit(4, Flags::AE)
             }
             _ => break,
         };
@@ -142,12 +152,8 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
         cursor.advance(1);
     }
     let ends = cursor.peek().is_none_or(char::is_whitespace);
-    if any && !ends && cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
-        let message = "accurate ECN (a number among the flags) is not supported";
-        return Err(Problem::unsupported(before.line(), message));
-    }
     if !any || !ends {
-        return Err(before.expected("flags of S, F, R, P, `.`, E and W"));
+        return Err(before.expected("flags of S, F, R, P, `.`, E, W, A and a digit"));
     }
     Ok(flags)
 }
@@ -164,7 +170,8 @@ pub(crate) struct Seen {
     /// Timestamp value in the script's clock.
     pub(crate) ts_value: u32,
     /// First sequence number that is 0 in SACK blocks of the script.
-    pub(crate) remote_isn: u32,
+    /// What it carries for Fast Open.
+    pub(crate) cookie: Option<Cookie>,
 }
 
 impl Seen {
@@ -195,8 +202,11 @@ impl Seen {
 
     /// Its options as a script would write them.
     pub(crate) fn options(&self) -> Options {
-        let number = |seq: u64| (seq as u32).wrapping_add(self.remote_isn);
-        Options::of(&self.segment, self.ts_value, number)
+        let options = Options::of(&self.segment, self.ts_value, |seq| seq as u32);
+        match self.cookie {
+            Some(cookie) => options.with_fast_open(cookie),
+            None => options,
+        }
     }
 }
 
@@ -234,8 +244,6 @@ mod tests {
             ("icmp unreachable", "ICMP"),
             ("udp (1000)", "UDP"),
             ("S 0:0(0) win 1 <mp_capable>", "Multipath"),
-            ("S 0:0(0) win 1 <FO cafe>", "Fast Open"),
-            ("SEWA 0:0(0) win 1", "accurate ECN"),
             ("[tos 4] S 0:0(0)", "tos 4"),
         ] {
             let problem = read(text).expect_err("it is not supported");

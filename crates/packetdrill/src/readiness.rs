@@ -103,6 +103,8 @@ pub(crate) struct Ready {
     pub(crate) events: Events,
     /// Bytes that arrived so far: an edge is when there are more.
     pub(crate) arrived: u64,
+    /// Times that a full send buffer had room again, an edge as well.
+    pub(crate) openings: u64,
 }
 
 /// A descriptor in an interest list.
@@ -114,6 +116,7 @@ struct Watch {
     /// What was last told, for edges.
     told: Events,
     arrived: u64,
+    openings: u64,
     is_disabled: bool,
 }
 
@@ -172,6 +175,7 @@ impl Epolls {
                     data,
                     told: Events::NONE,
                     arrived: 0,
+                    openings: 0,
                     is_disabled: false,
                 };
                 watches.insert(fd, watch);
@@ -211,13 +215,16 @@ impl Epolls {
             let events = now.events.complete().within(Events::told(watch.wanted));
             let is_told = if watch.wanted.has(Events::EDGE) {
                 let is_new = events.without(watch.told) != Events::NONE;
-                is_new || (events.has(Events::IN) && now.arrived > watch.arrived)
+                is_new
+                    || (events.has(Events::IN) && now.arrived > watch.arrived)
+                    || (events.has(Events::OUT) && now.openings > watch.openings)
             } else {
                 events != Events::NONE
             };
             watch.told = events;
             if is_told {
                 watch.arrived = now.arrived;
+                watch.openings = now.openings;
                 watch.is_disabled = watch.wanted.has(Events::ONCE);
                 found.push((events, watch.data.clone()));
             }

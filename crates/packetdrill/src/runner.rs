@@ -2,7 +2,8 @@
 
 use crate::compare::{self, Clock};
 use crate::evaluate::{Scope, Value};
-use crate::host::{Host, START, Sent};
+use crate::fast_open::{self, Cache};
+use crate::host::{Host, Opening, START, Sent};
 use crate::options::Options;
 use crate::packet::Seen;
 use crate::problem::Problem;
@@ -136,6 +137,9 @@ impl<'a> Runner<'a> {
             }
             Action::Command(text) => {
                 let slept = self.host.settings.command(event.line, text)?;
+                if std::mem::take(&mut self.host.settings.is_forgetful) {
+                    self.host.cache = Cache::default();
+                }
                 if Host::congestion(&self.host.settings.congestion).is_none() {
                     let name = &self.host.settings.congestion;
                     let message = format!("the congestion control `{name}` is not supported");
@@ -145,7 +149,8 @@ impl<'a> Runner<'a> {
             }
             Action::Code(statements) => {
                 let connection = self.host.connection.as_ref();
-                let state = |name: &str| state::value(connection, name);
+                let now = self.host.now;
+                let state = |name: &str| state::value(connection, now, name);
                 let mut scope = Scope {
                     is_connected: self.sockets.has_connection(),
                     state: &state,
@@ -249,6 +254,8 @@ impl<'a> Runner<'a> {
     fn inbound(&mut self, line: usize, spec: &PacketSpec) -> Result<(), Problem> {
         let is_syn = spec.flags.has(Flags::SYN);
         let is_first = is_syn && !spec.flags.has(Flags::ACK);
+        let options = spec.options.as_ref().filter(|_| is_syn);
+        let cookie = options.and_then(Options::fast_open);
         let state = self
             .host
             .connection
@@ -262,32 +269,40 @@ impl<'a> Runner<'a> {
                 "a simultaneous open is not supported",
             ));
         }
-        let is_over = matches!(state, ConnectionState::Closed | ConnectionState::TimeWait);
+        let is_over = self.host.listens_anew
+            || matches!(state, ConnectionState::Closed | ConnectionState::TimeWait);
         if is_first
             && is_over
-            && let Some((config, name)) = self.sockets.listener()
+            && let Some(listener) = self.sockets.listener()
         {
-            if spec.len > 0 {
-                return Err(Problem::unsupported(line, "data on a SYN is not supported"));
-            }
-            let congestion = Host::congestion(name)
+            let congestion = Host::congestion(&listener.congestion)
                 .expect("names of congestion controls are checked when they are set");
-            self.host.open(config, congestion, true);
+            let settings = &self.host.settings;
+            let wishes = &listener.extras.fast_open;
+            let verdict = fast_open::judge(settings, wishes, cookie, spec.len > 0);
+            self.host.open(Opening {
+                config: &listener.config,
+                extras: &listener.extras,
+                congestion,
+                is_passive: true,
+                fast: verdict.is_accepted.then_some(0),
+                cookie: verdict.answer,
+                written: 0,
+            });
         }
         if is_syn && let Some(connection) = &mut self.host.connection {
             connection.remote_isn = spec.seq;
         }
         let segment = self.segment(spec);
-        self.host.receive(&segment, spec.ecn.unwrap_or(Ecn::NotEct));
+        self.host
+            .receive(&segment, spec.ecn.unwrap_or(Ecn::NotEct), cookie);
         Ok(())
     }
 
     /// The segment of a script in the endpoint's numbers.
     fn segment(&self, spec: &PacketSpec) -> Segment {
         let connection = self.host.connection.as_ref();
-        let (local, remote) = connection.map_or((0, 0), |connection| {
-            (connection.local_isn, connection.remote_isn)
-        });
+        let local = connection.map_or(0, |connection| connection.local_isn);
         // The endpoint's numbers do not wrap: the nearest to where it is.
         let near = |number: u32, isn: u32, reference: u64| {
             let offset = number.wrapping_sub(isn).wrapping_sub(reference as u32) as i32;
@@ -296,10 +311,12 @@ impl<'a> Runner<'a> {
         let received = connection.map_or(0, |connection| 1 + connection.read + connection.unread);
         let written = connection.map_or(0, |connection| 1 + connection.endpoint.acked_bytes());
         let is_syn = spec.flags.has(Flags::SYN);
+        // After the SYNs numbers count from the first ones.
+        let local = if is_syn { local } else { 0 };
         let seq = if is_syn {
             0
         } else {
-            near(spec.seq, remote, received)
+            near(spec.seq, 0, received)
         };
         let mut segment = Segment {
             seq,
@@ -406,9 +423,10 @@ impl<'a> Runner<'a> {
 
     fn seen(&self, sent: &Sent) -> Seen {
         let connection = self.host.connection.as_ref();
-        let isn = |of: fn(&crate::host::Connection) -> u32| connection.map_or(0, of);
         let segment = sent.segment;
         let is_syn = segment.flags.has(Flags::SYN);
+        let isn =
+            |of: fn(&crate::host::Connection) -> u32| connection.filter(|_| is_syn).map_or(0, of);
         let scale = match connection {
             Some(connection) if !is_syn => connection.scale_out(),
             _ => 0,
@@ -425,7 +443,7 @@ impl<'a> Runner<'a> {
             },
             window: (segment.window >> scale).min(65_535) as u32,
             ts_value: self.clock.scripted(segment.ts_value),
-            remote_isn,
+            cookie: sent.cookie,
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What a script configures: `--options`, `sysctl` assignments and a few other commands.
 
+use crate::fast_open;
 use crate::problem::Problem;
 use crate::shell;
 use fadeout_core::{Rate, Span};
-use fadeout_transport::tcp::{LossRecovery, Pacing, ReceiveWindow, TcpConfig};
+use fadeout_transport::tcp::{AccurateEcn, LossRecovery, Pacing, ReceiveWindow, TcpConfig};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether ECN is negotiated (`tcp_ecn`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +14,12 @@ pub(crate) enum EcnMode {
     Always,
     /// Only when the peer asks: Linux's default.
     WhenAsked,
+    /// Accurate, both ways.
+    Accurate,
+    /// Accurate when the peer asks for it; this end asks for that of RFC 3168.
+    AccurateOrClassic,
+    /// Accurate, only when the peer asks.
+    AccurateWhenAsked,
 }
 
 /// The configuration that a new socket starts from.
@@ -20,6 +28,7 @@ pub(crate) struct Settings {
     pub(crate) config: TcpConfig,
     pub(crate) congestion: String,
     pub(crate) ecn: EcnMode,
+    pub(crate) accurate_ecn: AccurateEcn,
     /// SYNs and SYN-ACKs sent at most.
     pub(crate) syns: u32,
     pub(crate) syn_acks: u32,
@@ -27,6 +36,17 @@ pub(crate) struct Settings {
     pub(crate) tolerance: Span,
     /// Length of a timestamp tick, if it is to be checked.
     pub(crate) timestamp_tick: Option<Span>,
+    /// Memory of a send buffer at first and at most, bytes (`tcp_wmem`).
+    pub(crate) send_buffer: (u64, u64),
+    /// Unsent bytes below which more may be written (`tcp_notsent_lowat`).
+    pub(crate) low_water: u64,
+    /// Bits of `tcp_fastopen`, and the key of its cookies.
+    pub(crate) fast_open: u32,
+    pub(crate) fast_open_key: [u8; 16],
+    pub(crate) local_ip: IpAddr,
+    pub(crate) remote_ip: IpAddr,
+    /// What was remembered of the peer is forgotten (`ip tcp_metrics flush`).
+    pub(crate) is_forgetful: bool,
     mtu: u32,
     ip_header: u32,
 }
@@ -34,22 +54,42 @@ pub(crate) struct Settings {
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 const TCP_HEADER: u32 = 20;
+/// Addresses where a script names none: packetdrill's own.
+const LOCAL_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
+const REMOTE_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+const LOCAL_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0x0a0b, 0x17d6, 0, 0, 0, 0, 1));
+const REMOTE_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1));
+/// What `tcp_notsent_lowat` is for no limit.
+const UNLIMITED: u64 = u32::MAX as u64;
 
 impl Settings {
     /// Linux 6.12 without any assignment.
     pub(crate) fn linux() -> Settings {
         let config = TcpConfig {
             nagle: true,
+            free_fin: true,
+            timer_wheel: false,
             ..TcpConfig::linux()
         };
         Settings {
             config,
             congestion: "cubic".to_owned(),
             ecn: EcnMode::WhenAsked,
+            accurate_ecn: AccurateEcn {
+                sends_option: true,
+                validates: true,
+            },
             syns: 7,
             syn_acks: 6,
             tolerance: Span::from_micros(4_000),
             timestamp_tick: None,
+            send_buffer: (16 << 10, 4 << 20),
+            low_water: UNLIMITED,
+            fast_open: 1,
+            fast_open_key: [0; 16],
+            local_ip: LOCAL_IPV4,
+            remote_ip: REMOTE_IPV4,
+            is_forgetful: false,
             mtu: 1500,
             ip_header: IPV4_HEADER,
         }
@@ -60,11 +100,18 @@ impl Settings {
         self.ecn = EcnMode::Never;
         self.congestion = "cubic".to_owned();
         self.syns = 6;
+        self.send_buffer = (256 << 10, 4 << 20);
+        self.low_water = UNLIMITED;
+        self.is_forgetful = true;
+        if let Some(key) = fast_open::key("a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4") {
+            self.fast_open_key = key;
+        }
         let config = &mut self.config;
         config.slow_start_after_idle = false;
         config.receive_window = ReceiveWindow::Autotuned {
             max_bytes: (15 << 20) / 2,
         };
+        config.initial_receive_buffer = 540_000;
         config.timestamps = true;
         config.recovery = LossRecovery::Rack;
         config.tail_loss_probe = true;
@@ -109,7 +156,10 @@ impl Settings {
             "ip_version" => {
                 self.ip_header = match value {
                     "ipv4" | "ipv4-mapped-ipv6" => IPV4_HEADER,
-                    "ipv6" => IPV6_HEADER,
+                    "ipv6" => {
+                        (self.local_ip, self.remote_ip) = (LOCAL_IPV6, REMOTE_IPV6);
+                        IPV6_HEADER
+                    }
                     _ => {
                         let message = "`--ip_version` is `ipv4`, `ipv4-mapped-ipv6` or `ipv6`";
                         return Err(Problem::invalid(line, message));
@@ -117,10 +167,20 @@ impl Settings {
                 };
                 self.config.mss = self.mtu - self.ip_header - TCP_HEADER;
             }
-            // Addresses, and how the real tool runs: none of it reaches the endpoint.
-            "local_ip"
-            | "remote_ip"
-            | "local_linux_sockaddr"
+            "local_ip" | "remote_ip" => {
+                let address = value.split('/').next().and_then(|text| text.parse().ok());
+                let Some(address) = address else {
+                    let message = format!("`--{name}` takes an IP address, not `{value}`");
+                    return Err(Problem::invalid(line, message));
+                };
+                if name == "local_ip" {
+                    self.local_ip = address;
+                } else {
+                    self.remote_ip = address;
+                }
+            }
+            // How the real tool runs: none of it reaches the endpoint.
+            "local_linux_sockaddr"
             | "gateway_ip"
             | "netmask_ip"
             | "bind_port"
@@ -137,8 +197,11 @@ impl Settings {
             | "tolerance_percent"
             | "wire_server"
             | "wire_client" => {}
-            "define" | "D" | "strict_segments" | "tcp_ts_ecr_scaled" | "so_filename"
-            | "so_flags" | "non_fatal" => return not_supported(""),
+            // Its symbols were put in before the script was read.
+            "define" => {}
+            "strict_segments" | "tcp_ts_ecr_scaled" | "so_filename" | "so_flags" | "non_fatal" => {
+                return not_supported("");
+            }
             _ => {
                 let message = format!("there is no option `--{name}`");
                 return Err(Problem::invalid(line, message));
@@ -159,6 +222,9 @@ impl Settings {
             let done = match base {
                 "defaults.sh" => {
                     self.customary();
+                    // The kernel's own tests have listeners ask for Fast Open.
+                    let is_common = words[0].ends_with("common/defaults.sh");
+                    self.fast_open = if is_common { 0x7_0403 } else { 0x3 };
                     Ok(())
                 }
                 "sysctl" | "set_sysctls.py" => {
@@ -180,7 +246,7 @@ impl Settings {
                     let message = "the command `false` fails";
                     return Err(Problem::failed(line, message).between("exit status 0", "1"));
                 }
-                "ethtool" | "nstat" | "ss" | "netstat" | "cat" | "echo" | "true" | "rm"
+                "dd" | "ethtool" | "nstat" | "ss" | "netstat" | "cat" | "echo" | "true" | "rm"
                 | "ulimit" => Ok(()),
                 _ if base.starts_with("sysctl_restore") => Ok(()),
                 _ => Err(format!("the command `{}`", words.join(" "))),
@@ -211,6 +277,7 @@ impl Settings {
         };
         let has = |name: &str| words.iter().any(|word| word == name);
         if has("tcp_metrics") || has("flush") {
+            self.is_forgetful |= has("tcp_metrics");
             return Ok(());
         }
         let not_understood = || format!("`{}`", words.join(" "));
@@ -274,12 +341,37 @@ impl Settings {
             value.clone_into(&mut self.congestion);
             return Ok(());
         }
-        if name == "tcp_rmem" {
+        if name == "tcp_fastopen_key" {
+            let key = fast_open::key(value);
+            let wrong = || format!("`{name}` of `{value}` (it takes four words)");
+            self.fast_open_key = key.ok_or_else(wrong)?;
+            return Ok(());
+        }
+        if name == "tcp_fastopen_cookies" {
+            self.is_forgetful = true;
+            return Ok(());
+        }
+        if name == "tcp_fastopen" {
+            let bits = match value.strip_prefix("0x") {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => value.parse(),
+            };
+            self.fast_open = bits.map_err(|_| format!("`{name}` of `{value}`"))?;
+            return Ok(());
+        }
+        if name == "tcp_rmem" || name == "tcp_wmem" {
             let sizes = value.split_whitespace().map(str::parse::<u64>);
             let sizes: Result<Vec<u64>, _> = sizes.collect();
-            let Ok([_, _, largest]) = sizes.as_deref() else {
+            let Ok([_, first, largest]) = sizes.as_deref() else {
                 return Err(format!("`{name}` of `{value}` (it takes three sizes)"));
             };
+            if name == "tcp_rmem" {
+                self.config.initial_receive_buffer = (*first).clamp(2_304, 1 << 30);
+            }
+            if name == "tcp_wmem" {
+                self.send_buffer = (*first, *largest);
+                return Ok(());
+            }
             self.config.receive_window = ReceiveWindow::Autotuned {
                 max_bytes: (largest / 2).clamp(1_000, 1 << 30),
             };
@@ -298,9 +390,14 @@ impl Settings {
                     0 => EcnMode::Never,
                     1 => EcnMode::Always,
                     2 => EcnMode::WhenAsked,
-                    _ => return Err(format!("accurate ECN (`tcp_ecn` of {number})")),
+                    3 => EcnMode::Accurate,
+                    4 => EcnMode::AccurateOrClassic,
+                    5 => EcnMode::AccurateWhenAsked,
+                    _ => return Err(not_here()),
                 }
             }
+            "tcp_ecn_option" => self.accurate_ecn.sends_option = is_on,
+            "tcp_ecn_fallback" => self.accurate_ecn.validates = is_on,
             "tcp_sack" if is_on => {
                 if !config.recovery.uses_sack() {
                     config.recovery = LossRecovery::Rack;
@@ -323,8 +420,13 @@ impl Settings {
             "tcp_min_tso_segs" => config.minimum_burst = number.clamp(1, 64),
             "tcp_tso_win_divisor" => config.burst_window_divisor = number.max(1),
             "tcp_reordering" => config.duplicate_threshold = number.clamp(1, 300),
+            "tcp_rto_max_ms" => {
+                config.maximum_rto = Span::from_millis(u64::from(number.clamp(1_000, 120_000)));
+            }
+            "tcp_notsent_lowat" => self.low_water = u64::from(number),
             "tcp_retries2" => config.maximum_retries = number.clamp(1, 100),
             "tcp_syn_retries" => self.syns = number.min(20) + 1,
+            "tcp_syn_linear_timeouts" => config.linear_syn_timeouts = number.min(20),
             "tcp_synack_retries" => self.syn_acks = number.min(20) + 1,
             "tcp_rto_min_us" => {
                 config.minimum_rto = Span::from_micros(u64::from(number.max(1_000)));
@@ -360,15 +462,14 @@ fn is_without_effect(name: &str, value: &str) -> bool {
         | "tcp_pacing_ca_ratio"
         | "tcp_autocorking"
         | "tcp_invalid_ratelimit"
-        | "tcp_challenge_ack_limit"
-        | "tcp_wmem" => true,
-        // Fast Open changes nothing for a connection that does not use it.
-        "tcp_fastopen" | "tcp_fastopen_key" | "tcp_fastopen_blackhole_timeout_sec" => true,
+        | "tcp_challenge_ack_limit" => true,
+        "tcp_fastopen_blackhole_timeout_sec" => true,
         "tcp_fack" | "tcp_mtu_probing" | "tcp_workaround_signed_windows" => value == "0",
-        "tcp_dsack" | "tcp_syncookies" | "tcp_ecn_fallback" => value == "1",
+        "tcp_dsack" | "tcp_syncookies" => value == "1",
+        // Options are sent on every segment.
+        "tcp_ecn_option_beacon" => true,
         "tcp_adv_win_scale" => value == "1",
         "tcp_app_win" => value == "31",
-        "tcp_notsent_lowat" => value == "4294967295",
         _ => false,
     }
 }
@@ -416,7 +517,7 @@ mod tests {
                 "sysctl -q net.ipv4.tcp_shrink_window=1",
                 "tcp_shrink_window",
             ),
-            ("sysctl -q net.ipv4.tcp_ecn=3", "accurate ECN"),
+            ("sysctl -q net.ipv4.tcp_ecn=6", "tcp_ecn"),
             ("frobnicate now", "frobnicate now"),
             ("nstat | grep -q x", "pipe"),
             (

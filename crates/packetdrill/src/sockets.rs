@@ -1,13 +1,13 @@
 //! System calls: what they do to the connection and what they return.
 
-use crate::host::{Connection, Host};
+use crate::fast_open::{self, Cookie};
+use crate::host::{Connection, Extras, Host, Opening};
 use crate::problem::Problem;
 use crate::readiness::{self, Epolls, Events, Ready};
 use crate::script::Call;
-use crate::settings;
 use fadeout_core::Bytes;
-use fadeout_transport::tcp::{AppCommand, ConnectionState, ReceiveWindow, TcpConfig};
-use std::collections::BTreeMap;
+use fadeout_transport::tcp::{AppCommand, ConnectionState, TcpConfig};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most bytes that a script may write in all.
 const MOST_WRITTEN: u64 = 16 << 20;
@@ -23,22 +23,47 @@ pub(crate) enum Returned {
 
 /// An open socket.
 #[derive(Debug, Clone)]
-struct Socket {
-    kind: Kind,
+pub(crate) struct Socket {
+    pub(crate) kind: Kind,
     is_nonblocking: bool,
-    config: TcpConfig,
-    congestion: String,
+    pub(crate) config: TcpConfig,
+    pub(crate) congestion: String,
     /// Closing resets the connection (`SO_LINGER` of zero).
-    resets: bool,
-    is_corked: bool,
+    pub(crate) resets: bool,
+    pub(crate) is_corked: bool,
     /// Nothing more is read (`SHUT_RD`).
     is_shut: bool,
     /// Largest segment that the application asked for (`TCP_MAXSEG`).
-    asked_mss: Option<u32>,
+    pub(crate) asked_mss: Option<u32>,
+    pub(crate) extras: Extras,
+    /// Messages tell how much is left to read (`TCP_INQ`).
+    pub(crate) tells_unread: bool,
+    /// What a write that blocks has written so far.
+    writing: Option<u64>,
+    /// It connects with the first write.
+    pub(crate) waits_for_data: bool,
+}
+
+impl Socket {
+    /// Connects, by Fast Open with `fast` bytes of room.
+    fn begin(&mut self, host: &mut Host, fast: Option<u32>, cookie: Option<Cookie>, written: u64) {
+        let congestion = Host::congestion(&self.congestion)
+            .expect("names of congestion controls are checked when they are set");
+        self.kind = Kind::Connected;
+        host.open(Opening {
+            config: &self.config,
+            extras: &self.extras,
+            congestion,
+            is_passive: false,
+            fast,
+            cookie,
+            written,
+        });
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Fresh,
     Listening,
     Connected,
@@ -47,19 +72,20 @@ enum Kind {
 /// The sockets of the host.
 #[derive(Debug, Default)]
 pub(crate) struct Sockets {
-    open: BTreeMap<i64, Socket>,
+    pub(crate) open: BTreeMap<i64, Socket>,
     epolls: Epolls,
+    files: BTreeSet<i64>,
     written: u64,
 }
 
 /// A call in progress.
-struct Request<'a> {
-    line: usize,
+pub(crate) struct Request<'a> {
+    pub(crate) line: usize,
     call: &'a Call,
 }
 
 impl Request<'_> {
-    fn text(&self, index: usize) -> Result<&str, Problem> {
+    pub(crate) fn text(&self, index: usize) -> Result<&str, Problem> {
         self.call
             .arguments
             .get(index)
@@ -82,7 +108,7 @@ impl Request<'_> {
         })
     }
 
-    fn unsupported(&self, what: &str) -> Problem {
+    pub(crate) fn unsupported(&self, what: &str) -> Problem {
         Problem::unsupported(self.line, format!("{what} is not supported"))
     }
 
@@ -94,10 +120,9 @@ impl Request<'_> {
 }
 
 impl Sockets {
-    /// The configuration of the socket that listens.
-    pub(crate) fn listener(&self) -> Option<(&TcpConfig, &str)> {
-        let listening = self.open.values().find(|one| one.kind == Kind::Listening)?;
-        Some((&listening.config, &listening.congestion))
+    /// The socket that listens.
+    pub(crate) fn listener(&self) -> Option<&Socket> {
+        self.open.values().find(|one| one.kind == Kind::Listening)
     }
 
     /// Whether a socket is open that `tcp_info` can be read from.
@@ -121,6 +146,11 @@ impl Sockets {
                 self.epolls.open(fd);
                 return Ok(Returned::Number(fd));
             }
+            "open" => {
+                let fd = self.free_descriptor(&request);
+                self.files.insert(fd);
+                return Ok(Returned::Number(fd));
+            }
             "epoll_ctl" | "epoll_wait" | "poll" => return self.wait(host, &request, is_due),
             _ => {}
         }
@@ -128,7 +158,7 @@ impl Sockets {
             return Err(Problem::unsupported(line, what));
         }
         let fd = request.number(0)?;
-        if call.name == "close" && self.epolls.close(fd) {
+        if call.name == "close" && (self.epolls.close(fd) || self.files.remove(&fd)) {
             return Ok(Returned::Number(0));
         }
         if !self.open.contains_key(&fd) {
@@ -137,13 +167,21 @@ impl Sockets {
         match call.name.as_str() {
             "bind" => Ok(Returned::Number(0)),
             "listen" => {
-                self.socket_mut(fd).kind = Kind::Listening;
+                let backlog = request.number(1)?.clamp(0, 4_096) as u32;
+                let socket = self.socket_mut(fd);
+                socket.kind = Kind::Listening;
+                host.listens_anew = true;
+                let wishes = &mut socket.extras.fast_open;
+                wishes.queue = fast_open::queue_on_listen(&host.settings, wishes.queue, backlog);
                 Ok(Returned::Number(0))
             }
             "accept" | "accept4" => Ok(self.accept(host, &request, fd)),
             "connect" => self.connect(host, fd),
             "read" | "recv" | "recvfrom" | "readv" | "recvmsg" => self.read(host, &request, fd),
-            "write" | "send" | "sendto" | "writev" | "sendmsg" => self.write(host, &request, fd),
+            "sendfile" if !self.files.contains(&request.number(1)?) => Ok(Returned::Error("EBADF")),
+            "sendfile" | "write" | "send" | "sendto" | "writev" | "sendmsg" => {
+                self.write(host, &request, fd)
+            }
             "shutdown" => self.shutdown(host, &request, fd),
             "close" => {
                 self.close(host, fd);
@@ -184,6 +222,10 @@ impl Sockets {
             is_corked: false,
             is_shut: false,
             asked_mss: None,
+            extras: Extras::default(),
+            tells_unread: false,
+            writing: None,
+            waits_for_data: false,
         };
         Ok(self.insert(request, socket))
     }
@@ -196,23 +238,30 @@ impl Sockets {
     }
 
     fn free_descriptor(&self, request: &Request<'_>) -> i64 {
-        let is_free = |fd: &i64| *fd >= 0 && !self.is_open(*fd);
-        let wanted = request.call.returns.filter(is_free);
+        let is_free = |fd: &i64| !self.is_open(*fd);
+        // A script's numbers are names: one that is in use gets a new meaning.
+        let wanted = request.call.returns.filter(|fd| *fd >= 0);
         wanted.unwrap_or_else(|| (3..).find(is_free).unwrap_or(3))
     }
 
     fn is_open(&self, fd: i64) -> bool {
-        self.open.contains_key(&fd) || self.epolls.has(fd)
+        self.open.contains_key(&fd) || self.epolls.has(fd) || self.files.contains(&fd)
     }
 
     /// A call about the readiness of sockets.
     fn wait(
         &mut self,
-        host: &Host,
+        host: &mut Host,
         request: &Request<'_>,
         is_due: bool,
     ) -> Result<Returned, Problem> {
         let Request { line, call } = *request;
+        if let Some(connection) = &mut host.connection
+            && !connection.buffer.is_writable(&connection.progress())
+        {
+            connection.buffer.miss();
+        }
+        let host = &*host;
         let Sockets { open, epolls, .. } = self;
         let ready = |fd: i64| open.get(&fd).map(|socket| readiness_of(host, socket));
         let answer = match call.name.as_str() {
@@ -251,10 +300,17 @@ impl Sockets {
         }
         let is_new = socket.kind == Kind::Fresh;
         if is_new {
-            let congestion = Host::congestion(&socket.congestion)
-                .expect("names of congestion controls are checked when they are set");
-            host.open(&socket.config, congestion, false);
-            socket.kind = Kind::Connected;
+            let wishes = &socket.extras.fast_open;
+            let plan = host.cache.plan(&host.settings, wishes, socket.config.mss);
+            if socket.waits_for_data {
+                return Ok(Returned::Error("EISCONN"));
+            }
+            if wishes.defers && plan.room.is_some() {
+                socket.waits_for_data = true;
+                return Ok(Returned::Number(0));
+            }
+            let cookie = plan.option.filter(|_| wishes.defers);
+            socket.begin(host, cookie.map(|_| 0), cookie, 0);
         }
         let Some(connection) = &mut host.connection else {
             return Ok(Returned::Error("EINVAL"));
@@ -294,6 +350,9 @@ impl Sockets {
             _ => request.number(2)?,
         };
         let wanted = u64::try_from(wanted).unwrap_or(0);
+        if socket.waits_for_data {
+            return Ok(wait(socket));
+        }
         let Some(connection) = connected(host, socket) else {
             return Ok(Returned::Error("ENOTCONN"));
         };
@@ -324,6 +383,9 @@ impl Sockets {
             connection.read += taken;
             host.command(AppCommand::Read(Bytes(taken)));
         }
+        if socket.tells_unread && request.call.name == "recvmsg" {
+            check_unread(host, request)?;
+        }
         Ok(Returned::Number(taken as i64))
     }
 
@@ -334,17 +396,24 @@ impl Sockets {
         fd: i64,
     ) -> Result<Returned, Problem> {
         let flags_at = if request.call.name == "sendmsg" { 2 } else { 3 };
-        for name in ["MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_OOB", "MSG_EOR"] {
+        for name in ["MSG_ZEROCOPY", "MSG_OOB"] {
             if request.has(flags_at, name) {
                 return Err(request.unsupported(name));
             }
         }
         let bytes = match request.call.name.as_str() {
+            "sendfile" => request.number(3)?,
             "writev" => vector_length(request.text(1)?),
             "sendmsg" => message_length(request.text(1)?),
             _ => request.number(2)?,
         };
         let bytes = u64::try_from(bytes).unwrap_or(0);
+        let is_fast = request.has(flags_at, "MSG_FASTOPEN")
+            || request.has(flags_at, "0x20000000")
+            || self.open[&fd].waits_for_data;
+        if is_fast && self.open[&fd].kind == Kind::Fresh {
+            return self.open_fast(host, request, fd, bytes, flags_at);
+        }
         let socket = self.open[&fd].clone();
         let Some(connection) = connected(host, &socket) else {
             return Ok(Returned::Error("EPIPE"));
@@ -363,27 +432,89 @@ impl Sockets {
         if !is_open {
             return Ok(Returned::Error("EPIPE"));
         }
+        if !connection.is_established && is_fast && socket.is_nonblocking {
+            return Ok(Returned::Error("EALREADY"));
+        }
         if !connection.is_established {
             return Ok(wait(&socket));
         }
-        if bytes > 0 && request.text(1)? == "NULL" {
+        if bytes > 0 && request.text(1)? == "NULL" && request.call.name != "sendfile" {
             return Ok(Returned::Error("EFAULT"));
         }
-        let wanted = request.call.returns;
-        let is_short = wanted.is_some_and(|wanted| (0..bytes as i64).contains(&wanted));
-        let is_refused = request.call.errno.as_deref() == Some("EAGAIN");
-        if is_short || is_refused {
-            return Err(request.unsupported("a send buffer that fills up"));
+        let before = socket.writing;
+        if before.is_some() && connection.buffer.lacks_room() {
+            return Ok(Returned::Blocked);
         }
-        self.written += bytes;
+        let before = before.unwrap_or(0);
+        let progress = connection.progress();
+        let taken = connection.buffer.take(&progress, bytes - before.min(bytes));
+        self.written += taken;
         if self.written > MOST_WRITTEN {
             let message = format!("a script writes at most {MOST_WRITTEN} bytes in all");
             return Err(Problem::invalid(request.line, message));
         }
         let more = request.has(flags_at, "MSG_MORE");
         connection.endpoint.set_cork(socket.is_corked || more);
-        host.command(AppCommand::Write(Bytes(bytes)));
-        Ok(Returned::Number(bytes as i64))
+        connection.has_more = more;
+        if request.has(flags_at, "MSG_EOR") && taken > 0 {
+            connection.endpoint.end_record_after(Bytes(taken));
+        }
+        if taken > 0 || bytes == 0 {
+            host.command(AppCommand::Write(Bytes(taken)));
+        }
+        // `MSG_MORE` is for this call: the next ACK may let the data go.
+        if let Some(connection) = connected(host, &socket) {
+            connection.endpoint.set_cork(socket.is_corked);
+        }
+        let done = before + taken;
+        let may_wait = !socket.is_nonblocking && !request.has(flags_at, "MSG_DONTWAIT");
+        let blocks = done < bytes && may_wait;
+        self.socket_mut(fd).writing = blocks.then_some(done);
+        Ok(match done {
+            _ if blocks => Returned::Blocked,
+            0 if bytes > 0 => Returned::Error("EAGAIN"),
+            done => Returned::Number(done as i64),
+        })
+    }
+
+    /// Connects with what is written first, or asks for a cookie (Linux `tcp_sendmsg_fastopen`).
+    fn open_fast(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+        bytes: u64,
+        flags_at: usize,
+    ) -> Result<Returned, Problem> {
+        let has_no_address = request
+            .call
+            .arguments
+            .iter()
+            .any(|text| text == "AF_UNSPEC");
+        if !fast_open::is_client(&host.settings) || has_no_address {
+            return Ok(Returned::Error("EOPNOTSUPP"));
+        }
+        let may_wait = !self.open[&fd].is_nonblocking && !request.has(flags_at, "MSG_DONTWAIT");
+        let socket = self.socket_mut(fd);
+        let wishes = &socket.extras.fast_open;
+        let plan = host.cache.plan(&host.settings, wishes, socket.config.mss);
+        let room = plan.room.unwrap_or(0);
+        let early = u64::from(room).min(bytes);
+        let written = if may_wait { bytes } else { early };
+        if written > 0 && request.text(1)? == "NULL" {
+            return Ok(Returned::Error("EFAULT"));
+        }
+        socket.waits_for_data = false;
+        socket.begin(host, Some(room), plan.option, written);
+        self.written += written;
+        if may_wait {
+            self.socket_mut(fd).writing = Some(bytes);
+            return Ok(Returned::Blocked);
+        }
+        Ok(match early {
+            0 => Returned::Error("EINPROGRESS"),
+            early => Returned::Number(early as i64),
+        })
     }
 
     fn shutdown(
@@ -421,6 +552,12 @@ impl Sockets {
         let Some(connection) = &mut host.connection else {
             return;
         };
+        if socket.kind == Kind::Listening && std::mem::take(&mut host.may_accept) {
+            // Nobody will accept what waits.
+            connection.is_released = true;
+            host.command(AppCommand::Abort);
+            return;
+        }
         if socket.kind != Kind::Connected {
             return;
         }
@@ -455,144 +592,6 @@ impl Sockets {
         }
         Returned::Error("EINVAL")
     }
-
-    fn set_option(
-        &mut self,
-        host: &mut Host,
-        request: &Request<'_>,
-        fd: i64,
-    ) -> Result<Returned, Problem> {
-        let name = request.text(2)?.to_owned();
-        let value = request.text(3)?.to_owned();
-        let number = integer(value.trim_matches(['[', ']', ' ']));
-        let is_on = number.is_some_and(|number| number != 0);
-        let is_connected = self.open[&fd].kind == Kind::Connected;
-        let socket = self
-            .open
-            .get_mut(&fd)
-            .expect("the socket was looked up before");
-        let endpoint = host
-            .connection
-            .as_mut()
-            .filter(|_| is_connected)
-            .map(|connection| &mut connection.endpoint);
-        match name.as_str() {
-            "SO_REUSEADDR"
-            | "SO_REUSEPORT"
-            | "SO_SNDBUF"
-            | "SO_SNDBUFFORCE"
-            | "IP_MTU_DISCOVER"
-            | "IP_FREEBIND"
-            | "IP_TOS"
-            | "SO_PRIORITY"
-            | "SO_MARK"
-            | "SO_BINDTODEVICE"
-            | "IP_BIND_ADDRESS_NO_PORT"
-            | "SO_INCOMING_CPU" => {}
-            "TCP_NODELAY" => {
-                socket.config.nagle = !is_on;
-                if let Some(endpoint) = endpoint {
-                    endpoint.set_nagle(!is_on);
-                    host.command(AppCommand::Write(Bytes(0)));
-                }
-            }
-            "TCP_CORK" => {
-                socket.is_corked = is_on;
-                if let Some(endpoint) = endpoint {
-                    endpoint.set_cork(is_on);
-                    host.command(AppCommand::Write(Bytes(0)));
-                }
-            }
-            "TCP_QUICKACK" => {
-                if let Some(endpoint) = endpoint {
-                    endpoint.set_quick_acks(is_on);
-                }
-            }
-            "TCP_CONGESTION" => {
-                let wanted = value.trim_matches(['[', ']', '"', ' ']);
-                let Some(congestion) = Host::congestion(wanted) else {
-                    return Ok(Returned::Error("ENOENT"));
-                };
-                wanted.clone_into(&mut socket.congestion);
-                if let Some(endpoint) = endpoint {
-                    endpoint.set_congestion(host.now, congestion);
-                }
-            }
-            "TCP_MAXSEG" => match number {
-                Some(mss @ 88..=32_767) => {
-                    socket.asked_mss = Some(mss as u32);
-                    socket.config.mss = socket.config.mss.min(mss as u32);
-                    if is_connected {
-                        return Err(request.unsupported(&format!("`{name}` once connected")));
-                    }
-                }
-                _ => return Ok(Returned::Error("EINVAL")),
-            },
-            "SO_RCVBUF" | "SO_RCVBUFFORCE" => {
-                // Linux doubles the number and offers half of that as window.
-                let bytes = number.unwrap_or(0).clamp(2_304, 1 << 29) as u64;
-                socket.config.receive_window = ReceiveWindow::Fixed { bytes };
-                if is_connected {
-                    return Err(request.unsupported(&format!("`{name}` once connected")));
-                }
-            }
-            "SO_MAX_PACING_RATE" => {
-                socket.config.maximum_pacing_rate = settings::pacing_rate(number.unwrap_or(-1));
-                if is_connected {
-                    return Err(request.unsupported(&format!("`{name}` once connected")));
-                }
-            }
-            "SO_LINGER" => {
-                let digits = value.replace(|c: char| !c.is_ascii_digit(), " ");
-                let numbers: Vec<&str> = digits.split_whitespace().collect();
-                socket.resets = matches!(numbers.as_slice(), ["1", "0"]);
-            }
-            _ => return Err(request.unsupported(&format!("the socket option `{name}`"))),
-        }
-        Ok(Returned::Number(0))
-    }
-
-    /// Checks what the script expects of an option: `getsockopt(4, SOL_TCP, NAME, [value], [4])`.
-    fn option(
-        &mut self,
-        host: &mut Host,
-        request: &Request<'_>,
-        fd: i64,
-    ) -> Result<Returned, Problem> {
-        let name = request.text(2)?;
-        let expected = request.text(3)?.trim_matches(['[', ']', ' ']);
-        let socket = &self.open[&fd];
-        let connection = host
-            .connection
-            .as_mut()
-            .filter(|_| socket.kind == Kind::Connected);
-        let actual = match name {
-            "SO_ERROR" => {
-                let error = connection.and_then(|connection| connection.error.take());
-                let names = (error.unwrap_or("0"), expected);
-                // The script may write the number of the error.
-                if names.0 == "0" || integer(names.1).is_none() {
-                    names.0.to_owned()
-                } else {
-                    error_number(names.0).to_string()
-                }
-            }
-            "TCP_NODELAY" => i32::from(!socket.config.nagle).to_string(),
-            "TCP_CORK" => i32::from(socket.is_corked).to_string(),
-            "TCP_CONGESTION" => format!("\"{}\"", socket.congestion),
-            "TCP_MAXSEG" => match connection {
-                Some(connection) => connection.endpoint.info().snd_mss.to_string(),
-                // What the application asked for, or Linux's `TCP_MSS_DEFAULT`.
-                None => socket.asked_mss.unwrap_or(536).to_string(),
-            },
-            _ => return Err(request.unsupported(&format!("reading the socket option `{name}`"))),
-        };
-        if expected != "..." && expected.trim_matches('"') != actual.trim_matches('"') {
-            let message = format!("`{name}` is not what the script expects");
-            return Err(Problem::failed(request.line, message).between(expected, actual));
-        }
-        Ok(Returned::Number(0))
-    }
 }
 
 fn wait(socket: &Socket) -> Returned {
@@ -603,13 +602,18 @@ fn wait(socket: &Socket) -> Returned {
     }
 }
 
-/// What a socket is ready for. Its send buffer has no end, so a connection can always be written to.
+/// What a socket is ready for.
 fn readiness_of(host: &Host, socket: &Socket) -> Ready {
-    let idle = |events| Ready { events, arrived: 0 };
+    let idle = |events| Ready {
+        events,
+        arrived: 0,
+        openings: 0,
+    };
     let connection = match (socket.kind, &host.connection) {
         (Kind::Listening, _) if host.may_accept => return idle(Events::IN),
         (Kind::Listening, _) => return idle(Events::NONE),
         (Kind::Connected, Some(connection)) => connection,
+        (Kind::Fresh, _) if socket.waits_for_data => return idle(Events::OUT),
         _ => return idle(Events::OUT.with(Events::HANG_UP)),
     };
     let state = connection.endpoint.state();
@@ -634,10 +638,41 @@ fn readiness_of(host: &Host, socket: &Socket) -> Ready {
     if connection.error.is_some() {
         events = events.with(Events::ERROR);
     }
+    // Also after the end of sending: a write fails at once.
+    if !may_send || is_broken || connection.buffer.is_writable(&connection.progress()) {
+        events = events.with(Events::OUT);
+    }
     Ready {
-        // Also after the end of sending: a write fails at once.
-        events: events.with(Events::OUT),
+        events,
+        openings: connection.buffer.openings(),
         arrived: connection.read + connection.unread,
+    }
+}
+
+/// Checks the control message that tells how much is left to read, the end of the data counted as
+/// a byte (`TCP_CM_INQ`).
+fn check_unread(host: &Host, request: &Request<'_>) -> Result<(), Problem> {
+    let text = request.text(1)?;
+    let Some((_, control)) = text.split_once("TCP_CM_INQ") else {
+        return Ok(());
+    };
+    let data = control
+        .split_once("cmsg_data=")
+        .map_or("", |(_, data)| data);
+    let digits = data.split(|c: char| !c.is_ascii_digit()).next();
+    let expected: Option<u64> = digits.and_then(|digits| digits.parse().ok());
+    let connection = host.connection.as_ref();
+    let actual = connection.map_or(0, |connection| match connection.unread {
+        0 => u64::from(connection.peer_closed),
+        unread => unread,
+    });
+    match expected {
+        Some(expected) if expected != actual => {
+            let message = "`TCP_CM_INQ` is not what the script expects";
+            let problem = Problem::failed(request.line, message);
+            Err(problem.between(expected.to_string(), actual.to_string()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -676,10 +711,8 @@ fn refused(name: &str) -> Option<&'static str> {
         "epoll_pwait" => "epoll_pwait is not supported",
         "ppoll" => "ppoll is not supported",
         "select" | "pselect" => "select is not supported",
-        "sendfile" => "sendfile is not supported",
         "splice" | "pipe" => "splice is not supported",
         "mmap" | "munmap" => "zero-copy receive is not supported",
-        "open" => "files are not supported",
         "cap_set" | "eventfd" => "this call is not supported",
         _ if name.starts_with("sctp_") => "SCTP is not supported",
         _ => return None,
@@ -687,7 +720,7 @@ fn refused(name: &str) -> Option<&'static str> {
 }
 
 /// A whole number, decimal, octal or hexadecimal.
-fn integer(text: &str) -> Option<i64> {
+pub(crate) fn integer(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Some(digits) = text.strip_prefix("0x") {
         return i64::from_str_radix(digits, 16).ok();
@@ -714,17 +747,6 @@ fn message_length(text: &str) -> i64 {
     let vector = text.split_once("msg_iov").map_or("", |(_, rest)| rest);
     let vector = vector.split_once(']').map_or(vector, |(vector, _)| vector);
     vector_length(vector)
-}
-
-/// Linux's number of an error.
-fn error_number(name: &str) -> u32 {
-    match name {
-        "ECONNABORTED" => 103,
-        "ECONNRESET" => 104,
-        "ETIMEDOUT" => 110,
-        "ECONNREFUSED" => 111,
-        _ => 0,
-    }
 }
 
 #[cfg(test)]

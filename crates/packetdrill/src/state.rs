@@ -1,7 +1,8 @@
 //! The names that a snippet may look at: fields of `struct tcp_info` and their constants.
 
+use crate::buffer::Limit;
 use crate::host::Connection;
-use fadeout_core::Span;
+use fadeout_core::{Span, Time};
 use fadeout_transport::congestion::RecoveryState;
 use fadeout_transport::tcp::ConnectionState;
 
@@ -12,10 +13,11 @@ const OPTION_TIMESTAMPS: i64 = 1;
 const OPTION_SACK: i64 = 2;
 const OPTION_WINDOW_SCALE: i64 = 4;
 const OPTION_ECN: i64 = 8;
+const OPTION_SYN_DATA: i64 = 32;
 
 /// The value of `name`; `None` when there is no such name here.
-pub(crate) fn value(connection: Option<&Connection>, name: &str) -> Option<i64> {
-    constant(name).or_else(|| field(connection?, name))
+pub(crate) fn value(connection: Option<&Connection>, now: Time, name: &str) -> Option<i64> {
+    constant(name).or_else(|| field(connection?, now, name))
 }
 
 fn constant(name: &str) -> Option<i64> {
@@ -41,12 +43,14 @@ fn constant(name: &str) -> Option<i64> {
         "TCPI_OPT_SACK" => OPTION_SACK,
         "TCPI_OPT_WSCALE" => OPTION_WINDOW_SCALE,
         "TCPI_OPT_ECN" => OPTION_ECN,
+        "TCPI_OPT_SYN_DATA" => OPTION_SYN_DATA,
         _ => return None,
     })
 }
 
-fn field(connection: &Connection, name: &str) -> Option<i64> {
+fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
     let info = connection.endpoint.info();
+    let counters = connection.endpoint.accurate_counters();
     let micros = |span: Span| span.as_micros() as i64;
     Some(match name {
         "tcpi_state" => state(connection.endpoint.state()),
@@ -66,6 +70,7 @@ fn field(connection: &Connection, name: &str) -> Option<i64> {
                 | bit(info.sack, OPTION_SACK)
                 | bit(connection.is_scaled(), OPTION_WINDOW_SCALE)
                 | bit(info.ecn, OPTION_ECN)
+                | bit(connection.endpoint.has_taken_early_data(), OPTION_SYN_DATA)
         }
         "tcpi_snd_wscale" => i64::from(connection.scale_in()),
         "tcpi_rcv_wscale" => i64::from(connection.scale_out()),
@@ -88,12 +93,31 @@ fn field(connection: &Connection, name: &str) -> Option<i64> {
         "tcpi_reord_seen" => i64::from(info.reord_seen),
         "tcpi_dsack_dups" => info.dsack_dups as i64,
         // Linux counts the handshake as a delivery.
-        "tcpi_delivered" => info.delivered as i64 + i64::from(connection.is_established),
-        "tcpi_delivered_ce" => info.delivered_ce as i64,
+        "tcpi_delivered" => {
+            let is_complete = connection.endpoint.state() != ConnectionState::SynReceived;
+            info.delivered as i64 + i64::from(connection.is_established && is_complete)
+        }
+        "tcpi_delivered_ce" => match counters {
+            Some((_, delivered)) => i64::from(delivered.ce),
+            None => info.delivered_ce as i64,
+        },
+        "tcpi_delivered_e1_bytes" => i64::from(counters?.1.bytes[0]),
+        "tcpi_delivered_ce_bytes" => i64::from(counters?.1.bytes[1]),
+        "tcpi_delivered_e0_bytes" => i64::from(counters?.1.bytes[2]),
+        "tcpi_received_ce" => i64::from(counters?.0.ce),
+        "tcpi_received_e1_bytes" => i64::from(counters?.0.bytes[0]),
+        "tcpi_received_ce_bytes" => i64::from(counters?.0.bytes[1]),
+        "tcpi_received_e0_bytes" => i64::from(counters?.0.bytes[2]),
         "tcpi_bytes_acked" => info.bytes_acked as i64,
         "tcpi_bytes_received" => (connection.read + connection.unread) as i64,
         "tcpi_notsent_bytes" => info.notsent_bytes as i64,
         "tcpi_data_segs_out" => info.data_segs_out as i64,
+        "tcpi_last_data_recv" => now.since(connection.received_at).as_millis() as i64,
+        "tcpi_last_data_sent" => now.since(connection.sent_at).as_millis() as i64,
+        "tcpi_busy_time" => connection.limits.spent(now, Limit::Busy) as i64,
+        "tcpi_rwnd_limited" => connection.limits.spent(now, Limit::Window) as i64,
+        "tcpi_sndbuf_limited" => connection.limits.spent(now, Limit::Buffer) as i64,
+        "tcpi_rcv_mss" => i64::from(connection.endpoint.peer_mss()),
         "tcpi_pacing_rate" => (info.pacing_rate.as_bits_per_sec() / 8) as i64,
         _ => return None,
     })

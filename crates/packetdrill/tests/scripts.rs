@@ -77,22 +77,6 @@ const OPENED: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 ";
 
 #[test]
-fn what_a_full_send_buffer_would_do_is_refused_by_name() {
-    for call in [
-        "write(4, ..., 59000) = 58000",
-        "write(4, ..., 59000) = -1 EAGAIN (Resource temporarily unavailable)",
-    ] {
-        let report = run(&format!("{OPENED}+0 {call}\n"), "full");
-        assert_eq!(report.outcome, Outcome::Unsupported, "{}", report.render());
-        assert!(
-            report.render().contains("send buffer"),
-            "{}",
-            report.render()
-        );
-    }
-}
-
-#[test]
 fn events_that_differ_fail_with_both() {
     for call in [
         "poll([{fd=4, events=POLLIN|POLLOUT, revents=POLLIN|POLLOUT}], 1, 0) = 1",

@@ -150,6 +150,15 @@ pub struct ResilienceConfig {
     pub freeze_lead_rtts: f64,
 }
 
+/// How accurate ECN stands on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccurateEcn {
+    /// Whether the option is sent (Linux `tcp_ecn_option`).
+    pub sends_option: bool,
+    /// Whether the handshake's report of the IP field is checked (Linux `tcp_ecn_fallback`).
+    pub validates: bool,
+}
+
 /// Every constant of a TCP endpoint. Built from a profile and the scenario's overrides by
 /// [`TcpConfig::new`].
 #[derive(Debug, Clone, PartialEq)]
@@ -208,6 +217,8 @@ pub struct TcpConfig {
     pub initial_receive_buffer: u64,
     /// ECN.
     pub ecn: EcnMode,
+    /// Accurate ECN by its flags and option; without it segments carry whole counts.
+    pub accurate_ecn: Option<AccurateEcn>,
     /// Schemes for failing links.
     pub resilience: ResilienceConfig,
     /// Whether small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).
@@ -239,6 +250,9 @@ pub struct TcpConfig {
     /// SYNs that may be lost before the window begins with one segment (RFC 5681 section 3.1: none;
     /// Linux: one, and any number of SYN-ACKs).
     pub forgiven_syns: u32,
+    /// Whether the segment with the FIN leaves however full the congestion window is (Linux
+    /// `tcp_cwnd_test`).
+    pub free_fin: bool,
 }
 
 impl TcpConfig {

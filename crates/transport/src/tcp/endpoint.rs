@@ -2,6 +2,7 @@
 //!
 //! Standard: RFC 9293.
 
+use super::accurate::{self, Accurate, AccurateCounters};
 use super::config::{EcnMode, TcpConfig};
 use super::info::TcpInfo;
 use super::outbox::{AppEvent, Outbox, Outgoing};
@@ -11,8 +12,8 @@ use super::timer::TimerClock;
 use crate::congestion::{Congestion, EcnFeedback, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
 use fadeout_core::{
-    Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, MptcpOption, Probe, Rate, RetransmitCause,
-    RetransmitRow, Segment, Span, Time,
+    AccurateEcnOption, Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, MptcpOption, Probe, Rate,
+    RetransmitCause, RetransmitRow, Segment, Span, Time,
 };
 
 /// Connection states.
@@ -85,6 +86,21 @@ pub struct TcpEndpoint {
     /// What the peer's SYN offered, once it came.
     offer: Offer,
     has_offer: bool,
+    early: Early,
+    accurate: Option<Box<Accurate>>,
+}
+
+/// Data on the SYN.
+///
+/// Standard: RFC 7413 §2.
+#[derive(Debug, Clone, Copy, Default)]
+struct Early {
+    is_on: bool,
+    /// Bytes that the SYN has room for, and how many it carried.
+    room: u32,
+    sent: u32,
+    /// The data was taken: the peer's by this end, or this end's by the peer.
+    is_taken: bool,
 }
 
 /// What a multipath connection looks at in a subflow.
@@ -128,7 +144,24 @@ impl TcpEndpoint {
             syns: 0,
             offer: Offer::default(),
             has_offer: false,
+            early: Early::default(),
+            accurate: config.accurate_ecn.map(Accurate::new).map(Box::new),
         }
+    }
+
+    /// Opens by Fast Open: the first SYN carries up to `room` bytes of what is written by then, or,
+    /// where the peer opens, the data on its SYN is taken and this end may send before the handshake
+    /// is complete. Cookies are the caller's business.
+    ///
+    /// Standard: RFC 7413 §4.2.
+    pub fn open_fast(&mut self, room: u32) {
+        self.early.is_on = true;
+        self.early.room = room;
+    }
+
+    /// Whether data on the SYN was taken: the peer's here, or all of this end's there.
+    pub fn has_taken_early_data(&self) -> bool {
+        self.early.is_taken
     }
 
     /// Takes a command of the application.
@@ -182,9 +215,15 @@ impl TcpEndpoint {
         probe: &mut impl Probe,
     ) {
         let mut from = out.segments.len();
+        let decoded;
+        let mut segment = segment;
+        if self.accurate.is_some() {
+            decoded = self.decode_accurate(segment, ecn);
+            segment = &decoded;
+        }
         match self.state {
             ConnectionState::Closed => return,
-            ConnectionState::Listen => self.on_listen(now, segment, out),
+            ConnectionState::Listen => self.on_listen(now, segment, out, probe),
             ConnectionState::SynSent => self.on_syn_sent(now, segment, out, probe),
             _ if self.receiver.must_acknowledge_before(segment, ecn) => {
                 push_ack(&self.sender, out);
@@ -270,6 +309,10 @@ impl TcpEndpoint {
     pub fn acked_bytes(&self) -> u64 {
         self.sender.snd_una().saturating_sub(1)
     }
+    /// Payload of what this end takes for the peer's full segments (Linux `tcpi_rcv_mss`), bytes.
+    pub fn peer_mss(&self) -> u32 {
+        self.receiver.peer_mss()
+    }
     /// A snapshot of the connection's state.
     pub fn info(&self) -> TcpInfo {
         self.sender.info()
@@ -281,6 +324,16 @@ impl TcpEndpoint {
     /// Whether small segments wait for more to be written from now on (`TCP_CORK`).
     pub fn set_cork(&mut self, is_on: bool) {
         self.sender.set_cork(is_on);
+    }
+    /// How many SYNs are sent, each after twice the time of the one before (`TCP_SYNCNT`).
+    pub fn limit_syns(&mut self, syns: u32) {
+        self.config.maximum_syns = syns;
+        self.config.linear_syn_timeouts = 0;
+    }
+    /// A record ends after the next `bytes` that are written: no segment reaches beyond its end
+    /// (`MSG_EOR`).
+    pub fn end_record_after(&mut self, bytes: Bytes) {
+        self.sender.end_record_after(bytes.0);
     }
     /// Whether data is acknowledged quickly from now on (`TCP_QUICKACK`).
     pub fn set_quick_acks(&mut self, is_on: bool) {
@@ -383,6 +436,43 @@ impl TcpEndpoint {
         }
     }
 
+    /// Takes what `segment` tells by accurate ECN, and writes the whole count of marks into it.
+    #[cold]
+    fn decode_accurate(&mut self, segment: &Segment, ecn: Ecn) -> Segment {
+        let mut decoded = *segment;
+        let Some(accurate) = &mut self.accurate else {
+            return decoded;
+        };
+        let is_syn = segment.flags.has(Flags::SYN);
+        let is_ack = segment.flags.has(Flags::ACK);
+        match self.state {
+            ConnectionState::Closed => {}
+            ConnectionState::Listen if is_syn => accurate.on_syn(segment, ecn, true),
+            ConnectionState::SynReceived if is_syn => accurate.on_syn(segment, ecn, false),
+            ConnectionState::SynSent if is_syn && is_ack => {
+                accurate.on_syn_ack(segment, ecn, true);
+            }
+            ConnectionState::Listen | ConnectionState::SynSent => {}
+            _ if is_syn => accurate.on_syn_ack(segment, ecn, false),
+            ConnectionState::SynReceived if is_ack => {
+                accurate.on_third_ack(segment);
+                accurate.on_received(segment, ecn);
+            }
+            _ => {
+                accurate.on_received(segment, ecn);
+                let delivery = self.sender.preview_delivery(segment);
+                decoded.ce_packets = accurate.on_ack(segment, &delivery);
+            }
+        }
+        decoded
+    }
+
+    /// Counters of accurate ECN: what came, and what the peer says came there.
+    pub fn accurate_counters(&self) -> Option<(AccurateCounters, AccurateCounters)> {
+        let accurate = self.accurate.as_ref()?;
+        Some((accurate.received(), accurate.delivered()))
+    }
+
     /// What both ends can do; this end's own wish before the peer's SYN. DCTCP cannot be told
     /// from classic ECN in a handshake.
     fn ecn_in_common(&self) -> EcnFeedback {
@@ -403,7 +493,7 @@ impl TcpEndpoint {
                 | ConnectionState::FinWait1
                 | ConnectionState::LastAck
                 | ConnectionState::Closing
-        )
+        ) || (self.state == ConnectionState::SynReceived && self.early.is_on)
     }
 
     fn close(&mut self, out: &mut Outbox) {
@@ -415,8 +505,8 @@ impl TcpEndpoint {
                 out.events.push(AppEvent::Closed);
             }
             // It closes once it is established.
-            ConnectionState::SynReceived => self.sender.finish(),
-            ConnectionState::Established => {
+            ConnectionState::SynReceived if !self.early.is_on => self.sender.finish(),
+            ConnectionState::Established | ConnectionState::SynReceived => {
                 self.sender.finish();
                 self.state = ConnectionState::FinWait1;
             }
@@ -472,7 +562,7 @@ impl TcpEndpoint {
         if self.syns == 1 {
             self.first_syn_at = now;
         }
-        let is_reply = self.state == ConnectionState::SynReceived;
+        let is_reply = self.state != ConnectionState::SynSent;
         let linear = if is_reply {
             0
         } else {
@@ -488,7 +578,13 @@ impl TcpEndpoint {
         }
         // RFC 3168 section 6.1.1: the SYN sets two flags, the SYN-ACK only ECE. RFC 9768 section
         // 3.1.1: the SYN sets all three, and CWR alone says that nothing was marked so far.
-        flags |= match (is_reply, self.ecn_in_common()) {
+        let common = self.ecn_in_common();
+        let accurate = self
+            .accurate
+            .as_ref()
+            .filter(|_| common == EcnFeedback::Accurate);
+        flags |= match (is_reply, common) {
+            _ if let Some(accurate) = accurate => accurate.syn_flags(!is_reply, self.syns),
             (_, EcnFeedback::None) => Flags::default(),
             (false, EcnFeedback::Accurate) => Flags::AE | Flags::ECE | Flags::CWR,
             (false, _) => Flags::ECE | Flags::CWR,
@@ -496,9 +592,17 @@ impl TcpEndpoint {
             (true, _) => Flags::ECE,
         };
         let offers = |own: bool, peers: bool| own && (!is_reply || peers);
+        // A SYN that is sent again carries no data (RFC 7413 section 4.2.1).
+        let early = if is_reply || self.syns > 1 {
+            0
+        } else {
+            u64::from(self.early.room).min(self.sender.unsent()) as u32
+        };
+        self.early.sent = self.early.sent.max(early);
         let segment = Segment {
             seq: 0,
-            ack: u64::from(is_reply),
+            ack: if is_reply { self.receiver.next() } else { 0 },
+            len: early,
             window: self.receiver.initial_window(),
             flags,
             mss: self.config.mss as u16,
@@ -507,6 +611,11 @@ impl TcpEndpoint {
             sack_permitted: offers(self.config.recovery.uses_sack(), self.offer.sack),
             has_timestamps: offers(self.config.timestamps, self.offer.timestamps),
             ts_value: now.as_millis() as u32,
+            accurate: accurate
+                .filter(|_| is_reply)
+                .map_or_else(AccurateEcnOption::default, |accurate| {
+                    accurate.syn_option(self.syns)
+                }),
             ..Segment::default()
         };
         out.segments.push(Outgoing {
@@ -544,7 +653,14 @@ impl TcpEndpoint {
             },
             timestamps: segment.has_timestamps,
             sack: segment.sack_permitted,
-            ecn: offered_ecn(segment),
+            ecn: if self.accurate.is_some()
+                && segment.flags.has(Flags::ACK)
+                && accurate::is_agreed_by(segment)
+            {
+                EcnFeedback::Accurate
+            } else {
+                offered_ecn(segment)
+            },
             window_scaling: segment.window_scale.is_some(),
         };
         if !(self.config.window_scaling && self.offer.window_scaling) {
@@ -558,14 +674,75 @@ impl TcpEndpoint {
             0
         };
         let answer_mss = is_passive.then(|| self.config.mss - options);
+        self.receiver
+            .agree_timestamps(self.config.timestamps && self.offer.timestamps);
         self.receiver.on_syn(segment, answer_mss);
     }
 
-    fn on_listen(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
+    fn on_listen(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
         if segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) {
             self.take_offer(segment);
             self.state = ConnectionState::SynReceived;
+            if self.early.is_on {
+                self.agree(now, segment, (None, false));
+                self.take_early(now, segment, out);
+            }
             self.send_syn(now, out);
+            if self.early.is_on {
+                self.sender.transmit(&mut Step { now, out, probe });
+            }
+        }
+    }
+
+    /// Takes the data on the peer's SYN or SYN-ACK, which acknowledges it or is acknowledged at once.
+    fn take_early(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
+        let data = Segment {
+            seq: 1,
+            flags: Flags(segment.flags.0 & !Flags::SYN.0),
+            ..*segment
+        };
+        if data.seq_len() == 0 {
+            return;
+        }
+        let rtt = self.sender.rtt();
+        let times = (rtt.rto(), rtt.srtt());
+        let received = self
+            .receiver
+            .on_segment(now, &data, Ecn::NotEct, times, false);
+        out.delivered_bytes += received.bytes;
+        self.receiver.on_acknowledged();
+        self.early.is_taken |= self.state == ConnectionState::SynReceived;
+        self.follow_close(received.fin, out);
+    }
+
+    /// The peer answered a SYN that may have carried data: what it did not take leaves again, with
+    /// the acknowledgment of the answer.
+    ///
+    /// Standard: RFC 7413 §4.2.2.
+    fn on_early_answer(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        self.sender.skip_acknowledged(segment.ack);
+        let sent = u64::from(self.early.sent);
+        self.early.is_taken = sent > 0 && segment.ack == 1 + sent;
+        self.take_early(now, segment, out);
+        let from = out.segments.len();
+        self.sender.transmit(&mut Step { now, out, probe });
+        if out.segments.len() == from {
+            push_ack(&self.sender, out);
+        } else if self.early.is_taken || sent == 0 {
+            // A write waited for the answer: the two ends take turns.
+            self.receiver.expect_reply();
         }
     }
 
@@ -580,7 +757,8 @@ impl TcpEndpoint {
             self.abort(out);
             return;
         }
-        let is_answer = segment.flags.has(Flags::SYN | Flags::ACK) && segment.ack == 1;
+        let is_answer = segment.flags.has(Flags::SYN | Flags::ACK)
+            && (1..=1 + u64::from(self.early.sent)).contains(&segment.ack);
         if !is_answer {
             return;
         }
@@ -589,25 +767,35 @@ impl TcpEndpoint {
         if probe.wants_congestion(now, self.flow) {
             probe.congestion(self.sender.congestion_row(now));
         }
+        if self.early.is_on {
+            self.on_early_answer(now, segment, out, probe);
+            return;
+        }
         push_ack(&self.sender, out);
         self.sender.transmit(&mut Step { now, out, probe });
     }
 
-    /// The handshake is complete at this end.
-    fn establish(
+    /// What both ends offered takes effect.
+    fn agree(
         &mut self,
         now: Time,
         segment: &Segment,
-        out: &mut Outbox,
-        probe: &mut impl Probe,
+        (handshake_rtt, starts_from_one): (Option<Span>, bool),
     ) {
         let timestamps = self.config.timestamps && self.offer.timestamps;
+        let ecn = self.ecn_in_common();
         let mapping = if self.config.multipath {
             MptcpOption::MAPPING_LEN
         } else {
             0
         };
-        let options = mapping + if timestamps { 12 } else { 0 };
+        let mut options = mapping + if timestamps { 12 } else { 0 };
+        if let Some(accurate) = &mut self.accurate
+            && ecn == EcnFeedback::Accurate
+        {
+            accurate.agree();
+            options += accurate.room();
+        }
         let mss = self
             .config
             .mss
@@ -615,9 +803,28 @@ impl TcpEndpoint {
             .saturating_sub(options)
             .max(1);
         let sack = self.config.recovery.uses_sack() && self.offer.sack;
-        let ecn = self.ecn_in_common();
+        self.receiver
+            .on_established(now, mss, timestamps, sack, ecn);
+        self.sender.on_established(
+            now,
+            Agreed {
+                mss,
+                sack,
+                timestamps,
+                ecn,
+                peer_window: segment.window,
+                handshake_rtt,
+                starts_from_one,
+            },
+        );
+    }
+
+    /// The round-trip time of the handshake, where it can be told, and whether SYNs that were lost
+    /// make the window begin with one segment.
+    fn handshake(&self, now: Time, segment: &Segment) -> (Option<Span>, bool) {
         let is_first = self.syns <= 1;
         let is_passive = self.state == ConnectionState::SynReceived;
+        let timestamps = self.config.timestamps && self.offer.timestamps;
         // The echo tells which copy was answered (RFC 7323 section 4).
         let by_echo = (timestamps && segment.has_timestamps)
             .then(|| {
@@ -631,24 +838,28 @@ impl TcpEndpoint {
         let forgiven = self.config.forgiven_syns;
         let is_forgiven =
             forgiven > 0 && (is_passive || self.syns - 1 <= forgiven || first_was_answered);
-        self.receiver
-            .on_established(now, mss, timestamps, sack, ecn);
-        self.sender.on_established(
-            now,
-            Agreed {
-                mss,
-                sack,
-                timestamps,
-                ecn,
-                peer_window: segment.window,
-                handshake_rtt: if is_first {
-                    Some(now.since(self.syn_sent_at))
-                } else {
-                    by_echo
-                },
-                starts_from_one: !is_first && !is_forgiven,
-            },
-        );
+        let rtt = if is_first {
+            Some(now.since(self.syn_sent_at))
+        } else {
+            by_echo
+        };
+        (rtt, !is_first && !is_forgiven)
+    }
+
+    /// The handshake is complete at this end.
+    fn establish(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let (handshake_rtt, starts_from_one) = self.handshake(now, segment);
+        if self.early.is_on && self.state != ConnectionState::SynSent {
+            self.sender.on_early_established(now, handshake_rtt);
+        } else {
+            self.agree(now, segment, (handshake_rtt, starts_from_one));
+        }
         self.syn_at = Time::NEVER;
         self.state = if self.sender.is_finishing() {
             ConnectionState::FinWait1
@@ -703,13 +914,14 @@ impl TcpEndpoint {
         if !segment.flags.has(Flags::ACK) || segment.ack > self.sender.snd_nxt().max(1) {
             return; // RFC 9293 section 3.10.7.4: what was never sent cannot be acknowledged
         }
+        let was_early = self.early.is_on && self.state == ConnectionState::SynReceived;
         if self.syn_at != Time::NEVER && segment.ack >= 1 {
             self.establish(now, segment, out, probe);
         }
         self.sender.on_ack(&mut Step { now, out, probe }, segment);
         let rtt = self.sender.rtt();
         let times = (rtt.rto(), rtt.srtt());
-        let may_reply = self.state == ConnectionState::Established;
+        let may_reply = self.state == ConnectionState::Established && !was_early;
         let received = self
             .receiver
             .on_segment(now, segment, ecn, times, may_reply);
@@ -770,6 +982,10 @@ impl TcpEndpoint {
         for outgoing in &mut out.segments[from..] {
             if !outgoing.segment.flags.has(Flags::SYN) {
                 self.receiver.stamp(now, &mut outgoing.segment);
+                if let Some(accurate) = &mut self.accurate {
+                    let is_over = self.state == ConnectionState::TimeWait;
+                    accurate.stamp(&mut outgoing.segment, &mut outgoing.ecn, is_over);
+                }
             } else if outgoing.segment.flags.has(Flags::ACK) {
                 outgoing.segment.ts_echo = self.receiver.ts_recent();
             }

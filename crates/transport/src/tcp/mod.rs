@@ -4,6 +4,7 @@
 //! everything about data going out, `receiver` everything about data coming in. A whole stack is
 //! chosen by name through a [profile](PROFILES): Linux's, the plain RFCs', or an older one.
 
+mod accurate;
 mod config;
 mod endpoint;
 mod expendable;
@@ -17,9 +18,10 @@ mod scoreboard;
 mod sender;
 mod timer;
 
+pub use accurate::AccurateCounters;
 pub use config::{
-    AckRule, EcnMode, LossRecovery, LossResponse, NewRenoVariant, OutageResponse, Pacing,
-    ReceiveWindow, ResilienceConfig, RtoRule, TcpConfig,
+    AccurateEcn, AckRule, EcnMode, LossRecovery, LossResponse, NewRenoVariant, OutageResponse,
+    Pacing, ReceiveWindow, ResilienceConfig, RtoRule, TcpConfig,
 };
 pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};

@@ -296,6 +296,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         receive_window: ReceiveWindow::Fixed { bytes: 16 << 20 },
         initial_receive_buffer: 131_072,
         ecn: EcnMode::Automatic,
+        accurate_ecn: None,
         resilience: ResilienceConfig {
             loss: LossResponse::Standard,
             outage: OutageResponse::None,
@@ -317,6 +318,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         maximum_syn_acks: 7,
         linear_syn_timeouts: 0,
         forgiven_syns: 0,
+        free_fin: false,
     };
     let classic = |recovery| TcpConfig {
         recovery,

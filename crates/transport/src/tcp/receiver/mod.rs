@@ -387,7 +387,22 @@ impl Receiver {
         if segment.len > 0 {
             self.policy.on_data_sent(now);
         }
-        self.acked_up_to = next;
+        self.on_acknowledged();
+    }
+
+    /// Timestamps are, or are not, on what leaves from now on.
+    pub(super) fn agree_timestamps(&mut self, agreed: bool) {
+        self.has_timestamps = agreed;
+    }
+
+    /// The application is likely to answer what comes: its data will carry the ACK.
+    pub(super) fn expect_reply(&mut self) {
+        self.policy.expect_reply();
+    }
+
+    /// What was received is acknowledged.
+    pub(super) fn on_acknowledged(&mut self) {
+        self.acked_up_to = self.reassembly.next();
         self.pushes = 0;
         self.policy.on_ack_sent();
     }
@@ -495,6 +510,10 @@ impl Receiver {
     /// Round-trip time at the receiver.
     pub(super) fn rtt(&self) -> Option<Span> {
         self.window.rtt()
+    }
+    /// Payload of what is taken for the peer's full segments.
+    pub(super) fn peer_mss(&self) -> u32 {
+        self.peer_mss
     }
     pub(super) fn ts_recent(&self) -> u32 {
         self.ts_recent

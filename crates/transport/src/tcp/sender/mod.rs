@@ -28,6 +28,7 @@ mod transmit;
 mod undo;
 mod usage;
 
+use super::accurate::Delivery;
 use super::config::TcpConfig;
 use super::info::TcpInfo;
 use super::outbox::Outbox;
@@ -37,6 +38,7 @@ use super::scoreboard::Scoreboard;
 use super::timer::TimerClock;
 use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
 use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time};
+use std::collections::VecDeque;
 
 /// What every step of the sender is given.
 pub(super) struct Step<'a, P> {
@@ -145,6 +147,8 @@ pub(super) struct Sender {
     /// What was written is pushed out, small or not, until more is written (Linux
     /// `TCP_NAGLE_PUSH`).
     pushes_small: bool,
+    /// Ends of records: no segment reaches beyond one.
+    records: VecDeque<u64>,
     /// End of the last segment sent that was not full (Linux `snd_sml`).
     small_end: u64,
     /// Largest window that the peer advertised, and where it was last made to push.
@@ -201,6 +205,7 @@ impl Sender {
             pacer: transmit::Pacer::default(),
             is_corked: false,
             pushes_small: false,
+            records: VecDeque::new(),
             small_end: 0,
             max_window: 0,
             pushed_end: 1,
@@ -238,6 +243,47 @@ impl Sender {
         self.congestion
             .on_established(&mut self.window, now, agreed.handshake_rtt);
         self.update_pacing_rate();
+    }
+
+    /// The peer completed a handshake that began with data.
+    pub(super) fn on_early_established(&mut self, now: Time, handshake_rtt: Option<Span>) {
+        if let Some(rtt) = handshake_rtt {
+            self.take_rtt_sample(now, rtt, rtt);
+        }
+        self.update_pacing_rate();
+    }
+
+    /// The answer to the SYN acknowledged what it carried, up to `ack`.
+    pub(super) fn skip_acknowledged(&mut self, ack: u64) {
+        self.snd_una = ack;
+        self.snd_nxt = ack;
+        self.fack = ack;
+        self.high_seq = ack;
+    }
+
+    /// What an ACK is about to deliver, in whole segments.
+    pub(super) fn preview_delivery(&self, segment: &Segment) -> Delivery {
+        let mss = u64::from(self.window.mss.max(1));
+        let acked = segment.ack.min(self.snd_nxt).saturating_sub(self.snd_una);
+        let sacked: u64 = segment
+            .sack
+            .as_slice()
+            .iter()
+            .map(|block| block.end.saturating_sub(block.start.max(segment.ack)))
+            .sum();
+        let known = u64::from(self.board.sacked_out) * mss;
+        let bytes = (acked + sacked).saturating_sub(known);
+        Delivery {
+            packets: bytes.div_ceil(mss) as u32,
+            bytes,
+            is_progress: bytes > 0,
+            mss: self.window.mss,
+        }
+    }
+
+    /// Bytes written and not sent.
+    pub(super) fn unsent(&self) -> u64 {
+        self.write_end.saturating_sub(self.snd_nxt)
     }
 
     /// The application wrote `bytes` more; after [`Sender::finish`] that is its mistake, and
@@ -426,6 +472,10 @@ impl Sender {
         self.config.nagle = is_on;
         self.pushes_small |= !is_on;
     }
+    /// A record ends after the next `bytes` that are written.
+    pub(super) fn end_record_after(&mut self, bytes: u64) {
+        self.records.push_back(self.write_end.saturating_add(bytes));
+    }
     pub(super) fn set_cork(&mut self, is_on: bool) {
         self.is_corked = is_on;
     }
@@ -464,7 +514,7 @@ impl Sender {
             delivered: self.rate.delivered,
             delivered_ce: self.rate.delivered_ce,
             bytes_acked: self.snd_una.saturating_sub(1),
-            notsent_bytes: self.write_end.saturating_sub(self.snd_nxt),
+            notsent_bytes: self.unsent(),
             data_segs_out: self.statistics.sent_segments,
             pacing_rate: self.pacer.rate,
         }

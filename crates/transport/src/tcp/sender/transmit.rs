@@ -104,17 +104,13 @@ impl Sender {
             && (self.snd_nxt - 1).is_multiple_of(self.piece())
     }
 
-    fn new_data(&self) -> u64 {
-        self.write_end.saturating_sub(self.snd_nxt)
-    }
-
     pub(in crate::tcp) fn has_new_data(&self) -> bool {
-        self.new_data() > 0 || (self.fin_queued && !self.fin_sent)
+        self.unsent() > 0 || (self.fin_queued && !self.fin_sent)
     }
 
     /// Whether the window has room for the next segment.
     pub(super) fn has_sendable_new_data(&self) -> bool {
-        let next = self.new_data().min(u64::from(self.window.mss));
+        let next = self.unsent().min(u64::from(self.window.mss));
         self.has_new_data() && self.snd_nxt + next <= self.window_end()
     }
 
@@ -135,18 +131,20 @@ impl Sender {
             let cwnd = (self.window.cwnd as u32 + self.limited_transmit_allowance())
                 .saturating_sub(self.held_back_by_ncr());
             let in_flight = self.in_flight();
-            if in_flight >= cwnd {
-                break;
-            }
+            let room = match cwnd.saturating_sub(in_flight) {
+                0 if self.is_free_fin() => 1,
+                0 => break,
+                room => room,
+            };
             if !self.has_sendable_new_data() {
                 break;
             }
             if self.holds_small_segment() {
                 break;
             }
-            let quota = (cwnd - in_flight).min((cwnd / 2).max(1));
-            if self.defers(cx.now, cwnd - in_flight, burst) {
-                let congestion_room = u64::from(cwnd - in_flight) * u64::from(self.window.mss);
+            let quota = room.min((cwnd / 2).max(1));
+            if self.defers(cx.now, room, burst) {
+                let congestion_room = u64::from(room) * u64::from(self.window.mss);
                 is_cwnd_limited = congestion_room < self.window_end() - self.snd_nxt;
                 break;
             }
@@ -181,10 +179,32 @@ impl Sender {
         }
     }
 
+    /// Whether the next segment is the one with the FIN, which leaves beyond the window.
+    fn is_free_fin(&self) -> bool {
+        self.config.free_fin
+            && self.fin_queued
+            && self.unsent() <= u64::from(self.window.mss)
+            && self.records.is_empty()
+    }
+
+    /// Payload of the next segment.
+    fn next_payload(&self) -> u64 {
+        let len = self.unsent().min(u64::from(self.window.mss));
+        match self.records.front() {
+            Some(end) => len.min(end.saturating_sub(self.snd_nxt)),
+            None => len,
+        }
+    }
+
     /// Nagle: a small segment waits while another small one is outstanding. This is Minshall's
     /// rule, as Linux has it: RFC 9293 section 3.7.4 would wait for full segments too.
     pub(super) fn holds_small_segment(&self) -> bool {
-        let is_small = self.new_data() < u64::from(self.window.mss) && !self.fin_queued;
+        let is_small = self.unsent() < u64::from(self.window.mss)
+            && !self.fin_queued
+            && self
+                .records
+                .front()
+                .is_none_or(|end| *end >= self.write_end);
         is_small
             && !self.pushes_small
             && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
@@ -195,7 +215,7 @@ impl Sender {
     fn defers(&self, now: Time, quota: u32, burst: u32) -> bool {
         let mss = u64::from(self.window.mss);
         if !self.config.tso_bursts
-            || self.new_data() <= mss
+            || self.unsent() <= mss
             || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
             || now.since(self.last_sent_at) > Span::from_millis(1)
         {
@@ -212,7 +232,7 @@ impl Sender {
         let rest_of_piece = self.piece_end() - (self.snd_nxt - 1);
         if room >= u64::from(burst) * mss
             || room >= enough
-            || room >= rest_of_piece.min(self.new_data())
+            || room >= rest_of_piece.min(self.unsent())
         {
             return false;
         }
@@ -224,15 +244,15 @@ impl Sender {
     /// PSH, as the kernel forces it on segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
         let mss = u64::from(self.window.mss);
-        let room = self.new_data().min(self.window_end() - self.snd_nxt);
+        let room = self.unsent().min(self.window_end() - self.snd_nxt);
         // A segment cut short by the receiver's window is not sent; one cut short by the end of
         // the data is.
-        let has_tail = !room.is_multiple_of(mss) && room == self.new_data();
+        let has_tail = !room.is_multiple_of(mss) && room == self.unsent();
         let whole = (room / mss) as u32 + u32::from(has_tail);
         let count = whole.min(limit).max(1);
         let mut wire = 0;
         for n in 1..=count {
-            let payload = self.new_data().min(mss) as u32;
+            let payload = self.next_payload() as u32;
             if n > 1 && self.holds_small_segment() {
                 return n - 1;
             }
@@ -273,7 +293,7 @@ impl Sender {
             self.congestion
                 .on_idle_restart(&mut self.window, cx.now, idle);
         }
-        let fin = self.fin_queued && u64::from(payload) == self.new_data();
+        let fin = self.fin_queued && u64::from(payload) == self.unsent();
         let mut sent = SentSegment {
             seq: self.snd_nxt,
             len: payload + u32::from(fin),
@@ -288,6 +308,11 @@ impl Sender {
         self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
         self.board.push(sent);
         self.snd_nxt += u64::from(sent.len);
+        let is_end = |end: &u64| *end <= self.snd_nxt;
+        let ends_record = self.records.front().is_some_and(is_end);
+        if ends_record {
+            self.records.pop_front();
+        }
         let flags = if payload > 0 {
             self.marks.flags_of_data()
         } else {
@@ -297,7 +322,7 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let ends_data = self.new_data() == 0 || self.must_push();
+        let ends_data = ends_record || self.unsent() == 0 || self.must_push();
         let pushes = payload > 0 && (ends_burst || ends_data);
         if pushes && ends_data {
             self.pushed_end = self.snd_nxt;
@@ -325,7 +350,7 @@ impl Sender {
     pub(super) fn send_one_new<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let may_send = self.has_sendable_new_data();
         if may_send {
-            let payload = self.new_data().min(u64::from(self.window.mss)) as u32;
+            let payload = self.next_payload() as u32;
             self.send_new_segment(cx, payload, false);
         }
         may_send

@@ -1,0 +1,314 @@
+//! The send buffer of a socket: how much a write takes, and when there is room again (Linux
+//! `tcp_sendmsg_locked`, `sk_stream_write_space`, `tcp_sndbuf_expand`).
+//!
+//! Data is kept in pieces of whole segments, and what is counted is their memory, not their payload.
+
+use fadeout_core::Time;
+use std::collections::VecDeque;
+
+/// Memory of a piece beside its payload: a descriptor and a head for the headers.
+const PIECE_OVERHEAD: u64 = 896;
+/// Largest piece (`GSO_LEGACY_MAX_SIZE`) less the room for headers.
+const LARGEST_PIECE: u64 = 65_536 - 321;
+/// Peers whose largest window is not above this get pieces as large (`TCP_MSS_DEFAULT`).
+const SMALL_WINDOW: u64 = 536;
+/// Segments that a buffer has room for at least (`TCP_INIT_CWND`).
+const LEAST_SEGMENTS: u64 = 10;
+/// Memory that the kernel allows for the headers of a segment and its shared part.
+const SEGMENT_MARGIN: u64 = 640;
+/// Memory of a descriptor.
+const DESCRIPTOR: u64 = 256;
+/// Least that `SO_SNDBUF` sets.
+const SMALLEST: u64 = 4_608;
+
+/// What the endpoint is at, as offsets of the stream: its first byte is 1.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Progress {
+    pub(crate) una: u64,
+    pub(crate) next: u64,
+    pub(crate) cwnd: u64,
+    pub(crate) in_flight: u64,
+    /// The peer's window, bytes.
+    pub(crate) window: u64,
+    pub(crate) mss: u64,
+    /// Before timestamps come off.
+    pub(crate) largest_mss: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    start: u64,
+    end: u64,
+}
+
+/// The buffer of one connection.
+#[derive(Debug, Clone)]
+pub(crate) struct SendBuffer {
+    /// Memory that it may take, and what it may grow to.
+    limit: u64,
+    largest: u64,
+    /// Set by `SO_SNDBUF`, it does not grow.
+    is_fixed: bool,
+    /// Unsent bytes below which more may be written (`TCP_NOTSENT_LOWAT`).
+    low_water: u64,
+    pieces: VecDeque<Piece>,
+    end: u64,
+    largest_window: u64,
+    lacks_room: bool,
+    /// Times that a writer was told of room.
+    openings: u64,
+}
+
+impl SendBuffer {
+    /// A buffer of `sizes` bytes at first and at most.
+    pub(crate) fn new(sizes: (u64, u64), low_water: u64) -> SendBuffer {
+        SendBuffer {
+            limit: sizes.0,
+            largest: sizes.1,
+            is_fixed: false,
+            low_water,
+            pieces: VecDeque::new(),
+            end: 1,
+            largest_window: 0,
+            lacks_room: false,
+            openings: 0,
+        }
+    }
+
+    /// `SO_SNDBUF`: twice the number, for what is beside the payload.
+    pub(crate) fn fix(&mut self, bytes: u64) {
+        self.limit = (2 * bytes).max(SMALLEST);
+        self.is_fixed = true;
+    }
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+    pub(crate) fn set_low_water(&mut self, bytes: u64) {
+        self.low_water = bytes;
+    }
+    /// Whether a writer waits for room.
+    pub(crate) fn lacks_room(&self) -> bool {
+        self.lacks_room
+    }
+    /// Times that there was room again.
+    pub(crate) fn openings(&self) -> u64 {
+        self.openings
+    }
+    /// A writer found no room: it will be told.
+    pub(crate) fn miss(&mut self) {
+        self.lacks_room = true;
+    }
+
+    /// The connection is open: room for two windows.
+    pub(crate) fn on_established(&mut self, progress: &Progress) {
+        self.grow(progress);
+    }
+
+    fn grow(&mut self, progress: &Progress) {
+        if self.is_fixed {
+            return;
+        }
+        let mss = progress.largest_mss.max(progress.mss);
+        let segment = (mss + SEGMENT_MARGIN).next_power_of_two() + DESCRIPTOR;
+        let wanted = 2 * progress.cwnd.max(LEAST_SEGMENTS) * segment;
+        self.limit = self.limit.max(wanted.min(self.largest));
+    }
+
+    fn memory(&self) -> u64 {
+        let of = |piece: &Piece| piece.end - piece.start + PIECE_OVERHEAD;
+        self.pieces.iter().map(of).sum()
+    }
+
+    fn has_memory(&self, next: u64, factor: u64) -> bool {
+        self.memory() < self.limit && (self.end - next.min(self.end)) * factor < self.low_water
+    }
+
+    /// Whether a poll says that there is room.
+    pub(crate) fn is_writable(&self, progress: &Progress) -> bool {
+        let memory = self.memory();
+        self.limit.saturating_sub(memory) >= memory / 2 && self.has_memory(progress.next, 2)
+    }
+
+    /// Payload of a full piece.
+    fn piece_len(&self, mss: u64) -> u64 {
+        let bound = if self.largest_window > SMALL_WINDOW {
+            self.largest_window / 2
+        } else {
+            self.largest_window
+        };
+        (LARGEST_PIECE.min(bound) / mss * mss).max(mss)
+    }
+
+    /// Takes up to `wanted` bytes; returns how many. A piece that is full may leave at once: what
+    /// the congestion window lets go is cut off it.
+    pub(crate) fn take(&mut self, progress: &Progress, wanted: u64) -> u64 {
+        self.largest_window = self.largest_window.max(progress.window);
+        let full = self.piece_len(progress.mss);
+        let (mut left, mut next) = (wanted, progress.next);
+        let mut quota = progress.cwnd.saturating_sub(progress.in_flight) * progress.mss;
+        while left > 0 {
+            let tail = self.pieces.back().filter(|piece| piece.end > next);
+            let mut room = tail.map_or(0, |piece| full.saturating_sub(piece.end - piece.start));
+            if room == 0 {
+                if !self.has_memory(next, 1) {
+                    self.lacks_room = true;
+                    break;
+                }
+                self.pieces.push_back(Piece {
+                    start: self.end,
+                    end: self.end,
+                });
+                room = full;
+            }
+            let taken = room.min(left);
+            self.end += taken;
+            left -= taken;
+            if let Some(piece) = self.pieces.back_mut() {
+                piece.end = self.end;
+            }
+            if taken == room && left > 0 {
+                let window = (progress.una + progress.window).saturating_sub(next);
+                let sent = (self.end - next).min(quota).min(window) / progress.mss * progress.mss;
+                quota -= sent;
+                next += sent;
+                self.cut(next);
+            }
+        }
+        wanted - left
+    }
+
+    /// A piece ends at `at`.
+    fn cut(&mut self, at: u64) {
+        let within = |piece: &Piece| piece.start < at && at < piece.end;
+        if let Some(index) = self.pieces.iter().position(within) {
+            let end = self.pieces[index].end;
+            self.pieces[index].end = at;
+            self.pieces.insert(index + 1, Piece { start: at, end });
+        }
+    }
+
+    /// The endpoint went on: what was acknowledged is freed, and who waits for room may hear of it.
+    pub(crate) fn follow(&mut self, progress: &Progress) {
+        self.largest_window = self.largest_window.max(progress.window);
+        while let Some(head) = self.pieces.front_mut() {
+            if head.end > progress.una {
+                head.start = head.start.max(progress.una);
+                break;
+            }
+            self.pieces.pop_front();
+        }
+        self.cut(progress.next);
+        if !self.lacks_room {
+            return;
+        }
+        if progress.in_flight < progress.cwnd {
+            self.grow(progress);
+        }
+        if self.is_writable(progress) {
+            self.lacks_room = false;
+            self.openings += 1;
+        }
+    }
+}
+
+/// What keeps a sender from being done (Linux `tcp_chrono_type`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Nothing,
+    /// It has data to send or outstanding.
+    Busy,
+    /// The peer's window.
+    Window,
+    /// The send buffer: all that fits was sent.
+    Buffer,
+}
+
+/// How long each limit held, in `tcp_info`'s words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    now: Limit,
+    since: Time,
+    /// By limit, microseconds.
+    spent: [u64; 4],
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            now: Limit::Nothing,
+            since: Time::ZERO,
+            spent: [0; 4],
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) fn set(&mut self, now: Time, limit: Limit) {
+        self.spent[self.now as usize] += now.since(self.since).as_micros();
+        (self.now, self.since) = (limit, now);
+    }
+
+    /// Microseconds up to `now`; those of a busy sender include the other limits'. Ticks of the
+    /// kernel's clock are milliseconds.
+    pub(crate) fn spent(&self, now: Time, limit: Limit) -> u64 {
+        let mut all = *self;
+        all.set(now, self.now);
+        let micros = if limit == Limit::Busy {
+            all.spent[1..].iter().sum()
+        } else {
+            all.spent[limit as usize]
+        };
+        micros / 1_000 * 1_000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open() -> Progress {
+        Progress {
+            una: 1,
+            next: 1,
+            cwnd: 10,
+            in_flight: 0,
+            window: 32_896,
+            mss: 1_000,
+            largest_mss: 1_000,
+        }
+    }
+
+    #[test]
+    fn a_write_fills_the_piece_that_was_cut_and_ends_at_the_memory() {
+        let mut buffer = SendBuffer::new((50_000, 4 << 20), u64::MAX);
+        buffer.on_established(&open());
+        assert_eq!(buffer.take(&open(), 59_000), 58_000);
+        assert!(buffer.lacks_room());
+    }
+
+    #[test]
+    fn unsent_bytes_end_a_write_before_the_memory_does() {
+        for (low_water, taken) in [(32_000, 42_000), (4_000, 26_000)] {
+            let mut buffer = SendBuffer::new((256 << 10, 4 << 20), low_water);
+            assert_eq!(buffer.take(&open(), 59_000), taken);
+        }
+    }
+
+    #[test]
+    fn room_is_told_when_a_third_is_free() {
+        let mut buffer = SendBuffer::new((0, 4 << 20), u64::MAX);
+        buffer.fix(21_000);
+        assert_eq!(buffer.limit(), 42_000);
+        let taken = buffer.take(&open(), 61_000);
+        assert!(taken < 61_000);
+        let at = |una| Progress {
+            una,
+            next: taken + 1,
+            ..open()
+        };
+        buffer.follow(&at(5_001));
+        assert_eq!(buffer.openings(), 0);
+        buffer.follow(&at(taken));
+        assert_eq!((buffer.openings(), buffer.lacks_room()), (1, false));
+    }
+}

@@ -1,0 +1,309 @@
+//! TCP Fast Open beside the data itself: cookies, and what the host remembers of its peer.
+//!
+//! Standard: RFC 7413 §4.1.
+
+use crate::settings::Settings;
+use std::net::IpAddr;
+
+/// The host asks for it where it connects (`tcp_fastopen`).
+const CLIENT: u32 = 0x1;
+/// It gives it where it listens.
+const SERVER: u32 = 0x2;
+/// It sends data without a cookie.
+const CLIENT_WITHOUT_COOKIE: u32 = 0x4;
+/// It takes data without a cookie.
+const SERVER_WITHOUT_COOKIE: u32 = 0x200;
+/// Every socket that listens gives it.
+const EVERY_LISTENER: u32 = 0x400;
+/// Room that a SYN with data leaves for options (`MAX_TCP_OPTION_SPACE`).
+const OPTIONS: u32 = 40;
+/// Bytes of the cookies that the host gives.
+const OWN_LEN: u8 = 8;
+
+/// The option's content: a cookie, or nothing for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cookie {
+    bytes: [u8; 16],
+    len: u8,
+    /// In the option for experiments (RFC 6994).
+    pub(crate) is_experimental: bool,
+}
+
+impl Cookie {
+    /// What a segment carries; `None` for a length that the standard does not have.
+    ///
+    /// Standard: RFC 7413 §4.1.1.
+    pub(crate) fn received(content: &[u8], is_experimental: bool) -> Option<Cookie> {
+        let is_valid = content.len().is_multiple_of(2)
+            && (content.is_empty() || (4..=16).contains(&content.len()));
+        let mut bytes = [0; 16];
+        bytes
+            .get_mut(..content.len())
+            .filter(|_| is_valid)?
+            .copy_from_slice(content);
+        Some(Cookie {
+            bytes,
+            len: content.len() as u8,
+            is_experimental,
+        })
+    }
+
+    fn request(is_experimental: bool) -> Cookie {
+        Cookie {
+            bytes: [0; 16],
+            len: 0,
+            is_experimental,
+        }
+    }
+
+    /// The cookie of a client, as Linux makes it: the keyed hash of both addresses.
+    fn of(settings: &Settings, key: [u8; 16], is_experimental: bool) -> Cookie {
+        let half = |from: usize| {
+            let bytes = key[from..from + 8].iter().rev();
+            bytes.fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+        };
+        let mut text = octets(settings.remote_ip);
+        text.extend(octets(settings.local_ip));
+        let hash = siphash(half(0), half(8), &text);
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&hash.to_le_bytes());
+        Cookie {
+            bytes,
+            len: OWN_LEN,
+            is_experimental,
+        }
+    }
+
+    pub(crate) fn content(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+fn octets(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    }
+}
+
+/// SipHash-2-4 of `text`.
+fn siphash(key0: u64, key1: u64, text: &[u8]) -> u64 {
+    #[allow(
+        deprecated,
+        reason = "the successor hides which hash it is; this one is specified"
+    )]
+    let mut hasher = std::hash::SipHasher::new_with_keys(key0, key1);
+    std::hash::Hasher::write(&mut hasher, text);
+    std::hash::Hasher::finish(&hasher)
+}
+
+/// What a socket was told of Fast Open.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wishes {
+    /// Connections that may wait to be accepted before they are complete (`TCP_FASTOPEN`).
+    pub(crate) queue: u32,
+    /// Its own key (`TCP_FASTOPEN_KEY`).
+    pub(crate) key: Option<[u8; 16]>,
+    /// Connecting waits for the first write (`TCP_FASTOPEN_CONNECT`).
+    pub(crate) defers: bool,
+    /// No cookie is asked for (`TCP_FASTOPEN_NO_COOKIE`).
+    pub(crate) needs_none: bool,
+}
+
+/// What becomes of a SYN.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Verdict {
+    /// The connection is there at once, with the data.
+    pub(crate) is_accepted: bool,
+    /// What the answer carries.
+    pub(crate) answer: Option<Cookie>,
+}
+
+/// Judges a SYN for a socket that listens (Linux `tcp_try_fastopen`).
+pub(crate) fn judge(
+    settings: &Settings,
+    wishes: &Wishes,
+    received: Option<Cookie>,
+    has_data: bool,
+) -> Verdict {
+    let is_on = settings.fast_open & SERVER != 0 && wishes.queue > 0;
+    if !is_on || !(has_data || received.is_some()) {
+        return Verdict::default();
+    }
+    let accepted = Verdict {
+        is_accepted: true,
+        answer: None,
+    };
+    if wishes.needs_none || settings.fast_open & SERVER_WITHOUT_COOKIE != 0 {
+        return accepted;
+    }
+    let Some(received) = received else {
+        return Verdict::default();
+    };
+    let key = wishes.key.unwrap_or(settings.fast_open_key);
+    let own = Cookie::of(settings, key, received.is_experimental);
+    if received == own {
+        return accepted;
+    }
+    Verdict {
+        is_accepted: false,
+        answer: Some(own),
+    }
+}
+
+/// Connections that a socket takes early when it begins to listen.
+pub(crate) fn queue_on_listen(settings: &Settings, before: u32, backlog: u32) -> u32 {
+    let every = SERVER | EVERY_LISTENER;
+    if before == 0 && settings.fast_open & every == every {
+        backlog.max(1)
+    } else {
+        before
+    }
+}
+
+/// Whether the host may ask for it.
+pub(crate) fn is_client(settings: &Settings) -> bool {
+    settings.fast_open & CLIENT != 0
+}
+
+/// How to open a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    /// Bytes that the SYN may carry; `None` where a cookie must be asked for first.
+    pub(crate) room: Option<u32>,
+    pub(crate) option: Option<Cookie>,
+}
+
+/// What the host remembers of its peer (Linux `tcp_metrics`).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cache {
+    mss: Option<u32>,
+    cookie: Option<Cookie>,
+    /// Requests without an answer: the next goes in the other option (1), or no longer (2).
+    tries: u8,
+}
+
+impl Cache {
+    /// Plans to connect; `mss` is what this end takes.
+    pub(crate) fn plan(&self, settings: &Settings, wishes: &Wishes, mss: u32) -> Plan {
+        let mss = self.mss.map_or(mss, |known| known.min(mss));
+        let room = Some(mss.saturating_sub(OPTIONS));
+        if wishes.needs_none || settings.fast_open & CLIENT_WITHOUT_COOKIE != 0 {
+            return Plan { room, option: None };
+        }
+        match self.cookie {
+            Some(_) => Plan {
+                room,
+                option: self.cookie,
+            },
+            None => Plan {
+                room: None,
+                option: Some(Cookie::request(self.tries == 1)),
+            },
+        }
+    }
+
+    /// The peer answered a SYN that carried `asked`, sent once or more often.
+    pub(crate) fn learn(
+        &mut self,
+        mss: u32,
+        cookie: Option<Cookie>,
+        asked: Option<Cookie>,
+        was_lost: bool,
+    ) {
+        self.mss = Some(mss);
+        // A cookie that nobody asked for is ignored.
+        let cookie = cookie.filter(|cookie| cookie.len > 0 && asked.is_some());
+        match (cookie, asked) {
+            (Some(cookie), _) => self.cookie = Some(cookie),
+            (None, Some(asked)) if asked.len == 0 && !was_lost && self.cookie.is_none() => {
+                let tries = if asked.is_experimental { 2 } else { 1 };
+                self.tries = self.tries.max(tries);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The key in `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`.
+pub(crate) fn key(text: &str) -> Option<[u8; 16]> {
+    let words: Result<Vec<u32>, _> = text
+        .split('-')
+        .map(|word| u32::from_str_radix(word, 16))
+        .collect();
+    let words: [u32; 4] = words.ok()?.try_into().ok()?;
+    let mut key = [0; 16];
+    for (bytes, word) in key.chunks_exact_mut(4).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    Some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(key_text: &str, client: &str, server: &str) -> Settings {
+        let mut settings = Settings::linux();
+        settings.fast_open = 0x402;
+        settings.fast_open_key = key(key_text).expect("four words");
+        settings.remote_ip = client.parse().expect("an address");
+        settings.local_ip = server.parse().expect("an address");
+        settings
+    }
+
+    /// The cookies are those of kernels, on which packetdrill's own tests rely.
+    #[test]
+    fn a_cookie_is_the_keyed_hash_of_both_addresses() {
+        const CUSTOMARY: &str = "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4";
+        for (client, server, hex) in [
+            ("192.0.2.1", "192.168.0.1", 0x3021_b9d8_8901_7eeb_u64),
+            (
+                "fd3d:fa7b:d17d::1",
+                "fd3d:0a0b:17d6::1",
+                0xc1d1_e974_2a47_a9bc,
+            ),
+        ] {
+            let settings = settings(CUSTOMARY, client, server);
+            let own = Cookie::of(&settings, settings.fast_open_key, false);
+            assert_eq!(own.content(), hex.to_be_bytes());
+        }
+    }
+
+    #[test]
+    fn only_the_own_cookie_opens_and_any_other_is_answered_with_it() {
+        let settings = settings("1-2-3-4", "192.0.2.1", "192.168.0.1");
+        let wishes = Wishes {
+            queue: 1,
+            ..Wishes::default()
+        };
+        let request = Cookie::received(&[], false);
+        let verdict = judge(&settings, &wishes, request, false);
+        assert!(!verdict.is_accepted);
+        let own = verdict.answer;
+        assert!(judge(&settings, &wishes, own, true).is_accepted);
+        let wrong = Cookie::received(&[1; 8], true);
+        let verdict = judge(&settings, &wishes, wrong, true);
+        assert!(!verdict.is_accepted);
+        assert!(verdict.answer.is_some_and(|answer| answer.is_experimental));
+        assert!(!judge(&settings, &Wishes::default(), own, true).is_accepted);
+    }
+
+    #[test]
+    fn a_request_without_an_answer_is_made_in_the_other_option_and_then_in_the_first() {
+        let (settings, wishes) = (Settings::linux(), Wishes::default());
+        let mut cache = Cache::default();
+        for is_experimental in [false, true, false, false] {
+            let plan = cache.plan(&settings, &wishes, 1460);
+            let option = plan.option.expect("a request");
+            assert_eq!((plan.room, option.is_experimental), (None, is_experimental));
+            cache.learn(1460, None, plan.option, false);
+        }
+        let asked = cache.plan(&settings, &wishes, 1460).option;
+        cache.learn(940, Cookie::received(&[7; 4], false), asked, false);
+        let plan = cache.plan(&settings, &wishes, 1460);
+        assert_eq!(plan.room, Some(900));
+        assert!(Cookie::received(&[7; 3], false).is_none());
+        assert!(Cookie::received(&[7; 18], false).is_none());
+    }
+}

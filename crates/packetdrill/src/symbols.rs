@@ -1,0 +1,51 @@
+//! Symbols: words of a script that stand for others (`--define=NAME=VALUE`).
+
+use std::borrow::Cow;
+
+/// Puts in the values of `symbols` and of those that the script defines.
+pub(crate) fn replace<'a>(text: &'a str, symbols: &[(String, String)]) -> Cow<'a, str> {
+    let own = text.lines().filter_map(|line| {
+        let assignment = line.strip_prefix("--define=")?;
+        assignment.trim().split_once('=')
+    });
+    let given = symbols
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    let all: Vec<(&str, &str)> = own.chain(given).collect();
+    if all.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut result = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("--define=") {
+            result.push_str(line);
+            continue;
+        }
+        let mut rest = line;
+        while let Some(start) = rest.find(is_word) {
+            let (before, from) = rest.split_at(start);
+            let end = from.find(|c| !is_word(c)).unwrap_or(from.len());
+            let (word, after) = from.split_at(end);
+            let value = all.iter().find(|(name, _)| *name == word);
+            result.push_str(before);
+            result.push_str(value.map_or(word, |(_, value)| value));
+            rest = after;
+        }
+        result.push_str(rest);
+    }
+    Cow::Owned(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_words_are_replaced() {
+        let given = [("ONE".to_owned(), "1".to_owned())];
+        let text = "--define=TWO=2\nONE TWO ONE_ TWO,\nONE";
+        assert_eq!(replace(text, &given), "--define=TWO=2\n1 2 ONE_ 2,\n1");
+        assert_eq!(replace("ONE", &[]), "ONE");
+    }
+}

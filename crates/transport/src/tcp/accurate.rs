@@ -1,0 +1,411 @@
+//! Accurate ECN as it is on the wire: the handshake's three flags, the three-bit counter, the option
+//! and what guards against paths that spoil them (Linux `tcp_ecn.h`). Simulations leave it out: there
+//! segments carry whole counts.
+//!
+//! Standard: RFC 9768 §3.
+
+use super::config::AccurateEcn;
+use fadeout_core::{AccurateEcnOption, Ecn, Flags, Segment};
+
+/// Where the three-bit counter starts.
+///
+/// Standard: RFC 9768 §3.2.1.
+const FIRST_ACE: u32 = 5;
+/// Most marks that the three-bit counter tells apart from none.
+const MOST_MARKS: u32 = 7;
+/// Fraction bits and weight of the average of packets that an ACK delivers.
+const AVERAGE_BITS: u32 = 6;
+/// Where the byte counters of ECT(1), CE and ECT(0) start.
+///
+/// Standard: RFC 9768 §3.2.1.
+const FIRST_BYTES: [u32; 3] = [1, 0, 1];
+/// Bytes that a header has for options.
+const OPTION_ROOM: u32 = 40;
+/// SYNs and SYN-ACKs that ask for accurate ECN; the path may drop them.
+///
+/// Standard: RFC 9768 §3.1.4.1.
+const MOST_ASKING: u32 = 2;
+/// SYN-ACKs that carry the option.
+///
+/// Standard: RFC 9768 §3.2.3.2.1.
+const MOST_WITH_OPTION: u32 = 1;
+
+/// Bytes and packets of one direction, as `tcp_info` tells them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AccurateCounters {
+    /// Marked packets.
+    pub ce: u32,
+    /// Bytes that came as ECT(1), CE and ECT(0).
+    pub bytes: [u32; 3],
+}
+
+/// What an ACK delivers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Delivery {
+    pub(super) packets: u32,
+    pub(super) bytes: u64,
+    /// Something was acknowledged for the first time.
+    pub(super) is_progress: bool,
+    pub(super) mss: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Accurate {
+    rules: AccurateEcn,
+    /// Agreed on.
+    is_on: bool,
+    /// IP field of the peer's newest SYN or SYN-ACK, which the next segment must reflect.
+    syn_field: Ecn,
+    reflects: bool,
+    /// A SYN came without the flags: the answer carries no option.
+    was_repeated: bool,
+    /// The flags do not come through: nothing is sent as ECN-capable.
+    is_bleached: bool,
+    /// The peer has sent the option.
+    has_option: bool,
+    received: AccurateCounters,
+    /// Fields that the next option needs at least.
+    least_fields: u8,
+    delivered: AccurateCounters,
+    /// Packets that an ACK delivers, with [`AVERAGE_BITS`].
+    average: u32,
+    latest_ts: u32,
+}
+
+impl Accurate {
+    pub(super) fn new(rules: AccurateEcn) -> Accurate {
+        Accurate {
+            rules,
+            is_on: false,
+            syn_field: Ecn::NotEct,
+            reflects: false,
+            was_repeated: false,
+            is_bleached: false,
+            has_option: false,
+            received: AccurateCounters::default(),
+            least_fields: 0,
+            delivered: AccurateCounters::default(),
+            average: 0,
+            latest_ts: 0,
+        }
+    }
+
+    pub(super) fn received(&self) -> AccurateCounters {
+        self.received
+    }
+    pub(super) fn delivered(&self) -> AccurateCounters {
+        self.delivered
+    }
+
+    /// Bytes of options that full segments leave room for.
+    pub(super) fn room(&self) -> u32 {
+        if self.sends_option() { 12 } else { 0 }
+    }
+
+    fn sends_option(&self) -> bool {
+        self.is_on && self.rules.sends_option && self.has_option
+    }
+
+    /// The peer's SYN came, perhaps again.
+    pub(super) fn on_syn(&mut self, segment: &Segment, field: Ecn, is_first: bool) {
+        self.syn_field = field;
+        if !is_first {
+            self.was_repeated = true;
+            self.is_bleached |= ace(segment) == 0;
+        }
+    }
+
+    /// Flags of a SYN (`asks`) or SYN-ACK, where both ends may do it: after a few losses none.
+    pub(super) fn syn_flags(&self, asks: bool, number: u32) -> Flags {
+        if number > MOST_ASKING {
+            Flags::default()
+        } else if asks {
+            Flags::AE | Flags::CWR | Flags::ECE
+        } else {
+            reflection(self.syn_field)
+        }
+    }
+
+    /// The option of the `number`th SYN-ACK.
+    pub(super) fn syn_option(&self, number: u32) -> AccurateEcnOption {
+        if self.rules.sends_option && !self.was_repeated && number <= MOST_WITH_OPTION {
+            AccurateEcnOption::new(FIRST_BYTES, 3, false)
+        } else {
+            AccurateEcnOption::default()
+        }
+    }
+
+    /// The SYN-ACK agreed on it, or the peer's ACK completes the handshake.
+    pub(super) fn agree(&mut self) {
+        self.is_on = true;
+    }
+
+    /// A SYN-ACK came: the answer reflects its field.
+    pub(super) fn on_syn_ack(&mut self, segment: &Segment, field: Ecn, is_first: bool) {
+        self.syn_field = field;
+        self.reflects = true;
+        self.has_option |= segment.accurate.is_present();
+        if is_first && field == Ecn::Ce {
+            self.received.ce += 1;
+        }
+    }
+
+    /// The ACK of the SYN-ACK, which reflects the SYN-ACK's field (Linux `tcp_accecn_third_ack`).
+    pub(super) fn on_third_ack(&mut self, segment: &Segment) {
+        self.latest_ts = segment.ts_value;
+        match ace(segment) {
+            0 => self.is_bleached = true,
+            1 | 5 | 7 => {}
+            _ if segment.len > 0 => {}
+            // The SYN-ACK left without ECN: any other field came about on the path.
+            told if self.rules.validates && told != 2 => self.is_bleached = true,
+            6 => self.delivered.ce += 1,
+            _ => {}
+        }
+    }
+
+    /// Counts what came, SYNs apart.
+    pub(super) fn on_received(&mut self, segment: &Segment, field: Ecn) {
+        self.has_option |= segment.accurate.is_present();
+        let index = match field {
+            Ecn::NotEct => return,
+            Ecn::Ect1 => 0,
+            Ecn::Ce => 1,
+            Ecn::Ect0 => 2,
+        };
+        self.received.ce += u32::from(field == Ecn::Ce);
+        if segment.len > 0 {
+            let bytes = &mut self.received.bytes[index];
+            *bytes = bytes.wrapping_add(segment.len);
+            self.least_fields = self.least_fields.max(index as u8 + 1);
+        }
+    }
+
+    /// Takes the counters of an ACK. Returns how many marked packets the peer has reported so far.
+    pub(super) fn on_ack(&mut self, segment: &Segment, delivery: &Delivery) -> u32 {
+        let ticks = segment.ts_value.wrapping_sub(self.latest_ts) as i32;
+        let is_later = segment.has_timestamps && ticks > 0;
+        if is_later {
+            self.latest_ts = segment.ts_value;
+        }
+        if !(delivery.is_progress || is_later) {
+            return self.delivered.ce;
+        }
+        let marked_before = self.delivered.bytes[1];
+        let has_option = segment.accurate.fields() > 0;
+        for index in 0..3 {
+            if let Some(counter) = segment.accurate.counter(index) {
+                let known = self.delivered.bytes[index].wrapping_add(FIRST_BYTES[index]);
+                let more = counter.wrapping_sub(known) & 0xff_ffff;
+                if more < 0x80_0000 {
+                    self.delivered.bytes[index] = self.delivered.bytes[index].wrapping_add(more);
+                }
+            }
+        }
+        let marked_bytes = self.delivered.bytes[1].wrapping_sub(marked_before);
+        let marks = self.marks(segment, delivery, has_option.then_some(marked_bytes));
+        self.delivered.ce = self.delivered.ce.wrapping_add(marks);
+        self.delivered.ce
+    }
+
+    /// Marks that an ACK reports: what the three bits say, and where it covers so many packets that
+    /// they may have wrapped, what is safe to assume (Linux `__tcp_accecn_process`).
+    ///
+    /// Standard: RFC 9768 §3.2.2.5.
+    fn marks(&mut self, segment: &Segment, delivery: &Delivery, bytes: Option<u32>) -> u32 {
+        let packets = delivery.packets;
+        if packets > 0 {
+            let now = packets << AVERAGE_BITS;
+            self.average = if self.average == 0 {
+                now
+            } else {
+                ((self.average << AVERAGE_BITS) - self.average + now) >> AVERAGE_BITS
+            };
+        }
+        let told = ace(segment).wrapping_sub(FIRST_ACE);
+        let least = told.wrapping_sub(self.delivered.ce) & 7;
+        if packets <= MOST_MARKS {
+            return least;
+        }
+        let safe = packets - (packets.wrapping_sub(least) & 7);
+        let Some(bytes) = bytes else {
+            // ACKs that cover so much are the rule here.
+            let is_usual = self.average > MOST_MARKS << AVERAGE_BITS;
+            return if is_usual { least } else { safe };
+        };
+        if bytes == 0 {
+            return least;
+        }
+        if packets >= 2 * (MOST_MARKS + 1) {
+            let share = u64::from(bytes) * u64::from(packets);
+            let estimate = share.div_ceil(delivery.bytes.max(1)) as u32;
+            return safe.min(least + (estimate & !7));
+        }
+        if bytes > least * delivery.mss {
+            safe
+        } else {
+            least
+        }
+    }
+
+    /// Writes the counters into a segment that leaves, `ecn` its field. Of a connection that
+    /// `is_over` nothing is counted any more.
+    pub(super) fn stamp(&mut self, segment: &mut Segment, ecn: &mut Ecn, is_over: bool) {
+        if !self.is_on || segment.flags.has(Flags::RST) {
+            return;
+        }
+        if self.is_bleached {
+            *ecn = Ecn::NotEct;
+        } else if *ecn == Ecn::NotEct {
+            *ecn = Ecn::Ect0;
+        }
+        let bits = Flags::AE | Flags::CWR | Flags::ECE;
+        segment.flags = Flags(segment.flags.0 & !bits.0);
+        if is_over {
+            return;
+        }
+        segment.flags |= if std::mem::take(&mut self.reflects) {
+            reflection(self.syn_field)
+        } else {
+            flags(FIRST_ACE.wrapping_add(self.received.ce))
+        };
+        if self.sends_option() {
+            self.add_option(segment);
+        }
+    }
+
+    /// Adds the option with as many counters as there is room for, and those that changed at least;
+    /// a SACK block may make room (Linux `tcp_options_fit_accecn`).
+    fn add_option(&mut self, segment: &mut Segment) {
+        let mut counters = FIRST_BYTES;
+        for (counter, bytes) in counters.iter_mut().zip(self.received.bytes) {
+            *counter = counter.wrapping_add(bytes);
+        }
+        let blocks = segment.sack.as_slice().len();
+        let fewer = if blocks > 1 { blocks - 1 } else { blocks };
+        for kept in [blocks, fewer] {
+            let sack = if kept > 0 { 4 + 8 * kept as u32 } else { 0 };
+            let timestamps = if segment.has_timestamps { 12 } else { 0 };
+            let room = OPTION_ROOM - timestamps - sack.min(OPTION_ROOM - timestamps);
+            for fields in (self.least_fields.max(1)..=3).rev() {
+                let option = AccurateEcnOption::new(counters, fields, false);
+                if option.len() <= room {
+                    segment.sack.truncate(kept);
+                    segment.accurate = option;
+                    self.least_fields = 0;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The three flags as a number.
+fn ace(segment: &Segment) -> u32 {
+    let bit = |flag: Flags, value: u32| if segment.flags.has(flag) { value } else { 0 };
+    bit(Flags::ECE, 1) | bit(Flags::CWR, 2) | bit(Flags::AE, 4)
+}
+
+fn flags(ace: u32) -> Flags {
+    let mut flags = Flags::default();
+    for (bit, flag) in [(0, Flags::ECE), (1, Flags::CWR), (2, Flags::AE)] {
+        if ace >> bit & 1 == 1 {
+            flags |= flag;
+        }
+    }
+    flags
+}
+
+/// How the handshake tells the IP field of a SYN or SYN-ACK.
+///
+/// Standard: RFC 9768 §3.1.1, table 2.
+fn reflection(field: Ecn) -> Flags {
+    flags(match field {
+        Ecn::NotEct => 2,
+        Ecn::Ect1 => 3,
+        Ecn::Ect0 => 4,
+        Ecn::Ce => 6,
+    })
+}
+
+/// Whether a SYN-ACK agrees: all flags and none are the answers of old and broken peers, ECE alone
+/// that of RFC 3168.
+///
+/// Standard: RFC 9768 §3.1.1, table 2.
+pub(super) fn is_agreed_by(segment: &Segment) -> bool {
+    !matches!(ace(segment), 0 | 1 | 7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agreed(sends_option: bool) -> Accurate {
+        let mut accurate = Accurate::new(AccurateEcn {
+            sends_option,
+            validates: true,
+        });
+        accurate.agree();
+        accurate.has_option = true;
+        accurate
+    }
+
+    fn told(number: u32) -> Segment {
+        Segment {
+            flags: Flags::ACK | flags(number),
+            ..Segment::default()
+        }
+    }
+
+    fn delivery(packets: u32) -> Delivery {
+        Delivery {
+            packets,
+            bytes: u64::from(packets) * 1_000,
+            is_progress: true,
+            mss: 1_000,
+        }
+    }
+
+    #[test]
+    fn a_wrap_is_assumed_where_one_is_possible_and_large_acks_are_rare() {
+        let mut rare = agreed(false);
+        assert_eq!(rare.on_ack(&told(5), &delivery(1)), 0);
+        assert_eq!(rare.on_ack(&told(5), &delivery(9)), 8);
+        let mut usual = agreed(false);
+        assert_eq!(usual.on_ack(&told(5), &delivery(10)), 0);
+        assert_eq!(usual.on_ack(&told(4), &delivery(10)), 7);
+    }
+
+    #[test]
+    fn what_acknowledges_nothing_reports_nothing() {
+        let mut accurate = agreed(false);
+        let stale = Delivery {
+            is_progress: false,
+            ..delivery(0)
+        };
+        assert_eq!(accurate.on_ack(&told(6), &stale), 0);
+        assert_eq!(accurate.on_ack(&told(6), &delivery(1)), 1);
+    }
+
+    #[test]
+    fn a_block_makes_room_for_the_counters_that_changed() {
+        let mut accurate = agreed(true);
+        let data = Segment {
+            len: 1_000,
+            ..Segment::default()
+        };
+        accurate.on_received(&data, Ecn::Ce);
+        let mut ack = Segment {
+            has_timestamps: true,
+            ..Segment::default()
+        };
+        for start in [5_001, 3_001, 1_001] {
+            let end = start + 1_000;
+            assert!(ack.sack.push(fadeout_core::SackBlock { start, end }));
+        }
+        accurate.stamp(&mut ack, &mut Ecn::NotEct.clone(), false);
+        assert_eq!((ack.sack.as_slice().len(), ack.accurate.fields()), (2, 2));
+        assert_eq!(ack.accurate.counter(1), Some(1_000));
+        assert!(ack.flags.has(Flags::AE | Flags::CWR));
+    }
+}
