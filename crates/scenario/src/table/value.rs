@@ -1,0 +1,220 @@
+//! How fields of the types that many tables have are read and written.
+
+use super::KeyValue;
+use crate::build::Builder;
+use crate::quantity::Dimension;
+use crate::read::{Content, Fields, Item};
+use crate::resolved::{named, parameters};
+use crate::shape::Shape;
+use fadeout_core::registry::Parameters;
+use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, Rate, Sampling, Span, Time};
+use serde_json::{Value, json};
+
+impl<T: KeyValue> KeyValue for Option<T> {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        Some(T::of(item, builder))
+    }
+    fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        Some(fields.item(name).and_then(|item| T::of(item, builder)))
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        self.as_ref()?.written(shape)
+    }
+}
+
+impl KeyValue for crate::model::Named {
+    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+        match &item.content {
+            Content::Named(named) => Some(named.clone()),
+            _ => None,
+        }
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        match shape {
+            Shape::Named { tag, .. } => Some(named(self, tag)),
+            _ => None,
+        }
+    }
+}
+
+impl KeyValue for Parameters {
+    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+        match &item.content {
+            Content::Parameters(given) => Some(given.clone()),
+            _ => None,
+        }
+    }
+    fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        match fields.item(name) {
+            Some(item) => Self::of(item, builder),
+            None => Some(Parameters::default()),
+        }
+    }
+    fn written(&self, _: &Shape) -> Option<Value> {
+        (!self.0.is_empty()).then(|| Value::Object(parameters(self)))
+    }
+}
+
+/// Values with the times from which they hold, or times with their ends.
+impl<T: KeyValue> KeyValue for Vec<(Time, T)> {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let Content::List(items) = &item.content else {
+            return None;
+        };
+        let pairs = items.iter().map(|item| {
+            let (at, value) = item.pair()?;
+            Some((Time::of(at, builder)?, T::of(value, builder)?))
+        });
+        pairs.collect()
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        let pairs = self
+            .iter()
+            .map(|(at, value)| Some(json!([at.written(shape)?, value.written(shape)?])));
+        pairs.collect::<Option<Vec<_>>>().map(Value::Array)
+    }
+}
+
+/// Times in a list, which may be left out.
+impl KeyValue for Vec<Time> {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let Content::List(items) = &item.content else {
+            return None;
+        };
+        items.iter().map(|item| Time::of(item, builder)).collect()
+    }
+    fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        match fields.item(name) {
+            Some(item) => Self::of(item, builder),
+            None => Some(Vec::new()),
+        }
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        let times: Vec<Value> = self.iter().filter_map(|at| at.written(shape)).collect();
+        (!times.is_empty()).then_some(Value::Array(times))
+    }
+}
+
+impl KeyValue for Sampling {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        match item.content {
+            Content::Bool(_) => Some(Sampling::Off),
+            Content::Word(_) => Some(Sampling::All),
+            _ => Span::of(item, builder).map(Sampling::Every),
+        }
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        match (self, shape) {
+            (Sampling::Off, _) => Some(json!(false)),
+            (Sampling::Every(every), _) => every.written(shape),
+            (Sampling::All, Shape::AnyOf(shapes)) => shapes.iter().find_map(|one| match one {
+                Shape::Word(word) => Some(json!(word)),
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl KeyValue for String {
+    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+        match &item.content {
+            Content::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+    fn written(&self, _: &Shape) -> Option<Value> {
+        Some(json!(self))
+    }
+}
+
+impl KeyValue for bool {
+    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+        match &item.content {
+            Content::Bool(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+    fn written(&self, _: &Shape) -> Option<Value> {
+        Some(json!(self))
+    }
+}
+
+impl KeyValue for f64 {
+    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+        match &item.content {
+            Content::Number(number) | Content::Quantity(_, number) => Some(*number),
+            _ => None,
+        }
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        Some(match shape {
+            Shape::Quantity(dimension, _) => json!(dimension.format(*self)),
+            _ => json!(self),
+        })
+    }
+}
+
+macro_rules! integers {
+    ($($type:ty),*) => {$(
+        impl KeyValue for $type {
+            fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+                match &item.content {
+                    Content::Integer(number) => <$type>::try_from(*number).ok(),
+                    _ => None,
+                }
+            }
+            fn written(&self, _: &Shape) -> Option<Value> {
+                Some(json!(self))
+            }
+        }
+    )*};
+}
+
+integers!(u8, u32, u64);
+
+/// Quantities: the dimension, from its base unit and back.
+macro_rules! quantities {
+    ($($type:ty, $dimension:ident: |$base:ident| $make:expr, |$value:ident| $back:expr;)*) => {$(
+        impl KeyValue for $type {
+            fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+                match item.content {
+                    Content::Quantity(Dimension::$dimension, $base) => Some($make),
+                    _ => None,
+                }
+            }
+            fn written(&self, _: &Shape) -> Option<Value> {
+                let $value = *self;
+                Some(json!(Dimension::$dimension.format($back)))
+            }
+        }
+    )*};
+}
+
+quantities! {
+    Span, Time: |nanos| Span::from_nanos(nanos as u64), |span| span.as_nanos() as f64;
+    Time, Time: |nanos| Time::ZERO + Span::from_nanos(nanos as u64),
+        |at| at.since(Time::ZERO).as_nanos() as f64;
+    Bytes, Size: |bytes| Bytes(bytes as u64), |bytes| bytes.0 as f64;
+    Hertz, Frequency: |hertz| Hertz(hertz), |hertz| hertz.0;
+    Meters, Length: |meters| Meters(meters), |meters| meters.0;
+    Decibel, Ratio: |ratio| Decibel(ratio), |ratio| ratio.0;
+    Dbm, Power: |power| Dbm(power), |power| power.0;
+}
+
+impl KeyValue for Rate {
+    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+        match item.content {
+            Content::Word("unlimited") => Some(Rate::UNLIMITED),
+            Content::Quantity(Dimension::Rate, bits) => Some(Rate::from_bits_per_sec(bits as u64)),
+            _ => None,
+        }
+    }
+    fn written(&self, _: &Shape) -> Option<Value> {
+        Some(if self.is_unlimited() {
+            json!("unlimited")
+        } else {
+            json!(Dimension::Rate.format(self.as_bits_per_sec() as f64))
+        })
+    }
+}
