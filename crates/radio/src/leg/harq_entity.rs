@@ -125,10 +125,16 @@ impl HarqEntity {
             .map(|id| id as u8)
     }
 
-    /// The first slot in which a process may take new data, as far as is known yet.
-    pub(crate) fn free_from(&self) -> Option<u64> {
+    /// The first slot from `slot` on in which a process may take new data, as far as is known yet.
+    pub(crate) fn free_from(&self, slot: u64) -> Option<u64> {
+        // The process whose turn it is has rested longest: most often there is no need to look at
+        // the others.
+        let next = &self.processes[self.next];
+        if next.state == State::Idle && next.from <= slot {
+            return Some(slot);
+        }
         let idle = self.processes.iter().filter(|p| p.state == State::Idle);
-        idle.map(|process| process.from).min()
+        idle.map(|process| process.from.max(slot)).min()
     }
 
     /// The block to be sent again first, of those that may be in `slot`.
@@ -321,7 +327,7 @@ mod tests {
             }
         }
         assert_eq!(harq.waiting_from(), None);
-        assert_eq!(harq.free_from(), Some(0));
+        assert_eq!(harq.free_from(0), Some(0));
     }
 
     #[test]
@@ -332,9 +338,9 @@ mod tests {
             harq.start(id, Shape::default(), Time::ZERO);
             harq.sent(id, slot, slot + 8);
         }
-        assert_eq!((harq.free(5), harq.free_from()), (None, None));
+        assert_eq!((harq.free(5), harq.free_from(5)), (None, None));
         decode(&mut harq, &HarqConfig::default(), 0, 0.0);
-        assert_eq!((harq.free(7), harq.free_from()), (None, Some(8)));
+        assert_eq!((harq.free(7), harq.free_from(7)), (None, Some(8)));
         assert_eq!(harq.free(8), Some(0));
     }
 
