@@ -49,6 +49,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Adds `event` at `at`. O(log n); allocates only when the queue outgrows its past maximum.
+    #[inline]
     pub fn schedule(&mut self, at: Time, event: E) {
         let entry = Entry {
             at,
@@ -61,6 +62,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Removes the earliest event. O(log n).
+    #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let first = *self.heap.first()?;
         let last = self
@@ -75,6 +77,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// When the earliest event is due.
+    #[inline]
     pub fn next_at(&self) -> Option<Time> {
         self.heap.first().map(|entry| entry.at)
     }

@@ -64,11 +64,15 @@ pub enum Changes {
 #[derive(Debug)]
 pub(crate) enum Delay {
     Constant(Span),
-    Steps {
-        steps: Steps<Span>,
-        delay: Span,
-        until: Time,
-    },
+    Steps(DelaySteps),
+}
+
+/// A delay that changes.
+#[derive(Debug)]
+pub(crate) struct DelaySteps {
+    steps: Steps<Span>,
+    delay: Span,
+    until: Time,
 }
 
 impl Delay {
@@ -82,11 +86,11 @@ impl Delay {
                 let list = steps.iter().map(|step| (step.at, step.delay));
                 let mut steps = Steps::new(list, *repeat_every)?;
                 let (until, delay) = steps.next_step();
-                Delay::Steps {
+                Delay::Steps(DelaySteps {
                     steps,
                     delay,
                     until,
-                }
+                })
             }
         })
     }
@@ -96,19 +100,21 @@ impl Delay {
     pub(crate) fn at(&mut self, at: Time) -> Span {
         match self {
             Delay::Constant(delay) => *delay,
-            Delay::Steps {
-                steps,
-                delay,
-                until,
-            } => {
-                // What never departs has no delay of its own.
-                while *until <= at && !at.is_never() {
-                    steps.skip_to(at);
-                    (*until, *delay) = steps.next_step();
-                }
-                *delay
-            }
+            Delay::Steps(steps) => steps.at(at),
         }
+    }
+}
+
+impl DelaySteps {
+    /// Out of line, so that a constant delay costs a look.
+    #[inline(never)]
+    fn at(&mut self, at: Time) -> Span {
+        // What never departs has no delay of its own.
+        while self.until <= at && !at.is_never() {
+            self.steps.skip_to(at);
+            (self.until, self.delay) = self.steps.next_step();
+        }
+        self.delay
     }
 }
 

@@ -17,143 +17,188 @@ pub(crate) struct Carried {
     pub(crate) is_lost: bool,
 }
 
-/// The packets inside a link: a ring of packets in order, with a cursor at the first that is still
-/// queued, where times never decrease from one packet to the next; or two heaps by time where packets may
-/// overtake each other.
+/// The packets inside a link.
+///
+/// What is asked for with every packet stands beside the lines themselves: how much is queued, and
+/// when something next happens.
 #[derive(Debug)]
-pub(crate) enum Transit {
+pub(crate) struct Transit {
+    /// When the next packet reaches the far end.
+    next_arrival_at: Time,
+    /// When the next packet leaves the queue.
+    next_leave_at: Time,
+    queued_packets: u64,
+    queued_bytes: u64,
+    line: Line,
+}
+
+/// In which order they come out.
+#[derive(Debug)]
+enum Line {
     InOrder(InOrder),
     Overtaking(Overtaking),
 }
 
 impl Transit {
     pub(crate) fn new(keeps_order: bool) -> Self {
-        if keeps_order {
-            Transit::InOrder(InOrder::default())
-        } else {
-            Transit::Overtaking(Overtaking::default())
+        Transit {
+            next_arrival_at: Time::NEVER,
+            next_leave_at: Time::NEVER,
+            queued_packets: 0,
+            queued_bytes: 0,
+            line: if keeps_order {
+                Line::InOrder(InOrder::default())
+            } else {
+                Line::Overtaking(Overtaking::default())
+            },
         }
     }
 
     /// Takes in a packet. Where the order is kept, it leaves queue and delay line no earlier than the
     /// packet before it.
-    #[inline]
-    pub(crate) fn push(&mut self, carried: Carried) {
-        match self {
-            Transit::InOrder(packets) => packets.push(carried),
-            Transit::Overtaking(packets) => packets.push(carried),
+    #[inline(always)]
+    pub(crate) fn push(&mut self, mut carried: Carried) {
+        match &mut self.line {
+            Line::InOrder(line) => line.push(&mut carried),
+            Line::Overtaking(line) => line.push(carried),
         }
+        self.next_arrival_at = self.next_arrival_at.min(carried.arrives_at);
+        self.next_leave_at = self.next_leave_at.min(carried.leaves_queue_at);
+        self.queued_packets += 1;
+        self.queued_bytes += u64::from(carried.size);
     }
 
     /// Counts off the packets that have left the queue by `now`.
     #[inline]
     pub(crate) fn leave_queue(&mut self, now: Time) {
-        match self {
-            Transit::InOrder(packets) => packets.leave_queue(now),
-            Transit::Overtaking(packets) => packets.leave_queue(now),
+        if self.next_leave_at <= now {
+            self.let_leave(now);
         }
+    }
+
+    #[inline]
+    fn let_leave(&mut self, now: Time) {
+        let left = match &mut self.line {
+            Line::InOrder(line) => line.leave_queue(now),
+            Line::Overtaking(line) => line.leave_queue(now),
+        };
+        self.queued_packets -= left.packets;
+        self.queued_bytes -= left.bytes;
+        self.next_leave_at = left.next_at;
     }
 
     /// Takes the next packet if it has reached the far end by `now`. Call
     /// [`leave_queue`](Self::leave_queue) for `now` first.
     #[inline]
     pub(crate) fn pop_arrived(&mut self, now: Time) -> Option<Carried> {
-        if self.next_arrival_at() > now {
+        if self.next_arrival_at > now {
             return None;
         }
-        match self {
-            Transit::InOrder(packets) => packets.pop(),
-            Transit::Overtaking(packets) => packets.flying.pop().map(|next| next.0.carried),
-        }
+        let (carried, next_arrival_at) = match &mut self.line {
+            Line::InOrder(line) => line.pop()?,
+            Line::Overtaking(line) => line.pop()?,
+        };
+        self.next_arrival_at = next_arrival_at;
+        Some(carried)
     }
 
     /// When the next packet reaches the far end.
     #[inline]
     pub(crate) fn next_arrival_at(&self) -> Time {
-        match self {
-            Transit::InOrder(packets) => packets.ring.front().map(|carried| carried.arrives_at),
-            Transit::Overtaking(packets) => packets.flying.peek().map(|next| next.0.arrives_at),
-        }
-        .unwrap_or(Time::NEVER)
+        self.next_arrival_at
     }
 
     #[inline]
     pub(crate) fn queued_packets(&self) -> u64 {
-        match self {
-            Transit::InOrder(packets) => packets.ring.end() - packets.first_queued,
-            Transit::Overtaking(packets) => packets.queued.len() as u64,
-        }
+        self.queued_packets
     }
+
     #[inline]
     pub(crate) fn queued_bytes(&self) -> u64 {
-        match self {
-            Transit::InOrder(packets) => packets.queued_bytes,
-            Transit::Overtaking(packets) => packets.queued_bytes,
-        }
+        self.queued_bytes
     }
+
     pub(crate) fn packets(&self) -> usize {
-        match self {
-            Transit::InOrder(packets) => packets.ring.len(),
-            Transit::Overtaking(packets) => packets.flying.len(),
+        match &self.line {
+            Line::InOrder(line) => line.ring.len(),
+            Line::Overtaking(line) => line.flying.len(),
         }
     }
 }
 
+/// What has left a queue, and when the next packet does.
+struct Left {
+    packets: u64,
+    bytes: u64,
+    next_at: Time,
+}
+
+/// A ring of packets whose times never decrease from one to the next, with a cursor at the first that
+/// is still queued.
 #[derive(Debug, Default)]
-pub(crate) struct InOrder {
+struct InOrder {
     ring: Ring<Carried>,
     first_queued: u64,
-    queued_bytes: u64,
 }
 
 impl InOrder {
     #[inline]
-    fn push(&mut self, mut carried: Carried) {
+    fn push(&mut self, carried: &mut Carried) {
         if let Some(ahead) = self.ring.back() {
             carried.leaves_queue_at = carried.leaves_queue_at.max(ahead.leaves_queue_at);
             carried.arrives_at = carried.arrives_at.max(ahead.arrives_at);
         }
-        self.ring.push(carried);
-        self.queued_bytes += u64::from(carried.size);
+        self.ring.push(*carried);
     }
 
     #[inline]
-    fn leave_queue(&mut self, now: Time) {
+    fn leave_queue(&mut self, now: Time) -> Left {
+        let before = self.first_queued;
+        let (mut bytes, mut next_at) = (0, Time::NEVER);
         while self.first_queued < self.ring.end() {
             let carried = &self.ring[self.first_queued];
             if carried.leaves_queue_at > now {
+                next_at = carried.leaves_queue_at;
                 break;
             }
-            self.queued_bytes -= u64::from(carried.size);
+            bytes += u64::from(carried.size);
             self.first_queued += 1;
+        }
+        Left {
+            packets: self.first_queued - before,
+            bytes,
+            next_at,
         }
     }
 
+    /// The first packet, and when the next one arrives.
     #[inline]
-    fn pop(&mut self) -> Option<Carried> {
+    fn pop(&mut self) -> Option<(Carried, Time)> {
         debug_assert!(
             self.ring.is_empty() || self.first_queued > self.ring.first(),
             "what arrives has left the queue"
         );
-        self.ring.pop()
+        let carried = self.ring.pop()?;
+        let next = self.ring.front().map(|next| next.arrives_at);
+        Some((carried, next.unwrap_or(Time::NEVER)))
     }
 }
 
+/// Two heaps by time, for packets that may overtake each other.
 #[derive(Debug, Default)]
-pub(crate) struct Overtaking {
+struct Overtaking {
     /// When each packet leaves the queue, and its size.
     queued: BinaryHeap<Reverse<(Time, u32)>>,
     flying: BinaryHeap<Reverse<Flying>>,
-    queued_bytes: u64,
     /// Packets so far; those that arrive at the same time do so in the order in which they were sent.
     sent: u64,
 }
 
 impl Overtaking {
+    #[inline(never)]
     fn push(&mut self, carried: Carried) {
         self.queued
             .push(Reverse((carried.leaves_queue_at, carried.size)));
-        self.queued_bytes += u64::from(carried.size);
         self.flying.push(Reverse(Flying {
             arrives_at: carried.arrives_at,
             number: self.sent,
@@ -162,13 +207,32 @@ impl Overtaking {
         self.sent += 1;
     }
 
-    fn leave_queue(&mut self, now: Time) {
-        while let Some(&Reverse((leaves_at, size))) = self.queued.peek()
-            && leaves_at <= now
-        {
+    #[inline(never)]
+    fn leave_queue(&mut self, now: Time) -> Left {
+        let (mut packets, mut bytes) = (0, 0);
+        let mut next_at = Time::NEVER;
+        while let Some(&Reverse((leaves_at, size))) = self.queued.peek() {
+            if leaves_at > now {
+                next_at = leaves_at;
+                break;
+            }
             self.queued.pop();
-            self.queued_bytes -= u64::from(size);
+            packets += 1;
+            bytes += u64::from(size);
         }
+        Left {
+            packets,
+            bytes,
+            next_at,
+        }
+    }
+
+    /// As [`InOrder::pop`].
+    #[inline(never)]
+    fn pop(&mut self) -> Option<(Carried, Time)> {
+        let Reverse(first) = self.flying.pop()?;
+        let next = self.flying.peek().map(|next| next.0.arrives_at);
+        Some((first.carried, next.unwrap_or(Time::NEVER)))
     }
 }
 

@@ -236,6 +236,15 @@ impl Frame {
         at.as_nanos() / self.slot.as_nanos()
     }
 
+    /// The slot in which slot `slot` of a frame starts whose slots have this length.
+    #[inline]
+    pub fn slot_as_of(&self, length: Span, slot: u64) -> u64 {
+        if self.slot == length {
+            return slot;
+        }
+        self.slot_at(Time::ZERO + length * slot)
+    }
+
     /// The first slot that starts at `at` or later.
     pub fn slot_from(&self, at: Time) -> u64 {
         at.as_nanos().div_ceil(self.slot.as_nanos())
@@ -316,6 +325,8 @@ mod tests {
         );
         assert_eq!(frame.start_of(8), Time::from_nanos(1_000_000));
         assert_eq!(frame.slot_at(Time::from_nanos(999_999)), 7);
+        assert_eq!(frame.slot_as_of(frame.slot(), 7), 7);
+        assert_eq!(frame.slot_as_of(Span::from_micros(500), 3), 12);
         assert_eq!(frame.slot_from(Time::from_nanos(875_001)), 8);
         assert_eq!(frame.symbol_start(7, 14), frame.start_of(8));
     }

@@ -60,6 +60,12 @@ impl Loss {
     /// Whether the next packet is lost.
     #[inline]
     pub(crate) fn is_lost(&mut self) -> bool {
+        !matches!(self, Loss::None) && self.loses()
+    }
+
+    /// Out of line, so that no loss costs a look.
+    #[inline(never)]
+    fn loses(&mut self) -> bool {
         match self {
             Loss::None => false,
             Loss::Independent {

@@ -171,7 +171,7 @@ impl RadioAccess {
             return;
         };
         // What came before waits already.
-        if self.stack.inlet_at(leg).is_some() {
+        if self.stack.downlink_waiting(env.now, leg).1.is_some() {
             self.activate(env.now, Some(leg), Direction::Downlink, 0);
         }
         self.on_uplink_data(Some(leg), env);

@@ -42,8 +42,9 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
         &mut self.stack.legs[leg.index()]
     }
 
-    /// What waits for a leg at the base station, with what it is ready with by now.
-    fn downlink_backlog(&mut self, leg: LegId) -> u64 {
+    /// What waits for a leg at the base station, with what it is ready with by now: bytes, and when
+    /// it is ready with the next packet.
+    fn downlink_waiting(&mut self, leg: LegId) -> (u64, Option<Time>) {
         let mut position = 0;
         while let Some(bearer) = self.stack.legs[leg.index()].channels.bearer(position) {
             if self.stack.bearers[bearer.index()].inlet_at().is_some() {
@@ -51,19 +52,7 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
             }
             position += 1;
         }
-        self.stack.backlog(self.env.now, leg, Direction::Downlink)
-    }
-
-    fn ready_for_downlink(
-        &mut self,
-        plan: &CellPlan,
-        leg: LegId,
-        (slot, backlog): (u64, u64),
-        is_out_of_range: bool,
-    ) -> u64 {
-        let inlet_at = self.stack.inlet_at(leg);
-        self.leg(leg)
-            .downlink_ready(plan, slot, (backlog, inlet_at), is_out_of_range)
+        self.stack.downlink_waiting(self.env.now, leg)
     }
 
     /// The UE fills a new block of `bytes` bytes. False when there is nothing to send.
@@ -106,7 +95,8 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
     }
 
     fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand {
-        let backlog = self.downlink_backlog(leg);
+        let waiting = self.downlink_waiting(leg);
+        let backlog = waiting.0;
         let Stack { legs, air, .. } = &mut *self.stack;
         let (motion, now) = (&mut *self.motion, self.env.now);
         let state = &mut legs[leg.index()];
@@ -120,8 +110,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             None
         };
         let is_out_of_range = may_send && chosen.is_none();
-        let waiting = (slot.now, backlog);
-        let ready = self.ready_for_downlink(plan, leg, waiting, is_out_of_range);
+        let ready = state.downlink_ready(plan, slot.now, waiting, is_out_of_range);
         let bid = chosen.map(|(scheme, cqi)| {
             let (symbols, number) = (slot.symbols, usize::from(scheme));
             let all = plan.down.units(symbols);
@@ -171,9 +160,8 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
     }
 
     fn downlink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64 {
-        let (now, direction) = (self.env.now, Direction::Downlink);
-        let backlog = self.stack.backlog(now, leg, direction);
-        self.ready_for_downlink(plan, leg, (slot, backlog), false)
+        let waiting = self.stack.downlink_waiting(self.env.now, leg);
+        self.leg(leg).downlink_ready(plan, slot, waiting, false)
     }
 
     fn uplink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand {

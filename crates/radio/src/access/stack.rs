@@ -112,23 +112,34 @@ impl Stack {
     }
 
     /// Bytes that a UE or the base station for it has to send in a direction of a leg.
+    #[inline]
     pub(super) fn backlog(&self, now: Time, leg: LegId, direction: Direction) -> u64 {
         let leg = &self.legs[leg.index()];
         let number = leg.config.number;
         let mut bytes = 0;
-        for bearer in leg.channels.bearers() {
-            let backlog = self.bearers[bearer.index()].backlog(now, number, direction);
-            bytes += backlog.total();
+        for id in leg.channels.bearers() {
+            let bearer = &self.bearers[id.index()];
+            bytes += bearer.backlog(now, number, direction).total();
         }
         bytes
     }
 
-    /// When the base station is ready with the next packet for a leg that it is busy with.
-    pub(super) fn inlet_at(&self, leg: LegId) -> Option<Time> {
-        let bearers = self.legs[leg.index()].channels.bearers();
-        bearers
-            .filter_map(|bearer| self.bearers[bearer.index()].inlet_at())
-            .min()
+    /// Bytes that the base station has to send to a leg, and when it is ready with the next packet
+    /// for it that it is busy with.
+    #[inline]
+    pub(super) fn downlink_waiting(&self, now: Time, leg: LegId) -> (u64, Option<Time>) {
+        let leg = &self.legs[leg.index()];
+        let number = leg.config.number;
+        let (mut bytes, mut inlet_at) = (0, None);
+        for id in leg.channels.bearers() {
+            let bearer = &self.bearers[id.index()];
+            bytes += bearer.backlog(now, number, Direction::Downlink).total();
+            inlet_at = match (inlet_at, bearer.inlet_at()) {
+                (Some(one), Some(other)) => Some(Time::min(one, other)),
+                (one, other) => one.or(other),
+            };
+        }
+        (bytes, inlet_at)
     }
 
     /// Fills a transport block of `bytes` bytes. None when there was nothing that fits.
@@ -242,6 +253,7 @@ impl Stack {
     }
 
     /// What a bearer cannot have under way any more is lost.
+    #[inline]
     pub(super) fn close_books(
         &mut self,
         bearer: BearerId,

@@ -308,14 +308,14 @@ impl Air {
         path.look(channel, at, &placement, cell, motion);
         path.due_at = at.saturating_add(gain_period);
         placement.serving_site = Some(site);
-        for index in carrier.clone() {
-            let path = &mut self.paths[index];
+        let paths = self.paths[carrier.clone()].iter_mut();
+        for (path, channel) in paths.zip(&mut self.channels[carrier.clone()]) {
             // The path of another leg is looked at for that leg.
             if now < path.due_at || path.is_serving {
                 continue;
             }
             let cell = &self.cells[path.cell.index()];
-            path.look(&mut self.channels[index], at, &placement, cell, motion);
+            path.look(channel, at, &placement, cell, motion);
             path.due_at = at.saturating_add(INTERFERING_PERIOD);
         }
         self.cells[leg.cell.index()].beam_at = Some(placement.ue.position);
@@ -341,15 +341,14 @@ impl Air {
         if carrier.len() < 2 {
             return;
         }
-        let at = self.cells[leg.cell.index()].frame.start_of(slot);
+        let length = self.cells[leg.cell.index()].frame.slot();
         let block_power_mw = from_db(block_power_dbm);
-        for index in carrier.clone() {
+        for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
             if index == *serving {
                 continue;
             }
-            let path = &self.paths[index];
             let cell = &mut self.cells[path.cell.index()];
-            let slot = cell.frame.slot_at(at);
+            let slot = cell.frame.slot_as_of(length, slot);
             let heard_mw = block_power_mw * path.gain * share;
             cell.uplink_interference.add(slot, heard_mw);
         }
@@ -397,7 +396,6 @@ impl Air {
         purpose: Purpose,
     ) -> f64 {
         let own = &self.cells[leg.cell.index()];
-        let at = own.frame.start_of(slot);
         let signal_mw = own.levels.power_mw * self.paths[serving].gain;
         let mut disturbance_mw = own.levels.thermal_mw * self.ues[leg.ue.index()].noise_factor;
         for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
@@ -405,7 +403,7 @@ impl Air {
                 continue;
             }
             let cell = &self.cells[path.cell.index()];
-            let slot = cell.frame.slot_at(at);
+            let slot = cell.frame.slot_as_of(own.frame.slot(), slot);
             let share = match purpose {
                 Purpose::Transmission => cell.downlink_shares.at(slot),
                 Purpose::Report => cell.downlink_shares.mean(slot),

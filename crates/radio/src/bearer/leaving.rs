@@ -69,6 +69,7 @@ impl Drb {
 
     /// Without acknowledgments, what the receiver discards vanishes without a word. When nothing
     /// of a bearer is under way any more, in its buffers or in HARQ, what has not left it is lost.
+    #[inline]
     pub(crate) fn close_books(
         &mut self,
         direction: Direction,
@@ -76,9 +77,19 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        if self.is_acknowledged() || self.ledger(direction).is_empty() {
-            return;
+        if !self.is_acknowledged() && !self.ledger(direction).is_empty() {
+            self.close_open_books(direction, is_harq_idle, env, storage);
         }
+    }
+
+    #[inline(never)]
+    fn close_open_books(
+        &mut self,
+        direction: Direction,
+        is_harq_idle: impl FnOnce(&Drb) -> bool,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
         let (from, to) = (direction.index(), direction.opposite().index());
         let is_waiting = |leg: &RlcLeg| !leg.ends[to].rlc.wake_at().is_never();
         if self.legs.iter().any(is_waiting) || self.anchors[to].rx.is_holding() {
@@ -115,7 +126,21 @@ impl Drb {
     }
 
     /// The packets in the list of lost ones are dropped.
+    #[inline]
     pub(super) fn drop_lost(
+        &mut self,
+        direction: Direction,
+        cause: RadioDropCause,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if !storage.lost.is_empty() {
+            self.drop_listed(direction, cause, env, storage);
+        }
+    }
+
+    #[cold]
+    fn drop_listed(
         &mut self,
         direction: Direction,
         cause: RadioDropCause,

@@ -166,6 +166,7 @@ impl Drb {
     }
 
     /// A packet arrives at one end. Nothing becomes of it before [`Drb::take`].
+    #[inline]
     pub(crate) fn enter(
         &self,
         direction: Direction,
@@ -180,6 +181,7 @@ impl Drb {
     }
 
     /// The base station is busy with a downlink packet until `ready_at`.
+    #[inline]
     pub(crate) fn hold(&mut self, ready_at: Time, packet: PacketId) {
         self.inlet.push((ready_at, packet));
     }
@@ -191,6 +193,7 @@ impl Drb {
     }
 
     /// PDCP takes the packets that the base station is ready with by now. Whether it took any.
+    #[inline]
     pub(crate) fn drain_inlet(
         &mut self,
         env: &mut Env<'_, impl Probe>,
@@ -402,9 +405,11 @@ impl Drb {
             let rlc = &leg.ends[direction.index()].rlc;
             rlc.wake_at().min(anchor.tx.wake_at(rlc))
         };
-        let at = of_leg(&self.legs.primary).min(anchor.rx.wake_at());
-        let secondary = self.legs.secondary.iter().map(of_leg);
-        secondary.fold(at, Time::min)
+        let mut at = of_leg(&self.legs.primary).min(anchor.rx.wake_at());
+        for leg in &self.legs.secondary {
+            at = at.min(of_leg(leg));
+        }
+        at
     }
 
     /// When to call [`Drb::on_timer`] for the end that sends in `direction`, and the generation
@@ -438,8 +443,15 @@ impl Drb {
     /// The leg on which either end has repeated something as often as it may.
     #[inline]
     pub(crate) fn failed_leg(&self) -> Option<LegId> {
-        let has_failed = |leg: &&RlcLeg| leg.ends.iter().any(|end| end.rlc.has_failed());
-        let failed = self.legs.iter().find(has_failed);
+        let has_failed = |leg: &&RlcLeg| {
+            let [base, ue] = &leg.ends;
+            base.rlc.has_failed() || ue.rlc.has_failed()
+        };
+        let failed = if has_failed(&&self.legs.primary) {
+            Some(&self.legs.primary)
+        } else {
+            self.legs.secondary.iter().find(has_failed)
+        };
         failed.and_then(|rlc| rlc.leg)
     }
 

@@ -72,9 +72,11 @@ impl RlcLegs {
 }
 
 impl RlcLeg {
+    #[inline]
     pub(super) fn sender(&mut self, direction: Direction) -> &mut RlcEnd {
         &mut self.ends[direction.index()]
     }
+    #[inline]
     pub(super) fn receiver(&mut self, direction: Direction) -> &mut RlcEnd {
         &mut self.ends[direction.opposite().index()]
     }
@@ -88,6 +90,7 @@ impl RlcEnd {
         })
     }
 
+    #[inline]
     pub(super) fn has_aqm(&self) -> bool {
         self.aqm.is_some()
     }

@@ -28,21 +28,20 @@ impl Leg {
     ) -> u64 {
         let listens_from = self.listens_from(plan, slot + 1);
         let half = &mut self.down;
-        let inlet = inlet_at.map(|at| plan.frame.slot_from(at).max(listens_from));
-        let mut ready = half.harq.waiting_from().into_iter().chain(inlet).min();
+        let mut ready = half.harq.waiting_from().unwrap_or(NO_SLOT);
+        if let Some(at) = inlet_at {
+            ready = ready.min(plan.frame.slot_from(at).max(listens_from));
+        }
         half.is_stalled = false;
         if is_out_of_range {
-            ready = Some(slot + plan.recheck_slots());
+            ready = slot + plan.recheck_slots();
         } else if backlog > 0 {
-            match half.harq.free_from() {
-                Some(from) => {
-                    let from = from.max(listens_from);
-                    ready = Some(ready.map_or(from, |ready| ready.min(from)));
-                }
+            match half.harq.free_from(listens_from) {
+                Some(from) => ready = ready.min(from),
                 None => half.is_stalled = true,
             }
         }
-        ready.map_or(NO_SLOT, |ready| ready.max(slot + 1))
+        ready.max(slot + 1)
     }
 
     /// The same after a block of `bytes` in `slot` stayed empty: it was too small for anything, or
@@ -80,7 +79,7 @@ impl Leg {
     pub(crate) fn downlink_resumes(&self) -> Option<u64> {
         let half = &self.down;
         let waiting = half.harq.waiting_from();
-        let free = half.is_stalled.then(|| half.harq.free_from()).flatten();
+        let free = half.is_stalled.then(|| half.harq.free_from(0)).flatten();
         waiting.into_iter().chain(free).min()
     }
 }

@@ -3,7 +3,7 @@
 //! Standard: TS 38.321 §5.3.2, §5.4.2; TS 36.321 §5.3.2, §5.4.2.
 
 use super::content::ContentId;
-use crate::config::{HarqConfig, NO_SLOT, Shape};
+use crate::config::{HarqConfig, Shape};
 use crate::phy::code_block::TransportCode;
 use crate::phy::harq::{self, Combining, FixedErrors, HarqSoft};
 use fadeout_core::Time;
@@ -125,15 +125,16 @@ impl HarqEntity {
             .map(|id| id as u8)
     }
 
-    /// The first slot in which a process may take new data, as far as is known yet.
-    pub(crate) fn free_from(&self) -> Option<u64> {
-        let mut earliest = NO_SLOT;
-        for process in &self.processes {
-            if process.state == State::Idle {
-                earliest = earliest.min(process.from);
-            }
+    /// The first slot from `slot` on in which a process may take new data, as far as is known yet.
+    pub(crate) fn free_from(&self, slot: u64) -> Option<u64> {
+        // The process whose turn it is has rested longest: most often there is no need to look at
+        // the others.
+        let next = &self.processes[self.next];
+        if next.state == State::Idle && next.from <= slot {
+            return Some(slot);
         }
-        (earliest != NO_SLOT).then_some(earliest)
+        let idle = self.processes.iter().filter(|p| p.state == State::Idle);
+        idle.map(|process| process.from.max(slot)).min()
     }
 
     /// The block to be sent again first, of those that may be in `slot`.
@@ -326,7 +327,7 @@ mod tests {
             }
         }
         assert_eq!(harq.waiting_from(), None);
-        assert_eq!(harq.free_from(), Some(0));
+        assert_eq!(harq.free_from(0), Some(0));
     }
 
     #[test]
@@ -337,9 +338,9 @@ mod tests {
             harq.start(id, Shape::default(), Time::ZERO);
             harq.sent(id, slot, slot + 8);
         }
-        assert_eq!((harq.free(5), harq.free_from()), (None, None));
+        assert_eq!((harq.free(5), harq.free_from(5)), (None, None));
         decode(&mut harq, &HarqConfig::default(), 0, 0.0);
-        assert_eq!((harq.free(7), harq.free_from()), (None, Some(8)));
+        assert_eq!((harq.free(7), harq.free_from(7)), (None, Some(8)));
         assert_eq!(harq.free(8), Some(0));
     }
 

@@ -39,17 +39,17 @@ impl Leg {
     ) -> u64 {
         let wants = self.uplink_wanted(plan) > 0;
         let half = &mut self.up;
-        let mut ready = half.harq.waiting_from();
+        let mut ready = half.harq.waiting_from().unwrap_or(NO_SLOT);
         half.is_stalled = false;
         if is_out_of_range {
-            ready = Some(slot + plan.recheck_slots());
+            ready = slot + plan.recheck_slots();
         } else if wants {
-            match half.harq.free_from() {
-                Some(from) => ready = Some(ready.map_or(from, |ready| ready.min(from))),
+            match half.harq.free_from(slot + 1) {
+                Some(from) => ready = ready.min(from),
                 None => half.is_stalled = true,
             }
         }
-        ready.map_or(NO_SLOT, |ready| ready.max(slot + 1))
+        ready.max(slot + 1)
     }
 
     /// A process for a block that is granted in `slot`.
@@ -122,9 +122,8 @@ impl Leg {
         let wants = self.uplink_wanted(plan) > 0;
         let harq = &self.up.harq;
         let again_from = harq.process(process).again_from();
-        let free = if wants { harq.free_from() } else { None };
-        let waiting = harq.waiting_from().into_iter();
-        waiting.chain(free.map(|from| from.max(again_from))).min()
+        let free = wants.then(|| harq.free_from(again_from)).flatten();
+        harq.waiting_from().into_iter().chain(free).min()
     }
 }
 

@@ -147,7 +147,7 @@ impl<P: Probe> World<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put_on_wire(
         &mut self,
         outgoing: &Outgoing,

@@ -178,6 +178,7 @@ impl<P: Probe> World<P> {
         true
     }
 
+    #[inline]
     fn handle(&mut self, event: Event) {
         match event {
             Event::Link { link, generation } => {
