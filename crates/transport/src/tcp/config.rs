@@ -228,6 +228,9 @@ pub struct TcpConfig {
     pub maximum_retries: u32,
     /// SYNs sent before connecting is given up (Linux `tcp_syn_retries` + 1).
     pub maximum_syns: u32,
+    /// How long data may stay unacknowledged once a timeout expired; `None` leaves it to the number
+    /// of retries (`TCP_USER_TIMEOUT`).
+    pub user_timeout: Option<Span>,
     /// SYNs sent again before the timeout doubles (Linux `tcp_syn_linear_timeouts`).
     pub linear_syns: u32,
     /// Whether the segment with the FIN leaves however full the congestion window is (Linux

@@ -324,6 +324,11 @@ impl TcpEndpoint {
         self.config.maximum_syns = syns;
         self.config.linear_syns = 0;
     }
+    /// How long data may stay unacknowledged (`TCP_USER_TIMEOUT`).
+    pub fn set_user_timeout(&mut self, limit: Option<Span>) {
+        self.config.user_timeout = limit;
+        self.sender.set_user_timeout(limit);
+    }
     /// A record ends after the next `bytes` that are written: no segment reaches beyond its end
     /// (`MSG_EOR`).
     pub fn end_record_after(&mut self, bytes: Bytes) {
@@ -454,6 +459,7 @@ impl TcpEndpoint {
             }
             _ => {
                 accurate.on_received(segment, ecn);
+                accurate.notice_repetition(segment, self.receiver.next());
                 let delivery = self.sender.preview_delivery(segment);
                 decoded.ce_packets = accurate.on_ack(segment, &delivery);
             }
@@ -718,12 +724,13 @@ impl TcpEndpoint {
         out: &mut Outbox,
         probe: &mut impl Probe,
     ) {
-        self.sender.skip_acknowledged(segment.ack);
         let sent = u64::from(self.early.sent);
+        self.sender.skip_acknowledged(segment.ack, 1 + sent);
         self.early.is_taken = sent > 0 && segment.ack == 1 + sent;
         self.take_early(now, segment, out);
         let from = out.segments.len();
         self.sender.transmit(&mut Step { now, out, probe });
+        self.sender.forget_small_segment();
         if out.segments.len() == from {
             push_ack(&self.sender, out);
         } else if self.early.is_taken || sent == 0 {

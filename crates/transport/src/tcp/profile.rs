@@ -301,6 +301,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         burst_window_divisor: 3,
         maximum_retries: 15,
         maximum_syns: 7,
+        user_timeout: None,
         linear_syns: 0,
         free_fin: false,
     };
