@@ -68,7 +68,7 @@ impl Sockets {
                 }
             }
             "TCP_FASTOPEN" => {
-                socket.extras.fast_open.queue = number.unwrap_or(0).clamp(0, 4_096) as u32
+                socket.extras.fast_open.queue = number.unwrap_or(0).clamp(0, 4_096) as u32;
             }
             "TCP_FASTOPEN_CONNECT" if !fast_open::is_client(&host.settings) => {
                 return Ok(Returned::Error("EOPNOTSUPP"));

@@ -517,16 +517,3 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     }
     text.parse().ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn vectors_add_up() {
-        assert_eq!(vector_length("[{..., 1000}, {..., 500}]"), 1500);
-        let message = "{msg_name(...)=..., msg_iov(2)=[{..., 10}, {...,20}], msg_flags=0}";
-        assert_eq!(message_length(message), 30);
-        assert_eq!(vector_length("nonsense"), 0);
-    }
-}

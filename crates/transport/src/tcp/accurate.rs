@@ -210,12 +210,12 @@ impl Accurate {
         }
         let marked_before = self.delivered.bytes[1];
         let has_option = segment.accurate.fields() > 0;
-        for index in 0..3 {
+        for (index, bytes) in self.delivered.bytes.iter_mut().enumerate() {
             if let Some(counter) = segment.accurate.counter(index) {
-                let known = self.delivered.bytes[index].wrapping_add(FIRST_BYTES[index]);
+                let known = bytes.wrapping_add(FIRST_BYTES[index]);
                 let more = counter.wrapping_sub(known) & 0xff_ffff;
                 if more < 0x80_0000 {
-                    self.delivered.bytes[index] = self.delivered.bytes[index].wrapping_add(more);
+                    *bytes = bytes.wrapping_add(more);
                 }
             }
         }
