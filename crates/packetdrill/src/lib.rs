@@ -26,6 +26,7 @@ mod socket_options;
 mod sockets;
 mod state;
 mod symbols;
+mod transfer;
 
 pub use report::{Outcome, Report};
 

@@ -293,7 +293,10 @@ impl<'a> Runner<'a> {
         if is_syn && let Some(connection) = &mut self.host.connection {
             connection.remote_isn = spec.seq;
         }
-        let segment = self.segment(spec);
+        let mut segment = self.segment(spec);
+        if is_first {
+            self.host.settings.keep_in_cookie(&mut segment);
+        }
         self.host
             .receive(&segment, spec.ecn.unwrap_or(Ecn::NotEct), cookie);
         Ok(())

@@ -3,7 +3,7 @@
 use crate::fast_open;
 use crate::problem::Problem;
 use crate::shell;
-use fadeout_core::{Rate, Span};
+use fadeout_core::{Rate, Segment, Span};
 use fadeout_transport::tcp::{AccurateEcn, LossRecovery, Pacing, ReceiveWindow, TcpConfig};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -45,6 +45,9 @@ pub(crate) struct Settings {
     pub(crate) fast_open_key: [u8; 16],
     pub(crate) local_ip: IpAddr,
     pub(crate) remote_ip: IpAddr,
+    /// Connections that the peer opens are kept in the numbers of the SYN-ACK alone (`tcp_syncookies`
+    /// of 2).
+    pub(crate) has_syn_cookies: bool,
     /// What was remembered of the peer is forgotten (`ip tcp_metrics flush`).
     pub(crate) is_forgetful: bool,
     mtu: u32,
@@ -89,6 +92,7 @@ impl Settings {
             fast_open_key: [0; 16],
             local_ip: LOCAL_IPV4,
             remote_ip: REMOTE_IPV4,
+            has_syn_cookies: false,
             is_forgetful: false,
             mtu: 1500,
             ip_header: IPV4_HEADER,
@@ -191,6 +195,7 @@ impl Settings {
             | "speed"
             | "mss"
             | "send_omit_free"
+            | "tcp_ts_ecr_scaled"
             | "persistent_tun_dev"
             | "init_scripts"
             | "code"
@@ -199,7 +204,7 @@ impl Settings {
             | "wire_client" => {}
             // Its symbols were put in before the script was read.
             "define" => {}
-            "strict_segments" | "tcp_ts_ecr_scaled" | "so_filename" | "so_flags" | "non_fatal" => {
+            "strict_segments" | "so_filename" | "so_flags" | "non_fatal" => {
                 return not_supported("");
             }
             _ => {
@@ -320,6 +325,25 @@ impl Settings {
         Ok(())
     }
 
+    /// What a SYN cookie keeps of a SYN: one of four segment sizes, and without timestamps no more
+    /// (Linux `cookie_v4_init_sequence`, `cookie_v6_init_sequence`).
+    pub(crate) fn keep_in_cookie(&self, syn: &mut Segment) {
+        if !self.has_syn_cookies {
+            return;
+        }
+        let sizes = if self.ip_header == IPV6_HEADER {
+            [1220, 1420, 1440, 8940]
+        } else {
+            [536, 1300, 1440, 1460]
+        };
+        let known = sizes.iter().rev().find(|size| **size <= syn.mss);
+        syn.mss = *known.unwrap_or(&sizes[0]);
+        if !syn.has_timestamps {
+            syn.sack_permitted = false;
+            syn.window_scale = None;
+        }
+    }
+
     fn set_mtu(&mut self, mtu: u32) -> Result<(), &'static str> {
         if !(128..=65_535).contains(&mtu) {
             return Err("expected 128 to 65535 bytes");
@@ -420,6 +444,7 @@ impl Settings {
             "tcp_min_tso_segs" => config.minimum_burst = number.clamp(1, 64),
             "tcp_tso_win_divisor" => config.burst_window_divisor = number.max(1),
             "tcp_reordering" => config.duplicate_threshold = number.clamp(1, 300),
+            "tcp_syncookies" if number > 0 => self.has_syn_cookies = number == 2,
             "tcp_rto_max_ms" => {
                 config.maximum_rto = Span::from_millis(u64::from(number.clamp(1_000, 120_000)));
             }
@@ -465,7 +490,7 @@ fn is_without_effect(name: &str, value: &str) -> bool {
         | "tcp_challenge_ack_limit" => true,
         "tcp_fastopen_blackhole_timeout_sec" => true,
         "tcp_fack" | "tcp_mtu_probing" | "tcp_workaround_signed_windows" => value == "0",
-        "tcp_dsack" | "tcp_syncookies" => value == "1",
+        "tcp_dsack" => value == "1",
         // Options are sent on every segment.
         "tcp_ecn_option_beacon" => true,
         "tcp_adv_win_scale" => value == "1",

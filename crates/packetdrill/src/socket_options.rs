@@ -68,7 +68,7 @@ impl Sockets {
                 }
             }
             "TCP_FASTOPEN" => {
-                socket.extras.fast_open.queue = number.unwrap_or(0).clamp(0, 4_096) as u32
+                socket.extras.fast_open.queue = number.unwrap_or(0).clamp(0, 4_096) as u32;
             }
             "TCP_FASTOPEN_CONNECT" if !fast_open::is_client(&host.settings) => {
                 return Ok(Returned::Error("EOPNOTSUPP"));
@@ -92,9 +92,20 @@ impl Sockets {
                 }
                 _ => return Ok(Returned::Error("EINVAL")),
             },
-            // Without a connection nothing has to be kept alive.
-            "SO_KEEPALIVE" | "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT"
-                if socket.waits_for_data => {}
+            // It begins after two hours, which no script waits; without a connection nothing has to
+            // be kept alive.
+            "SO_KEEPALIVE" if !is_connected => {}
+            "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" if socket.waits_for_data => {}
+            "TCP_USER_TIMEOUT" => {
+                let Some(millis) = number.and_then(|number| u32::try_from(number).ok()) else {
+                    return Ok(Returned::Error("EINVAL"));
+                };
+                let limit = (millis > 0).then(|| Span::from_millis(u64::from(millis)));
+                socket.config.user_timeout = limit;
+                if let Some(connection) = connection {
+                    connection.endpoint.set_user_timeout(limit);
+                }
+            }
             "TCP_RTO_MAX_MS" if !is_connected => match number {
                 Some(millis @ 1_000..=120_000) => {
                     socket.config.maximum_rto = Span::from_millis(millis as u64);

@@ -4,11 +4,17 @@ use crate::errors::EngineBug;
 use crate::guard::guarded;
 use pyo3::prelude::*;
 
-/// Runs the packetdrill script `text`, called `name`. Returns its report as JSON: outcome
+/// Runs the packetdrill script `text`, called `name`, with `symbols`: words and their values. Returns its report as JSON: outcome
 /// (passed, failed, invalid or unsupported), line, source, message, expected, actual,
 /// output, checks, and all of that as text.
 #[pyfunction]
-pub(crate) fn packetdrill(py: Python<'_>, text: &str, name: &str) -> PyResult<String> {
-    py.detach(|| guarded(|| fadeout_packetdrill::run(text, name).to_json()))
+#[pyo3(signature = (text, name, symbols = Vec::new()))]
+pub(crate) fn packetdrill(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    symbols: Vec<(String, String)>,
+) -> PyResult<String> {
+    py.detach(|| guarded(|| fadeout_packetdrill::run_with(text, name, &symbols).to_json()))
         .map_err(|panic| EngineBug::new_err(format!("{panic}\nIt happens again with: {name}")))
 }

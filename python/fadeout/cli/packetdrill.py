@@ -39,6 +39,10 @@ def packetdrill(
         bool, typer.Option("--quiet", "-q", help="Say nothing of scripts that pass.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the reports as JSON.")] = False,
+    define: Annotated[
+        list[str] | None,
+        typer.Option("--define", "-D", help="NAME=VALUE: a word of the scripts and its value."),
+    ] = None,
 ) -> None:
     """Run packetdrill scripts against the TCP endpoint, in virtual time.
 
@@ -46,7 +50,8 @@ def packetdrill(
     leave. The first difference is shown with the script's line, the expected and the actual
     segment.
     """
-    reports = [_report(script) for script in scripts]
+    symbols = [_symbol(text) for text in define or []]
+    reports = [_report(script, symbols) for script in scripts]
     if as_json:
         text = json.dumps(reports, indent=2, ensure_ascii=False)
         out().print(text, markup=False, highlight=False)
@@ -63,14 +68,21 @@ LARGEST = 4 << 20
 """Bytes of the largest script."""
 
 
-def _report(script: Path) -> dict[str, Any]:
+def _symbol(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise typer.BadParameter(f"expected NAME=VALUE, not {text!r}", param_hint="--define")
+    return name, value
+
+
+def _report(script: Path, symbols: list[tuple[str, str]]) -> dict[str, Any]:
     why = _unreadable(script)
     if why is not None:
         text = f"{script}: invalid: {why}"
         return {"name": str(script), "outcome": "invalid", "message": why, "text": text}
     # A byte that is no text is a mistake of the script, which its parser names.
     text = script.read_bytes().decode("utf-8", errors="replace")
-    return json.loads(_native.packetdrill(text, str(script)))
+    return json.loads(_native.packetdrill(text, str(script), symbols))
 
 
 def _unreadable(script: Path) -> str | None:

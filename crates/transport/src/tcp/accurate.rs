@@ -63,6 +63,10 @@ pub(super) struct Accurate {
     is_bleached: bool,
     /// The peer has sent the option.
     has_option: bool,
+    /// The last segment that came twice; and one came three times, so that the option that
+    /// acknowledged it is likely to be what the path drops.
+    repeated: (u64, u64),
+    is_dropped: bool,
     received: AccurateCounters,
     /// Fields that the next option needs at least.
     least_fields: u8,
@@ -82,6 +86,8 @@ impl Accurate {
             was_repeated: false,
             is_bleached: false,
             has_option: false,
+            repeated: (0, 0),
+            is_dropped: false,
             received: AccurateCounters::default(),
             least_fields: 0,
             delivered: AccurateCounters::default(),
@@ -103,7 +109,7 @@ impl Accurate {
     }
 
     fn sends_option(&self) -> bool {
-        self.is_on && self.rules.sends_option && self.has_option
+        self.is_on && self.rules.sends_option && self.has_option && !self.is_dropped
     }
 
     /// The peer's SYN came, perhaps again.
@@ -181,6 +187,17 @@ impl Accurate {
         }
     }
 
+    /// A segment came while `next` is expected: the same one more than twice ends the option.
+    ///
+    /// Standard: RFC 9768 §3.2.3.2.2.
+    pub(super) fn notice_repetition(&mut self, segment: &Segment, next: u64) {
+        let range = (segment.seq, segment.end_seq());
+        if segment.len > 0 && range.1 <= next {
+            self.is_dropped |= self.sends_option() && range == self.repeated;
+            self.repeated = range;
+        }
+    }
+
     /// Takes the counters of an ACK. Returns how many marked packets the peer has reported so far.
     pub(super) fn on_ack(&mut self, segment: &Segment, delivery: &Delivery) -> u32 {
         let ticks = segment.ts_value.wrapping_sub(self.latest_ts) as i32;
@@ -193,12 +210,12 @@ impl Accurate {
         }
         let marked_before = self.delivered.bytes[1];
         let has_option = segment.accurate.fields() > 0;
-        for index in 0..3 {
+        for (index, bytes) in self.delivered.bytes.iter_mut().enumerate() {
             if let Some(counter) = segment.accurate.counter(index) {
-                let known = self.delivered.bytes[index].wrapping_add(FIRST_BYTES[index]);
+                let known = bytes.wrapping_add(FIRST_BYTES[index]);
                 let more = counter.wrapping_sub(known) & 0xff_ffff;
                 if more < 0x80_0000 {
-                    self.delivered.bytes[index] = self.delivered.bytes[index].wrapping_add(more);
+                    *bytes = bytes.wrapping_add(more);
                 }
             }
         }

@@ -250,6 +250,9 @@ pub struct TcpConfig {
     /// SYNs that may be lost before the window begins with one segment (RFC 5681 section 3.1: none;
     /// Linux: one, and any number of SYN-ACKs).
     pub forgiven_syns: u32,
+    /// How long data may stay unacknowledged once a timeout expired; `None` leaves it to the number
+    /// of retries (`TCP_USER_TIMEOUT`).
+    pub user_timeout: Option<Span>,
     /// Whether the segment with the FIN leaves however full the congestion window is (Linux
     /// `tcp_cwnd_test`).
     pub free_fin: bool,

@@ -2,15 +2,18 @@
 //!
 //! Standard: RFC 9293.
 
-use super::accurate::{self, Accurate, AccurateCounters};
+mod early;
+mod socket;
+
+use super::accurate::{self, Accurate};
 use super::config::{EcnMode, TcpConfig};
-use super::info::TcpInfo;
 use super::outbox::{AppEvent, Outbox, Outgoing};
 use super::receiver::Receiver;
 use super::sender::{Agreed, Sender, SenderStatistics, Step, TimerOutcome};
 use super::timer::TimerClock;
 use crate::congestion::{Congestion, EcnFeedback, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
+use early::Early;
 use fadeout_core::{
     AccurateEcnOption, Bytes, Ecn, Flags, FlowEventRow, FlowId, LinkInfo, MptcpOption, Probe, Rate,
     RetransmitCause, RetransmitRow, Segment, Span, Time,
@@ -90,19 +93,6 @@ pub struct TcpEndpoint {
     accurate: Option<Box<Accurate>>,
 }
 
-/// Data on the SYN.
-///
-/// Standard: RFC 7413 §2.
-#[derive(Debug, Clone, Copy, Default)]
-struct Early {
-    is_on: bool,
-    /// Bytes that the SYN has room for, and how many it carried.
-    room: u32,
-    sent: u32,
-    /// The data was taken: the peer's by this end, or this end's by the peer.
-    is_taken: bool,
-}
-
 /// What a multipath connection looks at in a subflow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SubflowView {
@@ -147,21 +137,6 @@ impl TcpEndpoint {
             early: Early::default(),
             accurate: config.accurate_ecn.map(Accurate::new).map(Box::new),
         }
-    }
-
-    /// Opens by Fast Open: the first SYN carries up to `room` bytes of what is written by then, or,
-    /// where the peer opens, the data on its SYN is taken and this end may send before the handshake
-    /// is complete. Cookies are the caller's business.
-    ///
-    /// Standard: RFC 7413 §4.2.
-    pub fn open_fast(&mut self, room: u32) {
-        self.early.is_on = true;
-        self.early.room = room;
-    }
-
-    /// Whether data on the SYN was taken: the peer's here, or all of this end's there.
-    pub fn has_taken_early_data(&self) -> bool {
-        self.early.is_taken
     }
 
     /// Takes a command of the application.
@@ -309,40 +284,6 @@ impl TcpEndpoint {
     pub fn acked_bytes(&self) -> u64 {
         self.sender.snd_una().saturating_sub(1)
     }
-    /// Payload of what this end takes for the peer's full segments (Linux `tcpi_rcv_mss`), bytes.
-    pub fn peer_mss(&self) -> u32 {
-        self.receiver.peer_mss()
-    }
-    /// A snapshot of the connection's state.
-    pub fn info(&self) -> TcpInfo {
-        self.sender.info()
-    }
-    /// Whether small segments wait for outstanding data from now on (`TCP_NODELAY` unset).
-    pub fn set_nagle(&mut self, is_on: bool) {
-        self.sender.set_nagle(is_on);
-    }
-    /// Whether small segments wait for more to be written from now on (`TCP_CORK`).
-    pub fn set_cork(&mut self, is_on: bool) {
-        self.sender.set_cork(is_on);
-    }
-    /// How many SYNs are sent, each after twice the time of the one before (`TCP_SYNCNT`).
-    pub fn limit_syns(&mut self, syns: u32) {
-        self.config.maximum_syns = syns;
-        self.config.linear_syn_timeouts = 0;
-    }
-    /// A record ends after the next `bytes` that are written: no segment reaches beyond its end
-    /// (`MSG_EOR`).
-    pub fn end_record_after(&mut self, bytes: Bytes) {
-        self.sender.end_record_after(bytes.0);
-    }
-    /// Whether data is acknowledged quickly from now on (`TCP_QUICKACK`).
-    pub fn set_quick_acks(&mut self, is_on: bool) {
-        self.receiver.set_quick_acks(is_on);
-    }
-    /// Another congestion control takes over.
-    pub fn set_congestion(&mut self, now: Time, congestion: Congestion) {
-        self.sender.set_congestion(now, congestion);
-    }
     /// A row of the congestion table.
     pub fn congestion_row(&self, now: Time) -> fadeout_core::CongestionRow {
         self.sender.congestion_row(now)
@@ -460,17 +401,12 @@ impl TcpEndpoint {
             }
             _ => {
                 accurate.on_received(segment, ecn);
+                accurate.notice_repetition(segment, self.receiver.next());
                 let delivery = self.sender.preview_delivery(segment);
                 decoded.ce_packets = accurate.on_ack(segment, &delivery);
             }
         }
         decoded
-    }
-
-    /// Counters of accurate ECN: what came, and what the peer says came there.
-    pub fn accurate_counters(&self) -> Option<(AccurateCounters, AccurateCounters)> {
-        let accurate = self.accurate.as_ref()?;
-        Some((accurate.received(), accurate.delivered()))
     }
 
     /// What both ends can do; this end's own wish before the peer's SYN. DCTCP cannot be told
@@ -697,52 +633,6 @@ impl TcpEndpoint {
             if self.early.is_on {
                 self.sender.transmit(&mut Step { now, out, probe });
             }
-        }
-    }
-
-    /// Takes the data on the peer's SYN or SYN-ACK, which acknowledges it or is acknowledged at once.
-    fn take_early(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
-        let data = Segment {
-            seq: 1,
-            flags: Flags(segment.flags.0 & !Flags::SYN.0),
-            ..*segment
-        };
-        if data.seq_len() == 0 {
-            return;
-        }
-        let rtt = self.sender.rtt();
-        let times = (rtt.rto(), rtt.srtt());
-        let received = self
-            .receiver
-            .on_segment(now, &data, Ecn::NotEct, times, false);
-        out.delivered_bytes += received.bytes;
-        self.receiver.on_acknowledged();
-        self.early.is_taken |= self.state == ConnectionState::SynReceived;
-        self.follow_close(received.fin, out);
-    }
-
-    /// The peer answered a SYN that may have carried data: what it did not take leaves again, with
-    /// the acknowledgment of the answer.
-    ///
-    /// Standard: RFC 7413 §4.2.2.
-    fn on_early_answer(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        out: &mut Outbox,
-        probe: &mut impl Probe,
-    ) {
-        self.sender.skip_acknowledged(segment.ack);
-        let sent = u64::from(self.early.sent);
-        self.early.is_taken = sent > 0 && segment.ack == 1 + sent;
-        self.take_early(now, segment, out);
-        let from = out.segments.len();
-        self.sender.transmit(&mut Step { now, out, probe });
-        if out.segments.len() == from {
-            push_ack(&self.sender, out);
-        } else if self.early.is_taken || sent == 0 {
-            // A write waited for the answer: the two ends take turns.
-            self.receiver.expect_reply();
         }
     }
 

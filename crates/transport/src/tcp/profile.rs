@@ -318,6 +318,7 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         maximum_syn_acks: 7,
         linear_syn_timeouts: 0,
         forgiven_syns: 0,
+        user_timeout: None,
         free_fin: false,
     };
     let classic = |recovery| TcpConfig {

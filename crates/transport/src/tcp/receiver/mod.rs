@@ -182,6 +182,9 @@ impl Receiver {
         let advanced = self.reassembly.next() - next;
         let fin = advanced > 0 && self.has_received_fin() && self.fin_at >= Some(next);
         let bytes = advanced - u64::from(fin);
+        if fin {
+            self.reassembly.forget_duplicate();
+        }
         if fin && may_reply {
             self.policy.expect_reply();
         }

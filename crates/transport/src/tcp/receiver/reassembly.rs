@@ -182,6 +182,11 @@ impl Reassembly {
         self.recent_len = len;
     }
 
+    /// No duplicate is reported any more (Linux `tcp_fin`).
+    pub(crate) fn forget_duplicate(&mut self) {
+        self.duplicate = None;
+    }
+
     /// The blocks of an ACK that leaves now, at most `most`; a duplicate comes first, once.
     pub(crate) fn take_sack_blocks(&mut self, most: usize) -> SackList {
         let mut list = SackList::EMPTY;

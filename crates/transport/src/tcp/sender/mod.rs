@@ -126,6 +126,8 @@ pub(super) struct Sender {
     frto: bool,
     /// Timeouts in a row without progress.
     retransmits: u32,
+    /// When what timed out first was sent.
+    stalled_since: Time,
     /// Segments that may arrive out of order before a loss is inferred.
     reordering: u32,
     /// End of the highest SACKed segment.
@@ -193,6 +195,7 @@ impl Sender {
             probe: probe::LossProbe::default(),
             frto: false,
             retransmits: 0,
+            stalled_since: Time::ZERO,
             reordering: config.duplicate_threshold,
             fack: 1,
             sack_cache: [SackBlock::default(); 4],
@@ -253,8 +256,12 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The answer to the SYN acknowledged what it carried, up to `ack`.
-    pub(super) fn skip_acknowledged(&mut self, ack: u64) {
+    /// The answer to the SYN acknowledged what it carried, which ends at `end`, up to `ack`. What is
+    /// left goes again by itself.
+    pub(super) fn skip_acknowledged(&mut self, ack: u64, end: u64) {
+        if ack < end {
+            self.records.push_front(end);
+        }
         self.snd_una = ack;
         self.snd_nxt = ack;
         self.fack = ack;
@@ -279,6 +286,11 @@ impl Sender {
             is_progress: bytes > 0,
             mss: self.window.mss,
         }
+    }
+
+    /// A segment that was sent again and is small holds no other back.
+    pub(super) fn forget_small_segment(&mut self) {
+        self.small_end = 0;
     }
 
     /// Bytes written and not sent.
@@ -471,6 +483,9 @@ impl Sender {
     pub(super) fn set_nagle(&mut self, is_on: bool) {
         self.config.nagle = is_on;
         self.pushes_small |= !is_on;
+    }
+    pub(super) fn set_user_timeout(&mut self, limit: Option<Span>) {
+        self.config.user_timeout = limit;
     }
     /// A record ends after the next `bytes` that are written.
     pub(super) fn end_record_after(&mut self, bytes: u64) {

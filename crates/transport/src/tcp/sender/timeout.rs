@@ -26,6 +26,16 @@ impl Sender {
         if self.retransmits >= self.config.maximum_retries {
             return TimerOutcome::GiveUp;
         }
+        if self.retransmits == 0 {
+            self.stalled_since = self.board.get(self.board.first()).sent_at;
+        }
+        let left = self
+            .config
+            .user_timeout
+            .map(|limit| limit.saturating_sub(cx.now.since(self.stalled_since)));
+        if left == Some(Span::ZERO) {
+            return TimerOutcome::GiveUp;
+        }
         if self.persist_frozen(cx) || self.hold(cx) {
             return TimerOutcome::Done;
         }
@@ -45,7 +55,8 @@ impl Sender {
         self.resend(cx, head, RetransmitCause::Rto);
         self.retransmit_hint = head;
         self.rtt.back_off();
-        self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
+        let wait = left.map_or(self.rtt.rto(), |left| left.min(self.rtt.rto()));
+        self.arm_after(TimerKind::Rto, cx.now, wait);
         if cx.probe.wants_congestion(cx.now, self.flow) {
             let row = self.congestion_row(cx.now);
             cx.probe.congestion(row);

@@ -1,0 +1,260 @@
+//! Calls that move data: reads and writes of every kind (Linux `tcp_recvmsg`, `tcp_sendmsg`).
+
+use crate::fast_open;
+use crate::host::Host;
+use crate::problem::Problem;
+use crate::sockets::{Kind, Request, Returned, Sockets, connected, wait};
+use fadeout_core::Bytes;
+use fadeout_transport::tcp::{AppCommand, ConnectionState};
+
+/// Most bytes that a script may write in all.
+const MOST_WRITTEN: u64 = 16 << 20;
+
+impl Sockets {
+    pub(crate) fn read(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+    ) -> Result<Returned, Problem> {
+        let socket = &self.open[&fd];
+        let flags_at = if request.call.name == "recvmsg" { 2 } else { 3 };
+        for name in ["MSG_ERRQUEUE", "MSG_ZEROCOPY", "MSG_OOB"] {
+            if request.has(flags_at, name) {
+                return Err(request.unsupported(name));
+            }
+        }
+        let wanted = match request.call.name.as_str() {
+            "readv" => vector_length(request.text(1)?),
+            "recvmsg" => message_length(request.text(1)?),
+            _ => request.number(2)?,
+        };
+        let wanted = u64::try_from(wanted).unwrap_or(0);
+        if socket.waits_for_data {
+            return Ok(wait(socket));
+        }
+        let Some(connection) = connected(host, socket) else {
+            return Ok(Returned::Error("ENOTCONN"));
+        };
+        if connection.unread == 0 && wanted > 0 {
+            if let Some(error) = connection.error.take() {
+                return Ok(Returned::Error(error));
+            }
+            let is_over = connection.peer_closed
+                || socket.is_shut
+                || connection.endpoint.state() == ConnectionState::Closed;
+            if is_over {
+                return Ok(Returned::Number(0));
+            }
+            if request.has(flags_at, "MSG_DONTWAIT") {
+                return Ok(Returned::Error("EAGAIN"));
+            }
+            return Ok(wait(socket));
+        }
+        let taken = wanted.min(connection.unread);
+        if taken > 0 && request.text(1)? == "NULL" {
+            return Ok(Returned::Error("EFAULT"));
+        }
+        if request.has(flags_at, "MSG_WAITALL") && taken < wanted && !connection.peer_closed {
+            return Ok(wait(socket));
+        }
+        if !request.has(flags_at, "MSG_PEEK") {
+            connection.unread -= taken;
+            connection.read += taken;
+            host.command(AppCommand::Read(Bytes(taken)));
+        }
+        if socket.tells_unread && request.call.name == "recvmsg" {
+            check_unread(host, request)?;
+        }
+        Ok(Returned::Number(taken as i64))
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+    ) -> Result<Returned, Problem> {
+        let flags_at = if request.call.name == "sendmsg" { 2 } else { 3 };
+        for name in ["MSG_ZEROCOPY", "MSG_OOB"] {
+            if request.has(flags_at, name) {
+                return Err(request.unsupported(name));
+            }
+        }
+        let bytes = match request.call.name.as_str() {
+            "sendfile" => request.number(3)?,
+            "writev" => vector_length(request.text(1)?),
+            "sendmsg" => message_length(request.text(1)?),
+            _ => request.number(2)?,
+        };
+        let bytes = u64::try_from(bytes).unwrap_or(0);
+        let is_fast = request.has(flags_at, "MSG_FASTOPEN")
+            || request.has(flags_at, "0x20000000")
+            || self.open[&fd].waits_for_data;
+        if is_fast && self.open[&fd].kind == Kind::Fresh {
+            return self.open_fast(host, request, fd, bytes, flags_at);
+        }
+        let socket = self.open[&fd].clone();
+        let Some(connection) = connected(host, &socket) else {
+            return Ok(Returned::Error("EPIPE"));
+        };
+        if let Some(error) = connection.error.take() {
+            return Ok(Returned::Error(error));
+        }
+        let state = connection.endpoint.state();
+        let is_open = matches!(
+            state,
+            ConnectionState::Established
+                | ConnectionState::CloseWait
+                | ConnectionState::SynSent
+                | ConnectionState::SynReceived
+        );
+        if !is_open {
+            return Ok(Returned::Error("EPIPE"));
+        }
+        if !connection.is_established && is_fast && socket.is_nonblocking {
+            return Ok(Returned::Error("EALREADY"));
+        }
+        if !connection.is_established {
+            return Ok(wait(&socket));
+        }
+        if bytes > 0 && request.text(1)? == "NULL" && request.call.name != "sendfile" {
+            return Ok(Returned::Error("EFAULT"));
+        }
+        let before = socket.writing;
+        if before.is_some() && connection.buffer.lacks_room() {
+            return Ok(Returned::Blocked);
+        }
+        let before = before.unwrap_or(0);
+        let progress = connection.progress();
+        let taken = connection.buffer.take(&progress, bytes - before.min(bytes));
+        self.written += taken;
+        if self.written > MOST_WRITTEN {
+            let message = format!("a script writes at most {MOST_WRITTEN} bytes in all");
+            return Err(Problem::invalid(request.line, message));
+        }
+        let more = request.has(flags_at, "MSG_MORE");
+        connection.endpoint.set_cork(socket.is_corked || more);
+        connection.has_more = more;
+        if request.has(flags_at, "MSG_EOR") && taken > 0 {
+            connection.endpoint.end_record_after(Bytes(taken));
+        }
+        if taken > 0 || bytes == 0 {
+            host.command(AppCommand::Write(Bytes(taken)));
+        }
+        // `MSG_MORE` is for this call: the next ACK may let the data go.
+        if let Some(connection) = connected(host, &socket) {
+            connection.endpoint.set_cork(socket.is_corked);
+        }
+        let done = before + taken;
+        let may_wait = !socket.is_nonblocking && !request.has(flags_at, "MSG_DONTWAIT");
+        let blocks = done < bytes && may_wait;
+        self.socket_mut(fd).writing = blocks.then_some(done);
+        Ok(match done {
+            _ if blocks => Returned::Blocked,
+            0 if bytes > 0 => Returned::Error("EAGAIN"),
+            done => Returned::Number(done as i64),
+        })
+    }
+
+    /// Connects with what is written first, or asks for a cookie (Linux `tcp_sendmsg_fastopen`).
+    fn open_fast(
+        &mut self,
+        host: &mut Host,
+        request: &Request<'_>,
+        fd: i64,
+        bytes: u64,
+        flags_at: usize,
+    ) -> Result<Returned, Problem> {
+        let has_no_address = request
+            .call
+            .arguments
+            .iter()
+            .any(|text| text == "AF_UNSPEC");
+        if !fast_open::is_client(&host.settings) || has_no_address {
+            return Ok(Returned::Error("EOPNOTSUPP"));
+        }
+        let may_wait = !self.open[&fd].is_nonblocking && !request.has(flags_at, "MSG_DONTWAIT");
+        let socket = self.socket_mut(fd);
+        let wishes = &socket.extras.fast_open;
+        let plan = host.cache.plan(&host.settings, wishes, socket.config.mss);
+        let room = plan.room.unwrap_or(0);
+        let early = u64::from(room).min(bytes);
+        let written = if may_wait { bytes } else { early };
+        if written > 0 && request.text(1)? == "NULL" {
+            return Ok(Returned::Error("EFAULT"));
+        }
+        socket.waits_for_data = false;
+        socket.begin(host, Some(room), plan.option, written);
+        self.written += written;
+        if may_wait {
+            self.socket_mut(fd).writing = Some(bytes);
+            return Ok(Returned::Blocked);
+        }
+        Ok(match early {
+            0 => Returned::Error("EINPROGRESS"),
+            early => Returned::Number(early as i64),
+        })
+    }
+}
+
+/// Checks the control message that tells how much is left to read, the end of the data counted as
+/// a byte (`TCP_CM_INQ`).
+fn check_unread(host: &Host, request: &Request<'_>) -> Result<(), Problem> {
+    let text = request.text(1)?;
+    let Some((_, control)) = text.split_once("TCP_CM_INQ") else {
+        return Ok(());
+    };
+    let data = control
+        .split_once("cmsg_data=")
+        .map_or("", |(_, data)| data);
+    let digits = data.split(|c: char| !c.is_ascii_digit()).next();
+    let expected: Option<u64> = digits.and_then(|digits| digits.parse().ok());
+    let connection = host.connection.as_ref();
+    let actual = connection.map_or(0, |connection| match connection.unread {
+        0 => u64::from(connection.peer_closed),
+        unread => unread,
+    });
+    match expected {
+        Some(expected) if expected != actual => {
+            let message = "`TCP_CM_INQ` is not what the script expects";
+            let problem = Problem::failed(request.line, message);
+            Err(problem.between(expected.to_string(), actual.to_string()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Bytes in a vector such as `[{..., 1000}, {..., 500}]`.
+fn vector_length(text: &str) -> i64 {
+    text.split("...")
+        .skip(1)
+        .filter_map(|part| {
+            let digits = part.trim_start().strip_prefix(',')?.trim_start();
+            let end = digits
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(digits.len());
+            digits[..end].parse::<i64>().ok()
+        })
+        .fold(0, i64::saturating_add)
+}
+
+/// Bytes of a message such as `{msg_name(...)=..., msg_iov(1)=[{..., 5000}], msg_flags=0}`.
+fn message_length(text: &str) -> i64 {
+    let vector = text.split_once("msg_iov").map_or("", |(_, rest)| rest);
+    let vector = vector.split_once(']').map_or(vector, |(vector, _)| vector);
+    vector_length(vector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_add_up() {
+        assert_eq!(vector_length("[{..., 1000}, {..., 500}]"), 1500);
+        let message = "{msg_name(...)=..., msg_iov(2)=[{..., 10}, {...,20}], msg_flags=0}";
+        assert_eq!(message_length(message), 30);
+        assert_eq!(vector_length("nonsense"), 0);
+    }
+}

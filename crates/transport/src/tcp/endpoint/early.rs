@@ -1,0 +1,85 @@
+//! Fast Open: data on the SYN, and before the handshake is complete.
+//!
+//! Standard: RFC 7413.
+
+use super::{ConnectionState, TcpEndpoint, push_ack};
+use crate::tcp::outbox::Outbox;
+use crate::tcp::sender::Step;
+use fadeout_core::{Ecn, Flags, Probe, Segment, Time};
+
+/// Data on the SYN.
+///
+/// Standard: RFC 7413 §2.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Early {
+    pub(super) is_on: bool,
+    /// Bytes that the SYN has room for, and how many it carried.
+    pub(super) room: u32,
+    pub(super) sent: u32,
+    /// The data was taken: the peer's by this end, or this end's by the peer.
+    pub(super) is_taken: bool,
+}
+
+impl TcpEndpoint {
+    /// Opens by Fast Open: the first SYN carries up to `room` bytes of what is written by then, or,
+    /// where the peer opens, the data on its SYN is taken and this end may send before the handshake
+    /// is complete. Cookies are the caller's business.
+    ///
+    /// Standard: RFC 7413 §4.2.
+    pub fn open_fast(&mut self, room: u32) {
+        self.early.is_on = true;
+        self.early.room = room;
+    }
+
+    /// Whether data on the SYN was taken: the peer's here, or all of this end's there.
+    pub fn has_taken_early_data(&self) -> bool {
+        self.early.is_taken
+    }
+
+    /// Takes the data on the peer's SYN or SYN-ACK, which acknowledges it or is acknowledged at once.
+    pub(super) fn take_early(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
+        let data = Segment {
+            seq: 1,
+            flags: Flags(segment.flags.0 & !Flags::SYN.0),
+            ..*segment
+        };
+        if data.seq_len() == 0 {
+            return;
+        }
+        let rtt = self.sender.rtt();
+        let times = (rtt.rto(), rtt.srtt());
+        let received = self
+            .receiver
+            .on_segment(now, &data, Ecn::NotEct, times, false);
+        out.delivered_bytes += received.bytes;
+        self.receiver.on_acknowledged();
+        self.early.is_taken |= self.state == ConnectionState::SynReceived;
+        self.follow_close(received.fin, out);
+    }
+
+    /// The peer answered a SYN that may have carried data: what it did not take leaves again, with
+    /// the acknowledgment of the answer.
+    ///
+    /// Standard: RFC 7413 §4.2.2.
+    pub(super) fn on_early_answer(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        let sent = u64::from(self.early.sent);
+        self.sender.skip_acknowledged(segment.ack, 1 + sent);
+        self.early.is_taken = sent > 0 && segment.ack == 1 + sent;
+        self.take_early(now, segment, out);
+        let from = out.segments.len();
+        self.sender.transmit(&mut Step { now, out, probe });
+        self.sender.forget_small_segment();
+        if out.segments.len() == from {
+            push_ack(&self.sender, out);
+        } else if self.early.is_taken || sent == 0 {
+            // A write waited for the answer: the two ends take turns.
+            self.receiver.expect_reply();
+        }
+    }
+}
