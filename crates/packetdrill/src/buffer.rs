@@ -52,6 +52,8 @@ pub(crate) struct SendBuffer {
     /// Unsent bytes below which more may be written (`TCP_NOTSENT_LOWAT`).
     low_water: u64,
     pieces: VecDeque<Piece>,
+    /// Memory of all pieces.
+    memory: u64,
     end: u64,
     largest_window: u64,
     lacks_room: bool,
@@ -68,6 +70,7 @@ impl SendBuffer {
             is_fixed: false,
             low_water,
             pieces: VecDeque::new(),
+            memory: 0,
             end: 1,
             largest_window: 0,
             lacks_room: false,
@@ -114,19 +117,14 @@ impl SendBuffer {
         self.limit = self.limit.max(wanted.min(self.largest));
     }
 
-    fn memory(&self) -> u64 {
-        let of = |piece: &Piece| piece.end - piece.start + PIECE_OVERHEAD;
-        self.pieces.iter().map(of).sum()
-    }
-
     fn has_memory(&self, next: u64, factor: u64) -> bool {
-        self.memory() < self.limit && (self.end - next.min(self.end)) * factor < self.low_water
+        self.memory < self.limit && (self.end - next.min(self.end)) * factor < self.low_water
     }
 
     /// Whether a poll says that there is room.
     pub(crate) fn is_writable(&self, progress: &Progress) -> bool {
-        let memory = self.memory();
-        self.limit.saturating_sub(memory) >= memory / 2 && self.has_memory(progress.next, 2)
+        self.limit.saturating_sub(self.memory) >= self.memory / 2
+            && self.has_memory(progress.next, 2)
     }
 
     /// Payload of a full piece.
@@ -158,10 +156,12 @@ impl SendBuffer {
                     start: self.end,
                     end: self.end,
                 });
+                self.memory += PIECE_OVERHEAD;
                 room = full;
             }
             let taken = room.min(left);
             self.end += taken;
+            self.memory += taken;
             left -= taken;
             if let Some(piece) = self.pieces.back_mut() {
                 piece.end = self.end;
@@ -179,11 +179,13 @@ impl SendBuffer {
 
     /// A piece ends at `at`.
     fn cut(&mut self, at: u64) {
-        let within = |piece: &Piece| piece.start < at && at < piece.end;
-        if let Some(index) = self.pieces.iter().position(within) {
-            let end = self.pieces[index].end;
-            self.pieces[index].end = at;
+        let index = self.pieces.partition_point(|piece| piece.end <= at);
+        if let Some(piece) = self.pieces.get_mut(index)
+            && piece.start < at
+        {
+            let end = std::mem::replace(&mut piece.end, at);
             self.pieces.insert(index + 1, Piece { start: at, end });
+            self.memory += PIECE_OVERHEAD;
         }
     }
 
@@ -191,11 +193,14 @@ impl SendBuffer {
     pub(crate) fn follow(&mut self, progress: &Progress) {
         self.largest_window = self.largest_window.max(progress.window);
         while let Some(head) = self.pieces.front_mut() {
+            let start = head.start.max(progress.una.min(head.end));
+            self.memory -= start - head.start;
+            head.start = start;
             if head.end > progress.una {
-                head.start = head.start.max(progress.una);
                 break;
             }
             self.pieces.pop_front();
+            self.memory -= PIECE_OVERHEAD;
         }
         self.cut(progress.next);
         if !self.lacks_room {

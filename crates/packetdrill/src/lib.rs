@@ -40,11 +40,12 @@ pub fn run(text: &str, name: &str) -> Report {
 
 /// Runs the script `text` with `symbols` that stand for other words (`-D NAME=VALUE`).
 pub fn run_with(text: &str, name: &str, symbols: &[(String, String)]) -> Report {
-    if text.len() > LARGEST_SCRIPT {
+    let replaced = symbols::replace(text, symbols, LARGEST_SCRIPT);
+    let Some(text) = replaced.filter(|text| text.len() <= LARGEST_SCRIPT) else {
         let message = format!("a script has at most {LARGEST_SCRIPT} bytes");
         return Report::new(name, "", Err(problem::Problem::invalid(1, message)));
-    }
-    let text = &symbols::replace(text, symbols);
+    };
+    let text = &text;
     let script = match parse::parse(text) {
         Ok(script) => script,
         Err(problem) => return Report::new(name, text, Err(problem)),

@@ -2,8 +2,13 @@
 
 use std::borrow::Cow;
 
-/// Puts in the values of `symbols` and of those that the script defines.
-pub(crate) fn replace<'a>(text: &'a str, symbols: &[(String, String)]) -> Cow<'a, str> {
+/// Puts in the values of `symbols` and of those that the script defines; `None` when the text grows
+/// beyond `most` bytes.
+pub(crate) fn replace<'a>(
+    text: &'a str,
+    symbols: &[(String, String)],
+    most: usize,
+) -> Option<Cow<'a, str>> {
     let own = text.lines().filter_map(|line| {
         let assignment = line.strip_prefix("--define=")?;
         assignment.trim().split_once('=')
@@ -13,7 +18,7 @@ pub(crate) fn replace<'a>(text: &'a str, symbols: &[(String, String)]) -> Cow<'a
         .map(|(name, value)| (name.as_str(), value.as_str()));
     let all: Vec<(&str, &str)> = own.chain(given).collect();
     if all.is_empty() {
-        return Cow::Borrowed(text);
+        return Some(Cow::Borrowed(text));
     }
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut result = String::with_capacity(text.len());
@@ -31,10 +36,13 @@ pub(crate) fn replace<'a>(text: &'a str, symbols: &[(String, String)]) -> Cow<'a
             result.push_str(before);
             result.push_str(value.map_or(word, |(_, value)| value));
             rest = after;
+            if result.len() > most {
+                return None;
+            }
         }
         result.push_str(rest);
     }
-    Cow::Owned(result)
+    Some(Cow::Owned(result))
 }
 
 #[cfg(test)]
@@ -45,7 +53,9 @@ mod tests {
     fn whole_words_are_replaced() {
         let given = [("ONE".to_owned(), "1".to_owned())];
         let text = "--define=TWO=2\nONE TWO ONE_ TWO,\nONE";
-        assert_eq!(replace(text, &given), "--define=TWO=2\n1 2 ONE_ 2,\n1");
-        assert_eq!(replace("ONE", &[]), "ONE");
+        let replaced = replace(text, &given, 100);
+        assert_eq!(replaced.as_deref(), Some("--define=TWO=2\n1 2 ONE_ 2,\n1"));
+        assert_eq!(replace("ONE", &[], 100).as_deref(), Some("ONE"));
+        assert_eq!(replace("ONE ONE ONE", &given, 2), None, "it ends");
     }
 }

@@ -72,7 +72,7 @@ pub(super) struct Accurate {
     least_fields: u8,
     delivered: AccurateCounters,
     /// Packets that an ACK delivers, with [`AVERAGE_BITS`].
-    average: u32,
+    average: u64,
     latest_ts: u32,
 }
 
@@ -232,7 +232,7 @@ impl Accurate {
     fn marks(&mut self, segment: &Segment, delivery: &Delivery, bytes: Option<u32>) -> u32 {
         let packets = delivery.packets;
         if packets > 0 {
-            let now = packets << AVERAGE_BITS;
+            let now = u64::from(packets) << AVERAGE_BITS;
             self.average = if self.average == 0 {
                 now
             } else {
@@ -247,7 +247,7 @@ impl Accurate {
         let safe = packets - (packets.wrapping_sub(least) & 7);
         let Some(bytes) = bytes else {
             // ACKs that cover so much are the rule here.
-            let is_usual = self.average > MOST_MARKS << AVERAGE_BITS;
+            let is_usual = self.average > u64::from(MOST_MARKS) << AVERAGE_BITS;
             return if is_usual { least } else { safe };
         };
         if bytes == 0 {
@@ -256,7 +256,7 @@ impl Accurate {
         if packets >= 2 * (MOST_MARKS + 1) {
             let share = u64::from(bytes) * u64::from(packets);
             let estimate = share.div_ceil(delivery.bytes.max(1)) as u32;
-            return safe.min(least + (estimate & !7));
+            return safe.min(least.saturating_add(estimate & !7));
         }
         if bytes > least * delivery.mss {
             safe

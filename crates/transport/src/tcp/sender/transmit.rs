@@ -308,10 +308,10 @@ impl Sender {
         self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
         self.board.push(sent);
         self.snd_nxt += u64::from(sent.len);
-        let is_end = |end: &u64| *end <= self.snd_nxt;
-        let ends_record = self.records.front().is_some_and(is_end);
-        if ends_record {
+        let mut ends_record = false;
+        while self.records.front().is_some_and(|end| *end <= self.snd_nxt) {
             self.records.pop_front();
+            ends_record = true;
         }
         let flags = if payload > 0 {
             self.marks.flags_of_data()
