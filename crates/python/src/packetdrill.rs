@@ -4,10 +4,14 @@ use crate::errors::EngineBug;
 use crate::guard::guarded;
 use pyo3::prelude::*;
 
-/// Runs the packetdrill script `text`, called `name`, with `symbols`: words and their values. Returns its report as JSON: outcome
-/// (passed, failed, invalid or unsupported), line, source, message, expected, actual,
-/// output, checks, and all of that as text.
+/// Runs the packetdrill script `text`, called `name`, with `symbols`: words and their values. Returns
+/// its report as JSON: outcome (passed, failed, invalid or unsupported), line, source, message,
+/// expected, actual, output, checks, and all of that as text.
 #[pyfunction]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 hands over what it took from a list of Python's"
+)]
 #[pyo3(signature = (text, name, symbols = Vec::new()))]
 pub(crate) fn packetdrill(
     py: Python<'_>,

@@ -101,7 +101,7 @@ def scenario(
     bulk = recordings.flow(control, start_s)
     bulk["multipath"] = {
         "paths": ways,
-        "scheduler": "linux",
+        "path-scheduler": "linux",
         "maximum-send-buffer": MAXIMUM_SEND_BUFFER,
     }
     return {

@@ -191,10 +191,11 @@ def spread(runs: list[dict[str, Any]]) -> dict[str, Range]:
 
 def _exact() -> Iterator[Recorded]:
     """The single flows with exact clocks."""
-    for run in exact_runs():
-        if run["group"] not in ("buffer", "loss", "block", "slowstart"):
+    for row in exact_runs():
+        if row["group"] not in ("buffer", "loss", "block", "slowstart"):
             continue
-        run = run | {key: float(run[key]) for key in ("rate_mbps", "delay_ms", "limit_packets")}
+        run: dict[str, Any] = dict(row)
+        run |= {key: float(row[key]) for key in ("rate_mbps", "delay_ms", "limit_packets")}
         run["limit_packets"] = int(run["limit_packets"])
         start_s = CLOCK_AT_START_S + run["tick_phase_ms"] * 1e-3
         made = document(f"Linux 6.12, {run['run']}", run["duration_s"] + start_s, run)
