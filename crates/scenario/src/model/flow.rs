@@ -182,7 +182,7 @@ table! {
         /// scheduler `linux`.
         penalisation: Option<bool> = Shape::Bool, Optional;
         /// Most memory that a path's send buffer grows to under the scheduler `linux`
-        /// (tcp_wmem[2]); a full segment takes 4352 bytes of it in sizing.
+        /// (the third value of `tcp_wmem`); a full segment takes 4352 bytes of it in sizing.
         maximum_send_buffer: Bytes = SIZE, Default("\"4 MiB\"");
     }
 }
