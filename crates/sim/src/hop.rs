@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 ///
 /// A link between base stations or to the core network (X2, Xn, S1) is a link like others. A
 /// middlebox between two hops would be a variant here; an end outside the simulation would be a
-/// kind of [`Transport`](crate::world::Transport).
+/// kind of `Transport` in `world`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hop {
     /// A direction of a link, or of a bearer of 2G or 3G.
