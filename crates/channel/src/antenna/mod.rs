@@ -11,7 +11,7 @@ pub mod shapes;
 
 pub use angles::Angles;
 pub use array::Array;
-pub use element::{Element, Isotropic, LteSector};
+pub use element::{Element, ElementKind, Isotropic, LteSector, Shape};
 pub use management::{BeamFailure, BeamManagement};
 pub use pattern::{Mounted, Pattern};
 pub use registry::{ANTENNAS, Antenna};
