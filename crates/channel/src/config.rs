@@ -157,7 +157,7 @@ impl ChannelConfig {
                     let spread = delay_spread.as_secs_f64();
                     ConfigError::within("delay spread", spread, 0.0..=1e-4, "s")?;
                 }
-                Fading::None | Fading::Rayleigh => {}
+                Fading::None | Fading::Rayleigh | Fading::Clusters => {}
             }
         }
         ConfigError::within(

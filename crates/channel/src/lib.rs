@@ -8,6 +8,7 @@ pub mod antenna;
 pub mod atmosphere;
 pub mod blockage;
 pub mod blockage_model_b;
+pub mod clusters;
 mod config;
 mod error;
 pub mod fading;

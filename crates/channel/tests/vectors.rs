@@ -3,7 +3,9 @@
 use fadeout_channel::antenna::beam::{Beam, BeamParameters};
 use fadeout_channel::antenna::management::{exhaustive_search, pair_sweep, staleness_seconds};
 use fadeout_channel::antenna::shapes::{ReferenceAntenna, cone_gain, sector_gain};
-use fadeout_channel::antenna::{Angles, Array, BeamFailure, BeamManagement, Element, ElementKind, array};
+use fadeout_channel::antenna::{
+    Angles, Array, BeamFailure, BeamManagement, Element, ElementKind, array,
+};
 use fadeout_channel::blockage::{Crowd, FourState, NonSelfBlocker, TwoState};
 use fadeout_channel::blockage_model_b::{Path, Screen, screen_loss};
 use fadeout_channel::fading::{TdlProfile, statistics};

@@ -29,6 +29,9 @@ impl Pattern for Isotropic {
     fn gain_dbi(&self, _: Angles, _: Angles) -> f64 {
         self.gain_dbi
     }
+    fn is_the_same_everywhere(&self) -> bool {
+        true
+    }
     fn check(&self) -> Result<(), ConfigError> {
         check_gain(self.gain_dbi)
     }

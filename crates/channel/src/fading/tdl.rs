@@ -121,6 +121,32 @@ impl Comb {
         comb
     }
 
+    /// Taps that are laid later, without power until then.
+    pub(crate) fn of_clusters(count: usize, bandwidth: Hertz, sub_bands: usize) -> Comb {
+        Comb {
+            amplitudes: vec![0.0; count],
+            delays: vec![0.0; count],
+            direct: 0.0,
+            turns: vec![Default::default(); sub_bands.div_ceil(2).div_ceil(LANES) * count],
+            bandwidth_hz: bandwidth.0,
+            sub_bands,
+        }
+    }
+
+    /// Gives every tap its mean power and its delay in seconds, and the direct path its power; they
+    /// add up to `total`.
+    pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f64]), total: f64) {
+        let amplitude = |power: f64| (power / total).max(0.0).sqrt() as f32;
+        self.direct = amplitude(direct);
+        for (known, power) in self.amplitudes.iter_mut().zip(taps.0) {
+            *known = amplitude(f64::from(*power));
+        }
+        if self.delays != taps.1 {
+            self.delays.copy_from_slice(taps.1);
+            self.stretch(1.0);
+        }
+    }
+
     /// Lays the taps over the band with their delays times `by`: seconds of delay spread for
     /// profiles without delays of their own.
     pub(crate) fn stretch(&mut self, by: f64) {

@@ -1,25 +1,29 @@
 //! One UE's link to one cell: everything between the two antennas' ports.
 
-use super::blockage::{MAX_BLOCKAGES, Process, View};
-use super::fading::rays::Place;
-use super::fading::{Fading, Plan};
-use super::large_scale::PlaceLaw;
-use super::normal::{normal_quantile, normal_share_below};
-use super::path_loss::{Condition, Ends, tr38901};
-use super::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
-use super::small_scale::{LOS, NLOS, SmallScale};
-use super::transition::{self, Transition};
 use crate::antenna::Angles;
 use crate::antenna::management::FailureMonitor;
+use crate::blockage::{MAX_BLOCKAGES, Process, View};
+use crate::clusters::{ClusterLaw, Laws, Look, Scattering, number};
 use crate::config::{ChannelConfig, LineOfSight};
 use crate::error::ConfigError;
+use crate::fading::rays::Place;
+use crate::fading::{Fading, Plan};
+use crate::normal::{normal_quantile, normal_share_below};
 use crate::path_loss::wavelength;
+use crate::path_loss::{Condition, Ends, tr38901};
+use crate::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
+use crate::small_scale::{LOS, NLOS, SmallScale};
+use crate::transition::{self, Transition};
 use crate::{atmosphere, large_scale};
-use fadeout_core::math::pow;
+use fadeout_core::math::{pow, to_db};
 use fadeout_core::random::Stream;
-use fadeout_core::{Kinematics, Point, Time};
+use fadeout_core::{Point, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+mod parts;
+
+pub use parts::{LargeScale, LinkEnds, LinkKey, State};
 
 /// Loss in dB of a link in outage or without a beam: nothing is received.
 pub const OUTAGE_LOSS_DB: f64 = 500.0;
@@ -42,116 +46,8 @@ struct Shared {
     environment_doppler_hz: f64,
     /// Fading in LOS and in NLOS.
     plans: [Plan; 2],
-    /// K factor in dB over places, where it is drawn.
-    k_factor: Option<PlaceLaw>,
-    /// Decimal logarithm of the delay spread in seconds in LOS and NLOS, where it is drawn.
-    delay_spread: [Option<PlaceLaw>; 2],
-}
-
-/// Which link: its numbers choose the maps and the random streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkKey {
-    /// The site: cells of one site share maps.
-    pub site: u32,
-    /// The cell.
-    pub cell: u32,
-    /// The UE.
-    pub ue: u32,
-}
-
-/// Where the two ends of a link are, and what the caller knows about them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LinkEnds {
-    /// The base station's antenna.
-    pub base: Kinematics,
-    /// The UE's antenna.
-    pub ue: Kinematics,
-    /// Whether the direct path is clear, by the caller's geometry. It overrides the
-    /// configuration's rule.
-    pub is_los: Option<bool>,
-    /// Where the base station's beam points when it does not serve this UE.
-    pub base_beam_at: Option<Point>,
-    /// Where the UE's beam points when this base station does not serve it.
-    pub ue_beam_at: Option<Point>,
-}
-
-impl LinkEnds {
-    /// Two ends about which nothing else is known.
-    pub fn new(base: Kinematics, ue: Kinematics) -> LinkEnds {
-        LinkEnds {
-            base,
-            ue,
-            is_los: None,
-            base_beam_at: None,
-            ue_beam_at: None,
-        }
-    }
-
-    /// The ends `earlier` seconds before, had they moved as they do now.
-    fn before(&self, earlier: f64) -> (Point, Point) {
-        (
-            self.base.position + self.base.velocity * -earlier,
-            self.ue.position + self.ue.velocity * -earlier,
-        )
-    }
-}
-
-/// The state of the direct path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// Line of sight.
-    Los,
-    /// No line of sight.
-    Nlos,
-    /// Nothing is received (NYU models).
-    Outage,
-}
-
-/// The parts of a large-scale gain, in dB; losses are positive.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LargeScale {
-    /// State of the direct path.
-    pub state: State,
-    /// Median path loss.
-    pub path_loss_db: f64,
-    /// Shadowing; negative where the place is better than the median.
-    pub shadowing_db: f64,
-    /// What the other condition adds while LOS softly passes into NLOS or back.
-    pub transition_db: f64,
-    /// Oxygen, rain and walls.
-    pub absorption_db: f64,
-    /// Blockage, or the reflected path that beam recovery found instead.
-    pub blockage_db: f64,
-    /// Gain of the base station's antenna toward the UE.
-    pub base_gain_dbi: f64,
-    /// Gain of the UE's antenna toward the base station.
-    pub ue_gain_dbi: f64,
-    /// Whether the beams are being found again, and nothing is received.
-    pub is_recovering: bool,
-    /// K factor where it is drawn, in LOS.
-    pub k_factor_db: Option<f64>,
-    /// RMS delay spread in seconds where it is drawn.
-    pub delay_spread_s: Option<f64>,
-    /// The sum: received by transmitted power.
-    pub gain_db: f64,
-}
-
-impl LargeScale {
-    /// Before anything is known: nothing is received.
-    const UNKNOWN: LargeScale = LargeScale {
-        state: State::Outage,
-        path_loss_db: OUTAGE_LOSS_DB,
-        shadowing_db: 0.0,
-        transition_db: 0.0,
-        absorption_db: 0.0,
-        blockage_db: 0.0,
-        base_gain_dbi: 0.0,
-        ue_gain_dbi: 0.0,
-        is_recovering: false,
-        k_factor_db: None,
-        delay_spread_s: None,
-        gain_db: -OUTAGE_LOSS_DB,
-    };
+    /// What is drawn with the place.
+    laws: Laws,
 }
 
 impl Environment {
@@ -162,9 +58,10 @@ impl Environment {
     pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
         config.check()?;
         let carrier_ghz = config.carrier.0 / 1e9;
-        let is_drawn = |fading| {
-            config.draws_delay_spread
-                && matches!(fading, Fading::Tdl { profile, .. } if !profile.has_own_delays())
+        let is_drawn = |fading| match fading {
+            Fading::Clusters => true,
+            Fading::Tdl { profile, .. } => config.draws_delay_spread && !profile.has_own_delays(),
+            Fading::None | Fading::Rayleigh | Fading::Rician { .. } => false,
         };
         let spread = |fading, condition| {
             is_drawn(fading)
@@ -174,9 +71,12 @@ impl Environment {
             spread(config.los_fading, Condition::Los),
             spread(config.nlos_fading, Condition::Nlos),
         ];
-        let is_rician = matches!(config.los_fading, Fading::Rician { .. });
-        let k_factor = (config.draws_k_factor && is_rician)
-            .then(|| large_scale::k_factor_db(&config.path_loss));
+        let draws_k_factor = match config.los_fading {
+            Fading::Clusters => true,
+            Fading::Rician { .. } => config.draws_k_factor,
+            Fading::None | Fading::Rayleigh | Fading::Tdl { .. } => false,
+        };
+        let k_factor = draws_k_factor.then(|| large_scale::k_factor_db(&config.path_loss));
         let own = config.shadowing.and_then(|shadowing| shadowing.distance_m);
         let distance =
             |condition| own.unwrap_or_else(|| config.path_loss.places().shadowing_m.of(condition));
@@ -197,7 +97,21 @@ impl Environment {
         let rain =
             atmosphere::Rain::at(carrier_ghz.max(1.0)).slanted_db_per_km(config.rain_mm_per_h);
         let wavelength_m = wavelength(config.carrier).0;
-        let plan = |fading| Plan::new(fading, config.bandwidth, config.sub_bands);
+        let clusters = [
+            (config.los_fading, Condition::Los),
+            (config.nlos_fading, Condition::Nlos),
+        ]
+        .map(|(fading, condition)| {
+            let has_clusters = fading == Fading::Clusters;
+            has_clusters.then(|| ClusterLaw::of(&config.path_loss, condition, carrier_ghz))
+        });
+        let plan = |fading, clusters: Option<ClusterLaw>| {
+            let (bandwidth, sub_bands) = (config.bandwidth, config.sub_bands);
+            clusters.map_or_else(
+                || Plan::new(fading, bandwidth, sub_bands),
+                |law| Plan::of_clusters(law.clusters, bandwidth, sub_bands),
+            )
+        };
         // The standard has no K factor without a direct path.
         let nlos_fading = match config.nlos_fading {
             Fading::Rician { .. } if config.draws_k_factor => Fading::Rayleigh,
@@ -211,9 +125,15 @@ impl Environment {
                 absorption_db_per_m: (oxygen + rain) / 1000.0,
                 wavelength_m,
                 environment_doppler_hz: config.environment_speed / wavelength_m,
-                plans: [plan(config.los_fading), plan(nlos_fading)],
-                k_factor,
-                delay_spread,
+                plans: [
+                    plan(config.los_fading, clusters[LOS]),
+                    plan(nlos_fading, clusters[NLOS]),
+                ],
+                laws: Laws {
+                    clusters,
+                    k_factor,
+                    delay_spread,
+                },
                 config,
             }),
         })
@@ -244,6 +164,7 @@ impl Environment {
         let mut walls = Stream::new(self.seed, "radio.penetration", ue);
         let mut environment_height = Stream::new(self.seed, "radio.environment_height", entity);
         LinkChannel {
+            scattering: Scattering::new(&self.shared.laws, self.seed, u64::from(key.site)),
             maps: MapReader::new(Arc::clone(map)),
             blockages: blockages.collect(),
             monitor: config.beams.as_ref().and_then(FailureMonitor::new),
@@ -286,6 +207,7 @@ pub struct LinkChannel {
     /// Uniform number that decides UMa's environment height.
     environment_height: f64,
     fading: SmallScale,
+    scattering: Scattering,
     /// Delay spreads in seconds that its own plans are made for.
     spreads: [f64; 2],
     entity: u64,
@@ -293,6 +215,20 @@ pub struct LinkChannel {
     asked: Option<(Time, LinkEnds)>,
     anchor: Anchor,
     large_scale: LargeScale,
+}
+
+/// Gains of both ends' antennas in a condition, dBi, and what is in the way, dB.
+#[derive(Debug, Clone, Copy)]
+struct EndGains {
+    base_dbi: f64,
+    ue_dbi: f64,
+    blockage_db: f64,
+}
+
+impl EndGains {
+    fn sum_db(&self) -> f64 {
+        self.base_dbi + self.ue_dbi - self.blockage_db
+    }
 }
 
 /// Where the UE was when it was last asked about, relative to the base station, and how it moved.
@@ -388,23 +324,28 @@ impl LinkChannel {
     /// Makes ready the fading of the conditions that have a share in the channel.
     fn draw_fading(&mut self, place: (f64, f64)) {
         let shared = Arc::clone(&self.shared);
-        if let Some(law) = shared.k_factor
+        if let Some(law) = shared.laws.k_factor
             && self.fading.involves(LOS)
         {
             let k_db = law.mean + law.deviation * self.maps.k_factor(place);
-            *self.fading.own_mut(LOS) = Some(Plan::rician(k_db));
+            if self.scattering.mix(LOS).is_none() {
+                *self.fading.own_mut(LOS) = Some(Plan::rician(k_db));
+            }
             self.large_scale.k_factor_db = Some(k_db);
         }
         for n in [LOS, NLOS] {
             if !self.fading.involves(n) {
                 continue;
             }
-            if let Some(law) = shared.delay_spread[n] {
+            if let Some(law) = shared.laws.delay_spread[n] {
                 let decades = law.mean + law.deviation * self.maps.delay_spread(n, place);
                 let spread = pow(10.0, decades);
                 let own = self.fading.own_mut(n);
                 let plan = own.get_or_insert_with(|| shared.plans[n].clone());
-                if self.spreads[n] != spread {
+                if let Some(mix) = self.scattering.mix(n) {
+                    let taps = (&mix.clusters[..mix.count], &mix.delays_s[..mix.count]);
+                    plan.lay(mix.direct, taps, mix.gain);
+                } else if self.spreads[n] != spread {
                     self.spreads[n] = spread;
                     plan.stretch(spread);
                 }
@@ -428,6 +369,12 @@ impl LinkChannel {
         let geometry = self.geometry(ends);
         let place = (ends.ue.position.x, ends.ue.position.y);
         let (state, los_weight) = self.state(&geometry, ends, place);
+        self.look_at_beams(now, ends, state);
+        let blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, state);
+        let (condition, other) = match state {
+            State::Los => (Condition::Los, Condition::Nlos),
+            State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
+        };
         let mut losses = |condition| {
             let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
                 let own = config.path_loss.shadowing_sigma_db(&geometry, condition);
@@ -435,30 +382,30 @@ impl LinkChannel {
             });
             (config.path_loss.loss_db(&geometry, condition), shadowing_db)
         };
-        let (condition, other) = match state {
-            State::Los => (Condition::Los, Condition::Nlos),
-            State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
-        };
         let (path_loss_db, shadowing_db) = losses(condition);
-        let transition = los_weight.map_or(Transition::none(condition), |weight| {
-            let (loss_db, shadow_db) = losses(other);
-            let excess_db = loss_db + shadow_db - path_loss_db - shadowing_db;
-            Transition::new(condition, weight, excess_db)
+        let others = los_weight.map(|weight| (weight, losses(other)));
+        let gains = self.gains((now, ends), condition, condition, blockage_db);
+        let transition = others.map_or(Transition::none(condition), |(weight, losses)| {
+            let others = self.gains((now, ends), other, condition, blockage_db);
+            let excess_db = losses.0 + losses.1 - path_loss_db - shadowing_db;
+            Transition::new(
+                condition,
+                weight,
+                excess_db + gains.sum_db() - others.sum_db(),
+            )
         });
         self.fading.set_los_share(transition.los_share);
-        let (base_gain_dbi, ue_gain_dbi) = self.antenna_gains(now, ends, 0.0);
         let mut look = LargeScale {
             state,
             path_loss_db,
             shadowing_db,
             transition_db: transition.gain_db,
             absorption_db: shared.absorption_db_per_m * geometry.slant_m + self.walls_db,
-            base_gain_dbi,
-            ue_gain_dbi,
+            blockage_db: gains.blockage_db,
+            base_gain_dbi: gains.base_dbi,
+            ue_gain_dbi: gains.ue_dbi,
             ..LargeScale::UNKNOWN
         };
-        self.look_at_beams(now, ends, state);
-        look.blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, state);
         if let Some(monitor) = &self.monitor {
             look.is_recovering = monitor.is_recovering();
             look.blockage_db = monitor.reflection_db().unwrap_or(look.blockage_db);
@@ -472,6 +419,43 @@ impl LinkChannel {
             look.gain_db = gain.clamp(-OUTAGE_LOSS_DB, -config.minimum_loss_db);
         }
         look
+    }
+
+    /// Gains of the antennas in a condition, by beams for the condition `main`, and what a blockage
+    /// of the direct path takes from them: all, or where there are clusters, what goes along it.
+    fn gains(
+        &mut self,
+        (now, ends): (Time, &LinkEnds),
+        condition: Condition,
+        main: Condition,
+        blockage_db: f64,
+    ) -> EndGains {
+        let shared = Arc::clone(&self.shared);
+        let look = Look {
+            config: &shared.config,
+            laws: &shared.laws,
+            maps: &mut self.maps,
+            now,
+            ends,
+            blockage_db,
+        };
+        let Some(mix) = self.scattering.look(number(condition), number(main), look) else {
+            let (base_dbi, ue_dbi) = self.antenna_gains(now, ends, 0.0);
+            return EndGains {
+                base_dbi,
+                ue_dbi,
+                blockage_db,
+            };
+        };
+        EndGains {
+            base_dbi: to_db(mix.base_gain),
+            ue_dbi: to_db(mix.clear_gain / mix.base_gain),
+            blockage_db: match condition {
+                Condition::Los => to_db(mix.clear_gain / mix.gain),
+                // No direct path: what is in the way is in the way of all.
+                Condition::Nlos => blockage_db,
+            },
+        }
     }
 
     fn geometry(&self, ends: &LinkEnds) -> Ends {
@@ -525,15 +509,25 @@ impl LinkChannel {
 
     /// Makes up the measurements of the beams until `now`.
     fn look_at_beams(&mut self, now: Time, ends: &LinkEnds, state: State) {
-        let Some(mut monitor) = self.monitor.take() else {
-            return;
-        };
-        monitor.advance(now, |at| {
+        let blockage_db = |channel: &mut LinkChannel, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);
-            self.blockage_db(at, base, ue, state) + self.misalignment_db(at, ends, earlier)
-        });
-        self.monitor = Some(monitor);
+            let blockage_db = channel.blockage_db(at, base, ue, state);
+            channel.scattering.note(at, blockage_db);
+            (blockage_db, earlier)
+        };
+        if let Some(mut monitor) = self.monitor.take() {
+            monitor.advance(now, |at| {
+                let (blockage_db, earlier) = blockage_db(self, at);
+                blockage_db + self.misalignment_db(at, ends, earlier)
+            });
+            self.monitor = Some(monitor);
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        while let Some(at) = self.scattering.due(now, &shared.config) {
+            blockage_db(self, at);
+        }
     }
 
     fn blockage_db(&mut self, now: Time, base: Point, ue: Point, state: State) -> f64 {

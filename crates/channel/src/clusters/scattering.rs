@@ -1,0 +1,180 @@
+//! What a link knows of its clusters in both conditions, and which of them its beams point at.
+
+use super::aim::{Aim, Key};
+use super::beams::{Antennas, Beams};
+use super::law::ClusterLaw;
+use super::link::{LinkClusters, Mix, cell, middle};
+use super::place::{ClusterMap, Spot};
+use crate::antenna::Angles;
+use crate::config::ChannelConfig;
+use crate::large_scale::PlaceLaw;
+use crate::link::LinkEnds;
+use crate::path_loss::{self, Condition};
+use crate::shadowing::MapReader;
+use crate::small_scale::{LOS, NLOS};
+use fadeout_core::math::pow;
+use fadeout_core::{Point, Time};
+
+/// The laws of a carrier's clusters.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Laws {
+    /// In LOS and in NLOS, where the fading is theirs.
+    pub(crate) clusters: [Option<ClusterLaw>; 2],
+    /// K factor in dB.
+    pub(crate) k_factor: Option<PlaceLaw>,
+    /// Decimal logarithm of the delay spread in seconds.
+    pub(crate) delay_spread: [Option<PlaceLaw>; 2],
+}
+
+/// One link's clusters.
+#[derive(Debug)]
+pub(crate) struct Scattering {
+    of: [Option<Box<LinkClusters>>; 2],
+    aim: Aim,
+    /// The next measurement of the beams.
+    due_at: Time,
+}
+
+/// What a look at the clusters is made with.
+pub(crate) struct Look<'a> {
+    pub(crate) config: &'a ChannelConfig,
+    pub(crate) laws: &'a Laws,
+    pub(crate) maps: &'a mut MapReader,
+    pub(crate) now: Time,
+    pub(crate) ends: &'a LinkEnds,
+    /// What stands in the direct path, dB.
+    pub(crate) blockage_db: f64,
+}
+
+const DOMAINS: [&str; 2] = ["radio.clusters.los", "radio.clusters.nlos"];
+
+impl Scattering {
+    pub(crate) fn new(laws: &Laws, seed: u64, site: u64) -> Scattering {
+        let of = |n: usize| {
+            let map = ClusterMap::new(laws.clusters[n]?, seed, DOMAINS[n], site);
+            Some(Box::new(LinkClusters::new(map)))
+        };
+        Scattering {
+            of: [of(LOS), of(NLOS)],
+            aim: Aim::default(),
+            due_at: Time::ZERO,
+        }
+    }
+
+    /// The power by each way as of the last look in a condition, where it has clusters.
+    pub(crate) fn mix(&self, n: usize) -> Option<&Mix> {
+        self.of[n].as_deref().map(LinkClusters::mix)
+    }
+
+    /// A measurement of the beams finds this blockage of the direct path.
+    pub(crate) fn note(&mut self, at: Time, blockage_db: f64) {
+        self.aim.note(at, blockage_db);
+    }
+
+    /// The next measurement that is due, when nothing else measures the beams: no more than the
+    /// last few are made up for.
+    pub(crate) fn due(&mut self, now: Time, config: &ChannelConfig) -> Option<Time> {
+        let period = config.beams.as_ref()?.tracking_period;
+        if self.of.iter().all(Option::is_none) || self.due_at > now {
+            return None;
+        }
+        let remembered = period * super::aim::MEMORY as u64;
+        if now.since(self.due_at) > remembered {
+            let nanos = now.saturating_sub(remembered).as_nanos();
+            self.due_at = Time::from_nanos(nanos - nanos % period.as_nanos().max(1));
+        }
+        let at = self.due_at;
+        self.due_at = at.saturating_add(period);
+        Some(at)
+    }
+
+    /// The power that arrives in condition `n` by the beams in use, which are the best for
+    /// condition `main`; `None` without clusters.
+    pub(crate) fn look(&mut self, n: usize, main: usize, mut look: Look<'_>) -> Option<&Mix> {
+        self.of[n].as_ref()?;
+        let antennas = Antennas {
+            base: &look.config.base_antenna,
+            ue: &look.config.ue_antenna,
+        };
+        let (ends, blockage_db) = (look.ends, look.blockage_db);
+        let ways = (ends.base.position, ends.ue.position);
+        let target = |from: Point, at: Option<Point>| at.map(|at| Angles::between(from, at));
+        let others = (
+            target(ways.0, ends.base_beam_at),
+            target(ways.1, ends.ue_beam_at),
+        );
+        let spot = look.spot(n, ways);
+        if let (Some(base), Some(ue)) = others {
+            let clusters = self.of[n].as_mut()?;
+            return Some(clusters.look_once(&spot, antennas, Beams { base, ue }, blockage_db));
+        }
+        let mut beams = self.beams(main, &mut look, antennas);
+        beams.base = others.0.unwrap_or(beams.base);
+        beams.ue = others.1.unwrap_or(beams.ue);
+        let clusters = self.of[n].as_mut()?;
+        let corner = |(x, y): (f64, f64)| {
+            let there = Point { x, y, ..ways.1 };
+            look.spot(n, (ways.0, there))
+        };
+        Some(clusters.look(&spot, antennas, beams, blockage_db, corner))
+    }
+
+    /// The beams in use at both ends: the best for the middle of the cell in which the UE was when
+    /// they were measured.
+    fn beams(&mut self, main: usize, look: &mut Look<'_>, antennas: Antennas<'_>) -> Beams {
+        let (mut age, mut blockage_db) = (0.0, look.blockage_db);
+        if let Some(management) = &look.config.beams {
+            let measured_at = management.measured_at(look.now);
+            age = look.now.since(measured_at).as_secs_f64();
+            blockage_db = self.aim.blockage_db(measured_at);
+        }
+        let (base, ue) = look.ends.before(age);
+        let key = Key {
+            condition: main,
+            cell: cell((ue.x, ue.y)),
+            blockage_db: blockage_db.round() as i64,
+        };
+        let clusters = &mut self.of[main];
+        let mut beams = self.aim.beams(key, || {
+            let (x, y) = middle(key.cell);
+            let spot = look.spot(main, (base, Point { x, y, ..ue }));
+            match clusters {
+                Some(clusters) => clusters.choose(&spot, antennas, key.blockage_db as f64),
+                None => Beams {
+                    base: spot.direct.0,
+                    ue: spot.direct.1,
+                },
+            }
+        });
+        if let Some(management) = &look.config.beams {
+            beams.ue.azimuth_deg += management.rotation_deg_per_s * age;
+        }
+        beams
+    }
+}
+
+impl Look<'_> {
+    /// What is known of a place before its clusters.
+    fn spot(&mut self, n: usize, (base, ue): (Point, Point)) -> Spot {
+        let place = (ue.x, ue.y);
+        let drawn = |law: PlaceLaw, deviations: f64| law.mean + law.deviation * deviations;
+        let delay_spread_lg = self.laws.delay_spread[n]
+            .map_or(-7.0, |law| drawn(law, self.maps.delay_spread(n, place)));
+        let k_factor = self.laws.k_factor.filter(|_| n == LOS);
+        Spot {
+            place,
+            ends: path_loss::Ends::new(base, ue, self.config.carrier),
+            direct: (Angles::between(base, ue), Angles::between(ue, base)),
+            delay_spread_s: pow(10.0, delay_spread_lg),
+            k_db: k_factor.map(|law| drawn(law, self.maps.k_factor(place))),
+        }
+    }
+}
+
+/// The number of a condition.
+pub(crate) fn number(condition: Condition) -> usize {
+    match condition {
+        Condition::Los => LOS,
+        Condition::Nlos => NLOS,
+    }
+}
