@@ -78,7 +78,7 @@ impl LinkClusters {
             let direct = from_db(k_db - blockage_db);
             direct / (direct + 1.0)
         });
-        choose(&scatter, antennas, spot.direct, direct_share)
+        choose(scatter, antennas, spot.direct, direct_share)
     }
 
     /// Looks at the power that arrives at a place by the beams of the pair.
@@ -100,7 +100,7 @@ impl LinkClusters {
                     (cell.1 + (n >> 1)) as f64 * STEP_M,
                 );
                 let scatter = self.map.at(&corner(place));
-                self.corners[n as usize] = gains(&scatter, antennas, beams);
+                self.corners[n as usize] = gains(scatter, antennas, beams);
             }
         }
         let (right, up) = (x - x.floor(), y - y.floor());
@@ -122,7 +122,7 @@ impl LinkClusters {
         beams: Beams,
         blockage_db: f64,
     ) -> &Mix {
-        let here = gains(&self.map.at(spot), antennas, beams);
+        let here = gains(self.map.at(spot), antennas, beams);
         self.add_up(spot, antennas, beams, blockage_db, &here)
     }
 

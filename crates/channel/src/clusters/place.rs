@@ -49,7 +49,7 @@ impl Scatter {
 }
 
 /// What a link needs to know of a place beside the map of clusters.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spot {
     /// Where it is, metres.
     pub(crate) place: (f64, f64),
@@ -76,6 +76,8 @@ pub(crate) struct ClusterMap {
     /// The corners around the last place.
     corners: [Box<[f32; DRAWN]>; 4],
     cell: Option<(i64, i64)>,
+    /// The last answer.
+    last: Option<(Spot, Box<Scatter>)>,
 }
 
 impl ClusterMap {
@@ -86,6 +88,7 @@ impl ClusterMap {
             sides: std::array::from_fn(|_| std::array::from_fn(|_| side())),
             corners: std::array::from_fn(|_| Box::new([0.0; DRAWN])),
             cell: None,
+            last: None,
             law,
             seed,
             domain,
@@ -93,10 +96,26 @@ impl ClusterMap {
         }
     }
 
-    /// The clusters at a place.
-    ///
+    /// The clusters at a place. Asked again for the same place it costs nothing.
+    pub(crate) fn at(&mut self, spot: &Spot) -> &Scatter {
+        if self.last.as_ref().is_none_or(|(known, _)| known != spot) {
+            let scatter = self.scatter(spot);
+            match &mut self.last {
+                Some((known, last)) => {
+                    *known = *spot;
+                    **last = scatter;
+                }
+                last => *last = Some((*spot, Box::new(scatter))),
+            }
+        }
+        match &self.last {
+            Some((_, scatter)) => scatter,
+            None => unreachable!("it was just made"),
+        }
+    }
+
     /// Standard: TR 38.901 §7.5, steps 5 to 7; §7.6.3.
-    pub(crate) fn at(&mut self, spot: &Spot) -> Scatter {
+    fn scatter(&mut self, spot: &Spot) -> Scatter {
         let drawn = self.drawn(spot.place);
         let law = &self.law;
         let count = law.clusters;

@@ -173,6 +173,29 @@ impl PathLoss {
         path_losses!(self, model => model.draws_environment_height())
     }
 
+    /// Whether the model's source describes clusters too: TR 38.901, and M. Akdeniz et al., JSAC
+    /// 2014, whose places take those of the former's street canyon.
+    pub fn has_clusters(&self) -> bool {
+        match self {
+            PathLoss::UrbanMacro(_)
+            | PathLoss::UrbanMicro(_)
+            | PathLoss::RuralMacro(_)
+            | PathLoss::IndoorMixed(_)
+            | PathLoss::IndoorOpen(_)
+            | PathLoss::Nyu28(_)
+            | PathLoss::Nyu73(_) => true,
+            PathLoss::FreeSpace(_)
+            | PathLoss::CloseIn(_)
+            | PathLoss::LteMacro(_)
+            | PathLoss::HetnetMacro(_)
+            | PathLoss::HetnetPico(_)
+            | PathLoss::UrbanMacro3d(_)
+            | PathLoss::UrbanMicro3d(_)
+            | PathLoss::VehicleUrban(_)
+            | PathLoss::VehicleHighway(_) => false,
+        }
+    }
+
     /// See [`Model::check`].
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         path_losses!(self, model => model.check())

@@ -89,7 +89,9 @@ table! {
         line_of_sight: LineOfSight = LineOfSight::SHAPE, Default("\"drawn\"");
         /// Whether the loss varies around its median, with the model's deviation and correlation.
         shadowing: bool = Shape::Bool, Default("true");
-        /// Small-scale fading in line of sight and out of it; without it Rician and Rayleigh.
+        /// Small-scale fading in line of sight and out of it. Without it the clusters of the place,
+        /// which decide on the gain of beams too, where the path loss's source has clusters;
+        /// Rician and Rayleigh elsewhere.
         fading: Option<String> = Shape::NameOf("fading"), Optional;
         /// Power of the direct path over that of all others, for Rician fading (mean of UMi in TR
         /// 38.901 Table 7.5-6); "drawn" takes it from the place, by the path loss's law in that

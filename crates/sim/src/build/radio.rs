@@ -211,8 +211,15 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let antenna = |given: &Named| {
         Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
-    let path_loss = &described.path_loss;
-    let fading = |default: &str| {
+    let Named { name, parameters } = &described.path_loss;
+    let path_loss = PathLoss::new(name, parameters)
+        .ok_or_else(|| unknown("path loss", &described.path_loss))?;
+    let fading = |flat: &str| {
+        let default = if path_loss.has_clusters() {
+            "clusters"
+        } else {
+            flat
+        };
         let name = described.fading.as_deref().unwrap_or(default);
         // What is drawn is not read.
         let k_db = described.k_factor.map_or(0.0, |k| k.0);
@@ -228,8 +235,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         carrier: cell.carrier,
         bandwidth: cell.bandwidth,
         sub_bands: described.sub_bands as usize,
-        path_loss: PathLoss::new(&path_loss.name, &path_loss.parameters)
-            .ok_or_else(|| unknown("path loss", path_loss))?,
+        path_loss,
         line_of_sight: match described.line_of_sight {
             scenario::LineOfSight::Drawn => LineOfSight::Drawn,
             scenario::LineOfSight::Soft => LineOfSight::Soft,
