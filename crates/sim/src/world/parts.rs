@@ -103,15 +103,6 @@ impl Flow {
     }
 }
 
-/// A link with its wake-up.
-#[derive(Debug)]
-pub(super) struct LinkHop {
-    pub(super) link: Link,
-    pub(super) wake: Wake,
-    /// The radio states of a bearer of 2G or 3G, an index into the world's.
-    pub(super) states: Option<u32>,
-}
-
 /// The parts of a world before it runs. Each list is in the order of the directory's ids.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
