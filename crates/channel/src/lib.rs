@@ -22,7 +22,6 @@ pub mod penetration;
 mod phasor;
 pub mod shadowing;
 mod small_scale;
-mod table;
 mod transition;
 
 pub use config::{ChannelConfig, LineOfSight, Shadowing};

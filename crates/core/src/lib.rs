@@ -7,6 +7,7 @@
 //! arguments; it owns no clock and does no I/O.
 
 pub mod aqm;
+pub mod data;
 mod distribution;
 mod event_queue;
 mod fingerprint;

@@ -25,7 +25,7 @@ mod serving;
 mod stack;
 
 pub use crate::config::{
-    Adaptation, AirInterface, BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, HarqConfig,
+    Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, FixedSinr,
     RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};

@@ -10,12 +10,13 @@ mod cell;
 mod check;
 mod env;
 mod error;
+pub mod technology;
 mod ue;
 
 pub use bearer::BearerConfig;
 pub use cell::{
-    Adaptation, AirInterface, CellConfig, ConfiguredGrant, HarqConfig, ReportedAdaptation, Sharing,
-    UplinkPower,
+    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
+    Sharing, UplinkPower,
 };
 pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};

@@ -1,7 +1,9 @@
 //! A leg alone: slots, measurements, backlogs and RLC are made by hand.
 
 use super::*;
-use crate::config::{BearerConfig, CellConfig, ConfiguredGrant, HarqConfig, ReportedAdaptation};
+use crate::config::{
+    BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
+};
 use crate::mac::{DrxConfig, LogicalChannel, RequestConfig};
 use crate::phy::harq::FixedErrors;
 use crate::phy::link_adaptation::OuterLoopConfig;
@@ -103,9 +105,9 @@ fn each_transmission_is_counted_and_only_further_ones_as_retransmissions() {
 #[test]
 fn a_block_that_fails_in_its_last_transmission_is_lost_and_counted() {
     let plan = plan(CellConfig {
-        harq: HarqConfig {
+        harq: CellHarqConfig {
             most_transmissions: 1,
-            ..HarqConfig::default()
+            ..CellHarqConfig::with_processes(8)
         },
         ..failing(1.0)
     });
@@ -224,9 +226,9 @@ fn uplink_power_is_spread_over_as_many_units_as_it_suffices_for() {
 #[test]
 fn when_every_process_is_busy_a_leg_waits_for_feedback() {
     let plan = plan(CellConfig {
-        harq: HarqConfig {
+        harq: CellHarqConfig {
             downlink_processes: 1,
-            ..HarqConfig::default()
+            ..CellHarqConfig::with_processes(8)
         },
         ..failing(0.0)
     });

@@ -16,9 +16,9 @@ use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
-use fadeout_radio::named;
 use fadeout_radio::pdcp::Pdcp;
 use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
+use fadeout_radio::technology;
 use fadeout_radio::wire::Form;
 use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
@@ -153,12 +153,12 @@ pub(super) fn cell(described: &scenario::Cell) -> Result<CellConfig, BuildError>
 
 fn cell_config(described: &scenario::Cell) -> Result<CellConfig, String> {
     let Named { name, parameters } = &described.radio;
-    let carrier = named::Carrier {
+    let carrier = technology::Carrier {
         site: described.position,
         carrier: described.carrier,
         bandwidth: described.bandwidth,
     };
-    let radio = named::Radio::new(name, parameters);
+    let radio = technology::Radio::new(name, parameters);
     let radio = radio.ok_or_else(|| unknown("radio", &described.radio))?;
     let cell = radio.cell(&carrier)?;
     let scheduler = |given: &Named| {
