@@ -6,7 +6,7 @@ use fadeout_core::data::{cell, number};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::random::Stream;
 
-/// What stands between the base station outdoors and the UE.
+/// The wall or car body between the base station outdoors and the UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Penetration {
     /// Nothing.

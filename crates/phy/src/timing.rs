@@ -208,7 +208,7 @@ impl Timing {
     }
 }
 
-/// What a device's processing times follow from.
+/// The capability that a device's processing times follow from.
 ///
 /// Standard: TS 38.214 §5.3, §6.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

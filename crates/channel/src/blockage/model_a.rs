@@ -63,7 +63,7 @@ impl SelfBlocking {
 /// Model A of one UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelA {
-    /// What stands around.
+    /// The surroundings, which decide the sizes of the regions.
     pub surroundings: Surroundings,
     /// Number K of blockers; the clause's default is 4.
     pub blockers: u32,
@@ -84,7 +84,7 @@ impl Default for ModelA {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of model A.
+    /// The parameters of model A that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ModelAParameters {
         /// Whether the regions are those of an office.

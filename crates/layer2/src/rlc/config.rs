@@ -267,7 +267,7 @@ impl AmConfig {
         1 << (self.sn_bits - 1)
     }
 
-    /// What an entity needs to make progress.
+    /// Refuses values with which an entity makes no progress.
     fn check_sense(&self) -> Result<(), ParameterError> {
         let poll = self.t_poll_retransmit.as_nanos();
         allowed::at_least("t-PollRetransmit", poll, 1, "ns")?;

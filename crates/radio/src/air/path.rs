@@ -7,7 +7,7 @@ use crate::config::RadioError;
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Hertz, Kinematics, Motion, Point, Time};
 
-/// What every slot asks of the path between a UE and a cell.
+/// The numbers of the path between a UE and a cell that every slot needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
     /// Received by transmitted power without fading, linear.

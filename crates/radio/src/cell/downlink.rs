@@ -7,7 +7,7 @@ use crate::mac::scheduler::{Candidate, MacScheduler};
 use crate::phy::frame::Duplex;
 use fadeout_core::Direction;
 
-/// What is left of a slot while it is given away.
+/// The units of a slot that are left while it is given away.
 struct Room {
     slot: u64,
     /// Symbols for data.

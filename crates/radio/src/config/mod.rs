@@ -2,7 +2,7 @@
 //! wrong with it. Every machine above may use it; it uses none of them.
 //!
 //! Ids are positions: [`CellId`](fadeout_core::CellId) indexes [`RadioConfig::cells`],
-//! [`UeId`](fadeout_core::UeId) [`RadioConfig::ues`], [`BearerId`](fadeout_core::BearerId)
+//! [`UeId`](fadeout_core::UeId) [`RadioConfig::ues`], [`DrbId`](fadeout_core::DrbId)
 //! [`RadioConfig::bearers`].
 
 mod bearer;

@@ -9,7 +9,7 @@ use crate::phy::harq::{self, Combining, FixedErrors, HarqSoft};
 use fadeout_core::Time;
 use fadeout_core::random::Stream;
 
-/// What a process is doing.
+/// The state of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Free for new data.
@@ -32,7 +32,7 @@ pub(crate) struct HarqProcess {
     transmissions: u8,
     is_decoded: bool,
     soft: Option<HarqSoft>,
-    /// What it carries, until it is delivered or lost.
+    /// Its content, until it is delivered or lost.
     pub content: Option<ContentId>,
     /// Its resources.
     pub shape: Shape,
@@ -50,7 +50,7 @@ pub(crate) struct HarqProcess {
     pub status: u64,
 }
 
-/// What became of a block after a transmission.
+/// The outcome of a transmission of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decoding {
     /// Decoded for the first time: deliver the content.
@@ -63,7 +63,7 @@ pub(crate) struct Decoding {
     pub is_first: bool,
 }
 
-/// What a transmission is judged by.
+/// The facts that decide whether a transmission is received.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judgement<'a> {
     /// HARQ parameters of the cell.

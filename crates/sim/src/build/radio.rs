@@ -89,7 +89,7 @@ pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<Option<
     (0..scenario.ues.len() as u32).map(cell).collect()
 }
 
-/// What captures of the radio need to know.
+/// The names and numbers that captures of the radio need.
 pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
     let Some(radio) = radio.filter(|_| !scenario.probe.radio_capture.is_empty()) else {
         return RadioInfo::default();
@@ -182,7 +182,7 @@ fn generation(cell: &CellConfig) -> Generation {
     }
 }
 
-/// What bounds the rate of a bearer, whatever its channel.
+/// The bounds of the rate of a bearer, whatever its channel.
 pub(crate) struct Bounds {
     /// Peak rate of its cell.
     pub(crate) peak: Rate,

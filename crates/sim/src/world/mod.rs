@@ -29,7 +29,7 @@ use fadeout_transport::multipath::{MultipathConnection, PathOutbox};
 use fadeout_transport::tcp::{AppCommand, Outbox, TcpEndpoint};
 use links::Links;
 
-/// What can happen. Events carry ids, never payloads.
+/// An event of a world. Events carry ids, never payloads.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Start {

@@ -1,4 +1,4 @@
-//! What hops tell the ends of flows.
+//! Notices: the messages of hops to the ends of flows.
 
 use super::{Event, Flow, Transport, World};
 use fadeout_core::Probe;

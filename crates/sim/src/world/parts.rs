@@ -1,4 +1,4 @@
-//! What a world is made of.
+//! The parts of a world.
 
 use crate::directory::Directory;
 use crate::hop::Routes;
@@ -10,7 +10,7 @@ use fadeout_traffic::Application;
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::TcpEndpoint;
 
-/// What runs at an endpoint.
+/// The transport protocol of an endpoint.
 ///
 /// An end outside the simulation, where real packets come in and go out, would be a variant here.
 #[derive(Debug)]

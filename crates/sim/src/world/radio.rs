@@ -2,15 +2,10 @@
 
 use super::{Event, World};
 use crate::radio::Radio;
-use fadeout_core::{BearerId, Direction, PacketId, Probe};
+use fadeout_core::{Direction, DrbId, PacketId, Probe};
 
 impl<P: Probe> World<P> {
-    pub(super) fn enter_bearer(
-        &mut self,
-        bearer: BearerId,
-        direction: Direction,
-        packet: PacketId,
-    ) {
+    pub(super) fn enter_bearer(&mut self, bearer: DrbId, direction: Direction, packet: PacketId) {
         let radio = self.radio.as_mut().expect("a bearer is of a radio access");
         let (pool, probe) = (&mut self.pool, &mut self.probe);
         let now = self.agenda.now();

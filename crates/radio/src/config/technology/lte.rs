@@ -24,7 +24,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// What a cell of LTE takes.
+    /// The parameters of a cell of LTE.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Lte {
         /// Transmission time interval. Processing times scale with it.
@@ -37,7 +37,7 @@ fadeout_core::parameters! {
         harq_processes: u8 = integer((1, 32, ""), "8"),
         /// TTIs between two SR opportunities.
         sr_period: u32 = integer((1, 640, "slots"), "10"),
-        /// What every cell takes.
+        /// The parameters of every cell.
         shared: Shared = group(),
     }
 }

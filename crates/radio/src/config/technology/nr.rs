@@ -37,7 +37,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// What a cell of NR takes.
+    /// The parameters of a cell of NR.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Nr {
         /// Numerology mu: slots of 1 ms / 2^mu. By default 3 above 6 GHz and 1 below.
@@ -55,7 +55,7 @@ fadeout_core::parameters! {
         harq_processes: u8 = integer((1, 32, ""), "16"),
         /// Slots between two SR opportunities.
         sr_period: u32 = integer((1, 640, "slots"), "8"),
-        /// What every cell takes.
+        /// The parameters of every cell.
         shared: Shared = group(),
     }
 }

@@ -1,4 +1,4 @@
-//! What a cell of every technology takes.
+//! The parameters of a cell of every technology.
 
 use super::Carrier;
 use crate::channel::ChannelConfig;
@@ -68,7 +68,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// What a cell of every technology takes.
+    /// The parameters of a cell of every technology.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Shared {
         /// Resource blocks of the carrier; 0 takes them from the standard's table. For an aggregate
