@@ -1,6 +1,6 @@
 //! A cell: one carrier of one base station.
 
-use crate::channel::ChannelConfig;
+use crate::channel::{ChannelConfig, LinkKey};
 use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
 use crate::phy::cqi::CqiTable;
 use crate::phy::effective_sinr::{EffectiveSinr, SinrRange};
@@ -11,7 +11,7 @@ use crate::phy::mcs::McsTable;
 use crate::phy::mutual_information::Modulation;
 use crate::phy::tbs::PeakRate;
 use crate::phy::timing::Timing;
-use fadeout_core::{Dbm, Decibel, Hertz, Point, Rate, Span};
+use fadeout_core::{CellId, Dbm, Decibel, Hertz, Point, Rate, Span};
 
 /// One carrier of one base station.
 #[derive(Debug, Clone, PartialEq)]
@@ -224,5 +224,34 @@ impl CellConfig {
             overhead: if self.carrier.0 > 6e9 { 0.18 } else { 0.14 },
         };
         Rate::from_bits_per_sec(peak.bits_per_sec() as u64)
+    }
+}
+
+/// The key of the channel between a UE and a cell; `sites` are those of all cells. Cells at one place are
+/// one site, called by its first cell.
+pub(crate) fn link_key(
+    sites: impl Iterator<Item = Point> + Clone,
+    cell: CellId,
+    ue: u32,
+) -> LinkKey {
+    let own = sites.clone().nth(cell.index());
+    let mut sites = sites;
+    let first = sites.position(|site| Some(site) == own);
+    LinkKey {
+        site: first.unwrap_or(cell.index()) as u32,
+        cell: cell.0,
+        ue,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_at_one_place_are_one_site() {
+        let places = [0.0, 500.0, 0.0].map(|x| Point::new(x, 0.0, 25.0));
+        let site = |cell| link_key(places.iter().copied(), CellId(cell), 7).site;
+        assert_eq!([site(0), site(1), site(2)], [0, 1, 0]);
     }
 }

@@ -14,6 +14,7 @@ pub mod technology;
 mod ue;
 
 pub use bearer::BearerConfig;
+pub(crate) use cell::link_key;
 pub use cell::{
     Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
     Sharing, UplinkPower,
