@@ -9,7 +9,7 @@ const ROUNDS: u64 = 9;
 
 /// How much more was acknowledged at once than the bandwidth explains.
 ///
-/// Standard: draft-ietf-ccwg-bbr §5.5.9.
+/// Source: draft-ietf-ccwg-bbr section 5.5.9.
 #[derive(Debug, Clone)]
 pub(super) struct ExtraAcked {
     largest: MaxFilter,

@@ -6,7 +6,7 @@ use fadeout_core::{Span, Time};
 /// The smallest round-trip time of a long window, and of the shorter one at whose end the queue is
 /// emptied to see it again.
 ///
-/// Standard: draft-ietf-ccwg-bbr §5.3.4.1.
+/// Source: draft-ietf-ccwg-bbr section 5.3.4.1.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MinRtt {
     min: Option<Span>,

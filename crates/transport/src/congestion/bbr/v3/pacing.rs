@@ -7,7 +7,7 @@ const QUANTUM_BYTES: f64 = 65_536.0;
 
 /// The pacing rate, in bytes of payload per second; zero before the connection is established.
 ///
-/// Standard: draft-ietf-ccwg-bbr §5.6.2, §5.6.3.
+/// Source: draft-ietf-ccwg-bbr sections 5.6.2 and 5.6.3.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pacing {
     rate: f64,

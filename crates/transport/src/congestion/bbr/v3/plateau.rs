@@ -1,6 +1,6 @@
 //! Whether the bandwidth has stopped to grow.
 //!
-//! Standard: draft-ietf-ccwg-bbr §5.3.1.2.
+//! Source: draft-ietf-ccwg-bbr section 5.3.1.2.
 
 /// Growth in a round that is no plateau.
 const GROWTH: f64 = 1.25;
