@@ -13,6 +13,7 @@
 
 from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
 from fadeout._run import check, run
+from fadeout._simulation import Simulation
 from fadeout._version import __version__
 from fadeout.congestion import CongestionControl, CongestionControlError
 from fadeout.results import Results
@@ -25,6 +26,7 @@ __all__ = [
     "ResultError",
     "Results",
     "ScenarioError",
+    "Simulation",
     "__version__",
     "check",
     "run",

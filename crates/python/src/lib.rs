@@ -9,6 +9,7 @@ mod guard;
 mod packetdrill;
 mod progress;
 mod run;
+mod simulation;
 mod warning;
 
 use pyo3::prelude::*;
@@ -28,6 +29,8 @@ mod _native {
     use crate::packetdrill::packetdrill;
     #[pymodule_export]
     use crate::run::{check, run};
+    #[pymodule_export]
+    use crate::simulation::PySimulation;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

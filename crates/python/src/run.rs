@@ -56,6 +56,15 @@ pub(crate) fn run<'py>(
         .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", request.replay()))))
         .map_err(|failure| failure.raise(py, source_name))?;
 
+    as_dict(py, outcome, raised)
+}
+
+/// What `run` returns, beside it what a congestion control of the user's own raised.
+pub(crate) fn as_dict<'py>(
+    py: Python<'py>,
+    outcome: RunResults,
+    raised: Option<Raised>,
+) -> PyResult<Bound<'py, PyDict>> {
     let RunResults {
         recorded,
         fingerprint,
@@ -118,7 +127,7 @@ pub(crate) fn check(
 }
 
 /// A text that is to be read as a scenario.
-struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     text: &'a str,
     source: Source,
     overrides: Vec<Override>,
@@ -126,7 +135,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(
+    pub(crate) fn new(
         text: &'a str,
         source_name: &str,
         base_dir: Option<PathBuf>,
@@ -170,14 +179,16 @@ impl<'a> Reading<'a> {
     }
 }
 
-struct Request<'a> {
-    reading: Reading<'a>,
-    out: Option<PathBuf>,
-    force: bool,
-    tables: bool,
+/// A run that is asked for.
+pub(crate) struct Request<'a> {
+    pub(crate) reading: Reading<'a>,
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) force: bool,
+    pub(crate) tables: bool,
 }
 
-enum Failure {
+/// Why there is no run, or no result of it.
+pub(crate) enum Failure {
     Scenario(ScenarioErrors),
     Build(BuildError),
     Result(RecordError),
@@ -211,7 +222,7 @@ impl From<RunError> for Failure {
 }
 
 impl Failure {
-    fn raise(self, py: Python<'_>, source_name: &str) -> PyErr {
+    pub(crate) fn raise(self, py: Python<'_>, source_name: &str) -> PyErr {
         match self {
             Failure::Scenario(errors) => scenario_error(py, &errors),
             // It has no place of its own: what is wrong shows only in several values together.
@@ -225,7 +236,7 @@ impl Failure {
 
 impl Request<'_> {
     /// The line of Python that repeats the run.
-    fn replay(&self) -> String {
+    pub(crate) fn replay(&self) -> String {
         let source = &self.reading.source.name;
         let overrides = self.reading.overrides.iter().map(|one| one.text.as_str());
         let overrides: Vec<&str> = overrides.collect();
@@ -241,6 +252,18 @@ impl Request<'_> {
     }
 }
 
+/// Builds the simulation that is asked for.
+pub(crate) fn prepared(
+    request: &Request<'_>,
+    own: &mut OwnControls,
+) -> Result<Simulation, Failure> {
+    let scenario = request.reading.scenario(own)?;
+    let destination = request.destination()?;
+    let built = Simulation::with(scenario, destination, &mut |flow| own.choose(flow));
+    own.refusal()?;
+    Ok(built?)
+}
+
 /// Runs the scenario; beside the outcome stands what a method of a user's class raised, which
 /// ended the run.
 fn simulate(
@@ -248,12 +271,7 @@ fn simulate(
     own: &mut OwnControls,
     reporter: &mut Reporter,
 ) -> Result<(RunResults, Option<Raised>), Failure> {
-    let scenario = request.reading.scenario(own)?;
-    let destination = request.destination()?;
-    let built = Simulation::with(scenario, destination, &mut |flow| own.choose(flow));
-    own.refusal()?;
-    let simulation = built?;
-
+    let simulation = prepared(request, own)?;
     let mut raised = None;
     let control = |progress: Progress| match reporter.report(&progress) {
         Answer::GoOn => Control::Continue,
