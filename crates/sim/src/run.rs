@@ -66,6 +66,8 @@ pub struct Simulation {
     world: World<Recorder>,
     /// Whether it was stopped; it is not complete then.
     is_stopped: bool,
+    /// Commit of this build, for the manifest.
+    commit: Option<String>,
 }
 
 impl Simulation {
@@ -95,7 +97,15 @@ impl Simulation {
             scenario,
             world,
             is_stopped: false,
+            commit: None,
         })
+    }
+
+    /// Names the commit of this build in the manifest.
+    #[must_use]
+    pub fn built_from(mut self, commit: Option<String>) -> Simulation {
+        self.commit = commit;
+        self
     }
 
     /// Simulated time.
@@ -176,12 +186,16 @@ impl Simulation {
     pub fn finish(self) -> Result<RunResults, RunError> {
         let is_complete = !self.is_stopped && self.now() >= end_of(&self.scenario);
         let Simulation {
-            scenario, world, ..
+            scenario,
+            world,
+            commit,
+            ..
         } = self;
         let (now, events, packets) = (world.now(), world.events(), world.delivered_packets());
         let fingerprint = world.fingerprint();
         let info = RunInfo {
             version: crate::VERSION.to_owned(),
+            commit,
             scenario: scenario.to_json(),
             seed: scenario.seed,
             fingerprint,

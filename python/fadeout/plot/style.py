@@ -1,5 +1,7 @@
 """How figures look: sizes for print, colours that the colour-blind can tell apart."""
 
+import io
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -17,6 +19,9 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 
 BLOCKED = "#BBBBBB"
 """Shade of the intervals in which a link was blocked."""
+
+STAMP = "#666666"
+"""Colour of what says which run a figure is of."""
 
 STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -45,13 +50,22 @@ STYLE: dict[Any, Any] = {
 }
 
 
+class ShownFigure(Figure):
+    """A matplotlib figure that a notebook shows when it is the value of a cell."""
+
+    def _repr_png_(self) -> bytes:
+        data = io.BytesIO()
+        self.savefig(data, format="png")
+        return data.getvalue()
+
+
 @contextmanager
 def new_figure(
     *, height: float, width: float = COLUMN_INCHES, rows: int = 1, share_x: bool = True
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """A figure with `rows` axes, one above the other; the style holds inside the block."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = ShownFigure(figsize=(width, height), layout="constrained")
         grid = figure.subplots(rows, 1, sharex=share_x, squeeze=False)
         yield figure, list(grid[:, 0])
 
@@ -62,12 +76,31 @@ def new_grid(
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """A figure of `size` inches with a grid of axes, row by row; the style holds inside."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained")
+        figure = ShownFigure(figsize=size, layout="constrained")
         grid = figure.subplots(rows, columns, sharey=share_y, squeeze=False)
         yield figure, list(grid.flat)
 
 
-def legend_above(ax: Axes, columns: int = 4) -> None:
-    """Put the legend above the axes, where it hides no data."""
+def legend_above(ax: Axes, columns: int = 4, note: str = "") -> None:
+    """Put the legend above the axes, where it hides no data, and `note` above it."""
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns)
+        legend = ax.legend(
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.01),
+            ncols=columns,
+            title=note or None,
+            title_fontsize=7,
+            alignment="left",
+        )
+        legend.get_title().set_color(STAMP)
+
+
+def sign(figure: Figure, title: str, stamp: str) -> None:
+    """Put `title` above a figure, and in small letters below it which run it shows."""
+    if title:
+        # As wide as the figure, at some 0.5 em a letter of 8 points.
+        width = max(20, int(figure.get_figwidth() * 72 / 4.2))
+        text = "\n".join(textwrap.wrap(title, width))
+        figure.suptitle(text, x=0.01, ha="left", fontsize=8)
+    if stamp:
+        figure.supxlabel(stamp, x=0.99, ha="right", fontsize=5, color=STAMP)
