@@ -187,7 +187,27 @@ def places(kind: dict[str, Any]) -> list[_schema.Key]:
     """The keys of a scenario that name one of a kind."""
     first = kind["entries"][0]["name"]
     known = {name for e in kind["entries"] for name in (e["name"], *e["aliases"])}
-    return [k for k in _schema.all_keys() if first in k.names and known <= set(k.names)]
+    found = [k for k in _schema.all_keys() if first in k.names and known <= set(k.names)]
+    if found:
+        return found
+    # Named by a parameter of something else that is named, as a queue's law is by RLC.
+    return [
+        _schema.Key(f"{place.path}.{parameter}", "", "", "", False)
+        for other, parameter in sorted(_named_by(kind))
+        for place in places(catalog()[other])
+    ]
+
+
+def _named_by(kind: dict[str, Any]) -> set[tuple[str, str]]:
+    """Plural of the kinds, and name of their parameters, that name one of `kind`."""
+    names = [entry["name"] for entry in kind["entries"]]
+    return {
+        (plural, parameter["name"])
+        for plural, other in catalog().items()
+        for entry in other["entries"]
+        for parameter in entry["parameters"]
+        if parameter["kind"] == "named" and parameter["choices"] == names and other is not kind
+    }
 
 
 def plain(text: str) -> str:

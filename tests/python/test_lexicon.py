@@ -26,9 +26,10 @@ def test_every_scheme_is_a_value_of_a_profiles_parameter():
     for scheme in _lexicon.SCHEMES:
         assert scheme.value in choices[scheme.parameter]
         path, _, value = scheme.use.replace("NAME.", "").partition(" = ")
-        fadeout.check(
-            (ROOT / "scenarios" / "clean-link.toml"), set=[f"{path}={value.strip(chr(34))}"]
-        )
+        info = ["flow.link-info.link=bottleneck", "flow.link-info.prediction=1 s"]
+        told = info if scheme.parameter == "outage-response" else []
+        clean = ROOT / "scenarios" / "clean-link.toml"
+        fadeout.check(clean, set=[f"{path}={value.strip(chr(34))}", *told])
 
 
 @pytest.mark.parametrize("command", ["list", "explain"])

@@ -8,7 +8,7 @@ from fadeout import _faults, _lexicon, _names, _schema
 from fadeout.cli import complete
 from fadeout.cli.console import Entry, out, print_entries, print_paragraph
 from fadeout.cli.errors import reports_errors
-from fadeout.cli.list import explain_entry, explain_table, print_topics
+from fadeout.cli.list import explain_named, explain_table, print_topics
 from fadeout.cli.options import examples
 from fadeout.results import table_docs
 
@@ -62,13 +62,7 @@ def explain(
 
 def _explain_names(text: str) -> bool:
     """Explain what a scenario may name by that name; and say where else the word occurs."""
-    wanted, is_found = _lexicon.plain(text), False
-    for kind in _lexicon.catalog().values():
-        for entry in kind["entries"]:
-            if wanted in map(_lexicon.plain, (entry["name"], *entry["aliases"])):
-                explain_entry(kind, entry)
-                is_found = True
-    if is_found:
+    if explain_named(text):
         return True
     keys = {key.short for key in _schema.all_keys()}
     others = [t for t in _lexicon.exactly(text) if t.name not in keys and t.kind != "table"]
@@ -85,15 +79,11 @@ def explain_key(text: str) -> bool:
     for key in found:
         need = "required" if key.is_required else f"default {key.default}" if key.default else ""
         print_entries([Entry(key.path, key.doc, "; ".join(filter(None, (key.value, need))))])
-    tables = dict.fromkeys(key.path for key in found) | dict.fromkeys([text, f"{text}.NAME"])
-    for table in tables:
-        below = [k for k in known if table in (k.path.rpartition(".")[0], _short_parent(k))]
+    paths = [key.path for key in found] or [text]
+    for table in dict.fromkeys(name for path in paths for name in (path, f"{path}.NAME")):
+        below = [key for key in known if key.path.rpartition(".")[0] == table]
         if below:
             out().print(f"Keys of [bold]{table}[/bold]:", highlight=False)
             print_entries([Entry(k.name, k.doc, k.value) for k in dict.fromkeys(below)])
             found = found or below
     return bool(found)
-
-
-def _short_parent(key: _schema.Key) -> str:
-    return key.short.rpartition(".")[0]

@@ -57,6 +57,8 @@ def list_command(
         return
     plural = plural_of(kind)
     if plural is None and name is None and not as_json:
+        if explain_named(kind):
+            return
         found = _lexicon.search(kind)
         if found:
             print_topics(found, kind)
@@ -108,16 +110,23 @@ def print_topics(found: list[_lexicon.Topic], word: str) -> None:
     shown = exact or found[:MOST_TOPICS]
     print_entries([Entry(t.name, t.summary, f"{t.kind}: {t.more}") for t in shown])
     others = [topic for topic in found if topic not in shown]
-    if exact and others:
-        print_paragraph(
-            f"About it as well: {', '.join(dict.fromkeys(t.name for t in others[:12]))}"
-        )
-    elif others:
+    if others and not exact:
         print_paragraph(f"and {len(others)} more; another word narrows it")
 
 
 MOST_TOPICS = 12
 """Topics that are printed for a word that names none of them."""
+
+
+def explain_named(word: str) -> bool:
+    """Explain everything that a scenario may name by `word`; whether there is anything."""
+    wanted, is_found = _lexicon.plain(word), False
+    for kind in _lexicon.catalog().values():
+        for entry in kind["entries"]:
+            if wanted in map(_lexicon.plain, (entry["name"], *entry["aliases"])):
+                explain_entry(kind, entry)
+                is_found = True
+    return is_found
 
 
 def _list_kind(kind: dict[str, Any], name: str | None, as_json: bool) -> None:
@@ -225,8 +234,8 @@ def _list_schemes(name: str | None, as_json: bool) -> None:
         return
     print_entries([Entry(s.name, s.summary, f"{s.use}; {s.source}") for s in known.values()])
     print_paragraph(
-        "Outages need a link that tells of itself: `fadeout explain flow.link-info`. More on a "
-        "parameter: fadeout list profiles linux."
+        "An outage-response needs a link that tells of itself, and freeze one that predicts: "
+        "fadeout explain flow.link-info. More on a parameter: fadeout list profiles linux."
     )
 
 
