@@ -1,15 +1,18 @@
 """Figures say what they show: which run, how many of how many, until when; and can be changed."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import fadeout
 from conftest import ROOT, SCENARIO
 from fadeout.plot.panels import traffic_end_s
+from fadeout.plot.style import LINES, OTHERS
 
 TRANSFER = 'application = { kind = "transfer", size = "300 kB" }\n'
 
@@ -90,6 +93,40 @@ def test_many_flows_are_counted_and_their_thresholds_have_a_legend():
     lines = figure.axes[0].lines
     assert len(lines) == 10
     assert len({(line.get_color(), str(line.get_linestyle())) for line in lines}) == 10
+
+
+def test_flows_that_have_no_name_are_grey_and_those_that_sent_most_have_one():
+    text = SCENARIO + TRANSFER.replace("300 kB", "30 kB")
+    more = text[text.index("[flow.") :].replace("download", "large").replace("30 kB", "3 MB")
+    results = fadeout.run(text + "\n" + more, set={"flow.download.count": 12})
+    figure = results.plot.congestion()
+    assert "large" in texts(figure)
+    grey = [line for line in figure.axes[0].lines if line.get_color() == OTHERS["color"]]
+    assert len(grey) == 13 - 8
+
+
+def test_a_legend_fits_its_axes_and_names_a_line_once(multipath):
+    figure = multipath.plot.overview()
+    figure.draw_without_rendering()
+    right = figure.bbox.x1
+    names = []
+    for ax in figure.axes:
+        legend = ax.get_legend()
+        if legend is not None:
+            assert legend.get_window_extent().x1 <= right
+            names += [text.get_text() for text in legend.get_texts()]
+    assert len(names) == len(set(names))
+
+
+def test_the_first_lines_differ_in_grey_too():
+    def lightness(colour: str) -> float:
+        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+                            for c in to_rgb(colour))  # fmt: skip
+        return 116 * (0.2126 * red + 0.7152 * green + 0.0722 * blue) ** (1 / 3) - 16
+
+    levels = sorted(lightness(colour) for colour in LINES[:4])
+    # About ten of CIE's L* are told apart at a glance beside each other.
+    assert min(high - low for low, high in pairwise(levels)) > 10
 
 
 def test_a_few_flows_are_not_counted(results):

@@ -55,7 +55,7 @@ def test_what_is_saved_from_memory_is_what_a_run_writes(results, tmp_path: Path)
     for name in written.tables:
         assert saved.table(name).equals(written.table(name)), name
         # Units and meanings go with the columns.
-    one, other = (folder / "congestion.parquet" for folder in (tmp_path / "written", saved.folder))
+    one, other = (tmp_path / name / "congestion.parquet" for name in ("written", "saved"))
     assert one.read_bytes() == other.read_bytes()
     (captured,) = results.captures.values()
     assert (tmp_path / "saved" / next(iter(results.captures))).read_bytes() == captured

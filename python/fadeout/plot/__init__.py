@@ -15,7 +15,7 @@ from fadeout import _names
 from fadeout._figures import FIGURES
 from fadeout._overview import stamp
 from fadeout.plot import panels, radio
-from fadeout.plot.style import COLUMN_INCHES, new_figure, sign
+from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
 if TYPE_CHECKING:
     from fadeout.results import Results
@@ -235,9 +235,10 @@ class Plots:
     def _fill(
         self, drawn: Sequence[panels.Panel], axes: Sequence[Axes], flows: Sequence[str] | None
     ) -> None:
+        shown: Shown = set()
         for number, (panel, ax) in enumerate(zip(drawn, axes, strict=False)):
             is_first, is_last = number == 0, number == len(drawn) - 1
-            panel.draw(panels.Canvas(ax, self._results, flows, is_first, is_last))
+            panel.draw(panels.Canvas(ax, self._results, flows, is_first, is_last, shown))
 
     def _metadata(self, format: str) -> dict[str, str]:  # noqa: A002
         """What a file says of itself, in the words of its format."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from fadeout import _names
 from fadeout._native import ResultError
 from fadeout._quantities import seconds
-from fadeout.plot.style import BLOCKED, PALETTE, STAMP, legend_above
+from fadeout.plot.style import BLOCKED, LINES, OTHERS, PALETTE, STAMP, Shown, legend_above
 
 if TYPE_CHECKING:
     from fadeout.results import Results
 
-MOST_LINES = len(PALETTE)
+MOST_LINES = len(LINES)
 """More lines than this cannot be told apart."""
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (1, 1)), (0, (5, 1, 1, 1)))
@@ -24,6 +24,9 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 
 THRESHOLD: Any = (0, (3, 1.5))
 """Dashes of slow-start thresholds."""
+
+MOST_OTHERS = 200
+"""More lines than this, in grey behind the others, would be a surface."""
 
 MOST_POINTS = 4000
 """More points than this cannot be seen in a column's width."""
@@ -38,8 +41,12 @@ class Canvas:
     flows: Sequence[str] | None
     is_first: bool
     is_last: bool
+    shown: Shown
+    """What the legends of the figure have by now."""
     note: str = ""
     """What the legend says above its lines, such as "8 of 24 flows"."""
+    others: list[str] = field(default_factory=list)
+    """Names beyond those that can be told apart: grey lines behind the others."""
 
     @property
     def end_s(self) -> float:
@@ -50,11 +57,31 @@ class Canvas:
         """These columns of a table."""
         return self.results.columns(table, *columns)
 
-    def first(self, names: Sequence[str], kind: str) -> list[str]:
-        """As many of `names` as can be told apart; the legend says of how many `kind`."""
-        if len(names) > MOST_LINES:
-            self.note = f"{MOST_LINES} of {len(names)} {kind}"
-        return list(names[:MOST_LINES])
+    def first(
+        self, names: Sequence[str], kind: str, weights: dict[str, float] | None = None
+    ) -> list[str]:
+        """As many of `names` as can be told apart; the legend says of how many `kind`.
+
+        With `weights` those of the largest are taken, in the order of `names`.
+        """
+        if len(names) <= MOST_LINES:
+            return list(names)
+        heaviest = list(names)
+        if weights is not None:
+            heaviest.sort(key=lambda name: -weights.get(name, 0))
+        chosen = set(heaviest[:MOST_LINES])
+        self.note = f"{MOST_LINES} of {len(names)} {kind}"
+        self.others = [name for name in names if name not in chosen]
+        return [name for name in names if name in chosen]
+
+    def draw_others(self, table: pl.DataFrame, column: str, factor: float = 1.0) -> None:
+        """Draw what has no name in the legend, thin and grey."""
+        if not 0 < len(self.others) <= MOST_OTHERS:
+            return
+        self.note += ", the others in grey"
+        for name in self.others:
+            rows = thin(table.filter(pl.col("flow") == name), column)
+            self.ax.plot(rows["time_s"], rows[column] * factor, drawstyle="steps-post", **OTHERS)
 
     def flow_names(self, *, by_path: bool = False) -> list[str]:
         """The flows to draw: those asked for, or as many as can be told apart.
@@ -74,7 +101,11 @@ class Canvas:
         chosen = known if self.flows is None else self.flows
         names = [path for flow in chosen for path in paths_of.get(flow, [flow])]
         kind = "flows" if len(paths_of) == 0 else "flows and paths"
-        return self.first(names, kind) if self.flows is None else names
+        if self.flows is not None:
+            return names
+        weights = {} if flows.is_empty() else dict(flows.select("flow", "delivered_bytes").rows())
+        weights |= dict(paths.select("path", "arrived_bytes").rows())
+        return self.first(names, kind, weights)
 
     def finish(self, label: str, columns: int = 4) -> None:
         """Axis labels, shaded blockages and the legend."""
@@ -88,7 +119,7 @@ class Canvas:
         shade_blockages(self.ax, self.results, label=self.is_first)
         if self.is_last:
             self.ax.set_xlabel("Time (s)")
-        legend_above(self.ax, columns, self.note)
+        legend_above(self.ax, columns, self.note, self.shown)
 
 
 def traffic_end_s(results: "Results") -> float:
@@ -103,8 +134,8 @@ def traffic_end_s(results: "Results") -> float:
 def line_style(number: int) -> dict[str, Any]:
     """Colour and dashes of the line with this number: no two alike among 32."""
     return {
-        "color": PALETTE[number % len(PALETTE)],
-        "linestyle": DASHES[number // len(PALETTE) % len(DASHES)],
+        "color": LINES[number % len(LINES)],
+        "linestyle": DASHES[number // len(LINES) % len(DASHES)],
     }
 
 
@@ -120,6 +151,7 @@ def _congestion(canvas: Canvas) -> None:
     """Congestion window and slow-start threshold of each flow."""
     names = canvas.flow_names(by_path=True)
     table = canvas.read("congestion", "time_s", "flow", "cwnd_segments", "ssthresh_segments")
+    canvas.draw_others(table, "cwnd_segments")
     highest = 0.0
     has_threshold = False
     for number, name in enumerate(names):
@@ -146,7 +178,7 @@ def _congestion(canvas: Canvas) -> None:
             threshold["time_s"],
             threshold["ssthresh_segments"],
             drawstyle="steps-post",
-            color=style["color"] if len(names) > 1 else PALETTE[1],
+            color=style["color"] if len(names) > 1 else LINES[1],
             linestyle=THRESHOLD,
             linewidth=0.8,
             label="ssthresh" if len(names) == 1 else None,
@@ -176,7 +208,8 @@ def throughput(window: str | float) -> Panel:
 
     def draw(canvas: Canvas) -> None:
         names = canvas.flow_names()
-        table = canvas.read("throughput", "time_s", "flow", "bytes")
+        table = canvas.read("throughput", "time_s", "flow", "bytes", "rate_mbps")
+        canvas.draw_others(table, "rate_mbps")
         for number, name in enumerate(names):
             rows = table.filter(pl.col("flow") == name)
             binned = rebin(rows, window_s, canvas.results.duration_s)
@@ -196,6 +229,7 @@ def _rtt(canvas: Canvas) -> None:
     """Round-trip time samples, and the smoothed estimate above them."""
     names = canvas.flow_names(by_path=True)
     table = canvas.read("congestion", "time_s", "flow", "rtt_s", "srtt_s")
+    canvas.draw_others(table.filter(pl.col("srtt_s") > 0), "srtt_s", 1e3)
     for number, name in enumerate(names):
         rows = table.filter(pl.col("flow") == name)
         if len(names) == 1:
