@@ -166,14 +166,22 @@ class Results(TableAttributes):
             ResultError: there is no such table, or the run did not record it.
         """
         if name not in self._frames:
-            self._frames[name] = self._read(name, None)
+            self._frames[name] = self._read(name)
         return self._frames[name]
 
-    def columns(self, name: str, *columns: str) -> pl.DataFrame:
-        """These columns of the table `name`: less to read and to hold than the whole table."""
-        if name in self._frames or self.folder is None:
-            return self.table(name).select(columns)
-        return self._read(name, list(columns))
+    def scan(self, name: str) -> pl.LazyFrame:
+        """The table called `name` as a lazy frame, of which a query reads only what it needs.
+
+        For tables that are large beside the memory:
+        `results.scan("radio_delay").group_by("bearer").agg(pl.col("rlc_s").mean()).collect()`.
+
+        Raises:
+            ResultError: there is no such table, or the run did not record it.
+        """
+        is_file = self.folder is not None and _entry(name)["place"] is None
+        if name in self._frames or not is_file:
+            return self.table(name).lazy()
+        return pl.scan_parquet(self._path(name))
 
     def has_table(self, name: str) -> bool:
         """Whether the run has the table called `name`."""
@@ -211,19 +219,24 @@ class Results(TableAttributes):
             pl.col("name").alias("column"), "unit", pl.col("kind").alias("type"), "doc"
         )
 
-    def _read(self, name: str, columns: list[str] | None) -> pl.DataFrame:
+    def _path(self, name: str) -> Path:
+        """The file of a table that was recorded into a folder."""
+        assert self.folder is not None, "only a folder has files"
+        if not self.has_table(name):
+            raise _not_recorded(name)
+        return self.folder / f"{name}.parquet"
+
+    def _read(self, name: str) -> pl.DataFrame:
         place = _entry(name)["place"]
         if place is not None:
             return _frame(_rows(self._summary, place.split(".") if place else []), name)
-        if not self.has_table(name):
-            raise _native.ResultError(
-                f"the run did not record '{name}': name it in the scenario's probes"
-            )
         if self.folder is None:
+            if name not in self._streams:
+                raise _not_recorded(name)
             return pl.read_ipc_stream(io.BytesIO(self._streams[name]))
-        path = self.folder / f"{name}.parquet"
+        path = self._path(name)
         try:
-            return pl.read_parquet(path, columns=columns)
+            return pl.read_parquet(path)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise _native.ResultError(f"{path}: {error}") from error
 
@@ -299,6 +312,10 @@ def _frame(rows: list[dict[str, Any]], table: str) -> pl.DataFrame:
     columns = table_docs()[table]["columns"]
     schema = {column["name"]: TYPES.get(column["kind"], pl.String) for column in columns}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+
+
+def _not_recorded(name: str) -> _native.ResultError:
+    return _native.ResultError(f"the run did not record '{name}': name it in the scenario's probes")
 
 
 def _entry(name: str) -> dict[str, Any]:

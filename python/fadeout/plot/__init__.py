@@ -133,7 +133,7 @@ class Plots:
 
         Two panels: downlink and uplink.
         """
-        self._results.columns("radio_delay", "time_s")  # Says so when the run did not record it.
+        self._results.scan("radio_delay")  # Says so when the run did not record it.
         return self._draw(list(radio.DELAY), None, ax, size, title)
 
     def completions(

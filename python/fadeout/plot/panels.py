@@ -55,7 +55,7 @@ class Canvas:
 
     def read(self, table: str, *columns: str) -> pl.DataFrame:
         """These columns of a table."""
-        return self.results.columns(table, *columns)
+        return collect(self.results.scan(table).select(columns))
 
     def first(
         self, names: Sequence[str], kind: str, weights: dict[str, float] | None = None
@@ -129,6 +129,14 @@ def traffic_end_s(results: "Results") -> float:
     if not isinstance(last, float) or last <= 0:
         return results.duration_s
     return min(results.duration_s, last * 1.03)
+
+
+def collect(query: pl.LazyFrame) -> pl.DataFrame:
+    """What `query` finds, read piece by piece."""
+    try:
+        return query.collect(engine="streaming")
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise ResultError(str(error)) from error
 
 
 def line_style(number: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from fadeout.plot.panels import Canvas, Panel, line_style, thin
+from fadeout.plot.panels import Canvas, Panel, collect, line_style, thin
 from fadeout.plot.style import LINES
 
 PARTS = (
@@ -88,16 +88,14 @@ def delay_parts(direction: str) -> Panel:
     """A panel of the mean delay of packets over time, its parts stacked."""
 
     def draw(canvas: Canvas) -> None:
-        parts = [part for part, _ in PARTS]
-        table = canvas.read("radio_delay", "time_s", "direction", *parts)
-        table = table.filter(pl.col("direction") == direction)
+        table = canvas.results.scan("radio_delay").filter(pl.col("direction") == direction)
         width = canvas.end_s / DELAY_BINS
         bins = (pl.col("time_s") / width).floor().cast(pl.Int64).clip(0, DELAY_BINS - 1)
-        means = (
+        means = collect(
             table.group_by(bins.alias("bin")).agg(pl.col(part).mean() for part, _ in PARTS)
-        ).sort("bin")
+        )
         grid = pl.DataFrame({"bin": range(DELAY_BINS)}, schema={"bin": pl.Int64})
-        means = grid.join(means, on="bin", how="left").fill_null(0.0)
+        means = grid.join(means, on="bin", how="left").sort("bin").fill_null(0.0)
         # A part has one colour, whichever others are there.
         seen = [
             (part, name, color)
