@@ -84,7 +84,7 @@ class Topic:
     """What it is: "congestion control", "key of a scenario", "column of flows"."""
     summary: str
     more: str
-    """The command that explains it in full."""
+    """The command that explains it in full, or how it is written."""
     aliases: tuple[str, ...] = ()
     text: str = ""
     """Further words by which it is found."""
@@ -122,7 +122,7 @@ def _named() -> Iterator[Topic]:
 def _schemes() -> Iterator[Topic]:
     for scheme in SCHEMES:
         short = scheme.name.removeprefix("TCP-").removesuffix("-TCP")
-        more = f"fadeout list schemes {scheme.name}"
+        more = f"{scheme.use} (fadeout list schemes)"
         aliases = tuple(dict.fromkeys((short, scheme.value)))
         yield Topic(scheme.name, "scheme", scheme.summary, more, aliases, scheme.source)
 

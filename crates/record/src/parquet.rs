@@ -215,3 +215,73 @@ fn parquet_io(error: ParquetError) -> io::Error {
         other => io::Error::other(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Float64Array, RecordBatch};
+    use arrow_schema::{DataType, Field, Schema};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    fn batch(rows: usize) -> RecordBatch {
+        let schema = Schema::new(vec![Field::new("x", DataType::Float64, false)]);
+        let values = (0..rows).map(|n| (n as f64).sin());
+        let column = Arc::new(Float64Array::from_iter_values(values));
+        RecordBatch::try_new(Arc::new(schema), vec![column]).expect("one column, as declared")
+    }
+
+    fn rows_in(path: &Path) -> i64 {
+        let reader = SerializedFileReader::new(File::open(path).expect("written"));
+        let reader = reader.expect("a file that was ended can be read");
+        let metadata = reader.metadata();
+        let groups = metadata.row_groups().iter();
+        let counted: i64 = groups.map(RowGroupMetaData::num_rows).sum();
+        assert_eq!(counted, metadata.file_metadata().num_rows());
+        let rows = reader.get_row_iter(None).expect("a schema");
+        assert_eq!(rows.map(|row| row.expect("whole")).count() as i64, counted);
+        counted
+    }
+
+    #[test]
+    fn a_file_that_is_given_up_has_its_whole_row_groups() {
+        let folder = std::env::temp_dir().join(format!("fadeout-parquet-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("writable");
+        for written in 0..3 {
+            let path = folder.join(format!("{written}.parquet"));
+            let mut file = ParquetFile::create(&path, &batch(0).schema()).expect("writable");
+            for _ in 0..written {
+                file.write(&batch(5000)).expect("writable");
+            }
+            // What a failed write may leave: a part of a row group, over the room for the footer.
+            let mut garbage = OpenOptions::new().write(true).open(&path).expect("there");
+            let whole = file.writer.inner().whole;
+            garbage.seek(SeekFrom::Start(whole)).expect("a place in it");
+            garbage.write_all(&[0xAB; 100_000]).expect("writable");
+            assert_eq!(file.give_up().expect("it fits"), 5000 * written);
+            assert_eq!(rows_in(&path), 5000 * written as i64);
+        }
+        std::fs::remove_dir_all(&folder).expect("there");
+    }
+
+    #[test]
+    fn room_for_the_footer_is_larger_than_the_footer() {
+        let path = std::env::temp_dir().join(format!("fadeout-room-{}", std::process::id()));
+        let mut file = ParquetFile::create(&path, &batch(0).schema()).expect("writable");
+        for _ in 0..20 {
+            file.write(&batch(70_000)).expect("writable");
+            let room = std::fs::metadata(&path).expect("there").len();
+            let whole = file.writer.inner().whole;
+            let groups = file.writer.flushed_row_groups().to_vec();
+            let footer = footer(&batch(0).schema(), groups, 0).expect("a footer");
+            assert!(whole + footer.len() as u64 <= room);
+        }
+        let kept = std::fs::metadata(&path).expect("there").len();
+        file.close().expect("writable");
+        assert!(
+            std::fs::metadata(&path).expect("there").len() <= kept,
+            "the writer's own footer, with its page index, fits as well"
+        );
+        assert_eq!(rows_in(&path), 20 * 70_000);
+        std::fs::remove_file(&path).expect("there");
+    }
+}

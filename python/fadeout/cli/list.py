@@ -154,8 +154,7 @@ def _how_to_write(kind: dict[str, Any], entry: dict[str, Any]) -> str:
     places = _lexicon.places(kind)
     if not places:
         return ""
-    keys = " or ".join(dict.fromkeys(f'{place.path} = "{entry["name"]}"' for place in places[:2]))
-    return f"In a scenario: {keys}"
+    return f'In a scenario: {places[0].path} = "{entry["name"]}"'
 
 
 def _also(entry: dict[str, Any]) -> str:
@@ -177,7 +176,7 @@ def explain_entry(kind: dict[str, Any], entry: dict[str, Any]) -> None:
     print_paragraph(entry["summary"])
     if entry["citation"]:
         print_paragraph(f"Source: {entry['citation']}")
-    for place in _lexicon.places(kind)[:2]:
+    for place in _lexicon.places(kind)[:1]:
         print_paragraph(f'In a scenario: {place.path} = "{entry["name"]}"')
         if entry["parameters"] and place.tag:
             first = entry["parameters"][0]
