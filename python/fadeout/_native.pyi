@@ -252,6 +252,15 @@ def run(
     advice: bool = True,
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
 ) -> Outcome: ...
+def save(
+    out: str,
+    *,
+    force: bool,
+    manifest: str,
+    summary: str,
+    tables: dict[str, bytes],
+    captures: dict[str, bytes],
+) -> str: ...
 def check(
     text: str,
     *,

@@ -487,6 +487,7 @@ impl Sender {
         cx.probe.retransmit(RetransmitRow {
             time_s: cx.now,
             flow: self.flow,
+            end: self.end,
             offset_bytes: sent.seq.saturating_sub(1),
             payload_bytes: sent.len - u32::from(sent.tags.has(Tags::FIN)),
             cause,
