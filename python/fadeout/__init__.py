@@ -14,10 +14,12 @@
 from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
 from fadeout._run import check, run
 from fadeout._version import __version__
+from fadeout.campaign import Campaign, sweep
 from fadeout.congestion import CongestionControl, CongestionControlError
 from fadeout.results import Results
 
 __all__ = [
+    "Campaign",
     "CongestionControl",
     "CongestionControlError",
     "EngineBug",
@@ -28,4 +30,5 @@ __all__ = [
     "__version__",
     "check",
     "run",
+    "sweep",
 ]

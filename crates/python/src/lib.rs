@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use crate::packetdrill::packetdrill;
     #[pymodule_export]
-    use crate::run::{check, run};
+    use crate::run::{check, resolve, run};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,7 +5,17 @@ from typing import Annotated
 import typer
 
 from fadeout._version import describe_build
-from fadeout.cli import check, packetdrill, plot, run, schema, study, validate
+from fadeout.cli import (
+    campaign,
+    check,
+    packetdrill,
+    plot,
+    run,
+    schema,
+    study,
+    sweep,
+    validate,
+)
 from fadeout.cli import list as list_command
 from fadeout.cli.console import out
 
@@ -45,7 +55,18 @@ def fadeout(
     """
 
 
-for module in (run, study, check, list_command, validate, packetdrill, plot, schema):
+for module in (
+    run,
+    sweep,
+    campaign,
+    study,
+    check,
+    list_command,
+    validate,
+    packetdrill,
+    plot,
+    schema,
+):
     module.register(app)
 
 

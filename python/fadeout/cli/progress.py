@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
@@ -13,6 +14,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from fadeout._run import Progress as Callback
 from fadeout.cli.console import err
 from fadeout.study import CountCallback
+
+SAID_EVERY_S = 30.0
+"""Longest time without a line of progress where there is no terminal."""
 
 
 @contextmanager
@@ -80,6 +84,32 @@ def count_progress(label: str, *, quiet: bool = False) -> Iterator[CountCallback
     with Progress(*columns, console=err(), transient=True) as bar:
         task = bar.add_task(label, total=1)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def says_progress(label: str, *, quiet: bool) -> Iterator[CountCallback]:
+    """A callback for many runs: a bar on a terminal, and elsewhere a line now and then."""
+    if quiet or sys.stderr.isatty():
+        with count_progress(label, quiet=quiet) as progress:
+            yield progress
+        return
+    began = said_at = time.monotonic()
+    said_tenths = -1
+
+    def say_how_far(done: int, total: int) -> None:
+        nonlocal said_at, said_tenths
+        now = time.monotonic()
+        tenths = 10 * done // max(1, total)
+        if tenths > said_tenths or now - said_at >= SAID_EVERY_S:
+            said_at, said_tenths = now, max(said_tenths, tenths)
+            say(f"{label}: {done} of {total} runs after {now - began:.0f} s")
+
+    yield say_how_far
+
+
+def say(line: str) -> None:
+    """A line on standard error."""
+    err().print(line, markup=False, highlight=False)
 
 
 def si(number: float) -> str:

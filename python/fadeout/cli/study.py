@@ -1,30 +1,22 @@
 """`fadeout study`: run a study."""
 
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fadeout import _names
-from fadeout.cli.console import err, new_table, out, print_table
+from fadeout.cli.console import new_table, out, print_table
 from fadeout.cli.errors import INTERRUPTED, reports_errors
 from fadeout.cli.options import Force, Jobs, examples, unused_folder
-from fadeout.cli.progress import count_progress
+from fadeout.cli.progress import say, says_progress
 from fadeout.study import (
-    CountCallback,
     Options,
     Report,
     run_study,
     studies,
     unfinished_runs,
 )
-
-SAID_EVERY_S = 30.0
-"""Longest time without a line of progress where there is no terminal."""
 
 
 def register(app: typer.Typer) -> None:
@@ -78,32 +70,6 @@ def study(
         say("stopped early; the report is of the runs that were done")
         say_kept(kept.path)
         raise typer.Exit(INTERRUPTED)
-
-
-@contextmanager
-def says_progress(label: str, *, quiet: bool) -> Iterator[CountCallback]:
-    """A callback for many runs: a bar on a terminal, and elsewhere a line now and then."""
-    if quiet or sys.stderr.isatty():
-        with count_progress(label, quiet=quiet) as progress:
-            yield progress
-        return
-    began = said_at = time.monotonic()
-    said_tenths = -1
-
-    def say_how_far(done: int, total: int) -> None:
-        nonlocal said_at, said_tenths
-        now = time.monotonic()
-        tenths = 10 * done // max(1, total)
-        if tenths > said_tenths or now - said_at >= SAID_EVERY_S:
-            said_at, said_tenths = now, max(said_tenths, tenths)
-            say(f"{label}: {done} of {total} runs after {now - began:.0f} s")
-
-    yield say_how_far
-
-
-def say(line: str) -> None:
-    """A line on standard error."""
-    err().print(line, markup=False, highlight=False)
 
 
 def say_kept(path: Path) -> None:

@@ -66,6 +66,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// What is recorded.
     pub probe: ProbeSettings,
+    /// The files that it names, by path.
+    pub files: Vec<File>,
 }
 
 /// A host or router.
