@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -236,6 +237,31 @@ class Campaign(Found):
     def seeds(self) -> Seeds:
         """Which seeds the points have."""
         return self._spec.seeds if self._spec else read_seeds(self._stored_document["seeds"])
+
+    def compare(
+        self,
+        key: str,
+        baseline: Any,  # noqa: ANN401 - a value of the key
+        *metrics: str,
+        confidence: float = 0.95,
+    ) -> pl.DataFrame:
+        """What the values of `key` change against `baseline`, paired by seed, with intervals.
+
+        See `fadeout.campaign.comparison.compare_values` for the columns.
+        """
+        from fadeout.campaign.comparison import compare_values
+
+        return compare_values(self, key, baseline, metrics, confidence=confidence)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What the campaign's file says, and each scenario as it was."""
+        stored = self._stored()
+        scenarios = {
+            name: tomllib.loads(each["text"]) for name, each in stored["scenarios"].items()
+        }
+        only = next(iter(scenarios.values()))
+        return {**stored["document"], SCENARIO: scenarios if len(scenarios) > 1 else only}
 
     @property
     def _asked(self) -> list[str]:

@@ -203,7 +203,7 @@ class Found:
         `by` names keys to group by instead of whole points.
         """
         frame = self.frame()
-        names = self._known(frame, metrics or self.metrics())
+        names = self.known(frame, metrics or self.metrics())
         groups = list(by) if by is not None else self.keys
         rows = []
         keys = groups if by is not None else ["point"]
@@ -228,7 +228,8 @@ class Found:
         return mean_interval(values, confidence)
 
     @staticmethod
-    def _known(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    def known(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:
+        """The names, all of which are metrics of the frame."""
         for name in names:
             if name not in frame.columns:
                 raise mistake(_names.unknown("metric", name, frame.columns))

@@ -8,6 +8,7 @@ from fadeout._version import describe_build
 from fadeout.cli import (
     campaign,
     check,
+    compare,
     packetdrill,
     plot,
     run,
@@ -59,6 +60,7 @@ for module in (
     run,
     sweep,
     campaign,
+    compare,
     study,
     check,
     list_command,

@@ -6,7 +6,12 @@ from typing import Annotated
 import typer
 
 from fadeout.campaign import Campaign
-from fadeout.cli.campaign_tables import print_finished, print_means, print_status
+from fadeout.cli.campaign_tables import (
+    print_differences,
+    print_finished,
+    print_means,
+    print_status,
+)
 from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Jobs, examples
@@ -63,6 +68,13 @@ def register(app: typer.Typer) -> None:
         "show", epilog=examples("fadeout campaign show c/ -m goodput_mbps -m mean_rtt_s")
     )(reports_errors(show))
     group.command(
+        "compare",
+        epilog=examples(
+            "fadeout campaign compare c/ congestion-control cubic -m goodput_mbps",
+            note="Two folders: fadeout compare.",
+        ),
+    )(reports_errors(compare))
+    group.command(
         "export",
         epilog=examples(
             "fadeout campaign export c/ runs.csv",
@@ -117,6 +129,21 @@ def status(folder: Folder) -> None:
 def show(folder: Folder, metrics: Metrics = None, confidence: Confidence = 0.95) -> None:
     """Print a row a point: each metric with its interval over the seeds."""
     print_means(Campaign.open(folder), metrics or [], confidence)
+
+
+def compare(
+    folder: Folder,
+    key: Annotated[str, typer.Argument(help="The key whose values are compared.")],
+    baseline: Annotated[str, typer.Argument(help="The value that the others are compared with.")],
+    metrics: Metrics = None,
+    confidence: Confidence = 0.95,
+) -> None:
+    """Compare schemes: differences against one of them, paired by seed, with intervals.
+
+    p is how probable such a difference is where there is none, corrected for how many comparisons
+    the table has (Holm).
+    """
+    print_differences(Campaign.open(folder), key, baseline, metrics or [], confidence)
 
 
 def export(

@@ -89,6 +89,44 @@ def print_means(campaign: Campaign, metrics: Sequence[str], confidence: float) -
     )
 
 
+def print_differences(
+    campaign: Campaign, key: str, baseline: str, metrics: Sequence[str], confidence: float
+) -> None:
+    """A row a comparison: both means, and their difference with its interval."""
+    found = campaign.compare(key, baseline, *metrics, confidence=confidence)
+    if found.is_empty():
+        say(f"there is nothing to compare with {baseline}: no other value has runs of its seeds")
+        return
+    places = found.columns[: found.columns.index("metric")]
+    heads = (baseline, "mean", "difference", "percent", "n", "p")
+    table = new_table(*(short(each, places) for each in places), "metric", *heads, numbers=heads)
+    for row in found.head(MOST_POINTS).iter_rows(named=True):
+        table.add_row(
+            *(shown(row[each]) for each in (*places, "metric")),
+            f"{row['baseline_mean']:.4g}",
+            f"{row['mean']:.4g}",
+            limits_text(row["difference"], row["low"], row["high"], ".4g"),
+            limits_text(row["percent"], row["percent_low"], row["percent_high"], ".1f"),
+            str(row["n"]),
+            "-" if math.isnan(row["p_corrected"]) else f"{row['p_corrected']:.2g}",
+        )
+    print_table(table)
+    text = (
+        f"differences of runs with the same seed, with {100 * confidence:g} % intervals; "
+        f"p corrected for {len(found)} comparisons"
+    )
+    out().print(text, markup=False, highlight=False)
+    for warning in campaign.warnings():
+        say(f"warning: {warning}")
+
+
+def limits_text(value: float | None, low: float | None, high: float | None, spec: str) -> str:
+    """A value with the limits of its interval."""
+    if value is None:
+        return "-"
+    return f"{value:+{spec}}" + ("" if low is None else f" [{low:+{spec}}, {high:+{spec}}]")
+
+
 def interval_text(row: dict[str, Any], name: str) -> str:
     """A mean with its interval, to the digits that the interval leaves."""
     mean, low, high = row[f"{name}_mean"], row[f"{name}_low"], row[f"{name}_high"]
