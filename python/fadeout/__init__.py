@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from fadeout._run import Interrupted, check, run
     from fadeout._simulation import Simulation
     from fadeout._version import __version__
+    from fadeout.campaign import Campaign, sweep
     from fadeout.congestion import CongestionControl, CongestionControlError
     from fadeout.results import Results
 
 __all__ = [
+    "Campaign",
     "CongestionControl",
     "CongestionControlError",
     "EngineBug",
@@ -36,6 +38,7 @@ __all__ = [
     "__version__",
     "check",
     "run",
+    "sweep",
 ]
 
 # What is imported when it is first asked for: the command answers at once, and says in a line what
@@ -45,6 +48,7 @@ _HOMES = {
     "fadeout._run": ("Interrupted", "check", "run"),
     "fadeout._simulation": ("Simulation",),
     "fadeout._version": ("__version__",),
+    "fadeout.campaign": ("Campaign", "sweep"),
     "fadeout.congestion": ("CongestionControl", "CongestionControlError"),
     "fadeout.results": ("Results",),
 }

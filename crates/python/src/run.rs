@@ -11,6 +11,7 @@ use fadeout_scenario::{Override, OwnNames, Scenario, ScenarioErrors, Source};
 use fadeout_sim::{BuildError, Control, Progress, RunError, RunResults, Simulation};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
@@ -111,15 +112,47 @@ pub(crate) fn check(
     congestion_controls: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<()> {
     let reading = Reading::new(text, source_name, base_dir, overrides);
+    checked(py, &reading, congestion_controls).map(|_| ())
+}
+
+/// Checks the scenario `text` as `check` does, without advice. Returns, as JSON, the scenario as
+/// resolved, with every default written out, and the paths of the files that it names.
+#[pyfunction]
+#[pyo3(signature = (
+    text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), congestion_controls = None
+))]
+pub(crate) fn resolve(
+    py: Python<'_>,
+    text: &str,
+    source_name: &str,
+    base_dir: Option<PathBuf>,
+    overrides: Vec<String>,
+    congestion_controls: Option<&Bound<'_, PyDict>>,
+) -> PyResult<String> {
+    let reading = Reading {
+        with_advice: false,
+        ..Reading::new(text, source_name, base_dir, overrides)
+    };
+    let scenario = checked(py, &reading, congestion_controls)?;
+    let paths = scenario.files.iter().map(|file| file.path.as_str());
+    let paths: Vec<&str> = paths.collect();
+    Ok(json!({ "scenario": scenario.to_json(), "files": paths }).to_string())
+}
+
+/// The scenario, whose world was built and is not run: what only a layer can see is found so.
+fn checked(
+    py: Python<'_>,
+    reading: &Reading<'_>,
+    congestion_controls: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Scenario> {
     let mut own = OwnControls::new(congestion_controls)?;
     let checked = py.detach(|| {
-        guarded(|| -> Result<(), Failure> {
-            // What only a layer can see is found by building it.
+        guarded(|| -> Result<Scenario, Failure> {
             let scenario = reading.scenario(&own)?;
             let built = fadeout_sim::build_with(&scenario, NullProbe, &mut |flow| own.choose(flow));
             own.refusal()?;
             built.map_err(RunError::Build)?;
-            Ok(())
+            Ok(scenario)
         })
     });
     checked

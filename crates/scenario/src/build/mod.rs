@@ -132,6 +132,7 @@ impl Builder<'_, '_> {
             blockages: blockages.into_iter().collect::<Option<_>>()?,
             flows,
             probe: probe?,
+            files: self.files_read(),
         };
         self.reader.mistakes.is_empty().then_some(scenario)
     }
@@ -164,6 +165,13 @@ impl Builder<'_, '_> {
             refer_to_nothing(&mut self.reader.mistakes, item, "node", names);
         }
         found
+    }
+
+    fn files_read(&mut self) -> Vec<File> {
+        std::mem::take(&mut self.files)
+            .into_iter()
+            .map(|(path, bytes)| File { path, bytes })
+            .collect()
     }
 
     /// The bytes of the file that `place` names, read once.
