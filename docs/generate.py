@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import fadeout
+import gather
 from fadeout import _native
 from fadeout.results import table_docs
 from fadeout.validate import linux
-
-ROOT = Path(__file__).resolve().parent.parent
 
 DRAWN = (
     "clean_20m_cubic",
@@ -35,9 +33,7 @@ def write_all(folder: Path) -> None:
         "catalog": catalog_page(catalog["kinds"]),
     }
     pages["validation"] = validation_page(folder)
-    fadeout.run(ROOT / "scenarios" / "mmwave-walk.toml").plot.save(
-        folder / "mmwave-walk", ["sinr", "overview", "delay"]
-    )
+    pages |= {"limits": gather.limits(), "gallery": gather.gallery(folder), "api": gather.api()}
     for name, text in pages.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
