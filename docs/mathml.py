@@ -12,9 +12,14 @@ UPRIGHT = re.compile(r'(?:<mi mathvariant="normal">[^<]</mi>){2,}')
 """Letters of one upright word, which the converter sets one by one."""
 
 
+SIZED = re.compile(r"\\[Bb]ig([lr])(?![a-z])")
+"""Brackets of a given size, which few browsers draw well; they grow with what they hold instead."""
+
+
 def mathml(text: str, display: str) -> str:
     """LaTeX as a MathML element."""
-    found = convert(text.strip(), display=display)
+    text = SIZED.sub(lambda size: r"\left" if size[1] == "l" else r"\right", text.strip())
+    found = convert(text, display=display)
     return UPRIGHT.sub(lambda word: f"<mi>{re.sub('<[^>]*>', '', word[0])}</mi>", found)
 
 

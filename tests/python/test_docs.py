@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import notebooks
 import session
 from conftest import ROOT
 from session import Block, Failed, Session
@@ -43,3 +44,9 @@ def test_a_page_that_is_wrong_is_found(tmp_path: Path):
 def test_a_command_over_two_lines_is_one():
     body = "$ fadeout run a.toml \\\n    --seed 7\noutput\n$ ls\n"
     assert list(session.commands(body)) == ["fadeout run a.toml --seed 7", "ls"]
+
+
+@pytest.mark.parametrize("page", STEPS, ids=lambda page: page.stem)
+def test_the_notebook_of_a_step_is_current(page: Path):
+    written = (notebooks.NOTEBOOKS / f"{page.stem}.ipynb").read_text(encoding="utf-8")
+    assert written == notebooks.notebook(page), "make notebooks"
