@@ -5,6 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from sphinx.ext.napoleon import GoogleDocstring
+
 import generate
 from fadeout import __version__
 
@@ -34,7 +36,8 @@ exclude_patterns = [
 ]
 # Docstrings set names in single backticks.
 default_role = "code"
-autodoc_typehints = "description"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 80
 autodoc_member_order = "bysource"
 napoleon_custom_sections = ["Standard"]
 html_theme = "furo"
@@ -43,3 +46,6 @@ html_static_path = ["static"]
 html_css_files = ["fadeout.css"]
 html_math_renderer = "mathml"
 pygments_style = "default"
+
+# An attribute has its type in the code: what stands before a colon in its docstring is text.
+GoogleDocstring._parse_attribute_docstring = GoogleDocstring._consume_to_end

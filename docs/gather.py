@@ -13,6 +13,8 @@ from fadeout import congestion, plot, study
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+SCENARIOS = ROOT / "scenarios"
+GRID = "::::::{grid} 1 1 2 2\n:gutter: 3"
 
 LAYERS = {
     "Transport": [
@@ -90,40 +92,47 @@ def gallery(folder: Path) -> str:
         "was built; those of the studies take minutes to hours, and are from the runs that the "
         "study's page shows.",
         "## Scenarios",
+        GRID,
+        *(scenario(path, folder / "gallery") for path in sorted(SCENARIOS.glob("*.toml"))),
+        "::::::",
+        "## Studies",
+        GRID,
+        *(study_card(name, *shown) for name, shown in STUDIES.items()),
+        "::::::",
     ]
-    for path in sorted((ROOT / "scenarios").glob("*.toml")):
-        parts += scenario(path, folder / "gallery" / path.stem)
-    parts += ["## Studies", "::::{grid} 1 2 2 2\n:gutter: 3"]
-    for name, (figure, text) in STUDIES.items():
-        parts.append(
-            f":::{{grid-item-card}} [{text}](../studies/{name}.md)\n\n"
-            f"![{text}](../studies/results/{name}/figures/{figure}.png)\n\n"
-            f"`fadeout study {name}`\n:::"
-        )
-    parts.append("::::")
     return "\n\n".join(parts) + "\n"
 
 
-def scenario(path: Path, folder: Path) -> list[str]:
-    """A section of the gallery: the question, the figures, the command, the file."""
+def scenario(path: Path, folder: Path) -> str:
+    """A card of the gallery: the question, the figures, the command, the file."""
     text = path.read_text(encoding="utf-8")
     comment = re.match(r"(?:#.*\n)+", text)
     lines = [line.lstrip("# ") for line in comment[0].splitlines()] if comment else []
-    question = " ".join(lines).split("  ")[0].split(" Try:")[0]
+    question = " ".join(lines).split(" Try:")[0].strip()
     results = fadeout.run(path)
     title = results.manifest["scenario"]["title"]
-    drawn = results.plot.save(folder, FIGURES.get(path.stem, ["overview"]))
-    figures = [
-        f"![{title}: {file.stem}](gallery/{path.stem}/{file.name}){{width=560px}}" for file in drawn
-    ]
-    return [
-        f"### {title}",
-        question.strip(),
-        *figures,
-        f"```console\n$ fadeout run scenarios/{path.name}\n```",
-        f":::{{dropdown}} scenarios/{path.name}\n"
-        f"```{{literalinclude}} ../../scenarios/{path.name}\n:language: toml\n```\n:::",
-    ]
+    drawn = results.plot.save(folder / path.stem, FIGURES.get(path.stem, ["overview"]))
+    figures = [f"![{title}: {file.stem}](gallery/{path.stem}/{file.name})" for file in drawn]
+    source = f"```{{literalinclude}} ../../scenarios/{path.name}\n:language: toml\n```"
+    return "\n\n".join(
+        [
+            f":::::{{grid-item-card}} {title}",
+            question,
+            *figures,
+            f"```console\n$ fadeout run scenarios/{path.name}\n```",
+            f"::::{{dropdown}} scenarios/{path.name}\n{source}\n::::",
+            ":::::",
+        ]
+    )
+
+
+def study_card(name: str, figure: str, text: str) -> str:
+    """A card of the gallery for a study."""
+    return (
+        f":::::{{grid-item-card}} [{text}](../studies/{name}.md)\n\n"
+        f"![{text}](../studies/results/{name}/figures/{figure}.png)\n\n"
+        f"```console\n$ fadeout study {name}\n```\n:::::"
+    )
 
 
 def api() -> str:
