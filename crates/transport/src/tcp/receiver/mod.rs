@@ -170,14 +170,19 @@ impl Receiver {
         if self.has_timestamps && segment.len >= self.peer_mss {
             self.window.measure_rtt(now, segment.ts_echo);
         }
+        let held = self.reassembly.buffered();
         let arrival = self.reassembly.insert(segment.seq, end);
-        self.policy.schedule();
+        // What lies below the last ACK is answered like an invalid segment, outside the count of
+        // quick ACKs.
+        if end >= self.acked_up_to {
+            self.policy.schedule();
+        }
         match arrival {
             Arrival::Duplicate => self
                 .policy
                 .enter_quick_mode(self.window.last(), self.peer_mss),
-            Arrival::HeldAlready => {}
-            _ => self.take_news(now, segment, arrival, rto),
+            Arrival::HeldAlready => self.measure_segments(segment),
+            _ => self.take_news(now, segment, arrival, rto, held),
         }
         let advanced = self.reassembly.next() - next;
         let fin = advanced > 0 && self.has_received_fin() && self.fin_at >= Some(next);
@@ -240,10 +245,21 @@ impl Receiver {
 
     /// New data: what it tells of the peer's segments and of the round-trip time, and the window
     /// that it lets grow (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`).
-    fn take_news(&mut self, now: Time, segment: &Segment, arrival: Arrival, rto: Span) {
+    /// `held` bytes were held out of order before; what a segment puts in order is still held when it
+    /// is decided whether the window grows.
+    fn take_news(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        arrival: Arrival,
+        rto: Span,
+        held: u64,
+    ) {
         let is_in_order = arrival != Arrival::OutOfOrder;
-        if is_in_order && segment.len > 0 {
+        if segment.len > 0 {
             self.measure_segments(segment);
+        }
+        if is_in_order && segment.len > 0 {
             self.window.measure_round(now, self.reassembly.next());
             self.policy
                 .on_data(now, rto, self.window.last(), self.peer_mss);
@@ -256,7 +272,7 @@ impl Receiver {
             } else {
                 0
             };
-            let held = self.reassembly.buffered() + self.unread + own;
+            let held = held + self.unread + own;
             if self.window.grow(segment.len, self.mss, held) {
                 self.policy.on_window_growth();
             }

@@ -36,6 +36,8 @@ impl Default for Pacer {
 const UNPACED_SEGMENTS: u64 = 10;
 /// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
 const LARGEST_BURST: u64 = 65_536;
+/// The ACK that a small burst waits for is due within this.
+const SOON: Span = Span::from_millis(1);
 /// Room that the kernel leaves for headers in such a piece (`MAX_TCP_HEADER` and one byte).
 const BURST_HEADERS: u64 = 321;
 
@@ -236,8 +238,9 @@ impl Sender {
         {
             return false;
         }
-        // An ACK is due soon only if the head was sent more than half a round trip ago.
-        now.since(head.sent_at) >= self.rtt.srtt() / 2
+        let srtt = self.rtt.srtt();
+        let soon = SOON.min(srtt / 2);
+        head.sent_at + srtt <= now + soon
     }
 
     /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
