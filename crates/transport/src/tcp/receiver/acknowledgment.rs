@@ -50,6 +50,8 @@ pub(super) struct AckPolicy {
     delay: u64,
     /// Linux's largest, in ticks.
     longest: u64,
+    /// A tick less than the smallest retransmission timeout.
+    before_timeout: u64,
     compresses: bool,
     /// Linux's adaptive timeout (`icsk_ack.ato`) in ticks; zero before the first data.
     adaptive: u64,
@@ -75,6 +77,7 @@ impl AckPolicy {
             clock,
             delay: clock.ticks(config.delayed_ack),
             longest: clock.ticks(MAX_DELAY),
+            before_timeout: clock.ticks(config.minimum_rto).max(2) - 1,
             compresses: config.sack_compression,
             adaptive: 0,
             last_data_at: Time::ZERO,
@@ -242,6 +245,7 @@ impl AckPolicy {
                 };
                 delay = delay.min(longest).min(self.longest);
             }
+            delay = delay.min(self.before_timeout);
             let quarter = self.clock.span(delay / 4);
             if !self.timer_at.is_never() && self.timer_at <= self.clock.fires_at(now, quarter) {
                 return true;
