@@ -338,7 +338,7 @@ impl Host {
         };
         let is_open = !matches!(
             connection.endpoint.state(),
-            ConnectionState::SynSent | ConnectionState::Closed
+            ConnectionState::SynSent | ConnectionState::SynReceived | ConnectionState::Closed
         );
         if state == ConnectionState::SynSent && is_open && connection.is_fast {
             // Without the option segments are small (RFC 9293 section 3.7.1).

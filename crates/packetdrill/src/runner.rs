@@ -121,7 +121,7 @@ impl<'a> Runner<'a> {
         }
         self.advance(from)?;
         match &event.action {
-            Action::Inbound(spec) => self.inbound(event.line, spec)?,
+            Action::Inbound(spec) => self.inbound(spec),
             Action::Call(call) => {
                 self.finish_blocked(event.line)?;
                 if self.host.now > from + tolerance {
@@ -251,7 +251,7 @@ impl<'a> Runner<'a> {
 
     // Segments that arrive.
 
-    fn inbound(&mut self, line: usize, spec: &PacketSpec) -> Result<(), Problem> {
+    fn inbound(&mut self, spec: &PacketSpec) {
         let is_syn = spec.flags.has(Flags::SYN);
         let is_first = is_syn && !spec.flags.has(Flags::ACK);
         let options = spec.options.as_ref().filter(|_| is_syn);
@@ -263,12 +263,6 @@ impl<'a> Runner<'a> {
             .map_or(ConnectionState::Closed, |connection| {
                 connection.endpoint.state()
             });
-        if is_first && state == ConnectionState::SynSent {
-            return Err(Problem::unsupported(
-                line,
-                "a simultaneous open is not supported",
-            ));
-        }
         let is_over = self.host.listens_anew
             || matches!(state, ConnectionState::Closed | ConnectionState::TimeWait);
         if is_first
@@ -294,12 +288,11 @@ impl<'a> Runner<'a> {
             connection.remote_isn = spec.seq;
         }
         let mut segment = self.segment(spec);
-        if is_first {
+        if is_first && state != ConnectionState::SynSent {
             self.host.settings.keep_in_cookie(&mut segment);
         }
         self.host
             .receive(&segment, spec.ecn.unwrap_or(Ecn::NotEct), cookie);
-        Ok(())
     }
 
     /// The segment of a script in the endpoint's numbers.

@@ -8,6 +8,7 @@
 //! - [`sack`]: SACK and DSACK blocks onto the scoreboard
 //! - [`recovery`]: Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
 //! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
+//! - [`early`]: data on the SYN (Fast Open)
 //! - [`marks`]: ECN feedback
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: reductions that prove spurious
@@ -17,6 +18,7 @@
 
 mod ack;
 mod classic;
+mod early;
 mod marks;
 mod probe;
 mod rack;
@@ -248,26 +250,6 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The peer completed a handshake that began with data.
-    pub(super) fn on_early_established(&mut self, now: Time, handshake_rtt: Option<Span>) {
-        if let Some(rtt) = handshake_rtt {
-            self.take_rtt_sample(now, rtt, rtt);
-        }
-        self.update_pacing_rate();
-    }
-
-    /// The answer to the SYN acknowledged what it carried, which ends at `end`, up to `ack`. What is
-    /// left goes again by itself.
-    pub(super) fn skip_acknowledged(&mut self, ack: u64, end: u64) {
-        if ack < end {
-            self.records.push_front(end);
-        }
-        self.snd_una = ack;
-        self.snd_nxt = ack;
-        self.fack = ack;
-        self.high_seq = ack;
-    }
-
     /// What an ACK is about to deliver, in whole segments.
     pub(super) fn preview_delivery(&self, segment: &Segment) -> Delivery {
         let mss = u64::from(self.window.mss.max(1));
@@ -286,11 +268,6 @@ impl Sender {
             is_progress: bytes > 0,
             mss: self.window.mss,
         }
-    }
-
-    /// A segment that was sent again and is small holds no other back.
-    pub(super) fn forget_small_segment(&mut self) {
-        self.small_end = 0;
     }
 
     /// Bytes written and not sent.
