@@ -148,6 +148,8 @@ pub(super) struct Sender {
     pacer: transmit::Pacer,
     /// Small segments wait for more data, whatever is outstanding.
     is_corked: bool,
+    /// More follows what was written: its end is not pushed.
+    has_more: bool,
     /// What was written is pushed out, small or not, until more is written (Linux
     /// `TCP_NAGLE_PUSH`).
     pushes_small: bool,
@@ -158,6 +160,7 @@ pub(super) struct Sender {
     /// Largest window that the peer advertised, and where it was last made to push.
     max_window: u64,
     pushed_end: u64,
+    pieces: transmit::Pieces,
     last_sent_at: Time,
     marks: marks::Marks,
     resilience: resilience::Resilience,
@@ -209,11 +212,13 @@ impl Sender {
             usage: usage::Usage::default(),
             pacer: transmit::Pacer::default(),
             is_corked: false,
+            has_more: false,
             pushes_small: false,
             records: VecDeque::new(),
             small_end: 0,
             max_window: 0,
             pushed_end: 1,
+            pieces: transmit::Pieces::default(),
             last_sent_at: Time::ZERO,
             marks: marks::Marks::default(),
             resilience: resilience::Resilience::default(),
@@ -286,6 +291,7 @@ impl Sender {
         }
         if bytes > 0 {
             self.pushes_small = false;
+            self.extend_piece();
         }
         self.write_end = self.write_end.saturating_add(bytes);
     }
@@ -470,6 +476,9 @@ impl Sender {
     }
     pub(super) fn set_cork(&mut self, is_on: bool) {
         self.is_corked = is_on;
+    }
+    pub(super) fn set_more(&mut self, follows: bool) {
+        self.has_more = follows;
     }
     pub(super) fn set_congestion(&mut self, now: Time, congestion: Congestion) {
         self.congestion = congestion;

@@ -32,6 +32,15 @@ impl Default for Pacer {
     }
 }
 
+/// The stream as the kernel cuts it while it is written. What is left of a piece is not held back.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pieces {
+    /// Where the piece ends that holds the next segment.
+    end: u64,
+    /// What was written goes into it.
+    grows: bool,
+}
+
 /// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
 const UNPACED_SEGMENTS: u64 = 10;
 /// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
@@ -83,25 +92,28 @@ impl Sender {
     }
 
     /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
-    /// burst.
+    /// burst, or half of the largest window that the peer offered (Linux `tcp_xmit_size_goal`).
     fn piece(&self) -> u64 {
         let mss = u64::from(self.window.mss);
-        ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss
+        let largest = (LARGEST_BURST - BURST_HEADERS).min(self.max_window / 2);
+        (largest / mss).max(1) * mss
     }
 
-    /// Stream offset at which the piece that holds the next segment ends. A burst may cross it
-    /// (Linux `tcp_grow_skb`), but what is left of a piece is not held back.
-    fn piece_end(&self) -> u64 {
-        let piece = self.piece();
-        (self.snd_nxt - 1) / piece * piece + piece
+    /// The application writes more: where that still goes into the piece whose head is next to leave,
+    /// the piece grows as its head leaves.
+    pub(super) fn extend_piece(&mut self) {
+        self.pieces.grows = self.pieces.end.saturating_sub(self.snd_nxt) >= self.unsent();
     }
 
-    /// Whether what was just sent ends a piece with which more than half of the peer's largest window
-    /// went without a push (Linux `forced_push`).
-    fn must_push(&self) -> bool {
-        self.config.tso_bursts
-            && self.snd_nxt > self.pushed_end + self.max_window / 2
-            && (self.snd_nxt - 1).is_multiple_of(self.piece())
+    /// What was just sent may end a piece. Returns whether more than half of the peer's largest window
+    /// went with it without a push (Linux `forced_push`).
+    fn must_push(&mut self) -> bool {
+        if self.snd_nxt < self.pieces.end {
+            return false;
+        }
+        let is_end = self.snd_nxt == self.pieces.end;
+        self.pieces.end = self.snd_nxt + self.piece();
+        self.config.tso_bursts && is_end && self.snd_nxt > self.pushed_end + self.max_window / 2
     }
 
     pub(in crate::tcp) fn has_new_data(&self) -> bool {
@@ -143,9 +155,8 @@ impl Sender {
                 break;
             }
             let quota = room.min((cwnd / 2).max(1));
-            if self.defers(cx.now, room, burst) {
-                let congestion_room = u64::from(room) * u64::from(self.window.mss);
-                is_cwnd_limited = congestion_room < self.window_end() - self.snd_nxt;
+            if let Some(waits_for_window) = self.defers(cx.now, room, burst) {
+                is_cwnd_limited = waits_for_window;
                 break;
             }
             let count = self.send_burst(cx, quota.min(burst));
@@ -155,6 +166,9 @@ impl Sender {
             }
         }
         is_cwnd_limited |= self.in_flight() >= self.window.cwnd as u32;
+        if std::mem::take(&mut self.pieces.grows) {
+            self.pieces.end = self.snd_nxt + self.piece();
+        }
         if sent > 0 {
             if self.in_reduction() {
                 self.recovery.on_sent(sent);
@@ -188,7 +202,7 @@ impl Sender {
     }
 
     /// Payload of the next segment.
-    fn next_payload(&self) -> u64 {
+    pub(super) fn next_payload(&self) -> u64 {
         let len = self.unsent().min(u64::from(self.window.mss));
         match self.records.front() {
             Some(end) => len.min(end.saturating_sub(self.snd_nxt)),
@@ -211,33 +225,43 @@ impl Sender {
     }
 
     /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
-    /// the ACK is near and the window will allow a larger one.
-    fn defers(&self, now: Time, quota: u32, burst: u32) -> bool {
+    /// the ACK is near and the window will allow a larger one. Returns whether it is the congestion
+    /// window that makes it wait.
+    fn defers(&self, now: Time, quota: u32, burst: u32) -> Option<bool> {
         let mss = u64::from(self.window.mss);
+        let unsent = self.unsent();
         if !self.config.tso_bursts
-            || self.unsent() <= mss
+            || unsent <= mss
             || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
             || now.since(self.last_sent_at) > Span::from_millis(1)
         {
-            return false;
+            return None;
         }
-        let Some(head) = self.board.head() else {
-            return false;
-        };
+        let head = self.board.head()?;
         let congestion_room = u64::from(quota) * mss;
         let receiver_room = self.window_end() - self.snd_nxt;
         let room = congestion_room.min(receiver_room);
         let window = self.snd_wnd.min(self.window.cwnd as u64 * mss);
         let enough = window / u64::from(self.config.burst_window_divisor.max(1));
-        let rest_of_piece = self.piece_end() - (self.snd_nxt - 1);
+        let rest_of_piece = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
+        let is_last_piece = rest_of_piece >= unsent;
         if room >= u64::from(burst) * mss
             || room >= enough
-            || room >= rest_of_piece.min(self.unsent())
+            || (!is_last_piece && room >= rest_of_piece)
         {
-            return false;
+            return None;
         }
-        // An ACK is due soon only if the head was sent more than half a round trip ago.
-        now.since(head.sent_at) >= self.rtt.srtt() / 2
+        let srtt = self.rtt.srtt();
+        let wait = (head.sent_at + srtt).since(now);
+        if wait > (srtt / 2).min(Span::from_millis(1)) {
+            return None;
+        }
+        let piece = rest_of_piece.min(unsent);
+        let gets_no_more = is_last_piece && (self.fin_queued || !self.records.is_empty());
+        if gets_no_more && room > piece {
+            return None;
+        }
+        Some(congestion_room < receiver_room && congestion_room <= piece)
     }
 
     /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
@@ -280,7 +304,7 @@ impl Sender {
         }
     }
 
-    /// Sends one new segment of `payload` bytes, with PSH when it ends a burst or the data.
+    /// Sends one new segment of `payload` bytes, with PSH when it ends a burst, the data, or a wait for the window.
     pub(super) fn send_new_segment<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -322,7 +346,7 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let ends_data = ends_record || self.unsent() == 0 || self.must_push();
+        let ends_data = self.must_push() || ends_record || (self.unsent() == 0 && !self.has_more);
         let pushes = payload > 0 && (ends_burst || ends_data);
         if pushes && ends_data {
             self.pushed_end = self.snd_nxt;
