@@ -63,7 +63,8 @@ impl TcpEndpoint {
             (true, EcnFeedback::Accurate) => Flags::CWR,
             (true, _) => Flags::ECE,
         };
-        let offers = |own: bool, peers: bool| own && (!is_reply || peers);
+        // After SYNs that crossed the answer repeats what the SYN offered.
+        let offers = |own: bool, peers: bool| own && (!is_reply || self.is_crossed || peers);
         // A SYN that is sent again carries no data (RFC 7413 section 4.2.1).
         let early = if is_reply || self.syns > 1 {
             0
