@@ -319,7 +319,6 @@ pub(super) fn preset(name: &str) -> Option<TcpConfig> {
         linear_syn_timeouts: 0,
         forgiven_syns: 0,
         user_timeout: None,
-        free_fin: false,
     };
     let classic = |recovery| TcpConfig {
         recovery,

@@ -37,8 +37,10 @@ impl Default for Pacer {
 pub(super) struct Pieces {
     /// Where the piece ends that holds the next segment.
     end: u64,
-    /// What was written goes into it.
+    /// What was just written goes into it.
     grows: bool,
+    /// Its end is pushed.
+    is_pushed: bool,
 }
 
 /// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
@@ -105,15 +107,37 @@ impl Sender {
         self.pieces.grows = self.pieces.end.saturating_sub(self.snd_nxt) >= self.unsent();
     }
 
-    /// What was just sent may end a piece. Returns whether more than half of the peer's largest window
-    /// went with it without a push (Linux `forced_push`).
-    fn must_push(&mut self) -> bool {
-        if self.snd_nxt < self.pieces.end {
+    /// A full piece leaves while it is written, and what left makes room in it, until more than half of
+    /// the peer's largest window went without a push (Linux `forced_push`).
+    fn grow_piece(&mut self) {
+        let end = self.snd_nxt + self.piece();
+        if self.pieces.is_pushed || end > self.write_end {
+            return;
+        }
+        self.pieces.end = end;
+        if self.lacks_push(end) {
+            self.pieces.is_pushed = true;
+            self.pushed_end = end;
+        }
+    }
+
+    fn lacks_push(&self, end: u64) -> bool {
+        self.config.tso_bursts && end > self.pushed_end + self.max_window / 2
+    }
+
+    /// What was just sent may end a piece. Returns whether that piece is pushed.
+    fn ends_pushed_piece(&mut self) -> bool {
+        let pieces = self.pieces;
+        if self.snd_nxt < pieces.end {
             return false;
         }
-        let is_end = self.snd_nxt == self.pieces.end;
         self.pieces.end = self.snd_nxt + self.piece();
-        self.config.tso_bursts && is_end && self.snd_nxt > self.pushed_end + self.max_window / 2
+        self.pieces.is_pushed = false;
+        if self.snd_nxt == pieces.end && self.lacks_push(pieces.end) {
+            self.pushed_end = pieces.end;
+            return true;
+        }
+        pieces.is_pushed
     }
 
     pub(in crate::tcp) fn has_new_data(&self) -> bool {
@@ -135,6 +159,9 @@ impl Sender {
         let paces = self.is_pacing();
         let mut sent = 0;
         let mut is_cwnd_limited = false;
+        if self.pieces.grows {
+            self.grow_piece();
+        }
         while self.has_new_data() {
             if paces && self.pacer.next_at > cx.now {
                 self.pacer.wake_at = self.pacer.next_at;
@@ -143,12 +170,8 @@ impl Sender {
             let cwnd = (self.window.cwnd as u32 + self.limited_transmit_allowance())
                 .saturating_sub(self.held_back_by_ncr());
             let in_flight = self.in_flight();
-            let room = match cwnd.saturating_sub(in_flight) {
-                0 if self.is_free_fin() => 1,
-                0 => break,
-                room => room,
-            };
-            if !self.has_sendable_new_data() {
+            let room = cwnd.saturating_sub(in_flight);
+            if room == 0 || !self.has_sendable_new_data() {
                 break;
             }
             if self.holds_small_segment() {
@@ -161,6 +184,9 @@ impl Sender {
             }
             let count = self.send_burst(cx, quota.min(burst));
             sent += count;
+            if self.pieces.grows {
+                self.grow_piece();
+            }
             if count == 0 {
                 break;
             }
@@ -191,14 +217,6 @@ impl Sender {
         } else if self.board.is_empty() {
             self.arm_persist_timer(cx.now);
         }
-    }
-
-    /// Whether the next segment is the one with the FIN, which leaves beyond the window.
-    fn is_free_fin(&self) -> bool {
-        self.config.free_fin
-            && self.fin_queued
-            && self.unsent() <= u64::from(self.window.mss)
-            && self.records.is_empty()
     }
 
     /// Payload of the next segment.
@@ -346,10 +364,13 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let ends_data = self.must_push() || ends_record || (self.unsent() == 0 && !self.has_more);
-        let pushes = payload > 0 && (ends_burst || ends_data);
-        if pushes && ends_data {
+        let ends_data = ends_record || (self.unsent() == 0 && !self.has_more);
+        let is_pushed = self.ends_pushed_piece() || ends_data;
+        let pushes = payload > 0 && (ends_burst || is_pushed);
+        if ends_data {
             self.pushed_end = self.snd_nxt;
+        }
+        if pushes && is_pushed {
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
