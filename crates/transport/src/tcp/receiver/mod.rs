@@ -213,6 +213,29 @@ impl Receiver {
         }
     }
 
+    /// Takes payload or FIN of a SYN or its answer, which say nothing of the segments to come
+    /// (Linux `tcp_fastopen_add_skb`).
+    pub(super) fn on_early_segment(&mut self, now: Time, segment: &Segment) -> Received {
+        let next = self.reassembly.next();
+        let end = segment.end_seq();
+        if segment.flags.has(Flags::FIN) {
+            self.fin_at = Some(end - 1);
+        }
+        self.reassembly.insert(segment.seq, end);
+        let fin = self.has_received_fin();
+        let bytes = self.reassembly.next() - next - u64::from(fin);
+        if self.is_reading {
+            self.window.on_read(now, bytes, self.mss);
+        } else {
+            self.unread += bytes;
+        }
+        Received {
+            bytes,
+            ack_now: false,
+            fin,
+        }
+    }
+
     /// By how much the timestamp of `segment` is behind the newest, ms.
     pub(super) fn timestamp_age(&self, segment: &Segment) -> u32 {
         let age = self.ts_recent.wrapping_sub(segment.ts_value) as i32;
