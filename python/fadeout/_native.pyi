@@ -252,6 +252,15 @@ def run(
     advice: bool = True,
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
 ) -> Outcome: ...
+def save(
+    out: str,
+    *,
+    force: bool,
+    manifest: str,
+    summary: str,
+    tables: dict[str, bytes],
+    captures: dict[str, bytes],
+) -> str: ...
 def check(
     text: str,
     *,
@@ -260,6 +269,14 @@ def check(
     overrides: Sequence[str] = (),
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
 ) -> None: ...
+def resolve(
+    text: str,
+    *,
+    source_name: str = "<string>",
+    base_dir: str | None = None,
+    overrides: Sequence[str] = (),
+    congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+) -> str: ...
 def packetdrill(text: str, name: str, symbols: list[tuple[str, str]] = ...) -> str: ...
 def catalog() -> str: ...
 def schema() -> str: ...

@@ -85,4 +85,11 @@ mod tests {
             assert_eq!(alone, Transition::none(condition));
         }
     }
+
+    #[test]
+    fn the_passage_is_as_steep_as_the_wavelength_says() {
+        // sqrt(20 / 0.05) is 20.
+        let weight = los_weight(1.0, 0.05);
+        assert!((weight - 0.984_097_748_743_823_6).abs() < 1e-12, "{weight}");
+    }
 }

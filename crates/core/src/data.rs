@@ -171,4 +171,22 @@ mod tests {
     fn a_word_is_no_number() {
         number(TABLE, "ab", 1);
     }
+
+    #[test]
+    fn a_key_is_whole_cells_and_the_last_line_may_lack_its_end() {
+        const OPEN: &str = "ab,1\na,2\nc,3";
+        assert_eq!(cell(OPEN, "a", 1), "2");
+        assert_eq!(cell(OPEN, "c", 1), "3");
+        for key in ["d", "c,3", "c,3,4"] {
+            let missing = std::panic::catch_unwind(|| cell(OPEN, key, 1));
+            let what = missing.expect_err("no such row");
+            assert_eq!(what.downcast_ref(), Some(&"the table has no such row"));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "no number")]
+    fn two_points_are_no_number() {
+        number("a,1.2.3\n", "a", 1);
+    }
 }

@@ -11,6 +11,8 @@ use serde_json::Value;
 pub struct RunInfo {
     /// Version of fadeout.
     pub version: String,
+    /// Commit that it was built from, where that is known.
+    pub commit: Option<String>,
     /// The scenario as resolved, with every default filled in.
     pub scenario: Value,
     /// Seed of the random streams.
@@ -26,6 +28,8 @@ pub struct RunInfo {
 #[derive(Serialize)]
 pub(crate) struct Manifest<'a> {
     pub(crate) version: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) commit: Option<&'a str>,
     pub(crate) seed: u64,
     pub(crate) fingerprint: String,
     pub(crate) complete: bool,

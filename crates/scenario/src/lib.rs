@@ -24,6 +24,7 @@ mod shape;
 mod suggest;
 mod table;
 mod tree;
+mod twice;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use model::*;

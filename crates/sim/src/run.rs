@@ -64,6 +64,8 @@ const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
 pub struct Simulation {
     scenario: Scenario,
     world: World<Recorder>,
+    /// Commit of this build, for the manifest.
+    commit: Option<String>,
 }
 
 impl Simulation {
@@ -89,7 +91,18 @@ impl Simulation {
         let parts = build::parts(&scenario, choose)?;
         let recorder = Recorder::new(&recorder_config(&scenario, &parts), destination)?;
         let world = World::new(parts, end_of(&scenario), recorder);
-        Ok(Simulation { scenario, world })
+        Ok(Simulation {
+            scenario,
+            world,
+            commit: None,
+        })
+    }
+
+    /// Names the commit of this build in the manifest.
+    #[must_use]
+    pub fn built_from(mut self, commit: Option<String>) -> Simulation {
+        self.commit = commit;
+        self
     }
 
     /// Simulated time.
@@ -173,12 +186,16 @@ impl Simulation {
         let end = end_of(&self.scenario);
         let is_complete = self.now() >= end && self.next_at().is_none_or(|at| at > end);
         let Simulation {
-            scenario, world, ..
+            scenario,
+            world,
+            commit,
+            ..
         } = self;
         let (now, events, packets) = (world.now(), world.events(), world.delivered_packets());
         let fingerprint = world.fingerprint();
         let info = RunInfo {
             version: crate::VERSION.to_owned(),
+            commit,
             scenario: scenario.to_json(),
             seed: scenario.seed,
             fingerprint,

@@ -193,3 +193,19 @@ impl MacSubheader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cleared_block_is_as_a_new_one() {
+        let mut block = TransportBlock::new();
+        block.push(Pdu::default(), SduPart::default(), 2);
+        block.nacks.push(Nack::default());
+        assert!(!block.is_empty() && block.bytes == 2);
+        block.clear();
+        assert!(block.is_empty() && block.parts.is_empty() && block.nacks.is_empty());
+        assert_eq!(block.bytes, 0);
+    }
+}

@@ -380,4 +380,49 @@ mod tests {
             "buffer is 0 bytes; the nearest allowed value is 1 bytes"
         );
     }
+
+    fn with(config: RlcConfig, change: impl Fn(&mut AmConfig)) -> RlcConfig {
+        let Mode::Am(mut am) = config.mode else {
+            unreachable!("acknowledged mode");
+        };
+        change(&mut am);
+        RlcConfig {
+            mode: Mode::Am(am),
+            ..config
+        }
+    }
+
+    #[test]
+    fn the_timer_for_what_is_missing_has_its_generations_name() {
+        for (config, name) in [
+            (RlcConfig::NR_AM, "t-Reassembly"),
+            (RlcConfig::LTE_AM, "t-Reordering"),
+        ] {
+            let config = with(config, |am| am.t_reassembly = Span::from_millis(33));
+            assert_eq!(
+                config.check().expect_err("not allowed").to_string(),
+                format!("{name} is 33 ms; the nearest allowed value is 35 ms")
+            );
+        }
+    }
+
+    #[test]
+    fn the_window_is_half_of_the_sequence_numbers() {
+        for (bits, window) in [(10, 512), (12, 2048), (16, 32_768), (18, 131_072)] {
+            let config = with(RlcConfig::NR_AM, |am| am.sn_bits = bits);
+            assert!(matches!(config.mode, Mode::Am(am) if am.window() == window));
+        }
+    }
+
+    #[test]
+    fn beyond_the_standard_only_what_makes_no_sense_is_refused() {
+        let named = RlcConfig::named("ns3-lte-am").expect("a name");
+        assert!(named.is_beyond_standard);
+        let refused = |change: fn(&mut AmConfig)| with(named, change).check().is_err();
+        assert!(!refused(|am| am.poll_pdu = Some(3)));
+        assert!(refused(|am| am.poll_pdu = Some(0)));
+        assert!(refused(|am| am.poll_byte = Some(Bytes(0))));
+        assert!(refused(|am| am.t_poll_retransmit = Span::ZERO));
+        assert!(refused(|am| am.max_retx_threshold = 0));
+    }
 }

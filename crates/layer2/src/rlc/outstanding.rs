@@ -175,4 +175,19 @@ mod tests {
         outstanding.ensure_answer(Time::ZERO, New::Stalled);
         assert!(outstanding.wake_at().is_never());
     }
+
+    #[test]
+    fn a_poll_is_answered_by_a_status_beyond_its_pdu_only() {
+        let mut outstanding = sent(false);
+        outstanding.unacked.push(0, 100);
+        assert!(outstanding.polls(Time::ZERO, New::Nothing));
+        for (sn, is_answered) in [(1, false), (2, true)] {
+            let status = Pdu {
+                sn,
+                ..Pdu::default()
+            };
+            assert!(outstanding.on_status(&status, &[]));
+            assert_eq!(outstanding.wake_at().is_never(), is_answered, "ACK_SN {sn}");
+        }
+    }
 }

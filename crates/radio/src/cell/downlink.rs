@@ -20,7 +20,7 @@ struct Room {
 
 impl CellMac {
     /// Symbols for downlink data in `slot`: those that uplink grants have left.
-    fn downlink_symbols(&self, slot: u64) -> u8 {
+    pub(super) fn downlink_symbols(&self, slot: u64) -> u8 {
         let symbols = self.plan.data_symbols(Direction::Downlink, slot);
         match self.plan.config.duplex {
             Duplex::Flexible { .. } => symbols.saturating_sub(self.uplink_used(slot) as u8),

@@ -96,7 +96,7 @@ impl CellMac {
     }
 
     /// Grants a waiting block of a UE another transmission if it fits. Whether it did.
-    fn repeat_uplink(
+    pub(super) fn repeat_uplink(
         &mut self,
         rnti: Rnti,
         slot: u64,

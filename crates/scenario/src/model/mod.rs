@@ -66,6 +66,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// The settings of recording.
     pub probe: ProbeSettings,
+    /// The files that it names, by path.
+    pub files: Vec<File>,
 }
 
 /// A host or router.

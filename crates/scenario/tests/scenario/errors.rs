@@ -388,3 +388,39 @@ fn a_renamed_key_is_an_error_that_names_the_new_one() {
         );
     }
 }
+
+#[test]
+fn a_wrong_unit_is_told_the_right_ones() {
+    for rate in ["10 parsecs", "10 ms"] {
+        let (_, error) = only(&link_with(&format!("rate = \"{rate}\"")));
+        let expected = "one of the units bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s";
+        assert_eq!(error.expected.as_deref(), Some(expected), "{rate}");
+        assert!(error.render().contains(expected));
+    }
+}
+
+#[test]
+fn a_cell_with_a_mistake_leaves_its_ues_without_one() {
+    let text = "duration = \"1 s\"\n[cell.b]\nradio = \"lte\"\ncarrier = \"2 parsecs\"\n\
+                bandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n[ue.phone]\n";
+    let (found, _) = only(text);
+    assert!(found.starts_with("4:11: expected a frequency"), "{found}");
+}
+
+#[test]
+fn a_name_where_nothing_has_one_says_what_would_have() {
+    for (text, expected) in [
+        (
+            "duration = \"1 s\"\n[flow.x]\nfrom = \"a\"\nto = \"b\"\n",
+            "a node that a link, a cell, a UE or a [node.NAME] has",
+        ),
+        (
+            "duration = \"1 s\"\n[blockage.x]\nlink = \"a\"\n\
+             schedule = { period = \"1 s\", duration = \"0.1 s\" }\n",
+            "a table [link.NAME]",
+        ),
+    ] {
+        let error = refused(text)[0].clone();
+        assert_eq!(error.expected.as_deref(), Some(expected));
+    }
+}

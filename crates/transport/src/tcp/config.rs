@@ -276,9 +276,6 @@ pub struct TcpConfig {
     /// How long data may stay unacknowledged once a timeout expired; `None` leaves it to the number
     /// of retries (`TCP_USER_TIMEOUT`).
     pub user_timeout: Option<Span>,
-    /// Whether the segment with the FIN leaves however full the congestion window is (Linux
-    /// `tcp_cwnd_test`).
-    pub free_fin: bool,
 }
 
 impl TcpConfig {

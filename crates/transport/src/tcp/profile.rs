@@ -218,7 +218,6 @@ pub(super) fn configured(settings: &Settings<'_>) -> TcpConfig {
         linear_syn_timeouts: given.linear_syn_timeouts,
         forgiven_syns: u32::from(is_linux),
         user_timeout: None,
-        free_fin: false,
     }
 }
 

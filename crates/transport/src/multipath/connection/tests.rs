@@ -7,7 +7,7 @@ use crate::multipath::scheduler::{SCHEDULERS, Scheduler};
 use crate::tcp::{Outgoing, ReceiveWindow, TcpConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Flags, MptcpOption, NullProbe, Span};
+use fadeout_core::{Bytes, Flags, FlowEnd, MptcpOption, NullProbe, Span};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -66,7 +66,7 @@ fn connection(config: &MultipathConfig, pipes: &[Pipe]) -> MultipathConnection {
         congestion: reno(),
         config: pipe.config.clone(),
     });
-    MultipathConnection::new(config.clone(), subflows)
+    MultipathConnection::new(config.clone(), FlowEnd::Sender, subflows)
 }
 
 /// In the air: when it arrives, tie break, which end, which path.
