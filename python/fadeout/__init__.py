@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
     from fadeout._run import Interrupted, check, run
+    from fadeout._simulation import Simulation
     from fadeout._version import __version__
+    from fadeout.campaign import Campaign, sweep
     from fadeout.congestion import CongestionControl, CongestionControlError
     from fadeout.results import Results
 
 __all__ = [
+    "Campaign",
     "CongestionControl",
     "CongestionControlError",
     "EngineBug",
@@ -31,9 +34,11 @@ __all__ = [
     "ResultError",
     "Results",
     "ScenarioError",
+    "Simulation",
     "__version__",
     "check",
     "run",
+    "sweep",
 ]
 
 # What is imported when it is first asked for: the command answers at once, and says in a line what
@@ -41,7 +46,9 @@ __all__ = [
 _HOMES = {
     "fadeout._native": ("EngineBug", "FadeoutError", "ResultError", "ScenarioError"),
     "fadeout._run": ("Interrupted", "check", "run"),
+    "fadeout._simulation": ("Simulation",),
     "fadeout._version": ("__version__",),
+    "fadeout.campaign": ("Campaign", "sweep"),
     "fadeout.congestion": ("CongestionControl", "CongestionControlError"),
     "fadeout.results": ("Results",),
 }

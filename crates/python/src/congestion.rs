@@ -126,7 +126,7 @@ impl OwnControls {
         self.failure.has_raised()
     }
 
-    /// What a method raised.
+    /// The exception that a method raised.
     pub(crate) fn take_raised(&self) -> Option<Raised> {
         self.failure.take()
     }

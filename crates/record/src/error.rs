@@ -1,4 +1,4 @@
-//! What can go wrong outside the simulation: the file system.
+//! Errors outside the simulation: the file system.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub enum RecordError {
               else { "can be read".to_owned() },
         kept = .kept.display())]
     Kept {
-        /// What failed.
+        /// The error.
         error: Box<RecordError>,
         /// The folder with the results so far.
         kept: PathBuf,

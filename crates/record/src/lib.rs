@@ -1,4 +1,4 @@
-//! What a run leaves behind: tables in Parquet or Arrow IPC, packet captures in pcapng, and the
+//! The results of a run: tables in Parquet or Arrow IPC, packet captures in pcapng, and the
 //! folder that holds them.
 //!
 //! A [`Recorder`] is a [`Probe`](fadeout_core::Probe). It buffers rows, and turns them into

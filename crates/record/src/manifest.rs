@@ -6,7 +6,7 @@ use fadeout_core::table::{Place, Table};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What the simulation knows of a run at its end.
+/// The facts of a run that are known at its end.
 #[derive(Debug, Clone)]
 pub struct RunInfo {
     /// Version of fadeout.
@@ -56,7 +56,7 @@ pub(crate) struct CaptureEntry {
     pub(crate) packets: u64,
 }
 
-/// What a capture is of.
+/// The node, cell or UE that a capture is of.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Subject {

@@ -9,12 +9,12 @@ use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BearerId, CellId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest,
-    Time, UeId, recorded_tables,
-};
-use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, QueueRow, RadioDelayRow,
     RadioDropRow, RetransmitRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+};
+use fadeout_core::{
+    CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,
+    UeId, recorded_tables,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub struct Recorder {
     folder: Option<RunFolder>,
 }
 
-/// What a run left behind.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Recorded {
     /// `manifest.json`.
@@ -301,11 +301,11 @@ impl Probe for Recorder {
         }
     }
     #[inline]
-    fn wants_bearer(&self, now: Time, bearer: BearerId) -> bool {
+    fn wants_bearer(&self, now: Time, bearer: DrbId) -> bool {
         self.tables.bearers.is_some() && self.due.bearers.is_due(now, bearer.index())
     }
     #[inline]
-    fn wants_radio_delay(&self, _bearer: BearerId) -> bool {
+    fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
         self.tables.radio_delay.is_some()
     }
     #[inline]

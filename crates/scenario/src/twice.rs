@@ -86,7 +86,7 @@ fn end_of_table(text: &str, start: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+
     use crate::tree::parse_document;
 
     fn messages(text: &str) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! What is right in a scenario and still hardly meant.
+//! Advice: things that are right in a scenario and still hardly meant.
 
 use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};

@@ -5,7 +5,20 @@ from typing import Annotated
 import typer
 
 from fadeout._version import describe_build
-from fadeout.cli import check, examples, explain, packetdrill, plot, run, schema, study, validate
+from fadeout.cli import (
+    campaign,
+    check,
+    compare,
+    examples,
+    explain,
+    packetdrill,
+    plot,
+    run,
+    schema,
+    study,
+    sweep,
+    validate,
+)
 from fadeout.cli import list as list_command
 from fadeout.cli.console import out
 
@@ -49,6 +62,9 @@ def fadeout(
 for module in (
     run,
     examples,
+    sweep,
+    campaign,
+    compare,
     study,
     check,
     list_command,

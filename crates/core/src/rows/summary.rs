@@ -40,7 +40,7 @@ table! {
     pub struct FlowRow = "flows" in summary "flows" {
         /// Flow.
         flow: String, "";
-        /// What it sends.
+        /// The application.
         application: String, "";
         /// Transport stack of its ends.
         profile: String, "";
@@ -207,7 +207,7 @@ table! {
         group: String, "";
         /// Flow.
         flow: String, "";
-        /// What it sent.
+        /// The application.
         application: String, "";
         /// The sender's congestion control.
         congestion_control: String, "";

@@ -213,7 +213,7 @@ impl Builder<'_, '_> {
             let ends = (Medium::RadioBearer(index), (*base, ue.node));
             let is_settled = others.iter().all(|(_, other)| other == base);
             if is_settled && self.media.insert(bearer.name(), ends).is_some() {
-                let message = format!("a link or bearer and a UE are called `{}`", ue.name);
+                let message = format!("a link or RAB and a UE are called `{}`", ue.name);
                 self.mistake(file.place_of("ue"), message, "different names");
             }
         }

@@ -9,7 +9,7 @@ use crate::routing::Topology;
 use crate::world::{Endpoint, Flow, Parts, Transport};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{BearerId, CellId, EndpointId, FlowEnd, FlowId, RouteId, Time, UeId};
+use fadeout_core::{CellId, DrbId, EndpointId, FlowEnd, FlowId, RouteId, Time, UeId};
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
@@ -142,7 +142,7 @@ impl Flows<'_> {
     fn radio_outlook(
         &mut self,
         flow: &scenario::Flow,
-        bearer: BearerId,
+        bearer: DrbId,
         end: Time,
     ) -> Result<Outlook, BuildError> {
         let ue = self.directory.ue_of(bearer);

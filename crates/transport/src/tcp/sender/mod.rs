@@ -8,6 +8,7 @@
 //! - [`sack`]: SACK and DSACK blocks onto the scoreboard
 //! - [`recovery`]: Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
 //! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
+//! - [`early`]: data on the SYN (Fast Open)
 //! - [`marks`]: ECN feedback
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: reductions that prove spurious
@@ -17,6 +18,7 @@
 
 mod ack;
 mod classic;
+mod early;
 mod marks;
 mod probe;
 mod rack;
@@ -150,6 +152,8 @@ pub(super) struct Sender {
     pacer: transmit::Pacer,
     /// Small segments wait for more data, whatever is outstanding.
     is_corked: bool,
+    /// More follows what was written: its end is not pushed.
+    has_more: bool,
     /// What was written is pushed out, small or not, until more is written (Linux
     /// `TCP_NAGLE_PUSH`).
     pushes_small: bool,
@@ -160,6 +164,7 @@ pub(super) struct Sender {
     /// Largest window that the peer advertised, and where it was last made to push.
     max_window: u64,
     pushed_end: u64,
+    pieces: transmit::Pieces,
     last_sent_at: Time,
     marks: marks::Marks,
     resilience: resilience::Resilience,
@@ -212,11 +217,13 @@ impl Sender {
             usage: usage::Usage::default(),
             pacer: transmit::Pacer::default(),
             is_corked: false,
+            has_more: false,
             pushes_small: false,
             records: VecDeque::new(),
             small_end: 0,
             max_window: 0,
             pushed_end: 1,
+            pieces: transmit::Pieces::default(),
             last_sent_at: Time::ZERO,
             marks: marks::Marks::default(),
             resilience: resilience::Resilience::default(),
@@ -253,26 +260,6 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The peer completed a handshake that began with data.
-    pub(super) fn on_early_established(&mut self, now: Time, handshake_rtt: Option<Span>) {
-        if let Some(rtt) = handshake_rtt {
-            self.take_rtt_sample(now, rtt, rtt);
-        }
-        self.update_pacing_rate();
-    }
-
-    /// The answer to the SYN acknowledged what it carried, which ends at `end`, up to `ack`. What is
-    /// left goes again by itself.
-    pub(super) fn skip_acknowledged(&mut self, ack: u64, end: u64) {
-        if ack < end {
-            self.records.push_front(end);
-        }
-        self.snd_una = ack;
-        self.snd_nxt = ack;
-        self.fack = ack;
-        self.high_seq = ack;
-    }
-
     /// What an ACK is about to deliver, in whole segments.
     pub(super) fn preview_delivery(&self, segment: &Segment) -> Delivery {
         let mss = u64::from(self.window.mss.max(1));
@@ -293,11 +280,6 @@ impl Sender {
         }
     }
 
-    /// A segment that was sent again and is small holds no other back.
-    pub(super) fn forget_small_segment(&mut self) {
-        self.small_end = 0;
-    }
-
     /// Bytes written and not sent.
     pub(super) fn unsent(&self) -> u64 {
         self.write_end.saturating_sub(self.snd_nxt)
@@ -314,6 +296,7 @@ impl Sender {
         }
         if bytes > 0 {
             self.pushes_small = false;
+            self.extend_piece();
         }
         self.write_end = self.write_end.saturating_add(bytes);
     }
@@ -498,6 +481,9 @@ impl Sender {
     }
     pub(super) fn set_cork(&mut self, is_on: bool) {
         self.is_corked = is_on;
+    }
+    pub(super) fn set_more(&mut self, follows: bool) {
+        self.has_more = follows;
     }
     pub(super) fn set_congestion(&mut self, now: Time, congestion: Congestion) {
         self.congestion = congestion;
