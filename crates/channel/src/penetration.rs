@@ -2,10 +2,11 @@
 //!
 //! Standard: TR 38.901 §7.4.3.
 
+use fadeout_core::data::{cell, number};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::random::Stream;
 
-/// What stands between the base station outdoors and the UE.
+/// The wall or car body between the base station outdoors and the UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Penetration {
     /// Nothing.
@@ -19,42 +20,87 @@ pub enum Penetration {
     Car,
 }
 
+const NUMBERS: &str = include_str!("../../../data/penetration.csv");
+
+/// A material: its loss is a line over the carrier.
+#[derive(Debug, Clone, Copy)]
+struct Material {
+    constant_db: f64,
+    slope_db_per_ghz: f64,
+}
+
+impl Material {
+    const fn of(row: &str) -> Material {
+        Material {
+            constant_db: number(NUMBERS, row, 1),
+            slope_db_per_ghz: number(NUMBERS, row, 2),
+        }
+    }
+
+    fn loss_db(&self, carrier_ghz: f64) -> f64 {
+        self.constant_db + self.slope_db_per_ghz * carrier_ghz
+    }
+}
+
+/// An outer wall: a share of glass, and concrete.
+#[derive(Debug, Clone, Copy)]
+struct Wall {
+    glass: Material,
+    glass_share: f64,
+    concrete_share: f64,
+    sigma_db: f64,
+}
+
+const CONCRETE: Material = Material::of("concrete");
+const LOW_LOSS: Wall = Wall::of("low-loss");
+const HIGH_LOSS: Wall = Wall::of("high-loss");
+
+impl Wall {
+    const fn of(row: &str) -> Wall {
+        Wall {
+            glass: Material::of(cell(NUMBERS, row, 1)),
+            glass_share: number(NUMBERS, row, 2),
+            concrete_share: number(NUMBERS, row, 3),
+            sigma_db: number(NUMBERS, row, 4),
+        }
+    }
+
+    /// Equation 7.4-2.
+    fn loss_db(&self, carrier_ghz: f64) -> f64 {
+        let part = |share: f64, of: &Material| share * from_db(-of.loss_db(carrier_ghz));
+        let glass = part(self.glass_share, &self.glass);
+        5.0 - to_db(glass + part(self.concrete_share, &CONCRETE))
+    }
+
+    /// The loss of one UE behind it: the wall's, that of the way inside (0.5 dB/m over the smaller
+    /// of two uniform distances up to 25 m), and their spread.
+    fn draw_db(&self, carrier_ghz: f64, stream: &mut Stream) -> f64 {
+        let mut distance = || stream.uniform_in(0.0, 25.0);
+        let inside = distance().min(distance());
+        let loss = self.loss_db(carrier_ghz) + 0.5 * inside;
+        (loss + self.sigma_db * stream.normal()).max(0.0)
+    }
+}
+
 /// Loss of the low-loss outer wall in dB at a carrier in GHz (Table 7.4.3-2).
 pub fn low_loss_wall_db(carrier_ghz: f64) -> f64 {
-    wall_db(
-        (0.3, 2.0 + 0.2 * carrier_ghz),
-        (0.7, 5.0 + 4.0 * carrier_ghz),
-    )
+    LOW_LOSS.loss_db(carrier_ghz)
 }
 
 /// Loss of the high-loss outer wall in dB.
 pub fn high_loss_wall_db(carrier_ghz: f64) -> f64 {
-    wall_db(
-        (0.7, 23.0 + 0.3 * carrier_ghz),
-        (0.3, 5.0 + 4.0 * carrier_ghz),
-    )
-}
-
-/// A wall of two materials, each with its share and loss in dB (equation 7.4-2).
-fn wall_db(glass: (f64, f64), concrete: (f64, f64)) -> f64 {
-    5.0 - to_db(glass.0 * from_db(-glass.1) + concrete.0 * from_db(-concrete.1))
+    HIGH_LOSS.loss_db(carrier_ghz)
 }
 
 impl Penetration {
-    /// The loss of one UE in dB: wall, way inside (0.5 dB/m over the smaller of two uniform
-    /// distances up to 25 m) and spread (4.4 or 6.5 dB); in a car 9 dB with a spread of 5 dB.
+    /// The loss of one UE in dB, drawn from what `data/penetration.csv` says.
     pub fn draw_db(self, carrier_ghz: f64, stream: &mut Stream) -> f64 {
-        let mut indoors = |wall: f64, sigma: f64| {
-            let inside = stream
-                .uniform_in(0.0, 25.0)
-                .min(stream.uniform_in(0.0, 25.0));
-            wall + 0.5 * inside + sigma * stream.normal()
-        };
+        const CAR: (f64, f64) = (number(NUMBERS, "car", 1), number(NUMBERS, "car", 2));
         match self {
             Penetration::None => 0.0,
-            Penetration::LowLoss => indoors(low_loss_wall_db(carrier_ghz), 4.4).max(0.0),
-            Penetration::HighLoss => indoors(high_loss_wall_db(carrier_ghz), 6.5).max(0.0),
-            Penetration::Car => (9.0 + 5.0 * stream.normal()).max(0.0),
+            Penetration::LowLoss => LOW_LOSS.draw_db(carrier_ghz, stream),
+            Penetration::HighLoss => HIGH_LOSS.draw_db(carrier_ghz, stream),
+            Penetration::Car => (CAR.0 + CAR.1 * stream.normal()).max(0.0),
         }
     }
 }

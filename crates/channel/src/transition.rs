@@ -16,12 +16,12 @@ pub(super) fn los_weight(beyond: f64, wavelength_m: f64) -> f64 {
     0.5 + atan((20.0 / wavelength_m).sqrt() * beyond) * FRAC_1_PI
 }
 
-/// What becomes of the power of a condition while the other mixes in.
+/// The power of a condition while the other mixes in.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Transition {
     /// Share of LOS in the power.
     pub(super) los_share: f64,
-    /// What the mix has more than the condition alone, dB.
+    /// The power of the mix over that of the condition alone, dB.
     pub(super) gain_db: f64,
 }
 

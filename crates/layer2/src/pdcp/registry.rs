@@ -21,7 +21,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of PDCP.
+    /// The parameters of PDCP that a scenario may give.
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct PdcpParameters {
         /// Order of delivery. NR reorders at PDCP, LTE at RLC.

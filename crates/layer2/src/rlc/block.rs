@@ -3,7 +3,7 @@
 use super::SduPart;
 use std::ops::Range;
 
-/// What kind of RLC PDU.
+/// The kind of an RLC PDU.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum PduKind {
     /// TMD PDU: an SDU without header.

@@ -19,7 +19,7 @@ pub(super) enum New {
     Stalled,
 }
 
-/// What was sent and is not acknowledged, and the polls that ask for it.
+/// The PDUs that were sent and are not acknowledged, and the polls that ask about them.
 #[derive(Clone, Debug)]
 pub(super) struct Outstanding<T> {
     pub(super) unacked: Unacked<T>,

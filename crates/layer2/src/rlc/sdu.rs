@@ -1,4 +1,4 @@
-//! What RLC carries: SDUs, and the parts of them that a PDU holds.
+//! SDUs, and the parts of them that a PDU holds.
 
 use fadeout_core::{PacketId, Time};
 

@@ -99,7 +99,7 @@ impl<T: Copy + Default> Unacked<T> {
     pub(super) fn oldest(&self) -> Option<&Sent<T>> {
         (!self.window.is_empty()).then(|| &self.window[self.window.first()])
     }
-    /// What is not acknowledged.
+    /// The PDUs that are not acknowledged.
     pub(super) fn unacknowledged(&self) -> impl Iterator<Item = &Sent<T>> {
         (self.window.first()..self.window.end())
             .map(|number| &self.window[number])

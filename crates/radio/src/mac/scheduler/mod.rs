@@ -27,7 +27,7 @@ pub struct Candidate {
     pub rate: f64,
 }
 
-/// What a scheduler knows of a slot.
+/// A slot as a scheduler sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct SlotView<'a> {
     /// Number of the slot.
