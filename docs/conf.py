@@ -37,7 +37,7 @@ exclude_patterns = [
 # Docstrings set names in single backticks.
 default_role = "code"
 autodoc_typehints_format = "short"
-python_maximum_signature_line_length = 80
+python_maximum_signature_line_length = 130
 autodoc_member_order = "bysource"
 napoleon_custom_sections = ["Standard"]
 html_theme = "furo"
