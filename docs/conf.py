@@ -30,6 +30,7 @@ myst_heading_anchors = 3
 # Those below generated/ are included by other pages.
 exclude_patterns = [
     "_build",
+    "generated/headline.md",
     "generated/limits.md",
     "generated/validation.md",
     "studies/results",
