@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fadeout.campaign import Campaign
+from fadeout.campaign.cluster import read_cluster
 from fadeout.cli.campaign_tables import (
     print_differences,
     print_finished,
@@ -22,6 +23,16 @@ Folder = Annotated[Path, typer.Argument(help="Folder of a campaign.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
 Yes = Annotated[bool, typer.Option("--yes", help="Run more than 100,000 runs.")]
+
+ClusterFile = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="FILE",
+        help="Do the runs by Dask on the cluster of a TOML file (kind = 'slurm', ...), or 'local' "
+        "for processes of this machine. Needs fadeout[cluster].",
+    ),
+]
 
 Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]
 
@@ -59,6 +70,7 @@ def register(app: typer.Typer) -> None:
         "run",
         epilog=examples(
             "fadeout campaign run campaign.toml -j 8",
+            "fadeout campaign run campaign.toml --cluster slurm.toml",
             "fadeout campaign run out/campaign-NAME",
             note="Again is resume: what is on disk is not done again, whatever ended it.",
         ),
@@ -94,6 +106,7 @@ def run(
         typer.Option("--out", "-o", help="Folder. Default: out/campaign-NAME, of the file's name."),
     ] = None,
     jobs: Jobs = None,
+    cluster: ClusterFile = None,
     retry: Retry = False,
     yes: Yes = False,
     quiet: Quiet = False,
@@ -104,15 +117,26 @@ def run(
     campaign, kill it or change its values, and the same command does what is missing.
     """
     campaign = Campaign.open(source) if source.is_dir() else Campaign(source, folder)
-    run_campaign(campaign, jobs=jobs, retry=retry, yes=yes, quiet=quiet)
+    run_campaign(campaign, jobs=jobs, cluster=cluster, retry=retry, yes=yes, quiet=quiet)
 
 
 def run_campaign(
-    campaign: Campaign, *, jobs: int | None, retry: bool, yes: bool, quiet: bool
+    campaign: Campaign,
+    *,
+    jobs: int | None,
+    cluster: str | None,
+    retry: bool,
+    yes: bool,
+    quiet: bool,
 ) -> None:
     """Run it with a bar, and print what it found."""
+    executor = None if cluster is None else read_cluster(cluster)
+    if executor is not None and jobs is not None:
+        executor.workers = jobs
     with says_progress(campaign.folder.name, quiet=quiet) as progress:
-        finished = campaign.run(jobs=jobs, progress=progress, retry=retry, may_be_large=yes)
+        finished = campaign.run(
+            jobs=jobs, executor=executor, progress=progress, retry=retry, may_be_large=yes
+        )
     if quiet:
         return
     if finished.status.done:
