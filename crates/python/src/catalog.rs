@@ -1,4 +1,4 @@
-//! What a scenario may name, what tables there are, and what this build is.
+//! The names that a scenario may use, the tables there are, and the version of this build.
 
 use fadeout_core::registry::{Entry, Parameter, ParameterKind};
 use pyo3::prelude::*;

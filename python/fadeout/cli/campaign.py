@@ -16,7 +16,7 @@ from fadeout.cli.campaign_tables import (
 from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Jobs, examples
-from fadeout.cli.progress import says_progress
+from fadeout.cli.progress import count_progress
 
 Folder = Annotated[Path, typer.Argument(help="Folder of a campaign.")]
 
@@ -133,7 +133,7 @@ def run_campaign(
     executor = None if cluster is None else read_cluster(cluster)
     if executor is not None and jobs is not None:
         executor.workers = jobs
-    with says_progress(campaign.folder.name, quiet=quiet) as progress:
+    with count_progress(campaign.folder.name, quiet=quiet) as progress:
         finished = campaign.run(
             jobs=jobs, executor=executor, progress=progress, retry=retry, may_be_large=yes
         )

@@ -7,8 +7,7 @@ from typing import Any
 import polars as pl
 
 from fadeout.campaign import Campaign, Finished, Status
-from fadeout.cli.console import new_table, out, print_table
-from fadeout.cli.progress import say
+from fadeout.cli.console import new_table, out, print_table, say
 
 MOST_POINTS = 60
 """Points printed; the rest stand in the export."""

@@ -7,10 +7,9 @@ import typer
 
 from fadeout.campaign.comparison import compare as compare_folders
 from fadeout.cli.campaign_tables import shown
-from fadeout.cli.console import new_table, out, print_table
+from fadeout.cli.console import new_table, out, print_table, say
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
-from fadeout.cli.progress import say
 
 MOST_ROWS = 60
 """Differences printed of each sort."""

@@ -1,18 +1,15 @@
 """Progress of a run: simulated time, how fast it passes, and what is left."""
 
-import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event
-from types import FrameType
 from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fadeout._run import Progress as Callback
-from fadeout.cli.console import err
+from fadeout.cli.console import err, say
 from fadeout.study import CountCallback
 
 SAID_EVERY_S = 30.0
@@ -20,30 +17,13 @@ SAID_EVERY_S = 30.0
 
 
 @contextmanager
-def stoppable() -> Iterator[Callback]:
-    """A callback for `fadeout.run` that ends the run at Ctrl-C, with what it recorded kept.
-
-    A second Ctrl-C interrupts whatever is going on.
-    """
-    stop = Event()
-
-    def handle(_signal: int, _frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield lambda _state: not stop.is_set()
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
 def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback]:
-    """A callback for `fadeout.run` that draws a bar where there is a terminal."""
-    if quiet or not sys.stderr.isatty():
+    """A callback for `fadeout.run`: a bar on a terminal, and elsewhere a line now and then."""
+    if quiet:
         yield lambda _state: None
+        return
+    if not sys.stderr.isatty():
+        yield _run_lines(label)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -69,11 +49,33 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback]:
         yield update
 
 
+def _run_lines(label: str) -> Callback:
+    said_at = time.monotonic()
+
+    def say_how_far(state: dict[str, Any]) -> None:
+        nonlocal said_at
+        now = time.monotonic()
+        if now - said_at >= SAID_EVERY_S:
+            said_at = now
+            say(
+                f"{label}: {state['time_s']:.1f} of {state['duration_s']:g} s simulated after "
+                f"{state['wall_s']:.0f} s"
+            )
+
+    return say_how_far
+
+
 @contextmanager
 def count_progress(label: str, *, quiet: bool = False) -> Iterator[CountCallback]:
-    """A callback for many runs: call it with how many are done of how many."""
-    if quiet or not sys.stderr.isatty():
+    """A callback for many runs, called with how many are done of how many.
+
+    It draws a bar on a terminal, and elsewhere says a line now and then.
+    """
+    if quiet:
         yield lambda done, total: None  # noqa: ARG005
+        return
+    if not sys.stderr.isatty():
+        yield _count_lines(label)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -86,13 +88,7 @@ def count_progress(label: str, *, quiet: bool = False) -> Iterator[CountCallback
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-@contextmanager
-def says_progress(label: str, *, quiet: bool) -> Iterator[CountCallback]:
-    """A callback for many runs: a bar on a terminal, and elsewhere a line now and then."""
-    if quiet or sys.stderr.isatty():
-        with count_progress(label, quiet=quiet) as progress:
-            yield progress
-        return
+def _count_lines(label: str) -> CountCallback:
     began = said_at = time.monotonic()
     said_tenths = -1
 
@@ -104,12 +100,7 @@ def says_progress(label: str, *, quiet: bool) -> Iterator[CountCallback]:
             said_at, said_tenths = now, max(said_tenths, tenths)
             say(f"{label}: {done} of {total} runs after {now - began:.0f} s")
 
-    yield say_how_far
-
-
-def say(line: str) -> None:
-    """A line on standard error."""
-    err().print(line, markup=False, highlight=False)
+    return say_how_far
 
 
 def si(number: float) -> str:

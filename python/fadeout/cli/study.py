@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 
 from fadeout import _names
-from fadeout.cli.console import new_table, out, print_table
-from fadeout.cli.errors import INTERRUPTED, reports_errors
-from fadeout.cli.options import Force, Jobs, examples, unused_folder
-from fadeout.cli.progress import say, says_progress
+from fadeout.cli import complete
+from fadeout.cli.console import new_table, out, print_table, say
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.options import Force, Jobs, examples, say_left_over, unused_folder
+from fadeout.cli.progress import count_progress
+from fadeout.cli.signals import exit_status
 from fadeout.study import (
     Options,
     Report,
@@ -32,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="Which study.")],
+    name: Annotated[str, typer.Argument(help="Which study.", autocompletion=complete.studies)],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and shorter runs.")] = False,
     seeds: Annotated[
         int | None, typer.Option(min=2, help="Seeds for each point of the main tables.")
@@ -54,12 +56,13 @@ def study(
     if name not in known:
         raise typer.BadParameter(_names.unknown("study", name, known), param_hint="NAME")
     folder = folder or unused_folder(Path("out") / f"study-{name}")
+    say_left_over(folder)
     options = Options(quick=quick, seeds=seeds, jobs=jobs)
     kept = unfinished_runs(known[name], folder, options)
     if len(kept) > 0 and not quiet:
         say(f"{len(kept)} finished runs are taken from {kept.path}")
     try:
-        with says_progress(f"study {name}", quiet=quiet) as progress:
+        with count_progress(f"study {name}", quiet=quiet) as progress:
             report = run_study(known[name], folder, options, force=force, progress=progress)
     except KeyboardInterrupt:
         say_kept(kept.path)
@@ -69,7 +72,7 @@ def study(
     if not report.is_whole:
         say("stopped early; the report is of the runs that were done")
         say_kept(kept.path)
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(exit_status())
 
 
 def say_kept(path: Path) -> None:
