@@ -27,9 +27,8 @@ from typing import Any
 
 from fadeout import _names
 from fadeout._native import FadeoutError, ScenarioError
-from fadeout.campaign.engine import TICK_S, Engine
-from fadeout.campaign.jobs import Job
-from fadeout.campaign.work import Context, Outcome, do
+from fadeout.campaign.engine import TICK_S, Work
+from fadeout.campaign.work import Outcome
 
 CHUNK_S = 1.0
 """Processor time of the runs that are sent together."""
@@ -82,10 +81,10 @@ class Cluster:
     """Processes of this machine, or jobs of the batch system, at most."""
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def drive(self, engine: Engine, tick: Callable[[], None]) -> None:
+    def drive(self, work: Work, tick: Callable[[], None]) -> None:
         """Run everything; the driver may be killed and started again."""
         with self._client() as client:
-            _Driver(client, engine, tick).run()
+            _Driver(client, work, tick).run()
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
@@ -155,13 +154,13 @@ class Cluster:
 class _Driver:
     """Sends chunks and takes what comes back."""
 
-    def __init__(self, client: Any, engine: Engine, tick: Callable[[], None]) -> None:  # noqa: ANN401
+    def __init__(self, client: Any, engine: Work, tick: Callable[[], None]) -> None:  # noqa: ANN401
         self._client = client
         self._engine = engine
         self._tick = tick
-        self._sent: dict[Any, list[Job]] = {}
+        self._sent: dict[Any, list[Any]] = {}
         self._back: SimpleQueue[Any] = SimpleQueue()
-        self._alone: list[Job] = []
+        self._alone: list[Any] = []
         """Runs of chunks whose workers died: each is tried by itself."""
 
     def run(self) -> None:
@@ -215,14 +214,14 @@ class _Driver:
         self._engine.give_back(rest)
 
 
-def do_chunk(context: Context, jobs: list[Job]) -> tuple[list[Outcome], list[Job]]:
+def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]:  # noqa: ANN401
     """Do runs until it has been long enough: what came of them, and what was not begun."""
     began = monotonic()
     outcomes: list[Outcome] = []
     for index, job in enumerate(jobs):
         if outcomes and monotonic() - began > LONGEST_CHUNK_S:
             return outcomes, jobs[index:]
-        outcome = do(context, job, lambda: True)
+        outcome = context.do(job, lambda: True)
         if outcome is not None:
             outcomes.append(outcome)
     return outcomes, []

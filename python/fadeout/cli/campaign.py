@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from fadeout.campaign import Campaign
-from fadeout.campaign.cluster import read_cluster
 from fadeout.cli.campaign_tables import (
     print_differences,
     print_finished,
@@ -15,7 +14,7 @@ from fadeout.cli.campaign_tables import (
 )
 from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
-from fadeout.cli.options import Jobs, examples
+from fadeout.cli.options import ClusterFile, Jobs, cluster_of, examples
 from fadeout.cli.progress import count_progress
 
 Folder = Annotated[Path, typer.Argument(help="Folder of a campaign.")]
@@ -23,16 +22,6 @@ Folder = Annotated[Path, typer.Argument(help="Folder of a campaign.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
 Yes = Annotated[bool, typer.Option("--yes", help="Run more than 100,000 runs.")]
-
-ClusterFile = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="FILE",
-        help="Do the runs by Dask on the cluster of a TOML file (kind = 'slurm', ...), or 'local' "
-        "for processes of this machine. Needs fadeout[cluster].",
-    ),
-]
 
 Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]
 
@@ -130,9 +119,7 @@ def run_campaign(
     quiet: bool,
 ) -> None:
     """Run it with a bar, and print what it found."""
-    executor = None if cluster is None else read_cluster(cluster)
-    if executor is not None and jobs is not None:
-        executor.workers = jobs
+    executor = cluster_of(cluster, jobs)
     with count_progress(campaign.folder.name, quiet=quiet) as progress:
         finished = campaign.run(
             jobs=jobs, executor=executor, progress=progress, retry=retry, may_be_large=yes

@@ -9,10 +9,10 @@ from fadeout import ScenarioError
 from fadeout.campaign import Campaign
 from fadeout.campaign import spec as spec_module
 from fadeout.campaign.axes import parse_values
-from fadeout.cli.campaign import ClusterFile, Metrics, Quiet, Retry, Yes, run_campaign
+from fadeout.cli.campaign import Metrics, Quiet, Retry, Yes, run_campaign
 from fadeout.cli.congestion import CongestionControls
 from fadeout.cli.errors import reports_errors
-from fadeout.cli.options import Jobs, examples, unused_folder
+from fadeout.cli.options import ClusterFile, Jobs, examples, unused_folder
 
 
 def register(app: typer.Typer) -> None:
