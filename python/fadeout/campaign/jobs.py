@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,11 @@ class Planner:
             name: source_digest(cls) for name, cls in load_controls(spec.controls).items()
         }
         self._files: dict[tuple[str, int, int], str] = {}
+        self._named: dict[tuple[str | None, str], None] = {}
+        self._used: set[str] = set()
         self.points = list(self._points(spec))
+        for name in sorted(set(self._controls) - self._used):
+            warnings.warn(f"no point uses the congestion control '{name}'", stacklevel=2)
 
     def _points(self, spec: Spec) -> Iterable[Point]:
         only = next(iter(spec.scenarios))
@@ -105,12 +110,18 @@ class Planner:
             content["files"] = {path: self._file(source, path) for path in found["files"]}
         if self._controls:
             used = {_control_of(flow) for flow in resolved["flow"].values()}
+            self._used |= used
             controls = {name: self._controls[name] for name in sorted(used & set(self._controls))}
             content |= {"congestion-controls": controls} if controls else {}
         return content
 
+    def files_named(self) -> list[tuple[str | None, str]]:
+        """The files that the scenarios read: their folder, and their path as it is written."""
+        return list(self._named)
+
     def _file(self, source: ScenarioText, path: str) -> str:
         """The digest of a file's content; read again when it has changed."""
+        self._named[source.base_dir, path] = None
         full = Path(source.base_dir or ".") / path
         about = full.stat()
         key = (str(full), about.st_mtime_ns, about.st_size)

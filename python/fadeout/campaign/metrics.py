@@ -65,6 +65,8 @@ class Metric:
     """`FILE.py:NAME`, or a function, that makes a number of `Results`."""
     digest: str = ""
     """Of the function's file."""
+    source: str = ""
+    """As it was written."""
 
     @property
     def identity(self) -> str:
@@ -191,7 +193,7 @@ def _metric(name: str, what: Any, base: Path | None) -> Metric:  # noqa: ANN401
         raise mistake(f"`{what}`: {_names.unknown('column', found['column'], columns)}")
     if how != "count" and not _is_numeric(columns[found["column"]]):
         raise mistake(f"`{what}`: {found['column']} of {table} is text, no number")
-    return Metric(name, table, found["column"], found["row"], how)
+    return Metric(name, table, found["column"], found["row"], how, source=what)
 
 
 def _is_percentile(how: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from fadeout import ResultError
 from fadeout.campaign import Campaign
 from fadeout.cli.campaign_tables import (
     print_differences,
@@ -82,6 +83,17 @@ def register(app: typer.Typer) -> None:
             note="In Python: fadeout.Campaign.open('c/').frame().",
         ),
     )(reports_errors(export))
+    group.command(
+        "archive",
+        epilog=examples(
+            "fadeout campaign archive c/ results.zip --author 'A. Name'",
+            note="Elsewhere: fadeout campaign repeat results.zip.",
+        ),
+    )(reports_errors(archive))
+    group.command(
+        "repeat",
+        epilog=examples("fadeout campaign repeat results.zip --out again/"),
+    )(reports_errors(repeat))
     app.add_typer(group)
 
 
@@ -167,3 +179,45 @@ def export(
     campaign = Campaign.open(folder)
     path = campaign.export(file or folder / "frame.parquet")
     out().print(f"{len(campaign.frame()):,} runs: {path}", markup=False, highlight=False)
+
+
+def archive(
+    folder: Folder,
+    file: Annotated[
+        Path | None, typer.Argument(help="File, .zip. Default: FOLDER with .zip behind.")
+    ] = None,
+    author: Annotated[str, typer.Option(help="Whom to cite.")] = "",
+) -> None:
+    """Write one file with scenarios, results, versions, checksums and a citation.
+
+    Who has it can run it again and see whether every run comes out the same.
+    """
+    from fadeout.campaign.archive import archive as write
+
+    file = file or folder.with_name(f"{folder.name}.zip")
+    path = write(Campaign.open(folder), file, author=author)
+    out().print(f"archive: {path}", markup=False, highlight=False)
+
+
+def repeat(
+    file: Annotated[Path, typer.Argument(help="File of fadeout campaign archive.")],
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder. Default: out/ and the file's name.")
+    ] = None,
+    jobs: Jobs = None,
+    cluster: ClusterFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run the campaign of an archive, and compare every run with the archive's."""
+    from fadeout.campaign.archive import repeat as run_again
+
+    folder = folder or Path("out") / file.stem
+    with count_progress(f"repeat {file.stem}", quiet=quiet) as progress:
+        executor = cluster_of(cluster, jobs)
+        found = run_again(file, folder, jobs=jobs, executor=executor, progress=progress)
+    out().print(f"{found.same:,} runs came out the same", markup=False, highlight=False)
+    if not found.is_same:
+        raise ResultError(
+            f"{found.different:,} runs came out differently, and {found.missing:,} not at all: "
+            f"{folder}"
+        )
