@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fadeout import _native, _toml, congestion
+from fadeout._native import ScenarioError
 from fadeout._run import ScenarioText
 from fadeout.campaign.axes import Value, Values
 from fadeout.campaign.metrics import source_digest
-from fadeout.campaign.mistakes import mistake
+from fadeout.campaign.mistakes import mistake, placed
 from fadeout.campaign.spec import SCENARIO, Control, Spec
 
 
@@ -56,7 +57,10 @@ class Planner:
         self._files: dict[tuple[str, int, int], str] = {}
         self._named: dict[tuple[str | None, str], None] = {}
         self._used: set[str] = set()
-        self.points = list(self._points(spec))
+        try:
+            self.points = list(self._points(spec))
+        except ScenarioError as error:
+            raise placed(error, spec.source) from None
         for name in sorted(set(self._controls) - self._used):
             warnings.warn(f"no point uses the congestion control '{name}'", stacklevel=2)
 

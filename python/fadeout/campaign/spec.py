@@ -14,7 +14,7 @@ from fadeout._quantities import seconds
 from fadeout._run import ScenarioText, Source, read_source
 from fadeout.campaign.axes import METHODS, Axes, Sample, Value, check_distribution, parse_values
 from fadeout.campaign.metrics import Metric, read_metrics
-from fadeout.campaign.mistakes import mistake
+from fadeout.campaign.mistakes import mistake, placed
 from fadeout.campaign.seeds import Seeds, read_seeds
 from fadeout.results import table_docs
 
@@ -88,9 +88,7 @@ def read_file(path: str | PathLike[str]) -> Spec:
     try:
         return read(document, base=path.parent, source=path)
     except ScenarioError as error:
-        if error.errors:
-            raise
-        raise ScenarioError(f"{path}: {error}") from None
+        raise placed(error, path) from None
 
 
 def _nearest(key: str) -> str | None:
