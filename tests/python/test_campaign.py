@@ -96,6 +96,25 @@ def test_the_source_of_a_congestion_control_is_part_of_the_name(tmp_path: Path):
     assert found[0] != found[1]
 
 
+def test_a_class_whose_file_changed_is_loaded_anew(lossy: Path, tmp_path: Path):
+    control = tmp_path / "mine.py"
+    found = []
+    for step in (0.01, 1.0):
+        control.write_text(
+            "class Mine:\n"
+            f"    def on_ack(self, window, ack):\n        window.cwnd += {step}\n"
+            "    def on_congestion(self, window, event):\n        window.ssthresh = 2\n"
+        )
+        campaign = sweep(
+            lossy,
+            out=tmp_path / "c",
+            set={"flow.congestion-control": "mine"},
+            congestion_controls={"mine": f"{control}:Mine"},
+        )
+        found.append(campaign.frame()["fingerprint"][0])
+    assert found[0] != found[1]
+
+
 # --- points ---------------------------------------------------------------------------------
 
 

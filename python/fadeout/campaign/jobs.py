@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from fadeout import _native, _toml, congestion
 from fadeout._native import ScenarioError
+from fadeout._own import load_classes
 from fadeout._run import ScenarioText
 from fadeout.campaign.axes import Value, Values
-from fadeout.campaign.metrics import source_digest
+from fadeout.campaign.metrics import file_digest, source_digest
 from fadeout.campaign.mistakes import mistake, placed
 from fadeout.campaign.spec import SCENARIO, Control, Spec
 
@@ -52,7 +53,8 @@ class Planner:
         self._scenarios = spec.scenarios
         self._makers = congestion.makers(load_controls(spec.controls))
         self._controls = {
-            name: source_digest(cls) for name, cls in load_controls(spec.controls).items()
+            name: file_digest(what) if isinstance(what, str) else source_digest(what)
+            for name, what in spec.controls.items()
         }
         self._files: dict[tuple[str, int, int], str] = {}
         self._named: dict[tuple[str | None, str], None] = {}
@@ -147,8 +149,6 @@ def override_texts(*given: Mapping[str, Value]) -> tuple[str, ...]:
 
 def load_controls(controls: Mapping[str, Control]) -> dict[str, Any]:
     """The classes of the user's own congestion controls."""
-    from fadeout.cli.congestion import load_classes
-
     classes: dict[str, Any] = {}
     for name, what in controls.items():
         classes |= load_classes([f"{name}={what}"]) if isinstance(what, str) else {name: what}

@@ -10,6 +10,7 @@ from typing import Any
 
 from fadeout import _names
 from fadeout._native import ScenarioError
+from fadeout._own import load_classes
 from fadeout._quantities import seconds
 from fadeout._run import ScenarioText, Source, read_source
 from fadeout.campaign.axes import METHODS, Axes, Sample, Value, check_distribution, parse_values
@@ -231,8 +232,6 @@ def _no_key_twice(axes: Axes) -> None:
 
 
 def _controls(table: Mapping[str, Any], base: Path) -> dict[str, Control]:
-    from fadeout.cli.congestion import load_classes
-
     controls: dict[str, Control] = {}
     for name, what in table.items():
         if isinstance(what, str):
