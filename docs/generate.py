@@ -33,7 +33,8 @@ def write_all(folder: Path) -> None:
         "tables": tables_page(),
         "catalog": catalog_page(catalog["kinds"]),
     }
-    pages["validation"] = validation_page(folder)
+    rows = linux.compare_all()
+    pages |= {"headline": headline(rows), "validation": validation_page(rows, folder)}
     pages |= {"limits": gather.limits(), "gallery": gather.gallery(folder), "api": gather.api()}
     for name, text in pages.items():
         path = folder / f"{name}.md"
@@ -93,11 +94,9 @@ def catalog_page(kinds: list[dict[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def validation_page(folder: Path) -> str:
+def validation_page(rows: list[linux.Row], folder: Path) -> str:
     """Our runs beside the kernel's, from simulations made for this page."""
-    rows = linux.compare_all()
     parts = [
-        headline(rows),
         "## Every row",
         markdown(list(linux.COLUMNS), [row.cells() for row in rows]),
     ]
@@ -131,7 +130,7 @@ def headline(rows: list[linux.Row]) -> str:
     readme = (gather.ROOT / "README.md").read_text(encoding="utf-8")
     if text not in " ".join(readme.split()):
         raise ValueError(f"the README's row on Linux should say: {text}")
-    return f"## In a line\n\n{text}."
+    return f"**{text}.**\n"
 
 
 def is_shared(entries: list[dict[str, Any]]) -> bool:

@@ -329,7 +329,10 @@ fn simulate(
 
 /// Writes what a run left in memory to the folder `out`, and returns its path.
 #[pyfunction]
-#[pyo3(signature = (out, *, force, manifest, summary, tables, captures))]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 hands over what it took from Python"
+)]
 pub(crate) fn save(
     py: Python<'_>,
     out: PathBuf,
