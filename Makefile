@@ -142,6 +142,10 @@ bench-accept: bench-tools ## Make the instruction counts of now the accepted one
 docs: build $(VENV)/.tools check-docs ## Build the documentation
 	@echo "documentation: docs/_build/html/index.html"
 
+.PHONY: notebooks
+notebooks: $(BIN)/python ## Make the notebooks of the tutorial anew
+	$(BIN)/python docs/notebooks.py
+
 .PHONY: study-docs
 study-docs: build ## Run the studies and put their reports and figures into the docs
 	$(call say,study of blockage)

@@ -2,14 +2,13 @@
 
 import json
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-import fadeout
+import gather
 from fadeout import _native
 from fadeout.results import table_docs
 from fadeout.validate import linux
-
-ROOT = Path(__file__).resolve().parent.parent
 
 DRAWN = (
     "clean_20m_cubic",
@@ -35,9 +34,7 @@ def write_all(folder: Path) -> None:
         "catalog": catalog_page(catalog["kinds"]),
     }
     pages["validation"] = validation_page(folder)
-    fadeout.run(ROOT / "scenarios" / "mmwave-walk.toml").plot.save(
-        folder / "mmwave-walk", ["sinr", "overview", "delay"]
-    )
+    pages |= {"limits": gather.limits(), "gallery": gather.gallery(folder), "api": gather.api()}
     for name, text in pages.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -100,6 +97,7 @@ def validation_page(folder: Path) -> str:
     """Our runs beside the kernel's, from simulations made for this page."""
     rows = linux.compare_all()
     parts = [
+        headline(rows),
         "## Every row",
         markdown(list(linux.COLUMNS), [row.cells() for row in rows]),
     ]
@@ -116,6 +114,24 @@ def validation_page(folder: Path) -> str:
         parts.append(f"![{path.stem}](generated/validation/{path.name}){{width=560px}}")
         parts.append(f"*{path.stem}*")
     return "\n\n".join(parts) + "\n"
+
+
+def headline(rows: list[linux.Row]) -> str:
+    """What the table below comes to; the README says the same, or the build fails."""
+    whole = sum(not row.misses() for row in rows)
+    shares = {
+        q.key: median(abs(row.error(q.key)) for row in rows if q in row.compared())
+        for q in linux.QUANTITIES
+    }
+    text = (
+        f"{whole} of {len(rows)} rows are within all tolerances; median error of the received "
+        f"rate {shares['received_mbps']:.1%}, of the smoothed round-trip time "
+        f"{shares['mean_srtt_ms']:.1%}"
+    )
+    readme = (gather.ROOT / "README.md").read_text(encoding="utf-8")
+    if text not in " ".join(readme.split()):
+        raise ValueError(f"the README's row on Linux should say: {text}")
+    return f"## In a line\n\n{text}."
 
 
 def is_shared(entries: list[dict[str, Any]]) -> bool:

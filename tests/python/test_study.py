@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import fadeout
 from fadeout.cli import app
-from fadeout.cli.study import says_progress
+from fadeout.cli.progress import count_progress
 from fadeout.results import Results
 from fadeout.studies.blockage import STUDY
 from fadeout.studies.blockage.paper import PUBLISHED
@@ -473,13 +473,13 @@ def test_a_killed_study_keeps_its_finished_runs(tmp_path: Path):
 
 
 def test_without_a_terminal_a_study_says_how_far_it_is(capsys: pytest.CaptureFixture[str]):
-    with says_progress("study x", quiet=False) as progress:
+    with count_progress("study x", quiet=False) as progress:
         for done in range(201):
             progress(done, 200)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 11
     assert lines[0].startswith("study x: 0 of 200 runs")
     assert lines[-1].startswith("study x: 200 of 200 runs")
-    with says_progress("study x", quiet=True) as progress:
+    with count_progress("study x", quiet=True) as progress:
         progress(1, 2)
     assert capsys.readouterr().err == ""

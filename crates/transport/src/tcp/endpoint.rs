@@ -15,7 +15,9 @@ use super::sender::{Sender, SenderStatistics, Step, TimerOutcome};
 use crate::congestion::{Congestion, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
 use early::Early;
-use fadeout_core::{Bytes, Ecn, Flags, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time};
+use fadeout_core::{
+    Bytes, Ecn, Flags, FlowEnd, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time,
+};
 use handshake::Offer;
 
 /// Connection states.
@@ -126,6 +128,13 @@ impl TcpEndpoint {
             is_crossed: false,
             accurate: config.accurate_ecn.map(Accurate::new).map(Box::new),
         }
+    }
+
+    /// Says which end of its flow this is; the one that sends the data unless said.
+    #[must_use]
+    pub fn at(mut self, end: FlowEnd) -> TcpEndpoint {
+        self.sender.set_end(end);
+        self
     }
 
     /// Takes a command of the application.

@@ -110,6 +110,7 @@ impl TcpEndpoint {
         probe.retransmit(RetransmitRow {
             time_s: now,
             flow: self.flow,
+            end: self.sender.end(),
             offset_bytes: 0,
             payload_bytes: 0,
             cause: RetransmitCause::Syn,
@@ -200,7 +201,7 @@ impl TcpEndpoint {
         }
         self.take_offer(segment);
         self.establish(now, segment, out, probe);
-        if probe.wants_congestion(now, self.flow) {
+        if self.sender.wants_row(now, probe) {
             probe.congestion(self.sender.congestion_row(now));
         }
         if self.early.is_on {
@@ -342,6 +343,7 @@ impl TcpEndpoint {
         probe.flow_event(FlowEventRow {
             time_s: now,
             flow: self.flow,
+            end: self.sender.end(),
             event: "established",
             cwnd_segments: self.sender.window().cwnd,
             ssthresh_segments: self.sender.window().ssthresh,

@@ -184,7 +184,7 @@ impl Sender {
             self.board.packets_out() > 512 || self.board.counts_agree(),
             "the scoreboard's counts equal its tags"
         );
-        if cx.probe.wants_congestion(cx.now, self.flow) {
+        if self.wants_row(cx.now, cx.probe) {
             let row = self.congestion_row(cx.now);
             cx.probe.congestion(row);
         }

@@ -39,7 +39,9 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::timer::TimerClock;
 use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
-use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time};
+use fadeout_core::{
+    CongestionRow, FlowEnd, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time,
+};
 use std::collections::VecDeque;
 
 /// What every step of the sender is given.
@@ -97,6 +99,8 @@ pub struct SenderStatistics {
 pub(super) struct Sender {
     config: TcpConfig,
     flow: FlowId,
+    /// Which end of it this is, for the record.
+    end: FlowEnd,
     congestion: Congestion,
     window: Window,
     board: Scoreboard,
@@ -177,6 +181,7 @@ impl Sender {
         Sender {
             config: config.clone(),
             flow,
+            end: FlowEnd::default(),
             congestion,
             window,
             board: Scoreboard::default(),
@@ -521,6 +526,22 @@ impl Sender {
         }
     }
 
+    /// Says which end of its flow this is.
+    pub(super) fn set_end(&mut self, end: FlowEnd) {
+        self.end = end;
+    }
+
+    /// Which end of its flow this is.
+    pub(super) fn end(&self) -> FlowEnd {
+        self.end
+    }
+
+    /// Whether a row of the congestion table is due: it is of the flow's data sender alone.
+    #[inline]
+    pub(super) fn wants_row<P: Probe>(&self, now: Time, probe: &P) -> bool {
+        self.end == FlowEnd::Sender && probe.wants_congestion(now, self.flow)
+    }
+
     /// A row of the congestion table.
     pub(super) fn congestion_row(&self, now: Time) -> CongestionRow {
         let paces = self.is_pacing();
@@ -547,6 +568,7 @@ impl Sender {
         cx.probe.flow_event(FlowEventRow {
             time_s: cx.now,
             flow: self.flow,
+            end: self.end,
             event,
             cwnd_segments: self.window.cwnd,
             ssthresh_segments: self.window.ssthresh,

@@ -44,6 +44,7 @@ impl Sender {
         cx.probe.timeout(TimeoutRow {
             time_s: cx.now,
             flow: self.flow,
+            end: self.end,
             rto_s: self.rtt.rto(),
             backoff: self.rtt.backoff() + 1,
             cwnd_segments: self.window.cwnd,
@@ -58,7 +59,7 @@ impl Sender {
         self.rtt.back_off();
         let wait = left.map_or(self.rtt.rto(), |left| left.min(self.rtt.rto()));
         self.arm_after(TimerKind::Rto, cx.now, wait);
-        if cx.probe.wants_congestion(cx.now, self.flow) {
+        if self.wants_row(cx.now, cx.probe) {
             let row = self.congestion_row(cx.now);
             cx.probe.congestion(row);
         }

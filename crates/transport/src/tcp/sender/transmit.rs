@@ -56,6 +56,8 @@ pub(super) enum Place {
 const UNPACED_SEGMENTS: u64 = 10;
 /// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
 const LARGEST_BURST: u64 = 65_536;
+/// The ACK that a small burst waits for is due within this.
+const SOON: Span = Span::from_millis(1);
 /// Room that the kernel leaves for headers in such a piece (`MAX_TCP_HEADER` and one byte).
 const BURST_HEADERS: u64 = 321;
 
@@ -280,7 +282,7 @@ impl Sender {
         }
         let srtt = self.rtt.srtt();
         let wait = (head.sent_at + srtt).since(now);
-        if wait > (srtt / 2).min(Span::from_millis(1)) {
+        if wait > SOON.min(srtt / 2) {
             return None;
         }
         let piece = rest_of_piece.min(unsent);
@@ -313,6 +315,10 @@ impl Sender {
                 (true, true) => Place::End,
             };
             self.send_new_segment(cx, payload, place);
+            if n > 1 {
+                let newest = self.board.end() - 1;
+                self.board.get_mut(newest).tags.set(Tags::JOINED);
+            }
             wire += u64::from(payload);
         }
         self.pace(cx.now, wire);
@@ -441,6 +447,7 @@ impl Sender {
             (_, LossRecovery::Rack) => RetransmitCause::Rack,
             _ => RetransmitCause::FastRetransmit,
         };
+        let burst = self.burst_segments();
         let mut number = self.retransmit_hint.max(self.board.first());
         let mut rearm = false;
         while number < self.board.end() {
@@ -449,8 +456,8 @@ impl Sender {
                 break;
             }
             self.retransmit_hint = number;
-            let is_full = self.in_flight() >= self.window.cwnd as u32;
-            if is_full && !self.is_unconditional(number)
+            let room = (self.window.cwnd as u32).saturating_sub(self.in_flight());
+            if room == 0 && !self.is_unconditional(number)
                 || self.board.retrans_out >= self.board.lost_out
             {
                 break;
@@ -460,21 +467,64 @@ impl Sender {
                 number += 1;
                 continue;
             }
-            self.board.mark_retransmitted(number);
-            if !self.resend(cx, number, cause) {
-                self.board.clear_retransmitted(number);
+            let count = self.resend_piece(cx, number, room.clamp(1, burst), cause);
+            if count == 0 {
                 break;
             }
             if self.in_reduction() {
-                self.recovery.on_sent(1);
+                self.recovery.on_sent(count);
             }
             rearm |= number == self.board.first()
                 && self.pending() != Some(TimerKind::Reordering)
                 && !(self.state == RecoveryState::Recovery && self.classic.is_timer_settled);
-            number += 1;
+            number += u64::from(count);
         }
         if rearm {
             self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
+        }
+    }
+
+    /// Retransmits what is lost of the piece from segment `number` on, up to `limit` segments;
+    /// returns how many. The last of several carries PSH, as that of new ones does.
+    fn resend_piece<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        limit: u32,
+        cause: RetransmitCause,
+    ) -> u32 {
+        let mut end = number + 1;
+        while end < self.board.end().min(number + u64::from(limit)) {
+            let tags = self.board.get(end).tags;
+            let is_lost = tags.has(Tags::LOST) && !tags.has(Tags::RETRANSMITTED);
+            if !tags.has(Tags::JOINED) || !is_lost || tags.has(Tags::SACKED) {
+                break;
+            }
+            end += 1;
+        }
+        let mut wire = 0;
+        for each in number..end {
+            self.board.mark_retransmitted(each);
+            let ends_burst = end - number > 1 && each + 1 == end;
+            if !self.put_again(cx, each, cause, ends_burst) {
+                self.board.clear_retransmitted(each);
+                end = each;
+                break;
+            }
+            wire += u64::from(self.board.get(each).len);
+        }
+        if end > number {
+            self.separate(number, end);
+            self.pace(cx.now, wire);
+        }
+        (end - number) as u32
+    }
+
+    /// Segments `first..end` are a piece of their own from now on.
+    fn separate(&mut self, first: u64, end: u64) {
+        self.board.get_mut(first).tags.clear(Tags::JOINED);
+        if end < self.board.end() {
+            self.board.get_mut(end).tags.clear(Tags::JOINED);
         }
     }
 
@@ -517,13 +567,28 @@ impl Sender {
         }
     }
 
-    /// Puts segment `number` on the wire again. Returns false when the peer's window has closed
-    /// over it.
+    /// Puts segment `number` on the wire again, alone. Returns false when the peer's window has
+    /// closed over it.
     pub(super) fn resend<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
         number: u64,
         cause: RetransmitCause,
+    ) -> bool {
+        let is_sent = self.put_again(cx, number, cause, false);
+        if is_sent {
+            self.separate(number, number + 1);
+            self.pace(cx.now, u64::from(self.board.get(number).len));
+        }
+        is_sent
+    }
+
+    fn put_again<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        cause: RetransmitCause,
+        ends_burst: bool,
     ) -> bool {
         let in_flight = self.in_flight();
         let window_end = self.window_end();
@@ -546,14 +611,14 @@ impl Sender {
         cx.probe.retransmit(RetransmitRow {
             time_s: cx.now,
             flow: self.flow,
+            end: self.end,
             offset_bytes: sent.seq.saturating_sub(1),
             payload_bytes: sent.len - u32::from(sent.tags.has(Tags::FIN)),
             cause,
             attempt: u32::from(sent.retries),
         });
-        self.pace(cx.now, u64::from(sent.len));
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        let pushes = sent.tags.has(Tags::PUSHED);
+        let pushes = ends_burst || sent.tags.has(Tags::PUSHED);
         self.emit(cx, &sent, Flags::default(), pushes, Ecn::NotEct);
         true
     }
