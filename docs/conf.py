@@ -30,6 +30,7 @@ myst_heading_anchors = 3
 # Those below generated/ are included by other pages.
 exclude_patterns = [
     "_build",
+    "generated/headline.md",
     "generated/limits.md",
     "generated/validation.md",
     "studies/results",
@@ -37,7 +38,7 @@ exclude_patterns = [
 # Docstrings set names in single backticks.
 default_role = "code"
 autodoc_typehints_format = "short"
-python_maximum_signature_line_length = 80
+python_maximum_signature_line_length = 130
 autodoc_member_order = "bysource"
 napoleon_custom_sections = ["Standard"]
 html_theme = "furo"
