@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from conftest import SCENARIO
 from fadeout import Campaign, ScenarioError
 from fadeout.campaign import cluster as cluster_module
 from fadeout.campaign.cluster import Cluster, read_cluster
+from fadeout.campaign.tune import tune
 
 LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
 
@@ -103,3 +106,45 @@ def test_another_machine_is_reached_by_tls_only(document: dict[str, Any], tmp_pa
     cluster = Cluster("address", options={"address": "tcp://10.0.0.1:8786"})
     with pytest.raises(ScenarioError, match="without TLS"):
         Campaign(document, out=tmp_path / "c").run(executor=cluster)
+
+
+def test_a_batch_system_is_given_jobs_that_connect_by_tls(
+    document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    pytest.importorskip("dask_jobqueue")
+    # A batch system of one machine: it runs the script at once. The script is removed after this.
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "sbatch").write_text(
+        f'#!/bin/bash\ncp "$1" {tmp_path}/job.sh\n'
+        f"bash {tmp_path}/job.sh > {tmp_path}/job.log 2>&1 < /dev/null &\n"
+        'echo "Submitted batch job $!"\n'
+    )
+    (commands / "scancel").write_text('#!/bin/bash\nkill "$1"\n')
+    for command in commands.iterdir():
+        command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{commands}:{os.environ['PATH']}")
+    file = tmp_path / "cluster.toml"
+    file.write_text(
+        'kind = "slurm"\nmaximum-jobs = 1\ncores = 1\nmemory = "1 GB"\nwalltime = "00:05:00"\n'
+    )
+    # In a process of its own: dask-jobqueue leaves files open.
+    command = [sys.executable, "-m", "fadeout", "sweep", document["scenario"], "--seeds", "12"]
+    command += ["--out", "c", "--cluster", str(file), "--quiet"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert Campaign.open(tmp_path / "c").status().done == 12
+    assert "tls://" in (tmp_path / "job.sh").read_text()
+
+
+@pytest.mark.parametrize("module", ["distributed", "optuna"])
+def test_a_package_that_is_missing_is_named_in_one_line(
+    document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ScenarioError, match=r"pip install 'fadeout\[\w+\]'$"):
+        if module == "optuna":
+            over = {"link.access.delay": "1..5 ms"}
+            tune(document["scenario"], over, "goodput_mbps", out=tmp_path / "t")
+        else:
+            Campaign(document, out=tmp_path / "c").run(executor=Cluster())

@@ -130,7 +130,8 @@ class Cluster:
                 protocol="tls://",
                 security=distributed.Security.temporary(),
                 scheduler_options={"dashboard": False},
-                **self.options,
+                # Where the keys of this campaign lie while it runs; jobs read them there.
+                **{"shared_temp_directory": str(Path.cwd()), **self.options},
             )
             cluster.adapt(minimum=0, maximum_jobs=self.workers or 10)
         with cluster:
