@@ -229,7 +229,10 @@ fn a_scenario_in_which_nothing_can_pass_is_named() {
         fadeout_sim::advice(&parse(&text, ".".into(), &[]))
     };
     let flow = "[flow.f]\nfrom = \"x\"\nto = \"y\"\n";
-    assert_eq!(advice("10 Mbit/s", "10 packets", flow), Vec::<String>::new());
+    assert_eq!(
+        advice("10 Mbit/s", "10 packets", flow),
+        Vec::<String>::new()
+    );
     for (rate, limit, flow, said) in [
         ("10 Mbit/s", "10 packets", "", "no flow"),
         ("10 Mbit/s", "1 B", flow, "holds no full packet"),
