@@ -17,7 +17,7 @@ found comes back and is written here.
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -81,10 +81,26 @@ class Cluster:
     """Processes of this machine, or jobs of the batch system, at most."""
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._stack = ExitStack()
+        self._held: Any = None
+
     def drive(self, work: Work, tick: Callable[[], None]) -> None:
         """Run everything; the driver may be killed and started again."""
+        if self._held is not None:
+            _Driver(self._held, work, tick).run()
+            return
         with self._client() as client:
             _Driver(client, work, tick).run()
+
+    def __enter__(self) -> "Cluster":
+        """Start the workers now, for several calls of `drive`."""
+        self._held = self._stack.enter_context(self._client())
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._held = None
+        self._stack.close()
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
