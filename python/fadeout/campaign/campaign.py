@@ -426,9 +426,11 @@ def sweep(
 
 
 def build_name() -> str:
-    """Names the build, as far as it knows itself."""
+    """Names the build: another file of the compiled module is another build."""
     info = _native.build_info()
-    return " ".join(filter(None, (info["version"], info.get("commit"), info["profile"])))
+    about = Path(_native.__file__).stat()
+    file = f"{about.st_size}-{about.st_mtime_ns}"
+    return " ".join(filter(None, (info["version"], info.get("commit"), info["profile"], file)))
 
 
 @contextlib.contextmanager
