@@ -28,6 +28,8 @@ pub(crate) struct Sent {
     pub(crate) ecn: Ecn,
     /// It was sent before.
     pub(crate) is_repeated: bool,
+    /// The script cuts it out of a burst that goes on.
+    pub(crate) is_cut: bool,
     /// What it carries for Fast Open.
     pub(crate) cookie: Option<Cookie>,
 }
@@ -381,6 +383,7 @@ impl Host {
             segment: answer,
             ecn: Ecn::NotEct,
             is_repeated: false,
+            is_cut: false,
             cookie: None,
         });
     }
@@ -437,6 +440,7 @@ impl Host {
                 segment,
                 ecn: outgoing.ecn,
                 is_repeated,
+                is_cut: false,
                 cookie,
             });
         }

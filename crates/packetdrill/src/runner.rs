@@ -418,6 +418,10 @@ impl<'a> Runner<'a> {
             sent.segment.flags = Flags(sent.segment.flags.0 & !Flags::PSH.0) | next.segment.flags;
             self.host.wire.pop_front();
         }
+        let goes_on = |next: &Sent| {
+            next.at == sent.at && next.segment.len > 0 && next.segment.seq == sent.segment.end_seq()
+        };
+        sent.is_cut = self.host.wire.front().is_some_and(goes_on);
         Some(sent)
     }
 

@@ -1,6 +1,6 @@
 //! Both ends open at the same time, and their SYNs cross.
 //!
-//! Standard: RFC 9293 §3.5, figure 7.
+//! Standard: RFC 9293 §3.5.
 
 use super::{ConnectionState, TcpEndpoint};
 use crate::tcp::outbox::Outbox;

@@ -5,6 +5,7 @@
 
 use super::ack::AckFlags;
 use super::recovery::Repair;
+use super::transmit::Place;
 use super::{Sender, Step, TimerKind, TimerOutcome};
 use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::LossRecovery;
@@ -173,7 +174,7 @@ impl Sender {
             if is_small && self.board.is_empty() {
                 // Corked data waits no longer than this, and is pushed (Linux `tcp_write_wakeup`).
                 let payload = self.next_payload() as u32;
-                self.send_new_segment(cx, payload, true);
+                self.send_new_segment(cx, payload, Place::End);
             }
             self.transmit(cx);
             return TimerOutcome::Done;
@@ -188,7 +189,7 @@ impl Sender {
         }
         let room = self.window_end().saturating_sub(self.snd_nxt);
         if room > 0 {
-            self.send_new_segment(cx, room as u32, true);
+            self.send_new_segment(cx, room as u32, Place::End);
             return TimerOutcome::Done;
         }
         self.persist_backoff += 1;

@@ -43,6 +43,15 @@ pub(super) struct Pieces {
     is_pushed: bool,
 }
 
+/// Where a segment is in what leaves together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Alone,
+    Within,
+    /// At the end, which has PSH.
+    End,
+}
+
 /// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
 const UNPACED_SEGMENTS: u64 = 10;
 /// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
@@ -300,8 +309,12 @@ impl Sender {
             if n > 1 && self.holds_small_segment() {
                 return n - 1;
             }
-            let ends_burst = self.config.tso_bursts && count > 1 && n == count;
-            self.send_new_segment(cx, payload, ends_burst);
+            let place = match (self.config.tso_bursts && count > 1, n == count) {
+                (false, _) => Place::Alone,
+                (true, false) => Place::Within,
+                (true, true) => Place::End,
+            };
+            self.send_new_segment(cx, payload, place);
             if n > 1 {
                 let newest = self.board.end() - 1;
                 self.board.get_mut(newest).tags.set(Tags::JOINED);
@@ -333,7 +346,7 @@ impl Sender {
         &mut self,
         cx: &mut Step<'_, P>,
         payload: u32,
-        ends_burst: bool,
+        place: Place,
     ) {
         let in_flight = self.in_flight();
         if in_flight == 0 {
@@ -371,8 +384,9 @@ impl Sender {
         }
         // A FIN alone pushes nothing.
         let ends_data = ends_record || (self.unsent() == 0 && !self.has_more);
-        let is_pushed = self.ends_pushed_piece() || ends_data;
-        let pushes = payload > 0 && (ends_burst || is_pushed);
+        // A piece that ends within a burst was filled up from the next: the burst carries its PSH.
+        let is_pushed = self.ends_pushed_piece() && place != Place::Within || ends_data;
+        let pushes = payload > 0 && (place == Place::End || is_pushed);
         if ends_data {
             self.pushed_end = self.snd_nxt;
         }
@@ -402,7 +416,7 @@ impl Sender {
         let may_send = self.has_sendable_new_data();
         if may_send {
             let payload = self.next_payload() as u32;
-            self.send_new_segment(cx, payload, false);
+            self.send_new_segment(cx, payload, Place::Alone);
         }
         may_send
     }
