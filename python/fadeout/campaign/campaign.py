@@ -57,7 +57,7 @@ class Finished:
 
 
 class Campaign(Found):
-    """Runs of many points over many seeds in a folder; what is there is not done again.
+    """Runs of many points over many seeds in a folder; what is there is not done again::
 
         campaign = fadeout.Campaign("campaign.toml", out="c/")
         campaign.run()                      # goes on where it was stopped or killed
@@ -397,7 +397,7 @@ def sweep(
     may_be_large: bool = False,
     **more: Any,  # noqa: ANN401 - keys of a campaign's file
 ) -> Campaign:
-    """Run a scenario over a grid of values and seeds, and return the campaign.
+    """Run a scenario over a grid of values and seeds, and return the campaign::
 
         campaign = fadeout.sweep(
             "scenario.toml",

@@ -15,6 +15,7 @@ need the same build of fadeout and the files that scenarios name; they write not
 found comes back and is written here.
 """
 
+import signal
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -137,10 +138,14 @@ class Cluster:
                 **self.options,
             )
         else:
+            # Its import takes these signals for itself; Ctrl-C is to remain what it is.
+            handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
             try:
                 import dask_jobqueue
             except ImportError:
                 raise _missing("dask-jobqueue") from None
+            for each, handler in handlers.items():
+                signal.signal(each, handler)
             cls = getattr(dask_jobqueue, QUEUES[self.kind])
             cluster = cls(
                 protocol="tls://",
