@@ -116,7 +116,7 @@ pub struct LargeScale {
     pub path_loss_db: f64,
     /// Shadowing; negative where the place is better than the median.
     pub shadowing_db: f64,
-    /// What the other condition adds while LOS softly passes into NLOS or back.
+    /// The gain that the other condition adds while LOS softly passes into NLOS or back, dB.
     pub transition_db: f64,
     /// Oxygen, rain and walls.
     pub absorption_db: f64,
@@ -550,7 +550,7 @@ impl LinkChannel {
             .sum()
     }
 
-    /// What stale beams lose against fresh ones.
+    /// The gain that stale beams have lost against fresh ones, dB.
     fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
         let (base, ue) = self.antenna_gains(at, ends, earlier);
         let config = &self.shared.config;

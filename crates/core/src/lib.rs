@@ -7,6 +7,7 @@
 //! arguments; it owns no clock and does no I/O.
 
 pub mod aqm;
+pub mod data;
 mod distribution;
 mod event_queue;
 mod fingerprint;
@@ -33,7 +34,7 @@ pub use distribution::{Distribution, DistributionKind};
 pub use event_queue::EventQueue;
 pub use fingerprint::Fingerprint;
 pub use geometry::{Kinematics, Motion, Point, Vector};
-pub use ids::{BearerId, CellId, EndpointId, FlowId, LinkId, NodeId, RouteId, UeId};
+pub use ids::{CellId, DrbId, EndpointId, FlowId, LinkId, NodeId, RouteId, UeId};
 pub use link_info::LinkInfo;
 pub use mac_pdu::{MacPdu, PacketBytes, Reception, SchedulingRequest};
 pub use packet::{Ecn, Packet};

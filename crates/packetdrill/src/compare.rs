@@ -98,17 +98,15 @@ pub(crate) fn difference(
 }
 
 /// The flags of the segment as the script could see them. Linux sets PSH on whatever segmentation
-/// offload takes apart, so on several segments in one it is a matter of course, and on the last
-/// of a burst a matter of where bursts end; only at the end of the data does it mean something.
+/// offload takes apart. Whether segments that go again do so together is a matter of how they were cut
+/// when they first left, which the endpoint does not remember; and several that the script cuts out of
+/// a burst that goes on have no end of their own.
 fn as_offloaded(spec: &PacketSpec, sent: &Sent, host: &Host) -> Flags {
-    let mss = host
-        .connection
-        .as_ref()
-        .map_or(u32::MAX, |connection| connection.endpoint.info().snd_mss);
+    let connection = host.connection.as_ref();
+    let mss = connection.map_or(u32::MAX, |one| one.endpoint.info().snd_mss);
     let flags = sent.segment.flags;
-    let is_several = sent.segment.len > mss;
-    let is_forced = sent.segment.len > 0 && !sent.ends_data && flags.has(Flags::PSH);
-    if is_several || is_forced {
+    let has_no_end = sent.is_cut && !flags.has(Flags::PSH);
+    if (sent.is_repeated || has_no_end) && sent.segment.len > mss {
         let rest = Flags(flags.0 & !Flags::PSH.0);
         return rest | Flags(spec.flags.0 & Flags::PSH.0);
     }

@@ -79,7 +79,7 @@ impl Default for Array {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of an array.
+    /// The parameters of an array that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ArrayParameters {
         /// Elements above each other.

@@ -11,7 +11,7 @@ use fadeout_core::math::to_db;
 use fadeout_core::registry::{Entry, Registered, Settings, number};
 
 fadeout_core::parameters! {
-    /// What is known of a beam.
+    /// A beam: its width and its gain.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BeamParameters {
         /// Half-power beamwidth in azimuth.

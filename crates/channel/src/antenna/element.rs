@@ -136,7 +136,7 @@ impl Default for LteSector {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of a sector antenna.
+    /// The parameters of a sector antenna that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct SectorParameters {
         /// Where it looks: counter-clockwise from east. Of an array, where its broadside looks.

@@ -75,7 +75,7 @@ impl Ends {
     }
 }
 
-/// What is known about a place before it is decided: the probabilities of the three states.
+/// The probabilities of the three states of a place, before one is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateProbabilities {
     /// Of LOS.
@@ -91,7 +91,7 @@ impl StateProbabilities {
     }
 }
 
-/// What the rest of the channel asks of a path-loss model.
+/// A path-loss model: loss, state probabilities, and the spread of the shadowing.
 pub trait Model {
     /// Median loss in dB, without shadowing. Ends that are closer than the model's shortest
     /// distance get the loss at that distance (1 m where the source names none).

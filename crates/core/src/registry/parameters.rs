@@ -100,7 +100,7 @@ macro_rules! parameters {
                 $crate::registry::with_defaults(Self::PARAMETERS, defaults)
             }
 
-            /// What was given, and the entry's defaults for the rest.
+            /// The values given, and the entry's defaults for the rest.
             $vis fn read(settings: &$crate::registry::Settings<'_>) -> Self {
                 $name {
                     $( $field: $crate::parameters!(

@@ -69,7 +69,7 @@ table! {
         noise_figure: Decibel = NOISE_FIGURE, Default("\"5 dB\"");
         /// Antenna of the base station.
         antenna: Named = ANTENNA, FirstOfKind;
-        /// What happens to the signal between the cell and its UEs.
+        /// The channel between the cell and its UEs.
         channel: Channel = Shape::Table(Channel::KEYS), Required;
         /// Which UE the downlink serves next.
         mac_scheduler: Named = MAC_SCHEDULER, FirstOfKind;
@@ -79,7 +79,7 @@ table! {
 }
 
 table! {
-    /// What happens to the signal between a cell and its UEs.
+    /// The channel between a cell and its UEs.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Channel {
         own {}
@@ -108,7 +108,7 @@ table! {
         sub_bands: u32 = Shape::Integer { min: 1, max: 64 }, Default("16");
         /// Speed of what moves around a UE; it makes the channel of a UE that stands still change.
         environment_speed: f64 = SPEED, Default("\"3 km/h\"");
-        /// What stands in the way at times; nothing without it.
+        /// A model of blockage by people and vehicles; nothing stands in the way without it.
         blockage: Option<Named> = Shape::Named { kind: "blockage-model", tag: "model" }, Optional;
         /// Antenna of the UEs on this carrier.
         ue_antenna: Named = ANTENNA, FirstOfKind;
@@ -248,7 +248,7 @@ pub struct Bearer<'a> {
 }
 
 impl Bearer<'_> {
-    /// What it is called: as its UE, or UE/NAME.
+    /// Its name: its UE's, or UE/NAME.
     pub fn name(&self) -> String {
         match self.drb {
             None => self.described.name.clone(),

@@ -16,9 +16,9 @@ use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
-use fadeout_radio::named;
 use fadeout_radio::pdcp::Pdcp;
 use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
+use fadeout_radio::technology;
 use fadeout_radio::wire::Form;
 use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
@@ -89,7 +89,7 @@ pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<Option<
     (0..scenario.ues.len() as u32).map(cell).collect()
 }
 
-/// What captures of the radio need to know.
+/// The names and numbers that captures of the radio need.
 pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
     let Some(radio) = radio.filter(|_| !scenario.probe.radio_capture.is_empty()) else {
         return RadioInfo::default();
@@ -153,12 +153,12 @@ pub(super) fn cell(described: &scenario::Cell) -> Result<CellConfig, BuildError>
 
 fn cell_config(described: &scenario::Cell) -> Result<CellConfig, String> {
     let Named { name, parameters } = &described.radio;
-    let carrier = named::Carrier {
+    let carrier = technology::Carrier {
         site: described.position,
         carrier: described.carrier,
         bandwidth: described.bandwidth,
     };
-    let radio = named::Radio::new(name, parameters);
+    let radio = technology::Radio::new(name, parameters);
     let radio = radio.ok_or_else(|| unknown("radio", &described.radio))?;
     let cell = radio.cell(&carrier)?;
     let scheduler = |given: &Named| {
@@ -182,7 +182,7 @@ fn generation(cell: &CellConfig) -> Generation {
     }
 }
 
-/// What bounds the rate of a bearer, whatever its channel.
+/// The bounds of the rate of a bearer, whatever its channel.
 pub(crate) struct Bounds {
     /// Peak rate of its cell.
     pub(crate) peak: Rate,

@@ -2,6 +2,7 @@
 //!
 //! Standard: RFC 9293.
 
+mod crossed;
 mod early;
 mod handshake;
 mod socket;
@@ -14,7 +15,9 @@ use super::sender::{Sender, SenderStatistics, Step, TimerOutcome};
 use crate::congestion::{Congestion, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
 use early::Early;
-use fadeout_core::{Bytes, Ecn, Flags, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time};
+use fadeout_core::{
+    Bytes, Ecn, Flags, FlowEnd, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time,
+};
 use handshake::Offer;
 
 /// Connection states.
@@ -84,6 +87,8 @@ pub struct TcpEndpoint {
     offer: Offer,
     has_offer: bool,
     early: Early,
+    /// Both ends opened, and the SYNs crossed.
+    is_crossed: bool,
     accurate: Option<Box<Accurate>>,
 }
 
@@ -122,8 +127,16 @@ impl TcpEndpoint {
             offer: Offer::default(),
             has_offer: false,
             early: Early::default(),
+            is_crossed: false,
             accurate: config.accurate_ecn.map(Accurate::new).map(Box::new),
         }
+    }
+
+    /// Says which end of its flow this is; the one that sends the data unless said.
+    #[must_use]
+    pub fn at(mut self, end: FlowEnd) -> TcpEndpoint {
+        self.sender.set_end(end);
+        self
     }
 
     /// Takes a command of the application.
@@ -452,6 +465,10 @@ impl TcpEndpoint {
             return;
         }
         if segment.flags.has(Flags::SYN) {
+            if self.completes_crossing(segment) {
+                self.on_crossed_answer(now, segment, out, probe);
+                return;
+            }
             // The peer did not hear the answer: say it again.
             if self.state == ConnectionState::SynReceived {
                 self.send_syn(now, out);
@@ -460,12 +477,13 @@ impl TcpEndpoint {
             }
             return;
         }
-        if !segment.flags.has(Flags::ACK) || segment.ack > self.sender.snd_nxt().max(1) {
+        if !segment.flags.has(Flags::ACK) || segment.ack > self.most_acknowledged() {
             return; // RFC 9293 section 3.10.7.4: what was never sent cannot be acknowledged
         }
         let was_early = self.early.is_on && self.state == ConnectionState::SynReceived;
         if self.syn_at != Time::NEVER && segment.ack >= 1 {
             self.establish(now, segment, out, probe);
+            self.resolve_crossing(now, segment, out, probe);
         }
         self.sender.on_ack(&mut Step { now, out, probe }, segment);
         let rtt = self.sender.rtt();
@@ -529,13 +547,17 @@ impl TcpEndpoint {
     /// Writes acknowledgment, window, timestamps and SACK into what leaves.
     fn stamp(&mut self, now: Time, out: &mut Outbox, from: usize) {
         for outgoing in &mut out.segments[from..] {
-            if !outgoing.segment.flags.has(Flags::SYN) {
+            let Segment { flags, .. } = outgoing.segment;
+            if flags.has(Flags::RST) && !flags.has(Flags::ACK) {
+                continue; // it answers for no connection
+            }
+            if !flags.has(Flags::SYN) {
                 self.receiver.stamp(now, &mut outgoing.segment);
                 if let Some(accurate) = &mut self.accurate {
                     let is_over = self.state == ConnectionState::TimeWait;
                     accurate.stamp(&mut outgoing.segment, &mut outgoing.ecn, is_over);
                 }
-            } else if outgoing.segment.flags.has(Flags::ACK) {
+            } else if flags.has(Flags::ACK) {
                 outgoing.segment.ts_echo = self.receiver.ts_recent();
             }
         }

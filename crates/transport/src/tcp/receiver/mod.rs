@@ -53,6 +53,8 @@ pub(super) struct Receiver {
     /// Unacknowledged data ends a burst or is less than a full segment, once or more often (Linux
     /// `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     pushes: u8,
+    /// The thinned ACKs that left before the segment under way was taken stand for its own too.
+    is_answered: bool,
     /// From when on an old segment without data is answered.
     answers_outdated_from: Time,
     resilience: ResilienceConfig,
@@ -93,6 +95,7 @@ impl Receiver {
             is_reading: true,
             unread: 0,
             pushes: 0,
+            is_answered: false,
             answers_outdated_from: Time::ZERO,
             resilience: config.resilience,
             freeze: freeze::Freeze::default(),
@@ -167,17 +170,24 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.fin_at = Some(end - 1);
         }
-        if self.has_timestamps && segment.len >= self.peer_mss {
-            self.window.measure_rtt(now, segment.ts_echo);
+        if self.has_timestamps {
+            let is_full = segment.len >= self.peer_mss;
+            self.window.measure_rtt(now, segment.ts_echo, is_full);
         }
+        let held = self.reassembly.buffered();
         let arrival = self.reassembly.insert(segment.seq, end);
-        self.policy.schedule();
+        // What lies below the last ACK is answered like an invalid segment, outside the count of
+        // quick ACKs.
+        let is_answered = std::mem::take(&mut self.is_answered);
+        if end >= self.acked_up_to && !is_answered {
+            self.policy.schedule();
+        }
         match arrival {
             Arrival::Duplicate => self
                 .policy
                 .enter_quick_mode(self.window.last(), self.peer_mss),
-            Arrival::HeldAlready => {}
-            _ => self.take_news(now, segment, arrival, rto),
+            Arrival::HeldAlready => self.measure_segments(segment),
+            _ => self.take_news(now, segment, arrival, rto, held),
         }
         let advanced = self.reassembly.next() - next;
         let fin = advanced > 0 && self.has_received_fin() && self.fin_at >= Some(next);
@@ -195,10 +205,33 @@ impl Receiver {
             Arrival::InOrder => Urgency::Normal,
         };
         let must = self.marks.is_ack_due() || (fin && !self.delays_fin(may_reply));
-        let ack_now = self.is_ack_due(now, urgency, bytes, srtt) || must;
+        let ack_now = (!is_answered && self.is_ack_due(now, urgency, bytes, srtt)) || must;
         Received {
             bytes,
             ack_now,
+            fin,
+        }
+    }
+
+    /// Takes payload or FIN of a SYN or its answer, which say nothing of the segments to come
+    /// (Linux `tcp_fastopen_add_skb`).
+    pub(super) fn on_early_segment(&mut self, now: Time, segment: &Segment) -> Received {
+        let next = self.reassembly.next();
+        let end = segment.end_seq();
+        if segment.flags.has(Flags::FIN) {
+            self.fin_at = Some(end - 1);
+        }
+        self.reassembly.insert(segment.seq, end);
+        let fin = self.has_received_fin();
+        let bytes = self.reassembly.next() - next - u64::from(fin);
+        if self.is_reading {
+            self.window.on_read(now, bytes, self.mss);
+        } else {
+            self.unread += bytes;
+        }
+        Received {
+            bytes,
+            ack_now: false,
             fin,
         }
     }
@@ -240,10 +273,14 @@ impl Receiver {
 
     /// New data: what it tells of the peer's segments and of the round-trip time, and the window
     /// that it lets grow (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`).
-    fn take_news(&mut self, now: Time, segment: &Segment, arrival: Arrival, rto: Span) {
+    /// `held` bytes were held out of order before; what a segment puts in order is still held when it
+    /// is decided whether the window grows.
+    fn take_news(&mut self, now: Time, segment: &Segment, arrival: Arrival, rto: Span, held: u64) {
         let is_in_order = arrival != Arrival::OutOfOrder;
-        if is_in_order && segment.len > 0 {
+        if segment.len > 0 {
             self.measure_segments(segment);
+        }
+        if is_in_order && segment.len > 0 {
             self.window.measure_round(now, self.reassembly.next());
             self.policy
                 .on_data(now, rto, self.window.last(), self.peer_mss);
@@ -256,7 +293,7 @@ impl Receiver {
             } else {
                 0
             };
-            let held = self.reassembly.buffered() + self.unread + own;
+            let held = held + self.unread + own;
             if self.window.grow(segment.len, self.mss, held) {
                 self.policy.on_window_growth();
             }
@@ -353,10 +390,12 @@ impl Receiver {
     /// because its mark differs, or for thinned ACKs.
     ///
     /// Standard: RFC 8257 §3.2.
-    pub(super) fn must_acknowledge_before(&self, segment: &Segment, ecn: Ecn) -> bool {
-        segment.len > 0
-            && (self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
-                || self.ends_compression(segment))
+    pub(super) fn must_acknowledge_before(&mut self, segment: &Segment, ecn: Ecn) -> bool {
+        if segment.len == 0 {
+            return false;
+        }
+        self.is_answered = self.ends_compression(segment);
+        self.is_answered || self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
     }
 
     /// Writes the acknowledgment fields into a segment that leaves now.

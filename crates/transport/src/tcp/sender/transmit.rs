@@ -32,10 +32,32 @@ impl Default for Pacer {
     }
 }
 
+/// The stream as the kernel cuts it while it is written. What is left of a piece is not held back.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pieces {
+    /// Where the piece ends that holds the next segment.
+    end: u64,
+    /// What was just written goes into it.
+    grows: bool,
+    /// Its end is pushed.
+    is_pushed: bool,
+}
+
+/// Where a segment is in what leaves together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Alone,
+    Within,
+    /// At the end, which has PSH.
+    End,
+}
+
 /// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
 const UNPACED_SEGMENTS: u64 = 10;
 /// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
 const LARGEST_BURST: u64 = 65_536;
+/// The ACK that a small burst waits for is due within this.
+const SOON: Span = Span::from_millis(1);
 /// Room that the kernel leaves for headers in such a piece (`MAX_TCP_HEADER` and one byte).
 const BURST_HEADERS: u64 = 321;
 
@@ -83,25 +105,50 @@ impl Sender {
     }
 
     /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
-    /// burst.
+    /// burst, or half of the largest window that the peer offered (Linux `tcp_xmit_size_goal`).
     fn piece(&self) -> u64 {
         let mss = u64::from(self.window.mss);
-        ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss
+        let largest = (LARGEST_BURST - BURST_HEADERS).min(self.max_window / 2);
+        (largest / mss).max(1) * mss
     }
 
-    /// Stream offset at which the piece that holds the next segment ends. A burst may cross it
-    /// (Linux `tcp_grow_skb`), but what is left of a piece is not held back.
-    fn piece_end(&self) -> u64 {
-        let piece = self.piece();
-        (self.snd_nxt - 1) / piece * piece + piece
+    /// The application writes more: where that still goes into the piece whose head is next to leave,
+    /// the piece grows as its head leaves.
+    pub(super) fn extend_piece(&mut self) {
+        self.pieces.grows = self.pieces.end.saturating_sub(self.snd_nxt) >= self.unsent();
     }
 
-    /// Whether what was just sent ends a piece with which more than half of the peer's largest window
-    /// went without a push (Linux `forced_push`).
-    fn must_push(&self) -> bool {
-        self.config.tso_bursts
-            && self.snd_nxt > self.pushed_end + self.max_window / 2
-            && (self.snd_nxt - 1).is_multiple_of(self.piece())
+    /// A full piece leaves while it is written, and what left makes room in it, until more than half of
+    /// the peer's largest window went without a push (Linux `forced_push`).
+    fn grow_piece(&mut self) {
+        let end = self.snd_nxt + self.piece();
+        if self.pieces.is_pushed || end > self.write_end {
+            return;
+        }
+        self.pieces.end = end;
+        if self.lacks_push(end) {
+            self.pieces.is_pushed = true;
+            self.pushed_end = end;
+        }
+    }
+
+    fn lacks_push(&self, end: u64) -> bool {
+        self.config.tso_bursts && end > self.pushed_end + self.max_window / 2
+    }
+
+    /// What was just sent may end a piece. Returns whether that piece is pushed.
+    fn ends_pushed_piece(&mut self) -> bool {
+        let pieces = self.pieces;
+        if self.snd_nxt < pieces.end {
+            return false;
+        }
+        self.pieces.end = self.snd_nxt + self.piece();
+        self.pieces.is_pushed = false;
+        if self.snd_nxt == pieces.end && self.lacks_push(pieces.end) {
+            self.pushed_end = pieces.end;
+            return true;
+        }
+        pieces.is_pushed
     }
 
     pub(in crate::tcp) fn has_new_data(&self) -> bool {
@@ -123,6 +170,9 @@ impl Sender {
         let paces = self.is_pacing();
         let mut sent = 0;
         let mut is_cwnd_limited = false;
+        if self.pieces.grows {
+            self.grow_piece();
+        }
         while self.has_new_data() {
             if paces && self.pacer.next_at > cx.now {
                 self.pacer.wake_at = self.pacer.next_at;
@@ -131,30 +181,31 @@ impl Sender {
             let cwnd = (self.window.cwnd as u32 + self.limited_transmit_allowance())
                 .saturating_sub(self.held_back_by_ncr());
             let in_flight = self.in_flight();
-            let room = match cwnd.saturating_sub(in_flight) {
-                0 if self.is_free_fin() => 1,
-                0 => break,
-                room => room,
-            };
-            if !self.has_sendable_new_data() {
+            let room = cwnd.saturating_sub(in_flight);
+            if room == 0 || !self.has_sendable_new_data() {
                 break;
             }
             if self.holds_small_segment() {
                 break;
             }
             let quota = room.min((cwnd / 2).max(1));
-            if self.defers(cx.now, room, burst) {
-                let congestion_room = u64::from(room) * u64::from(self.window.mss);
-                is_cwnd_limited = congestion_room < self.window_end() - self.snd_nxt;
+            if let Some(waits_for_window) = self.defers(cx.now, room, burst) {
+                is_cwnd_limited = waits_for_window;
                 break;
             }
             let count = self.send_burst(cx, quota.min(burst));
             sent += count;
+            if self.pieces.grows {
+                self.grow_piece();
+            }
             if count == 0 {
                 break;
             }
         }
         is_cwnd_limited |= self.in_flight() >= self.window.cwnd as u32;
+        if std::mem::take(&mut self.pieces.grows) {
+            self.pieces.end = self.snd_nxt + self.piece();
+        }
         if sent > 0 {
             if self.in_reduction() {
                 self.recovery.on_sent(sent);
@@ -179,16 +230,8 @@ impl Sender {
         }
     }
 
-    /// Whether the next segment is the one with the FIN, which leaves beyond the window.
-    fn is_free_fin(&self) -> bool {
-        self.config.free_fin
-            && self.fin_queued
-            && self.unsent() <= u64::from(self.window.mss)
-            && self.records.is_empty()
-    }
-
     /// Payload of the next segment.
-    fn next_payload(&self) -> u64 {
+    pub(super) fn next_payload(&self) -> u64 {
         let len = self.unsent().min(u64::from(self.window.mss));
         match self.records.front() {
             Some(end) => len.min(end.saturating_sub(self.snd_nxt)),
@@ -211,33 +254,43 @@ impl Sender {
     }
 
     /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
-    /// the ACK is near and the window will allow a larger one.
-    fn defers(&self, now: Time, quota: u32, burst: u32) -> bool {
+    /// the ACK is near and the window will allow a larger one. Returns whether it is the congestion
+    /// window that makes it wait.
+    fn defers(&self, now: Time, quota: u32, burst: u32) -> Option<bool> {
         let mss = u64::from(self.window.mss);
+        let unsent = self.unsent();
         if !self.config.tso_bursts
-            || self.unsent() <= mss
+            || unsent <= mss
             || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
             || now.since(self.last_sent_at) > Span::from_millis(1)
         {
-            return false;
+            return None;
         }
-        let Some(head) = self.board.head() else {
-            return false;
-        };
+        let head = self.board.head()?;
         let congestion_room = u64::from(quota) * mss;
         let receiver_room = self.window_end() - self.snd_nxt;
         let room = congestion_room.min(receiver_room);
         let window = self.snd_wnd.min(self.window.cwnd as u64 * mss);
         let enough = window / u64::from(self.config.burst_window_divisor.max(1));
-        let rest_of_piece = self.piece_end() - (self.snd_nxt - 1);
+        let rest_of_piece = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
+        let is_last_piece = rest_of_piece >= unsent;
         if room >= u64::from(burst) * mss
             || room >= enough
-            || room >= rest_of_piece.min(self.unsent())
+            || (!is_last_piece && room >= rest_of_piece)
         {
-            return false;
+            return None;
         }
-        // An ACK is due soon only if the head was sent more than half a round trip ago.
-        now.since(head.sent_at) >= self.rtt.srtt() / 2
+        let srtt = self.rtt.srtt();
+        let wait = (head.sent_at + srtt).since(now);
+        if wait > SOON.min(srtt / 2) {
+            return None;
+        }
+        let piece = rest_of_piece.min(unsent);
+        let gets_no_more = is_last_piece && (self.fin_queued || !self.records.is_empty());
+        if gets_no_more && room > piece {
+            return None;
+        }
+        Some(congestion_room < receiver_room && congestion_room <= piece)
     }
 
     /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
@@ -256,8 +309,16 @@ impl Sender {
             if n > 1 && self.holds_small_segment() {
                 return n - 1;
             }
-            let ends_burst = self.config.tso_bursts && count > 1 && n == count;
-            self.send_new_segment(cx, payload, ends_burst);
+            let place = match (self.config.tso_bursts && count > 1, n == count) {
+                (false, _) => Place::Alone,
+                (true, false) => Place::Within,
+                (true, true) => Place::End,
+            };
+            self.send_new_segment(cx, payload, place);
+            if n > 1 {
+                let newest = self.board.end() - 1;
+                self.board.get_mut(newest).tags.set(Tags::JOINED);
+            }
             wire += u64::from(payload);
         }
         self.pace(cx.now, wire);
@@ -280,12 +341,12 @@ impl Sender {
         }
     }
 
-    /// Sends one new segment of `payload` bytes, with PSH when it ends a burst or the data.
+    /// Sends one new segment of `payload` bytes, with PSH when it ends a burst, the data, or a wait for the window.
     pub(super) fn send_new_segment<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
         payload: u32,
-        ends_burst: bool,
+        place: Place,
     ) {
         let in_flight = self.in_flight();
         if in_flight == 0 {
@@ -322,10 +383,14 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let ends_data = ends_record || self.unsent() == 0 || self.must_push();
-        let pushes = payload > 0 && (ends_burst || ends_data);
-        if pushes && ends_data {
+        let ends_data = ends_record || (self.unsent() == 0 && !self.has_more);
+        // A piece that ends within a burst was filled up from the next: the burst carries its PSH.
+        let is_pushed = self.ends_pushed_piece() && place != Place::Within || ends_data;
+        let pushes = payload > 0 && (place == Place::End || is_pushed);
+        if ends_data {
             self.pushed_end = self.snd_nxt;
+        }
+        if pushes && is_pushed {
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
@@ -351,7 +416,7 @@ impl Sender {
         let may_send = self.has_sendable_new_data();
         if may_send {
             let payload = self.next_payload() as u32;
-            self.send_new_segment(cx, payload, false);
+            self.send_new_segment(cx, payload, Place::Alone);
         }
         may_send
     }
@@ -382,6 +447,7 @@ impl Sender {
             (_, LossRecovery::Rack) => RetransmitCause::Rack,
             _ => RetransmitCause::FastRetransmit,
         };
+        let burst = self.burst_segments();
         let mut number = self.retransmit_hint.max(self.board.first());
         let mut rearm = false;
         while number < self.board.end() {
@@ -390,8 +456,8 @@ impl Sender {
                 break;
             }
             self.retransmit_hint = number;
-            let is_full = self.in_flight() >= self.window.cwnd as u32;
-            if is_full && !self.is_unconditional(number)
+            let room = (self.window.cwnd as u32).saturating_sub(self.in_flight());
+            if room == 0 && !self.is_unconditional(number)
                 || self.board.retrans_out >= self.board.lost_out
             {
                 break;
@@ -401,21 +467,64 @@ impl Sender {
                 number += 1;
                 continue;
             }
-            self.board.mark_retransmitted(number);
-            if !self.resend(cx, number, cause) {
-                self.board.clear_retransmitted(number);
+            let count = self.resend_piece(cx, number, room.clamp(1, burst), cause);
+            if count == 0 {
                 break;
             }
             if self.in_reduction() {
-                self.recovery.on_sent(1);
+                self.recovery.on_sent(count);
             }
             rearm |= number == self.board.first()
                 && self.pending() != Some(TimerKind::Reordering)
                 && !(self.state == RecoveryState::Recovery && self.classic.is_timer_settled);
-            number += 1;
+            number += u64::from(count);
         }
         if rearm {
             self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
+        }
+    }
+
+    /// Retransmits what is lost of the piece from segment `number` on, up to `limit` segments;
+    /// returns how many. The last of several carries PSH, as that of new ones does.
+    fn resend_piece<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        limit: u32,
+        cause: RetransmitCause,
+    ) -> u32 {
+        let mut end = number + 1;
+        while end < self.board.end().min(number + u64::from(limit)) {
+            let tags = self.board.get(end).tags;
+            let is_lost = tags.has(Tags::LOST) && !tags.has(Tags::RETRANSMITTED);
+            if !tags.has(Tags::JOINED) || !is_lost || tags.has(Tags::SACKED) {
+                break;
+            }
+            end += 1;
+        }
+        let mut wire = 0;
+        for each in number..end {
+            self.board.mark_retransmitted(each);
+            let ends_burst = end - number > 1 && each + 1 == end;
+            if !self.put_again(cx, each, cause, ends_burst) {
+                self.board.clear_retransmitted(each);
+                end = each;
+                break;
+            }
+            wire += u64::from(self.board.get(each).len);
+        }
+        if end > number {
+            self.separate(number, end);
+            self.pace(cx.now, wire);
+        }
+        (end - number) as u32
+    }
+
+    /// Segments `first..end` are a piece of their own from now on.
+    fn separate(&mut self, first: u64, end: u64) {
+        self.board.get_mut(first).tags.clear(Tags::JOINED);
+        if end < self.board.end() {
+            self.board.get_mut(end).tags.clear(Tags::JOINED);
         }
     }
 
@@ -458,13 +567,28 @@ impl Sender {
         }
     }
 
-    /// Puts segment `number` on the wire again. Returns false when the peer's window has closed
-    /// over it.
+    /// Puts segment `number` on the wire again, alone. Returns false when the peer's window has
+    /// closed over it.
     pub(super) fn resend<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
         number: u64,
         cause: RetransmitCause,
+    ) -> bool {
+        let is_sent = self.put_again(cx, number, cause, false);
+        if is_sent {
+            self.separate(number, number + 1);
+            self.pace(cx.now, u64::from(self.board.get(number).len));
+        }
+        is_sent
+    }
+
+    fn put_again<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        cause: RetransmitCause,
+        ends_burst: bool,
     ) -> bool {
         let in_flight = self.in_flight();
         let window_end = self.window_end();
@@ -487,14 +611,14 @@ impl Sender {
         cx.probe.retransmit(RetransmitRow {
             time_s: cx.now,
             flow: self.flow,
+            end: self.end,
             offset_bytes: sent.seq.saturating_sub(1),
             payload_bytes: sent.len - u32::from(sent.tags.has(Tags::FIN)),
             cause,
             attempt: u32::from(sent.retries),
         });
-        self.pace(cx.now, u64::from(sent.len));
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        let pushes = sent.tags.has(Tags::PUSHED);
+        let pushes = ends_burst || sent.tags.has(Tags::PUSHED);
         self.emit(cx, &sent, Flags::default(), pushes, Ecn::NotEct);
         true
     }
