@@ -58,6 +58,27 @@ fn a_probe_of_which_both_copies_arrived_does_not() {
     let mut s = probed();
     s.sack(4, &[(4, 4)]);
     assert!(!is_reduced(s), "a DSACK");
+    let mut s = probed();
+    s.ack(4);
+    s.sack(4, &[(4, 4)]);
+    assert!(!is_reduced(s), "a DSACK that comes later");
+    let mut s = probed();
+    s.ack(4);
+    s.ack(4);
+    assert!(!is_reduced(s), "a duplicate ACK");
+}
+
+#[test]
+fn only_an_ack_that_says_nothing_else_is_a_duplicate_of_the_probes() {
+    let changes: [fn(&mut Segment); 2] = [|ack| ack.len = 10, |ack| ack.window *= 2];
+    for change in changes {
+        let mut s = probed();
+        s.ack(4);
+        let mut ack = s.bare(4);
+        change(&mut ack);
+        s.arrive(ack);
+        assert!(is_reduced(s));
+    }
 }
 
 #[test]
