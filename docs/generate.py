@@ -125,8 +125,8 @@ def headline(rows: list[linux.Row]) -> str:
     }
     text = (
         f"{whole} of {len(rows)} rows are within all tolerances; median error of the received "
-        f"rate {shares['received_mbps']:.1%}, of the smoothed round-trip time "
-        f"{shares['mean_srtt_ms']:.1%}"
+        f"rate {shares['received_mbps']:.2%}, of the smoothed round-trip time "
+        f"{shares['mean_srtt_ms']:.2%}"
     )
     readme = (gather.ROOT / "README.md").read_text(encoding="utf-8")
     if text not in " ".join(readme.split()):

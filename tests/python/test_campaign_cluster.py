@@ -1,5 +1,6 @@
 """Campaigns on Dask: processes of this machine."""
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -111,7 +112,8 @@ def test_another_machine_is_reached_by_tls_only(document: dict[str, Any], tmp_pa
 def test_a_batch_system_is_given_jobs_that_connect_by_tls(
     document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    pytest.importorskip("dask_jobqueue")
+    if importlib.util.find_spec("dask_jobqueue") is None:
+        pytest.skip("fadeout[cluster] is not installed")
     # A batch system of one machine: it runs the script at once. The script is removed after this.
     commands = tmp_path / "bin"
     commands.mkdir()

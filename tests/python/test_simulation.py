@@ -13,8 +13,8 @@ def at_once() -> fadeout.Results:
 
 def assert_same(results: fadeout.Results, expected: fadeout.Results) -> None:
     assert results.fingerprint == expected.fingerprint
-    names = results.tables()
-    assert names == expected.tables()
+    names = list(results.tables)
+    assert names == list(expected.tables)
     for name in names:
         assert results.table(name).equals(expected.table(name)), name
 

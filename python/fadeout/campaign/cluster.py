@@ -15,9 +15,10 @@ need the same build of fadeout and the files that scenarios name; they write not
 found comes back and is written here.
 """
 
+import signal
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -81,10 +82,26 @@ class Cluster:
     """Processes of this machine, or jobs of the batch system, at most."""
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._stack = ExitStack()
+        self._held: Any = None
+
     def drive(self, work: Work, tick: Callable[[], None]) -> None:
         """Run everything; the driver may be killed and started again."""
+        if self._held is not None:
+            _Driver(self._held, work, tick).run()
+            return
         with self._client() as client:
             _Driver(client, work, tick).run()
+
+    def __enter__(self) -> "Cluster":
+        """Start the workers now, for several calls of `drive`."""
+        self._held = self._stack.enter_context(self._client())
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._held = None
+        self._stack.close()
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
@@ -121,10 +138,14 @@ class Cluster:
                 **self.options,
             )
         else:
+            # Its import takes these signals for itself; Ctrl-C is to remain what it is.
+            handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
             try:
                 import dask_jobqueue
             except ImportError:
                 raise _missing("dask-jobqueue") from None
+            for each, handler in handlers.items():
+                signal.signal(each, handler)
             cls = getattr(dask_jobqueue, QUEUES[self.kind])
             cluster = cls(
                 protocol="tls://",

@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Event, Thread
@@ -322,6 +323,11 @@ class Engine:
     def error(self) -> BaseException | None:
         """What ended everything."""
         return self._error
+
+
+def held(executor: Executor | None) -> AbstractContextManager[Any]:
+    """Keeps an executor's workers, if it has some of its own, for several calls of `drive`."""
+    return executor if isinstance(executor, AbstractContextManager) else nullcontext()
 
 
 class Threads:

@@ -14,7 +14,7 @@ from fadeout._run import Source
 from fadeout.campaign import spec as spec_module
 from fadeout.campaign.axes import Value, parse_values, quantity, values_frame
 from fadeout.campaign.campaign import Campaign
-from fadeout.campaign.engine import Executor
+from fadeout.campaign.engine import Executor, held
 from fadeout.campaign.intervals import Interval, mean_interval
 from fadeout.campaign.mistakes import mistake
 from fadeout.campaign.spec import SCENARIO
@@ -79,8 +79,10 @@ def tune(
 ) -> Tuned:
     """Search for the values with the best mean of `metric` over the seeds.
 
-        fadeout.campaign.tune("my.toml", {"link.radio.queue.limit": "10..1000 packets:log"},
-                              "goodput_mbps", out="t/")
+        from fadeout.campaign.tune import tune
+
+        over = {"link.radio.queue.limit": "10..1000 packets:log"}
+        tune("my.toml", over, "goodput_mbps", out="t/").values
 
     Args:
         scenario: as for `fadeout.run`.
@@ -111,25 +113,30 @@ def tune(
     document |= {SCENARIO: scenario, "seeds": seeds, "metrics": [metric]}
     points: list[dict[str, Value]] = []
     found: list[Interval] = []
-    while len(points) < trials:
-        asked = [search.ask() for _ in range(min(BATCH, trials - len(points)))]
-        points += [{key: _suggest(trial, key, ranges[key]) for key in ranges} for trial in asked]
-        campaign = Campaign(spec_module.read({**document, "point": points}), out)
-        campaign.run(jobs=jobs, executor=executor)
-        frame = campaign.frame()
-        names = {row[1:]: row[0] for row in campaign.points.select("point", *ranges).rows()}
-        places = values_frame(points).select(*ranges).rows()
-        column = campaign.metrics()[0]
-        for trial, place in zip(asked, places[len(found) :], strict=True):
-            rows = frame.filter(frame["point"] == names[place])
-            score = mean_interval(rows[column].drop_nulls().to_list())
-            found.append(score)
-            if score.count:
-                search.tell(trial, score.mean)
-            else:
-                search.tell(trial, state=optuna.trial.TrialState.FAIL)
-        if progress is not None:
-            progress(len(points), trials)
+    with held(executor):
+        while len(points) < trials:
+            asked = [search.ask() for _ in range(min(BATCH, trials - len(points)))]
+            points += [
+                {key: _suggest(trial, key, ranges[key]) for key in ranges} for trial in asked
+            ]
+            spec = spec_module.read({**document, "point": points})
+            campaign = Campaign(spec, out)
+            campaign.run(jobs=jobs, executor=executor)
+            frame = campaign.frame()
+            tried = campaign.points.select("point", *ranges).rows()
+            names = {row[1:]: row[0] for row in tried}
+            places = values_frame(points).select(*ranges).rows()
+            column = campaign.metrics()[0]
+            for trial, place in zip(asked, places[len(found) :], strict=True):
+                rows = frame.filter(frame["point"] == names[place])
+                score = mean_interval(rows[column].drop_nulls().to_list())
+                found.append(score)
+                if score.count:
+                    search.tell(trial, score.mean)
+                else:
+                    search.tell(trial, state=optuna.trial.TrialState.FAIL)
+            if progress is not None:
+                progress(len(points), trials)
     known = [index for index, score in enumerate(found) if score.count]
     if not known:
         raise ScenarioError("every run of the search failed: fadeout campaign status says why")

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Generic
 
+from fadeout.campaign.engine import held
 from fadeout.study.batch import CountCallback
 from fadeout.study.folder import may_replace, new_folder
 from fadeout.study.report import Report, Section
@@ -118,7 +119,8 @@ def run_study(
     )
     began = monotonic()
     try:
-        report = study.report(runner or own, effort_of(study.full, study.quick, options))
+        with held(options.executor):
+            report = study.report(runner or own, effort_of(study.full, study.quick, options))
         with new_folder(folder, force=force) as partial:
             report.write(partial)
             if runner is None:

@@ -244,7 +244,10 @@ fn text_that_is_no_toml_is_refused_with_its_place() {
     let (found, _) = only(&format!("{LINK}delay = \"20 ms\"\n"));
     assert_eq!(found, "7:1: `delay` stands twice, first in line 6");
     let (found, _) = only(&format!("{LINK}[link.radio]\n"));
-    assert_eq!(found, "7:7: the table [link.radio] stands twice, first in line 2");
+    assert_eq!(
+        found,
+        "7:7: the table [link.radio] stands twice, first in line 2"
+    );
     let errors = refused("duration = \n[link\n");
     assert_eq!((errors[0].line, errors[0].column), (1, 12));
     assert!(errors.iter().any(|error| error.line == 2), "{errors:?}");
