@@ -200,13 +200,14 @@ impl TcpEndpoint {
             ConnectionState::Closed => return,
             ConnectionState::Listen => self.on_listen(now, segment, out, probe),
             ConnectionState::SynSent => self.on_syn_sent(now, segment, out, probe),
-            _ if self.receiver.must_acknowledge_before(segment, ecn) => {
-                push_ack(&self.sender, out);
-                self.stamp(now, out, from);
-                from = out.segments.len();
+            _ => {
+                if self.receiver.must_acknowledge_before(segment, ecn) {
+                    push_ack(&self.sender, out);
+                    self.stamp(now, out, from);
+                    from = out.segments.len();
+                }
                 self.on_synchronised(now, segment, ecn, out, probe);
             }
-            _ => self.on_synchronised(now, segment, ecn, out, probe),
         }
         self.stamp(now, out, from);
     }
@@ -438,6 +439,7 @@ impl TcpEndpoint {
         out.events.push(AppEvent::Aborted);
     }
 
+    #[inline]
     fn on_synchronised(
         &mut self,
         now: Time,
@@ -519,7 +521,15 @@ impl TcpEndpoint {
     /// State changes of the close.
     ///
     /// Standard: RFC 9293 §3.6.
+    #[inline]
     fn follow_close(&mut self, fin: bool, out: &mut Outbox) {
+        let is_open = self.state == ConnectionState::Established;
+        if !is_open || self.receiver.has_received_fin() {
+            self.close_further(fin, out);
+        }
+    }
+
+    fn close_further(&mut self, fin: bool, out: &mut Outbox) {
         use ConnectionState as S;
         let fin_acked = self.sender.has_sent_fin() && self.sender.is_drained();
         let peer_done = self.receiver.has_received_fin();

@@ -132,6 +132,8 @@ impl AckPolicy {
     /// Data left. A reply that soon follows what arrived makes the connection interactive.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         if self.rule == AckRule::Linux
+            && !self.is_interactive
+            && self.adaptive > 0
             && self.clock.ticks_between(self.last_data_at, now) < self.adaptive
         {
             self.is_interactive = true;

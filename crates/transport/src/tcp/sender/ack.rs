@@ -95,8 +95,11 @@ impl Sender {
         };
         let acked = if is_old {
             0
-        } else {
+        } else if had_outstanding || segment.ack > prior_una {
             self.take_cumulative_ack(cx.now, segment, &mut flags, prior_fack, news.times)
+        } else {
+            self.usage.rtt_is_fresh = false;
+            0
         };
         let delivered_ce = match marked {
             Some(count) => u64::from(count),
@@ -108,11 +111,18 @@ impl Sender {
         let resumes = self.ends_outage(cx, is_news, was_closed && self.snd_wnd > 0);
         if !had_outstanding {
             // The answer to a loss probe comes late where the first copy was acknowledged.
-            if self.config.recovery.uses_sack() && !self.is_suspended() {
+            if self.probe.high_seq.is_some()
+                && self.config.recovery.uses_sack()
+                && !self.is_suspended()
+            {
                 self.take_probe_ack(cx, segment.ack, &flags);
             }
             self.after_probe_ack();
-            self.transmit(cx);
+            if self.is_idle() {
+                self.note_idle();
+            } else {
+                self.transmit(cx);
+            }
             return;
         }
         self.congestion
@@ -222,6 +232,7 @@ impl Sender {
     /// Removes what is acknowledged cumulatively, takes the round-trip time sample, and returns
     /// how many segments left. `prior_fack` is the end of what was SACKed before this ACK, `sacked`
     /// when the segments that it newly SACKed were sent.
+    #[inline]
     fn take_cumulative_ack(
         &mut self,
         now: Time,

@@ -213,8 +213,12 @@ impl Sender {
     }
 
     /// The peer answered while nothing was outstanding.
+    #[inline]
     pub(super) fn after_probe_ack(&mut self) {
         self.unanswered_probes = 0;
+        if !self.has_new_data() {
+            return;
+        }
         if self.pending() == Some(TimerKind::Persist) && self.has_sendable_new_data() {
             self.timer = None;
         }

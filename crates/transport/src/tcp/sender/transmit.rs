@@ -47,6 +47,7 @@ pub(super) struct Pieces {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Alone,
+    First,
     Within,
     /// At the end, which has PSH.
     End,
@@ -161,6 +162,23 @@ impl Sender {
         self.has_new_data() && self.snd_nxt + next <= self.window_end()
     }
 
+    /// Whether nothing is outstanding and nothing waits, as where data is received alone.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.board.is_empty()
+            && !self.has_new_data()
+            && !self.pieces.grows
+            && self.window.cwnd >= 1.0
+    }
+
+    /// What is left of [`Sender::transmit`] for an idle sender.
+    #[inline]
+    pub(super) fn note_idle(&mut self) {
+        if !self.is_suspended() && !self.holds_back {
+            self.rate.on_app_limited(0);
+        }
+    }
+
     /// Sends what the windows allow.
     pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         if self.is_suspended() {
@@ -266,18 +284,18 @@ impl Sender {
         {
             return None;
         }
-        let head = self.board.head()?;
         let congestion_room = u64::from(quota) * mss;
         let receiver_room = self.window_end() - self.snd_nxt;
         let room = congestion_room.min(receiver_room);
+        if room >= u64::from(burst) * mss {
+            return None;
+        }
+        let head = self.board.head()?;
         let window = self.snd_wnd.min(self.window.cwnd as u64 * mss);
         let enough = window / u64::from(self.config.burst_window_divisor.max(1));
         let rest_of_piece = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
         let is_last_piece = rest_of_piece >= unsent;
-        if room >= u64::from(burst) * mss
-            || room >= enough
-            || (!is_last_piece && room >= rest_of_piece)
-        {
+        if room >= enough || (!is_last_piece && room >= rest_of_piece) {
             return None;
         }
         let srtt = self.rtt.srtt();
@@ -309,16 +327,13 @@ impl Sender {
             if n > 1 && self.holds_small_segment() {
                 return n - 1;
             }
-            let place = match (self.config.tso_bursts && count > 1, n == count) {
-                (false, _) => Place::Alone,
-                (true, false) => Place::Within,
-                (true, true) => Place::End,
+            let place = match n {
+                _ if !self.config.tso_bursts || count == 1 => Place::Alone,
+                1 => Place::First,
+                _ if n == count => Place::End,
+                _ => Place::Within,
             };
             self.send_new_segment(cx, payload, place);
-            if n > 1 {
-                let newest = self.board.end() - 1;
-                self.board.get_mut(newest).tags.set(Tags::JOINED);
-            }
             wire += u64::from(payload);
         }
         self.pace(cx.now, wire);
@@ -365,6 +380,9 @@ impl Sender {
             sent.tags.set(Tags::FIN);
             self.fin_sent = true;
         }
+        if matches!(place, Place::Within | Place::End) {
+            sent.tags.set(Tags::JOINED);
+        }
         let was_empty = self.board.is_empty();
         self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
         self.board.push(sent);
@@ -385,7 +403,8 @@ impl Sender {
         // A FIN alone pushes nothing.
         let ends_data = ends_record || (self.unsent() == 0 && !self.has_more);
         // A piece that ends within a burst was filled up from the next: the burst carries its PSH.
-        let is_pushed = self.ends_pushed_piece() && place != Place::Within || ends_data;
+        let is_filled_up = matches!(place, Place::First | Place::Within);
+        let is_pushed = self.ends_pushed_piece() && !is_filled_up || ends_data;
         let pushes = payload > 0 && (place == Place::End || is_pushed);
         if ends_data {
             self.pushed_end = self.snd_nxt;
@@ -447,7 +466,6 @@ impl Sender {
             (_, LossRecovery::Rack) => RetransmitCause::Rack,
             _ => RetransmitCause::FastRetransmit,
         };
-        let burst = self.burst_segments();
         let mut number = self.retransmit_hint.max(self.board.first());
         let mut rearm = false;
         while number < self.board.end() {
@@ -467,7 +485,7 @@ impl Sender {
                 number += 1;
                 continue;
             }
-            let count = self.resend_piece(cx, number, room.clamp(1, burst), cause);
+            let count = self.resend_piece(cx, number, room, cause);
             if count == 0 {
                 break;
             }
@@ -484,23 +502,21 @@ impl Sender {
         }
     }
 
-    /// Retransmits what is lost of the piece from segment `number` on, up to `limit` segments;
-    /// returns how many. The last of several carries PSH, as that of new ones does.
+    /// Retransmits what is lost of the piece from segment `number` on, as far as there is `room`, but at
+    /// least one segment; returns how many. The last of several carries PSH, as that of new ones does.
     fn resend_piece<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
         number: u64,
-        limit: u32,
+        room: u32,
         cause: RetransmitCause,
     ) -> u32 {
         let mut end = number + 1;
-        while end < self.board.end().min(number + u64::from(limit)) {
-            let tags = self.board.get(end).tags;
-            let is_lost = tags.has(Tags::LOST) && !tags.has(Tags::RETRANSMITTED);
-            if !tags.has(Tags::JOINED) || !is_lost || tags.has(Tags::SACKED) {
-                break;
+        if room > 1 && self.is_more_to_repair(end) {
+            let most = number + u64::from(room.min(self.burst_segments()));
+            while end < most && self.is_more_to_repair(end) {
+                end += 1;
             }
-            end += 1;
         }
         let mut wire = 0;
         for each in number..end {
@@ -518,6 +534,18 @@ impl Sender {
             self.pace(cx.now, wire);
         }
         (end - number) as u32
+    }
+
+    /// Whether segment `number` exists, left with the one before it, and is lost.
+    fn is_more_to_repair(&self, number: u64) -> bool {
+        if number >= self.board.end() {
+            return false;
+        }
+        let tags = self.board.get(number).tags;
+        tags.has(Tags::JOINED)
+            && tags.has(Tags::LOST)
+            && !tags.has(Tags::RETRANSMITTED)
+            && !tags.has(Tags::SACKED)
     }
 
     /// Segments `first..end` are a piece of their own from now on.
@@ -623,6 +651,7 @@ impl Sender {
         true
     }
 
+    #[inline]
     fn emit<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
