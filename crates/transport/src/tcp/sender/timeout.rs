@@ -4,8 +4,8 @@
 //! Standard: RFC 6298 §5; RFC 5681 §3.1; RFC 5682.
 
 use super::ack::AckFlags;
+use super::pieces::Place;
 use super::recovery::Repair;
-use super::transmit::Place;
 use super::{Sender, Step, TimerKind, TimerOutcome};
 use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::LossRecovery;
