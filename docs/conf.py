@@ -5,7 +5,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from sphinx.ext.napoleon import GoogleDocstring
 
 import generate
 from fadeout import __version__
@@ -16,12 +15,13 @@ project = "fadeout"
 author = "The fadeout authors"
 copyright = "2026, the fadeout authors"
 release = __version__
-# `mathml` and `executed` are beside this file.
+# The last three are beside this file.
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_design",
+    "docstrings",
     "mathml",
     "executed",
 ]
@@ -30,6 +30,7 @@ myst_heading_anchors = 3
 # Those below generated/ are included by other pages.
 exclude_patterns = [
     "_build",
+    "generated/headline.md",
     "generated/limits.md",
     "generated/validation.md",
     "studies/results",
@@ -37,7 +38,7 @@ exclude_patterns = [
 # Docstrings set names in single backticks.
 default_role = "code"
 autodoc_typehints_format = "short"
-python_maximum_signature_line_length = 80
+python_maximum_signature_line_length = 130
 autodoc_member_order = "bysource"
 napoleon_custom_sections = ["Standard"]
 html_theme = "furo"
@@ -46,6 +47,3 @@ html_static_path = ["static"]
 html_css_files = ["fadeout.css"]
 html_math_renderer = "mathml"
 pygments_style = "default"
-
-# An attribute has its type in the code: what stands before a colon in its docstring is text.
-GoogleDocstring._parse_attribute_docstring = GoogleDocstring._consume_to_end

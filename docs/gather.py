@@ -9,7 +9,7 @@ from types import ModuleType
 from sphinx.pycode import ModuleAnalyzer
 
 import fadeout
-from fadeout import congestion, plot, study
+from fadeout import campaign, congestion, plot, study
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -147,6 +147,8 @@ def api() -> str:
         "## Figures",
         "`results.plot` is one of these.",
         *members(plot, plot.__all__),
+        "## Campaigns",
+        *members(campaign, [n for n in campaign.__all__ if n not in fadeout.__all__]),
         "## What a congestion control sees",
         *members(congestion, [n for n in congestion.__all__ if n not in fadeout.__all__]),
         "## Studies",

@@ -254,7 +254,6 @@ def run(
 ) -> Outcome: ...
 def save(
     out: str,
-    *,
     force: bool,
     manifest: str,
     summary: str,

@@ -1,7 +1,7 @@
 """The keys of a scenario, from its JSON Schema."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -104,21 +104,21 @@ def is_from_catalog(path: str, entry: Entry) -> bool:
     )
 
 
-def shape(entry: Entry, definitions: Entry) -> str:
-    """What a value looks like, in a few words."""
+def shape(entry: Entry, definitions: Entry, code: Callable[[str], str] = str) -> str:
+    """What a value looks like, in a few words; what would be typed is set as `code`."""
     entry = resolve(entry, definitions)
     options = [*entry.get("anyOf", []), *entry.get("oneOf", [])]
     if options:
-        return " or ".join(dict.fromkeys(shape(option, definitions) for option in options))
+        return " or ".join(dict.fromkeys(shape(option, definitions, code) for option in options))
     if "const" in entry:
-        return json.dumps(entry["const"])
+        return code(json.dumps(entry["const"]))
     if "enum" in entry:
-        return ", ".join(json.dumps(value) for value in entry["enum"])
+        return ", ".join(code(json.dumps(value)) for value in entry["enum"])
     if "properties" in entry or "additionalProperties" in entry:
         required = entry.get("required", [])
-        return f"table with {', '.join(required)}" if required else "table"
+        return f"table with {', '.join(map(code, required))}" if required else "table"
     if entry.get("examples"):
-        return f"such as {json.dumps(entry['examples'][0])}"
+        return f"such as {code(json.dumps(entry['examples'][0]))}"
     kind = entry.get("type", "value")
     return ", ".join(kind) if isinstance(kind, list) else kind
 

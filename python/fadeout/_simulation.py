@@ -9,7 +9,7 @@ from fadeout.results import Results
 
 
 class Simulation:
-    """A run in steps.
+    """A run in steps::
 
         simulation = fadeout.Simulation("scenarios/blockage.toml", seed=7)
         while simulation.now_s < simulation.duration_s:

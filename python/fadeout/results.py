@@ -98,8 +98,12 @@ class Results(TableAttributes):
             ResultError: the results cannot be written, or `folder` exists and `force` is not set.
         """
         target = Path(folder)
-        if self.folder is not None and target.exists() and target.samefile(self.folder):
-            raise _native.ResultError(f"{target} is where these results lie already")
+        if self.folder is not None:
+            own, wanted = self.folder.resolve(), target.resolve()
+            if own == wanted:
+                raise _native.ResultError(f"{target} is where these results lie already")
+            if own in wanted.parents:
+                raise _native.ResultError(f"{target} is within the folder of these results")
         path = _native.save(
             str(target),
             force=force,

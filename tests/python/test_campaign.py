@@ -96,6 +96,25 @@ def test_the_source_of_a_congestion_control_is_part_of_the_name(tmp_path: Path):
     assert found[0] != found[1]
 
 
+def test_a_class_whose_file_changed_is_loaded_anew(lossy: Path, tmp_path: Path):
+    control = tmp_path / "mine.py"
+    found = []
+    for step in (0.01, 1.0):
+        control.write_text(
+            "class Mine:\n"
+            f"    def on_ack(self, window, ack):\n        window.cwnd += {step}\n"
+            "    def on_congestion(self, window, event):\n        window.ssthresh = 2\n"
+        )
+        campaign = sweep(
+            lossy,
+            out=tmp_path / "c",
+            set={"flow.congestion-control": "mine"},
+            congestion_controls={"mine": f"{control}:Mine"},
+        )
+        found.append(campaign.frame()["fingerprint"][0])
+    assert found[0] != found[1]
+
+
 # --- points ---------------------------------------------------------------------------------
 
 
@@ -332,6 +351,28 @@ def test_an_unknown_key_of_a_file_is_shown_with_its_line(tmp_path: Path, lossy: 
         read_file(file)
     (error,) = caught.value.errors
     assert (error["line"], error["column"], error["suggestion"]) == (2, 1, "seeds")
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "suggestion"),
+    [
+        ('"link.access.dely" = ["1 ms", "2 ms"]', "unknown key `dely`", "delay"),
+        ('"flow.congestion-control" = ["cubic", "cubik"]', "cubik", "cubic"),
+        ('"link.access.delay" = []', "has no values", None),
+    ],
+)
+def test_a_mistake_of_a_file_is_shown_with_its_line(
+    tmp_path: Path, lossy: Path, line: str, message: str, suggestion: str | None
+):
+    file = tmp_path / "campaign.toml"
+    file.write_text(f'scenario = "lossy.toml"\n\n[grid]\n{line}\n')
+    with pytest.raises(ScenarioError) as caught:
+        Campaign(file, out=tmp_path / "c").run()
+    (error,) = caught.value.errors
+    assert (error["file"], error["line"]) == (str(file), 4)
+    assert message in error["message"]
+    assert suggestion is None or suggestion in str(error["suggestion"])
+    assert not (tmp_path / "c").exists()
 
 
 def test_a_folder_of_something_else_is_not_touched(lossy: Path, tmp_path: Path):

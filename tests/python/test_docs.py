@@ -1,5 +1,6 @@
 """What the documentation shows is carried out: its pages are tests."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,15 @@ def test_a_step_shows_a_figure_and_holds_its_numbers(page: Path):
     kinds = [block.kind for block in session.blocks(page.read_text(encoding="utf-8"))]
     assert "drawn" in kinds
     assert "claims" in kinds
+
+
+def test_the_readme_has_the_counts_of_the_packetdrill_page():
+    page, readme = (
+        (ROOT / name).read_text("utf-8") for name in ("docs/packetdrill.md", "README.md")
+    )
+    counts = re.findall(r"\| (\d+ of \d+), \d+ % \|", page)
+    assert len(counts) == 2
+    assert f"{counts[0]} and {counts[1]} pass" in readme
 
 
 def test_a_page_that_is_wrong_is_found(tmp_path: Path):

@@ -72,6 +72,8 @@ def test_saving_replaces_a_run_only_when_told_to(results, tmp_path: Path):
     opened = fadeout.Results.open(tmp_path / "run")
     with pytest.raises(fadeout.ResultError, match="already"):
         opened.save(tmp_path / "run", force=True)
+    with pytest.raises(fadeout.ResultError, match="within"):
+        opened.save(tmp_path / "run" / "copy")
     (tmp_path / "run" / "figures").mkdir()
     copy = opened.save(tmp_path / "copy")
     assert (copy / "figures").is_dir(), "a folder is copied with what lies in it"

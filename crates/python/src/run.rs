@@ -189,8 +189,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The scenario, in which flows may name the user's `own` congestion controls. Warns of one
-    /// that no flow names.
+    /// The scenario, in which flows may name the user's `own` congestion controls. Advice is also
+    /// of one that no flow names.
     fn scenario(&self, own: &OwnControls) -> Result<Scenario, Failure> {
         let names = own.names();
         let scenario = fadeout_scenario::parse_with(
@@ -203,8 +203,8 @@ impl<'a> Reading<'a> {
                 names: &names,
             },
         )?;
-        own.warn_of_unused(&scenario.flows)?;
         if self.with_advice {
+            own.warn_of_unused(&scenario.flows)?;
             for sentence in fadeout_sim::advice(&scenario) {
                 warn(&sentence)?;
             }
@@ -329,7 +329,10 @@ fn simulate(
 
 /// Writes what a run left in memory to the folder `out`, and returns its path.
 #[pyfunction]
-#[pyo3(signature = (out, *, force, manifest, summary, tables, captures))]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 hands over what it took from Python"
+)]
 pub(crate) fn save(
     py: Python<'_>,
     out: PathBuf,

@@ -109,6 +109,6 @@ mod tests {
     #[test]
     fn what_is_not_found_keeps_the_parsers_words() {
         assert_eq!(messages("a.b = 1\na.b = 2\n").len(), 1);
-        assert_eq!(messages("[é]\nü = 1\n[é]\nü = 1").len(), 1);
+        assert_eq!(messages("[\"é\"]\n\"ü\" = 1\n[\"é\"]\n\"ü\" = 1").len(), 1);
     }
 }

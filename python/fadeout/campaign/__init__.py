@@ -5,7 +5,8 @@ front in Python, `fadeout sweep` and `fadeout campaign` on the command line.
 """
 
 from fadeout.campaign.campaign import Campaign, Finished, sweep
+from fadeout.campaign.cluster import Cluster
 from fadeout.campaign.found import Status
 from fadeout.campaign.seeds import Seeds
 
-__all__ = ["Campaign", "Finished", "Seeds", "Status", "sweep"]
+__all__ = ["Campaign", "Cluster", "Finished", "Seeds", "Status", "sweep"]

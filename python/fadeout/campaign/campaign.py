@@ -57,7 +57,7 @@ class Finished:
 
 
 class Campaign(Found):
-    """Runs of many points over many seeds in a folder; what is there is not done again.
+    """Runs of many points over many seeds in a folder; what is there is not done again::
 
         campaign = fadeout.Campaign("campaign.toml", out="c/")
         campaign.run()                      # goes on where it was stopped or killed
@@ -397,7 +397,7 @@ def sweep(
     may_be_large: bool = False,
     **more: Any,  # noqa: ANN401 - keys of a campaign's file
 ) -> Campaign:
-    """Run a scenario over a grid of values and seeds, and return the campaign.
+    """Run a scenario over a grid of values and seeds, and return the campaign::
 
         campaign = fadeout.sweep(
             "scenario.toml",
@@ -426,9 +426,11 @@ def sweep(
 
 
 def build_name() -> str:
-    """Names the build, as far as it knows itself."""
+    """Names the build: another file of the compiled module is another build."""
     info = _native.build_info()
-    return " ".join(filter(None, (info["version"], info.get("commit"), info["profile"])))
+    about = Path(_native.__file__).stat()
+    file = f"{about.st_size}-{about.st_mtime_ns}"
+    return " ".join(filter(None, (info["version"], info.get("commit"), info["profile"], file)))
 
 
 @contextlib.contextmanager

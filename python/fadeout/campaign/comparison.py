@@ -202,7 +202,9 @@ def _unlike(a: pl.DataFrame, b: pl.DataFrame, name: str) -> dict[str, Any]:
     if is_paired:
         found = paired(pairs[f"{name} second"].to_list(), pairs[name].to_list())
     else:
-        found = _welch(*means, a[name].drop_nulls().to_list(), b[name].drop_nulls().to_list())
+        found = _welch(
+            means[0], means[1], a[name].drop_nulls().to_list(), b[name].drop_nulls().to_list()
+        )
     return {
         "first": means[0].mean,
         "second": means[1].mean,
@@ -224,7 +226,8 @@ def _welch(first: Interval, second: Interval, a: Sequence[float], b: Sequence[fl
 
     found = stats.ttest_ind(b, a, equal_var=False)
     limits = found.confidence_interval(0.95)
-    return Interval(change, float(limits.low), float(limits.high), count, 0.95, float(found.pvalue))
+    p_value = float(found.pvalue)  # pyright: ignore[reportAttributeAccessIssue]
+    return Interval(change, float(limits.low), float(limits.high), count, 0.95, p_value)
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:

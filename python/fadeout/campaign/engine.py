@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Event, Thread
@@ -13,7 +14,7 @@ import polars as pl
 from fadeout.campaign.jobs import Job, Planner, Point
 from fadeout.campaign.parts import FAILED, KEPT, Parts, write_whole
 from fadeout.campaign.seeds import Seeds
-from fadeout.campaign.work import Context, Outcome, do
+from fadeout.campaign.work import Context, Outcome
 
 FLUSH_S = 1.0
 """Finished runs wait this long, at most, before they are on the disk."""
@@ -25,10 +26,29 @@ AGAIN = ("timeout", "worker")
 """Failures that another try may not have: they depend on the machine."""
 
 
-class Executor(Protocol):
-    """Does the runs of an engine until none is left: here, or on other machines."""
+class Work(Protocol):
+    """Runs that are to be done, as an executor sees them."""
 
-    def drive(self, engine: "Engine", tick: Callable[[], None]) -> None:
+    @property
+    def context(self) -> Any:  # noqa: ANN401 - what a worker needs, and can be sent
+        """Its `do(job, may_go_on)` does a run: an `Outcome`, or None when it was stopped."""
+        ...
+
+    @property
+    def is_finished(self) -> bool: ...  # noqa: D102 - as in `Engine`
+    def take(self) -> Any: ...  # noqa: ANN401, D102
+    def take_some(self, budget_s: float, most: int) -> list[Any]: ...  # noqa: D102
+    def give(self, outcomes: Iterable[Outcome]) -> None: ...  # noqa: D102
+    def give_back(self, jobs: Iterable[Any]) -> None: ...  # noqa: D102
+    def give_up(self, error: BaseException) -> None: ...  # noqa: D102
+    def wait(self, timeout_s: float) -> None: ...  # noqa: D102
+    def wait_until_finished(self, timeout_s: float) -> bool: ...  # noqa: D102
+
+
+class Executor(Protocol):
+    """Does runs until none is left: here, or on other machines."""
+
+    def drive(self, work: Work, tick: Callable[[], None]) -> None:
         """Take jobs and give outcomes, and call `tick` a few times a second."""
         ...
 
@@ -305,14 +325,20 @@ class Engine:
         return self._error
 
 
+def held(executor: Executor | None) -> AbstractContextManager[Any]:
+    """Keeps an executor's workers, if it has some of its own, for several calls of `drive`."""
+    return executor if isinstance(executor, AbstractContextManager) else nullcontext()
+
+
 class Threads:
     """Runs in threads of this process: the engine of the runs releases Python's lock."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
 
-    def drive(self, engine: Engine, tick: Callable[[], None]) -> None:
+    def drive(self, work: Work, tick: Callable[[], None]) -> None:
         """Run everything."""
+        engine = work
         stop = Event()
         threads = [
             Thread(
@@ -332,7 +358,7 @@ class Threads:
                 thread.join()
 
     @staticmethod
-    def _work(engine: Engine, stop: Event) -> None:
+    def _work(engine: Work, stop: Event) -> None:
         def may_go_on() -> bool:
             return not stop.is_set()
 
@@ -342,7 +368,7 @@ class Threads:
                 if job is None:
                     engine.wait(0.5)
                     continue
-                outcome = do(engine.context, job, may_go_on)
+                outcome = engine.context.do(job, may_go_on)
                 if outcome is None:
                     engine.give_back([job])
                 else:

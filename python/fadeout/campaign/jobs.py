@@ -2,16 +2,19 @@
 
 import hashlib
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fadeout import _native, _toml, congestion
+from fadeout._native import ScenarioError
+from fadeout._own import load_classes
 from fadeout._run import ScenarioText
 from fadeout.campaign.axes import Value, Values
-from fadeout.campaign.metrics import source_digest
-from fadeout.campaign.mistakes import mistake
+from fadeout.campaign.metrics import file_digest, source_digest
+from fadeout.campaign.mistakes import mistake, placed
 from fadeout.campaign.spec import SCENARIO, Control, Spec
 
 
@@ -50,10 +53,18 @@ class Planner:
         self._scenarios = spec.scenarios
         self._makers = congestion.makers(load_controls(spec.controls))
         self._controls = {
-            name: source_digest(cls) for name, cls in load_controls(spec.controls).items()
+            name: file_digest(what) if isinstance(what, str) else source_digest(what)
+            for name, what in spec.controls.items()
         }
         self._files: dict[tuple[str, int, int], str] = {}
-        self.points = list(self._points(spec))
+        self._named: dict[tuple[str | None, str], None] = {}
+        self._used: set[str] = set()
+        try:
+            self.points = list(self._points(spec))
+        except ScenarioError as error:
+            raise placed(error, spec.source) from None
+        for name in sorted(set(self._controls) - self._used):
+            warnings.warn(f"no point uses the congestion control '{name}'", stacklevel=2)
 
     def _points(self, spec: Spec) -> Iterable[Point]:
         only = next(iter(spec.scenarios))
@@ -105,12 +116,18 @@ class Planner:
             content["files"] = {path: self._file(source, path) for path in found["files"]}
         if self._controls:
             used = {_control_of(flow) for flow in resolved["flow"].values()}
+            self._used |= used
             controls = {name: self._controls[name] for name in sorted(used & set(self._controls))}
             content |= {"congestion-controls": controls} if controls else {}
         return content
 
+    def files_named(self) -> list[tuple[str | None, str]]:
+        """The files that the scenarios read: their folder, and their path as it is written."""
+        return list(self._named)
+
     def _file(self, source: ScenarioText, path: str) -> str:
         """The digest of a file's content; read again when it has changed."""
+        self._named[source.base_dir, path] = None
         full = Path(source.base_dir or ".") / path
         about = full.stat()
         key = (str(full), about.st_mtime_ns, about.st_size)
@@ -132,8 +149,6 @@ def override_texts(*given: Mapping[str, Value]) -> tuple[str, ...]:
 
 def load_controls(controls: Mapping[str, Control]) -> dict[str, Any]:
     """The classes of the user's own congestion controls."""
-    from fadeout.cli.congestion import load_classes
-
     classes: dict[str, Any] = {}
     for name, what in controls.items():
         classes |= load_classes([f"{name}={what}"]) if isinstance(what, str) else {name: what}

@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import polars as pl
 
 from fadeout import _names
 from fadeout._native import ResultError
+from fadeout._own import load_class
 from fadeout.campaign.mistakes import mistake
 from fadeout.results import TYPES, Results, table_docs
 
@@ -65,6 +67,8 @@ class Metric:
     """`FILE.py:NAME`, or a function, that makes a number of `Results`."""
     digest: str = ""
     """Of the function's file."""
+    source: str = ""
+    """As it was written."""
 
     @property
     def identity(self) -> str:
@@ -175,7 +179,7 @@ def _metric(name: str, what: Any, base: Path | None) -> Metric:  # noqa: ANN401
         full = (base or Path()) / path
         place = f"{full}:{function}"
         load_function(place)
-        return Metric(name, function=place, digest=_digest(full.read_bytes(), function))
+        return Metric(name, function=place, digest=file_digest(place))
     found = _FORM.fullmatch(what)
     if found is None:
         raise mistake(f"`{what}` is no metric", expected=FORM)
@@ -191,7 +195,7 @@ def _metric(name: str, what: Any, base: Path | None) -> Metric:  # noqa: ANN401
         raise mistake(f"`{what}`: {_names.unknown('column', found['column'], columns)}")
     if how != "count" and not _is_numeric(columns[found["column"]]):
         raise mistake(f"`{what}`: {found['column']} of {table} is text, no number")
-    return Metric(name, table, found["column"], found["row"], how)
+    return Metric(name, table, found["column"], found["row"], how, source=what)
 
 
 def _is_percentile(how: str) -> bool:
@@ -249,25 +253,46 @@ def default_type(column: str) -> Any:  # noqa: ANN401 - a type of polars
 
 def load_function(place: str) -> Function:
     """The function of `FILE.py:NAME`."""
-    from fadeout.cli.congestion import load_class
-
     path, _, name = place.rpartition(":")
-    return load_class(Path(path), name)
+    return load_class(Path(path), name, "metric")
+
+
+def file_digest(place: str) -> str:
+    """A digest of `FILE.py:NAME`: of the whole file, and the name."""
+    path, _, name = place.rpartition(":")
+    return _digest(Path(path).read_bytes(), name)
 
 
 def source_digest(thing: Callable[..., Any]) -> str:
-    """A digest of the source of a function or a class: of its whole file, where it has one."""
+    """A digest of a function or a class of a program: of its file, or its source, and of its code.
+
+    The file may have been edited since it was imported; what runs is the code.
+    """
     name = getattr(thing, "__qualname__", repr(thing))
     try:
         file = inspect.getsourcefile(thing)
-        if file is not None and Path(file).is_file():
-            return _digest(Path(file).read_bytes(), name)
-        return _digest(inspect.getsource(thing).encode(), name)
+        is_file = file is not None and Path(file).is_file()
+        source = Path(file).read_bytes() if is_file else inspect.getsource(thing).encode()  # pyright: ignore[reportArgumentType]
     except (OSError, TypeError):
         raise mistake(
             f"the source of {name} cannot be read, so its runs have no name",
             expected="a class or a function of a file",
         ) from None
+    members = vars(thing).values() if isinstance(thing, type) else [thing]
+    codes = [code for each in members if (code := getattr(each, "__code__", None)) is not None]
+    return _digest(source + "".join(map(_code, codes)).encode(), name)
+
+
+def _code(code: CodeType) -> str:
+    """What a code object does, without where it stands."""
+    return f"{code.co_code.hex()} {code.co_names} {[_constant(each) for each in code.co_consts]}"
+
+
+def _constant(each: Any) -> str:  # noqa: ANN401 - whatever code has
+    if isinstance(each, CodeType):
+        return _code(each)
+    # The order of a set is another in each process.
+    return str(sorted(map(repr, each))) if isinstance(each, frozenset) else repr(each)
 
 
 def _digest(content: bytes, name: str) -> str:

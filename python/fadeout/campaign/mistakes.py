@@ -10,6 +10,50 @@ if TYPE_CHECKING:
     from fadeout._native import ErrorDetail
 
 
+class Mistake(ScenarioError):
+    """A mistake that has no place yet."""
+
+    def __init__(
+        self, text: str, message: str, expected: str | None, suggestion: str | None
+    ) -> None:
+        super().__init__(text)
+        self._message, self._expected, self._suggestion = message, expected, suggestion
+
+    def placed(self, file: Path) -> ScenarioError:
+        """The same with the line of `file` that has what the message names in backquotes."""
+        named = re.search("`([^`]+)`", self._message)
+        return mistake(
+            self._message,
+            expected=self._expected,
+            suggestion=self._suggestion,
+            file=file,
+            key=None if named is None else named[1],
+        )
+
+
+def placed(error: ScenarioError, file: Path | None) -> ScenarioError:
+    """`error` with its place in a campaign's file, as far as it can be told.
+
+    A value that a scenario refuses came as an override: its place is the line that has its key.
+    """
+    if file is None:
+        return error
+    if isinstance(error, Mistake):
+        return error.placed(file)
+    for detail in error.errors:
+        override = re.search(r"^\s*\d+ \| (.+?)=", detail["rendered"], re.MULTILINE)
+        if detail["file"] == "--set" and override is not None:
+            found = mistake(
+                detail["message"],
+                expected=detail["expected"],
+                suggestion=detail["suggestion"],
+                file=file,
+                key=override[1].strip(),
+            )
+            return found if found.errors else error
+    return error
+
+
 def mistake(
     message: str,
     *,
@@ -25,7 +69,7 @@ def mistake(
     if file is None or line == 0:
         where = "" if file is None else f"{file}: "
         rest = "".join(f"\n{hint}" for hint in hints)
-        return ScenarioError(f"{where}{message}{rest}")
+        return Mistake(f"{where}{message}{rest}", message, expected, suggestion)
     gutter = " " * len(str(line))
     lines = [
         f"error: {message}",

@@ -12,6 +12,7 @@ import hashlib
 import io
 import os
 import socket
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -175,11 +176,10 @@ def _parquet(frame: pl.DataFrame) -> bytes:
 def _is_left(partial: Path) -> bool:
     """Whether the process that wrote `partial` is gone, as far as this machine can tell."""
     host, _, number = partial.name.removesuffix(SUFFIX).rpartition(".")[2].rpartition("-")
-    if host != socket.gethostname() or not number.isdigit():
+    # Signal 0 asks whether a process lives; Windows has none.
+    if host != socket.gethostname() or not number.isdigit() or os.name == "nt":
         # Another machine's. Writing takes seconds: nobody writes to it after a day.
         try:
-            import time
-
             return time.time() - partial.stat().st_mtime > 86_400
         except OSError:
             return False

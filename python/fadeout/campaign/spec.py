@@ -10,11 +10,12 @@ from typing import Any
 
 from fadeout import _names
 from fadeout._native import ScenarioError
+from fadeout._own import load_classes
 from fadeout._quantities import seconds
 from fadeout._run import ScenarioText, Source, read_source
 from fadeout.campaign.axes import METHODS, Axes, Sample, Value, check_distribution, parse_values
 from fadeout.campaign.metrics import Metric, read_metrics
-from fadeout.campaign.mistakes import mistake
+from fadeout.campaign.mistakes import mistake, placed
 from fadeout.campaign.seeds import Seeds, read_seeds
 from fadeout.results import table_docs
 
@@ -88,9 +89,7 @@ def read_file(path: str | PathLike[str]) -> Spec:
     try:
         return read(document, base=path.parent, source=path)
     except ScenarioError as error:
-        if error.errors:
-            raise
-        raise ScenarioError(f"{path}: {error}") from None
+        raise placed(error, path) from None
 
 
 def _nearest(key: str) -> str | None:
@@ -233,8 +232,6 @@ def _no_key_twice(axes: Axes) -> None:
 
 
 def _controls(table: Mapping[str, Any], base: Path) -> dict[str, Control]:
-    from fadeout.cli.congestion import load_classes
-
     controls: dict[str, Control] = {}
     for name, what in table.items():
         if isinstance(what, str):

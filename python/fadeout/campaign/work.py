@@ -44,6 +44,10 @@ class Context:
         wanted = [metric.identity for metric in self.extra]
         return "\n".join(sorted([*wanted, *(f"table {name}" for name in self.tables)]))
 
+    def do(self, job: Job, may_go_on: MayGoOn) -> "Outcome | None":
+        """Do a run; None when it was stopped."""
+        return do(self, job, may_go_on)
+
     @property
     def needs_tables(self) -> bool:
         """Whether runs keep their tables over time."""

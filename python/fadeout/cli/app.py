@@ -17,6 +17,7 @@ from fadeout.cli import (
     schema,
     study,
     sweep,
+    tune,
     validate,
 )
 from fadeout.cli import list as list_command
@@ -65,6 +66,7 @@ for module in (
     sweep,
     campaign,
     compare,
+    tune,
     study,
     check,
     list_command,

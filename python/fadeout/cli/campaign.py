@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from fadeout import ResultError
 from fadeout.campaign import Campaign
 from fadeout.cli.campaign_tables import (
     print_differences,
@@ -14,7 +15,7 @@ from fadeout.cli.campaign_tables import (
 )
 from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
-from fadeout.cli.options import Jobs, examples
+from fadeout.cli.options import ClusterFile, Jobs, cluster_of, examples
 from fadeout.cli.progress import count_progress
 
 Folder = Annotated[Path, typer.Argument(help="Folder of a campaign.")]
@@ -59,6 +60,7 @@ def register(app: typer.Typer) -> None:
         "run",
         epilog=examples(
             "fadeout campaign run campaign.toml -j 8",
+            "fadeout campaign run campaign.toml --cluster slurm.toml",
             "fadeout campaign run out/campaign-NAME",
             note="Again is resume: what is on disk is not done again, whatever ended it.",
         ),
@@ -81,6 +83,17 @@ def register(app: typer.Typer) -> None:
             note="In Python: fadeout.Campaign.open('c/').frame().",
         ),
     )(reports_errors(export))
+    group.command(
+        "archive",
+        epilog=examples(
+            "fadeout campaign archive c/ results.zip --author 'A. Name'",
+            note="Elsewhere: fadeout campaign repeat results.zip.",
+        ),
+    )(reports_errors(archive))
+    group.command(
+        "repeat",
+        epilog=examples("fadeout campaign repeat results.zip --out again/"),
+    )(reports_errors(repeat))
     app.add_typer(group)
 
 
@@ -94,6 +107,7 @@ def run(
         typer.Option("--out", "-o", help="Folder. Default: out/campaign-NAME, of the file's name."),
     ] = None,
     jobs: Jobs = None,
+    cluster: ClusterFile = None,
     retry: Retry = False,
     yes: Yes = False,
     quiet: Quiet = False,
@@ -104,15 +118,24 @@ def run(
     campaign, kill it or change its values, and the same command does what is missing.
     """
     campaign = Campaign.open(source) if source.is_dir() else Campaign(source, folder)
-    run_campaign(campaign, jobs=jobs, retry=retry, yes=yes, quiet=quiet)
+    run_campaign(campaign, jobs=jobs, cluster=cluster, retry=retry, yes=yes, quiet=quiet)
 
 
 def run_campaign(
-    campaign: Campaign, *, jobs: int | None, retry: bool, yes: bool, quiet: bool
+    campaign: Campaign,
+    *,
+    jobs: int | None,
+    cluster: str | None,
+    retry: bool,
+    yes: bool,
+    quiet: bool,
 ) -> None:
     """Run it with a bar, and print what it found."""
+    executor = cluster_of(cluster, jobs)
     with count_progress(campaign.folder.name, quiet=quiet) as progress:
-        finished = campaign.run(jobs=jobs, progress=progress, retry=retry, may_be_large=yes)
+        finished = campaign.run(
+            jobs=jobs, executor=executor, progress=progress, retry=retry, may_be_large=yes
+        )
     if quiet:
         return
     if finished.status.done:
@@ -156,3 +179,45 @@ def export(
     campaign = Campaign.open(folder)
     path = campaign.export(file or folder / "frame.parquet")
     out().print(f"{len(campaign.frame()):,} runs: {path}", markup=False, highlight=False)
+
+
+def archive(
+    folder: Folder,
+    file: Annotated[
+        Path | None, typer.Argument(help="File, .zip. Default: FOLDER with .zip behind.")
+    ] = None,
+    author: Annotated[str, typer.Option(help="Whom to cite.")] = "",
+) -> None:
+    """Write one file with scenarios, results, versions, checksums and a citation.
+
+    Who has it can run it again and see whether every run comes out the same.
+    """
+    from fadeout.campaign.archive import archive as write
+
+    file = file or folder.with_name(f"{folder.name}.zip")
+    path = write(Campaign.open(folder), file, author=author)
+    out().print(f"archive: {path}", markup=False, highlight=False)
+
+
+def repeat(
+    file: Annotated[Path, typer.Argument(help="File of fadeout campaign archive.")],
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder. Default: out/ and the file's name.")
+    ] = None,
+    jobs: Jobs = None,
+    cluster: ClusterFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run the campaign of an archive, and compare every run with the archive's."""
+    from fadeout.campaign.archive import repeat as run_again
+
+    folder = folder or Path("out") / file.stem
+    with count_progress(f"repeat {file.stem}", quiet=quiet) as progress:
+        executor = cluster_of(cluster, jobs)
+        found = run_again(file, folder, jobs=jobs, executor=executor, progress=progress)
+    out().print(f"{found.same:,} runs came out the same", markup=False, highlight=False)
+    if not found.is_same:
+        raise ResultError(
+            f"{found.different:,} runs came out differently, and {found.missing:,} not at all: "
+            f"{folder}"
+        )

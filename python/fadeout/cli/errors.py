@@ -53,8 +53,8 @@ def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
         except ImportError as error:
             print_error(str(error))
             raise typer.Exit(ENVIRONMENT) from None
-        except KeyboardInterrupt:
-            err().print("stopped")
+        except KeyboardInterrupt as error:
+            err().print(str(error) or "stopped", markup=False, highlight=False)
             raise typer.Exit(signals.exit_status()) from None
 
     return wrapper

@@ -2,13 +2,17 @@
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fadeout.cli import complete
 from fadeout.cli.console import say
+
+if TYPE_CHECKING:
+    from fadeout.campaign.cluster import Cluster
 
 Overrides = Annotated[
     list[str] | None,
@@ -30,6 +34,27 @@ Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, help="Runs at a time. Default: one for each processor."),
 ]
+
+
+ClusterFile = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="FILE",
+        help="Do the runs by Dask on the cluster of a TOML file (kind = 'slurm', ...), or 'local' "
+        "for processes of this machine. Needs fadeout[cluster].",
+    ),
+]
+
+
+def cluster_of(file: str | None, jobs: int | None) -> "Cluster | None":
+    """The cluster of `--cluster`, with `--jobs` workers where that is given."""
+    if file is None:
+        return None
+    from fadeout.campaign.cluster import read_cluster
+
+    cluster = read_cluster(file)
+    return cluster if jobs is None else replace(cluster, workers=jobs)
 
 
 def unused_folder(base: Path) -> Path:

@@ -8,7 +8,8 @@ from rich.text import Text
 
 import fadeout
 from fadeout._overview import sections
-from fadeout.cli.congestion import CongestionControls, load_classes, print_cause
+from fadeout._own import load_classes
+from fadeout.cli.congestion import CongestionControls, print_cause
 from fadeout.cli.console import err, new_table, out, print_table
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Force, Overrides, examples, say_left_over, unused_folder

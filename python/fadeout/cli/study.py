@@ -1,5 +1,6 @@
 """`fadeout study`: run a study."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,15 @@ from fadeout import _names
 from fadeout.cli import complete
 from fadeout.cli.console import new_table, out, print_table, say
 from fadeout.cli.errors import reports_errors
-from fadeout.cli.options import Force, Jobs, examples, say_left_over, unused_folder
+from fadeout.cli.options import (
+    ClusterFile,
+    Force,
+    Jobs,
+    cluster_of,
+    examples,
+    say_left_over,
+    unused_folder,
+)
 from fadeout.cli.progress import count_progress
 from fadeout.cli.signals import exit_status
 from fadeout.study import (
@@ -19,6 +28,7 @@ from fadeout.study import (
     studies,
     unfinished_runs,
 )
+from fadeout.study.study import EFFORT
 
 
 def register(app: typer.Typer) -> None:
@@ -45,6 +55,13 @@ def study(
     ] = None,
     force: Force = False,
     jobs: Jobs = None,
+    cluster: ClusterFile = None,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep-runs", help="Keep finished runs beside --out: the next time does only others."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Run a study: its tables, figures, and a report.
@@ -57,7 +74,8 @@ def study(
         raise typer.BadParameter(_names.unknown("study", name, known), param_hint="NAME")
     folder = folder or unused_folder(Path("out") / f"study-{name}")
     say_left_over(folder)
-    options = Options(quick=quick, seeds=seeds, jobs=jobs)
+    executor = cluster_of(cluster, jobs)
+    options = Options(quick=quick, seeds=seeds, jobs=jobs, executor=executor, keeps_runs=keep)
     kept = unfinished_runs(known[name], folder, options)
     if len(kept) > 0 and not quiet:
         say(f"{len(kept)} finished runs are taken from {kept.path}")
@@ -91,5 +109,12 @@ def print_report(report: Report, folder: Path) -> None:
             print_table(table)
             if section.conclusion:
                 out().print(section.conclusion + "\n", markup=False, highlight=False)
+    if (folder / EFFORT).is_file():
+        effort = json.loads((folder / EFFORT).read_text(encoding="utf-8"))
+        text = (
+            f"{effort['runs']:,} runs, {effort['done_now']:,} of them now, in "
+            f"{effort['wall_s']:,.0f} s ({effort['processor_s']:,.0f} s of processor time)"
+        )
+        out().print(text, markup=False, highlight=False)
     out().print(f"report:  {folder / 'report.md'}", markup=False, highlight=False)
     out().print(f"figures: {folder / 'figures'}", markup=False, highlight=False)

@@ -12,7 +12,7 @@ from fadeout.campaign.axes import parse_values
 from fadeout.cli.campaign import Metrics, Quiet, Retry, Yes, run_campaign
 from fadeout.cli.congestion import CongestionControls
 from fadeout.cli.errors import reports_errors
-from fadeout.cli.options import Jobs, examples, unused_folder
+from fadeout.cli.options import ClusterFile, Jobs, examples, unused_folder
 
 
 def register(app: typer.Typer) -> None:
@@ -84,6 +84,7 @@ def sweep(
         ),
     ] = None,
     jobs: Jobs = None,
+    cluster: ClusterFile = None,
     retry: Retry = False,
     yes: Yes = False,
     quiet: Quiet = False,
@@ -104,7 +105,7 @@ def sweep(
     document["grid"] = {key: each for key, each in document["grid"].items() if len(each) > 1}
     spec = spec_module.read(document)
     campaign = Campaign(spec, folder or unused_folder(Path("out") / f"sweep-{scenarios[0].stem}"))
-    run_campaign(campaign, jobs=jobs, retry=retry, yes=yes, quiet=quiet)
+    run_campaign(campaign, jobs=jobs, cluster=cluster, retry=retry, yes=yes, quiet=quiet)
 
 
 def _lists(option: str, given: list[str] | None) -> dict[str, Any]:

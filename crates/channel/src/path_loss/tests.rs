@@ -135,8 +135,18 @@ fn losses_are_those_of_the_formulas() {
             Los,
             116.781_272_163_034_3,
         ),
-        ("hetnet-pico", ends(100.0, 5.0, 5.0, 2.0), Los, 82.9),
-        ("hetnet-pico", ends(100.0, 5.0, 5.0, 2.0), Nlos, 107.9),
+        (
+            "hetnet-pico",
+            ends(200.0, 5.0, 5.0, 2.0),
+            Los,
+            89.191_526_909_377_22,
+        ),
+        (
+            "hetnet-pico",
+            ends(200.0, 5.0, 5.0, 2.0),
+            Nlos,
+            119.188_624_837_399_3,
+        ),
         ("hetnet-pico", ends(3.0, 5.0, 5.0, 2.0), Los, 62.0),
         (
             "uma",
@@ -216,12 +226,15 @@ fn ends_that_are_too_close_have_the_loss_at_the_models_shortest_distance() {
         ("3d-uma", 10.0),
         ("3d-umi", 10.0),
     ] {
-        let loss_db = |ground_m| {
-            let ends = ends(ground_m, 25.0, 1.5, 3.5);
-            [Condition::Los, Condition::Nlos].map(|it| model(name).loss_db(&ends, it))
-        };
-        assert_eq!(loss_db(2.0), loss_db(least_m), "{name}");
-        assert!(loss_db(least_m)[0] < loss_db(least_m + 1.0)[0], "{name}");
+        // With a breakpoint far off, and with one below the shortest distance.
+        for (base_m, carrier_ghz) in [(25.0, 3.5), (2.0, 0.5)] {
+            let loss_db = |ground_m| {
+                let ends = ends(ground_m, base_m, 1.5, carrier_ghz);
+                [Condition::Los, Condition::Nlos].map(|it| model(name).loss_db(&ends, it))
+            };
+            assert_eq!(loss_db(2.0), loss_db(least_m), "{name}");
+            assert!(loss_db(least_m)[0] < loss_db(least_m + 1.0)[0], "{name}");
+        }
     }
 }
 

@@ -124,8 +124,8 @@ const RATE_MODEL: Shape = Shape::AnyOf(&[
     Shape::Variants(RateModel::VARIANTS),
 ]);
 
-/// Declares what changes over time, a rate or a delay: the variants that both have, and after
-/// `beside` its own.
+/// Declares a rate or a delay over time: the variants that both have, and its own before the last of
+/// them and after it.
 macro_rules! over_time {
     (
         $(#[$meta:meta])*
@@ -135,9 +135,10 @@ macro_rules! over_time {
             $(#[doc = $steps_doc:literal])+
             Steps = $shape:expr,
             $(#[doc = $step_doc:literal])+;
+            own { $($before:tt)* }
             $(#[doc = $series_doc:literal])+
             Series;
-            beside { $($own:tt)* }
+            own { $($after:tt)* }
         }
     ) => {
         variants! {
@@ -155,6 +156,7 @@ macro_rules! over_time {
                     /// After this long the steps start over; without it the last one stays.
                     repeat_every: Option<Span> = POSITIVE_TIME, Optional;
                 }
+                $($before)*
                 $(#[doc = $series_doc])+
                 Series as "series" {
                     /// Path, relative to the scenario file. Its first line names the columns,
@@ -164,7 +166,7 @@ macro_rules! over_time {
                     /// After this long the rows start over; without it the last one stays.
                     repeat_every: Option<Span> = POSITIVE_TIME, Optional;
                 }
-                $($own)*
+                $($after)*
             }
         }
     };
@@ -180,9 +182,7 @@ over_time! {
         Steps = RATE_OR_ZERO,
         /// Start of each step and its rate. The first starts at "0 s"; starts increase.
         ;
-        /// A measured rate, from a file that may hold a delay too.
-        Series;
-        beside {
+        own {
             /// A link that is on at a constant rate, and off at times.
             OnOff as "off" {
                 /// The rate while on.
@@ -198,6 +198,10 @@ over_time! {
                 /// Whether it starts over at its end.
                 repeat: bool = Shape::Bool, Default("true");
             }
+        }
+        /// A measured rate, from a file that may hold a delay too.
+        Series;
+        own {
             /// The rate that a directional link budget gives.
             Radio as "radio" {
                 /// The link budget.
@@ -248,9 +252,10 @@ over_time! {
         Steps = TIME,
         /// Start of each step and its delay. The first starts at "0 s"; starts increase.
         ;
+        own {}
         /// A measured delay, from a file that may hold a rate too.
         Series;
-        beside {}
+        own {}
     }
 }
 

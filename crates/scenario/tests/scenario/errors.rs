@@ -111,7 +111,7 @@ fn a_wrong_unit_says_what_was_expected() {
     );
     assert_eq!(
         error.expected.as_deref(),
-        Some("a time such as \"20 ms\" or a table with `steps` or `series`")
+        Some("one of the units ns, us, ms, s, min")
     );
     let error = link_mistake(
         "delay = \"20 msec\"",
@@ -242,9 +242,12 @@ fn tables_say_which_sorts_there_are() {
 #[test]
 fn text_that_is_no_toml_is_refused_with_its_place() {
     let (found, _) = only(&format!("{LINK}delay = \"20 ms\"\n"));
-    assert_eq!(found, "7:1: duplicate key");
+    assert_eq!(found, "7:1: `delay` stands twice, first in line 6");
     let (found, _) = only(&format!("{LINK}[link.radio]\n"));
-    assert_eq!(found, "7:7: duplicate key");
+    assert_eq!(
+        found,
+        "7:7: the table [link.radio] stands twice, first in line 2"
+    );
     let errors = refused("duration = \n[link\n");
     assert_eq!((errors[0].line, errors[0].column), (1, 12));
     assert!(errors.iter().any(|error| error.line == 2), "{errors:?}");

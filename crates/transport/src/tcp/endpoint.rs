@@ -98,6 +98,8 @@ pub(crate) struct SubflowView {
     pub(crate) srtt: Span,
     pub(crate) variance: Span,
     pub(crate) rto: Span,
+    /// When the sender's timer expires: retransmission, loss probe or reordering.
+    pub(crate) timer_at: Option<Time>,
     pub(crate) pacing_rate: Rate,
     pub(crate) in_flight: u32,
     pub(crate) snd_una: u64,
@@ -321,6 +323,7 @@ impl TcpEndpoint {
             srtt: rtt.srtt(),
             variance: rtt.variance(),
             rto: rtt.rto(),
+            timer_at: self.sender.timer_at(),
             pacing_rate: self.sender.pacing_rate(),
             in_flight: self.sender.segments_in_flight(),
             snd_una: self.sender.snd_una(),

@@ -121,6 +121,7 @@ impl MultipathConnection {
             bound: 1,
             unbound: 1,
             is_waiting: false,
+            timer: queue::SHORTEST_TIMER,
         });
         let mut inbound = Reassembly::default();
         inbound.begin(1);

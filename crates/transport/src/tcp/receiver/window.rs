@@ -261,6 +261,12 @@ impl AdvertisedWindow {
         0
     }
 
+    /// Whether a round trip has passed since the buffer was last measured, or none is known.
+    pub(crate) fn is_round_over(&self, now: Time) -> bool {
+        self.rtt
+            .is_none_or(|rtt| now.since(self.measured_from) >= rtt)
+    }
+
     /// The application read `bytes`, segment by segment of `mss`. Once a round trip the buffer is
     /// set to twice what was read in it, and more while that grows, so that slow start is never
     /// held back.
@@ -268,8 +274,7 @@ impl AdvertisedWindow {
         if !self.is_autotuned || bytes == 0 {
             return;
         }
-        let is_over = |rtt| now.since(self.measured_from) >= rtt;
-        if !self.rtt.is_some_and(is_over) {
+        if self.rtt.is_none() || !self.is_round_over(now) {
             self.copied += bytes;
             return;
         }

@@ -107,6 +107,10 @@ impl Sender {
         let is_news = flags.una_advanced || flags.data_sacked;
         let resumes = self.ends_outage(cx, is_news, was_closed && self.snd_wnd > 0);
         if !had_outstanding {
+            // The answer to a loss probe comes late where the first copy was acknowledged.
+            if self.config.recovery.uses_sack() && !self.is_suspended() {
+                self.take_probe_ack(cx, segment.ack, &flags);
+            }
             self.after_probe_ack();
             self.transmit(cx);
             return;

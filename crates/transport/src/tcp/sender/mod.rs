@@ -304,9 +304,14 @@ impl Sender {
         self.fin_queued = true;
     }
 
+    /// When a retransmission, a loss probe or the end of the reordering window is due.
+    pub(super) fn timer_at(&self) -> Option<Time> {
+        self.timer.map(|(_, at)| at)
+    }
+
     /// When the sender next wants to be woken.
     pub(super) fn wake_at(&self) -> Time {
-        let timer = self.timer.map_or(Time::NEVER, |(_, at)| at);
+        let timer = self.timer_at().unwrap_or(Time::NEVER);
         timer.min(self.pacer.wake_at)
     }
 
