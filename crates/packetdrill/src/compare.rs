@@ -97,18 +97,15 @@ pub(crate) fn difference(
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The flags of the segment as the script could see them. Linux sets PSH on whatever segmentation
-/// offload takes apart. Whether segments that go again do so together is a matter of how they were cut
-/// when they first left, which the endpoint does not remember; and several that the script cuts out of
-/// a burst that goes on have no end of their own.
+/// The flags of the segment as the script could see them: several that it cuts out of a burst that goes
+/// on have no end of their own, where Linux sets PSH on whatever segmentation offload takes apart.
 fn as_offloaded(spec: &PacketSpec, sent: &Sent, host: &Host) -> Flags {
     let connection = host.connection.as_ref();
     let mss = connection.map_or(u32::MAX, |one| one.endpoint.info().snd_mss);
     let flags = sent.segment.flags;
     let has_no_end = sent.is_cut && !flags.has(Flags::PSH);
-    if (sent.is_repeated || has_no_end) && sent.segment.len > mss {
-        let rest = Flags(flags.0 & !Flags::PSH.0);
-        return rest | Flags(spec.flags.0 & Flags::PSH.0);
+    if has_no_end && sent.segment.len > mss {
+        return flags | Flags(spec.flags.0 & Flags::PSH.0);
     }
     flags
 }

@@ -26,8 +26,6 @@ pub(crate) struct Sent {
     pub(crate) at: Time,
     pub(crate) segment: Segment,
     pub(crate) ecn: Ecn,
-    /// It was sent before.
-    pub(crate) is_repeated: bool,
     /// The script cuts it out of a burst that goes on.
     pub(crate) is_cut: bool,
     /// What it carries for Fast Open.
@@ -71,8 +69,6 @@ pub(crate) struct Connection {
     pub(crate) read: u64,
     /// Written so far.
     pub(crate) written: u64,
-    /// End of the data that left.
-    sent: u64,
     pub(crate) peer_closed: bool,
     pub(crate) is_established: bool,
     /// The peer opened it by Fast Open: it is there before the handshake is complete.
@@ -258,7 +254,6 @@ impl Host {
             unread: 0,
             read: 0,
             written: 0,
-            sent: 1,
             peer_closed: false,
             is_established: false,
             is_early: is_passive && fast.is_some(),
@@ -382,7 +377,6 @@ impl Host {
             at: self.now,
             segment: answer,
             ecn: Ecn::NotEct,
-            is_repeated: false,
             is_cut: false,
             cookie: None,
         });
@@ -430,16 +424,10 @@ impl Host {
             if segment.len > 0 {
                 connection.sent_at = self.now;
             }
-            let is_repeated = segment.seq < connection.sent;
-            if !segment.flags.has(Flags::SYN) {
-                let end = segment.seq + u64::from(segment.len);
-                connection.sent = connection.sent.max(end);
-            }
             self.wire.push_back(Sent {
                 at: self.now,
                 segment,
                 ecn: outgoing.ecn,
-                is_repeated,
                 is_cut: false,
                 cookie,
             });

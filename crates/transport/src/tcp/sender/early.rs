@@ -42,6 +42,9 @@ impl Sender {
                 sent.tags.set(Tags::PUSHED);
             }
             let (is_first, in_flight) = (self.board.is_empty(), self.in_flight());
+            if !is_first {
+                sent.tags.set(Tags::JOINED);
+            }
             self.rate.on_send(sent_at, is_first, in_flight, &mut sent);
             self.board.push(sent);
         }

@@ -13,6 +13,7 @@
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: reductions that prove spurious
 //! - [`resilience`]: schemes for links that fail or lose without being congested
+//! - [`pieces`]: bursts, and what they are cut from
 //! - [`transmit`]: new data and retransmissions out, pacing, bursts
 //! - [`usage`]: whether the window limits the sender, idle restarts
 
@@ -20,6 +21,7 @@ mod ack;
 mod classic;
 mod early;
 mod marks;
+mod pieces;
 mod probe;
 mod rack;
 mod recovery;
@@ -30,7 +32,6 @@ mod transmit;
 mod undo;
 mod usage;
 
-use super::accurate::Delivery;
 use super::config::TcpConfig;
 use super::info::TcpInfo;
 use super::outbox::Outbox;
@@ -164,7 +165,7 @@ pub(super) struct Sender {
     /// Largest window that the peer advertised, and where it was last made to push.
     max_window: u64,
     pushed_end: u64,
-    pieces: transmit::Pieces,
+    pieces: pieces::Pieces,
     last_sent_at: Time,
     marks: marks::Marks,
     resilience: resilience::Resilience,
@@ -223,7 +224,7 @@ impl Sender {
             small_end: 0,
             max_window: 0,
             pushed_end: 1,
-            pieces: transmit::Pieces::default(),
+            pieces: pieces::Pieces::default(),
             last_sent_at: Time::ZERO,
             marks: marks::Marks::default(),
             resilience: resilience::Resilience::default(),
@@ -258,26 +259,6 @@ impl Sender {
         self.congestion
             .on_established(&mut self.window, now, agreed.handshake_rtt);
         self.update_pacing_rate();
-    }
-
-    /// What an ACK is about to deliver, in whole segments.
-    pub(super) fn preview_delivery(&self, segment: &Segment) -> Delivery {
-        let mss = u64::from(self.window.mss.max(1));
-        let acked = segment.ack.min(self.snd_nxt).saturating_sub(self.snd_una);
-        let sacked: u64 = segment
-            .sack
-            .as_slice()
-            .iter()
-            .map(|block| block.end.saturating_sub(block.start.max(segment.ack)))
-            .sum();
-        let known = u64::from(self.board.sacked_out) * mss;
-        let bytes = (acked + sacked).saturating_sub(known);
-        Delivery {
-            packets: bytes.div_ceil(mss) as u32,
-            bytes,
-            is_progress: bytes > 0,
-            mss: self.window.mss,
-        }
     }
 
     /// Bytes written and not sent.

@@ -4,8 +4,8 @@
 //! Standard: RFC 6298 §5; RFC 5681 §3.1; RFC 5682.
 
 use super::ack::AckFlags;
+use super::pieces::Place;
 use super::recovery::Repair;
-use super::transmit::Place;
 use super::{Sender, Step, TimerKind, TimerOutcome};
 use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::LossRecovery;
@@ -174,7 +174,7 @@ impl Sender {
             if is_small && self.board.is_empty() {
                 // Corked data waits no longer than this, and is pushed (Linux `tcp_write_wakeup`).
                 let payload = self.next_payload() as u32;
-                self.send_new_segment(cx, payload, Place::End);
+                self.send_new_segment(cx, payload, Place::Pushed);
             }
             self.transmit(cx);
             return TimerOutcome::Done;
@@ -189,7 +189,7 @@ impl Sender {
         }
         let room = self.window_end().saturating_sub(self.snd_nxt);
         if room > 0 {
-            self.send_new_segment(cx, room as u32, Place::End);
+            self.send_new_segment(cx, room as u32, Place::Pushed);
             return TimerOutcome::Done;
         }
         self.persist_backoff += 1;

@@ -1,15 +1,14 @@
 //! New data and retransmissions out: window, pacing, bursts (Linux `tcp_write_xmit`,
 //! `tcp_xmit_retransmit_queue`).
 
+use super::pieces::Place;
 use super::recovery::Repair;
 use super::{Sender, Step, TimerKind};
 use crate::congestion::{Congestion, CongestionControl, Custom, RecoveryState, SentSample};
 use crate::tcp::config::{LossRecovery, Pacing};
 use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::{SentSegment, Tags};
-use fadeout_core::{
-    Bytes, Ecn, Flags, Probe, Rate, RetransmitCause, RetransmitRow, Segment, Span, Time,
-};
+use fadeout_core::{Bytes, Ecn, Flags, Probe, Rate, RetransmitCause, RetransmitRow, Segment, Time};
 
 /// Departure clock of a paced sender.
 #[derive(Debug, Clone, Copy)]
@@ -32,36 +31,8 @@ impl Default for Pacer {
     }
 }
 
-/// The stream as the kernel cuts it while it is written. What is left of a piece is not held back.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Pieces {
-    /// Where the piece ends that holds the next segment.
-    end: u64,
-    /// What was just written goes into it.
-    grows: bool,
-    /// Its end is pushed.
-    is_pushed: bool,
-}
-
-/// Where a segment is in what leaves together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    Alone,
-    First,
-    Within,
-    /// At the end, which has PSH.
-    End,
-}
-
 /// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
 const UNPACED_SEGMENTS: u64 = 10;
-/// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
-const LARGEST_BURST: u64 = 65_536;
-/// The ACK that a small burst waits for is due within this.
-const SOON: Span = Span::from_millis(1);
-/// Room that the kernel leaves for headers in such a piece (`MAX_TCP_HEADER` and one byte).
-const BURST_HEADERS: u64 = 321;
-
 impl Sender {
     pub(super) fn is_pacing(&self) -> bool {
         self.config.pacing == Pacing::On
@@ -90,68 +61,6 @@ impl Sender {
         self.pacer.rate = Rate::from_bits_per_sec(bits as u64).min(self.config.maximum_pacing_rate);
     }
 
-    /// Segments that leave together: about a millisecond of data (Linux `tcp_tso_autosize`).
-    fn burst_segments(&self) -> u32 {
-        if !self.config.tso_bursts {
-            return 1;
-        }
-        let mss = u64::from(self.window.mss);
-        let mut bytes = self.pacer.rate.as_bits_per_sec() / 8 / 1024;
-        let doublings = self.rtt.min().as_micros() >> 9;
-        if doublings < 32 {
-            bytes = bytes.saturating_add(LARGEST_BURST >> doublings);
-        }
-        let segments = (bytes.min(LARGEST_BURST) / mss) as u32;
-        segments.max(self.config.minimum_burst.max(1))
-    }
-
-    /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
-    /// burst, or half of the largest window that the peer offered (Linux `tcp_xmit_size_goal`).
-    fn piece(&self) -> u64 {
-        let mss = u64::from(self.window.mss);
-        let largest = (LARGEST_BURST - BURST_HEADERS).min(self.max_window / 2);
-        (largest / mss).max(1) * mss
-    }
-
-    /// The application writes more: where that still goes into the piece whose head is next to leave,
-    /// the piece grows as its head leaves.
-    pub(super) fn extend_piece(&mut self) {
-        self.pieces.grows = self.pieces.end.saturating_sub(self.snd_nxt) >= self.unsent();
-    }
-
-    /// A full piece leaves while it is written, and what left makes room in it, until more than half of
-    /// the peer's largest window went without a push (Linux `forced_push`).
-    fn grow_piece(&mut self) {
-        let end = self.snd_nxt + self.piece();
-        if self.pieces.is_pushed || end > self.write_end {
-            return;
-        }
-        self.pieces.end = end;
-        if self.lacks_push(end) {
-            self.pieces.is_pushed = true;
-            self.pushed_end = end;
-        }
-    }
-
-    fn lacks_push(&self, end: u64) -> bool {
-        self.config.tso_bursts && end > self.pushed_end + self.max_window / 2
-    }
-
-    /// What was just sent may end a piece. Returns whether that piece is pushed.
-    fn ends_pushed_piece(&mut self) -> bool {
-        let pieces = self.pieces;
-        if self.snd_nxt < pieces.end {
-            return false;
-        }
-        self.pieces.end = self.snd_nxt + self.piece();
-        self.pieces.is_pushed = false;
-        if self.snd_nxt == pieces.end && self.lacks_push(pieces.end) {
-            self.pushed_end = pieces.end;
-            return true;
-        }
-        pieces.is_pushed
-    }
-
     pub(in crate::tcp) fn has_new_data(&self) -> bool {
         self.unsent() > 0 || (self.fin_queued && !self.fin_sent)
     }
@@ -167,7 +76,7 @@ impl Sender {
     pub(super) fn is_idle(&self) -> bool {
         self.board.is_empty()
             && !self.has_new_data()
-            && !self.pieces.grows
+            && !self.is_growing()
             && self.window.cwnd >= 1.0
     }
 
@@ -188,9 +97,7 @@ impl Sender {
         let paces = self.is_pacing();
         let mut sent = 0;
         let mut is_cwnd_limited = false;
-        if self.pieces.grows {
-            self.grow_piece();
-        }
+        self.grow_piece();
         while self.has_new_data() {
             if paces && self.pacer.next_at > cx.now {
                 self.pacer.wake_at = self.pacer.next_at;
@@ -213,17 +120,13 @@ impl Sender {
             }
             let count = self.send_burst(cx, quota.min(burst));
             sent += count;
-            if self.pieces.grows {
-                self.grow_piece();
-            }
+            self.grow_piece();
             if count == 0 {
                 break;
             }
         }
         is_cwnd_limited |= self.in_flight() >= self.window.cwnd as u32;
-        if std::mem::take(&mut self.pieces.grows) {
-            self.pieces.end = self.snd_nxt + self.piece();
-        }
+        self.settle_piece();
         if sent > 0 {
             if self.in_reduction() {
                 self.recovery.on_sent(sent);
@@ -269,46 +172,6 @@ impl Sender {
         is_small
             && !self.pushes_small
             && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
-    }
-
-    /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
-    /// the ACK is near and the window will allow a larger one. Returns whether it is the congestion
-    /// window that makes it wait.
-    fn defers(&self, now: Time, quota: u32, burst: u32) -> Option<bool> {
-        let mss = u64::from(self.window.mss);
-        let unsent = self.unsent();
-        if !self.config.tso_bursts
-            || unsent <= mss
-            || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
-            || now.since(self.last_sent_at) > Span::from_millis(1)
-        {
-            return None;
-        }
-        let congestion_room = u64::from(quota) * mss;
-        let receiver_room = self.window_end() - self.snd_nxt;
-        let room = congestion_room.min(receiver_room);
-        if room >= u64::from(burst) * mss {
-            return None;
-        }
-        let head = self.board.head()?;
-        let window = self.snd_wnd.min(self.window.cwnd as u64 * mss);
-        let enough = window / u64::from(self.config.burst_window_divisor.max(1));
-        let rest_of_piece = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
-        let is_last_piece = rest_of_piece >= unsent;
-        if room >= enough || (!is_last_piece && room >= rest_of_piece) {
-            return None;
-        }
-        let srtt = self.rtt.srtt();
-        let wait = (head.sent_at + srtt).since(now);
-        if wait > SOON.min(srtt / 2) {
-            return None;
-        }
-        let piece = rest_of_piece.min(unsent);
-        let gets_no_more = is_last_piece && (self.fin_queued || !self.records.is_empty());
-        if gets_no_more && room > piece {
-            return None;
-        }
-        Some(congestion_room < receiver_room && congestion_room <= piece)
     }
 
     /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
@@ -405,7 +268,7 @@ impl Sender {
         // A piece that ends within a burst was filled up from the next: the burst carries its PSH.
         let is_filled_up = matches!(place, Place::First | Place::Within);
         let is_pushed = self.ends_pushed_piece() && !is_filled_up || ends_data;
-        let pushes = payload > 0 && (place == Place::End || is_pushed);
+        let pushes = payload > 0 && (matches!(place, Place::End | Place::Pushed) || is_pushed);
         if ends_data {
             self.pushed_end = self.snd_nxt;
         }
