@@ -111,8 +111,11 @@ def print_report(report: Report, folder: Path) -> None:
                 out().print(section.conclusion + "\n", markup=False, highlight=False)
     if (folder / EFFORT).is_file():
         effort = json.loads((folder / EFFORT).read_text(encoding="utf-8"))
+        runs = effort["runs"]
+        # A report of a study that was stopped says so in words.
+        count = f"{runs:,} runs" if isinstance(runs, int) else runs
         text = (
-            f"{effort['runs']:,} runs, {effort['done_now']:,} of them now, in "
+            f"{count}, {effort['done_now']:,} of them now, in "
             f"{effort['wall_s']:,.0f} s ({effort['processor_s']:,.0f} s of processor time)"
         )
         out().print(text, markup=False, highlight=False)
