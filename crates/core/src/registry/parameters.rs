@@ -3,7 +3,7 @@
 use super::{Parameter, flag};
 
 /// Declares a struct of parameters: for each field its type, and after `=` the function of
-/// [`registry`](crate::registry) that makes its [`Parameter`], with what that takes beside name and
+/// [`registry`](mod@crate::registry) that makes its [`Parameter`], with what that takes beside name and
 /// documentation.
 ///
 /// The key is the field's name with hyphens, or the text after `as`. The documentation is the doc
