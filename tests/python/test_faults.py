@@ -94,13 +94,23 @@ def test_a_signal_of_a_batch_system_keeps_what_was_recorded(tmp_path: Path, numb
     path = tmp_path / "long.toml"
     path.write_text(LONG)
     command = [*COMMAND, "run", str(path), "--no-figures", "--out", "x"]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+
+    def hear() -> None:
+        # Under nohup the command would ignore SIGHUP too.
+        signal.signal(number, signal.SIG_DFL)
+
+    with subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=hear
+    ) as process:
         deadline = time.monotonic() + 120
         while not list(tmp_path.glob(".x.partial*")) and time.monotonic() < deadline:
             time.sleep(0.02)
         time.sleep(0.3)
         process.send_signal(number)
-        _, errors = process.communicate(timeout=120)
+        try:
+            _, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert process.returncode == 128 + number, errors
     assert "Traceback" not in errors
     assert not fadeout.Results.open(tmp_path / "x").is_complete
