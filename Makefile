@@ -142,18 +142,22 @@ bench-accept: bench-tools ## Make the instruction counts of now the accepted one
 docs: build $(VENV)/.tools check-docs ## Build the documentation
 	@echo "documentation: docs/_build/html/index.html"
 
+.PHONY: notebooks
+notebooks: $(BIN)/python ## Make the notebooks of the tutorial anew
+	$(BIN)/python docs/notebooks.py
+
 .PHONY: study-docs
 study-docs: build ## Run the studies and put their reports and figures into the docs
 	$(call say,study of blockage)
-	$(BIN)/fadeout study blockage --out out/study-blockage --force
+	$(BIN)/fadeout study blockage --out out/study-blockage --force --keep-runs
 	$(call say,study of congestion controls)
-	$(BIN)/fadeout study congestion-controls --out out/study-congestion-controls --force
+	$(BIN)/fadeout study congestion-controls --out out/study-congestion-controls --force --keep-runs
 	$(call say,study of retransmissions on the link)
-	$(BIN)/fadeout study link-retransmission --out out/study-link-retransmission --force
+	$(BIN)/fadeout study link-retransmission --out out/study-link-retransmission --force --keep-runs
 	$(call say,study of multipath)
-	$(BIN)/fadeout study multipath --out out/study-multipath --force
+	$(BIN)/fadeout study multipath --out out/study-multipath --force --keep-runs
 	$(call say,study of slow start)
-	$(BIN)/fadeout study slow-start --out out/study-slow-start --force
+	$(BIN)/fadeout study slow-start --out out/study-slow-start --force --keep-runs
 	$(BIN)/python tools/study_docs.py blockage congestion-controls link-retransmission multipath slow-start
 
 .PHONY: schema

@@ -5,8 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import generate
 
+import generate
 from fadeout import __version__
 
 generate.write_all(Path(__file__).parent / "generated")
@@ -15,10 +15,35 @@ project = "fadeout"
 author = "The fadeout authors"
 copyright = "2026, the fadeout authors"
 release = __version__
-extensions = ["myst_parser"]
-myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
+# The last three are beside this file.
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_design",
+    "docstrings",
+    "mathml",
+    "executed",
+]
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-# The last two are included by other pages.
-exclude_patterns = ["_build", "generated/validation.md", "studies/results"]
+# Those below generated/ are included by other pages.
+exclude_patterns = [
+    "_build",
+    "generated/headline.md",
+    "generated/limits.md",
+    "generated/validation.md",
+    "studies/results",
+]
+# Docstrings set names in single backticks.
+default_role = "code"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 130
+autodoc_member_order = "bysource"
+napoleon_custom_sections = ["Standard"]
 html_theme = "furo"
 html_title = f"fadeout {release}"
+html_static_path = ["static"]
+html_css_files = ["fadeout.css"]
+html_math_renderer = "mathml"
+pygments_style = "default"

@@ -2,14 +2,14 @@
 
 import json
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-import fadeout
+import gather
 from fadeout import _native
+from fadeout._schema import nested, resolve, shape
 from fadeout.results import table_docs
 from fadeout.validate import linux
-
-ROOT = Path(__file__).resolve().parent.parent
 
 DRAWN = (
     "clean_20m_cubic",
@@ -34,10 +34,9 @@ def write_all(folder: Path) -> None:
         "tables": tables_page(),
         "catalog": catalog_page(catalog["kinds"]),
     }
-    pages["validation"] = validation_page(folder)
-    fadeout.run(ROOT / "scenarios" / "mmwave-walk.toml").plot.save(
-        folder / "mmwave-walk", ["sinr", "overview", "delay"]
-    )
+    rows = linux.compare_all()
+    pages |= {"headline": headline(rows), "validation": validation_page(rows, folder)}
+    pages |= {"limits": gather.limits(), "gallery": gather.gallery(folder), "api": gather.api()}
     for name, text in pages.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -96,9 +95,8 @@ def catalog_page(kinds: list[dict[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def validation_page(folder: Path) -> str:
+def validation_page(rows: list[linux.Row], folder: Path) -> str:
     """Our runs beside the kernel's, from simulations made for this page."""
-    rows = linux.compare_all()
     parts = [
         "## Every row",
         markdown(list(linux.COLUMNS), [row.cells() for row in rows]),
@@ -116,6 +114,24 @@ def validation_page(folder: Path) -> str:
         parts.append(f"![{path.stem}](generated/validation/{path.name}){{width=560px}}")
         parts.append(f"*{path.stem}*")
     return "\n\n".join(parts) + "\n"
+
+
+def headline(rows: list[linux.Row]) -> str:
+    """What the table below comes to; the README says the same, or the build fails."""
+    whole = sum(not row.misses() for row in rows)
+    shares = {
+        q.key: median(abs(row.error(q.key)) for row in rows if q in row.compared())
+        for q in linux.QUANTITIES
+    }
+    text = (
+        f"{whole} of {len(rows)} rows are within all tolerances; median error of the received "
+        f"rate {shares['received_mbps']:.2%}, of the smoothed round-trip time "
+        f"{shares['mean_srtt_ms']:.2%}"
+    )
+    readme = (gather.ROOT / "README.md").read_text(encoding="utf-8")
+    if text not in " ".join(readme.split()):
+        raise ValueError(f"the README's row on Linux should say: {text}")
+    return f"**{text}.**\n"
 
 
 def is_shared(entries: list[dict[str, Any]]) -> bool:
@@ -158,7 +174,9 @@ def table_section(
         entry = resolve(entry, definitions)
         here = f"{path}.{key}" if path else key
         need = "required" if key in required else default_of(entry)
-        rows.append([code(key), shape(entry, definitions), need, entry.get("description", "")])
+        rows.append(
+            [code(key), shape(entry, definitions, code), need, entry.get("description", "")]
+        )
         below += nested(here, entry, definitions)
     if rows:
         parts.append(markdown(["key", "value", "default", "meaning"], rows))
@@ -169,67 +187,11 @@ def table_section(
     return parts
 
 
-def nested(
-    path: str, entry: dict[str, Any], definitions: dict[str, Any]
-) -> list[tuple[str, dict[str, Any]]]:
-    """The tables that `entry` may hold, with the paths they have in a file."""
-    entry = resolve(entry, definitions)
-    found = []
-    if is_from_catalog(path, entry):
-        return found
-    if "properties" in entry:
-        found.append((path, entry))
-    each = entry.get("additionalProperties")
-    if isinstance(each, dict):
-        found += nested(f"{path}.NAME", each, definitions)
-    for option in (*entry.get("anyOf", []), *entry.get("oneOf", [])):
-        found += nested(path, option, definitions)
-    return found
-
-
-def is_from_catalog(path: str, entry: dict[str, Any]) -> bool:
-    """Whether the table holds the parameters of a named thing, which have their own page."""
-    options = entry.get("anyOf", [])
-    return path.endswith(".tcp") or any(
-        "enum" in option and "description" in option for option in options
-    )
-
-
-def shape(entry: dict[str, Any], definitions: dict[str, Any]) -> str:
-    """What a value looks like, in a few words."""
-    entry = resolve(entry, definitions)
-    options = [*entry.get("anyOf", []), *entry.get("oneOf", [])]
-    if options:
-        shapes = dict.fromkeys(shape(option, definitions) for option in options)
-        return " or ".join(shapes)
-    if "const" in entry:
-        return code(json.dumps(entry["const"]))
-    if "enum" in entry:
-        return ", ".join(code(json.dumps(value)) for value in entry["enum"])
-    if "properties" in entry or "additionalProperties" in entry:
-        keys = entry.get("required", [])
-        return f"table with {', '.join(map(code, keys))}" if keys else "table"
-    examples = entry.get("examples")
-    if examples:
-        return f"such as {code(json.dumps(examples[0]))}"
-    kind = entry.get("type", "value")
-    return ", ".join(kind) if isinstance(kind, list) else kind
-
-
 def default_of(entry: dict[str, Any]) -> str:
     """The default as a scenario would write it."""
     if "default" not in entry:
         return ""
     return code(json.dumps(entry["default"], ensure_ascii=False))
-
-
-def resolve(entry: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """The entry that a `$ref` points to; its own keys win."""
-    reference = entry.get("$ref")
-    if reference is None:
-        return entry
-    target = definitions[reference.rsplit("/", 1)[-1]]
-    return resolve({**target, **{k: v for k, v in entry.items() if k != "$ref"}}, definitions)
 
 
 def code(text: str) -> str:

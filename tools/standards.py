@@ -334,7 +334,7 @@ def natural(text: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
 
 
-def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str]]) -> str:
+def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str | bool]]) -> str:
     """The page of all documents."""
     parts = [
         "# Standards",
@@ -349,7 +349,8 @@ def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str]
         for document in documents:
             note = notes[document]
             parts.append(f"### {document}: {note['title']}")
-            parts.append(f"Left out: {note['left-out']}")
+            mark = " (not checked against the document)" if note.get("from-memory") else ""
+            parts.append(f"Left out{mark}: {note['left-out']}")
             rows = ["| clause | where |", "| --- | --- |"]
             for place, links in sorted(found[document].items(), key=lambda row: natural(row[0])):
                 rows.append(f"| {place or 'the whole'} | {', '.join(links)} |")

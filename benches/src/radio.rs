@@ -1,8 +1,8 @@
 //! A radio access alone under load, at a constant rate in both directions.
 
 use fadeout_core::{
-    BearerId, CellId, Dbm, Direction, Hertz, Kinematics, Motion, NodeId, NullProbe, Packet,
-    PacketId, PacketPool, Point, Segment, Span, Time, UeId,
+    CellId, Dbm, Direction, DrbId, Hertz, Kinematics, Motion, NodeId, NullProbe, Packet, PacketId,
+    PacketPool, Point, Segment, Span, Time, UeId,
 };
 use fadeout_radio::access::{
     BearerConfig, CellConfig, Counters, DirectionCounters, RadioAccess, RadioConfig, Serving,
@@ -135,7 +135,7 @@ impl RadioLoad {
     }
 
     fn put(&mut self, at: Time, direction: Direction, len: u32) {
-        let bearer = BearerId((self.turn % self.bearers) as u32);
+        let bearer = DrbId((self.turn % self.bearers) as u32);
         let segment = Segment {
             len,
             ..Segment::default()

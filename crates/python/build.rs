@@ -5,9 +5,12 @@ use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    // Grows with each commit; an unpacked source archive has none.
-    let log = Path::new("../../.git/logs/HEAD");
-    if log.exists() {
+    // Grows with each commit; an unpacked source archive has none, and a work tree has its own.
+    let log = first_line(Command::new("git").args(["rev-parse", "--git-path", "logs/HEAD"]));
+    let log = Path::new(&log);
+    // Not that of a repository which an archive was unpacked in.
+    let is_known = Path::new("../../.git").exists() && log.is_file();
+    if is_known {
         println!("cargo:rerun-if-changed={}", log.display());
     }
     let rustc = std::env::var("RUSTC").expect("cargo tells build scripts the compiler");
@@ -15,7 +18,7 @@ fn main() {
         "cargo:rustc-env=FADEOUT_RUSTC={}",
         first_line(Command::new(rustc).arg("--version"))
     );
-    let commit = if log.exists() {
+    let commit = if is_known {
         first_line(Command::new("git").args(["rev-parse", "--short=12", "HEAD"]))
     } else {
         String::new()

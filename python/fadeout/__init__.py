@@ -7,25 +7,61 @@
     results.congestion                 # the congestion window over time
     results.doc("congestion")          # what each column means, with its unit
     results.plot.overview().savefig("overview.png")
+    results.save("out/blockage")       # read again with Results.open
 
 `run` takes the path of a scenario, its TOML text, or the same as a dict.
 """
 
-from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
-from fadeout._run import check, run
-from fadeout._version import __version__
-from fadeout.congestion import CongestionControl, CongestionControlError
-from fadeout.results import Results
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
+    from fadeout._run import Interrupted, check, run
+    from fadeout._simulation import Simulation
+    from fadeout._version import __version__
+    from fadeout.campaign import Campaign, sweep
+    from fadeout.congestion import CongestionControl, CongestionControlError
+    from fadeout.results import Results
 
 __all__ = [
+    "Campaign",
     "CongestionControl",
     "CongestionControlError",
     "EngineBug",
     "FadeoutError",
+    "Interrupted",
     "ResultError",
     "Results",
     "ScenarioError",
+    "Simulation",
     "__version__",
     "check",
     "run",
+    "sweep",
 ]
+
+# What is imported when it is first asked for: the command answers at once, and says in a line what
+# is missing where something cannot be loaded.
+_HOMES = {
+    "fadeout._native": ("EngineBug", "FadeoutError", "ResultError", "ScenarioError"),
+    "fadeout._run": ("Interrupted", "check", "run"),
+    "fadeout._simulation": ("Simulation",),
+    "fadeout._version": ("__version__",),
+    "fadeout.campaign": ("Campaign", "sweep"),
+    "fadeout.congestion": ("CongestionControl", "CongestionControlError"),
+    "fadeout.results": ("Results",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'fadeout' has no attribute '{name}'")
+    found = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -208,6 +208,36 @@ class LinkInfo:
     def lasts_s(self) -> float | None:
         """How long a predicted blockage lasts. It may be wrong."""
 
+class Simulation:
+    """A run that goes on when it is told to; `fadeout.Simulation` is the front."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        source_name: str = "<string>",
+        base_dir: str | None = None,
+        overrides: Sequence[str] = (),
+        seed: int | None = None,
+        out: str | None = None,
+        force: bool = False,
+        congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+    ) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """Simulated time."""
+    @property
+    def duration_s(self) -> float:
+        """Length of the run."""
+    @property
+    def next_s(self) -> float | None:
+        """When the next event is; None when there is none before the end of the run."""
+    def advance(self, until_s: float) -> tuple[str, BaseException] | None:
+        """Simulates up to and including `until_s`; the message and the exception of a congestion
+        control of the user's own that raised."""
+    def finish(self) -> Outcome:
+        """Ends the run where it is."""
+
 def run(
     text: str,
     *,
@@ -222,6 +252,14 @@ def run(
     advice: bool = True,
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
 ) -> Outcome: ...
+def save(
+    out: str,
+    force: bool,
+    manifest: str,
+    summary: str,
+    tables: dict[str, bytes],
+    captures: dict[str, bytes],
+) -> str: ...
 def check(
     text: str,
     *,
@@ -230,6 +268,14 @@ def check(
     overrides: Sequence[str] = (),
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
 ) -> None: ...
+def resolve(
+    text: str,
+    *,
+    source_name: str = "<string>",
+    base_dir: str | None = None,
+    overrides: Sequence[str] = (),
+    congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+) -> str: ...
 def packetdrill(text: str, name: str, symbols: list[tuple[str, str]] = ...) -> str: ...
 def catalog() -> str: ...
 def schema() -> str: ...

@@ -1,17 +1,32 @@
 """Running and checking scenarios."""
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
-from fadeout import _native, _toml, congestion
+from fadeout import _files, _native, _toml, congestion
 from fadeout.results import Results
 
 Source = str | PathLike[str] | Mapping[str, Any]
 Overrides = Mapping[str, Any] | Sequence[str]
 CongestionControls = Mapping[str, Callable[..., Any]]
 Progress = Callable[[dict[str, Any]], bool | None]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during `fadeout.run`: `results` has what was recorded until then.
+
+    It is a KeyboardInterrupt, so it ends a loop of runs; in a notebook `sys.last_value.results`
+    has the results afterwards.
+    """
+
+    def __init__(self, results: Results) -> None:
+        where = "its .results" if results.folder is None else str(results.folder)
+        super().__init__(f"stopped at {results.duration_s:g} s; what was recorded is in {where}")
+        self.results = results
+        """What was recorded; `results.is_complete` is False."""
 
 
 class ScenarioText(NamedTuple):
@@ -27,7 +42,7 @@ class ScenarioText(NamedTuple):
 def run(
     source: Source,
     *,
-    seed: int | None = None,
+    seed: SupportsIndex | None = None,
     set: Overrides | None = None,  # noqa: A002
     out: str | PathLike[str] | None = None,
     force: bool = False,
@@ -38,7 +53,7 @@ def run(
 
     Args:
         source: the path of a scenario file, its TOML text, or the same as a dict.
-        seed: replaces the scenario's seed.
+        seed: replaces the scenario's seed; an integer of Python or numpy.
         set: replaces values of the scenario: `{"flow.congestion-control": "newreno"}`, or the
             command line's form, `["flow.congestion-control=newreno"]`.
         out: folder to write the results to, as Parquet. Without it they stay in memory.
@@ -54,6 +69,7 @@ def run(
         CongestionControlError: a method of such a class raised; its exception is the cause, and
             `.results` has what was recorded until then.
         ResultError: the results cannot be written, or `out` exists and `force` is not set.
+        Interrupted: Ctrl-C; its `.results` has what was recorded until then.
         OSError: the scenario cannot be read.
     """
     text, name, base_dir = read_source(source)
@@ -62,7 +78,7 @@ def run(
         source_name=name,
         base_dir=base_dir,
         overrides=override_list(set),
-        seed=seed,
+        seed=None if seed is None else operator.index(seed),
         out=None if out is None else str(Path(out)),
         force=force,
         progress=progress,
@@ -71,6 +87,10 @@ def run(
     results = Results.from_outcome(outcome)
     if outcome["raised"] is not None:
         message, error = outcome["raised"]
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(results) from None
+        if not message:
+            raise error
         raise congestion.CongestionControlError(message, results) from error
     return results
 
@@ -96,6 +116,10 @@ def read_source(source: Source) -> ScenarioText:
     """The text of a scenario given as a path, as TOML text or as a dict.
 
     A string is TOML text when it has a line break or an equals sign, and a path otherwise.
+
+    Raises:
+        ScenarioError: the file is no text, or the dict cannot be written as TOML.
+        OSError: the file cannot be read, or is no regular file.
     """
     if isinstance(source, Mapping):
         return ScenarioText(_toml.dumps(source), "<dict>", None)
@@ -103,7 +127,7 @@ def read_source(source: Source) -> ScenarioText:
         return ScenarioText(source, "<string>", None)
     if isinstance(source, str | PathLike):
         path = Path(source)
-        return ScenarioText(path.read_text(encoding="utf-8"), str(source), str(path.parent))
+        return ScenarioText(_files.read_text(path, "a scenario"), str(source), str(path.parent))
     raise TypeError(f"a scenario is a path, TOML text or a dict, not {type(source).__name__}")
 
 

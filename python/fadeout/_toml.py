@@ -8,18 +8,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from fadeout._native import ScenarioError
+
+DEEPEST = 64
+"""Levels of a scenario; the deepest there is has six."""
+
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """The TOML of `document`. Keys whose value is None are left out."""
+    """The TOML of `document`. Keys whose value is None are left out.
+
+    Raises:
+        ScenarioError: it is nested without end, or deeper than any scenario.
+        TypeError: it holds something that TOML has no form of.
+    """
     lines: list[str] = []
     _table(document, (), lines)
     return "\n".join(lines).strip() + "\n"
 
 
-def value(item: Any) -> str:  # noqa: ANN401
-    """One value as TOML writes it, on one line."""
+def value(item: Any, depth: int = 0) -> str:  # noqa: ANN401
+    """One value as TOML writes it, on one line; see `dumps`."""
+    if depth > DEEPEST:
+        raise _too_deep()
     if isinstance(item, bool):
         return "true" if item else "false"
     if isinstance(item, int):
@@ -35,18 +47,20 @@ def value(item: Any) -> str:  # noqa: ANN401
     if isinstance(item, datetime.datetime | datetime.date | datetime.time):
         return item.isoformat()
     if isinstance(item, Mapping):
-        pairs = (f"{_key(k)} = {value(v)}" for k, v in item.items() if v is not None)
+        pairs = (f"{_key(k)} = {value(v, depth + 1)}" for k, v in item.items() if v is not None)
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(item, Sequence) and not isinstance(item, bytes | bytearray):
-        return "[" + ", ".join(value(v) for v in item) + "]"
-    # Numbers of numpy and polars know how to become Python's.
-    scalar = getattr(item, "item", None)
-    if callable(scalar):
-        return value(scalar())
+        return "[" + ", ".join(value(v, depth + 1) for v in item) + "]"
+    # Numbers and arrays of numpy and polars know how to become Python's.
+    plain = getattr(item, "tolist", None) or getattr(item, "item", None)
+    if callable(plain):
+        return value(plain(), depth + 1)
     raise TypeError(f"a scenario cannot hold a {type(item).__name__}: {item!r}")
 
 
 def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:
+    if len(path) > DEEPEST:
+        raise _too_deep(path)
     nested: list[tuple[str, Any]] = []
     for key, item in table.items():
         if not isinstance(key, str):
@@ -85,3 +99,10 @@ def _key(key: str) -> str:
 def _quoted(text: str) -> str:
     # JSON escapes what TOML escapes, save the delete character.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _too_deep(path: tuple[str, ...] = ()) -> ScenarioError:
+    where = f" at {'.'.join(path[:4])}..." if path else ""
+    return ScenarioError(
+        f"<dict>: nested more than {DEEPEST} levels deep{where}; does it hold itself?"
+    )

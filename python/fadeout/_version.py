@@ -8,5 +8,10 @@ __version__: str = _native.build_info()["version"]
 def describe_build() -> str:
     """Version and build in one line, as `fadeout --version` prints it."""
     info = _native.build_info()
-    details = ", ".join(f"{key} {value}" for key, value in info.items() if key != "version")
+    # The compiler says its own name.
+    details = ", ".join(
+        value if value.startswith(f"{key} ") else f"{key} {value}"
+        for key, value in info.items()
+        if key != "version"
+    )
     return f"fadeout {info['version']}" + (f" ({details})" if details else "")

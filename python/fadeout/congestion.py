@@ -236,7 +236,11 @@ def _check_methods(name: str, label: str, instance: Any) -> None:  # noqa: ANN40
 
 
 def _near_miss(cls: type, method: str) -> str:
-    message = _names.unknown("method", method, [name for name in dir(cls) if name[0] != "_"])
+    message = _names.unknown(
+        "method",
+        method,
+        [key for key in dir(cls) if key[0] != "_" and not hasattr(CongestionControl, key)],
+    )
     _, found, near = message.partition("did you mean ")
     return f" (is {near.rstrip('?')} meant for it?)" if found else ""
 

@@ -2,26 +2,30 @@
 
 import io
 import json
+import shutil
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
 from fadeout import _names, _native
+from fadeout._tables import TableAttributes
 
 if TYPE_CHECKING:
     from fadeout.plot import Plots
 
 
-class Results:
+class Results(TableAttributes):
     """What a run found: tables, each an attribute that is a polars frame.
 
     `flows`, `paths`, `links`, radio `interfaces` and `completions` have a row each; `summary` has
     one row for the whole run. The tables over time (`congestion`, `throughput`, `queues`, ...) are
-    read when first asked for. `tables()` names them all, and `doc(table)` says what a table's
-    columns mean and in which unit.
+    read when first asked for. `tables` names them all and has their frames, and `doc(table)` says
+    what a table's columns mean and in which unit. `plot` draws them; `save` writes them to a
+    folder, from which `Results.open` reads them again. A notebook shows the flows.
     """
 
     def __init__(
@@ -31,13 +35,15 @@ class Results:
         *,
         folder: Path | None = None,
         streams: dict[str, bytes] | None = None,
+        captures: dict[str, bytes] | None = None,
         complete: bool = True,
     ) -> None:
         self._summary = summary
         self._streams = streams or {}
+        self._captures = captures or {}
         self._frames: dict[str, pl.DataFrame] = {}
         self.manifest = manifest
-        """The scenario as resolved, the seed, the version and the fingerprint."""
+        """The scenario as resolved, the seed, the version, the commit and the fingerprint."""
         self.folder = folder
         """Where the results lie; None when they are in memory only."""
         self.is_complete = complete
@@ -51,12 +57,17 @@ class Results:
             json.loads(outcome["manifest"]),
             folder=None if outcome["out"] is None else Path(outcome["out"]),
             streams=outcome["tables"],
+            captures=outcome["captures"],
             complete=outcome["complete"],
         )
 
     @classmethod
     def open(cls, folder: str | PathLike[str]) -> "Results":
-        """The results in `folder`, written by an earlier run."""
+        """The results in `folder`, written by an earlier run.
+
+        Raises:
+            ResultError: the folder is not that of a run, or a file in it cannot be read.
+        """
         folder = Path(folder)
         documents = {}
         for name in ("summary", "manifest"):
@@ -67,11 +78,57 @@ class Results:
                 raise _native.ResultError(
                     f"{folder} is not the folder of a run: {path.name} is missing"
                 ) from None
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, RecursionError) as error:
                 raise _native.ResultError(f"{path}: {error}") from error
         manifest = documents["manifest"]
         complete = bool(manifest.get("complete", True))
         return cls(documents["summary"], manifest, folder=folder, complete=complete)
+
+    def save(self, folder: str | PathLike[str], *, force: bool = False) -> Path:
+        """Write the results to `folder` as `fadeout.run(..., out=folder)` would, and return it.
+
+        It holds `manifest.json`, `summary.json`, a Parquet file for each table that was recorded,
+        and the captures. `Results.open(folder)` reads it again.
+
+        Args:
+            folder: a folder that does not exist or is empty.
+            force: replace the run that `folder` already holds.
+
+        Raises:
+            ResultError: the results cannot be written, or `folder` exists and `force` is not set.
+        """
+        target = Path(folder)
+        if self.folder is not None:
+            own, wanted = self.folder.resolve(), target.resolve()
+            if own == wanted:
+                raise _native.ResultError(f"{target} is where these results lie already")
+            if own in wanted.parents:
+                raise _native.ResultError(f"{target} is within the folder of these results")
+        path = _native.save(
+            str(target),
+            force=force,
+            manifest=json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n",
+            summary=json.dumps(self._summary, indent=2, ensure_ascii=False) + "\n",
+            tables=self._streams,
+            captures=self._captures,
+        )
+        if self.folder is not None:
+            # What a run wrote is copied as it is, figures and all.
+            try:
+                shutil.copytree(self.folder, path, dirs_exist_ok=True)
+            except (OSError, shutil.Error) as error:
+                raise _native.ResultError(f"cannot write {target}: {error}") from error
+        return Path(path)
+
+    @property
+    def title(self) -> str:
+        """The scenario's title; empty where it has none."""
+        return self._summary["title"]
+
+    @property
+    def seed(self) -> int:
+        """Seed of the random streams."""
+        return self._summary["seed"]
 
     @property
     def fingerprint(self) -> str:
@@ -83,6 +140,17 @@ class Results:
         """Simulated time."""
         return self._summary["duration_s"]
 
+    @property
+    def captures(self) -> dict[str, Path | bytes]:
+        """Each packet capture (pcapng) by its path in the run's folder.
+
+        Where the results lie in a folder, the file's path; its bytes otherwise.
+        """
+        if self.folder is None:
+            return dict(self._captures)
+        entries = self.manifest.get("captures", [])
+        return {entry["file"]: self.folder / entry["file"] for entry in entries}
+
     @cached_property
     def plot(self) -> "Plots":
         """Figures: `plot.congestion()`, `plot.throughput(window="100 ms")`, `plot.rtt()`, ..."""
@@ -90,15 +158,34 @@ class Results:
 
         return Plots(self)
 
+    @property
+    def tables(self) -> "Tables":
+        """The tables that the run has, by name: `list(results.tables)` names them."""
+        return Tables(self)
+
     def table(self, name: str) -> pl.DataFrame:
-        """The table called `name`."""
+        """The table called `name`.
+
+        Raises:
+            ResultError: there is no such table, or the run did not record it.
+        """
         if name not in self._frames:
             self._frames[name] = self._read(name)
         return self._frames[name]
 
-    def tables(self) -> list[str]:
-        """The names of the tables that the run has."""
-        return [name for name in table_docs() if self.has_table(name)]
+    def scan(self, name: str) -> pl.LazyFrame:
+        """The table called `name` as a lazy frame, of which a query reads only what it needs.
+
+        For tables that are large beside the memory:
+        `results.scan("radio_delay").group_by("bearer").agg(pl.col("rlc_s").mean()).collect()`.
+
+        Raises:
+            ResultError: there is no such table, or the run did not record it.
+        """
+        is_file = self.folder is not None and _entry(name)["place"] is None
+        if name in self._frames or not is_file:
+            return self.table(name).lazy()
+        return pl.scan_parquet(self._path(name))
 
     def has_table(self, name: str) -> bool:
         """Whether the run has the table called `name`."""
@@ -108,47 +195,63 @@ class Results:
             return (self.folder / f"{name}.parquet").is_file()
         return name in self._streams
 
+    def to_pandas(self, name: str) -> Any:  # noqa: ANN401 - pandas need not be there
+        """The table called `name` as a pandas DataFrame.
+
+        Raises:
+            ImportError: pandas or pyarrow is missing: `pip install 'fadeout[pandas]'`.
+            ResultError: there is no such table, or the run did not record it.
+        """
+        frame = self.table(name)
+        try:
+            return frame.to_pandas()
+        except ImportError as error:
+            raise ImportError(
+                f"{error.name or 'pandas'} is missing; pip install 'fadeout[pandas]' brings what "
+                "pandas needs"
+            ) from None
+
     @staticmethod
     def doc(table: str) -> pl.DataFrame:
-        """What the columns of `table` mean, with unit and type."""
-        tables = table_docs()
-        if table not in tables:
-            raise _native.ResultError(_names.unknown("table", table, tables))
-        columns = tables[table]["columns"]
+        """What the columns of `table` mean, with unit and type.
+
+        Raises:
+            ResultError: there is no such table.
+        """
+        columns = _entry(table)["columns"]
         return pl.DataFrame(columns).select(
             pl.col("name").alias("column"), "unit", pl.col("kind").alias("type"), "doc"
         )
 
+    def _path(self, name: str) -> Path:
+        """The file of a table that was recorded into a folder."""
+        assert self.folder is not None, "only a folder has files"
+        if not self.has_table(name):
+            raise _not_recorded(name)
+        return self.folder / f"{name}.parquet"
+
     def _read(self, name: str) -> pl.DataFrame:
-        known = table_docs()
-        if name not in known:
-            raise _native.ResultError(_names.unknown("table", name, known))
-        place = known[name]["place"]
+        place = _entry(name)["place"]
         if place is not None:
             return _frame(_rows(self._summary, place.split(".") if place else []), name)
-        if not self.has_table(name):
-            raise _native.ResultError(
-                f"the run did not record '{name}': name it in the scenario's probes"
-            )
         if self.folder is None:
+            if name not in self._streams:
+                raise _not_recorded(name)
             return pl.read_ipc_stream(io.BytesIO(self._streams[name]))
-        path = self.folder / f"{name}.parquet"
+        path = self._path(name)
         try:
             return pl.read_parquet(path)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise _native.ResultError(f"{path}: {error}") from error
 
-    def __getattr__(self, name: str) -> pl.DataFrame:
-        # Reached only for names that the class does not have.
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if name in table_docs():
-            return self.table(name)
-        known = [key for key in dir(self) if not key.startswith("_")]
-        raise AttributeError(_names.unknown("attribute of Results", name, known))
+    if not TYPE_CHECKING:
 
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *table_docs()]
+        def __getattr__(self, name: str) -> NoReturn:
+            # Reached only for names that the class does not have.
+            if name.startswith("_"):
+                raise AttributeError(name)
+            known = [key for key in dir(self) if not key.startswith("_")]
+            raise AttributeError(_names.unknown("attribute of Results", name, known))
 
     def __repr__(self) -> str:
         flows = len(self._summary["flows"])
@@ -158,6 +261,41 @@ class Results:
             f"<Results of {self.duration_s:g} s with {flows} flow{'s' * (flows != 1)}{short}, "
             f"{where}, fingerprint {self.fingerprint}>"
         )
+
+    def _repr_html_(self) -> str:
+        from fadeout._overview import html
+
+        return html(self)
+
+
+class Tables(Mapping[str, pl.DataFrame]):
+    """The tables of a run by name; each is read when it is asked for."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if not isinstance(name, str) or name not in self:
+            raise KeyError(name)
+        return self._results.table(name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in table_docs() and self._results.has_table(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in table_docs() if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"<Tables {', '.join(self)}>"
+
+    def _repr_html_(self) -> str:
+        from fadeout._overview import html_table
+
+        rows = [[name, table_docs()[name]["doc"]] for name in self]
+        return html_table(["table", "what a row is"], rows)
 
 
 TYPES = {"f64": pl.Float64, "u32": pl.Int64, "u64": pl.Int64, "bool": pl.Boolean}
@@ -178,6 +316,17 @@ def _frame(rows: list[dict[str, Any]], table: str) -> pl.DataFrame:
     columns = table_docs()[table]["columns"]
     schema = {column["name"]: TYPES.get(column["kind"], pl.String) for column in columns}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+
+
+def _not_recorded(name: str) -> _native.ResultError:
+    return _native.ResultError(f"the run did not record '{name}': name it in the scenario's probes")
+
+
+def _entry(name: str) -> dict[str, Any]:
+    tables = table_docs()
+    if name not in tables:
+        raise _native.ResultError(_names.unknown("table", name, tables))
+    return tables[name]
 
 
 @cache

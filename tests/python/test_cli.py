@@ -154,7 +154,7 @@ def test_ctrl_c_exits_with_130_and_keeps_what_was_recorded(tmp_path: Path):
     [
         (["list"], "congestion-controls"),
         (["list", "congestion-controls"], "RFC 9438"),
-        (["list", "congestion-control", "cubic"], "what it does"),
+        (["list", "congestion-control", "cubic"], "fast-convergence"),
         (["list", "profiles"], "newreno"),
         (["list", "queue-disciplines"], "drop-tail"),
         (["list", "applications"], "bulk"),

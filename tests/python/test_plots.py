@@ -100,7 +100,8 @@ def test_only_what_was_recorded_is_drawn(tmp_path: Path):
 
 
 def test_a_run_without_flows_is_drawn(tmp_path: Path):
-    results = fadeout.run(SCENARIO.partition("[flow.")[0])
+    with pytest.warns(UserWarning, match="no flow"):
+        results = fadeout.run(SCENARIO.partition("[flow.")[0])
     assert results.plot.save(tmp_path)
 
 

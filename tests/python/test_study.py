@@ -19,8 +19,9 @@ from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 import fadeout
+from fadeout.campaign.engine import Threads
 from fadeout.cli import app
-from fadeout.cli.study import says_progress
+from fadeout.cli.progress import count_progress
 from fadeout.results import Results
 from fadeout.studies.blockage import STUDY
 from fadeout.studies.blockage.paper import PUBLISHED
@@ -382,6 +383,40 @@ class ProcessRunner:
         return ThreadRunner().results(jobs)
 
 
+def test_an_executor_of_campaigns_does_the_runs_of_a_study(tmp_path: Path):
+    jobs = [small(seed) for seed in (1, 2, 3, 4)]
+    counted: list[int] = []
+    store = Store(tmp_path / "unfinished.jsonl")
+    runner = ThreadRunner(
+        executor=Threads(2), store=store, progress=lambda done, _total: counted.append(done)
+    )
+    assert runner.collect(jobs, fingerprint) == ThreadRunner().collect(jobs, fingerprint)
+    assert (counted[-1], len(store), runner.read) == (4, 4, 4)
+    # Those of the store are not done again.
+    assert ThreadRunner(executor=Threads(1), store=store).collect(jobs, fingerprint)
+    assert runner.read == 4
+    store.close()
+
+    def fails(_results: Results) -> float:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ThreadRunner(executor=Threads(2)).collect(jobs, fails)
+
+
+def test_finished_runs_can_be_kept_for_the_next_report(tmp_path: Path):
+    out = tmp_path / "out"
+    options = Options(keeps_runs=True)
+    first = run_study(Stopping().study(), out, options)
+    effort = json.loads((out / "effort.json").read_text())
+    assert effort["runs"] == effort["done_now"] == first.facts["runs"] > 0
+    report = (out / "report.md").read_text()
+    run_study(Stopping().study(), out, options, force=True)
+    effort = json.loads((out / "effort.json").read_text())
+    assert (effort["runs"], effort["done_now"]) == (first.facts["runs"], 0)
+    assert (out / "report.md").read_text() == report
+
+
 def in_process(job: Job, read: Reader[Item]) -> Item:
     return read(job.run(lambda _state: True))
 
@@ -473,13 +508,13 @@ def test_a_killed_study_keeps_its_finished_runs(tmp_path: Path):
 
 
 def test_without_a_terminal_a_study_says_how_far_it_is(capsys: pytest.CaptureFixture[str]):
-    with says_progress("study x", quiet=False) as progress:
+    with count_progress("study x", quiet=False) as progress:
         for done in range(201):
             progress(done, 200)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 11
     assert lines[0].startswith("study x: 0 of 200 runs")
     assert lines[-1].startswith("study x: 200 of 200 runs")
-    with says_progress("study x", quiet=True) as progress:
+    with count_progress("study x", quiet=True) as progress:
         progress(1, 2)
     assert capsys.readouterr().err == ""

@@ -81,8 +81,8 @@ def test_the_paths_of_a_flow_add_up_to_it(runs):
 
 def test_a_run_names_its_tables_and_each_is_an_attribute(runs):
     for results in runs:
-        assert set(SUMMARIES) <= set(results.tables()) <= set(dir(results))
-        for name in results.tables():
+        assert set(SUMMARIES) <= set(results.tables) <= set(dir(results))
+        for name in results.tables:
             assert getattr(results, name).columns == results.doc(name)["column"].to_list()
 
 

@@ -1,4 +1,4 @@
-//! What can be wrong with the parameters of a channel or an antenna.
+//! Errors in the parameters of a channel or an antenna.
 
 use std::ops::RangeInclusive;
 
@@ -6,11 +6,11 @@ use std::ops::RangeInclusive;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{name} is {value}; expected {expected}")]
 pub struct ConfigError {
-    /// What the value is of.
+    /// The parameter.
     pub name: &'static str,
     /// The value.
     pub value: f64,
-    /// What would have been right, with the unit.
+    /// The range of right values, with the unit.
     pub expected: String,
 }
 

@@ -1,4 +1,4 @@
-//! What happens to the signal between two antennas, and the antennas.
+//! The channel between two antennas, and the antennas.
 //!
 //! [`Environment`] holds what the links of a carrier share, [`LinkChannel`] is one UE's link to
 //! one cell, and [`ChannelConfig`] says what both are made of. The models are in the submodules
@@ -23,7 +23,6 @@ pub mod penetration;
 mod phasor;
 pub mod shadowing;
 mod small_scale;
-mod table;
 mod transition;
 
 pub use config::{ChannelConfig, LineOfSight, Shadowing};

@@ -10,7 +10,7 @@ pub(crate) const LANES: usize = 8;
 /// Adding and subtracting 1.5 * 2^52 rounds a double of moderate size to the nearest integer.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// What is left of `turns` beside the nearest integer, in [-1/2, 1/2].
+/// The difference of `turns` from the nearest integer, in [-1/2, 1/2].
 #[inline]
 pub(crate) fn wrap(turns: f64) -> f64 {
     turns - ((turns + ROUND) - ROUND)

@@ -26,7 +26,7 @@ pub fn step(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> 
     correlation * shadowing_db + (1.0 - correlation * correlation).sqrt() * sigma_db * normal
 }
 
-/// What makes a site's maps.
+/// The scales of a site's maps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MapScales {
     /// Correlation distances of the shadowing in LOS and NLOS, metres.

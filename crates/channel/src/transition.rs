@@ -16,12 +16,12 @@ pub(super) fn los_weight(beyond: f64, wavelength_m: f64) -> f64 {
     0.5 + atan((20.0 / wavelength_m).sqrt() * beyond) * FRAC_1_PI
 }
 
-/// What becomes of the power of a condition while the other mixes in.
+/// The power of a condition while the other mixes in.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Transition {
     /// Share of LOS in the power.
     pub(super) los_share: f64,
-    /// What the mix has more than the condition alone, dB.
+    /// The power of the mix over that of the condition alone, dB.
     pub(super) gain_db: f64,
 }
 
@@ -84,5 +84,12 @@ mod tests {
             let alone = Transition::new(condition, weight, 7.0);
             assert_eq!(alone, Transition::none(condition));
         }
+    }
+
+    #[test]
+    fn the_passage_is_as_steep_as_the_wavelength_says() {
+        // sqrt(20 / 0.05) is 20.
+        let weight = los_weight(1.0, 0.05);
+        assert!((weight - 0.984_097_748_743_823_6).abs() < 1e-12, "{weight}");
     }
 }

@@ -44,6 +44,6 @@ id!(
     UeId
 );
 id!(
-    /// A radio bearer of a UE, both directions.
-    BearerId
+    /// A data radio bearer (DRB) of a UE, both directions.
+    DrbId
 );

@@ -1,12 +1,13 @@
 //! What every layer of fadeout shares and nothing more: [`Time`] and units, ids, deterministic
 //! [`math`] and [`random`] streams, the [`EventQueue`], the [`Packet`] and its [`PacketPool`],
-//! the [`Probe`] with its rows, the [`registry`] of algorithms, the laws of queue management in
+//! the [`Probe`] with its rows, the [`mod@registry`] of algorithms, the laws of queue management in
 //! [`aqm`], and the [`Fingerprint`] of a run.
 //!
 //! Nothing here knows a protocol. A layer takes time, randomness, probe and outputs as
 //! arguments; it owns no clock and does no I/O.
 
 pub mod aqm;
+pub mod data;
 mod distribution;
 mod event_queue;
 mod fingerprint;
@@ -33,7 +34,7 @@ pub use distribution::{Distribution, DistributionKind};
 pub use event_queue::EventQueue;
 pub use fingerprint::Fingerprint;
 pub use geometry::{Kinematics, Motion, Point, Vector};
-pub use ids::{BearerId, CellId, EndpointId, FlowId, LinkId, NodeId, RouteId, UeId};
+pub use ids::{CellId, DrbId, EndpointId, FlowId, LinkId, NodeId, RouteId, UeId};
 pub use link_info::LinkInfo;
 pub use mac_pdu::{MacPdu, PacketBytes, Reception, SchedulingRequest};
 pub use packet::{Ecn, Packet};

@@ -1,4 +1,4 @@
-//! What a link can tell the transport above it.
+//! Cross-layer information: the messages of a link to the transport above it.
 
 use crate::{Rate, Span, Time};
 

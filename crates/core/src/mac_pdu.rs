@@ -37,7 +37,7 @@ pub struct MacPdu<'a> {
     pub n_prb: u32,
     /// Bytes of the transport block.
     pub size: u32,
-    /// What the receiver made of it.
+    /// Whether and how the receiver got it.
     pub reception: Reception,
     /// The MAC PDU; empty unless it was decoded in this transmission.
     pub bytes: &'a [u8],
@@ -47,7 +47,7 @@ pub struct MacPdu<'a> {
     pub pool: &'a PacketPool,
 }
 
-/// What a receiver made of a transmission.
+/// The outcome of a transmission at its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reception {
     /// Decoded.

@@ -1,8 +1,8 @@
-//! What a run lets one see.
+//! Probes: the calls by which a run tells of itself.
 
 use crate::recorded_tables;
 use crate::rows::*;
-use crate::{BearerId, CellId, FlowId, LinkId, MacPdu, Packet, SchedulingRequest, Time, UeId};
+use crate::{CellId, DrbId, FlowId, LinkId, MacPdu, Packet, SchedulingRequest, Time, UeId};
 
 macro_rules! row_methods {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $field:ident: $row:ident; )+) => {$($(
@@ -50,12 +50,12 @@ pub trait Probe {
     fn scheduling_request(&mut self, _request: SchedulingRequest) {}
     /// Whether rows of `bearer` are wanted at `now`; asked when a transport block is filled.
     #[inline]
-    fn wants_bearer(&self, _now: Time, _bearer: BearerId) -> bool {
+    fn wants_bearer(&self, _now: Time, _bearer: DrbId) -> bool {
         false
     }
     /// Whether the parts of the delay of each packet of `bearer` are wanted.
     #[inline]
-    fn wants_radio_delay(&self, _bearer: BearerId) -> bool {
+    fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
         false
     }
     /// A packet reached its host.

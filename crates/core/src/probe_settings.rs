@@ -1,4 +1,4 @@
-//! What is recorded of a run: as a scenario says it, and as a recorder does it.
+//! The settings of recording: as a scenario says them, and as a recorder follows them.
 
 use crate::{Bytes, CellId, NodeId, Span, UeId};
 
@@ -29,7 +29,7 @@ pub enum RadioSubject {
     Ue(UeId),
 }
 
-/// What is recorded: the keys of a scenario's `probe`.
+/// The settings of recording: the keys of a scenario's `probe`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeSettings {
     /// Congestion state of each flow.

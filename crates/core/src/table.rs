@@ -63,7 +63,7 @@ pub struct Column {
     pub kind: ColumnKind,
     /// Unit, or an empty string.
     pub unit: &'static str,
-    /// What the value means.
+    /// The meaning of the value.
     pub doc: &'static str,
     /// Whether a row may have none; in summaries only.
     pub is_optional: bool,
@@ -87,7 +87,7 @@ pub struct Table {
     pub name: &'static str,
     /// Where its rows lie.
     pub place: Place,
-    /// What one row is.
+    /// The event or sample that one row stands for.
     pub doc: &'static str,
     /// The columns in order.
     pub columns: &'static [Column],
@@ -148,7 +148,7 @@ cell! {
     crate::NodeId => Node, u32, |v| v.0;
     crate::CellId => Cell, u32, |v| v.0;
     crate::UeId => Ue, u32, |v| v.0;
-    crate::BearerId => Bearer, u32, |v| v.0;
+    crate::DrbId => Bearer, u32, |v| v.0;
 }
 
 /// Where the values of a row of a summary go, in the table's order.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// The blockages of a link and what they do to its packets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockageConfig {
-    /// What happens to packets while the link is wholly blocked.
+    /// The fate of packets while the link is wholly blocked.
     pub effect: BlockageEffect,
     /// The blockages, in any order. Where they overlap the lowest rate holds.
     pub intervals: Vec<BlockageInterval>,

@@ -1,4 +1,4 @@
-//! What can be wrong with a link's parameters.
+//! Errors in a link's parameters.
 
 use fadeout_core::registry::OutOfRange;
 use fadeout_core::{Rate, Span, Time};
@@ -21,7 +21,7 @@ pub enum LinkError {
     /// A step, an interval or a gap too short to simulate.
     #[error("{what} lasts {length}; expected at least {least}")]
     TooShort {
-        /// What is too short.
+        /// The length of time that is too short.
         what: &'static str,
         /// Its length.
         length: Span,

@@ -40,7 +40,7 @@ pub struct LinkConfig {
     /// Framing that each packet takes on the link besides its IP packet, for example the 14 bytes
     /// of an Ethernet header.
     pub framing: Bytes,
-    /// What waits for the transmitter.
+    /// The queue in front of the transmitter.
     pub queue: QueueConfig,
     /// Loss on arrival.
     pub loss: LossConfig,
@@ -288,7 +288,7 @@ impl Link {
         self.transit.packets() + waiting as usize
     }
 
-    /// What the link has carried and lost.
+    /// The packets and bytes that the link has carried and lost.
     pub fn stats(&self) -> &LinkStats {
         &self.stats
     }

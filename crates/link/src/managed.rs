@@ -9,7 +9,7 @@ use fadeout_core::{PacketId, PacketPool, Time};
 #[derive(Debug)]
 pub(crate) struct Managed {
     discipline: Discipline,
-    /// What the discipline dropped, in order, until the link has seen to it.
+    /// The packets that the discipline dropped, in order, until the link has seen to them.
     pub(crate) dropped: Vec<PacketId>,
 }
 

@@ -1,4 +1,4 @@
-//! What a link will do, known before it does it: its rate over time with the blockages laid over.
+//! The future of a link, known before it comes: its rate over time with the blockages laid over.
 //! The cross-layer notices to transports are made from this.
 
 use crate::link::Link;

@@ -30,7 +30,7 @@ impl Default for RadioStateConfig {
     }
 }
 
-/// What radio resources a phone has.
+/// The radio resources of a phone: its RRC state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RadioState {
     /// None.

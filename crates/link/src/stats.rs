@@ -2,7 +2,7 @@
 
 use fadeout_core::{Bytes, DropCause};
 
-/// What a link has carried and lost since the start.
+/// The packets and bytes that a link has carried and lost since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets that arrived at the link, the dropped ones included.

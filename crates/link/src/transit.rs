@@ -126,7 +126,7 @@ impl Transit {
     }
 }
 
-/// What has left a queue, and when the next packet does.
+/// The packet that has left a queue, and when the next one does.
 struct Left {
     packets: u64,
     bytes: u64,

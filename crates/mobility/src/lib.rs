@@ -22,7 +22,7 @@ pub use registry::{MOBILITY_MODELS, Mobility};
 pub use standing::Standing;
 pub use track::{Leg, Track, Waypoint};
 
-/// What is wrong with a movement, and what was expected.
+/// A mistake in a movement, and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MobilityError(pub(crate) String);

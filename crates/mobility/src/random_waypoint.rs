@@ -11,7 +11,7 @@ const METRES: (f64, f64, &str) = (-1e6, 1e6, "m");
 const SPEED: (f64, f64, &str) = (0.0, 1000.0, "m/s");
 
 fadeout_core::parameters! {
-    /// What a scenario may set.
+    /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RandomWaypointParameters {
         /// Western edge of the area.

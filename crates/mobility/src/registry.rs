@@ -19,7 +19,7 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// What a movement model makes of its parameters.
+/// A movement model, which makes tracks of its parameters.
 pub(crate) trait Model {
     /// The movement of one node that starts at `start`, which a model with places of its own takes
     /// the height from. `random` is the node's own stream.

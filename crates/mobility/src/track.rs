@@ -95,7 +95,7 @@ enum Rest {
 pub(crate) trait DrawnLegs: fmt::Debug + Send + Sync {
     /// The leg that the node is on at time zero.
     fn first_leg(&mut self) -> Leg;
-    /// What follows `leg`.
+    /// The leg after `leg`.
     fn next_leg(&mut self, leg: &Leg) -> Leg;
     /// Moves everything up by `height` metres.
     fn raise(&mut self, height: f64);

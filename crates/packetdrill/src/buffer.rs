@@ -190,7 +190,8 @@ impl SendBuffer {
     }
 
     /// The endpoint went on: what was acknowledged is freed, and who waits for room may hear of it.
-    pub(crate) fn follow(&mut self, progress: &Progress) {
+    /// It grows where the window had room before the `last_burst` segments that left last.
+    pub(crate) fn follow(&mut self, progress: &Progress, last_burst: u64) {
         self.largest_window = self.largest_window.max(progress.window);
         while let Some(head) = self.pieces.front_mut() {
             let start = head.start.max(progress.una.min(head.end));
@@ -206,7 +207,7 @@ impl SendBuffer {
         if !self.lacks_room {
             return;
         }
-        if progress.in_flight < progress.cwnd {
+        if progress.in_flight < progress.cwnd + last_burst {
             self.grow(progress);
         }
         if self.is_writable(progress) {
@@ -311,9 +312,9 @@ mod tests {
             next: taken + 1,
             ..open()
         };
-        buffer.follow(&at(5_001));
+        buffer.follow(&at(5_001), 0);
         assert_eq!(buffer.openings(), 0);
-        buffer.follow(&at(taken));
+        buffer.follow(&at(taken), 0);
         assert_eq!((buffer.openings(), buffer.lacks_room()), (1, false));
     }
 }

@@ -97,20 +97,15 @@ pub(crate) fn difference(
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The flags of the segment as the script could see them. Linux sets PSH on whatever segmentation
-/// offload takes apart, so on several segments in one it is a matter of course, and on the last
-/// of a burst a matter of where bursts end; only at the end of the data does it mean something.
+/// The flags of the segment as the script could see them: several that it cuts out of a burst that goes
+/// on have no end of their own, where Linux sets PSH on whatever segmentation offload takes apart.
 fn as_offloaded(spec: &PacketSpec, sent: &Sent, host: &Host) -> Flags {
-    let mss = host
-        .connection
-        .as_ref()
-        .map_or(u32::MAX, |connection| connection.endpoint.info().snd_mss);
+    let connection = host.connection.as_ref();
+    let mss = connection.map_or(u32::MAX, |one| one.endpoint.info().snd_mss);
     let flags = sent.segment.flags;
-    let is_several = sent.segment.len > mss;
-    let is_forced = sent.segment.len > 0 && !sent.ends_data && flags.has(Flags::PSH);
-    if is_several || is_forced {
-        let rest = Flags(flags.0 & !Flags::PSH.0);
-        return rest | Flags(spec.flags.0 & Flags::PSH.0);
+    let has_no_end = sent.is_cut && !flags.has(Flags::PSH);
+    if has_no_end && sent.segment.len > mss {
+        return flags | Flags(spec.flags.0 & Flags::PSH.0);
     }
     flags
 }

@@ -9,7 +9,7 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Ecn, Flags, FlowId, NullProbe, Segment, Time};
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{
-    self, AppCommand, AppEvent, ConnectionState, Outbox, TcpConfig, TcpEndpoint,
+    self, AppCommand, AppEvent, ConnectionState, Outbox, Outgoing, TcpConfig, TcpEndpoint,
 };
 use std::collections::VecDeque;
 
@@ -26,8 +26,8 @@ pub(crate) struct Sent {
     pub(crate) at: Time,
     pub(crate) segment: Segment,
     pub(crate) ecn: Ecn,
-    /// Whether its PSH is the end of what was written, not only of a burst.
-    pub(crate) ends_data: bool,
+    /// The script cuts it out of a burst that goes on.
+    pub(crate) is_cut: bool,
     /// What it carries for Fast Open.
     pub(crate) cookie: Option<Cookie>,
 }
@@ -69,8 +69,6 @@ pub(crate) struct Connection {
     pub(crate) read: u64,
     /// Written so far.
     pub(crate) written: u64,
-    /// The last write said that more follows (`MSG_MORE`).
-    pub(crate) has_more: bool,
     pub(crate) peer_closed: bool,
     pub(crate) is_established: bool,
     /// The peer opened it by Fast Open: it is there before the handshake is complete.
@@ -139,9 +137,10 @@ impl Connection {
         }
     }
     /// The buffer and the clocks of `tcp_info` follow what the endpoint did.
-    fn follow(&mut self, now: Time) {
+    /// `last_burst` segments were the last to leave together.
+    fn follow(&mut self, now: Time, last_burst: u64) {
         let progress = self.progress();
-        self.buffer.follow(&progress);
+        self.buffer.follow(&progress, last_burst);
         let unsent = (1 + self.written).saturating_sub(progress.next);
         let next = unsent.min(progress.mss);
         // The congestion window is asked first.
@@ -255,7 +254,6 @@ impl Host {
             unread: 0,
             read: 0,
             written: 0,
-            has_more: false,
             peer_closed: false,
             is_established: false,
             is_early: is_passive && fast.is_some(),
@@ -338,7 +336,7 @@ impl Host {
         };
         let is_open = !matches!(
             connection.endpoint.state(),
-            ConnectionState::SynSent | ConnectionState::Closed
+            ConnectionState::SynSent | ConnectionState::SynReceived | ConnectionState::Closed
         );
         if state == ConnectionState::SynSent && is_open && connection.is_fast {
             // Without the option segments are small (RFC 9293 section 3.7.1).
@@ -379,7 +377,7 @@ impl Host {
             at: self.now,
             segment: answer,
             ecn: Ecn::NotEct,
-            ends_data: false,
+            is_cut: false,
             cookie: None,
         });
     }
@@ -426,12 +424,11 @@ impl Host {
             if segment.len > 0 {
                 connection.sent_at = self.now;
             }
-            let end = segment.seq + u64::from(segment.len);
             self.wire.push_back(Sent {
                 at: self.now,
                 segment,
                 ecn: outgoing.ecn,
-                ends_data: end == 1 + connection.written && !connection.has_more,
+                is_cut: false,
                 cookie,
             });
         }
@@ -452,7 +449,17 @@ impl Host {
                 AppEvent::AllAcknowledged | AppEvent::Closed => {}
             }
         }
+        connection.follow(self.now, last_burst(&self.out.segments));
         self.out.clear();
-        connection.follow(self.now);
+    }
+}
+
+/// How many of the segments that leave were sent together last: a burst of several ends with PSH.
+fn last_burst(segments: &[Outgoing]) -> u64 {
+    let pushes = |one: &Outgoing| one.segment.flags.has(Flags::PSH);
+    match segments.split_last() {
+        None => 0,
+        Some((last, _)) if !pushes(last) => 1,
+        Some((_, before)) => 1 + before.iter().rev().take_while(|one| !pushes(one)).count() as u64,
     }
 }

@@ -70,7 +70,6 @@ impl Settings {
     pub(crate) fn linux() -> Settings {
         let config = TcpConfig {
             nagle: true,
-            free_fin: true,
             timer_wheel: false,
             ..TcpConfig::linux()
         };

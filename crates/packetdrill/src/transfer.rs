@@ -135,7 +135,7 @@ impl Sockets {
         }
         let more = request.has(flags_at, "MSG_MORE");
         connection.endpoint.set_cork(socket.is_corked || more);
-        connection.has_more = more;
+        connection.endpoint.set_more(more);
         if request.has(flags_at, "MSG_EOR") && taken > 0 {
             connection.endpoint.end_record_after(Bytes(taken));
         }

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration of the physical layer.
+//! Errors in a configuration of the physical layer.
 
 /// A value of a configuration that the physical layer has no use for. The text says which values
 /// there are.
@@ -21,9 +21,9 @@ pub enum PhyError {
     Range {
         /// Name of the value.
         what: &'static str,
-        /// What it is.
+        /// The value given.
         value: f64,
-        /// What it may be.
+        /// The values allowed.
         expected: &'static str,
     },
     /// A slot pattern does not parse.
@@ -31,7 +31,7 @@ pub enum PhyError {
     Pattern {
         /// The pattern as given.
         pattern: String,
-        /// What is wrong with it.
+        /// The mistake.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What of a slot is not data: control, reference signals, synchronisation.
+//! The resource elements of a slot that are not data: control, reference signals, synchronisation.
 
 use super::error::PhyError;
 use super::frame::SlotFormat;

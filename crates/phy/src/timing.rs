@@ -11,6 +11,7 @@
 use super::error::PhyError;
 use super::frame::{Frame, lte_symbols};
 use super::numerology::Numerology;
+use fadeout_core::data::{cell, number};
 use fadeout_core::{Span, Time};
 
 /// Least distances of a cell's steps.
@@ -207,7 +208,7 @@ impl Timing {
     }
 }
 
-/// What a device's processing times follow from.
+/// The capability that a device's processing times follow from.
 ///
 /// Standard: TS 38.214 §5.3, §6.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -262,6 +263,21 @@ impl Default for NrTimingConfig {
     }
 }
 
+const TIMES: &str = include_str!("../../../data/nr_processing_times.csv");
+
+/// A row of `data/nr_processing_times.csv` in half symbols by mu, zero where it has none.
+const fn half_symbols(row: &str) -> [u64; 7] {
+    let mut halves = [0; 7];
+    let mut mu = 0;
+    while mu < 7 {
+        if !cell(TIMES, row, mu + 1).is_empty() {
+            halves[mu] = (2.0 * number(TIMES, row, mu + 1)) as u64;
+        }
+        mu += 1;
+    }
+    halves
+}
+
 /// T_proc,1: from the last symbol of downlink data to the earliest feedback (TS 38.214 clause 5.3,
 /// Tables 5.3-1 and 5.3-2, d_1,1 = 0), rounded down to the nanosecond.
 pub fn processing_1(
@@ -269,10 +285,9 @@ pub fn processing_1(
     capability: ProcessingCapability,
     additional_dmrs: bool,
 ) -> Result<Span, PhyError> {
-    // N1 in half symbols by mu; none at 240 kHz, which carries no data.
-    const ONE: [u64; 7] = [16, 20, 34, 40, 0, 160, 320];
-    const ONE_ADDITIONAL: [u64; 7] = [26, 26, 40, 48, 0, 168, 336];
-    const TWO: [u64; 7] = [6, 9, 18, 0, 0, 0, 0];
+    const ONE: [u64; 7] = half_symbols("N1 capability 1");
+    const ONE_ADDITIONAL: [u64; 7] = half_symbols("N1 capability 1 additional DM-RS");
+    const TWO: [u64; 7] = half_symbols("N1 capability 2");
     let halves = match (capability, additional_dmrs) {
         (ProcessingCapability::One, false) => ONE,
         (ProcessingCapability::One, true) => ONE_ADDITIONAL,
@@ -287,8 +302,8 @@ pub fn processing_2(
     numerology: Numerology,
     capability: ProcessingCapability,
 ) -> Result<Span, PhyError> {
-    const ONE: [u64; 7] = [20, 24, 46, 72, 0, 288, 576];
-    const TWO: [u64; 7] = [10, 11, 22, 0, 0, 0, 0];
+    const ONE: [u64; 7] = half_symbols("N2 capability 1");
+    const TWO: [u64; 7] = half_symbols("N2 capability 2");
     let halves = match capability {
         ProcessingCapability::One => ONE,
         ProcessingCapability::Two => TWO,

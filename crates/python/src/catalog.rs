@@ -1,4 +1,4 @@
-//! What a scenario may name, what tables there are, and what this build is.
+//! The names that a scenario may use, the tables there are, and the version of this build.
 
 use fadeout_core::registry::{Entry, Parameter, ParameterKind};
 use pyo3::prelude::*;
@@ -68,7 +68,7 @@ pub(crate) fn tables() -> String {
     fadeout_record::tables_json()
 }
 
-/// Version, profile, compiler and commit of this build, where they are known.
+/// Version, profile, version of the results, compiler and commit of this build, where they are known.
 #[pyfunction]
 pub(crate) fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let info = PyDict::new(py);
@@ -81,6 +81,7 @@ pub(crate) fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
             "release"
         },
     )?;
+    info.set_item("results", fadeout_sim::RESULTS_VERSION.to_string())?;
     for (key, value) in [
         ("rustc", env!("FADEOUT_RUSTC")),
         ("commit", env!("FADEOUT_COMMIT")),

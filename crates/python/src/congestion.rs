@@ -21,15 +21,23 @@ use pyo3::types::PyDict;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An exception of a user's method.
+/// What ended a run early: most often an exception of a user's method.
 #[derive(Debug)]
 pub(crate) struct Raised {
-    /// Who raised it, and when.
+    /// Who raised it, and when; empty where that is nobody's method.
     pub(crate) message: String,
     pub(crate) error: PyErr,
 }
 
 impl Raised {
+    /// An exception that ended a run without being the fault of a user's method.
+    pub(crate) fn unnamed(error: PyErr) -> Raised {
+        Raised {
+            message: String::new(),
+            error,
+        }
+    }
+
     /// Whether it is an `Exception`, and not one that asks the program to end.
     pub(crate) fn is_exception(&self) -> bool {
         Python::attach(|py| self.error.is_instance_of::<PyException>(py))
@@ -118,7 +126,7 @@ impl OwnControls {
         self.failure.has_raised()
     }
 
-    /// What a method raised.
+    /// The exception that a method raised.
     pub(crate) fn take_raised(&self) -> Option<Raised> {
         self.failure.take()
     }

@@ -9,6 +9,7 @@ mod guard;
 mod packetdrill;
 mod progress;
 mod run;
+mod simulation;
 mod warning;
 
 use pyo3::prelude::*;
@@ -27,7 +28,9 @@ mod _native {
     #[pymodule_export]
     use crate::packetdrill::packetdrill;
     #[pymodule_export]
-    use crate::run::{check, run};
+    use crate::run::{check, resolve, run, save};
+    #[pymodule_export]
+    use crate::simulation::PySimulation;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -16,7 +16,7 @@ pub(crate) struct Reporter {
     reported: Instant,
 }
 
-/// What Python said.
+/// Python's answer.
 #[derive(Debug)]
 pub(crate) enum Answer {
     GoOn,

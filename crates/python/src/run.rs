@@ -6,17 +6,19 @@ use crate::guard::guarded;
 use crate::progress::{Answer, Reporter};
 use crate::warning::warn;
 use fadeout_core::NullProbe;
-use fadeout_record::{Destination, RecordError, RunFolder};
+use fadeout_record::{Destination, RecordError, RunFolder, Saved};
 use fadeout_scenario::{Override, OwnNames, Scenario, ScenarioErrors, Source};
 use fadeout_sim::{BuildError, Control, Progress, RunError, RunResults, Simulation};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
 /// whether the run is complete, and either the folder it was written to or the tables as Arrow
-/// IPC streams and the captures as pcapng files. `raised` is `None`, or what a congestion control
-/// of the user's own raised: a message and the exception. `advice` warns of what is hardly meant.
+/// IPC streams and the captures as pcapng files. `raised` is `None`, or what ended the run early: a
+/// message and the exception. The message is empty unless a congestion control of the user's own
+/// raised it. `advice` warns of what is hardly meant.
 #[pyfunction]
 #[pyo3(signature = (
     text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
@@ -56,6 +58,15 @@ pub(crate) fn run<'py>(
         .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", request.replay()))))
         .map_err(|failure| failure.raise(py, source_name))?;
 
+    as_dict(py, outcome, raised)
+}
+
+/// What `run` returns, beside it what a congestion control of the user's own raised.
+pub(crate) fn as_dict<'py>(
+    py: Python<'py>,
+    outcome: RunResults,
+    raised: Option<Raised>,
+) -> PyResult<Bound<'py, PyDict>> {
     let RunResults {
         recorded,
         fingerprint,
@@ -101,15 +112,47 @@ pub(crate) fn check(
     congestion_controls: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<()> {
     let reading = Reading::new(text, source_name, base_dir, overrides);
+    checked(py, &reading, congestion_controls).map(|_| ())
+}
+
+/// Checks the scenario `text` as `check` does, without advice. Returns, as JSON, the scenario as
+/// resolved, with every default written out, and the paths of the files that it names.
+#[pyfunction]
+#[pyo3(signature = (
+    text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), congestion_controls = None
+))]
+pub(crate) fn resolve(
+    py: Python<'_>,
+    text: &str,
+    source_name: &str,
+    base_dir: Option<PathBuf>,
+    overrides: Vec<String>,
+    congestion_controls: Option<&Bound<'_, PyDict>>,
+) -> PyResult<String> {
+    let reading = Reading {
+        with_advice: false,
+        ..Reading::new(text, source_name, base_dir, overrides)
+    };
+    let scenario = checked(py, &reading, congestion_controls)?;
+    let paths = scenario.files.iter().map(|file| file.path.as_str());
+    let paths: Vec<&str> = paths.collect();
+    Ok(json!({ "scenario": scenario.to_json(), "files": paths }).to_string())
+}
+
+/// The scenario, whose world was built and is not run: what only a layer can see is found so.
+fn checked(
+    py: Python<'_>,
+    reading: &Reading<'_>,
+    congestion_controls: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Scenario> {
     let mut own = OwnControls::new(congestion_controls)?;
     let checked = py.detach(|| {
-        guarded(|| -> Result<(), Failure> {
-            // What only a layer can see is found by building it.
+        guarded(|| -> Result<Scenario, Failure> {
             let scenario = reading.scenario(&own)?;
             let built = fadeout_sim::build_with(&scenario, NullProbe, &mut |flow| own.choose(flow));
             own.refusal()?;
             built.map_err(RunError::Build)?;
-            Ok(())
+            Ok(scenario)
         })
     });
     checked
@@ -118,7 +161,7 @@ pub(crate) fn check(
 }
 
 /// A text that is to be read as a scenario.
-struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     text: &'a str,
     source: Source,
     overrides: Vec<Override>,
@@ -126,7 +169,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(
+    pub(crate) fn new(
         text: &'a str,
         source_name: &str,
         base_dir: Option<PathBuf>,
@@ -146,8 +189,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The scenario, in which flows may name the user's `own` congestion controls. Warns of one
-    /// that no flow names.
+    /// The scenario, in which flows may name the user's `own` congestion controls. Advice is also
+    /// of one that no flow names.
     fn scenario(&self, own: &OwnControls) -> Result<Scenario, Failure> {
         let names = own.names();
         let scenario = fadeout_scenario::parse_with(
@@ -160,8 +203,8 @@ impl<'a> Reading<'a> {
                 names: &names,
             },
         )?;
-        own.warn_of_unused(&scenario.flows)?;
         if self.with_advice {
+            own.warn_of_unused(&scenario.flows)?;
             for sentence in fadeout_sim::advice(&scenario) {
                 warn(&sentence)?;
             }
@@ -170,14 +213,16 @@ impl<'a> Reading<'a> {
     }
 }
 
-struct Request<'a> {
-    reading: Reading<'a>,
-    out: Option<PathBuf>,
-    force: bool,
-    tables: bool,
+/// A run that is asked for.
+pub(crate) struct Request<'a> {
+    pub(crate) reading: Reading<'a>,
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) force: bool,
+    pub(crate) tables: bool,
 }
 
-enum Failure {
+/// Why there is no run, or no result of it.
+pub(crate) enum Failure {
     Scenario(ScenarioErrors),
     Build(BuildError),
     Result(RecordError),
@@ -211,7 +256,7 @@ impl From<RunError> for Failure {
 }
 
 impl Failure {
-    fn raise(self, py: Python<'_>, source_name: &str) -> PyErr {
+    pub(crate) fn raise(self, py: Python<'_>, source_name: &str) -> PyErr {
         match self {
             Failure::Scenario(errors) => scenario_error(py, &errors),
             // It has no place of its own: what is wrong shows only in several values together.
@@ -225,7 +270,7 @@ impl Failure {
 
 impl Request<'_> {
     /// The line of Python that repeats the run.
-    fn replay(&self) -> String {
+    pub(crate) fn replay(&self) -> String {
         let source = &self.reading.source.name;
         let overrides = self.reading.overrides.iter().map(|one| one.text.as_str());
         let overrides: Vec<&str> = overrides.collect();
@@ -241,6 +286,19 @@ impl Request<'_> {
     }
 }
 
+/// Builds the simulation that is asked for.
+pub(crate) fn prepared(
+    request: &Request<'_>,
+    own: &mut OwnControls,
+) -> Result<Simulation, Failure> {
+    let scenario = request.reading.scenario(own)?;
+    let destination = request.destination()?;
+    let built = Simulation::with(scenario, destination, &mut |flow| own.choose(flow));
+    own.refusal()?;
+    let commit = Some(env!("FADEOUT_COMMIT")).filter(|commit| !commit.is_empty());
+    Ok(built?.built_from(commit.map(str::to_owned)))
+}
+
 /// Runs the scenario; beside the outcome stands what a method of a user's class raised, which
 /// ended the run.
 fn simulate(
@@ -248,12 +306,7 @@ fn simulate(
     own: &mut OwnControls,
     reporter: &mut Reporter,
 ) -> Result<(RunResults, Option<Raised>), Failure> {
-    let scenario = request.reading.scenario(own)?;
-    let destination = request.destination()?;
-    let built = Simulation::with(scenario, destination, &mut |flow| own.choose(flow));
-    own.refusal()?;
-    let simulation = built?;
-
+    let simulation = prepared(request, own)?;
     let mut raised = None;
     let control = |progress: Progress| match reporter.report(&progress) {
         Answer::GoOn => Control::Continue,
@@ -265,12 +318,52 @@ fn simulate(
     };
     // An interrupted run is written too: what was computed is not lost.
     let outcome = simulation.run_unless(|| own.has_raised(), control)?;
-    if let Some(error) = raised {
-        return Err(Failure::Raised(error));
-    }
-    match own.take_raised() {
+    let raised = match (raised, own.take_raised()) {
+        (Some(error), _) => Some(Raised::unnamed(error)),
         // KeyboardInterrupt and its like are no failure of the class: they pass as they are.
-        Some(raised) if !raised.is_exception() => Err(Failure::Raised(raised.error)),
-        raised => Ok((outcome, raised)),
-    }
+        (None, Some(raised)) if !raised.is_exception() => Some(Raised::unnamed(raised.error)),
+        (None, raised) => raised,
+    };
+    Ok((outcome, raised))
+}
+
+/// Writes what a run left in memory to the folder `out`, and returns its path.
+#[pyfunction]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 hands over what it took from Python"
+)]
+pub(crate) fn save(
+    py: Python<'_>,
+    out: PathBuf,
+    force: bool,
+    manifest: &str,
+    summary: &str,
+    tables: &Bound<'_, PyDict>,
+    captures: &Bound<'_, PyDict>,
+) -> PyResult<PathBuf> {
+    let owned = |files: &Bound<'_, PyDict>| -> PyResult<Vec<(String, Vec<u8>)>> {
+        let files = files.iter();
+        files
+            .map(|(name, bytes)| Ok((name.extract()?, bytes.extract()?)))
+            .collect()
+    };
+    let (tables, captures) = (owned(tables)?, owned(captures)?);
+    let saved = py.detach(|| {
+        guarded(|| {
+            let folder = RunFolder::create(&out, force)?;
+            fadeout_record::save(
+                folder,
+                &Saved {
+                    manifest,
+                    summary,
+                    tables: &tables,
+                    captures: &captures,
+                },
+            )
+        })
+    });
+    saved
+        .map_err(EngineBug::new_err)?
+        .map_err(|error| result_error(py, &error))
 }

@@ -27,11 +27,11 @@ mod config;
 mod leg;
 mod link_budget;
 pub mod mac;
-pub mod named;
 pub mod outlook;
 mod plan;
 mod rrc;
 
+pub use config::technology;
 pub use fadeout_channel as channel;
 pub use fadeout_channel::antenna;
 pub use fadeout_layer2::{pdcp, rlc, wire};

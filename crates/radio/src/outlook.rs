@@ -5,9 +5,9 @@
 //! instants at which the radio access asks its own, tells what that will do and disturbs nothing.
 
 use crate::channel::{
-    ChannelConfig, ConfigError, Environment, LargeScale, LineOfSight, LinkEnds, LinkKey, State,
+    ChannelConfig, ConfigError, Environment, LargeScale, LineOfSight, LinkEnds, State,
 };
-use crate::config::{CellConfig, UeConfig};
+use crate::config::{CellConfig, UeConfig, link_key};
 use fadeout_core::{CellId, Kinematics, Motion, Span, Time, UeId};
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ impl Outlook {
         }
     }
 
-    /// The times that begin before `until` during which a UE is cut off from a cell, with the UE where `motion`
-    /// has it: the direct path is in outage, the beams are being found again, or blockage (or the
+    /// The times that begin before `until` during which a UE is cut off from a cell, with the UE where
+    /// `motion` has it: the direct path is in outage, the beams are being found again, or blockage (or the
     /// reflected path that stands for it) costs more than the threshold of beam failure.
     ///
     /// Each begins and ends at an instant of the cell's gain period; one that lasts at `until` ends
@@ -48,7 +48,8 @@ impl Outlook {
         if config.fixed_sinr.is_some() {
             return Ok(Vec::new());
         }
-        let key = self.key(ue, cell);
+        let sites = self.cells.iter().map(|cell| cell.site);
+        let key = link_key(sites, cell, ue.0);
         let mut channel = self.environment(cell)?.link(key);
         let CellConfig {
             site, gain_period, ..
@@ -76,17 +77,6 @@ impl Outlook {
         }
         outages.extend(began_at.filter(|&it| it < until).map(|it| (it, at)));
         Ok(outages)
-    }
-
-    /// As the radio access has it: cells of one place are one site, called by its first cell.
-    fn key(&self, ue: UeId, cell: CellId) -> LinkKey {
-        let site = self.cells[cell.index()].site;
-        let first = self.cells.iter().position(|other| other.site == site);
-        LinkKey {
-            site: first.map_or(cell.0, |first| first as u32),
-            cell: cell.0,
-            ue: ue.0,
-        }
     }
 
     fn environment(&mut self, cell: CellId) -> Result<&mut Environment, ConfigError> {

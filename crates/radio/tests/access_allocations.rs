@@ -5,7 +5,7 @@ mod common;
 use common::AtRest;
 use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
 use fadeout_core::{
-    BearerId, CellId, Decibel, Direction, Hertz, NodeId, NullProbe, Packet, PacketId, PacketPool,
+    CellId, Decibel, Direction, DrbId, Hertz, NodeId, NullProbe, Packet, PacketId, PacketPool,
     Point, Segment, Span, Time, UeId,
 };
 use fadeout_radio::access::{
@@ -56,7 +56,7 @@ fn feed(config: RadioConfig, seconds: u64) -> (u64, u64) {
                         segment: segment(len),
                         ..Packet::default()
                     });
-                    let id = BearerId(bearer);
+                    let id = DrbId(bearer);
                     access.on_packet(now, id, direction, packet, &mut pool, &mut NullProbe);
                 }
             }

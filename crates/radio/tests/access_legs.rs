@@ -3,7 +3,7 @@
 mod common;
 
 use common::Rig;
-use fadeout_core::{BearerId, CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
+use fadeout_core::{CellId, Decibel, Direction, DrbId, Hertz, NodeId, Point, Span, Time, UeId};
 use fadeout_radio::access::{
     BearerConfig, CellConfig, FixedSinr, RadioConfig, RadioError, Serving, UeConfig,
 };
@@ -155,7 +155,7 @@ fn a_bearer_may_be_set_up_while_others_run() {
         .access
         .establish(bearers()[1])
         .expect("its leg is there");
-    assert_eq!(set_up, BearerId(1));
+    assert_eq!(set_up, DrbId(1));
     rig.put(1, Direction::Uplink, 1000, 1);
     rig.run_for(Span::from_millis(100));
     let mut numbers: Vec<u32> = rig.arrivals.iter().map(|arrival| arrival.number).collect();

@@ -11,7 +11,7 @@ use fadeout_core::{
     Span, Time, UeId,
 };
 use fadeout_radio::access::{
-    BearerConfig, CellConfig, ConfiguredGrant, DirectionCounters, FixedSinr, HarqConfig,
+    BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, DirectionCounters, FixedSinr,
     RadioAccess, RadioConfig, Serving, UeConfig,
 };
 use fadeout_radio::mac::{LogicalChannel, RequestConfig, SchedulerKind};
@@ -43,13 +43,13 @@ fn cell(random: &mut Stream) -> CellConfig {
             retransmission: random.uniform_in(0.0, 0.6),
         });
     }
-    cell.harq = HarqConfig {
+    cell.harq = CellHarqConfig {
         downlink_processes: 1 + random.below(16) as u8,
         uplink_processes: 1 + random.below(16) as u8,
         most_transmissions: 1 + random.below(4) as u8,
         nack_to_ack: random.uniform_in(0.0, 0.1),
         ack_to_nack: random.uniform_in(0.0, 0.1),
-        ..HarqConfig::default()
+        ..CellHarqConfig::with_processes(8)
     };
     cell.requests = RequestConfig {
         first_grant: 16 + random.below(500) as u32,

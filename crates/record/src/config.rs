@@ -1,4 +1,4 @@
-//! What a recorder needs to know of a run: what is recorded, and the names that results use.
+//! The configuration of a recorder: what is recorded, and the names that results use.
 
 use crate::RunFolder;
 use fadeout_core::{EndpointId, FlowId, NodeId, ProbeSettings, Time};
@@ -13,7 +13,7 @@ pub struct FlowInfo {
     pub start: Time,
 }
 
-/// What a capture needs to know of a transport endpoint.
+/// A transport endpoint as captures show it.
 #[derive(Debug, Clone, Copy)]
 pub struct EndpointInfo {
     /// Connection.
@@ -65,7 +65,7 @@ pub enum RadioChannelForm {
     Acknowledged(u8),
 }
 
-/// What captures of the radio need to know; empty where nothing is captured.
+/// The names and numbers that captures of the radio need; empty where nothing is captured.
 #[derive(Debug, Clone, Default)]
 pub struct RadioInfo {
     /// Node of each cell.
@@ -80,7 +80,7 @@ pub struct RadioInfo {
 /// and the other lists.
 #[derive(Debug, Clone)]
 pub struct RecorderConfig {
-    /// What is recorded.
+    /// The settings of recording.
     pub probes: ProbeSettings,
     /// Names and start times of the flows.
     pub flows: Vec<FlowInfo>,

@@ -1,4 +1,4 @@
-//! What can go wrong outside the simulation: the file system.
+//! Errors outside the simulation: the file system.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The target exists and may not be replaced.
-    #[error("{path} exists already; give another folder, or force to replace it", path = .0.display())]
+    #[error("{path} exists already; give another folder, or --force (in Python force=True) to replace it", path = .0.display())]
     Exists(PathBuf),
     /// The target exists and is something other than a run, so force does not replace it either.
     #[error(
@@ -28,12 +28,17 @@ pub enum RecordError {
     },
     /// The run ended, and its results could not be moved or completed; what could be written is
     /// kept.
-    #[error("{error}; what was recorded is kept in {kept}", kept = .kept.display())]
+    #[error("{error}; what was recorded until then {can} in {kept}",
+        can = if let Some(missing) = .missing { format!("lies without its {missing}") }
+              else { "can be read".to_owned() },
+        kept = .kept.display())]
     Kept {
-        /// What failed.
+        /// The error.
         error: Box<RecordError>,
         /// The folder with the results so far.
         kept: PathBuf,
+        /// The file without which it is no folder of a run, when that could not be written.
+        missing: Option<&'static str>,
     },
 }
 

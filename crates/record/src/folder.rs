@@ -5,6 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Bytes that are kept free for the summary and the manifest, and the file that keeps them.
+const RESERVE: usize = 256 * 1024;
+const RESERVE_NAME: &str = ".reserve";
+
 /// A folder that is being filled beside its target, and removed again unless it is committed.
 #[derive(Debug)]
 pub struct RunFolder {
@@ -37,12 +41,14 @@ impl RunFolder {
         let partial = unused(parent, &format!(".{name}.partial"), |path| {
             fs::create_dir(path)
         })?;
-        Ok(RunFolder {
+        let folder = RunFolder {
             target: target.to_owned(),
             partial,
             force,
             keep: false,
-        })
+        };
+        folder.write(RESERVE_NAME, &vec![0; RESERVE])?;
+        Ok(folder)
     }
 
     /// Where `name` is written.
@@ -59,31 +65,63 @@ impl RunFolder {
         fs::write(&path, contents).map_err(|error| RecordError::write(&path, error))
     }
 
-    /// Gives the folder its name. What was there is moved aside first and deleted last, so that
-    /// a failure in between loses neither.
+    /// Writes the summary and the manifest, and gives the folder its name; also after `error`, since
+    /// what was recorded until then can be read.
     ///
     /// # Errors
-    /// As [`RunFolder::create`] when the target has appeared meanwhile, or [`RecordError::Write`];
-    /// the partial folder is kept, and [`RecordError::Kept`] says where.
-    pub fn commit(mut self) -> Result<PathBuf, RecordError> {
-        match self.rename() {
-            Ok(()) => {
-                self.keep = true;
-                Ok(self.target.clone())
-            }
-            Err(error) => Err(self.keep(error)),
-        }
-    }
-
-    /// Leaves the partial folder in place, and adds its path to the error that made it needed.
-    pub(crate) fn keep(&mut self, error: RecordError) -> RecordError {
+    /// `error`, or the first one met here, in a [`RecordError::Kept`] that says where the results
+    /// are; under the name of the partial folder when that could not be changed.
+    pub(crate) fn end(
+        mut self,
+        summary: &str,
+        manifest: &str,
+        error: Option<RecordError>,
+    ) -> Result<PathBuf, RecordError> {
         self.keep = true;
-        RecordError::Kept {
-            error: Box::new(error),
-            kept: self.partial.clone(),
+        // When it cannot be removed, the next lines will say why.
+        let _ = fs::remove_file(self.path(RESERVE_NAME));
+        let mut missing = None;
+        let mut first = error;
+        for (name, text) in [("summary.json", summary), ("manifest.json", manifest)] {
+            if let Err(error) = self.write(name, text.as_bytes()) {
+                missing.get_or_insert(name);
+                first.get_or_insert(error);
+            }
+        }
+        // A run that is cut short replaces no whole one.
+        let is_in_the_way = first.is_some() && self.target.join("manifest.json").exists();
+        let renamed = if is_in_the_way {
+            Err(RecordError::Exists(self.target.clone()))
+        } else {
+            self.rename()
+        };
+        let kept = match &renamed {
+            Ok(()) => &self.target,
+            Err(_) => &self.partial,
+        };
+        match first.or(renamed.err()) {
+            None => Ok(kept.clone()),
+            Some(error) => Err(RecordError::Kept {
+                error: Box::new(error),
+                kept: kept.clone(),
+                missing,
+            }),
         }
     }
 
+    /// Gives the folder its name, with what was written into it.
+    ///
+    /// # Errors
+    /// As [`RunFolder::create`] when the target has appeared meanwhile, or [`RecordError::Write`].
+    pub(crate) fn commit(mut self) -> Result<PathBuf, RecordError> {
+        let _ = fs::remove_file(self.path(RESERVE_NAME));
+        self.rename()?;
+        self.keep = true;
+        Ok(self.target.clone())
+    }
+
+    /// Gives the folder its name. What was there is moved aside first and deleted last, so that
+    /// a failure in between loses neither.
     fn rename(&self) -> Result<(), RecordError> {
         may_replace(&self.target, self.force)?;
         let failed = |error| RecordError::write(&self.target, error);

@@ -9,7 +9,7 @@ use fadeout_core::{
     RadioDropRow, RetransmitRow, Sampling, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 
-/// What is due: samples, and the bin of throughput that is being filled.
+/// The samples that are due, and the bin of throughput that is being filled.
 #[derive(Debug)]
 pub(crate) struct Due {
     pub(crate) congestion: Sampler,

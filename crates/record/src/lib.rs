@@ -1,4 +1,4 @@
-//! What a run leaves behind: tables in Parquet or Arrow IPC, packet captures in pcapng, and the
+//! The results of a run: tables in Parquet or Arrow IPC, packet captures in pcapng, and the
 //! folder that holds them.
 //!
 //! A [`Recorder`] is a [`Probe`](fadeout_core::Probe). It buffers rows, and turns them into
@@ -12,8 +12,10 @@ mod error;
 mod folder;
 mod kept;
 mod manifest;
+mod parquet;
 mod recorder;
 mod sampler;
+mod save;
 mod summary;
 mod table;
 mod throughput;
@@ -27,4 +29,5 @@ pub use error::RecordError;
 pub use folder::RunFolder;
 pub use manifest::{RunInfo, tables_json};
 pub use recorder::{Recorded, Recorder, TABLES};
+pub use save::{Saved, save};
 pub use summary::{object, objects};

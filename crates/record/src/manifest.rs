@@ -6,11 +6,13 @@ use fadeout_core::table::{Place, Table};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What the simulation knows of a run at its end.
+/// The facts of a run that are known at its end.
 #[derive(Debug, Clone)]
 pub struct RunInfo {
     /// Version of fadeout.
     pub version: String,
+    /// Commit that it was built from, where that is known.
+    pub commit: Option<String>,
     /// The scenario as resolved, with every default filled in.
     pub scenario: Value,
     /// Seed of the random streams.
@@ -26,6 +28,8 @@ pub struct RunInfo {
 #[derive(Serialize)]
 pub(crate) struct Manifest<'a> {
     pub(crate) version: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) commit: Option<&'a str>,
     pub(crate) seed: u64,
     pub(crate) fingerprint: String,
     pub(crate) complete: bool,
@@ -52,7 +56,7 @@ pub(crate) struct CaptureEntry {
     pub(crate) packets: u64,
 }
 
-/// What a capture is of.
+/// The node, cell or UE that a capture is of.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Subject {

@@ -9,12 +9,12 @@ use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BearerId, CellId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest,
-    Time, UeId, recorded_tables,
-};
-use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, QueueRow, RadioDelayRow,
     RadioDropRow, RetransmitRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+};
+use fadeout_core::{
+    CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,
+    UeId, recorded_tables,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub struct Recorder {
     folder: Option<RunFolder>,
 }
 
-/// What a run left behind.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Recorded {
     /// `manifest.json`.
@@ -122,9 +122,12 @@ impl Recorder {
     /// Ends the record at simulated time `end`: completes every table, writes the manifest and
     /// the summary, and gives the folder its name.
     ///
+    /// When a write failed, what could be written is kept as a run that is not complete: each table
+    /// can be read up to where it was whole.
+    ///
     /// # Errors
     /// The first [`RecordError`] of the run or of its end, inside a [`RecordError::Kept`] when
-    /// results were left in a partial folder.
+    /// results were left behind.
     pub fn finish(mut self, end: Time, info: &RunInfo) -> Result<Recorded, RecordError> {
         if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput) {
             let error = &mut self.error;
@@ -133,38 +136,31 @@ impl Recorder {
         let mut closing = Closing::default();
         self.tables.close(&mut closing);
         closing.captures(self.captures.take());
+        let error = self.error.take().or(closing.error);
 
         let manifest = pretty(&Manifest {
             version: &info.version,
+            commit: info.commit.as_deref(),
             seed: info.seed,
             fingerprint: info.fingerprint.to_string(),
-            complete: info.complete,
+            complete: info.complete && error.is_none(),
             simulated_s: end.as_secs_f64(),
             tables: closing.table_entries,
             captures: closing.capture_entries,
             scenario: &info.scenario,
         });
         let summary = pretty(&info.summary);
-        let mut error = self.error.take().or(closing.error);
-        let mut committed = None;
-        if let Some(mut folder) = self.folder.take() {
-            error = error
-                .or_else(|| folder.write("summary.json", summary.as_bytes()).err())
-                .or_else(|| folder.write("manifest.json", manifest.as_bytes()).err());
-            if let Some(error) = error {
-                return Err(folder.keep(error));
-            }
-            committed = Some(folder.commit()?);
-        } else if let Some(error) = error {
-            return Err(error);
-        }
-        let (tables, captures) = (closing.tables, closing.captures);
+        let folder = match (self.folder.take(), error) {
+            (None, None) => None,
+            (None, Some(error)) => return Err(error),
+            (Some(folder), error) => Some(folder.end(&summary, &manifest, error)?),
+        };
         Ok(Recorded {
             manifest,
             summary,
-            folder: committed,
-            tables,
-            captures,
+            folder,
+            tables: closing.tables,
+            captures: closing.captures,
         })
     }
 }
@@ -206,17 +202,17 @@ impl Closing {
     fn table<R: Row>(&mut self, table: Option<TableWriter<R>>) {
         let Some(table) = table else { return };
         let name = R::TABLE.name;
-        let rows = table.rows();
-        let (file, definition) = (file_name::<R>(), (&R::TABLE).into());
+        let finished = table.finish();
         self.table_entries.push(TableEntry {
             name,
-            file,
-            rows,
-            definition,
+            file: file_name::<R>(),
+            rows: finished.rows,
+            definition: (&R::TABLE).into(),
         });
-        match table.finish() {
-            Ok(bytes) => self.tables.extend(bytes.map(|bytes| (name, bytes))),
-            Err(error) => self.fail(error),
+        self.tables
+            .extend(finished.bytes.map(|bytes| (name, bytes)));
+        if let Some(error) = finished.error {
+            self.fail(error);
         }
     }
 
@@ -305,11 +301,11 @@ impl Probe for Recorder {
         }
     }
     #[inline]
-    fn wants_bearer(&self, now: Time, bearer: BearerId) -> bool {
+    fn wants_bearer(&self, now: Time, bearer: DrbId) -> bool {
         self.tables.bearers.is_some() && self.due.bearers.is_due(now, bearer.index())
     }
     #[inline]
-    fn wants_radio_delay(&self, _bearer: BearerId) -> bool {
+    fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
         self.tables.radio_delay.is_some()
     }
     #[inline]

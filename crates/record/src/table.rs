@@ -2,17 +2,12 @@
 
 use crate::RecordError;
 use crate::columns::{Columns, Dictionaries, Names, schema_of};
+use crate::parquet::ParquetFile;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
 use fadeout_core::table::Row;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Rows buffered before they are turned into columns; one row group of a Parquet file.
 const CHUNK: usize = 64 * 1024;
@@ -28,22 +23,23 @@ pub(crate) struct TableWriter<R> {
     rows: u64,
 }
 
+#[derive(Debug)]
 enum Sink {
     Memory(Vec<Columns>),
-    // Boxed: the writer is large, and a table that is off has one field for it too.
-    Parquet {
-        path: PathBuf,
-        writer: Box<ArrowWriter<File>>,
-    },
+    Parquet(ParquetFile),
+    /// A file that could take no more; it has ended.
+    GivenUp,
 }
 
-impl std::fmt::Debug for Sink {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Sink::Memory(chunks) => write!(f, "Memory({} chunks)", chunks.len()),
-            Sink::Parquet { path, .. } => write!(f, "Parquet({})", path.display()),
-        }
-    }
+/// What a table leaves.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// The bytes of an Arrow IPC stream, when it was kept in memory.
+    pub(crate) bytes: Option<Vec<u8>>,
+    /// Rows that it holds.
+    pub(crate) rows: u64,
+    /// Why it holds fewer than were pushed.
+    pub(crate) error: Option<RecordError>,
 }
 
 impl<R: Row> TableWriter<R> {
@@ -54,20 +50,8 @@ impl<R: Row> TableWriter<R> {
 
     /// A table written to the Parquet file `path`.
     pub(crate) fn to_file(path: &Path, names: &Names) -> Result<Self, RecordError> {
-        let file = File::create(path).map_err(|error| RecordError::write(path, error))?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_created_by(format!("fadeout {}", env!("CARGO_PKG_VERSION")))
-            .build();
-        let writer = ArrowWriter::try_new(file, schema_of(&R::TABLE), Some(properties))
-            .map_err(|error| RecordError::write(path, parquet_io(error)))?;
-        Ok(Self::new(
-            names,
-            Sink::Parquet {
-                path: path.to_owned(),
-                writer: Box::new(writer),
-            },
-        ))
+        let file = ParquetFile::create(path, &schema_of(&R::TABLE))?;
+        Ok(Self::new(names, Sink::Parquet(file)))
     }
 
     fn new(names: &Names, sink: Sink) -> Self {
@@ -88,51 +72,60 @@ impl<R: Row> TableWriter<R> {
         self.buffer.len() >= CHUNK
     }
 
-    /// Rows pushed so far.
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows + self.buffer.len() as u64
-    }
-
     /// Turns the buffered rows into columns and hands them on. The buffer is empty afterwards,
     /// whether or not that worked.
     #[cold]
     pub(crate) fn flush(&mut self) -> Result<(), RecordError> {
         let columns = Columns::from_rows(&self.buffer, &mut self.dictionaries);
-        self.rows += self.buffer.len() as u64;
+        let rows = self.buffer.len() as u64;
         self.buffer.clear();
         match &mut self.sink {
-            Sink::Memory(chunks) => {
-                chunks.push(columns);
-                Ok(())
-            }
-            Sink::Parquet { path, writer } => {
+            Sink::Memory(chunks) => chunks.push(columns),
+            Sink::Parquet(file) => {
                 let batch = batch_of::<R>(columns, &self.schema, &self.dictionaries, &self.names);
-                let written = writer.write(&batch).and_then(|()| writer.flush());
-                written.map_err(|error| RecordError::write(path, parquet_io(error)))
+                if let Err(error) = file.write(&batch) {
+                    let Sink::Parquet(file) = std::mem::replace(&mut self.sink, Sink::GivenUp)
+                    else {
+                        unreachable!("the sink was a file")
+                    };
+                    // The first error is the one to report.
+                    self.rows = file.give_up().unwrap_or(0);
+                    return Err(error);
+                }
             }
+            Sink::GivenUp => return Ok(()),
         }
+        self.rows += rows;
+        Ok(())
     }
 
-    /// Ends the table: gives the bytes of an Arrow IPC stream when it was kept in memory, and
-    /// completes the file otherwise.
-    pub(crate) fn finish(mut self) -> Result<Option<Vec<u8>>, RecordError> {
+    /// Ends the table.
+    pub(crate) fn finish(mut self) -> Finished {
+        let mut error = None;
         if !self.buffer.is_empty() {
-            self.flush()?;
+            error = self.flush().err();
         }
+        let mut bytes = None;
         match self.sink {
             Sink::Memory(chunks) => {
                 let batches = chunks.into_iter().map(|columns| {
                     batch_of::<R>(columns, &self.schema, &self.dictionaries, &self.names)
                 });
                 let stream = stream_of(&self.schema, batches);
-                Ok(Some(
-                    stream.expect("an arrow stream into memory cannot fail"),
-                ))
+                bytes = Some(stream.expect("an arrow stream into memory cannot fail"));
             }
-            Sink::Parquet { path, writer } => match writer.close() {
-                Ok(_) => Ok(None),
-                Err(error) => Err(RecordError::write(&path, parquet_io(error))),
-            },
+            Sink::Parquet(file) => {
+                if let Err(failed) = file.close() {
+                    self.rows = 0;
+                    error.get_or_insert(failed);
+                }
+            }
+            Sink::GivenUp => {}
+        }
+        Finished {
+            bytes,
+            rows: self.rows,
+            error,
         }
     }
 }
@@ -159,22 +152,12 @@ fn stream_of(
     writer.into_inner()
 }
 
-/// The I/O error inside `error`, so that a full disk reads as one.
-fn parquet_io(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(io) => *io,
-            Err(other) => io::Error::other(other),
-        },
-        other => io::Error::other(other),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use arrow_array::StringArray;
     use fadeout_core::{FlowId, ThroughputRow, Time};
+    use std::io;
     use std::sync::Arc;
 
     #[test]
@@ -202,7 +185,7 @@ mod tests {
                 rate_mbps: 1.0,
             };
             table.push(row);
-            table.finish()
+            table.finish().error.map_or(Ok(()), Err)
         });
         let error = result.expect_err("nothing fits on a full disk");
         let RecordError::Write { path, source } = &error else {

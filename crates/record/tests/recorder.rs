@@ -85,6 +85,7 @@ fn config_with(probes: ProbeSettings) -> RecorderConfig {
 fn info(complete: bool) -> RunInfo {
     RunInfo {
         version: "0.1.0".into(),
+        commit: None,
         scenario: serde_json::json!({ "duration": "1 s" }),
         seed: u64::MAX,
         fingerprint: Fingerprint::default(),

@@ -13,9 +13,9 @@ pub struct ScenarioError {
     pub line: usize,
     /// Column in characters, counted from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What is valid here.
+    /// The values that are valid here.
     pub expected: Option<String>,
     /// The nearest valid name or value.
     pub suggestion: Option<String>,

@@ -24,6 +24,7 @@ mod shape;
 mod suggest;
 mod table;
 mod tree;
+mod twice;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use model::*;
@@ -39,7 +40,7 @@ use tree::Place;
 /// Where a scenario's text comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// What errors call it, usually the path as the user gave it.
+    /// Its name in errors, usually the path as the user gave it.
     pub name: String,
     /// The folder that paths in the scenario are relative to.
     pub base_dir: PathBuf,
@@ -67,7 +68,7 @@ pub fn parse(
 /// any name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OwnNames<'a> {
-    /// What they name: a kind of the catalog.
+    /// The kind of the catalog that they name.
     pub kind: &'a str,
     /// The names; none of them may stand in the catalog.
     pub names: &'a [&'a str],

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a quantity measures. The value is a float in the dimension's base unit.
+/// The dimension of a quantity. The value is a float in the dimension's base unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimension {
     /// Time, in nanoseconds.

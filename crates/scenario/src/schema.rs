@@ -132,15 +132,16 @@ fn shape(shape: &Shape, catalog: &Catalog) -> Value {
         Shape::NameOf(kind) => names(kind, catalog.entries(kind)),
         Shape::ParametersOf { kind, .. } => {
             // Which entry it is stands in another key, so every entry's parameters are allowed.
+            let entries = catalog.entries(kind);
             let mut properties = Map::new();
-            for known in catalog
-                .entries(kind)
-                .iter()
-                .flat_map(|entry| entry.parameters)
-            {
-                properties
-                    .entry(known.name)
-                    .or_insert_with(|| parameter(known, catalog));
+            for known in entries.iter().flat_map(|entry| entry.parameters) {
+                properties.entry(known.name).or_insert_with(|| {
+                    let mut schema = parameter(known, catalog);
+                    if let Some(defaults) = defaults_by_entry(entries, known.name) {
+                        schema["default"] = json!(defaults);
+                    }
+                    schema
+                });
             }
             object(properties, &[])
         }
@@ -232,6 +233,27 @@ fn parameter(parameter: &Parameter, catalog: &Catalog) -> Value {
     schema
 }
 
+/// The defaults of the parameter `name` with the entries that have them, such as "200 ms (linux),
+/// 1 s (rfc, reno)"; none where all that have it agree.
+fn defaults_by_entry(entries: &[Entry], name: &str) -> Option<String> {
+    let mut defaults: Vec<(&str, Vec<&str>)> = Vec::new();
+    for entry in entries {
+        let mut parameters = entry.parameters.iter();
+        let Some(parameter) = parameters.find(|parameter| parameter.name == name) else {
+            continue;
+        };
+        let known = defaults.iter_mut().find(|it| it.0 == parameter.default);
+        match known {
+            Some((_, names)) => names.push(entry.name),
+            None => defaults.push((parameter.default, vec![entry.name])),
+        }
+    }
+    let texts = defaults
+        .iter()
+        .map(|(default, names)| format!("{default} ({})", names.join(", ")));
+    (defaults.len() > 1).then(|| texts.collect::<Vec<_>>().join(", "))
+}
+
 /// A default, written in TOML, as JSON.
 fn value(text: &str) -> Value {
     match parse_value(text, 0, 0).value {
@@ -249,4 +271,30 @@ fn capitalised(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(chars).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::registry::span;
+
+    #[test]
+    fn defaults_that_differ_are_given_with_their_entries() {
+        let with = |name, parameters| Entry::new(name, "", "", "").with_parameters(parameters);
+        let entries = [
+            with(
+                "linux",
+                &const { [span("rto", "200 ms", ""), span("tick", "1 ms", "")] },
+            ),
+            with(
+                "rfc",
+                &const { [span("rto", "1 s", ""), span("tick", "1 ms", "")] },
+            ),
+            with("reno", &const { [span("rto", "1 s", "")] }),
+        ];
+        let rto = defaults_by_entry(&entries, "rto");
+        assert_eq!(rto.as_deref(), Some("200 ms (linux), 1 s (rfc, reno)"));
+        assert_eq!(defaults_by_entry(&entries, "tick"), None);
+        assert_eq!(defaults_by_entry(&entries, "none"), None);
+    }
 }

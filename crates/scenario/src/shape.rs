@@ -16,7 +16,7 @@ pub(crate) struct Key {
     pub(crate) doc: &'static str,
 }
 
-/// What happens when a key is absent.
+/// The meaning of an absent key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
     /// An error.
@@ -197,7 +197,7 @@ pub(crate) fn keys_of(variants: &[Variant], key: &str) -> &'static [Key] {
 }
 
 impl Shape {
-    /// What a message says was expected.
+    /// The words of a message for what was expected.
     pub(crate) fn expectation(&self) -> String {
         match self {
             Shape::Text | Shape::File(_) => "a string".to_owned(),

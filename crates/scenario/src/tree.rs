@@ -1,5 +1,6 @@
 //! A TOML document as a tree whose every key and value knows its place in the text.
 
+use crate::twice;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -85,14 +86,15 @@ pub(crate) fn parse_document(text: &str) -> Result<Table, Vec<SyntaxError>> {
     };
     match parsed {
         Ok(document) => Ok(table(document.get_ref(), 0, 0)),
-        Err(errors) => Err(errors
-            .iter()
-            .take(MOST_SYNTAX_ERRORS)
-            .map(|error| {
+        Err(errors) => {
+            let errors = errors.iter().map(|error| {
                 let range = error.span().unwrap_or(text.len()..text.len());
                 (error.message().to_owned(), Place::new(0, range))
-            })
-            .collect()),
+            });
+            let mut errors = twice::named(text, errors.collect());
+            errors.truncate(MOST_SYNTAX_ERRORS);
+            Err(errors)
+        }
     }
 }
 

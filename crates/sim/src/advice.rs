@@ -1,9 +1,9 @@
-//! What is right in a scenario and still hardly meant.
+//! Advice: things that are right in a scenario and still hardly meant.
 
 use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};
 use crate::routing::Topology;
-use fadeout_core::Span;
+use fadeout_core::{Bytes, Span};
 use fadeout_radio::rlc::Mode;
 use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, Medium, QueueLimit, RateModel, Scenario};
 use std::collections::BTreeSet;
@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 ///   once does not fit; a host would hold it back (TSQ), a link drops it.
 /// - A window of LTE's acknowledged mode that is used up before a status report may follow the
 ///   last one.
+/// - A queue that holds no full packet, a rate at which one takes longer than the run, no flow.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
     let mut topology = Topology::new(scenario, &serving);
@@ -48,7 +49,41 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
             }
         }
     }
+    if scenario.flows.is_empty() {
+        sentences.push("the scenario has no flow, so nothing is sent".to_owned());
+    }
+    sentences.extend(scenario.links.iter().filter_map(|link| {
+        let directions = [&link.forward, &link.reverse];
+        let what = directions
+            .into_iter()
+            .find_map(|direction| narrow_link(scenario, direction))?;
+        Some(format!("link \"{}\": {what}", link.name))
+    }));
     sentences
+}
+
+/// An IP packet with a full segment.
+const FULL_PACKET: Bytes = Bytes(1500);
+
+/// What keeps a full packet from getting through a link.
+fn narrow_link(scenario: &Scenario, link: &LinkDirection) -> Option<String> {
+    if let QueueLimit::Bytes(limit) = link.queue.limit
+        && limit < FULL_PACKET
+    {
+        return Some(format!(
+            "a queue of {} B holds no full packet, which has some {} B",
+            limit.0, FULL_PACKET.0
+        ));
+    }
+    let RateModel::Constant(rate) = link.rate else {
+        return None;
+    };
+    (rate.time_to_send(FULL_PACKET) > scenario.duration).then(|| {
+        format!(
+            "at {} bit/s a full packet takes longer than the run",
+            rate.as_bits_per_sec()
+        )
+    })
 }
 
 fn small_buffer(bounds: &Bounds, links_delay: Span) -> Option<String> {

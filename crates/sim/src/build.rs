@@ -20,7 +20,7 @@ use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::congestion::Congestion;
 use flow::Flows;
 
-/// What a checked scenario can still get wrong: only the layers themselves see it.
+/// Mistakes that a checked scenario can still have, as only the layers themselves see them.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BuildError {
     /// A link's parameters do not make a link.
@@ -28,7 +28,7 @@ pub enum BuildError {
     Link {
         /// Its name.
         link: String,
-        /// What is wrong, and what was expected.
+        /// The mistake, and what was expected.
         reason: String,
     },
     /// The parameters of a radio access bearer do not make one.
@@ -36,7 +36,7 @@ pub enum BuildError {
     Rab {
         /// Its name.
         rab: String,
-        /// What is wrong, and what was expected.
+        /// The mistake, and what was expected.
         reason: String,
     },
     /// A blockage's parameters do not make one.
@@ -44,7 +44,7 @@ pub enum BuildError {
     Blockage {
         /// Its name.
         blockage: String,
-        /// What is wrong, and what was expected.
+        /// The mistake, and what was expected.
         reason: String,
     },
     /// A cell's parameters do not make one.
@@ -52,7 +52,7 @@ pub enum BuildError {
     Cell {
         /// Its name.
         cell: String,
-        /// What is wrong, and what was expected.
+        /// The mistake, and what was expected.
         reason: String,
     },
     /// A UE's parameters do not make one.
@@ -60,7 +60,7 @@ pub enum BuildError {
     Ue {
         /// Its name.
         ue: String,
-        /// What is wrong, and what was expected.
+        /// The mistake, and what was expected.
         reason: String,
     },
     /// A name that the catalog does not have.
@@ -103,7 +103,7 @@ pub enum BuildError {
     Uninformed {
         /// The flow.
         flow: String,
-        /// What is missing.
+        /// The thing that is missing.
         expected: &'static str,
     },
     /// A route with too many hops.
@@ -163,7 +163,7 @@ pub(crate) fn parts(
     Ok(parts)
 }
 
-/// What captures of the radio need to know.
+/// The names and numbers that captures of the radio need.
 pub(crate) fn radio_info(scenario: &Scenario, parts: &Parts) -> RadioInfo {
     radio::info(scenario, parts.radio.as_ref())
 }

@@ -42,7 +42,7 @@ static CATALOG: Catalog = Catalog {
         Kind {
             name: "radio",
             plural: "radios",
-            entries: fadeout_radio::named::RADIOS,
+            entries: fadeout_radio::technology::RADIOS,
         },
         Kind {
             name: "path-loss",

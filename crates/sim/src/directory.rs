@@ -4,7 +4,7 @@
 //! takes them from here, and so do the recorder, the summary and the captures.
 
 use crate::hop::Hop;
-use fadeout_core::{BearerId, CellId, Direction, EndpointId, FlowId, LinkId, NodeId, Time, UeId};
+use fadeout_core::{CellId, Direction, DrbId, EndpointId, FlowId, LinkId, NodeId, Time, UeId};
 use fadeout_record::{EndpointInfo, FlowInfo, SubflowInfo, address_of};
 use fadeout_scenario::{self as scenario, Medium, Scenario};
 use std::ops::Range;
@@ -17,7 +17,7 @@ const PORTS: usize = 20_000;
 /// Port of the receiving ends (iperf3's).
 const SERVICE_PORT: u16 = 5201;
 
-/// What there is, by id.
+/// Everything that has an id.
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     links: Vec<LinkEntry>,
@@ -208,7 +208,7 @@ impl Directory {
             Medium::Link(link) => Hop::Link(self.link(link)[direction]),
             Medium::Rab(bearer) => Hop::Link(self.rab(bearer)[direction]),
             Medium::RadioBearer(bearer) => Hop::Bearer {
-                bearer: BearerId(bearer as u32),
+                bearer: DrbId(bearer as u32),
                 direction: if hop.is_reverse {
                     Direction::Uplink
                 } else {
@@ -254,7 +254,7 @@ impl Directory {
     }
 
     /// The UE that has a bearer.
-    pub(crate) fn ue_of(&self, bearer: BearerId) -> UeId {
+    pub(crate) fn ue_of(&self, bearer: DrbId) -> UeId {
         self.bearers[bearer.index()].ue
     }
 
@@ -292,12 +292,12 @@ impl Directory {
     }
 }
 
-/// What a direction of a bearer or of a UE is called.
+/// The name of a direction of a bearer or of a UE.
 pub(crate) fn direction_of(name: &str, direction: Direction) -> String {
     format!("{name}/{}", direction.name())
 }
 
-/// What both directions of a bearer are called.
+/// The names of both directions of a bearer.
 pub(crate) fn both_directions_of(name: &str) -> [String; 2] {
     [Direction::Downlink, Direction::Uplink].map(|direction| direction_of(name, direction))
 }

@@ -1,6 +1,6 @@
 //! Hops, and the routes that packets take over them.
 
-use fadeout_core::{BearerId, Direction, LinkId, RouteId};
+use fadeout_core::{Direction, DrbId, LinkId, RouteId};
 use std::collections::BTreeMap;
 
 /// One step of a packet's way: what carries it on, in one direction.
@@ -15,7 +15,7 @@ pub enum Hop {
     /// A direction of a radio bearer.
     Bearer {
         /// The bearer.
-        bearer: BearerId,
+        bearer: DrbId,
         /// Downlink from the base station to the UE, or uplink.
         direction: Direction,
     },

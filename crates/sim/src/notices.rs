@@ -11,7 +11,7 @@ use fadeout_scenario::LinkInfoSettings;
 /// Rate changes closer together than this are told as one.
 const RATE_RESOLUTION: Span = Span::from_millis(1);
 
-/// What a hop will do until the end of a run.
+/// The rates and blockages of a hop until the end of a run.
 #[derive(Debug)]
 pub(crate) struct Outlook {
     /// Its rate from each instant on; none of a radio bearer, whose rate its scheduler makes.

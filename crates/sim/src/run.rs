@@ -30,7 +30,7 @@ pub enum Control {
     Stop,
 }
 
-/// What a run produced.
+/// The results of a run.
 #[derive(Debug)]
 pub struct RunResults {
     /// Tables, manifest and summary.
@@ -64,8 +64,8 @@ const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
 pub struct Simulation {
     scenario: Scenario,
     world: World<Recorder>,
-    /// Whether it was stopped; it is not complete then.
-    is_stopped: bool,
+    /// Commit of this build, for the manifest.
+    commit: Option<String>,
 }
 
 impl Simulation {
@@ -94,8 +94,15 @@ impl Simulation {
         Ok(Simulation {
             scenario,
             world,
-            is_stopped: false,
+            commit: None,
         })
+    }
+
+    /// Names the commit of this build in the manifest.
+    #[must_use]
+    pub fn built_from(mut self, commit: Option<String>) -> Simulation {
+        self.commit = commit;
+        self
     }
 
     /// Simulated time.
@@ -125,7 +132,10 @@ impl Simulation {
         self.advance_unless(until, || false, |_| Control::Continue);
     }
 
-    fn advance_unless(
+    /// Like [`Simulation::advance`]; stops as well when `control` says so, which is asked every few
+    /// milliseconds of computing, and right after the event in which `is_halted` became true. It may
+    /// go on afterwards.
+    pub fn advance_unless(
         &mut self,
         until: Time,
         is_halted: impl Fn() -> bool,
@@ -140,7 +150,6 @@ impl Simulation {
                 || control(self.progress()) == Control::Stop
                 || self.world.probe().error().is_some()
             {
-                self.is_stopped = true;
                 return;
             }
         }
@@ -174,14 +183,19 @@ impl Simulation {
     /// # Errors
     /// [`RunError::Record`] when results could not be written.
     pub fn finish(self) -> Result<RunResults, RunError> {
-        let is_complete = !self.is_stopped && self.now() >= end_of(&self.scenario);
+        let end = end_of(&self.scenario);
+        let is_complete = self.now() >= end && self.next_at().is_none_or(|at| at > end);
         let Simulation {
-            scenario, world, ..
+            scenario,
+            world,
+            commit,
+            ..
         } = self;
         let (now, events, packets) = (world.now(), world.events(), world.delivered_packets());
         let fingerprint = world.fingerprint();
         let info = RunInfo {
             version: crate::VERSION.to_owned(),
+            commit,
             scenario: scenario.to_json(),
             seed: scenario.seed,
             fingerprint,

@@ -8,7 +8,7 @@ use crate::world::{Flow, World};
 use completions::{completion_times, completions};
 use fadeout_core::{
     CompletionRow, CompletionTimesRow, Direction, DropCause, FlowRow, InterfaceRow, LinkRow,
-    PathRow, Probe, RadioRow, RunRow, Time, UeId,
+    NodeId, PathRow, Probe, RadioRow, RunRow, Time, UeId,
 };
 use fadeout_link::LinkStats;
 use fadeout_radio::access::RadioAccess;
@@ -58,7 +58,7 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
             .collect(),
         radio: world
             .radio_access()
-            .map(|access| radio_rows(scenario, access, duration_s)),
+            .map(|access| radio_rows(scenario, access, world)),
         completion_times: completion_times(&grouped, &completions),
         completions,
         flows,
@@ -250,10 +250,10 @@ fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
 }
 
 /// The radio access, and each direction of its interfaces.
-fn radio_rows(
+fn radio_rows<P: Probe>(
     scenario: &Scenario,
     access: &RadioAccess,
-    duration_s: f64,
+    world: &World<P>,
 ) -> (RadioRow, Vec<InterfaceRow>) {
     let counters = access.counters();
     let radio = RadioRow {
@@ -264,6 +264,7 @@ fn radio_rows(
     let interfaces = scenario.ues.iter().enumerate().flat_map(|(index, ue)| {
         let id = UeId(index as u32);
         let cell = access.serving_cell(id);
+        let traffic_s = traffic_s(scenario, world, ue.node);
         let cell = cell.map(|cell| scenario.cells[cell.index()].name.clone());
         [Direction::Downlink, Direction::Uplink].map(|direction| {
             let counters = access.counters_of(id, direction);
@@ -278,9 +279,21 @@ fn radio_rows(
                 transport_blocks: counters.blocks,
                 harq_retransmissions: counters.retransmissions,
                 lost_transport_blocks: counters.lost_blocks,
-                rate_mbps: rate_mbps(counters.delivered_bytes, duration_s),
+                rate_mbps: rate_mbps(counters.delivered_bytes, traffic_s),
             }
         })
     });
     (radio, interfaces.collect())
+}
+
+/// How long there was traffic at `node`: from the start of the first flow that begins or ends there
+/// to the completion of the last, or the end of the run. A node that only passes packets on has
+/// traffic all the time.
+fn traffic_s<P: Probe>(scenario: &Scenario, world: &World<P>, node: NodeId) -> f64 {
+    let there = scenario.flows.iter().zip(world.flows());
+    let there = there.filter(|(described, _)| described.from == node || described.to == node);
+    let spans = there.map(|(_, flow)| (flow.start, flow.completed_at.unwrap_or(world.now())));
+    let whole = spans.reduce(|(start, end), (from, to)| (start.min(from), end.max(to)));
+    let (start, end) = whole.unwrap_or((Time::ZERO, world.now()));
+    end.since(start).as_secs_f64()
 }

@@ -9,9 +9,10 @@ mod common;
 
 use common::{examples, name, read, run_to, world};
 use fadeout_core::{
-    BlockageRow, DropCause, DropRow, EndpointId, FlowId, LinkId, Packet, Probe, Span, Time,
+    BlockageRow, DropCause, DropRow, EndpointId, Fingerprint, FlowId, LinkId, Packet, Probe, Span,
+    Time,
 };
-use fadeout_sim::{World, build};
+use fadeout_sim::{RESULTS_VERSION, World, build};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,23 @@ fn table() -> String {
         }
     }
     table
+}
+
+/// `RESULTS_VERSION`, and the digest of the pinned trajectories that have it.
+const PINNED: (u32, &str) = (1, "2bfd7e881c476eef");
+
+#[test]
+fn the_version_of_the_results_is_raised_when_the_pinned_trajectories_change() {
+    let pinned = std::fs::read_to_string(file()).expect("fingerprints.csv is beside this test");
+    let mut digest = Fingerprint::default();
+    for byte in pinned.bytes().filter(|byte| *byte != b'\r') {
+        digest.mix(Time::ZERO, byte.into());
+    }
+    assert_eq!(
+        (RESULTS_VERSION, digest.to_string().as_str()),
+        PINNED,
+        "raise RESULTS_VERSION once for what changed since the last release of it, and write both here"
+    );
 }
 
 #[test]

@@ -220,6 +220,31 @@ fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
 }
 
 #[test]
+fn a_scenario_in_which_nothing_can_pass_is_named() {
+    let advice = |rate: &str, limit: &str, flow: &str| {
+        let text = format!(
+            "duration = \"2 s\"\n[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"{rate}\"\n\
+             delay = \"1 ms\"\nqueue.limit = \"{limit}\"\n{flow}"
+        );
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    let flow = "[flow.f]\nfrom = \"x\"\nto = \"y\"\n";
+    assert_eq!(
+        advice("10 Mbit/s", "10 packets", flow),
+        Vec::<String>::new()
+    );
+    for (rate, limit, flow, said) in [
+        ("10 Mbit/s", "10 packets", "", "no flow"),
+        ("10 Mbit/s", "1 B", flow, "holds no full packet"),
+        ("1 bit/s", "10 packets", flow, "longer than the run"),
+    ] {
+        let sentences = advice(rate, limit, flow);
+        assert_eq!(sentences.len(), 1, "{sentences:?}");
+        assert!(sentences[0].contains(said), "{sentences:?}");
+    }
+}
+
+#[test]
 fn advice_on_a_ue_that_names_no_cell_is_about_the_one_it_hears_best() {
     let advice = |position: &str| {
         let rest = format!(

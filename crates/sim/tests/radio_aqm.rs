@@ -4,7 +4,7 @@ mod common;
 
 use common::parse;
 use fadeout_core::{
-    BearerId, Direction, Probe, RadioDelayRow, RadioDropCause, RadioDropRow, Span, Time,
+    Direction, DrbId, Probe, RadioDelayRow, RadioDropCause, RadioDropRow, Span, Time,
 };
 use fadeout_sim::build;
 use serde_json::Value;
@@ -40,7 +40,7 @@ struct Waits {
 }
 
 impl Probe for Waits {
-    fn wants_radio_delay(&self, _: BearerId) -> bool {
+    fn wants_radio_delay(&self, _: DrbId) -> bool {
         true
     }
     fn radio_delay(&mut self, row: RadioDelayRow) {

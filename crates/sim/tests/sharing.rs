@@ -94,7 +94,8 @@ fn equal_loss_based_flows_get_equal_shares() {
 #[test]
 fn equal_flows_of_bbr_nearly_agree() {
     // BBRv1 does so where the queue holds two and a half bandwidth-delay products. In a short one the
-    // flow that is late in the others' overshoot may starve (Hock et al., ICNP 2017): 0.80.
+    // flow that is late in the others' overshoot may starve (Hock et al., ICNP 2017): 0.80 here, 0.80
+    // and 0.83 in two runs of 60 s of Linux 6.12 in virtual time.
     assert!(jain_of("\"bbr\"", 200, 100) > 0.9);
     assert!(jain("\"bbr3\"") > 0.95);
 }

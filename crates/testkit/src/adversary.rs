@@ -14,7 +14,7 @@ pub struct Blockage {
     pub is_held: bool,
 }
 
-/// What a path does to packets.
+/// The mischief of a path: loss, duplication, reordering.
 #[derive(Debug, Clone)]
 pub struct Mischief {
     /// Time that every packet takes.
@@ -134,7 +134,7 @@ impl Adversary {
         }
     }
 
-    /// What becomes of a packet of `size` that enters at `now`.
+    /// The arrivals of a packet of `size` that enters at `now`.
     pub fn pass(&mut self, now: Time, size: Bytes) -> Arrivals {
         let mischief = &self.mischief;
         let is_lost_early = self.packets < 64 && mischief.lost_early >> self.packets & 1 == 1;

@@ -19,7 +19,7 @@ pub struct Bulk {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may set.
+    /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct BulkParameters {
         /// A first small write that stands alone; iperf3's cookie takes 37 bytes.

@@ -29,7 +29,7 @@ pub enum End {
     Receiver,
 }
 
-/// What an end asks of its connection.
+/// A request of an end to its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// Send this many bytes.

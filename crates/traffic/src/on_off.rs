@@ -10,12 +10,12 @@ use fadeout_core::{Bytes, Distribution, DistributionKind, Rate, Span, Time};
 const SHORTEST: Span = Span::from_nanos(1_000);
 
 fadeout_core::parameters! {
-    /// What a scenario may set.
+    /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     struct OnOffParameters {
         /// Rate while on.
         rate: Rate = number((1.0, 1e13, "bit/s"), "1 Mbit/s"),
-        /// What is written at a time: a full segment.
+        /// The bytes that are written at a time: a full segment.
         chunk: Bytes = bytes("1448 B"),
         /// Mean length of an on time.
         on: Span = span("1 s"),

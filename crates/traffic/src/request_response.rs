@@ -7,7 +7,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Bytes, Distribution, DistributionKind, Span, Time};
 
 fadeout_core::parameters! {
-    /// What a scenario may set.
+    /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     struct DialogueParameters {
         /// How many; 0 for no end.

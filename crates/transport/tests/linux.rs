@@ -4,7 +4,7 @@ mod common;
 
 use common::script::{FULL, Script, linux, profile};
 use fadeout_core::{Bytes, Flags, SackBlock, Segment, Span};
-use fadeout_transport::tcp::{AppCommand, LossRecovery, NewRenoVariant, TcpConfig};
+use fadeout_transport::tcp::{AppCommand, LossRecovery, NewRenoVariant, ReceiveWindow, TcpConfig};
 
 /// `linux` with timers to the millisecond.
 fn exact() -> TcpConfig {
@@ -155,8 +155,9 @@ fn a_piece_is_pushed_when_half_the_largest_window_went_without() {
         .filter(|left| left.segment.flags.has(Flags::PSH))
         .map(|left| (left.segment.seq - 1) / FULL + 1)
         .collect();
-    // Pieces of 64 kB hold 65 segments; the last ends the data.
-    assert_eq!(pushed, [65, 70]);
+    // Half of the window holds 60 segments, and the first leaves before the 61st is written; the last
+    // ends the data.
+    assert_eq!(pushed, [61, 70]);
 }
 
 #[test]
@@ -180,6 +181,116 @@ fn a_small_segment_that_is_read_is_acknowledged_at_once() {
         s.arrive(next);
         assert_eq!(s.sends_ack().ack, 1 + number * 100);
     }
+}
+
+#[test]
+fn a_small_burst_waits_for_an_acknowledgment_that_is_due_within_a_millisecond() {
+    let config = TcpConfig {
+        tso_bursts: true,
+        initial_ssthresh: 10.0,
+        ..linux()
+    };
+    let mut s = Script::connected(&config);
+    s.write(5);
+    s.wait(5);
+    s.write(35);
+    s.sends(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    s.wait(95);
+    s.ack(1);
+    s.sends(&[11]); // what left last is long ago
+    s.ack(2);
+    s.sends_nothing(); // the ACK of segment 3 is due now
+    s.ack(3);
+    s.sends(&[12, 13]);
+    s.ack(5);
+    s.sends(&[14, 15]);
+    s.ack(6);
+    s.sends(&[16]); // that of segment 7 only in 5 ms
+}
+
+#[test]
+fn what_left_in_one_piece_is_repaired_in_one_piece() {
+    let config = TcpConfig {
+        tso_bursts: true,
+        frto: false,
+        tail_loss_probe: false,
+        ..linux()
+    };
+    let mut s = Script::connected(&config);
+    s.write(10); // in pairs
+    s.left();
+    s.wait(600);
+    s.sends(&[1]);
+    s.ack(1);
+    s.sends(&[2, 3]); // their partners are not with them
+    s.ack(3);
+    let left = s.left();
+    let pushed: Vec<u64> = left
+        .iter()
+        .filter(|left| left.segment.flags.has(Flags::PSH))
+        .map(|left| (left.segment.seq - 1) / FULL + 1)
+        .collect();
+    assert_eq!(left.len(), 3, "4, then 5 and 6");
+    assert_eq!(pushed, [6]);
+}
+
+// --- when the receiver answers ------------------------------------------------------------------
+
+/// A receiver whose window does not grow, which has used up its first sixteen quick ACKs.
+fn settled_receiver() -> Script {
+    let mut s = Script::connected(&TcpConfig {
+        receive_window: ReceiveWindow::Fixed { bytes: 64_000 },
+        ..linux()
+    });
+    takes_quickly(&mut s, 1);
+    s
+}
+
+/// Sixteen segments from `first` on are acknowledged each, the two after them together.
+#[track_caller]
+fn takes_quickly(s: &mut Script, first: u64) {
+    for number in first..first + 16 {
+        let data = s.data(number);
+        s.arrive(data);
+        assert_eq!(s.sends_ack().ack, 1 + number * FULL);
+    }
+    let data = s.data(first + 16);
+    s.arrive(data);
+    s.sends_nothing();
+    let data = s.data(first + 17);
+    s.arrive(data);
+    assert_eq!(s.sends_ack().ack, 1 + (first + 17) * FULL);
+}
+
+#[test]
+fn the_answer_to_data_below_the_last_ack_is_none_of_the_quick_acks_it_grants() {
+    let mut s = settled_receiver();
+    let old = s.data(1);
+    s.arrive(old);
+    assert_eq!(s.sends_ack().sack.as_slice().len(), 1);
+    takes_quickly(&mut s, 19);
+}
+
+#[test]
+fn thinned_acks_that_a_new_block_drives_out_answer_for_it() {
+    let mut s = settled_receiver();
+    for number in [20, 21, 22] {
+        let data = s.data(number);
+        s.arrive(data);
+        s.sends_ack();
+    }
+    let second_block = s.data(24);
+    s.arrive(second_block);
+    s.sends_nothing();
+    let third_block = s.data(26);
+    s.arrive(third_block);
+    assert_eq!(s.sends_ack().sack.as_slice().len(), 2);
+    s.wait(30);
+    s.sends_nothing();
+    let data = s.data(27);
+    s.arrive(data);
+    s.wait(2);
+    assert_eq!(s.sends_ack().sack.as_slice().len(), 3);
 }
 
 // --- what acknowledgments tell ------------------------------------------------------------------

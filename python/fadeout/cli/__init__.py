@@ -1,5 +1,43 @@
 """The `fadeout` command."""
 
-from fadeout.cli.app import app, main
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fadeout.cli.app import app
 
 __all__ = ["app", "main"]
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        command = __getattr__("app")
+    except (ImportError, MemoryError, OSError, RuntimeError) as error:
+        # Too little memory shows as any of these, deep in a library that is being loaded.
+        sys.stderr.write(f"error: fadeout cannot be loaded: {_reason(error)}\n")
+        sys.exit(1)
+    from fadeout.cli import signals, warnings
+
+    signals.install()
+    warnings.install()
+    command(prog_name="fadeout")  # type: ignore[operator]
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return f"the package {error.name} is missing; pip install --force-reinstall fadeout"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; is `ulimit -v` set?"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def __getattr__(name: str) -> object:
+    if name != "app":
+        raise AttributeError(f"module 'fadeout.cli' has no attribute '{name}'")
+    found = import_module("fadeout.cli.app").app
+    # In place of the module of that name, which the import has put here.
+    globals()["app"] = found
+    return found

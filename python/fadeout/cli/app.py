@@ -5,7 +5,21 @@ from typing import Annotated
 import typer
 
 from fadeout._version import describe_build
-from fadeout.cli import check, packetdrill, plot, run, schema, study, validate
+from fadeout.cli import (
+    campaign,
+    check,
+    compare,
+    examples,
+    explain,
+    packetdrill,
+    plot,
+    run,
+    schema,
+    study,
+    sweep,
+    tune,
+    validate,
+)
 from fadeout.cli import list as list_command
 from fadeout.cli.console import out
 
@@ -16,10 +30,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
-        "Start with [bold]fadeout run scenarios/blockage.toml[/bold], or see what there is with "
-        "[bold]fadeout list[/bold]. Exit status: 0 done, 1 a file could not be read or written, "
-        "2 a mistake in the scenario or the command line, 70 a bug in fadeout, 130 stopped with "
-        "Ctrl-C."
+        "Start with [bold]fadeout new blockage[/bold] and [bold]fadeout run blockage.toml[/bold], "
+        "or see what there is with [bold]fadeout list[/bold]. [bold]fadeout --install-completion"
+        "[/bold] makes bash, zsh or fish complete commands, names and values. Exit status: 0 done, "
+        "1 a file could not be read or written, 2 a mistake in the scenario or the command line, "
+        "70 a bug in fadeout, 129, 130 or 143 stopped by SIGHUP, Ctrl-C or SIGTERM."
     ),
 )
 
@@ -45,10 +60,20 @@ def fadeout(
     """
 
 
-for module in (run, study, check, list_command, validate, packetdrill, plot, schema):
+for module in (
+    run,
+    examples,
+    sweep,
+    campaign,
+    compare,
+    tune,
+    study,
+    check,
+    list_command,
+    explain,
+    validate,
+    packetdrill,
+    plot,
+    schema,
+):
     module.register(app)
-
-
-def main() -> None:
-    """Run the command line."""
-    app(prog_name="fadeout")

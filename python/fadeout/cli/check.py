@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 import fadeout
-from fadeout.cli.congestion import CongestionControls, load_classes
+from fadeout._own import load_classes
+from fadeout.cli.congestion import CongestionControls
 from fadeout.cli.console import out
 from fadeout.cli.errors import MISTAKE, print_scenario_error, reports_errors
 from fadeout.cli.options import Overrides, examples

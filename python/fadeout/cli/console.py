@@ -2,10 +2,13 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 PIPE_WIDTH = 100_000
 """Wide enough that nothing is wrapped or cut where there is no terminal."""
@@ -14,15 +17,68 @@ PIPE_WIDTH = 100_000
 def out() -> Console:
     """Standard output."""
     if sys.stdout.isatty():
-        return Console()
-    return Console(width=PIPE_WIDTH, soft_wrap=True, color_system=None, highlight=False)
+        return Console(emoji=False)
+    return Console(
+        width=PIPE_WIDTH, soft_wrap=True, color_system=None, highlight=False, emoji=False
+    )
 
 
 def err() -> Console:
     """Standard error."""
     if sys.stderr.isatty():
-        return Console(stderr=True)
-    return Console(stderr=True, width=PIPE_WIDTH, soft_wrap=True, color_system=None)
+        return Console(stderr=True, emoji=False)
+    return Console(stderr=True, width=PIPE_WIDTH, soft_wrap=True, color_system=None, emoji=False)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something with a name, what it is, and a remark."""
+
+    name: str
+    text: str
+    remark: str = ""
+
+
+WIDEST = 100
+"""Lines of text are no longer than this, however wide the terminal."""
+
+
+def print_entries(entries: Sequence[Entry], *, hang: bool = False) -> None:
+    """Print a list: in a pipe a line each; on a terminal the names to the left, the text wrapped.
+
+    With `hang` each name has a line of its own.
+    """
+    console = out()
+    if not console.is_terminal:
+        width = max((len(entry.name) for entry in entries), default=0)
+        for entry in entries:
+            remark = f"  [{entry.remark}]" if entry.remark else ""
+            line = f"{entry.name:<{width}}  {entry.text}{remark}"
+            console.print(line, markup=False, highlight=False)
+        return
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=not hang)
+    grid.add_column()
+    for entry in entries:
+        text = Text(entry.text)
+        if entry.remark:
+            text.append(f"\n{entry.remark}", style="dim")
+        if hang:
+            console.print(Text(f"  {entry.name}", style="bold"))
+            console.print(Padding(text, (0, 0, 0, 6)), width=min(console.width, WIDEST))
+        else:
+            grid.add_row(Text(f"  {entry.name}", style="bold"), text)
+    if not hang:
+        console.print(grid, width=min(console.width, WIDEST))
+
+
+def print_paragraph(text: str) -> None:
+    """Print a paragraph, wrapped on a terminal."""
+    console = out()
+    if console.is_terminal:
+        console.print(Text(text), width=min(console.width, WIDEST))
+    else:
+        console.print(text, markup=False, highlight=False)
 
 
 def new_table(*columns: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
@@ -50,3 +106,8 @@ def print_error(message: str) -> None:
     console = err()
     console.print("[bold red]error:[/bold red] ", end="")
     console.print(message, markup=False, highlight=False)
+
+
+def say(line: str) -> None:
+    """Print a line to standard error."""
+    err().print(line, markup=False, highlight=False)

@@ -4,11 +4,14 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import ParamSpec
 
 import typer
 
 from fadeout import EngineBug, FadeoutError, ScenarioError
+from fadeout._examples import examples
+from fadeout.cli import signals
 from fadeout.cli.console import err, print_error
 
 ENVIRONMENT = 1
@@ -17,8 +20,6 @@ MISTAKE = 2
 """The scenario or the command line is wrong."""
 BUG = 70
 """A bug in fadeout (EX_SOFTWARE of sysexits.h)."""
-INTERRUPTED = 130
-"""Ctrl-C."""
 
 Args = ParamSpec("Args")
 
@@ -46,9 +47,15 @@ def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
         except (FadeoutError, OSError) as error:
             print_error(str(error) if isinstance(error, FadeoutError) else describe(error))
             raise typer.Exit(ENVIRONMENT) from None
-        except KeyboardInterrupt:
-            err().print("stopped")
-            raise typer.Exit(INTERRUPTED) from None
+        except MemoryError:
+            print_error("there is not enough memory; is `ulimit -v` set?")
+            raise typer.Exit(ENVIRONMENT) from None
+        except ImportError as error:
+            print_error(str(error))
+            raise typer.Exit(ENVIRONMENT) from None
+        except KeyboardInterrupt as error:
+            err().print(str(error) or "stopped", markup=False, highlight=False)
+            raise typer.Exit(signals.exit_status()) from None
 
     return wrapper
 
@@ -67,6 +74,10 @@ def print_scenario_error(error: ScenarioError) -> None:
 def describe(error: OSError) -> str:
     """An operating system's error in plain words, with the path."""
     reason = error.strerror or str(error)
+    if isinstance(error, FileNotFoundError) and error.filename:
+        name = Path(str(error.filename)).stem
+        if name in examples():
+            reason += f"; fadeout new {name} writes the example of that name"
     return f"{error.filename}: {reason}" if error.filename else reason
 
 

@@ -1,16 +1,25 @@
-"""`fadeout list`: what a scenario may name."""
+"""`fadeout list`: what a scenario may name, and what has a name at all."""
 
 import json
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
-from fadeout import _names, _native
-from fadeout.cli.console import new_table, out, print_table
+from fadeout import _lexicon, _names
+from fadeout.cli import complete
+from fadeout.cli.console import Entry, out, print_entries, print_paragraph
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
 from fadeout.results import table_docs
 from fadeout.study import studies
+
+OTHERS = {
+    "schemes": "For links that fail or lose: Freeze-TCP, ELFN, TCP-DCR and others",
+    "studies": "Questions that `fadeout study` answers",
+    "tables": "What results hold, column by column",
+}
+"""What can be listed beside what a scenario names."""
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +30,7 @@ def register(app: typer.Typer) -> None:
             "fadeout list",
             "fadeout list congestion-controls",
             "fadeout list congestion-controls cubic",
+            "fadeout list freeze-tcp",
             "fadeout list tables congestion",
         ),
     )(reports_errors(list_command))
@@ -28,57 +38,128 @@ def register(app: typer.Typer) -> None:
 
 def list_command(
     kind: Annotated[
-        str | None, typer.Argument(help="What to list. Without it: what can be listed.")
+        str | None,
+        typer.Argument(
+            help="What to list; or any word, to find what is called so or is about it. Without "
+            "it: what can be listed.",
+            autocompletion=complete.kinds,
+        ),
     ] = None,
-    name: Annotated[str | None, typer.Argument(help="One of them, explained in full.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="One of them, explained in full.", autocompletion=complete.names),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List congestion controls, profiles, queue disciplines, applications, studies, tables."""
-    kinds = {entry["plural"]: entry for entry in json.loads(_native.catalog())["kinds"]}
-    singulars = {entry["name"]: plural for plural, entry in kinds.items()}
-    singulars |= {"study": "studies", "table": "tables"}
-    plurals = [*kinds, "studies", "tables"]
+    """List what a scenario may name, the studies and the tables; or find anything by its name."""
     if kind is None:
-        for plural in plurals:
-            out().print(plural, highlight=False)
+        _overview(as_json)
         return
-    plural = singulars.get(kind, kind)
-    if plural not in plurals:
+    plural = plural_of(kind)
+    if plural is None and name is None and not as_json:
+        if explain_named(kind):
+            return
+        found = _lexicon.search(kind)
+        if found:
+            print_topics(found, kind)
+            return
+    if plural is None:
+        plurals = [*_lexicon.catalog(), *OTHERS]
         raise typer.BadParameter(_names.unknown("kind", kind, plurals), param_hint="KIND")
-    if plural == "studies":
-        _list_studies(name, as_json)
-    elif plural == "tables":
-        _list_tables(name, as_json)
-    else:
-        _list_entries(kinds[plural], name, as_json)
+    match plural:
+        case "schemes":
+            _list_schemes(name, as_json)
+        case "studies":
+            _list_studies(name, as_json)
+        case "tables":
+            _list_tables(name, as_json)
+        case _:
+            _list_kind(_lexicon.catalog()[plural], name, as_json)
 
 
-def _list_entries(kind: dict[str, Any], name: str | None, as_json: bool) -> None:
+def plural_of(kind: str) -> str | None:
+    """The plural of a kind that is given as either; None when it is no kind."""
+    singulars = {entry["name"]: plural for plural, entry in _lexicon.catalog().items()}
+    singulars |= {"scheme": "schemes", "study": "studies", "table": "tables"}
+    plural = singulars.get(kind, kind)
+    return plural if plural in (*_lexicon.catalog(), *OTHERS) else None
+
+
+def _overview(as_json: bool) -> None:
+    kinds = _lexicon.catalog()
+    sizes = {plural: len(kind["entries"]) for plural, kind in kinds.items()}
+    sizes |= {"schemes": len(_lexicon.SCHEMES), "studies": len(studies())}
+    sizes |= {"tables": len(table_docs())}
+    about = {plural: _lexicon.KINDS[kind["name"]] for plural, kind in kinds.items()} | OTHERS
+    if as_json:
+        _print_json([{"name": name, "doc": about[name], "entries": sizes[name]} for name in about])
+        return
+    print_paragraph("What a scenario may name, and how many there are:")
+    print_entries([Entry(name, f"{sizes[name]:>3}  {about[name]}") for name in kinds])
+    print_paragraph("Beside that:")
+    print_entries([Entry(name, f"{sizes[name]:>3}  {about[name]}") for name in OTHERS])
+    print_paragraph(
+        "fadeout list KIND lists them, fadeout list KIND NAME explains one. fadeout list WORD "
+        "finds everything that is called so or is about it, such as fadeout list freeze-tcp."
+    )
+
+
+def print_topics(found: list[_lexicon.Topic], word: str) -> None:
+    """Print what was found for a word, what is called so first."""
+    exact = _lexicon.exactly(word)
+    shown = exact or found[:MOST_TOPICS]
+    print_entries([Entry(t.name, t.summary, f"{t.kind}: {t.more}") for t in shown])
+    others = [topic for topic in found if topic not in shown]
+    if others and not exact:
+        print_paragraph(f"and {len(others)} more; another word narrows it")
+
+
+MOST_TOPICS = 12
+"""Topics that are printed for a word that names none of them."""
+
+
+def explain_named(word: str) -> bool:
+    """Explain everything that a scenario may name by `word`; whether there is anything."""
+    wanted, is_found = _lexicon.plain(word), False
+    for kind in _lexicon.catalog().values():
+        for entry in kind["entries"]:
+            if wanted in map(_lexicon.plain, (entry["name"], *entry["aliases"])):
+                explain_entry(kind, entry)
+                is_found = True
+    return is_found
+
+
+def _list_kind(kind: dict[str, Any], name: str | None, as_json: bool) -> None:
     entries = kind["entries"]
     if name is not None:
         entry = _find(kind["name"], name, entries)
-        _print_json(entry) if as_json else _explain(entry)
+        _print_json(entry) if as_json else explain_entry(kind, entry)
         return
     if as_json:
         _print_json(entries)
         return
-    is_shared = _is_shared(entries)
-    columns = ["name", "aliases", "what it is", "source"]
-    table = new_table(*columns, *([] if is_shared else ["parameters and defaults"]))
-    for entry in entries:
-        cells = [
-            entry["name"],
-            ", ".join(entry["aliases"]),
-            entry["summary"],
-            entry["citation"],
-        ]
-        if not is_shared:
-            cells.append("\n".join(_parameter(parameter) for parameter in entry["parameters"]))
-        table.add_row(*cells)
-    print_table(table)
-    if is_shared:
-        out().print(f"parameters of every {kind['name']}:", highlight=False)
+    print_paragraph(f"{_lexicon.KINDS[kind['name']]}. {_how_to_write(kind, entries[0])}")
+    print_entries([Entry(e["name"], e["summary"], _also(e)) for e in entries])
+    if _is_shared(entries):
+        print_paragraph(f"Parameters of every {kind['name']}:")
         _print_parameters(entries[0]["parameters"])
+    else:
+        print_paragraph(
+            f"fadeout list {kind['plural']} NAME has the parameters of one, such as "
+            f"fadeout list {kind['plural']} {entries[0]['name']}."
+        )
+
+
+def _how_to_write(kind: dict[str, Any], entry: dict[str, Any]) -> str:
+    places = _lexicon.places(kind)
+    if not places:
+        return ""
+    return f'In a scenario: {places[0].path} = "{entry["name"]}"'
+
+
+def _also(entry: dict[str, Any]) -> str:
+    also = f"also {', '.join(entry['aliases'])}" if entry["aliases"] else ""
+    return "; ".join(filter(None, (also, entry["citation"])))
 
 
 def _is_shared(entries: list[dict[str, Any]]) -> bool:
@@ -87,43 +168,74 @@ def _is_shared(entries: list[dict[str, Any]]) -> bool:
     return len(entries) > 1 and bool(first) and all(e["parameters"] == first for e in entries)
 
 
-def _parameter(parameter: dict[str, Any]) -> str:
-    unit = parameter.get("unit") or ""
-    return f"{parameter['name']} = {parameter['default']}{' ' if unit else ''}{unit}"
-
-
-def _explain(entry: dict[str, Any]) -> None:
-    console = out()
+def explain_entry(kind: dict[str, Any], entry: dict[str, Any]) -> None:
+    """Print one thing that a scenario may name: what it is, how it is written, its parameters."""
     also = f" (also {', '.join(entry['aliases'])})" if entry["aliases"] else ""
-    console.print(f"[bold]{entry['name']}[/bold]{also}", highlight=False)
-    console.print(entry["summary"], markup=False, highlight=False)
-    console.print(f"Source: {entry['citation']}", markup=False, highlight=False)
+    head = f"[bold]{escape(entry['name'])}[/bold]{escape(also)}: {escape(kind['name'])}"
+    out().print(head, highlight=False)
+    print_paragraph(entry["summary"])
+    if entry["citation"]:
+        print_paragraph(f"Source: {entry['citation']}")
+    for place in _lexicon.places(kind)[:1]:
+        print_paragraph(f'In a scenario: {place.path} = "{entry["name"]}"')
+        if entry["parameters"] and place.tag:
+            first = entry["parameters"][0]
+            table = f'{{ {place.tag} = "{entry["name"]}", {first["name"]} = ... }}'
+            print_paragraph(f"with parameters: {place.path} = {table}")
     if not entry["parameters"]:
-        console.print("It has no parameters.")
+        print_paragraph("It has no parameters.")
         return
+    print_paragraph("Parameters, with their defaults:")
     _print_parameters(entry["parameters"])
 
 
 def _print_parameters(parameters: list[dict[str, Any]]) -> None:
-    table = new_table("parameter", "default", "unit", "values", "what it does")
-    for parameter in parameters:
-        table.add_row(
-            parameter["name"],
-            str(parameter["default"]),
-            parameter.get("unit") or "",
-            _values(parameter),
-            parameter["doc"],
-        )
-    print_table(table)
+    """Each parameter with its default, what it does, and what it may be."""
+    print_entries(
+        [Entry(f"{p['name']} = {default(p)}", p["doc"], values(p)) for p in parameters], hang=True
+    )
 
 
-def _values(parameter: dict[str, Any]) -> str:
+def default(parameter: dict[str, Any]) -> str:
+    """The default, with its unit where it is a bare number."""
+    text = str(parameter["default"])
+    unit = parameter.get("unit") or ""
+    is_bare = text.replace(".", "", 1).replace("e", "", 1).replace("-", "").isdigit()
+    return f"{text} {unit}" if unit and is_bare else text
+
+
+def values(parameter: dict[str, Any]) -> str:
+    """What a parameter may be."""
     if "range" in parameter:
         low, high = parameter["range"]
-        return f"{low:g} to {high:g}"
+        unit = parameter.get("unit") or ""
+        return " ".join(filter(None, (f"{low:,.12g} to {high:,.12g}", unit)))
     if "choices" in parameter:
-        return ", ".join(parameter["choices"])
-    return str(parameter["kind"])
+        return "one of " + ", ".join(parameter["choices"])
+    words = {"bool": "true or false", "span": 'a time such as "20 ms"'}
+    return words.get(parameter["kind"], str(parameter["kind"]))
+
+
+def _list_schemes(name: str | None, as_json: bool) -> None:
+    known = {scheme.name: scheme for scheme in _lexicon.SCHEMES}
+    if name is not None:
+        wanted = _lexicon.plain(name)
+        known = {
+            key: scheme
+            for key, scheme in known.items()
+            if wanted in (_lexicon.plain(key), _lexicon.plain(scheme.value))
+        }
+        if not known:
+            names = [scheme.name for scheme in _lexicon.SCHEMES]
+            raise typer.BadParameter(_names.unknown("scheme", name, names), param_hint="NAME")
+    if as_json:
+        _print_json([vars(scheme) for scheme in known.values()])
+        return
+    print_entries([Entry(s.name, s.summary, f"{s.use}; {s.source}") for s in known.values()])
+    print_paragraph(
+        "An outage-response needs a link that tells of itself, and freeze one that predicts: "
+        "fadeout explain flow.link-info. More on a parameter: fadeout list profiles linux."
+    )
 
 
 def _list_studies(name: str | None, as_json: bool) -> None:
@@ -134,10 +246,7 @@ def _list_studies(name: str | None, as_json: bool) -> None:
     if as_json:
         _print_json(rows)
         return
-    table = new_table("name", "question")
-    for key, summary in rows.items():
-        table.add_row(key, summary)
-    print_table(table)
+    print_entries([Entry(key, summary) for key, summary in rows.items()])
 
 
 def _list_tables(name: str | None, as_json: bool) -> None:
@@ -148,14 +257,17 @@ def _list_tables(name: str | None, as_json: bool) -> None:
         _print_json(list(known.values()) if name is None else known[name])
         return
     if name is None:
-        table = new_table("name", "what a row is")
-        for key, entry in known.items():
-            table.add_row(key, entry["doc"])
+        print_entries([Entry(key, entry["doc"]) for key, entry in known.items()])
+        print_paragraph("fadeout list tables TABLE has the columns of one.")
     else:
-        table = new_table("column", "unit", "type", "meaning")
-        for column in known[name]["columns"]:
-            table.add_row(column["name"], column["unit"], column["kind"], column["doc"])
-    print_table(table)
+        explain_table(name)
+
+
+def explain_table(name: str) -> None:
+    """Print what a row of a table is, and its columns."""
+    entry = table_docs()[name]
+    print_paragraph(f"{entry['doc']} In Python: results.{name}")
+    print_entries([Entry(c["name"], c["doc"], c["unit"] or c["kind"]) for c in entry["columns"]])
 
 
 def _find(kind: str, name: str, entries: list[dict[str, Any]]) -> dict[str, Any]:

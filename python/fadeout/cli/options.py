@@ -1,9 +1,18 @@
 """Options that several commands take."""
 
+import os
+import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from fadeout.cli import complete
+from fadeout.cli.console import say
+
+if TYPE_CHECKING:
+    from fadeout.campaign.cluster import Cluster
 
 Overrides = Annotated[
     list[str] | None,
@@ -11,17 +20,41 @@ Overrides = Annotated[
         "--set",
         "-s",
         metavar="KEY=VALUE",
+        autocompletion=complete.overrides,
         help="Replace a value of the scenario, as in flow.congestion-control=newreno. May be "
         "given several times.",
     ),
 ]
 
-Force = Annotated[bool, typer.Option("--force", help="Replace what --out already holds.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace the earlier results that --out holds.")
+]
 
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, help="Runs at a time. Default: one for each processor."),
 ]
+
+
+ClusterFile = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="FILE",
+        help="Do the runs by Dask on the cluster of a TOML file (kind = 'slurm', ...), or 'local' "
+        "for processes of this machine. Needs fadeout[cluster].",
+    ),
+]
+
+
+def cluster_of(file: str | None, jobs: int | None) -> "Cluster | None":
+    """The cluster of `--cluster`, with `--jobs` workers where that is given."""
+    if file is None:
+        return None
+    from fadeout.campaign.cluster import read_cluster
+
+    cluster = read_cluster(file)
+    return cluster if jobs is None else replace(cluster, workers=jobs)
 
 
 def unused_folder(base: Path) -> Path:
@@ -32,6 +65,31 @@ def unused_folder(base: Path) -> Path:
         number += 1
         folder = base.with_name(f"{base.name}-{number}")
     return folder
+
+
+PARTIAL = re.compile(r"\..+\.partial-(\d+)(-\d+)?")
+
+
+def say_left_over(folder: Path) -> None:
+    """Name what killed runs left beside `folder`: hidden folders of processes that are gone."""
+    try:
+        beside = sorted(folder.absolute().parent.glob(".*.partial-*"))
+    except OSError:
+        return
+    for path in beside:
+        match = PARTIAL.fullmatch(path.name)
+        if match is not None and not _is_alive(int(match[1])):
+            say(f"left over from a run that was killed: {path}; it can be deleted")
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def examples(*commands: str, note: str = "") -> str:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from fadeout._figures import FIGURES
+from fadeout.cli import complete
 from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
@@ -24,15 +26,16 @@ def plot(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Figures: congestion, throughput, rtt, queue, sinr, buffer, delay, overview. "
-            "Default: all that the run recorded enough for."
+            help=f"Figures: {', '.join(FIGURES)}. Default: all that the run recorded enough for.",
+            autocompletion=complete.figures,
         ),
     ] = None,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write to. Default: RUN/figures.")
     ] = None,
     format: Annotated[  # noqa: A002
-        str, typer.Option("--format", "-f", help="png, pdf or svg.")
+        str,
+        typer.Option("--format", "-f", help="png, pdf or svg.", autocompletion=complete.formats),
     ] = "png",
 ) -> None:
     """Draw figures from the folder of a run."""

@@ -1,45 +1,29 @@
 """Progress of a run: simulated time, how fast it passes, and what is left."""
 
-import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event
-from types import FrameType
 from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fadeout._run import Progress as Callback
-from fadeout.cli.console import err
+from fadeout.cli.console import err, say
 from fadeout.study import CountCallback
 
-
-@contextmanager
-def stoppable() -> Iterator[Callback]:
-    """A callback for `fadeout.run` that ends the run at Ctrl-C, with what it recorded kept.
-
-    A second Ctrl-C interrupts whatever is going on.
-    """
-    stop = Event()
-
-    def handle(_signal: int, _frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield lambda _state: not stop.is_set()
-    finally:
-        signal.signal(signal.SIGINT, before)
+SAID_EVERY_S = 30.0
+"""Longest time without a line of progress where there is no terminal."""
 
 
 @contextmanager
 def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback]:
-    """A callback for `fadeout.run` that draws a bar where there is a terminal."""
-    if quiet or not sys.stderr.isatty():
+    """A callback for `fadeout.run`: a bar on a terminal, and elsewhere a line now and then."""
+    if quiet:
         yield lambda _state: None
+        return
+    if not sys.stderr.isatty():
+        yield _run_lines(label)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -65,11 +49,33 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback]:
         yield update
 
 
+def _run_lines(label: str) -> Callback:
+    said_at = time.monotonic()
+
+    def say_how_far(state: dict[str, Any]) -> None:
+        nonlocal said_at
+        now = time.monotonic()
+        if now - said_at >= SAID_EVERY_S:
+            said_at = now
+            say(
+                f"{label}: {state['time_s']:.1f} of {state['duration_s']:g} s simulated after "
+                f"{state['wall_s']:.0f} s"
+            )
+
+    return say_how_far
+
+
 @contextmanager
 def count_progress(label: str, *, quiet: bool = False) -> Iterator[CountCallback]:
-    """A callback for many runs: call it with how many are done of how many."""
-    if quiet or not sys.stderr.isatty():
+    """A callback for many runs, called with how many are done of how many.
+
+    It draws a bar on a terminal, and elsewhere says a line now and then.
+    """
+    if quiet:
         yield lambda done, total: None  # noqa: ARG005
+        return
+    if not sys.stderr.isatty():
+        yield _count_lines(label)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -80,6 +86,21 @@ def count_progress(label: str, *, quiet: bool = False) -> Iterator[CountCallback
     with Progress(*columns, console=err(), transient=True) as bar:
         task = bar.add_task(label, total=1)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _count_lines(label: str) -> CountCallback:
+    began = said_at = time.monotonic()
+    said_tenths = -1
+
+    def say_how_far(done: int, total: int) -> None:
+        nonlocal said_at, said_tenths
+        now = time.monotonic()
+        tenths = 10 * done // max(1, total)
+        if tenths > said_tenths or now - said_at >= SAID_EVERY_S:
+            said_at, said_tenths = now, max(said_tenths, tenths)
+            say(f"{label}: {done} of {total} runs after {now - began:.0f} s")
+
+    return say_how_far
 
 
 def si(number: float) -> str:

@@ -3,56 +3,19 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import polars as pl
 import typer
+from rich.text import Text
 
 import fadeout
-from fadeout.cli.congestion import CongestionControls, load_classes, print_cause
+from fadeout._overview import sections
+from fadeout._own import load_classes
+from fadeout.cli.congestion import CongestionControls, print_cause
 from fadeout.cli.console import err, new_table, out, print_table
-from fadeout.cli.errors import INTERRUPTED, reports_errors
-from fadeout.cli.options import Force, Overrides, examples, unused_folder
-from fadeout.cli.progress import run_progress, stoppable
-from fadeout.results import Results, table_docs
-
-MOST_ROWS = 20
-"""Flows and links printed; the rest stand in the results."""
-
-MILLISECONDS = "ms"
-"""At the end of the form of a column of seconds that is printed in milliseconds."""
-
-ACRONYMS = ("cwnd", "harq", "rtt", "srtt")
-
-# The columns that are printed of each table of the summary, with the form of their values.
-FLOW = {
-    "flow": "",
-    "congestion_control": "",
-    "goodput_mbps": ".2f",
-    "retransmitted_segments": ",",
-    "timeouts": ",",
-    "mean_rtt_s": ".1fms",
-    "max_cwnd_segments": ",.0f",
-}
-COMPLETION = {"flow_completion_time_s": ".3f"}
-PATH = {
-    "path": "",
-    "goodput_mbps": ".2f",
-    "retransmitted_segments": ",",
-    "timeouts": ",",
-    "mean_srtt_s": ".1fms",
-    "max_cwnd_segments": ",.0f",
-}
-TIMES = {"group": "", "flows": ",", "completed": ","}
-TIMES |= dict.fromkeys(("mean_s", "p50_s", "p90_s", "p95_s", "p99_s", "longest_s"), ".3f")
-LINK = {"link": "", "sent_packets": ",", "dropped_packets": ","}
-INTERFACE = {
-    "interface": "",
-    "cell": "",
-    "rate_mbps": ".2f",
-    "transport_blocks": ",",
-    "harq_retransmissions": ",",
-    "lost_transport_blocks": ",",
-    "dropped_packets": ",",
-}
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.options import Force, Overrides, examples, say_left_over, unused_folder
+from fadeout.cli.progress import run_progress
+from fadeout.cli.signals import exit_status, stoppable
+from fadeout.results import Results
 
 
 def register(app: typer.Typer) -> None:
@@ -92,6 +55,7 @@ def run(
     if folder is None:
         name = scenario.stem if seed is None else f"{scenario.stem}-seed{seed}"
         folder = unused_folder(Path("out") / name)
+    say_left_over(folder)
     with stoppable() as may_go_on, run_progress(scenario.stem, quiet=quiet) as draw:
 
         def progress(state: dict[str, Any]) -> bool | None:
@@ -126,53 +90,17 @@ def run(
             out().print(f"figures: {folder / 'figures'}", markup=False, highlight=False)
     if not results.is_complete:
         err().print(f"stopped at {results.duration_s:g} s; what was recorded until then is kept")
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(exit_status())
 
 
 def print_summary(results: Results) -> None:
     """Print what sums up a run: flows, their paths, links that lost something, interfaces."""
-    flows, links, interfaces = results.flows, results.links, results.interfaces
-    has_completion = flows["flow_completion_time_s"].is_not_null().any()
-    times = results.completion_times
-    shown = [
-        ("flows", flows, FLOW | (COMPLETION if has_completion else {})),
-        ("paths", results.paths, PATH),
-        ("completion_times", times if (times["completed"] > 1).any() else times.clear(), TIMES),
-        ("links", links.filter(links["dropped_packets"] > 0), LINK),
-        ("interfaces", interfaces.filter(interfaces["transport_blocks"] > 0), INTERFACE),
-    ]
-    for name, rows, columns in shown:
-        if len(rows) or name == "flows":
-            print_rows(name, rows.head(MOST_ROWS), columns)
-    hidden = sum(max(0, len(rows) - MOST_ROWS) for _, rows, _ in shown)
+    hidden = 0
+    for section in sections(results):
+        table = new_table(*section.headings, numbers=section.numbers)
+        for row in section.rows:
+            table.add_row(*(Text(cell) for cell in row))
+        print_table(table)
+        hidden += section.hidden
     if hidden:
         out().print(f"{hidden} more rows are in summary.json", highlight=False)
-
-
-def print_rows(name: str, rows: pl.DataFrame, columns: dict[str, str]) -> None:
-    """Print rows of the table `name`: these columns, each in its form."""
-    docs = {column["name"]: column for column in table_docs()[name]["columns"]}
-    headings = [heading(docs[column], form) for column, form in columns.items()]
-    numbers = [text for text, form in zip(headings, columns.values(), strict=True) if form]
-    table = new_table(*headings, numbers=numbers)
-    for row in rows.iter_rows(named=True):
-        table.add_row(*(cell(row[column], form) for column, form in columns.items()))
-    print_table(table)
-
-
-def heading(column: dict[str, Any], form: str) -> str:
-    """What a column is called: its name with its unit, or milliseconds where `form` has them."""
-    unit = column["unit"]
-    name = column["name"].removesuffix("_mbps" if unit == "Mbit/s" else f"_{unit}")
-    unit = "ms" if form.endswith(MILLISECONDS) else unit
-    words = [word.upper() if word in ACRONYMS else word for word in name.split("_")]
-    return " ".join(filter(None, (*words, unit)))
-
-
-def cell(value: Any, form: str) -> str:  # noqa: ANN401
-    """A value in its form; a dash where there is none."""
-    if value is None:
-        return "-"
-    if form.endswith(MILLISECONDS):
-        return format(value * 1e3, form.removesuffix(MILLISECONDS))
-    return format(value, form)

@@ -1,30 +1,34 @@
 """`fadeout study`: run a study."""
 
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fadeout import _names
-from fadeout.cli.console import err, new_table, out, print_table
-from fadeout.cli.errors import INTERRUPTED, reports_errors
-from fadeout.cli.options import Force, Jobs, examples, unused_folder
+from fadeout.cli import complete
+from fadeout.cli.console import new_table, out, print_table, say
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.options import (
+    ClusterFile,
+    Force,
+    Jobs,
+    cluster_of,
+    examples,
+    say_left_over,
+    unused_folder,
+)
 from fadeout.cli.progress import count_progress
+from fadeout.cli.signals import exit_status
 from fadeout.study import (
-    CountCallback,
     Options,
     Report,
     run_study,
     studies,
     unfinished_runs,
 )
-
-SAID_EVERY_S = 30.0
-"""Longest time without a line of progress where there is no terminal."""
+from fadeout.study.study import EFFORT
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="Which study.")],
+    name: Annotated[str, typer.Argument(help="Which study.", autocompletion=complete.studies)],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and shorter runs.")] = False,
     seeds: Annotated[
         int | None, typer.Option(min=2, help="Seeds for each point of the main tables.")
@@ -51,6 +55,13 @@ def study(
     ] = None,
     force: Force = False,
     jobs: Jobs = None,
+    cluster: ClusterFile = None,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep-runs", help="Keep finished runs beside --out: the next time does only others."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Run a study: its tables, figures, and a report.
@@ -62,12 +73,14 @@ def study(
     if name not in known:
         raise typer.BadParameter(_names.unknown("study", name, known), param_hint="NAME")
     folder = folder or unused_folder(Path("out") / f"study-{name}")
-    options = Options(quick=quick, seeds=seeds, jobs=jobs)
+    say_left_over(folder)
+    executor = cluster_of(cluster, jobs)
+    options = Options(quick=quick, seeds=seeds, jobs=jobs, executor=executor, keeps_runs=keep)
     kept = unfinished_runs(known[name], folder, options)
     if len(kept) > 0 and not quiet:
         say(f"{len(kept)} finished runs are taken from {kept.path}")
     try:
-        with says_progress(f"study {name}", quiet=quiet) as progress:
+        with count_progress(f"study {name}", quiet=quiet) as progress:
             report = run_study(known[name], folder, options, force=force, progress=progress)
     except KeyboardInterrupt:
         say_kept(kept.path)
@@ -77,33 +90,7 @@ def study(
     if not report.is_whole:
         say("stopped early; the report is of the runs that were done")
         say_kept(kept.path)
-        raise typer.Exit(INTERRUPTED)
-
-
-@contextmanager
-def says_progress(label: str, *, quiet: bool) -> Iterator[CountCallback]:
-    """A callback for many runs: a bar on a terminal, and elsewhere a line now and then."""
-    if quiet or sys.stderr.isatty():
-        with count_progress(label, quiet=quiet) as progress:
-            yield progress
-        return
-    began = said_at = time.monotonic()
-    said_tenths = -1
-
-    def say_how_far(done: int, total: int) -> None:
-        nonlocal said_at, said_tenths
-        now = time.monotonic()
-        tenths = 10 * done // max(1, total)
-        if tenths > said_tenths or now - said_at >= SAID_EVERY_S:
-            said_at, said_tenths = now, max(said_tenths, tenths)
-            say(f"{label}: {done} of {total} runs after {now - began:.0f} s")
-
-    yield say_how_far
-
-
-def say(line: str) -> None:
-    """A line on standard error."""
-    err().print(line, markup=False, highlight=False)
+        raise typer.Exit(exit_status())
 
 
 def say_kept(path: Path) -> None:
@@ -122,5 +109,15 @@ def print_report(report: Report, folder: Path) -> None:
             print_table(table)
             if section.conclusion:
                 out().print(section.conclusion + "\n", markup=False, highlight=False)
+    if (folder / EFFORT).is_file():
+        effort = json.loads((folder / EFFORT).read_text(encoding="utf-8"))
+        runs = effort["runs"]
+        # A report of a study that was stopped says so in words.
+        count = f"{runs:,} runs" if isinstance(runs, int) else runs
+        text = (
+            f"{count}, {effort['done_now']:,} of them now, in "
+            f"{effort['wall_s']:,.0f} s ({effort['processor_s']:,.0f} s of processor time)"
+        )
+        out().print(text, markup=False, highlight=False)
     out().print(f"report:  {folder / 'report.md'}", markup=False, highlight=False)
     out().print(f"figures: {folder / 'figures'}", markup=False, highlight=False)

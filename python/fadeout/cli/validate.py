@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fadeout import _names
+from fadeout.cli import complete
 from fadeout.cli.console import new_table, out, print_table
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Jobs, examples, unused_folder
@@ -22,7 +23,10 @@ def register(app: typer.Typer) -> None:
 
 
 def validate(
-    reference: Annotated[str, typer.Argument(help="What to compare with: linux.")] = "linux",
+    reference: Annotated[
+        str,
+        typer.Argument(help="What to compare with: linux.", autocompletion=complete.references),
+    ] = "linux",
     folder: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for figures. Default: out/validate-REFERENCE."),

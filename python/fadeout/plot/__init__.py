@@ -1,88 +1,168 @@
 """Figures of a run, sized for a column of a paper and readable in grey.
 
 `results.plot.congestion()` and its neighbours each return a matplotlib Figure. No window is
-opened and no global state touched: save it with `figure.savefig("cwnd.pdf")`.
+opened and no global state touched: save it with `figure.savefig("cwnd.pdf")`. A notebook shows it.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fadeout import _names
+from fadeout._figures import FIGURES
+from fadeout._overview import stamp
 from fadeout.plot import panels, radio
-from fadeout.plot.style import COLUMN_INCHES, new_figure
+from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
 if TYPE_CHECKING:
     from fadeout.results import Results
 
 __all__ = ["Plots"]
 
-NAMES = (
-    "congestion",
-    "throughput",
-    "rtt",
-    "queue",
-    "completions",
-    "sinr",
-    "buffer",
-    "delay",
-    "overview",
-)
+NAMES = tuple(FIGURES)
 """The figures."""
+
+Size = tuple[float, float]
+"""Width and height in inches."""
 
 
 class Plots:
-    """Draws the figures of one run."""
+    """Draws the figures of one run.
+
+    Each method returns a matplotlib Figure, whose `axes`, lines and texts can be changed before it
+    is saved. All take
+
+    - `ax`: axes of your own to draw into, one for each panel; their figure is returned, and is
+      neither titled nor stamped unless a `title` is given;
+    - `size`: width and height in inches, in place of a column of a paper;
+    - `title`: in place of the scenario's; an empty one leaves it out.
+
+    Methods that draw flows take `flows`, the names of those to draw. Without it as many are drawn
+    as can be told apart, and the legend says of how many. The time axis ends where the traffic
+    does.
+
+    Raises:
+        ResultError: the run did not record what the figure needs, or has no such flow.
+        ValueError: a length of time is none, or there are not as many `ax` as panels.
+    """
 
     def __init__(self, results: "Results") -> None:
         self._results = results
 
-    def congestion(self, *, flows: Sequence[str] | None = None) -> Figure:
-        """Congestion window and slow-start threshold, with retransmission timeouts marked."""
-        return self._draw([panels.CONGESTION], flows)
+    def congestion(
+        self,
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Congestion window and slow-start threshold, with retransmission timeouts marked.
+
+        A multipath flow has a line for each path.
+        """
+        return self._draw([panels.CONGESTION], flows, ax, size, title)
 
     def throughput(
-        self, window: str | float = "100 ms", *, flows: Sequence[str] | None = None
+        self,
+        window: str | float = "100 ms",
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
     ) -> Figure:
-        """Rate at which data reached each application, averaged over `window`."""
-        return self._draw([panels.throughput(window)], flows)
+        """Rate at which data reached each application, averaged over `window`.
 
-    def rtt(self, *, flows: Sequence[str] | None = None) -> Figure:
-        """Round-trip time: samples and the smoothed estimate."""
-        return self._draw([panels.RTT], flows)
+        The time is a number of seconds, or text such as "100 ms".
+        """
+        return self._draw([panels.throughput(window)], flows, ax, size, title)
 
-    def queue(self) -> Figure:
+    def rtt(
+        self,
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Round-trip time: samples and the smoothed estimate; of each path of a multipath flow."""
+        return self._draw([panels.RTT], flows, ax, size, title)
+
+    def queue(
+        self,
+        *,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
         """Packets queued at each link, with drops marked."""
-        return self._draw([panels.QUEUE], None)
+        return self._draw([panels.QUEUE], None, ax, size, title)
 
-    def sinr(self) -> Figure:
+    def sinr(
+        self,
+        *,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
         """Signal to interference and noise of each UE, as its transport blocks saw it."""
-        return self._draw([radio.SINR], None)
+        return self._draw([radio.SINR], None, ax, size, title)
 
-    def buffer(self) -> Figure:
+    def buffer(
+        self,
+        *,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
         """Bytes that wait in the RLC of each bearer."""
-        return self._draw([radio.BUFFER], None)
+        return self._draw([radio.BUFFER], None, ax, size, title)
 
-    def delay(self) -> Figure:
-        """Where the delay of packets on radio bearers comes from, its parts stacked."""
-        self._results.table("radio_delay")  # Says so when the run did not record it.
-        return self._draw(list(radio.DELAY), None)
+    def delay(
+        self,
+        *,
+        ax: Sequence[Axes] | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Where the delay of packets on radio bearers comes from, its parts stacked.
 
-    def completions(self) -> Figure:
+        Two panels: downlink and uplink.
+        """
+        self._results.scan("radio_delay")  # Says so when the run did not record it.
+        return self._draw(list(radio.DELAY), None, ax, size, title)
+
+    def completions(
+        self,
+        *,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
         """Share of each group's flows that completed within a time."""
-        return self._draw([panels.COMPLETIONS], None)
+        return self._draw([panels.COMPLETIONS], None, ax, size, title)
 
     def overview(
-        self, window: str | float = "100 ms", *, flows: Sequence[str] | None = None
+        self,
+        window: str | float = "100 ms",
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Sequence[Axes] | None = None,
+        size: Size | None = None,
+        title: str | None = None,
     ) -> Figure:
         """Throughput, congestion window, round-trip time and queue above one time axis.
 
-        With a radio access the queue is that in its RLC.
+        With a radio access the queue is that in its RLC. A panel of what was not recorded is left
+        out.
         """
         queue = radio.BUFFER if self._results.has_table("bearers") else panels.QUEUE
-        return self._draw([panels.throughput(window), panels.CONGESTION, panels.RTT, queue], flows)
+        drawn = [panels.throughput(window), panels.CONGESTION, panels.RTT, queue]
+        return self._draw(drawn, flows, ax, size, title)
 
     def available(self) -> list[str]:
         """The figures that this run recorded enough for."""
@@ -108,7 +188,11 @@ class Plots:
         names: Sequence[str] | None = None,
         format: str = "png",  # noqa: A002
     ) -> list[Path]:
-        """Write the figures called `names` (all that the run recorded) and return their paths."""
+        """Write the figures called `names` (all that the run recorded) and return their paths.
+
+        Raises:
+            ValueError: there is no figure of that name.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
@@ -116,20 +200,59 @@ class Plots:
             if name not in NAMES:
                 raise ValueError(_names.unknown("figure", name, NAMES))
             path = folder / f"{name}.{format}"
-            getattr(self, name)().savefig(path)
+            getattr(self, name)().savefig(path, metadata=self._metadata(format))
             paths.append(path)
         return paths
 
-    def _draw(self, drawn: Sequence[panels.Panel], flows: Sequence[str] | None) -> Figure:
+    def _draw(
+        self,
+        drawn: Sequence[panels.Panel],
+        flows: Sequence[str] | None,
+        ax: Axes | Sequence[Axes] | None,
+        size: Size | None,
+        title: str | None,
+    ) -> Figure:
         if len(drawn) > 1:
             drawn = [panel for panel in drawn if self._results.has_table(panel.table)]
-        height = COLUMN_INCHES * (0.66 if len(drawn) == 1 else 0.5 * max(len(drawn), 1))
-        with new_figure(height=height, rows=max(len(drawn), 1)) as (figure, axes):
-            for number, (panel, ax) in enumerate(zip(drawn, axes, strict=False)):
-                is_first, is_last = number == 0, number == len(drawn) - 1
-                panel.draw(panels.Canvas(ax, self._results, flows, is_first, is_last))
+        if ax is not None:
+            given = [ax] if isinstance(ax, Axes) else list(ax)
+            if len(given) != len(drawn):
+                raise ValueError(f"this figure has {len(drawn)} panels; `ax` has {len(given)} axes")
+            self._fill(drawn, given, flows)
+            if title is not None and given:
+                # Above the legend.
+                given[0].set_title(title, pad=6 + 11 * _legend_lines(given[0]), loc="left")
+            return _figure_of(given)
+        height = COLUMN_INCHES * (0.72 if len(drawn) == 1 else 0.5 * max(len(drawn), 1) + 0.08)
+        width, height = size or (COLUMN_INCHES, height)
+        rows = max(len(drawn), 1)
+        with new_figure(height=height, width=width, rows=rows) as (figure, axes):
+            self._fill(drawn, axes, flows)
             figure.align_ylabels()
+            sign(figure, self._results.title if title is None else title, stamp(self._results))
         return figure
+
+    def _fill(
+        self, drawn: Sequence[panels.Panel], axes: Sequence[Axes], flows: Sequence[str] | None
+    ) -> None:
+        shown: Shown = set()
+        for number, (panel, ax) in enumerate(zip(drawn, axes, strict=False)):
+            is_first, is_last = number == 0, number == len(drawn) - 1
+            panel.draw(panels.Canvas(ax, self._results, flows, is_first, is_last, shown))
+
+    def _metadata(self, format: str) -> dict[str, str]:  # noqa: A002
+        """What a file says of itself, in the words of its format."""
+        about = {"pdf": "Subject", "png": "Description", "svg": "Description"}
+        if format not in about:
+            return {}
+        title = self._results.title
+        return ({"Title": title} if title else {}) | {about[format]: stamp(self._results)}
+
+    def __repr__(self) -> str:
+        return f"<Plots {', '.join(self.available())}>"
+
+    def _repr_png_(self) -> bytes:
+        return self.overview()._repr_png_()  # type: ignore[attr-defined]
 
     if not TYPE_CHECKING:
 
@@ -137,3 +260,17 @@ class Plots:
             if name.startswith("_"):
                 raise AttributeError(name)
             raise AttributeError(_names.unknown("figure", name, NAMES))
+
+
+def _figure_of(axes: Sequence[Axes]) -> Figure:
+    figure = axes[0].get_figure(root=True) if axes else Figure()
+    assert figure is not None, "axes that can be drawn into are part of a figure"
+    return figure
+
+
+def _legend_lines(ax: Axes) -> int:
+    legend = ax.get_legend()
+    if legend is None:
+        return 0
+    columns = getattr(legend, "_ncols", 1)
+    return -(-len(legend.get_texts()) // columns) + bool(legend.get_title().get_text())

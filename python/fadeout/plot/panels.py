@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -11,13 +11,22 @@ from matplotlib.axes import Axes
 from fadeout import _names
 from fadeout._native import ResultError
 from fadeout._quantities import seconds
-from fadeout.plot.style import BLOCKED, PALETTE, legend_above
+from fadeout.plot.style import BLOCKED, LINES, OTHERS, PALETTE, STAMP, Shown, legend_above
 
 if TYPE_CHECKING:
     from fadeout.results import Results
 
-MOST_LINES = len(PALETTE)
+MOST_LINES = len(LINES)
 """More lines than this cannot be told apart."""
+
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+"""For more lines than there are colours."""
+
+THRESHOLD: Any = (0, (3, 1.5))
+"""Dashes of slow-start thresholds."""
+
+MOST_OTHERS = 200
+"""More lines than this, in grey behind the others, would be a surface."""
 
 MOST_POINTS = 4000
 """More points than this cannot be seen in a column's width."""
@@ -32,28 +41,110 @@ class Canvas:
     flows: Sequence[str] | None
     is_first: bool
     is_last: bool
+    shown: Shown
+    """What the legends of the figure have by now."""
+    note: str = ""
+    """What the legend says above its lines, such as "8 of 24 flows"."""
+    others: list[str] = field(default_factory=list)
+    """Names beyond those that can be told apart: grey lines behind the others."""
 
-    def flow_names(self) -> list[str]:
-        """The flows to draw: those asked for, or as many as can be told apart."""
-        flows = self.results.flows
+    @property
+    def end_s(self) -> float:
+        """Where the time axis ends."""
+        return traffic_end_s(self.results)
+
+    def read(self, table: str, *columns: str) -> pl.DataFrame:
+        """These columns of a table."""
+        return collect(self.results.scan(table).select(columns))
+
+    def first(
+        self, names: Sequence[str], kind: str, weights: dict[str, float] | None = None
+    ) -> list[str]:
+        """As many of `names` as can be told apart; the legend says of how many `kind`.
+
+        With `weights` those of the largest are taken, in the order of `names`.
+        """
+        if len(names) <= MOST_LINES:
+            return list(names)
+        heaviest = list(names)
+        if weights is not None:
+            heaviest.sort(key=lambda name: -weights.get(name, 0))
+        chosen = set(heaviest[:MOST_LINES])
+        self.note = f"{MOST_LINES} of {len(names)} {kind}"
+        self.others = [name for name in names if name not in chosen]
+        return [name for name in names if name in chosen]
+
+    def draw_others(self, table: pl.DataFrame, column: str, factor: float = 1.0) -> None:
+        """Draw what has no name in the legend, thin and grey."""
+        if not 0 < len(self.others) <= MOST_OTHERS:
+            return
+        self.note += ", the others in grey"
+        for name in self.others:
+            rows = thin(table.filter(pl.col("flow") == name), column)
+            self.ax.plot(rows["time_s"], rows[column] * factor, drawstyle="steps-post", **OTHERS)
+
+    def flow_names(self, *, by_path: bool = False) -> list[str]:
+        """The flows to draw: those asked for, or as many as can be told apart.
+
+        With `by_path` a multipath flow is its paths, as in the tables of its connections.
+        """
+        flows, paths = self.results.flows, self.results.paths
         # Without flows there are no columns of theirs either.
         known = [] if flows.is_empty() else flows["flow"].to_list()
-        if self.flows is None:
-            return known[:MOST_LINES]
-        for name in self.flows:
+        paths_of: dict[str, list[str]] = {}
+        if by_path:
+            for flow, path in paths.select("flow", "path").iter_rows():
+                paths_of.setdefault(flow, []).append(path)
+        for name in self.flows or ():
             if name not in known:
                 raise ResultError(_names.unknown("flow", name, known))
-        return list(self.flows)
+        chosen = known if self.flows is None else self.flows
+        names = [path for flow in chosen for path in paths_of.get(flow, [flow])]
+        kind = "flows" if len(paths_of) == 0 else "flows and paths"
+        if self.flows is not None:
+            return names
+        weights = {} if flows.is_empty() else dict(flows.select("flow", "delivered_bytes").rows())
+        weights |= dict(paths.select("path", "arrived_bytes").rows())
+        return self.first(names, kind, weights)
 
     def finish(self, label: str, columns: int = 4) -> None:
         """Axis labels, shaded blockages and the legend."""
-        self.ax.set_ylabel(label)
         self.ax.set_ylim(bottom=0)
-        self.ax.set_xlim(0, self.results.duration_s)
+        self.finish_x(label, columns)
+
+    def finish_x(self, label: str, columns: int = 4) -> None:
+        """Like `finish`, where the values may be below zero."""
+        self.ax.set_ylabel(label)
+        self.ax.set_xlim(0, self.end_s)
         shade_blockages(self.ax, self.results, label=self.is_first)
         if self.is_last:
             self.ax.set_xlabel("Time (s)")
-        legend_above(self.ax, columns)
+        legend_above(self.ax, columns, self.note, self.shown)
+
+
+def traffic_end_s(results: "Results") -> float:
+    """Where the traffic ends: a little after the last flow completed, or with the run."""
+    ends = results.flows["completed_at_s"]
+    last = ends.max() if len(ends) and ends.null_count() == 0 else None
+    if not isinstance(last, float) or last <= 0:
+        return results.duration_s
+    return min(results.duration_s, last * 1.03)
+
+
+def collect(query: pl.LazyFrame) -> pl.DataFrame:
+    """What `query` finds, read piece by piece."""
+    try:
+        return query.collect(engine="streaming")
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise ResultError(str(error)) from error
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """Colour and dashes of the line with this number: no two alike among 32."""
+    return {
+        "color": LINES[number % len(LINES)],
+        "linestyle": DASHES[number // len(LINES) % len(DASHES)],
+    }
 
 
 @dataclass(frozen=True)
@@ -66,19 +157,21 @@ class Panel:
 
 def _congestion(canvas: Canvas) -> None:
     """Congestion window and slow-start threshold of each flow."""
-    names = canvas.flow_names()
-    table = canvas.results.congestion
+    names = canvas.flow_names(by_path=True)
+    table = canvas.read("congestion", "time_s", "flow", "cwnd_segments", "ssthresh_segments")
+    canvas.draw_others(table, "cwnd_segments")
     highest = 0.0
+    has_threshold = False
     for number, name in enumerate(names):
-        color = PALETTE[number % len(PALETTE)]
+        style = line_style(number)
         rows = table.filter(pl.col("flow") == name)
         window = thin(rows, "cwnd_segments")
         canvas.ax.plot(
             window["time_s"],
             window["cwnd_segments"],
             drawstyle="steps-post",
-            color=color,
             label="cwnd" if len(names) == 1 else name,
+            **style,
         )
         highest = max(highest, float(window["cwnd_segments"].max() or 0))  # type: ignore[arg-type]
         # Infinite until the first congestion event: a gap in the line.
@@ -88,17 +181,21 @@ def _congestion(canvas: Canvas) -> None:
             ),
             "ssthresh_segments",
         )
+        has_threshold |= threshold["ssthresh_segments"].is_not_null().any()
         canvas.ax.plot(
             threshold["time_s"],
             threshold["ssthresh_segments"],
             drawstyle="steps-post",
-            color=color if len(names) > 1 else PALETTE[1],
-            linestyle=(0, (3, 1.5)),
+            color=style["color"] if len(names) > 1 else LINES[1],
+            linestyle=THRESHOLD,
             linewidth=0.8,
             label="ssthresh" if len(names) == 1 else None,
         )
+    if len(names) > 1 and has_threshold:
+        canvas.ax.plot([], [], color=STAMP, linestyle=THRESHOLD, linewidth=0.8, label="ssthresh")
     if canvas.results.has_table("timeouts"):
-        expired = canvas.results.timeouts.filter(pl.col("flow").is_in(names))
+        expired = canvas.read("timeouts", "time_s", "flow", "cwnd_segments")
+        expired = expired.filter(pl.col("flow").is_in(names))
         if len(expired):
             canvas.ax.plot(
                 expired["time_s"],
@@ -119,15 +216,17 @@ def throughput(window: str | float) -> Panel:
 
     def draw(canvas: Canvas) -> None:
         names = canvas.flow_names()
+        table = canvas.read("throughput", "time_s", "flow", "bytes", "rate_mbps")
+        canvas.draw_others(table, "rate_mbps")
         for number, name in enumerate(names):
-            rows = canvas.results.throughput.filter(pl.col("flow") == name)
+            rows = table.filter(pl.col("flow") == name)
             binned = rebin(rows, window_s, canvas.results.duration_s)
             canvas.ax.plot(
                 binned["time_s"],
                 binned["rate_mbps"],
-                color=PALETTE[number % len(PALETTE)],
                 drawstyle="steps-post",
                 label=f"goodput, {window_s * 1e3:g} ms mean" if len(names) == 1 else name,
+                **line_style(number),
             )
         canvas.finish("Goodput (Mbit/s)")
 
@@ -136,10 +235,11 @@ def throughput(window: str | float) -> Panel:
 
 def _rtt(canvas: Canvas) -> None:
     """Round-trip time samples, and the smoothed estimate above them."""
-    names = canvas.flow_names()
+    names = canvas.flow_names(by_path=True)
+    table = canvas.read("congestion", "time_s", "flow", "rtt_s", "srtt_s")
+    canvas.draw_others(table.filter(pl.col("srtt_s") > 0), "srtt_s", 1e3)
     for number, name in enumerate(names):
-        color = PALETTE[number % len(PALETTE)]
-        rows = canvas.results.congestion.filter(pl.col("flow") == name)
+        rows = table.filter(pl.col("flow") == name)
         if len(names) == 1:
             samples = thin(rows.filter(pl.col("rtt_s") > 0), "rtt_s")
             canvas.ax.plot(
@@ -155,20 +255,21 @@ def _rtt(canvas: Canvas) -> None:
             smoothed["time_s"],
             smoothed["srtt_s"] * 1e3,
             drawstyle="steps-post",
-            color=color,
             label="smoothed" if len(names) == 1 else name,
+            **line_style(number),
         )
     canvas.finish("Round trip (ms)")
 
 
 def _queue(canvas: Canvas) -> None:
     """Packets queued at each link that ever queued one, with the drops marked on the axis."""
-    table = canvas.results.queues
-    busy = (
+    table = canvas.read("queues", "time_s", "link", "queued_packets")
+    busy = canvas.first(
         table.group_by("link", maintain_order=True)
         .agg(pl.col("queued_packets").max().alias("most"))
         .filter(pl.col("most") > 1)["link"]
-        .to_list()[:MOST_LINES]
+        .to_list(),
+        "links",
     )
     for number, name in enumerate(busy):
         rows = thin(table.filter(pl.col("link") == name), "queued_packets")
@@ -176,10 +277,11 @@ def _queue(canvas: Canvas) -> None:
             rows["time_s"],
             rows["queued_packets"],
             drawstyle="steps-post",
-            color=PALETTE[number % len(PALETTE)],
             label=name,
+            **line_style(number),
         )
     if canvas.results.has_table("drops"):
+        drops = canvas.read("drops", "time_s", "cause")
         for cause, marker, color in (
             ("queue-full", "|", PALETTE[1]),
             ("blocked", "|", "black"),
@@ -187,7 +289,7 @@ def _queue(canvas: Canvas) -> None:
             ("random", "|", PALETTE[4]),
             ("aqm", "|", PALETTE[2]),
         ):
-            lost = canvas.results.drops.filter(pl.col("cause") == cause)
+            lost = drops.filter(pl.col("cause") == cause)
             if len(lost):
                 times = lost["time_s"].sample(min(len(lost), MOST_POINTS), seed=0)
                 canvas.ax.plot(
@@ -207,8 +309,10 @@ def _completions(canvas: Canvas) -> None:
     done = canvas.results.completions
     if not len(done):
         raise ResultError("no flow completed: completion times need flows of a size, such as `web`")
-    groups = canvas.results.completion_times.head(MOST_LINES)
-    for number, row in enumerate(groups.iter_rows(named=True)):
+    groups = canvas.results.completion_times
+    shown = canvas.first(groups["group"].to_list(), "groups")
+    rows = groups.filter(pl.col("group").is_in(shown)).iter_rows(named=True)
+    for number, row in enumerate(rows):
         times = done.filter(pl.col("group") == row["group"])["completion_time_s"].sort().to_list()
         # Of all flows of the group: where some did not complete, the line ends below one.
         shares = [(rank + 1) / row["flows"] for rank in range(len(times))]
@@ -216,14 +320,14 @@ def _completions(canvas: Canvas) -> None:
             [times[0], *times],
             [0, *shares],
             drawstyle="steps-post",
-            color=PALETTE[number % len(PALETTE)],
             label=row["group"],
+            **line_style(number),
         )
     canvas.ax.set_ylabel("Completed (share of flows)")
     canvas.ax.set_xlabel("Completion time (s)")
     canvas.ax.set_ylim(0, 1)
     canvas.ax.set_xlim(left=0)
-    legend_above(canvas.ax, 4)
+    legend_above(canvas.ax, 4, canvas.note)
 
 
 CONGESTION = Panel(_congestion, "congestion")

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from fadeout.plot.panels import MOST_LINES, Canvas, Panel, shade_blockages, thin
-from fadeout.plot.style import PALETTE, legend_above
+from fadeout.plot.panels import Canvas, Panel, collect, line_style, thin
+from fadeout.plot.style import LINES
 
 PARTS = (
     ("queue_s", "queue"),
@@ -28,25 +28,21 @@ def _sinr(canvas: Canvas) -> None:
 
     Where blocks are many, the median of each bin and a band from the 5th to the 95th percentile.
     """
-    blocks = canvas.results.table("transport_blocks").filter(pl.col("direction") == "downlink")
-    names = blocks["ue"].cast(pl.String).unique(maintain_order=True).to_list()[:MOST_LINES]
+    blocks = canvas.read("transport_blocks", "time_s", "ue", "direction", "sinr_db")
+    blocks = blocks.filter(pl.col("direction") == "downlink")
+    names = canvas.first(blocks["ue"].cast(pl.String).unique(maintain_order=True).to_list(), "UEs")
     for number, name in enumerate(names):
         rows = blocks.filter(pl.col("ue") == name).select("time_s", "sinr_db")
-        color = PALETTE[number % len(PALETTE)]
+        color = LINES[number % len(LINES)]
         if len(rows) <= 2 * SINR_BINS:
             canvas.ax.plot(rows["time_s"], rows["sinr_db"], color=color, linewidth=0.7, label=name)
             continue
-        bins = percentiles(rows, canvas.results.duration_s / SINR_BINS)
+        bins = percentiles(rows, canvas.end_s / SINR_BINS)
         canvas.ax.plot(bins["time_s"], bins["median"], color=color, linewidth=0.9, label=name)
         canvas.ax.fill_between(
             bins["time_s"], bins["low"], bins["high"], color=color, alpha=0.25, linewidth=0
         )
-    canvas.ax.set_ylabel("SINR (dB)")
-    canvas.ax.set_xlim(0, canvas.results.duration_s)
-    shade_blockages(canvas.ax, canvas.results, label=canvas.is_first)
-    if canvas.is_last:
-        canvas.ax.set_xlabel("Time (s)")
-    legend_above(canvas.ax)
+    canvas.finish_x("SINR (dB)")
 
 
 def percentiles(rows: pl.DataFrame, width_s: float) -> pl.DataFrame:
@@ -69,18 +65,21 @@ def percentiles(rows: pl.DataFrame, width_s: float) -> pl.DataFrame:
 
 def _buffer(canvas: Canvas) -> None:
     """Bytes that wait in the RLC of each bearer, downlink."""
-    table = canvas.results.table("bearers").filter(pl.col("direction") == "downlink")
+    parts = ("rlc_new_bytes", "rlc_retransmission_bytes")
+    table = canvas.read("bearers", "time_s", "bearer", "direction", *parts)
+    table = table.filter(pl.col("direction") == "downlink")
     waiting = pl.col("rlc_new_bytes") + pl.col("rlc_retransmission_bytes")
     table = table.with_columns((waiting / 1000).alias("waiting_kb"))
-    names = table["bearer"].cast(pl.String).unique(maintain_order=True).to_list()[:MOST_LINES]
+    names = table["bearer"].cast(pl.String).unique(maintain_order=True).to_list()
+    names = canvas.first(names, "bearers")
     for number, name in enumerate(names):
         rows = thin(table.filter(pl.col("bearer") == name), "waiting_kb")
         canvas.ax.plot(
             rows["time_s"],
             rows["waiting_kb"],
-            color=PALETTE[number % len(PALETTE)],
             drawstyle="steps-post",
             label=name,
+            **line_style(number),
         )
     canvas.finish("RLC buffer (kB)")
 
@@ -89,18 +88,18 @@ def delay_parts(direction: str) -> Panel:
     """A panel of the mean delay of packets over time, its parts stacked."""
 
     def draw(canvas: Canvas) -> None:
-        table = canvas.results.table("radio_delay").filter(pl.col("direction") == direction)
-        width = canvas.results.duration_s / DELAY_BINS
+        table = canvas.results.scan("radio_delay").filter(pl.col("direction") == direction)
+        width = canvas.end_s / DELAY_BINS
         bins = (pl.col("time_s") / width).floor().cast(pl.Int64).clip(0, DELAY_BINS - 1)
-        means = (
+        means = collect(
             table.group_by(bins.alias("bin")).agg(pl.col(part).mean() for part, _ in PARTS)
-        ).sort("bin")
+        )
         grid = pl.DataFrame({"bin": range(DELAY_BINS)}, schema={"bin": pl.Int64})
-        means = grid.join(means, on="bin", how="left").fill_null(0.0)
+        means = grid.join(means, on="bin", how="left").sort("bin").fill_null(0.0)
         # A part has one colour, whichever others are there.
         seen = [
             (part, name, color)
-            for (part, name), color in zip(PARTS, PALETTE, strict=False)
+            for (part, name), color in zip(PARTS, LINES, strict=False)
             if (means[part] > 0).any()
         ]
         canvas.ax.stackplot(

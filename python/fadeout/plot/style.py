@@ -1,22 +1,35 @@
 """How figures look: sizes for print, colours that the colour-blind can tell apart."""
 
-from collections.abc import Iterator
+import io
+import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import matplotlib as mpl
 from cycler import cycler
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 COLUMN_INCHES = 3.5
 """Width of a column in a two-column paper."""
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
-"""Okabe and Ito's colours (2008), ordered so that neighbours also differ in grey."""
+"""Okabe and Ito's colours (2008)."""
+
+LINES = tuple(PALETTE[index] for index in (0, 4, 6, 2, 5, 1, 3, 7))
+"""The same, ordered so that the first four differ in grey too, and neighbours wherever they can."""
 
 BLOCKED = "#BBBBBB"
 """Shade of the intervals in which a link was blocked."""
+
+OTHERS: dict[str, Any] = {"color": "#C8C8C8", "linewidth": 0.4, "zorder": 1.2}
+"""How lines that have no name in the legend look."""
+
+STAMP = "#666666"
+"""Colour of what says which run a figure is of."""
 
 STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -45,13 +58,22 @@ STYLE: dict[Any, Any] = {
 }
 
 
+class ShownFigure(Figure):
+    """A matplotlib figure that a notebook shows when it is the value of a cell."""
+
+    def _repr_png_(self) -> bytes:
+        data = io.BytesIO()
+        self.savefig(data, format="png")
+        return data.getvalue()
+
+
 @contextmanager
 def new_figure(
     *, height: float, width: float = COLUMN_INCHES, rows: int = 1, share_x: bool = True
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """A figure with `rows` axes, one above the other; the style holds inside the block."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = ShownFigure(figsize=(width, height), layout="constrained")
         grid = figure.subplots(rows, 1, sharex=share_x, squeeze=False)
         yield figure, list(grid[:, 0])
 
@@ -62,12 +84,72 @@ def new_grid(
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """A figure of `size` inches with a grid of axes, row by row; the style holds inside."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained")
+        figure = ShownFigure(figsize=size, layout="constrained")
         grid = figure.subplots(rows, columns, sharey=share_y, squeeze=False)
         yield figure, list(grid.flat)
 
 
-def legend_above(ax: Axes, columns: int = 4) -> None:
-    """Put the legend above the axes, where it hides no data."""
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns)
+Shown = set[tuple[str, Any, str]]
+"""Label, colour and dashes of the lines that a legend explains."""
+
+
+def legend_above(ax: Axes, columns: int = 4, note: str = "", shown: Shown | None = None) -> None:
+    """Put the legend above the axes, where it hides no data, and `note` above it.
+
+    What `shown` holds is left out: a legend of the same figure has it. It gets what this one has.
+    """
+    handles, labels = [], []
+    for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+        look = (label, *_look(handle))
+        if shown is None or look not in shown:
+            handles.append(handle)
+            labels.append(label)
+        if shown is not None:
+            shown.add(look)
+    if shown is not None:
+        note = "" if (note, None, "") in shown else note
+        shown.add((note, None, ""))
+    if handles:
+        legend = ax.legend(
+            handles,
+            labels,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.01),
+            ncols=_columns_that_fit(ax, labels, columns),
+            title=note or None,
+            title_fontsize=7,
+            alignment="left",
+        )
+        legend.get_title().set_color(STAMP)
+
+
+def _look(handle: Artist) -> tuple[Any, str]:
+    if isinstance(handle, Line2D):
+        return handle.get_color(), f"{handle.get_linestyle()}{handle.get_marker()}"
+    return type(handle).__name__, ""
+
+
+def _columns_that_fit(ax: Axes, labels: Sequence[str], most: int) -> int:
+    """Columns of a legend that are no wider than the axes: a letter takes some 0.6 of its size."""
+    figure = ax.get_figure(root=True)
+    # The layout is not done yet: the labels of the axis take about half an inch.
+    share = ax.get_position().width / 0.775
+    room = 72 * share * ((figure.get_figwidth() if figure is not None else COLUMN_INCHES) - 0.5)
+    handle_and_spaces = 7 * (1.6 + 0.8 + 1.2)
+    for columns in range(min(most, len(labels)), 1, -1):
+        rows = -(-len(labels) // columns)
+        longest = [max(map(len, labels[i : i + rows])) for i in range(0, len(labels), rows)]
+        if sum(handle_and_spaces + 0.6 * 7 * letters for letters in longest) <= room:
+            return columns
+    return 1
+
+
+def sign(figure: Figure, title: str, stamp: str) -> None:
+    """Put `title` above a figure, and in small letters below it which run it shows."""
+    if title:
+        # As wide as the figure, at some 0.5 em a letter of 8 points.
+        width = max(20, int(figure.get_figwidth() * 72 / 4.2))
+        text = "\n".join(textwrap.wrap(title, width))
+        figure.suptitle(text, x=0.01, ha="left", fontsize=8)
+    if stamp:
+        figure.supxlabel(stamp, x=0.99, ha="right", fontsize=5, color=STAMP)

@@ -6,10 +6,13 @@ several machines) is another class of the same methods.
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import thread_time
 from typing import Any, Protocol
 
+from fadeout.campaign.engine import Executor
 from fadeout.results import Results
 from fadeout.study.batch import CountCallback, run_all
+from fadeout.study.handed import Batch
 from fadeout.study.job import Item, Job, MayGoOn, Reader
 from fadeout.study.store import Store
 
@@ -50,10 +53,17 @@ class ThreadRunner:
         workers: int | None = None,
         progress: CountCallback | None = None,
         store: Store | None = None,
+        executor: Executor | None = None,
     ) -> None:
+        """`executor` does the runs of `collect` elsewhere: `fadeout.campaign.Cluster`, say."""
         self._workers = workers
         self._progress = progress
         self._store = store
+        self._executor = executor
+        self.cost_s = 0.0
+        """Processor time of the runs that were read."""
+        self.read = 0
+        """How many they were."""
         self._done = 0
         self._total = 0
         self.is_whole = True
@@ -73,7 +83,10 @@ class ThreadRunner:
         missing = [(name, job) for name, job in zip(names, jobs, strict=True) if name not in known]
         done: list[Item | None] = []
         try:
-            self._all([partial(self._read, name, job, read) for name, job in missing], done)
+            if self._executor is None:
+                self._all([partial(self._read, name, job, read) for name, job in missing], done)
+            else:
+                self._hand_out(self._executor, missing, read, done)
         except KeyboardInterrupt:
             self.is_whole = False
             if not known and all(item is None for item in done):
@@ -85,12 +98,42 @@ class ThreadRunner:
         """The whole results of `jobs`; they are run each time."""
         return self._all([job.run for job in jobs])
 
+    def _hand_out(
+        self,
+        executor: Executor,
+        missing: Sequence[tuple[str, Job]],
+        read: Reader[Any],
+        finished: list[Any],
+    ) -> None:
+        """Let the executor do the missing runs; `finished` gets them also when this raises."""
+        batch = Batch(read, missing, self._keep)
+        before = self._done
+        self._total = max(self._total, before + len(missing))
+
+        def tick() -> None:
+            self._done = before + len(batch.found)
+            if self._progress is not None:
+                self._progress(self._done, self._total)
+
+        try:
+            executor.drive(batch, tick)
+            tick()
+        finally:
+            finished += [batch.found.get(name) for name, _ in missing]
+        if batch.error is not None:
+            raise batch.error
+
+    def _keep(self, name: str, item: Item, cost_s: float) -> Item:
+        self.cost_s += cost_s
+        self.read += 1
+        return item if self._store is None else self._store.keep(name, item)
+
     def _read(self, name: str, job: Job, read: Reader[Item], may_go_on: MayGoOn) -> Item | None:
+        began = thread_time()
         results = job.run(may_go_on)
         if not results.is_complete:
             return None
-        item = read(results)
-        return item if self._store is None else self._store.keep(name, item)
+        return self._keep(name, read(results), thread_time() - began)
 
     def _all(
         self, calls: Sequence[Callable[[MayGoOn], Item]], finished: list[Any] | None = None

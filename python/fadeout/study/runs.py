@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from fadeout.campaign.engine import Executor
 from fadeout.results import Results
 from fadeout.study.job import Item, Job, Reader, Values
 from fadeout.study.runner import Runner
@@ -24,6 +25,10 @@ class Options:
     """Seeds for each point of the main tables; the study's own number when None."""
     jobs: int | None = None
     """Runs at a time; one for each processor when None."""
+    executor: Executor | None = None
+    """Who does the runs; threads of this process when None."""
+    keeps_runs: bool = False
+    """Whether finished runs are kept for the next time also when the study came to its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +67,11 @@ class Runs(Generic[AnyEffort]):
         """What the report says beside seeds, duration and scenario: what it takes to repeat it."""
         self.records: dict[str, Sequence[dict[str, Any]]] = {}
         """Tables for programs alone, by name."""
+
+    @property
+    def count(self) -> int:
+        """How many runs there were."""
+        return len({job for job, _ in self._found})
 
     @property
     def is_whole(self) -> bool:

@@ -5,16 +5,14 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fadeout.campaign.intervals import FEWEST
+
 # Student's t, 97.5 % quantile, for 1 to 30 degrees of freedom.
 _T = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
     2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
-
-
-FEWEST = 5
-"""Values below which a mean has no interval: of two, it is 9 standard deviations on each side."""
 
 
 @dataclass(frozen=True)

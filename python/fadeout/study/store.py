@@ -86,10 +86,11 @@ def _read(path: Path) -> dict[str, Any]:
 
 @cache
 def results_version() -> str:
-    """Changes with whatever could change a result: any file of this package."""
+    """Changes with whatever could change what is read from a run: the engine, and the studies."""
     digest = hashlib.blake2b(digest_size=16)
     package = Path(fadeout.__file__).parent
-    for path in sorted(package.rglob("*")):
+    files = [*package.glob("_native*"), *package.glob("stud*/**/*"), package / "results.py"]
+    for path in sorted(files):
         if path.is_file() and path.suffix != ".pyc":
             digest.update(f"{path.relative_to(package)} {path.stat().st_size}\n".encode())
             digest.update(path.read_bytes())

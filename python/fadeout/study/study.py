@@ -1,19 +1,25 @@
 """A study, and what runs it."""
 
 import importlib
+import json
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from time import monotonic
 from typing import Any, Generic
 
+from fadeout.campaign.engine import held
 from fadeout.study.batch import CountCallback
 from fadeout.study.folder import may_replace, new_folder
 from fadeout.study.report import Report, Section
 from fadeout.study.runner import Runner, ThreadRunner
 from fadeout.study.runs import AnyEffort, Options, Runs, effort_of
 from fadeout.study.store import Store
+
+EFFORT = "effort.json"
+"""How many runs a report is of, how many were done for it, and how long that took."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Study(Generic[AnyEffort]):
             title=self.title,
             introduction=self.introduction.strip(),
             sections=sections,
-            facts={**facts, **runs.facts, **files},
+            facts={**facts, "runs": runs.count, **runs.facts, **files},
             records=runs.records,
             is_whole=runner.is_whole and not is_stopped,
         )
@@ -103,16 +109,29 @@ def run_study(
 
     Ctrl-C ends the runs, and the report is of the sections that were finished; its `is_whole` is
     False then. However the study ends, finished runs are kept beside `folder`, and the same study
-    with the same options goes on from there.
+    with the same options goes on from there. `effort.json` in the folder says how long it took: of
+    what is in the report, it alone is another each time.
     """
     may_replace(folder, force=force)
     store = unfinished_runs(study, folder, options)
-    threads = ThreadRunner(workers=options.jobs, progress=progress, store=store)
+    own = ThreadRunner(
+        workers=options.jobs, progress=progress, store=store, executor=options.executor
+    )
+    began = monotonic()
     try:
-        report = study.report(runner or threads, effort_of(study.full, study.quick, options))
+        with held(options.executor):
+            report = study.report(runner or own, effort_of(study.full, study.quick, options))
         with new_folder(folder, force=force) as partial:
             report.write(partial)
-        if report.is_whole:
+            if runner is None:
+                effort = {
+                    "runs": report.facts["runs"],
+                    "done_now": own.read,
+                    "processor_s": own.cost_s,
+                    "wall_s": monotonic() - began,
+                }
+                (partial / EFFORT).write_text(json.dumps(effort, indent=2) + "\n")
+        if report.is_whole and not options.keeps_runs:
             store.remove()
     finally:
         store.close()

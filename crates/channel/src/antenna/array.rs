@@ -81,16 +81,16 @@ impl Default for Array {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of an array.
+    /// The parameters of an array that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ArrayParameters {
         /// Elements above each other.
         rows: u32 = integer((1, 256, ""), "8"),
         /// Elements beside each other.
         columns: u32 = integer((1, 256, ""), "8"),
-        /// One element. Of `tr38901-calibration`, 3GPP's calibrations put 8 dBi into cells that
-        /// have 5 dBi.
-        element: ElementKind = choice(ElementKind::NAMES, "aperture"),
+        /// One element. `tr38901-calibration` is 3GPP's convention, which counts 8 dBi in cells that
+        /// have 5; the others keep to the aperture.
+        element: ElementKind = choice(ElementKind::NAMES, "tr38901-calibration"),
         /// From one element to the next.
         spacing: f64 = number((0.1, 2.0, "wavelengths"), "0.5"),
         /// Beams in the codebook an element and axis; 0 steers without steps.
@@ -116,7 +116,7 @@ impl Registered for Mounted<Array> {
     const ENTRY: Entry = Entry::new(
         "array",
         "steered",
-        "A rectangle of elements with a DFT codebook, its gain bounded by its aperture.",
+        "A rectangle of elements with a DFT codebook.",
         "TR 38.901 clause 7.3",
     )
     .with_parameters(ArrayParameters::PARAMETERS);

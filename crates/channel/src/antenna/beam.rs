@@ -12,7 +12,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, number};
 use std::f64::consts::{LN_10, PI};
 
 fadeout_core::parameters! {
-    /// What is known of a beam.
+    /// A beam: its width and its gain.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BeamParameters {
         /// Half-power beamwidth in azimuth.

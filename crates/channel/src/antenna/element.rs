@@ -151,7 +151,7 @@ pub fn cell_limit_dbi(spacing: f64) -> f64 {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of a single element.
+    /// The parameters of a single element.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ElementParameters {
         /// Which element.
@@ -227,7 +227,7 @@ impl Default for LteSector {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of a sector antenna.
+    /// The parameters of a sector antenna that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct SectorParameters {
         /// Where it looks: counter-clockwise from east. Of an array, where its broadside looks.

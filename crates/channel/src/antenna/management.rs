@@ -26,7 +26,7 @@ pub struct BeamManagement {
 }
 
 impl BeamManagement {
-    /// What a scenario may say of it, in the keys of a cell's channel.
+    /// The parameters that a scenario may give, as keys of a cell's channel.
     pub const PARAMETERS: &'static [Parameter] =
         &join::<{ Sweep::PARAMETERS.len() + BeamFailure::PARAMETERS.len() }>(&[
             Sweep::PARAMETERS,
@@ -171,7 +171,7 @@ pub fn pointing_error_deg(transverse_speed: f64, elapsed: f64, distance_m: f64) 
     atan(transverse_speed * elapsed / distance_m).to_degrees()
 }
 
-/// What the beams are doing.
+/// The step of beam management that a UE is at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
     /// On the direct path, after this many failure instances in a row.

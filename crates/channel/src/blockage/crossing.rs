@@ -46,7 +46,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of crossings.
+    /// The parameters of crossings that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct CrossingParameters {
         /// A screen of 0.3 by 1.7 m, or of 4.8 by 1.4 m (TR 38.901 Table 7.6.4.2-5).

@@ -63,7 +63,7 @@ impl FourState {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of it.
+    /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct FourStateParameters {
         /// Azimuth beamwidth of the UE's antenna, from which rates and depth follow.

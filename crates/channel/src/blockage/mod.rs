@@ -27,7 +27,7 @@ use std::fmt;
 /// Blockages of one link at most.
 pub const MAX_BLOCKAGES: usize = 4;
 
-/// What a process may look at.
+/// The instant and the geometry that a process may look at.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View {
     pub(crate) now: Time,
@@ -50,7 +50,7 @@ pub(crate) trait Process: fmt::Debug + Send + Sync {
     fn loss_at(&mut self, view: &View) -> f64;
 }
 
-/// What the channel asks of a blockage.
+/// A model of blockage: its parameters, from which a process for each path begins.
 pub(crate) trait Model {
     /// The blockage in progress.
     type Process: Process + 'static;

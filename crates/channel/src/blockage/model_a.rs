@@ -7,10 +7,24 @@
 use super::{Model, Process, View};
 use crate::error::ConfigError;
 use crate::field::Field;
+use fadeout_core::data;
 use fadeout_core::math::{acos, atan, atan2, cos, erfc, log10};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+const REGIONS: &str = include_str!("../../../../data/blockage_model_a.csv");
+
+/// The numbers of one row of `data/blockage_model_a.csv`.
+const fn row<const N: usize>(name: &str) -> [f64; N] {
+    let mut numbers = [0.0; N];
+    let mut column = 0;
+    while column < N {
+        numbers[column] = data::number(REGIONS, name, column + 1);
+        column += 1;
+    }
+    numbers
+}
 
 /// Sizes of the regions (Table 7.6.4.1-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,20 +48,22 @@ impl SelfBlocking {
     /// Loss in dB of a path that arrives from an azimuth and zenith in degrees, in the device's
     /// coordinates.
     pub fn loss_db(self, azimuth_deg: f64, zenith_deg: f64) -> f64 {
-        let (centre, size) = match self {
-            SelfBlocking::Portrait => ((260.0, 100.0), (120.0, 80.0)),
-            SelfBlocking::Landscape => ((40.0, 110.0), (160.0, 75.0)),
+        const PORTRAIT: [f64; 5] = row("portrait");
+        const LANDSCAPE: [f64; 5] = row("landscape");
+        let [azimuth, zenith, width, height, loss_db] = match self {
+            SelfBlocking::Portrait => PORTRAIT,
+            SelfBlocking::Landscape => LANDSCAPE,
         };
-        let is_inside = difference(azimuth_deg, centre.0).abs() < size.0 / 2.0
-            && (zenith_deg - centre.1).abs() < size.1 / 2.0;
-        if is_inside { 30.0 } else { 0.0 }
+        let is_inside = difference(azimuth_deg, azimuth).abs() < width / 2.0
+            && (zenith_deg - zenith).abs() < height / 2.0;
+        if is_inside { loss_db } else { 0.0 }
     }
 }
 
 /// Model A of one UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelA {
-    /// What stands around.
+    /// The surroundings, which decide the sizes of the regions.
     pub surroundings: Surroundings,
     /// Number K of blockers; the clause's default is 4.
     pub blockers: u32,
@@ -68,7 +84,7 @@ impl Default for ModelA {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of model A.
+    /// The parameters of model A that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ModelAParameters {
         /// Whether the regions are those of an office.
@@ -187,10 +203,14 @@ impl Model for ModelA {
 
     fn start(&self, mut stream: Stream) -> Self::Process {
         let heading_deg = 360.0 * stream.uniform();
-        let (widths, heights, distance_m, correlation_m) = match self.surroundings {
-            Surroundings::Indoor => ((15.0, 45.0), (5.0, 15.0), 2.0, 5.0),
-            Surroundings::Outdoor => ((5.0, 15.0), (5.0, 5.0), 10.0, 10.0),
+        const INDOOR: [f64; 6] = row("indoor");
+        const OUTDOOR: [f64; 6] = row("outdoor");
+        let sizes = match self.surroundings {
+            Surroundings::Indoor => INDOOR,
+            Surroundings::Outdoor => OUTDOOR,
         };
+        let (widths, heights) = ((sizes[0], sizes[1]), (sizes[2], sizes[3]));
+        let (distance_m, correlation_m) = (sizes[4], sizes[5]);
         let blockers = (0..self.blockers)
             .map(|_| {
                 let blocker = NonSelfBlocker {

@@ -10,13 +10,13 @@ pub(crate) const MEMORY: usize = 4;
 /// The beams of a link.
 #[derive(Debug, Default)]
 pub(crate) struct Aim {
-    /// What stood in the direct path at the last measurements, dB, the newest last.
+    /// Loss of the direct path by blockage at the last measurements, dB, the newest last.
     measured: [(Time, f64); MEMORY],
     in_use: Option<(Key, Beams)>,
 }
 
-/// What decides which beams are the best: the condition, the cell of places where the UE was, and
-/// what stood in the direct path in whole decibels.
+/// The best beams depend on the condition, the cell of places where the UE was, and
+/// the direct path's blockage in whole decibels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Key {
     pub(crate) condition: usize,
@@ -31,7 +31,7 @@ impl Aim {
         self.measured[MEMORY - 1] = (at, blockage_db);
     }
 
-    /// What a measurement found; what the oldest one did, when it is forgotten.
+    /// The blockage that a measurement found, dB; the oldest one's, when it is forgotten.
     pub(crate) fn blockage_db(&self, at: Time) -> f64 {
         let known = self.measured.iter().rev().find(|(time, _)| *time <= at);
         known.map_or(self.measured[0].1, |(_, blockage_db)| *blockage_db)

@@ -1,4 +1,4 @@
-//! What antennas and their beams make of the clusters.
+//! Gains of antennas and their beams toward clusters.
 
 use super::law::MOST_CLUSTERS;
 use super::place::{Cluster, Scatter, turn};

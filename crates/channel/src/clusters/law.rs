@@ -37,7 +37,7 @@ pub struct ClusterLaw {
     scenario: &'static str,
 }
 
-/// What the mean zenith spread of departure has beside a constant.
+/// The part of the mean zenith spread of departure that depends on distance and height.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ZenithLaw {
     floor: f64,

@@ -9,7 +9,7 @@ use fadeout_core::math::from_db;
 /// interpolated. A beam of six degrees is as wide as this at five metres.
 const STEP_M: f64 = 0.5;
 
-/// What a link has in one condition.
+/// A link's clusters in one condition.
 #[derive(Debug)]
 pub(crate) struct LinkClusters {
     map: ClusterMap,

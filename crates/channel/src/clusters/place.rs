@@ -48,7 +48,7 @@ impl Scatter {
     }
 }
 
-/// What a link needs to know of a place beside the map of clusters.
+/// A place, as the map of clusters is asked about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spot {
     /// Where it is, metres.

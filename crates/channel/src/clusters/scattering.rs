@@ -1,4 +1,4 @@
-//! What a link knows of its clusters in both conditions, and which of them its beams point at.
+//! A link's clusters in both conditions, and the beams that point at them.
 
 use super::aim::{Aim, Key};
 use super::beams::{Antennas, Beams};
@@ -35,14 +35,14 @@ pub(crate) struct Scattering {
     due_at: Time,
 }
 
-/// What a look at the clusters is made with.
+/// The circumstances of a look at the clusters.
 pub(crate) struct Look<'a> {
     pub(crate) config: &'a ChannelConfig,
     pub(crate) laws: &'a Laws,
     pub(crate) maps: &'a mut MapReader,
     pub(crate) now: Time,
     pub(crate) ends: &'a LinkEnds,
-    /// What stands in the direct path, dB.
+    /// Loss of the direct path by blockage, dB.
     pub(crate) blockage_db: f64,
 }
 
@@ -154,7 +154,7 @@ impl Scattering {
 }
 
 impl Look<'_> {
-    /// What is known of a place before its clusters.
+    /// A place before its clusters.
     fn spot(&mut self, n: usize, (base, ue): (Point, Point)) -> Spot {
         let place = (ue.x, ue.y);
         let drawn = |law: PlaceLaw, deviations: f64| law.mean + law.deviation * deviations;

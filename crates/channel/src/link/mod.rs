@@ -46,7 +46,7 @@ struct Shared {
     environment_doppler_hz: f64,
     /// Fading in LOS and in NLOS.
     plans: [Plan; 2],
-    /// What is drawn with the place.
+    /// The laws of all that is drawn with the place.
     laws: Laws,
 }
 
@@ -544,7 +544,7 @@ impl LinkChannel {
             .sum()
     }
 
-    /// What stale beams lose against fresh ones.
+    /// The gain that stale beams have lost against fresh ones, dB.
     fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
         let (base, ue) = self.antenna_gains(at, ends, earlier);
         let config = &self.shared.config;

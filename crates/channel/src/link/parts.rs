@@ -1,4 +1,4 @@
-//! What goes into a link's gain and what it is made of.
+//! A link's ends, and the parts of its gain.
 
 use super::OUTAGE_LOSS_DB;
 use fadeout_core::{Kinematics, Point};
@@ -71,7 +71,7 @@ pub struct LargeScale {
     pub path_loss_db: f64,
     /// Shadowing; negative where the place is better than the median.
     pub shadowing_db: f64,
-    /// What the other condition adds while LOS softly passes into NLOS or back.
+    /// The gain that the other condition adds while LOS softly passes into NLOS or back, dB.
     pub transition_db: f64,
     /// Oxygen, rain and walls.
     pub absorption_db: f64,

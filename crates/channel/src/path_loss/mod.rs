@@ -75,7 +75,7 @@ impl Ends {
     }
 }
 
-/// What is known about a place before it is decided: the probabilities of the three states.
+/// The probabilities of the three states of a place, before one is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateProbabilities {
     /// Of LOS.
@@ -91,7 +91,7 @@ impl StateProbabilities {
     }
 }
 
-/// What the rest of the channel asks of a path-loss model.
+/// A path-loss model: loss, state probabilities, and the spread of the shadowing.
 pub trait Model {
     /// Median loss in dB, without shadowing. Ends that are closer than the model's shortest
     /// distance get the loss at that distance (1 m where the source names none).
@@ -171,29 +171,6 @@ impl PathLoss {
     /// See [`Model::draws_environment_height`].
     pub fn draws_environment_height(&self) -> bool {
         path_losses!(self, model => model.draws_environment_height())
-    }
-
-    /// Whether the model's source describes clusters too: TR 38.901, and M. Akdeniz et al., JSAC
-    /// 2014, whose places take those of the former's street canyon.
-    pub fn has_clusters(&self) -> bool {
-        match self {
-            PathLoss::UrbanMacro(_)
-            | PathLoss::UrbanMicro(_)
-            | PathLoss::RuralMacro(_)
-            | PathLoss::IndoorMixed(_)
-            | PathLoss::IndoorOpen(_)
-            | PathLoss::Nyu28(_)
-            | PathLoss::Nyu73(_) => true,
-            PathLoss::FreeSpace(_)
-            | PathLoss::CloseIn(_)
-            | PathLoss::LteMacro(_)
-            | PathLoss::HetnetMacro(_)
-            | PathLoss::HetnetPico(_)
-            | PathLoss::UrbanMacro3d(_)
-            | PathLoss::UrbanMicro3d(_)
-            | PathLoss::VehicleUrban(_)
-            | PathLoss::VehicleHighway(_) => false,
-        }
     }
 
     /// See [`Model::check`].

@@ -3,6 +3,7 @@
 //! and three states, LOS, NLOS and outage.
 
 use super::{Condition, Ends, Model, Places, StateProbabilities};
+use fadeout_core::data::number;
 use fadeout_core::math::{exp, log10};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
@@ -24,36 +25,27 @@ impl Fit {
     }
 }
 
+const FITS: &str = include_str!("../../../../data/nyu_fits.csv");
+
+/// The fit of one row of `data/nyu_fits.csv`.
+const fn of_row(row: &str) -> Fit {
+    Fit {
+        alpha_db: number(FITS, row, 2),
+        beta: number(FITS, row, 3),
+        sigma_db: number(FITS, row, 4),
+    }
+}
+
 /// 28 GHz in LOS.
-pub const LOS_28: Fit = Fit {
-    alpha_db: 61.4,
-    beta: 2.0,
-    sigma_db: 5.8,
-};
+pub const LOS_28: Fit = of_row("28,LOS");
 /// 28 GHz in NLOS.
-pub const NLOS_28: Fit = Fit {
-    alpha_db: 72.0,
-    beta: 2.92,
-    sigma_db: 8.7,
-};
+pub const NLOS_28: Fit = of_row("28,NLOS");
 /// 73 GHz in LOS.
-pub const LOS_73: Fit = Fit {
-    alpha_db: 69.8,
-    beta: 2.0,
-    sigma_db: 5.8,
-};
+pub const LOS_73: Fit = of_row("73,LOS");
 /// 73 GHz in NLOS.
-pub const NLOS_73: Fit = Fit {
-    alpha_db: 82.7,
-    beta: 2.69,
-    sigma_db: 7.7,
-};
+pub const NLOS_73: Fit = of_row("73,NLOS");
 /// 73 GHz in NLOS, the paper's other fit.
-pub const NLOS_73_OTHER: Fit = Fit {
-    alpha_db: 86.6,
-    beta: 2.45,
-    sigma_db: 8.0,
-};
+pub const NLOS_73_OTHER: Fit = of_row("73,NLOS other");
 
 /// A band with its own fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

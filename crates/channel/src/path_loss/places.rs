@@ -1,7 +1,7 @@
 //! How the shadowing of a path-loss model spreads, and over which distances places are alike.
 
 use super::Condition;
-use crate::table::{cell, number};
+use fadeout_core::data::{cell, number};
 
 const DEVIATIONS: &str = include_str!("../../../../data/shadowing_deviations.csv");
 const DISTANCES: &str = include_str!("../../../../data/correlation_distances.csv");

@@ -1,3 +1,4 @@
+use super::vehicle::LogNormal;
 use super::*;
 use fadeout_core::registry::Parameters;
 
@@ -80,4 +81,249 @@ fn environment_heights_are_drawn_in_urban_macro_cells_alone() {
         let found = model(entry.name).draws_environment_height();
         assert_eq!(found, expected, "{}", entry.name);
     }
+}
+
+/// Ends at these heights and this distance on the ground.
+fn ends(ground_m: f64, base_m: f64, ue_m: f64, carrier_ghz: f64) -> Ends {
+    Ends::new(
+        Point::new(0.0, 0.0, base_m),
+        Point::new(ground_m, 0.0, ue_m),
+        Hertz(carrier_ghz * 1e9),
+    )
+}
+
+fn assert_near(found: f64, expected: f64, what: &str) {
+    assert!(
+        (found - expected).abs() < 1e-9,
+        "{what}: {found}, not {expected}"
+    );
+}
+
+/// Values worked out from the formulas of the sources, where a term counts that is small or zero at
+/// the places of the reference vectors: tall UEs, low carriers, short distances.
+#[test]
+fn losses_are_those_of_the_formulas() {
+    use Condition::{Los, Nlos};
+    for (name, ends, condition, expected) in [
+        (
+            "free-space",
+            ends(100.0, 10.0, 10.0, 2.0),
+            Los,
+            78.468_383_135_163,
+        ),
+        (
+            "free-space",
+            ends(0.5, 10.0, 10.0, 2.0),
+            Nlos,
+            38.468_383_135_163,
+        ),
+        (
+            "lte-macro",
+            ends(500.0, 15.0, 15.0, 0.9),
+            Los,
+            109.581_272_163_034_31,
+        ),
+        (
+            "lte-macro",
+            ends(500.0, 15.0, 15.0, 1.44),
+            Nlos,
+            109.581_272_163_034_31,
+        ),
+        (
+            "lte-macro",
+            ends(500.0, 15.0, 15.0, 2.0),
+            Los,
+            116.781_272_163_034_3,
+        ),
+        (
+            "hetnet-pico",
+            ends(200.0, 5.0, 5.0, 2.0),
+            Los,
+            89.191_526_909_377_22,
+        ),
+        (
+            "hetnet-pico",
+            ends(200.0, 5.0, 5.0, 2.0),
+            Nlos,
+            119.188_624_837_399_3,
+        ),
+        ("hetnet-pico", ends(3.0, 5.0, 5.0, 2.0), Los, 62.0),
+        (
+            "uma",
+            ends(5000.0, 25.0, 10.0, 0.5),
+            Los,
+            113.087_329_482_404_68,
+        ),
+        (
+            "uma",
+            ends(500.0, 25.0, 10.0, 2.0),
+            Nlos,
+            119.943_981_750_674_48,
+        ),
+        (
+            "umi",
+            ends(5000.0, 10.0, 5.0, 0.5),
+            Los,
+            129.112_405_031_268_22,
+        ),
+        (
+            "umi",
+            ends(500.0, 10.0, 5.0, 2.0),
+            Nlos,
+            123.036_346_552_140_88,
+        ),
+        (
+            "3d-uma",
+            ends(500.0, 25.0, 10.0, 2.0),
+            Los,
+            93.402_237_590_421_04,
+        ),
+        (
+            "3d-uma",
+            ends(500.0, 25.0, 10.0, 2.0),
+            Nlos,
+            119.965_915_603_098_28,
+        ),
+        (
+            "3d-umi",
+            ends(500.0, 10.0, 10.0, 2.0),
+            Nlos,
+            127.028_979_046_395_4,
+        ),
+        (
+            "rma",
+            ends(2000.0, 35.0, 5.0, 0.7),
+            Nlos,
+            123.022_229_488_814_59,
+        ),
+        (
+            "inh-open",
+            ends(20.0, 3.0, 3.0, 28.0),
+            Los,
+            83.850_979_551_831_26,
+        ),
+    ] {
+        let found = model(name).loss_db(&ends, condition);
+        assert_near(found, expected, &format!("{name} {condition:?}"));
+    }
+    // 3D-UMi has no environment height to draw.
+    let drawn = Ends {
+        environment_height_m: 12.0,
+        ..ends(3000.0, 25.0, 20.0, 0.5)
+    };
+    assert_near(
+        model("3d-umi").loss_db(&drawn, Los),
+        98.476_080_960_643_69,
+        "3d-umi",
+    );
+}
+
+#[test]
+fn ends_that_are_too_close_have_the_loss_at_the_models_shortest_distance() {
+    for (name, least_m) in [
+        ("uma", 10.0),
+        ("umi", 10.0),
+        ("3d-uma", 10.0),
+        ("3d-umi", 10.0),
+    ] {
+        // With a breakpoint far off, and with one below the shortest distance.
+        for (base_m, carrier_ghz) in [(25.0, 3.5), (2.0, 0.5)] {
+            let loss_db = |ground_m| {
+                let ends = ends(ground_m, base_m, 1.5, carrier_ghz);
+                [Condition::Los, Condition::Nlos].map(|it| model(name).loss_db(&ends, it))
+            };
+            assert_eq!(loss_db(2.0), loss_db(least_m), "{name}");
+            assert!(loss_db(least_m)[0] < loss_db(least_m + 1.0)[0], "{name}");
+        }
+    }
+}
+
+#[test]
+fn probabilities_of_sight_are_those_of_the_formulas() {
+    for (name, ground_m, expected) in [
+        ("hetnet-pico", 50.0, 0.779_214_157_901_535_6),
+        ("hetnet-pico", 60.0, 0.628_632_108_928_330_7),
+        ("hetnet-pico", 80.0, 0.347_417_256_114_007_6),
+        ("hetnet-pico", 200.0, 0.006_363_169_006_699_039),
+        ("inh-mixed", 1.2, 1.0),
+        ("inh-mixed", 3.0, 0.681_827_406_097_749_4),
+        ("inh-mixed", 6.5, 0.32),
+        ("inh-open", 5.0, 1.0),
+        ("inh-open", 20.0, 0.809_074_395_131_938_5),
+        ("v2x-urban", 10.0, 0.910_063_941_645_487_4),
+        ("v2x-urban", 50.0, 0.867_002_239_588_188_6),
+        ("v2x-urban", 200.0, 0.240_416_511_813_777_02),
+        ("v2x-highway", 100.0, 0.9277),
+        ("v2x-highway", 400.0, 0.8002),
+    ] {
+        let found = model(name).state_probabilities(&ends(ground_m, 3.0, 1.5, 6.0));
+        assert_near(found.los, expected, &format!("{name} at {ground_m} m"));
+        assert_eq!(found.outage, 0.0);
+    }
+}
+
+/// TR 38.901 Table 7.4.1-1 note 1: a UE of 22.5 m at 200 m has C = 0.95^1.5 * 1.25 * 8 *
+/// exp(-4/3), and 12, 15, 18 and 21 m to choose from.
+#[test]
+fn the_environment_of_a_tall_ue_is_one_metre_or_a_multiple_of_three() {
+    let c = 2.440765740339483;
+    let one = 1.0 / (1.0 + c);
+    let height = |ue_m, uniform| tr38901::uma_environment_height_m(200.0, ue_m, uniform);
+    assert_eq!(height(22.5, 0.0), 1.0);
+    assert_eq!(height(22.5, one - 1e-9), 1.0);
+    for (part, expected) in [12.0, 15.0, 18.0, 21.0].into_iter().enumerate() {
+        let at = |share: f64| one + (1.0 - one) * (part as f64 + share) / 4.0;
+        assert_eq!(height(22.5, at(1e-9)), expected);
+        assert_eq!(height(22.5, at(1.0 - 1e-9)), expected);
+    }
+    // One choice, and none.
+    assert_eq!(height(13.5, 1.0 - 1e-9), 12.0);
+    assert_eq!(height(13.4, 1.0 - 1e-9), 1.0);
+}
+
+#[test]
+fn a_parameter_out_of_range_is_refused() {
+    let rural = |building_height_m| {
+        PathLoss::RuralMacro(RuralMacro {
+            building_height_m,
+            ..RuralMacro::default()
+        })
+    };
+    assert!(rural(50.0).check().is_ok() && rural(50.1).check().is_err());
+    let close_in = CloseIn::default();
+    for (changed, is_allowed) in [
+        (close_in, true),
+        (
+            CloseIn {
+                los_exponent: 10.1,
+                ..close_in
+            },
+            false,
+        ),
+        (
+            CloseIn {
+                nlos_sigma_db: -0.1,
+                ..close_in
+            },
+            false,
+        ),
+    ] {
+        assert_eq!(PathLoss::CloseIn(changed).check().is_ok(), is_allowed);
+    }
+}
+
+#[test]
+fn a_blocking_vehicle_costs_by_how_many_antennas_it_is_above() {
+    let law = |low, high| vehicle::blocking_vehicle(10.0, (low, high), 1.6);
+    assert_eq!(law(1.7, 2.0), None);
+    assert_eq!(law(1.7, 1.7), None);
+    let above_both = LogNormal::from_moments(9.0, 4.5);
+    let above_one = Some(LogNormal::from_moments(5.0, 4.0));
+    assert_eq!(law(1.5, 1.5), Some(above_both));
+    for (low, high) in [(1.5, 2.0), (2.0, 1.5), (1.6, 1.6), (1.5, 1.6), (1.6, 2.0)] {
+        assert_eq!(law(low, high), above_one, "{low} {high}");
+    }
+    assert_near(above_both.at(0.0), 8.049_844_718_999_24, "the median");
+    assert_near(above_both.at(1.0), 12.910_404_397_856_832, "above it");
+    assert_near(above_both.at(-2.0), 3.129_556_644_905_831, "below it");
 }

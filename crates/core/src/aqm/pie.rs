@@ -84,7 +84,7 @@ impl<Context> Registered<Context> for PieConfig {
     }
 }
 
-/// What an arrival gets.
+/// The fate of an arrival: kept, marked or dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It passes.
@@ -195,7 +195,7 @@ impl Pie {
         self.control = Control::begin(&self.config);
     }
 
-    /// What to do with an arrival that finds `bytes` in the queue, after
+    /// The fate of an arrival that finds `bytes` in the queue, after
     /// [`catch_up`](Pie::catch_up).
     #[inline]
     pub fn on_arrival(&mut self, bytes: u64) -> Verdict {

@@ -1,4 +1,4 @@
-//! What holds for every registry; [`registry!`](crate::registry!) makes tests of it.
+//! The rules of every registry; [`registry!`](crate::registry!) makes tests of them.
 
 use super::settings::default_value;
 use super::{Entry, Parameter, ParameterKind, Parameters, Settings, Value};

@@ -14,7 +14,7 @@
 /// both: `calls!(config, it => Enum(it.start()))` makes a value of the second enum from one of
 /// the first, and `macro calls, machines;` names the macro that calls methods of the second.
 ///
-/// The example is in the documentation of [`registry`](crate::registry).
+/// The example is in the documentation of [`registry`](crate::registry!).
 #[macro_export]
 macro_rules! registry {
     (

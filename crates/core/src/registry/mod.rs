@@ -140,7 +140,7 @@ pub trait Registered<Context = ()>: Sized {
     /// Name, parameters and source.
     const ENTRY: Entry;
 
-    /// What the parameters say.
+    /// Makes the value that the parameters describe.
     fn with(settings: &Settings<'_>, context: Context) -> Self;
 }
 
@@ -153,11 +153,11 @@ pub struct Parameter {
     pub kind: ParameterKind,
     /// Default as a scenario would write it.
     pub default: &'static str,
-    /// What it does, and why the default is what it is.
+    /// Its effect, and the reason for its default.
     pub doc: &'static str,
 }
 
-/// What a parameter's value may be.
+/// The type and range of a parameter's value.
 #[derive(Debug, Clone, Copy)]
 pub enum ParameterKind {
     /// A number within `min..=max`, in `unit` (empty for a plain number).
@@ -397,7 +397,7 @@ pub struct Kind {
     pub name: &'static str,
     /// Plural, as `fadeout list` takes it: "congestion-controls".
     pub plural: &'static str,
-    /// What can be named.
+    /// The entries that can be named.
     pub entries: &'static [Entry],
 }
 
@@ -405,7 +405,7 @@ pub struct Kind {
 /// take their defaults from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
-    /// What the keys refer to it by: "beam-management".
+    /// The name by which keys refer to it: "beam-management".
     pub name: &'static str,
     /// Its parameters, called as the keys.
     pub parameters: &'static [Parameter],

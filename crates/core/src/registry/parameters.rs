@@ -3,7 +3,7 @@
 use super::{Parameter, flag};
 
 /// Declares a struct of parameters: for each field its type, and after `=` the function of
-/// [`registry`](crate::registry) that makes its [`Parameter`], with what that takes beside name and
+/// [`registry`](mod@crate::registry) that makes its [`Parameter`], with what that takes beside name and
 /// documentation.
 ///
 /// The key is the field's name with hyphens, or the text after `as`. The documentation is the doc
@@ -100,7 +100,7 @@ macro_rules! parameters {
                 $crate::registry::with_defaults(Self::PARAMETERS, defaults)
             }
 
-            /// What was given, and the entry's defaults for the rest.
+            /// The values given, and the entry's defaults for the rest.
             $vis fn read(settings: &$crate::registry::Settings<'_>) -> Self {
                 $name {
                     $( $field: $crate::parameters!(

@@ -198,7 +198,8 @@ from_setting! {
     Hertz: |settings, name| Hertz(settings.number(name));
 }
 
-/// What was given, for a default that depends on other things and is words in the documentation.
+/// The value given, or none: for a default that depends on other things and is words in the
+/// documentation.
 impl<T: FromSetting> FromSetting for Option<T> {
     fn from_setting(settings: &Settings<'_>, name: &str) -> Self {
         settings.is_given(name).then(|| settings.get(name))

@@ -45,11 +45,12 @@ macro_rules! recorded_tables {
 }
 
 table! {
-    /// State of a sender's congestion control, one row a sample.
+    /// State of the congestion control of a flow's data sender, one row a sample. A multipath flow has
+    /// rows for each path.
     pub struct CongestionRow = "congestion" {
         /// Simulated time.
         time_s: Time, "s";
-        /// Flow.
+        /// Flow; a path of a multipath flow is FLOW/NUMBER.
         flow: FlowId, "";
         /// Congestion window.
         cwnd_segments: f64, "segments";
@@ -73,12 +74,14 @@ table! {
 }
 
 table! {
-    /// A segment sent again, one row each.
+    /// A segment sent again by either end, one row each.
     pub struct RetransmitRow = "retransmissions" {
         /// Simulated time.
         time_s: Time, "s";
-        /// Flow.
+        /// Flow; a path of a multipath flow is FLOW/NUMBER.
         flow: FlowId, "";
+        /// Which end sent it: sender, of the flow's data, or receiver.
+        end: FlowEnd, "";
         /// Offset of the segment's first byte in the stream.
         offset_bytes: u64, "bytes";
         /// Payload.
@@ -91,12 +94,14 @@ table! {
 }
 
 table! {
-    /// A retransmission timer that expired, one row each.
+    /// A retransmission timer that expired at either end, one row each.
     pub struct TimeoutRow = "timeouts" {
         /// Simulated time.
         time_s: Time, "s";
-        /// Flow.
+        /// Flow; a path of a multipath flow is FLOW/NUMBER.
         flow: FlowId, "";
+        /// Whose timer it was: sender, of the flow's data, or receiver.
+        end: FlowEnd, "";
         /// The timeout that ran out, with backoff.
         rto_s: Span, "s";
         /// Timeouts in a row without an acknowledgment in between, this one included.
@@ -109,12 +114,14 @@ table! {
 }
 
 table! {
-    /// What befell a flow: opened, completed, closed, recovery episodes and their undoing.
+    /// What befell an end of a flow: opened, completed, closed, recovery episodes and their undoing.
     pub struct FlowEventRow = "flow_events" {
         /// Simulated time.
         time_s: Time, "s";
-        /// Flow.
+        /// Flow; a path of a multipath flow is FLOW/NUMBER.
         flow: FlowId, "";
+        /// Which end: sender, of the flow's data, or receiver.
+        end: FlowEnd, "";
         /// established, first-byte, completed, closed, aborted, recovery, recovered, loss, undo, cwr.
         event: &'static str, "";
         /// Congestion window after.
@@ -207,6 +214,18 @@ macro_rules! named {
             }
         }
     };
+}
+
+named! {
+    /// An end of a flow.
+    #[derive(Default)]
+    FlowEnd {
+        /// Sends the flow's data.
+        #[default]
+        Sender = "sender",
+        /// Receives it, and may send requests.
+        Receiver = "receiver",
+    }
 }
 
 named! {

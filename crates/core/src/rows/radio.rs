@@ -2,7 +2,7 @@
 
 use crate::rows::named;
 use crate::table::{Cell, ColumnKind, ColumnSink};
-use crate::{BearerId, CellId, FlowId, Span, Time, UeId, table};
+use crate::{CellId, DrbId, FlowId, Span, Time, UeId, table};
 
 table! {
     /// A transport block, one row each transmission, written when the receiver has tried to
@@ -44,7 +44,7 @@ table! {
         /// Simulated time.
         time_s: Time, "s";
         /// Bearer.
-        bearer: BearerId, "";
+        bearer: DrbId, "";
         /// downlink or uplink.
         direction: Direction, "";
         /// RLC data at the sending side that has not been sent yet, headers included.
@@ -67,7 +67,7 @@ table! {
         /// When it left the bearer at the far end.
         time_s: Time, "s";
         /// Bearer.
-        bearer: BearerId, "";
+        bearer: DrbId, "";
         /// downlink or uplink.
         direction: Direction, "";
         /// Flow.
@@ -99,7 +99,7 @@ table! {
         /// Simulated time.
         time_s: Time, "s";
         /// Bearer.
-        bearer: BearerId, "";
+        bearer: DrbId, "";
         /// downlink or uplink.
         direction: Direction, "";
         /// Flow.

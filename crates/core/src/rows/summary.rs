@@ -40,7 +40,7 @@ table! {
     pub struct FlowRow = "flows" in summary "flows" {
         /// Flow.
         flow: String, "";
-        /// What it sends.
+        /// The application.
         application: String, "";
         /// Transport stack of its ends.
         profile: String, "";
@@ -193,7 +193,8 @@ table! {
         harq_retransmissions: u64, "";
         /// Transport blocks given up after their last transmission.
         lost_transport_blocks: u64, "";
-        /// Rate of the delivered bytes, over the whole run.
+        /// Rate of the delivered bytes, over the time of a flow's goodput: from the start of the first
+        /// flow that begins or ends at the UE to the completion of the last, or the end of the run.
         rate_mbps: f64, "Mbit/s";
     }
 }
@@ -206,7 +207,7 @@ table! {
         group: String, "";
         /// Flow.
         flow: String, "";
-        /// What it sent.
+        /// The application.
         application: String, "";
         /// The sender's congestion control.
         congestion_control: String, "";

@@ -98,7 +98,29 @@ mod tests {
         ledger.pass(serials[3], &mut lost);
         assert_eq!(lost, [ids[0], ids[2]]);
         assert!(!ledger.leave(serials[0]), "lost before");
+        assert!(!ledger.is_empty());
         assert!(ledger.leave(serials[3]));
         assert!(ledger.is_empty());
+    }
+
+    #[test]
+    fn what_left_behind_one_that_has_not_is_counted_and_not_held() {
+        let mut pool = PacketPool::new();
+        let ids: Vec<_> = (0..3).map(|_| pool.insert(Packet::default())).collect();
+        let mut ledger = Ledger::new();
+        for &id in &ids {
+            ledger.enter(id);
+        }
+        assert!(ledger.leave(1));
+        assert_eq!(ledger.len(), 3);
+        assert_eq!(
+            [0, 1, 2, 3].map(|serial| ledger.holds(serial)),
+            [true, false, true, false]
+        );
+        assert!(ledger.leave(0));
+        assert_eq!(ledger.len(), 1, "those that left before it go with it");
+        let mut lost = Vec::new();
+        ledger.pass_all(&mut lost);
+        assert_eq!((lost, ledger.len()), (vec![ids[2]], 0));
     }
 }

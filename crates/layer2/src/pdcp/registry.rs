@@ -21,7 +21,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may say of PDCP.
+    /// The parameters of PDCP that a scenario may give.
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct PdcpParameters {
         /// Order of delivery. NR reorders at PDCP, LTE at RLC.
@@ -87,7 +87,7 @@ impl Pdcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::registry::Parameters;
+    use fadeout_core::registry::{Parameters, Value};
 
     #[test]
     fn without_parameters_the_standard_is_the_set_of_its_generation() {
@@ -97,5 +97,28 @@ mod tests {
         };
         assert_eq!(config(Generation::Nr), PdcpConfig::NR);
         assert_eq!(config(Generation::Lte), PdcpConfig::LTE);
+    }
+
+    #[test]
+    fn what_is_given_replaces_the_default_of_either_generation() {
+        let config = |name: &str, value: Value, generation| {
+            let given = Parameters(vec![(name.to_owned(), value)]);
+            let pdcp = Pdcp::new("standard", &given, generation);
+            pdcp.expect("allowed").config()
+        };
+        let wait = Some(Span::from_millis(100));
+        for generation in [Generation::Nr, Generation::Lte] {
+            let discard = Value::Span(Span::from_millis(50));
+            let config_of = |value: &str| {
+                config("delivery", Value::Choice(value.to_owned()), generation).delivery
+            };
+            assert_eq!(
+                config("discard-timer", discard, generation).discard_timer,
+                Some(Span::from_millis(50))
+            );
+            assert_eq!(config_of("in-order"), Delivery::InOrder(wait));
+            assert_eq!(config_of("out-of-order"), Delivery::OutOfOrder(wait));
+            assert_eq!(config_of("from-rlc"), Delivery::FromRlc);
+        }
     }
 }

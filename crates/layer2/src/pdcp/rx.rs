@@ -261,4 +261,54 @@ mod tests {
         assert_eq!(out, [sdu(1), sdu(0), sdu(3)]);
         assert_eq!((rx.rx_deliv(), rx.passed(), rx.held()), (2, 2, 0));
     }
+
+    #[test]
+    fn a_wake_before_t_reordering_expires_gives_nothing_up() {
+        let mut rx = at(SHORT, 0);
+        let mut out = Vec::new();
+        assert!(!rx.is_holding());
+        rx.on_sdu(Time::ZERO, sdu(1), &mut out);
+        let expiry = rx.wake_at();
+        rx.on_wake(expiry - Span::from_nanos(1), &mut out);
+        assert!(out.is_empty() && rx.is_holding());
+        assert_eq!((rx.rx_deliv(), rx.wake_at()), (0, expiry));
+        rx.on_wake(expiry, &mut out);
+        assert_eq!(out, [sdu(1)]);
+        assert_eq!((rx.rx_deliv(), rx.is_holding()), (2, false));
+        assert!(rx.wake_at().is_never());
+    }
+
+    #[test]
+    fn a_flush_delivers_all_that_is_here_and_starts_behind_it() {
+        let mut rx = at(SHORT, 0);
+        let mut out = Vec::new();
+        for count in [1, 3] {
+            rx.on_sdu(Time::ZERO, sdu(count), &mut out);
+        }
+        rx.flush(&mut out);
+        assert_eq!(out, [sdu(1), sdu(3)]);
+        assert_eq!((rx.rx_deliv(), rx.passed(), rx.held()), (4, 4, 0));
+        assert!(rx.wake_at().is_never() && !rx.is_holding());
+        rx.on_sdu(Time::ZERO, sdu(2), &mut out);
+        assert_eq!(out.len(), 2, "given up");
+    }
+
+    /// With the order from RLC a COUNT that is missing is never waited for.
+    #[test]
+    fn order_from_rlc_passes_gaps_and_takes_no_count_twice() {
+        let mut rx = at(
+            PdcpConfig {
+                delivery: Delivery::FromRlc,
+                ..SHORT
+            },
+            0,
+        );
+        let mut out = Vec::new();
+        for count in [0, 3, 3, 1] {
+            rx.on_sdu(Time::ZERO, sdu(count), &mut out);
+        }
+        assert_eq!(out, [sdu(0), sdu(3)]);
+        assert_eq!((rx.rx_deliv(), rx.passed()), (4, 4));
+        assert!(rx.wake_at().is_never());
+    }
 }

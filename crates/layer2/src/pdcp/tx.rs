@@ -83,3 +83,29 @@ impl Tx {
         self.tx_next = self.tx_next.wrapping_sub(rlc.reestablish(unconfirmed));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rlc::RlcConfig;
+    use fadeout_core::{Packet, PacketPool};
+
+    #[test]
+    fn counts_go_on_after_reestablishment_where_those_of_dropped_packets_ended() {
+        let mut tx = Tx::new(&PdcpConfig::NR).expect("allowed");
+        let mut rlc = Entity::new(&RlcConfig::NR_AM).expect("allowed");
+        let (mut ledger, mut pool) = (Ledger::new(), PacketPool::new());
+        for _ in 0..3 {
+            let packet = pool.insert(Packet::default());
+            let taken = tx.on_packet(Time::ZERO, packet, 100, &mut rlc, &mut ledger);
+            assert!(taken.is_ok());
+        }
+        assert_eq!(tx.tx_next(), 3);
+        assert!(rlc.drop_head(Time::ZERO).is_some());
+        let mut unconfirmed = Vec::new();
+        tx.reestablish(&mut rlc, &mut unconfirmed);
+        let counts: Vec<_> = unconfirmed.iter().map(|sdu| sdu.count).collect();
+        assert_eq!(counts, [0, 1], "the gap is closed");
+        assert_eq!(tx.tx_next(), 2);
+    }
+}

@@ -11,7 +11,7 @@ pub enum ParameterError {
     NotEnumerated {
         /// The standard's name of the parameter.
         parameter: &'static str,
-        /// What was given, with unit.
+        /// The value given, with its unit.
         given: String,
         /// The allowed value that is nearest to it, with unit.
         nearest: String,

@@ -3,7 +3,7 @@
 use super::SduPart;
 use std::ops::Range;
 
-/// What kind of RLC PDU.
+/// The kind of an RLC PDU.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum PduKind {
     /// TMD PDU: an SDU without header.
@@ -191,5 +191,21 @@ impl MacSubheader {
             // One byte is lost where only the short form would fit.
             (room - 3).max(long - 1)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cleared_block_is_as_a_new_one() {
+        let mut block = TransportBlock::new();
+        block.push(Pdu::default(), SduPart::default(), 2);
+        block.nacks.push(Nack::default());
+        assert!(!block.is_empty() && block.bytes == 2);
+        block.clear();
+        assert!(block.is_empty() && block.parts.is_empty() && block.nacks.is_empty());
+        assert_eq!(block.bytes, 0);
     }
 }

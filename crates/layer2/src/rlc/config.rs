@@ -4,6 +4,7 @@
 
 use super::{AqmConfig, MacSubheader, allowed};
 use fadeout_core::aqm::DropTailConfig;
+use fadeout_core::data;
 use fadeout_core::{Bytes, Span};
 
 pub use super::allowed::ParameterError;
@@ -80,59 +81,93 @@ pub struct AmConfig {
     pub t_status_prohibit: Span,
 }
 
-/// Limit of the transmission buffer unless set: 2 MB, the least of the suggested
-/// max(1.5 bandwidth-delay products, 2 MB).
-pub const DEFAULT_BUFFER: Bytes = Bytes(2_000_000);
+/// The named sets; a column is a parameter, a row that has none of it leaves it empty.
+pub(super) const SETS: &str = include_str!("../../../../data/rlc_sets.csv");
 
-/// A named set of parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct NamedConfig {
-    /// Name, lower case with hyphens.
-    pub name: &'static str,
-    /// Where the values come from.
-    pub source: &'static str,
-    /// The values.
-    pub config: RlcConfig,
+/// A cell of [`SETS`] in the column of a parameter.
+pub(super) const fn text(set: &str, column: Column) -> &'static str {
+    data::cell(SETS, set, column as usize)
 }
 
-const fn am(
-    sn_bits: u8,
-    poll_retransmit_ms: u64,
-    poll_pdu: Option<u32>,
-    poll_byte: Option<u64>,
-    retx_reassembly_prohibit: (u32, u64, u64),
-) -> AmConfig {
-    let (max_retx_threshold, reassembly_ms, prohibit_ms) = retx_reassembly_prohibit;
-    AmConfig {
-        sn_bits,
-        t_poll_retransmit: Span::from_millis(poll_retransmit_ms),
-        poll_pdu,
-        poll_byte: match poll_byte {
-            Some(bytes) => Some(Bytes(bytes)),
-            None => None,
-        },
-        max_retx_threshold,
-        t_reassembly: Span::from_millis(reassembly_ms),
-        t_status_prohibit: Span::from_millis(prohibit_ms),
+/// The columns of [`SETS`].
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Column {
+    SnBits = 1,
+    TPollRetransmit,
+    PollPdu,
+    PollByte,
+    MaxRetxThreshold,
+    TReassembly,
+    TStatusProhibit,
+    Buffer,
+}
+
+const fn integer(set: &str, column: Column) -> u64 {
+    data::number(SETS, set, column as usize) as u64
+}
+
+/// A number, or none for infinity.
+const fn finite(set: &str, column: Column) -> Option<u64> {
+    match text(set, column).as_bytes() {
+        b"none" => None,
+        _ => Some(integer(set, column)),
     }
 }
 
-const fn set(generation: Generation, mode: Mode, buffer: u64) -> RlcConfig {
-    let subheader = match generation {
-        Generation::Lte => MacSubheader::Lte,
-        Generation::Nr => MacSubheader::Nr,
-    };
+/// A length of time in whole milliseconds.
+const fn timer(set: &str, column: Column) -> Span {
+    let (number, unit) = text(set, column).split_at(text(set, column).len() - 3);
+    assert!(
+        matches!(unit.as_bytes(), b" ms"),
+        "timers are in milliseconds"
+    );
+    match u64::from_str_radix(number, 10) {
+        Ok(milliseconds) => Span::from_millis(milliseconds),
+        Err(_) => panic!("a timer is a whole number"),
+    }
+}
+
+const fn am(set: &str) -> Mode {
+    Mode::Am(AmConfig {
+        sn_bits: integer(set, Column::SnBits) as u8,
+        t_poll_retransmit: timer(set, Column::TPollRetransmit),
+        poll_pdu: match finite(set, Column::PollPdu) {
+            Some(pdus) => Some(pdus as u32),
+            None => None,
+        },
+        poll_byte: match finite(set, Column::PollByte) {
+            Some(bytes) => Some(Bytes(bytes)),
+            None => None,
+        },
+        max_retx_threshold: integer(set, Column::MaxRetxThreshold) as u32,
+        t_reassembly: timer(set, Column::TReassembly),
+        t_status_prohibit: timer(set, Column::TStatusProhibit),
+    })
+}
+
+const fn um(set: &str) -> Mode {
+    Mode::Um(UmConfig {
+        sn_bits: integer(set, Column::SnBits) as u8,
+        t_reassembly: timer(set, Column::TReassembly),
+    })
+}
+
+const fn with_mode(set: &str, generation: Generation, mode: Mode) -> RlcConfig {
     RlcConfig {
         generation,
         mode,
-        buffer: Bytes(buffer),
+        buffer: Bytes(integer(set, Column::Buffer)),
         aqm: AqmConfig::DropTail(DropTailConfig),
-        subheader,
+        subheader: match generation {
+            Generation::Lte => MacSubheader::Lte,
+            Generation::Nr => MacSubheader::Nr,
+        },
         closes_count_gaps: true,
         is_beyond_standard: false,
     }
 }
 
+/// Polls more often than the standard has names for.
 const fn beyond(config: RlcConfig) -> RlcConfig {
     RlcConfig {
         is_beyond_standard: true,
@@ -140,128 +175,56 @@ const fn beyond(config: RlcConfig) -> RlcConfig {
     }
 }
 
-/// Every named set.
-pub const NAMED: &[NamedConfig] = &[
-    NamedConfig {
-        name: "nr-am",
-        source: "NR eMBB: timers between those of the SRB default and of live networks",
-        config: RlcConfig::NR_AM,
-    },
-    NamedConfig {
-        name: "nr-um",
-        source: "t-Reassembly of the NR SRB default, 12-bit SN",
-        config: RlcConfig::NR_UM,
-    },
-    NamedConfig {
-        name: "lte-am",
-        source: "TS 36.508 clause 4.8.2.1 (DRB of the conformance tests)",
-        config: RlcConfig::LTE_AM,
-    },
-    NamedConfig {
-        name: "lte-um",
-        source: "t-Reordering of the LTE SRB default, 10-bit SN",
-        config: RlcConfig::LTE_UM,
-    },
-    NamedConfig {
-        name: "nr-srb",
-        source: "TS 38.331 clause 9.2.1",
-        config: RlcConfig::NR_SRB,
-    },
-    NamedConfig {
-        name: "lte-srb",
-        source: "TS 36.331 clause 9.2.1",
-        config: RlcConfig::LTE_SRB,
-    },
-    NamedConfig {
-        name: "srsran-5qi-6-8",
-        source: "srsRAN gNB defaults for 5QI 6 and 8",
-        config: set(
-            Generation::Nr,
-            Mode::Am(am(18, 80, Some(64), Some(125_000), (4, 80, 10))),
-            6_170_000,
-        ),
-    },
-    NamedConfig {
-        name: "srsran-5qi-9",
-        source: "srsRAN gNB defaults for 5QI 9",
-        config: set(
-            Generation::Nr,
-            Mode::Am(am(18, 100, Some(16), None, (32, 20, 10))),
-            6_170_000,
-        ),
-    },
-    NamedConfig {
-        name: "ns3-lte-am",
-        source: "ns-3 LTE module; polls every PDU, which TS 36.331 does not allow",
-        config: beyond(set(
-            Generation::Lte,
-            Mode::Am(am(10, 20, Some(1), Some(50), (5, 10, 10))),
-            1 << 20,
-        )),
-    },
-    NamedConfig {
-        name: "ns3-mmwave-am",
-        source: "ns-3 mmWave module, dual connectivity example; polls every PDU",
-        config: beyond(set(
-            Generation::Lte,
-            Mode::Am(am(10, 20, Some(1), Some(50), (5, 10, 10))),
-            20_000_000,
-        )),
-    },
+/// Every named set by its name, which is that of its row in `data/rlc_sets.csv`.
+pub const NAMED: &[(&str, RlcConfig)] = &[
+    ("nr-am", RlcConfig::NR_AM),
+    ("nr-um", RlcConfig::NR_UM),
+    ("lte-am", RlcConfig::LTE_AM),
+    ("lte-um", RlcConfig::LTE_UM),
+    ("nr-srb", RlcConfig::NR_SRB),
+    ("lte-srb", RlcConfig::LTE_SRB),
+    ("srsran-5qi-6-8", RlcConfig::SRSRAN_5QI_6_8),
+    ("srsran-5qi-9", RlcConfig::SRSRAN_5QI_9),
+    ("ns3-lte-am", RlcConfig::NS3_LTE_AM),
+    ("ns3-mmwave-am", RlcConfig::NS3_MMWAVE_AM),
 ];
 
 impl RlcConfig {
     /// NR acknowledged mode for data: the default.
-    pub const NR_AM: RlcConfig = set(
-        Generation::Nr,
-        Mode::Am(am(18, 45, Some(32), Some(25_000), (8, 35, 10))),
-        DEFAULT_BUFFER.0,
-    );
+    pub const NR_AM: RlcConfig = with_mode("nr-am", Generation::Nr, am("nr-am"));
     /// NR unacknowledged mode for data.
-    pub const NR_UM: RlcConfig = set(
-        Generation::Nr,
-        Mode::Um(UmConfig {
-            sn_bits: 12,
-            t_reassembly: Span::from_millis(35),
-        }),
-        DEFAULT_BUFFER.0,
-    );
+    pub const NR_UM: RlcConfig = with_mode("nr-um", Generation::Nr, um("nr-um"));
     /// LTE acknowledged mode for data, TS 36.508.
-    pub const LTE_AM: RlcConfig = set(
-        Generation::Lte,
-        Mode::Am(am(10, 80, Some(128), Some(125_000), (4, 80, 60))),
-        DEFAULT_BUFFER.0,
-    );
+    pub const LTE_AM: RlcConfig = with_mode("lte-am", Generation::Lte, am("lte-am"));
     /// LTE unacknowledged mode for data.
-    pub const LTE_UM: RlcConfig = set(
-        Generation::Lte,
-        Mode::Um(UmConfig {
-            sn_bits: 10,
-            t_reassembly: Span::from_millis(35),
-        }),
-        DEFAULT_BUFFER.0,
-    );
+    pub const LTE_UM: RlcConfig = with_mode("lte-um", Generation::Lte, um("lte-um"));
     /// NR signalling radio bearer.
-    pub const NR_SRB: RlcConfig = set(
-        Generation::Nr,
-        Mode::Am(am(12, 45, None, None, (8, 35, 0))),
-        64_000,
-    );
+    pub const NR_SRB: RlcConfig = with_mode("nr-srb", Generation::Nr, am("nr-srb"));
     /// LTE signalling radio bearer.
-    pub const LTE_SRB: RlcConfig = set(
-        Generation::Lte,
-        Mode::Am(am(10, 45, None, None, (4, 35, 0))),
-        64_000,
-    );
+    pub const LTE_SRB: RlcConfig = with_mode("lte-srb", Generation::Lte, am("lte-srb"));
     /// Transparent mode.
-    pub const TM: RlcConfig = set(Generation::Nr, Mode::Tm, 64_000);
+    pub const TM: RlcConfig = with_mode("tm", Generation::Nr, Mode::Tm);
+    /// srsRAN's, for 5QI 6 and 8.
+    pub const SRSRAN_5QI_6_8: RlcConfig =
+        with_mode("srsran-5qi-6-8", Generation::Nr, am("srsran-5qi-6-8"));
+    /// srsRAN's, for 5QI 9.
+    pub const SRSRAN_5QI_9: RlcConfig =
+        with_mode("srsran-5qi-9", Generation::Nr, am("srsran-5qi-9"));
+    /// ns-3's LTE module.
+    pub const NS3_LTE_AM: RlcConfig =
+        beyond(with_mode("ns3-lte-am", Generation::Lte, am("ns3-lte-am")));
+    /// ns-3's mmWave module.
+    pub const NS3_MMWAVE_AM: RlcConfig = beyond(with_mode(
+        "ns3-mmwave-am",
+        Generation::Lte,
+        am("ns3-mmwave-am"),
+    ));
 
     /// The set called `name`.
     pub fn named(name: &str) -> Option<RlcConfig> {
-        NAMED
-            .iter()
-            .find(|named| named.name == name)
-            .map(|named| named.config)
+        let mut sets = NAMED.iter();
+        sets.find(|(known, _)| *known == name)
+            .map(|&(_, config)| config)
     }
 
     /// Checks that every value is allowed.
@@ -304,7 +267,7 @@ impl AmConfig {
         1 << (self.sn_bits - 1)
     }
 
-    /// What an entity needs to make progress.
+    /// Refuses values with which an entity makes no progress.
     fn check_sense(&self) -> Result<(), ParameterError> {
         let poll = self.t_poll_retransmit.as_nanos();
         allowed::at_least("t-PollRetransmit", poll, 1, "ns")?;
@@ -360,9 +323,9 @@ mod tests {
 
     #[test]
     fn every_named_set_is_allowed() {
-        for named in NAMED {
-            named.config.check().expect(named.name);
-            assert_eq!(RlcConfig::named(named.name), Some(named.config));
+        for &(name, config) in NAMED {
+            config.check().expect(name);
+            assert_eq!(RlcConfig::named(name), Some(config));
         }
         assert_eq!(RlcConfig::named("nr"), None);
     }
@@ -416,5 +379,50 @@ mod tests {
             text,
             "buffer is 0 bytes; the nearest allowed value is 1 bytes"
         );
+    }
+
+    fn with(config: RlcConfig, change: impl Fn(&mut AmConfig)) -> RlcConfig {
+        let Mode::Am(mut am) = config.mode else {
+            unreachable!("acknowledged mode");
+        };
+        change(&mut am);
+        RlcConfig {
+            mode: Mode::Am(am),
+            ..config
+        }
+    }
+
+    #[test]
+    fn the_timer_for_what_is_missing_has_its_generations_name() {
+        for (config, name) in [
+            (RlcConfig::NR_AM, "t-Reassembly"),
+            (RlcConfig::LTE_AM, "t-Reordering"),
+        ] {
+            let config = with(config, |am| am.t_reassembly = Span::from_millis(33));
+            assert_eq!(
+                config.check().expect_err("not allowed").to_string(),
+                format!("{name} is 33 ms; the nearest allowed value is 35 ms")
+            );
+        }
+    }
+
+    #[test]
+    fn the_window_is_half_of_the_sequence_numbers() {
+        for (bits, window) in [(10, 512), (12, 2048), (16, 32_768), (18, 131_072)] {
+            let config = with(RlcConfig::NR_AM, |am| am.sn_bits = bits);
+            assert!(matches!(config.mode, Mode::Am(am) if am.window() == window));
+        }
+    }
+
+    #[test]
+    fn beyond_the_standard_only_what_makes_no_sense_is_refused() {
+        let named = RlcConfig::named("ns3-lte-am").expect("a name");
+        assert!(named.is_beyond_standard);
+        let refused = |change: fn(&mut AmConfig)| with(named, change).check().is_err();
+        assert!(!refused(|am| am.poll_pdu = Some(3)));
+        assert!(refused(|am| am.poll_pdu = Some(0)));
+        assert!(refused(|am| am.poll_byte = Some(Bytes(0))));
+        assert!(refused(|am| am.t_poll_retransmit = Span::ZERO));
+        assert!(refused(|am| am.max_retx_threshold = 0));
     }
 }

@@ -122,7 +122,7 @@ impl Entity {
         sdu
     }
 
-    /// What waits to be sent.
+    /// The bytes that wait to be sent.
     pub fn backlog(&self, now: Time) -> Backlog {
         match &self.machine {
             Machine::Tm(tm) => tm.backlog(),

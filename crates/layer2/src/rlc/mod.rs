@@ -36,10 +36,7 @@ mod unacked;
 pub use aqm::{AQMS, Aqm, AqmConfig, AtHead};
 pub use block::{Backlog, MacSubheader, Nack, Pdu, PduKind, TransportBlock};
 pub use buffer::{DropTail, QueueManagement, SduQueue};
-pub use config::{
-    AmConfig, DEFAULT_BUFFER, Generation, Mode, NAMED, NamedConfig, ParameterError, RlcConfig,
-    UmConfig,
-};
+pub use config::{AmConfig, Generation, Mode, NAMED, ParameterError, RlcConfig, UmConfig};
 pub use entity::Entity;
 pub use registry::{Acknowledged, RLC_MODES, RlcMode, Transparent, Unacknowledged};
 pub use sdu::{Sdu, SduPart};

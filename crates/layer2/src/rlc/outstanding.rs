@@ -19,7 +19,7 @@ pub(super) enum New {
     Stalled,
 }
 
-/// What was sent and is not acknowledged, and the polls that ask for it.
+/// The PDUs that were sent and are not acknowledged, and the polls that ask about them.
 #[derive(Clone, Debug)]
 pub(super) struct Outstanding<T> {
     pub(super) unacked: Unacked<T>,
@@ -174,5 +174,20 @@ mod tests {
         assert!(outstanding.on_status(&all, &[]));
         outstanding.ensure_answer(Time::ZERO, New::Stalled);
         assert!(outstanding.wake_at().is_never());
+    }
+
+    #[test]
+    fn a_poll_is_answered_by_a_status_beyond_its_pdu_only() {
+        let mut outstanding = sent(false);
+        outstanding.unacked.push(0, 100);
+        assert!(outstanding.polls(Time::ZERO, New::Nothing));
+        for (sn, is_answered) in [(1, false), (2, true)] {
+            let status = Pdu {
+                sn,
+                ..Pdu::default()
+            };
+            assert!(outstanding.on_status(&status, &[]));
+            assert_eq!(outstanding.wake_at().is_never(), is_answered, "ACK_SN {sn}");
+        }
     }
 }

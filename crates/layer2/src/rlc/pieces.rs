@@ -27,7 +27,7 @@ pub(super) struct Pieces {
     free: Vec<u32>,
 }
 
-/// What a piece brought.
+/// The bytes that a piece added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Insertion {
     /// No new byte.

@@ -138,9 +138,9 @@ impl Reception {
     fn update_timer(&mut self, now: Time) {
         let first = self.window.first();
         if !self.expires_at.is_never() {
-            let is_resolved = self.trigger <= first
-                || (self.trigger == first + 1 && !self.has_gap_in(first))
-                || self.trigger > self.limit();
+            // The window only moves up, so the trigger never lies above it.
+            let is_resolved =
+                self.trigger <= first || (self.trigger == first + 1 && !self.has_gap_in(first));
             if is_resolved {
                 self.expires_at = Time::NEVER;
             }
@@ -192,5 +192,135 @@ impl Reception {
         if self.report.is_due(now) && self.format.write(self, grant, block) {
             self.report.on_sent(now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rlc::Mode;
+
+    const WAIT: Span = Span::from_millis(35);
+
+    fn reception(generation: Generation) -> Reception {
+        let config = match generation {
+            Generation::Lte => RlcConfig::LTE_AM,
+            Generation::Nr => RlcConfig::NR_AM,
+        };
+        let Mode::Am(am) = config.mode else {
+            unreachable!("acknowledged mode");
+        };
+        let am = AmConfig {
+            t_reassembly: WAIT,
+            t_status_prohibit: Span::ZERO,
+            ..am
+        };
+        Reception::new(generation, &config, &am)
+    }
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    impl Reception {
+        /// All of SN `sn` arrives.
+        fn whole(&mut self, now: Time, sn: u64, is_polling: bool) {
+            let number = START + sn;
+            self.window.extend_to(number + 1);
+            self.complete(number);
+            self.on_pdu(now, number, true, is_polling);
+        }
+        /// Bytes of SN `sn`, which has 100, arrive.
+        fn piece(&mut self, now: Time, sn: u64, bytes: (u32, u32), is_polling: bool) {
+            let number = START + sn;
+            self.window.extend_to(number + 1);
+            if self.insert(number, bytes, bytes.1 == 100) == Insertion::Complete {
+                self.complete(number);
+            }
+            self.on_pdu(now, number, true, is_polling);
+        }
+        fn is_due(&self, now: Time) -> bool {
+            self.status_backlog(now) > 0
+        }
+        fn sent(&mut self, now: Time) {
+            let mut block = TransportBlock::new();
+            self.pull(now, 1000, &mut block);
+            assert_eq!(block.pdus.len(), 1);
+        }
+    }
+
+    #[test]
+    fn what_comes_behind_a_gap_does_not_start_its_timer_again() {
+        for generation in [Generation::Nr, Generation::Lte] {
+            let mut reception = reception(generation);
+            reception.whole(at_ms(0), 1, false);
+            reception.whole(at_ms(10), 3, false);
+            assert_eq!(reception.wake_at(), at_ms(0) + WAIT);
+            // It was started below 2: the gap of 2 has its own.
+            reception.whole(at_ms(20), 0, false);
+            assert_eq!(reception.wake_at(), at_ms(20) + WAIT);
+            reception.whole(at_ms(30), 2, false);
+            assert!(reception.wake_at().is_never());
+        }
+    }
+
+    /// VR(H) of LTE is above VR(R) as soon as a segment is here; RX_Next_Highest of NR needs a
+    /// byte that is missing before one that is not.
+    #[test]
+    fn the_beginning_of_an_sdu_is_a_gap_in_lte_and_none_in_nr() {
+        for (generation, wake_at) in [
+            (Generation::Nr, Time::NEVER),
+            (Generation::Lte, at_ms(5) + WAIT),
+        ] {
+            let mut reception = reception(generation);
+            reception.whole(at_ms(0), 0, false);
+            reception.piece(at_ms(5), 1, (0, 50), false);
+            assert_eq!(reception.wake_at(), wake_at, "{generation:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_beginning_is_waited_for_until_it_comes() {
+        let mut reception = reception(Generation::Nr);
+        reception.piece(at_ms(5), 0, (50, 70), false);
+        assert_eq!(reception.wake_at(), at_ms(5) + WAIT);
+        reception.piece(at_ms(6), 0, (0, 50), false);
+        assert!(reception.wake_at().is_never(), "the end is not missing yet");
+    }
+
+    #[test]
+    fn the_timer_goes_on_while_something_is_missing_below_what_started_it() {
+        let mut reception = reception(Generation::Nr);
+        reception.whole(at_ms(0), 2, false);
+        // No byte is missing before the last one of 0, but 1 is.
+        reception.piece(at_ms(10), 0, (0, 50), false);
+        assert_eq!(reception.wake_at(), at_ms(0) + WAIT);
+        reception.on_wake(at_ms(35));
+        assert!(reception.is_due(at_ms(35)));
+        assert_eq!(
+            reception.decided,
+            START + 3,
+            "given up below what started it"
+        );
+    }
+
+    #[test]
+    fn a_poll_in_a_pdu_that_is_not_decided_waits_for_it() {
+        let mut reception = reception(Generation::Nr);
+        reception.piece(at_ms(0), 0, (0, 50), true);
+        assert!(!reception.is_due(at_ms(0)));
+        reception.piece(at_ms(1), 0, (50, 100), false);
+        assert!(reception.is_due(at_ms(1)));
+        reception.sent(at_ms(1));
+        reception.whole(at_ms(2), 1, false);
+        assert!(!reception.is_due(at_ms(2)), "it was answered");
+    }
+
+    #[test]
+    fn a_poll_in_a_pdu_that_is_discarded_is_answered_at_once() {
+        let mut reception = reception(Generation::Nr);
+        reception.whole(at_ms(0), 1, false);
+        reception.on_pdu(at_ms(1), START + 1, false, true);
+        assert!(reception.is_due(at_ms(1)));
     }
 }

@@ -1,6 +1,8 @@
 //! The RLC modes that a scenario can name.
 
+use super::config::{Column, text};
 use super::{AqmConfig, Generation, Mode, RlcConfig};
+use fadeout_core::const_text;
 use fadeout_core::registry::{
     Entry, FromSetting, Parameter, Registered, Settings, integer, named, number, span,
 };
@@ -8,13 +10,13 @@ use fadeout_core::registry::{
 const BUFFER: Parameter = number(
     "buffer",
     (1500.0, 1e12, "bytes"),
-    "2000000",
+    text("nr-am", Column::Buffer),
     "Limit of the transmission buffer. Below the bandwidth-delay product it costs throughput, far \
      above it delay. LTE's default is the same.",
 );
 /// Of transparent mode, which carries little.
 const SMALL_BUFFER: Parameter = Parameter {
-    default: "64000",
+    default: text("tm", Column::Buffer),
     ..BUFFER
 };
 const AQM: Parameter = named(
@@ -27,9 +29,13 @@ const AQM: Parameter = named(
 );
 const T_REASSEMBLY: Parameter = span(
     "t-reassembly",
-    "35 ms",
-    "t-Reassembly of NR, t-Reordering of LTE: how long a gap may be HARQ's. With LTE's \
-     acknowledged mode the default is 80 ms (TS 36.508).",
+    text("nr-am", Column::TReassembly),
+    const_text!(
+        "t-Reassembly of NR, t-Reordering of LTE: how long a gap may be HARQ's. With LTE's \
+         acknowledged mode the default is ",
+        text("lte-am", Column::TReassembly),
+        " (TS 36.508)."
+    ),
 );
 
 /// What was given for the parameter called `name`; what is not given stays as the generation's
@@ -67,26 +73,42 @@ impl Registered<Generation> for Acknowledged {
         T_REASSEMBLY,
         span(
             "t-poll-retransmit",
-            "45 ms",
-            "After a poll without an answer, poll again. With LTE the default is 80 ms.",
+            text("nr-am", Column::TPollRetransmit),
+            const_text!(
+                "After a poll without an answer, poll again. With LTE the default is ",
+                text("lte-am", Column::TPollRetransmit),
+                "."
+            ),
         ),
         span(
             "t-status-prohibit",
-            "10 ms",
-            "Least time between status reports. With LTE the default is 60 ms.",
+            text("nr-am", Column::TStatusProhibit),
+            const_text!(
+                "Least time between status reports. With LTE the default is ",
+                text("lte-am", Column::TStatusProhibit),
+                "."
+            ),
         ),
         integer(
             "poll-pdu",
             (1, 65_536, "PDUs"),
-            "32",
-            "Poll after so many PDUs. With LTE the default is 128.",
+            text("nr-am", Column::PollPdu),
+            const_text!(
+                "Poll after so many PDUs. With LTE the default is ",
+                text("lte-am", Column::PollPdu),
+                "."
+            ),
         ),
         integer(
             "max-retx-threshold",
             (1, 32, ""),
-            "8",
-            "Retransmissions of one PDU that make a radio link failure. With LTE the default \
-             is 4.",
+            text("nr-am", Column::MaxRetxThreshold),
+            const_text!(
+                "Retransmissions of one PDU that make a radio link failure. With LTE the default \
+                 is ",
+                text("lte-am", Column::MaxRetxThreshold),
+                "."
+            ),
         ),
     ]);
 

@@ -84,3 +84,61 @@ impl Report {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Time = Time::ZERO;
+
+    /// Whether a report becomes due when everything below `number` is decided; it is sent then.
+    fn reports(report: &mut Report, number: u64) -> bool {
+        report.on_decided(NOW, number);
+        let is_due = report.is_due(NOW);
+        if is_due {
+            report.on_sent(NOW);
+        }
+        is_due
+    }
+
+    #[test]
+    fn a_delayed_poll_is_answered_once_when_its_pdu_is_decided() {
+        let mut report = Report::new(Span::ZERO);
+        report.delay(5);
+        let answers = [5, 7, 8].map(|number| reports(&mut report, number));
+        assert_eq!(answers, [false, true, false]);
+    }
+
+    #[test]
+    fn of_several_delayed_polls_the_highest_is_kept_until_it_is_decided() {
+        for order in [[3, 5], [5, 3]] {
+            let mut report = Report::new(Span::ZERO);
+            for number in order {
+                report.delay(number);
+            }
+            let answers = [4, 5, 6, 7].map(|number| reports(&mut report, number));
+            assert_eq!(answers, [true, false, true, false], "{order:?}");
+        }
+        let mut report = Report::new(Span::ZERO);
+        report.delay(3);
+        report.delay(5);
+        let answers = [5, 6, 7].map(|number| reports(&mut report, number));
+        assert_eq!(answers, [true, true, false], "decided at once up to 5");
+    }
+
+    #[test]
+    fn a_held_report_wakes_at_the_end_of_t_status_prohibit_and_not_before() {
+        let wait = Span::from_millis(10);
+        let mut report = Report::new(wait);
+        report.trigger(NOW);
+        assert!(report.is_due(NOW) && report.wake_at().is_never());
+        report.on_sent(NOW);
+        let at = NOW + Span::from_millis(4);
+        report.trigger(at);
+        report.on_wake(at);
+        assert!(!report.is_due(at));
+        assert_eq!(report.wake_at(), NOW + wait);
+        report.on_wake(NOW + wait);
+        assert!(report.is_due(NOW + wait) && report.wake_at().is_never());
+    }
+}

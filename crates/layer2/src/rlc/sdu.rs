@@ -1,4 +1,4 @@
-//! What RLC carries: SDUs, and the parts of them that a PDU holds.
+//! SDUs, and the parts of them that a PDU holds.
 
 use fadeout_core::{PacketId, Time};
 
@@ -61,5 +61,27 @@ impl SduPart {
     #[inline]
     pub fn is_whole(&self) -> bool {
         self.is_first() && self.is_last()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_knows_its_place() {
+        let sdu = Sdu {
+            size: 100,
+            ..Sdu::default()
+        };
+        let place = |offset, len| {
+            let part = SduPart { sdu, offset, len };
+            (part.is_first(), part.is_last(), part.is_whole())
+        };
+        assert_eq!(place(0, 100), (true, true, true));
+        assert_eq!(place(0, 99), (true, false, false));
+        assert_eq!(place(1, 99), (false, true, false));
+        assert_eq!(place(1, 98), (false, false, false));
+        assert!(SduPart::whole(sdu).is_whole());
     }
 }

@@ -99,7 +99,7 @@ impl<T: Copy + Default> Unacked<T> {
     pub(super) fn oldest(&self) -> Option<&Sent<T>> {
         (!self.window.is_empty()).then(|| &self.window[self.window.first()])
     }
-    /// What is not acknowledged.
+    /// The PDUs that are not acknowledged.
     pub(super) fn unacknowledged(&self) -> impl Iterator<Item = &Sent<T>> {
         (self.window.first()..self.window.end())
             .map(|number| &self.window[number])
@@ -209,5 +209,95 @@ impl<T: Copy + Default> Unacked<T> {
         self.pending_bytes += u64::from(end - start);
         self.pending_pieces += 1;
         self.pieces.push(Piece { number, start, end });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rlc::{Mode, RlcConfig};
+
+    /// Items of 300 bytes.
+    fn sent(items: u32) -> Unacked<u32> {
+        let Mode::Am(am) = RlcConfig::NR_AM.mode else {
+            unreachable!("acknowledged mode");
+        };
+        let mut unacked = Unacked::new(&am);
+        for item in 0..items {
+            unacked.push(item, 300);
+        }
+        unacked
+    }
+
+    fn report(unacked: &mut Unacked<u32>, ack: u32, missing: &[(u32, (u32, u32))]) {
+        let nack = |&(sn, (first, last))| Nack {
+            sn,
+            range: 1,
+            segment: Some((first, last)),
+        };
+        let nacks: Vec<_> = missing.iter().map(nack).collect();
+        let pdu = Pdu {
+            sn: ack,
+            ..Pdu::default()
+        };
+        assert!(unacked.on_status(&pdu, &nacks).is_some());
+    }
+
+    fn pending(unacked: &Unacked<u32>) -> (u64, u64) {
+        (unacked.pending_bytes, unacked.pending_pieces)
+    }
+
+    #[test]
+    fn what_waits_already_is_not_queued_or_counted_again_by_the_next_report() {
+        let mut unacked = sent(1);
+        for _ in 0..3 {
+            report(&mut unacked, 1, &[(0, (100, 199))]);
+            assert_eq!(pending(&unacked), (100, 1));
+            assert_eq!(unacked.item(START).retx_count, Some(0));
+        }
+        unacked.on_retransmitted(100);
+        report(&mut unacked, 1, &[(0, (100, 199))]);
+        assert_eq!(pending(&unacked), (100, 1));
+        assert_eq!(unacked.item(START).retx_count, Some(1));
+    }
+
+    #[test]
+    fn one_report_may_name_several_gaps_and_counts_once() {
+        let mut unacked = sent(1);
+        report(
+            &mut unacked,
+            1,
+            &[(0, (0, 49)), (0, (100, Nack::TO_THE_END))],
+        );
+        assert_eq!(pending(&unacked), (50 + 200, 2));
+        assert_eq!(unacked.item(START).retx_count, Some(0));
+    }
+
+    /// The end of an SDU that was never sent is missing to the receiver too.
+    #[test]
+    fn bytes_that_were_never_sent_are_not_sent_again() {
+        let mut unacked = sent(1);
+        report(&mut unacked, 1, &[(0, (300, Nack::TO_THE_END))]);
+        assert_eq!(pending(&unacked), (0, 0));
+        assert_eq!(unacked.item(START).retx_count, None);
+    }
+
+    #[test]
+    fn what_was_acknowledged_is_not_sent_again() {
+        let mut unacked = sent(3);
+        report(&mut unacked, 3, &[(0, (0, 299))]);
+        report(&mut unacked, 3, &[(0, (0, 299)), (1, (0, 299))]);
+        assert_eq!(pending(&unacked), (300, 1));
+        assert_eq!(unacked.oldest().map(|sent| sent.item), Some(0));
+        report(&mut unacked, 3, &[]);
+        assert_eq!(pending(&unacked), (0, 0));
+        assert!(unacked.oldest().is_none() && unacked.is_empty());
+    }
+
+    #[test]
+    fn the_oldest_is_the_first_that_is_not_acknowledged() {
+        let mut unacked = sent(3);
+        report(&mut unacked, 1, &[]);
+        assert_eq!(unacked.oldest().map(|sent| sent.item), Some(1));
     }
 }

@@ -120,6 +120,12 @@ mod tests {
     }
 
     #[test]
+    fn a_report_takes_its_subheader_and_its_fields() {
+        assert_eq!(BufferStatus::Lte.size(), 1 + 1);
+        assert_eq!(BufferStatus::Nr.size(), 2 + 1 + 1);
+    }
+
+    #[test]
     fn the_index_of_a_report_is_that_of_the_table() {
         let lte = [0, 1, 10, 11, 150_000, 150_001].map(|bytes| BufferStatus::Lte.index(bytes));
         assert_eq!(lte, [0, 1, 1, 2, 62, 63]);

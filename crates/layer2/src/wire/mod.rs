@@ -34,7 +34,7 @@ pub struct Run<'a> {
     pub pdus: &'a [Pdu],
 }
 
-/// What a transport block carries.
+/// The PDUs that a transport block carries.
 #[derive(Clone, Copy, Debug)]
 pub struct Load<'a> {
     /// NR; LTE otherwise.

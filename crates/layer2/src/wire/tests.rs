@@ -427,3 +427,21 @@ fn lte_status_pdus_are_a_string_of_bits() {
         [0x08, 0x00, 0b0001_1100, 0x00, 2, 0, 2, 0, 4]
     );
 }
+
+/// LTE has no SDAP: a configuration that counts its byte leaves it empty.
+#[test]
+fn lte_leaves_the_byte_of_sdap_empty() {
+    let pdcp = PdcpConfig {
+        has_sdap_header: true,
+        ..SHORT_PDCP
+    };
+    let sdu = sdu(&pdcp);
+    assert_eq!(sdu.size, 10 + 3);
+    let pdu = data(PduKind::Tmd, 0, 13);
+    let rlc = RlcConfig {
+        generation: crate::rlc::Generation::Lte,
+        ..RlcConfig::TM
+    };
+    let bytes = rlc_pdu(rlc, pdcp, pdu, &[SduPart::whole(sdu)]);
+    assert_eq!(bytes, with_zeros(&[0x80, 5, 0], 10));
+}

@@ -2,7 +2,7 @@
 
 use crate::rig::{Source, am, at_ms, data, entity, pull, receive};
 use fadeout_core::{Bytes, Span, Time};
-use fadeout_layer2::rlc::{Nack, PduKind, RlcConfig};
+use fadeout_layer2::rlc::{MacSubheader, Nack, PduKind, RlcConfig, TransportBlock};
 
 /// Vector "RLC AM poll" of section F of the radio reference.
 #[test]
@@ -198,4 +198,163 @@ fn a_full_buffer_gives_the_sdu_back() {
     let sdu = source.sdu(Time::ZERO, 401);
     assert_eq!(tx.push_sdu(sdu), Err(sdu));
     assert_eq!(tx.queued(), Bytes(600));
+}
+
+/// SDUs 0, 2 and 4 of five are lost: each NACK has two bytes, the header of the STATUS PDU three.
+#[test]
+fn a_status_is_cut_to_the_grant_and_acknowledges_up_to_what_it_does_not_name() {
+    let config = am(RlcConfig::NR_AM, |am| {
+        am.sn_bits = 12;
+        am.poll_pdu = None;
+        am.t_status_prohibit = Span::ZERO;
+    });
+    for (grant, ack, nacked) in [
+        (2, None, vec![]),
+        (3, Some(0), vec![]),
+        (4, Some(0), vec![]),
+        (5, Some(2), vec![0]),
+        (6, Some(2), vec![0]),
+        (7, Some(4), vec![0, 2]),
+        (9, Some(6), vec![0, 2, 4]),
+    ] {
+        let (mut tx, mut rx) = (entity(&config), entity(&config));
+        let mut source = Source::default();
+        source.push(&mut tx, Time::ZERO, &[100; 6]);
+        for sdu in 0..6 {
+            let block = pull(&mut tx, Time::ZERO, 102);
+            if sdu % 2 == 1 {
+                receive(&mut rx, Time::ZERO, &block);
+            }
+        }
+        while !rx.wake_at().is_never() {
+            let now = rx.wake_at();
+            rx.on_wake(now, &mut Vec::new());
+        }
+        let status = pull(&mut rx, at_ms(500), grant);
+        assert_eq!(status.pdus.first().map(|pdu| pdu.sn), ack, "{grant} bytes");
+        let sns: Vec<_> = status.nacks.iter().map(|nack| nack.sn).collect();
+        assert_eq!(sns, nacked, "{grant} bytes");
+        assert!(ack.is_none() || status.bytes == 3 + 2 * nacked.len() as u32);
+    }
+}
+
+/// Of SDU 0, two gaps are missing; the grant takes the NACK of the first only.
+#[test]
+fn a_status_cut_within_an_sdu_acknowledges_up_to_the_next_that_is_missing() {
+    let config = am(RlcConfig::NR_AM, |am| {
+        am.sn_bits = 12;
+        am.poll_pdu = None;
+    });
+    let (mut tx, mut rx) = (entity(&config), entity(&config));
+    let mut source = Source::default();
+    source.push(&mut tx, Time::ZERO, &[500, 100, 100]);
+    let blocks = [102, 104, 104, 104, 1000].map(|grant| pull(&mut tx, Time::ZERO, grant));
+    for kept in [0, 2, 4] {
+        receive(&mut rx, Time::ZERO, &blocks[kept]);
+    }
+    while !rx.wake_at().is_never() {
+        let now = rx.wake_at();
+        rx.on_wake(now, &mut Vec::new());
+    }
+    let status = pull(&mut rx, at_ms(500), 3 + 2 + 4);
+    assert_eq!(status.nacks.len(), 1);
+    assert_eq!(status.nacks[0].segment, Some((100, 199)));
+    assert_eq!(status.pdus[0].sn, 3, "the others are here");
+}
+
+/// Each entity counts its own bytes, and each STATUS PDU finds its own NACKs.
+#[test]
+fn two_entities_share_a_block() {
+    let config = am(RlcConfig::NR_AM, |am| {
+        am.sn_bits = 12;
+        am.poll_pdu = None;
+    });
+    let mut block = TransportBlock::new();
+    for lost in [1, 2] {
+        let (mut tx, mut rx) = (entity(&config), entity(&config));
+        let mut source = Source::default();
+        source.push(&mut tx, Time::ZERO, &[100; 4]);
+        for sdu in 0..4 {
+            let block = pull(&mut tx, Time::ZERO, 102);
+            if sdu != lost {
+                receive(&mut rx, Time::ZERO, &block);
+            }
+        }
+        rx.on_wake(at_ms(35), &mut Vec::new());
+        assert_eq!(rx.pull(at_ms(35), 1000, &mut block), 3 + 2);
+    }
+    assert_eq!(block.bytes, 2 * (3 + 2));
+    let named: Vec<Vec<u32>> = block
+        .pdus
+        .iter()
+        .map(|pdu| block.nacks_of(pdu).iter().map(|nack| nack.sn).collect())
+        .collect();
+    assert_eq!(named, [[1], [2]]);
+}
+
+#[test]
+fn what_waits_is_counted_with_the_longest_header_and_subheader() {
+    let config = RlcConfig {
+        subheader: MacSubheader::Nr,
+        ..am(RlcConfig::NR_AM, |_| {})
+    };
+    let (mut tx, mut source) = (entity(&config), Source::default());
+    source.push(&mut tx, Time::ZERO, &[1000, 100, 100]);
+    let (whole, segment) = (3 + 3, 3 + 2 + 3);
+    assert_eq!(tx.backlog(Time::ZERO).new, 1200 + 3 * whole);
+    assert_eq!(pull(&mut tx, Time::ZERO, 3 + 3 + 400).parts[0].len, 400);
+    assert_eq!(tx.backlog(Time::ZERO).new, 600 + segment + 200 + 2 * whole);
+    let grant = tx.backlog(Time::ZERO).total();
+    pull(&mut tx, Time::ZERO, grant as u32);
+    assert!(tx.backlog(Time::ZERO).is_empty());
+}
+
+#[test]
+fn one_byte_needs_a_header_too() {
+    let (config, mut source) = (am(RlcConfig::NR_AM, |_| {}), Source::default());
+    let mut tx = entity(&config);
+    source.push(&mut tx, Time::ZERO, &[1]);
+    assert!(pull(&mut tx, Time::ZERO, 3).is_empty());
+    assert_eq!(pull(&mut tx, Time::ZERO, 4).bytes, 4);
+}
+
+/// SN 0 comes again when RX_Next is half of all SNs further: seen from there it lies one above
+/// the window, where nothing can be.
+#[test]
+fn the_oldest_duplicate_is_not_taken_for_a_new_pdu() {
+    let config = am(RlcConfig::NR_AM, |am| {
+        am.sn_bits = 12;
+        am.poll_pdu = None;
+        am.poll_byte = None;
+    });
+    let (mut tx, mut rx) = (entity(&config), entity(&config));
+    let mut source = Source::default();
+    source.push(&mut tx, Time::ZERO, &[10; 2048]);
+    let first = pull(&mut tx, Time::ZERO, 12);
+    receive(&mut rx, Time::ZERO, &first);
+    let rest = pull(&mut tx, Time::ZERO, 100_000);
+    assert_eq!(receive(&mut rx, Time::ZERO, &rest).len(), 2047);
+    assert_eq!(receive(&mut rx, at_ms(1), &first), [0_u32; 0]);
+    assert!(rx.wake_at().is_never(), "no gap");
+}
+
+/// TS 38.322 clause 6.2.3.18: the range field has eight bits.
+#[test]
+fn a_nack_names_255_sns_at_most() {
+    let config = am(RlcConfig::NR_AM, |am| {
+        am.poll_pdu = None;
+        am.poll_byte = None;
+    });
+    let (mut tx, mut rx) = (entity(&config), entity(&config));
+    let mut source = Source::default();
+    source.push(&mut tx, Time::ZERO, &[10; 301]);
+    pull(&mut tx, Time::ZERO, 300 * 13);
+    let last = pull(&mut tx, Time::ZERO, 100);
+    assert_eq!(receive(&mut rx, Time::ZERO, &last), [300]);
+    rx.on_wake(at_ms(35), &mut Vec::new());
+    let status = pull(&mut rx, at_ms(35), 1000);
+    let ranges: Vec<_> = status.nacks.iter().map(|n| (n.sn, n.range)).collect();
+    assert_eq!(ranges, [(0, 255), (255, 45)]);
+    assert_eq!(receive(&mut tx, at_ms(35), &status), [0_u32; 0]);
+    assert_eq!(pull(&mut tx, at_ms(35), 10_000).pdus.len(), 300);
 }

@@ -105,14 +105,14 @@ fn managed(aqm: AqmConfig) -> (RlcConfig, Aqm) {
     (config, aqm.expect("not drop-tail"))
 }
 
-#[test]
-fn a_mark_is_on_the_packet_inside() {
+/// Codepoints of packets that a step of the delay has looked at, and how many marks it counted.
+fn behind_a_step(codepoints: [Ecn; 5]) -> (Vec<Ecn>, u64) {
     let (config, mut aqm) = managed(AqmConfig::EcnStep(EcnStepConfig::default()));
     let mut pool = PacketPool::new();
     let (mut tx, mut source) = (entity(&config), Source::default());
     let mut marked = 0;
     let mut ids = Vec::new();
-    for ecn in [Ecn::Ect1, Ecn::Ect1, Ecn::NotEct, Ecn::Ect0, Ecn::Ect0] {
+    for ecn in codepoints {
         let mut sdu = source.sdu(Time::ZERO, 100);
         sdu.packet = pool.insert(fadeout_core::Packet {
             ecn,
@@ -124,10 +124,23 @@ fn a_mark_is_on_the_packet_inside() {
     let (mut block, mut dropped) = (TransportBlock::new(), Vec::new());
     let mut at_head = aqm.at_head(&mut pool, &mut marked);
     tx.pull_managed(at_ms(10), 1000, &mut block, &mut at_head, &mut dropped);
-    let ecn: Vec<_> = ids.iter().map(|&id| pool[id].ecn).collect();
+    assert_eq!((dropped.len(), block.parts.len()), (0, 5));
+    (ids.iter().map(|&id| pool[id].ecn).collect(), marked)
+}
+
+#[test]
+fn a_mark_is_on_the_packet_inside() {
+    use Ecn::{Ce, Ect0, Ect1, NotEct};
     // The first owes a whole mark and does not exceed it; the last has nothing behind it.
-    assert_eq!(ecn, [Ecn::Ect1, Ecn::Ce, Ecn::NotEct, Ecn::Ce, Ecn::Ect0]);
-    assert_eq!((marked, dropped.len(), block.parts.len()), (2, 0, 5));
+    let marks = behind_a_step([Ect1, Ect1, NotEct, Ect0, Ect0]);
+    assert_eq!(marks, (vec![Ect1, Ce, NotEct, Ce, Ect0], 2));
+}
+
+#[test]
+fn a_packet_without_ecn_owes_no_mark() {
+    use Ecn::{Ce, Ect0, NotEct};
+    let marks = behind_a_step([NotEct, NotEct, Ect0, Ect0, Ect0]);
+    assert_eq!(marks, (vec![NotEct, NotEct, Ect0, Ce, Ect0], 1));
 }
 
 #[test]
@@ -145,12 +158,12 @@ fn pie_that_switches_off_wakes_at_a_third_of_the_buffer() {
         let mut marked = 0;
         aqm.admits(100, Bytes(waiting), &mut Ecn::NotEct, &mut marked)
     };
-    // 2 MB: off below 666,666 bytes, whatever the delay.
+    // 2 MB: off up to 666,666 bytes with the arrival, whatever the delay.
     let fill = |ms: u64, waiting, admits: &mut dyn FnMut(u64, u64) -> bool| {
         (0..100).filter(|n| !admits(ms + n, waiting)).count()
     };
-    assert_eq!(fill(1_000, 600_000, &mut admits), 0);
-    assert!(fill(2_000, 700_000, &mut admits) > 0);
+    assert_eq!(fill(1_000, 666_566, &mut admits), 0);
+    assert!(fill(2_000, 666_567, &mut admits) > 0);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod acknowledged;
 mod aqm;
+mod concatenation;
 mod model;
 mod random;
 mod rig;

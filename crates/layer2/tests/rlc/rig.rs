@@ -2,7 +2,7 @@
 
 use fadeout_core::{Packet, PacketPool, Span, Time};
 use fadeout_layer2::rlc::{
-    AmConfig, Entity, MacSubheader, Mode, Pdu, PduKind, RlcConfig, Sdu, TransportBlock,
+    AmConfig, Entity, MacSubheader, Mode, Nack, Pdu, PduKind, RlcConfig, Sdu, TransportBlock,
 };
 
 pub(crate) fn at_ms(ms: u64) -> Time {
@@ -72,4 +72,28 @@ pub(crate) fn receive(entity: &mut Entity, now: Time, block: &TransportBlock) ->
 pub(crate) fn data(block: &TransportBlock) -> Vec<Pdu> {
     let is_data = |pdu: &&Pdu| pdu.kind != PduKind::Status;
     block.pdus.iter().filter(is_data).copied().collect()
+}
+
+/// A block with one STATUS PDU.
+pub(crate) fn status(ack: u32, nacks: &[Nack]) -> TransportBlock {
+    let pdu = Pdu {
+        kind: PduKind::Status,
+        sn: ack,
+        count: nacks.len() as u32,
+        ..Pdu::default()
+    };
+    TransportBlock {
+        pdus: vec![pdu],
+        nacks: nacks.to_vec(),
+        ..TransportBlock::new()
+    }
+}
+
+/// All of one SN is missing.
+pub(crate) fn missing(sn: u32) -> Nack {
+    Nack {
+        sn,
+        range: 1,
+        segment: None,
+    }
 }

@@ -94,6 +94,14 @@ fn transparent_mode_neither_adds_nor_cuts() {
     assert_eq!(block.bytes, 100);
     assert_eq!(receive(&mut entity(&config), Time::ZERO, &block), [0]);
     assert_eq!(tx.backlog(Time::ZERO).total(), 200);
+    assert_eq!(pull(&mut tx, Time::ZERO, 200).bytes, 200, "it just fits");
+}
+
+#[test]
+fn what_waits_in_transparent_mode_is_counted_with_its_subheaders() {
+    let (mut tx, mut source) = (entity(&RlcConfig::TM), Source::default());
+    source.push(&mut tx, Time::ZERO, &[100, 200]);
+    assert_eq!(tx.backlog(Time::ZERO).total(), 300 + 2 * 3);
 }
 
 #[test]
@@ -148,25 +156,40 @@ impl QueueManagement for EverySecond {
 
 #[test]
 fn queue_management_drops_at_the_head_and_the_tail_is_still_acknowledged() {
-    let config = am(RlcConfig::NR_AM, |am| am.poll_pdu = None);
-    let (mut tx, mut source) = (entity(&config), Source::default());
-    source.push(&mut tx, Time::ZERO, &[100; 3]);
-    let (mut block, mut dropped) = (TransportBlock::new(), Vec::new());
-    tx.pull_managed(
-        Time::ZERO,
-        1000,
-        &mut block,
-        &mut EverySecond(false),
-        &mut dropped,
-    );
-    assert_eq!(
-        dropped.iter().map(|sdu| sdu.serial).collect::<Vec<_>>(),
-        [0, 2]
-    );
-    assert_eq!(block.parts.len(), 1);
-    // The last SDU went after the only PDU had been made without a poll.
-    assert!(!block.pdus[0].is_polling);
-    assert_eq!(tx.wake_at(), at_ms(45));
+    for (config, t_poll_retransmit) in [(RlcConfig::NR_AM, 45), (RlcConfig::LTE_AM, 80)] {
+        let config = am(config, |am| am.poll_pdu = None);
+        let (mut tx, mut source) = (entity(&config), Source::default());
+        source.push(&mut tx, Time::ZERO, &[2100; 3]);
+        let (mut block, mut dropped) = (TransportBlock::new(), Vec::new());
+        tx.pull_managed(
+            Time::ZERO,
+            10_000,
+            &mut block,
+            &mut EverySecond(false),
+            &mut dropped,
+        );
+        assert_eq!(
+            dropped.iter().map(|sdu| sdu.serial).collect::<Vec<_>>(),
+            [0, 2]
+        );
+        assert_eq!(block.parts.len(), 1);
+        // The last SDU went after the only PDU had been made without a poll.
+        assert!(!block.pdus[0].is_polling);
+        assert_eq!(tx.wake_at(), at_ms(t_poll_retransmit));
+    }
+}
+
+#[test]
+fn a_drop_of_the_last_sdu_asks_for_an_answer_to_what_was_sent() {
+    for (config, t_poll_retransmit) in [(RlcConfig::NR_AM, 45), (RlcConfig::LTE_AM, 80)] {
+        let config = am(config, |am| am.poll_pdu = None);
+        let (mut tx, mut source) = (entity(&config), Source::default());
+        source.push(&mut tx, Time::ZERO, &[100, 100]);
+        assert!(!pull(&mut tx, Time::ZERO, 103).is_empty());
+        assert!(tx.wake_at().is_never(), "the next PDU will poll");
+        assert!(tx.drop_head(at_ms(1)).is_some());
+        assert_eq!(tx.wake_at(), at_ms(1 + t_poll_retransmit));
+    }
 }
 
 #[test]
@@ -194,4 +217,24 @@ fn reestablishment_gives_back_what_is_not_acknowledged_in_order() {
         );
         assert!(tx.backlog(Time::ZERO).is_empty() && tx.wake_at().is_never());
     }
+}
+
+#[test]
+fn what_waits_is_counted_with_the_longest_header_and_subheader() {
+    let config = RlcConfig {
+        subheader: MacSubheader::Nr,
+        ..um(Generation::Nr, 6)
+    };
+    let (mut tx, mut source) = (entity(&config), Source::default());
+    source.push(&mut tx, Time::ZERO, &[100, 200, 300]);
+    let (whole, segment) = (1 + 3, 1 + 2 + 3);
+    assert_eq!(tx.backlog(Time::ZERO).total(), 600 + 3 * whole);
+    assert_eq!(pull(&mut tx, Time::ZERO, 2 + 1 + 50).parts[0].len, 50);
+    assert_eq!(
+        tx.backlog(Time::ZERO).total(),
+        50 + segment + 500 + 2 * whole
+    );
+    let grant = tx.backlog(Time::ZERO).total();
+    pull(&mut tx, Time::ZERO, grant as u32);
+    assert!(tx.backlog(Time::ZERO).is_empty());
 }

@@ -16,7 +16,7 @@ use fadeout_core::random::Stream;
 pub(crate) struct Pie {
     law: pie::Pie,
     queue: Fifo,
-    /// What switches the law on; `None` when it is never off.
+    /// The length from which on the law is in force; `None` when it always is.
     wakes_above: Option<Limit>,
 }
 

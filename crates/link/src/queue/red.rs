@@ -30,7 +30,7 @@ const fn share(name: &'static str, default: &'static str, doc: &'static str) -> 
 }
 
 fadeout_core::parameters! {
-    /// What a scenario may set.
+    /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RedParameters {
         /// Average queue below which nothing is dropped (1993, section 4).
@@ -113,7 +113,7 @@ pub(crate) struct Red {
     stream: Stream,
 }
 
-/// What the average says of an arrival.
+/// The fate of an arrival, by the average length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
     Admit,

@@ -31,7 +31,7 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// What a technology makes of its parameters.
+/// A technology, which makes the configuration of a bearer of its parameters.
 trait Configures {
     /// Both directions, and the phone's states.
     fn configured(&self) -> Result<RabConfig, LinkError>;

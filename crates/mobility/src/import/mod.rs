@@ -18,7 +18,7 @@ pub type Tracks = BTreeMap<String, Track>;
 pub struct TraceError {
     /// Line of the file, from 1.
     pub line: usize,
-    /// What is wrong, and what was expected.
+    /// The mistake, and what was expected.
     pub message: String,
 }
 

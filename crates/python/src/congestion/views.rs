@@ -137,7 +137,7 @@ impl PyWindow {
     }
 }
 
-/// What one ACK told the stack.
+/// The facts that the stack learned from one ACK.
 #[pyclass(frozen, name = "Ack", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PyAck(pub(crate) AckSample);
@@ -343,7 +343,7 @@ impl PySent {
     }
 }
 
-/// What a link tells of itself.
+/// The message of a link about itself.
 #[pyclass(frozen, name = "LinkInfo", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PyLinkInfo(pub(crate) LinkInfo);

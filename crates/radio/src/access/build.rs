@@ -10,7 +10,7 @@ use crate::leg::{Contents, Leg, LegConfig};
 use crate::plan::CellPlan;
 use crate::rrc::{Start, UeRrc};
 use crate::wire::{BearerFormat, Encoder, Form};
-use fadeout_core::{BearerId, CellId, Direction, EventQueue, Time, UeId};
+use fadeout_core::{CellId, Direction, DrbId, EventQueue, Time, UeId};
 
 impl RadioAccess {
     /// Builds everything that `config` describes.
@@ -91,14 +91,14 @@ impl RadioAccess {
     ///
     /// # Errors
     /// Its UE or leg is not there, or a parameter has a value that is not allowed.
-    pub fn establish(&mut self, config: BearerConfig) -> Result<BearerId, RadioError> {
+    pub fn establish(&mut self, config: BearerConfig) -> Result<DrbId, RadioError> {
         let stack = &mut self.stack;
         let index = stack.bearers.len();
-        let id = BearerId(index as u32);
+        let id = DrbId(index as u32);
         check_bearer(index, &config, stack.ues.iter().map(UeRrc::config))?;
         let rrc = &mut stack.ues[config.ue.index()];
         let form = Form::of(&config.rlc);
-        let has_form = |id: &&BearerId| stack.bearers[id.index()].format().rlc == form;
+        let has_form = |id: &&DrbId| stack.bearers[id.index()].format().rlc == form;
         let nth = rrc.bearers().iter().filter(has_form).count();
         let nth = nth.min(u8::MAX.into()) as u8;
         let drb = Drb::new((id, nth), config, &[], self.seed);
@@ -132,7 +132,7 @@ impl RadioAccess {
         self.stack.bearers.iter().map(Drb::format)
     }
 
-    /// What it has done so far.
+    /// Its counters so far.
     pub fn counters(&self) -> Counters {
         let Stack { ues, legs, .. } = &self.stack;
         Counters {
@@ -143,7 +143,7 @@ impl RadioAccess {
         }
     }
 
-    /// What a direction of a UE has done so far, on all its legs.
+    /// The counters of a direction of a UE so far, on all its legs.
     pub fn counters_of(&self, ue: UeId, direction: Direction) -> DirectionCounters {
         let Stack {
             ues, legs, bearers, ..

@@ -1,9 +1,9 @@
-//! What a radio access and its UEs have done so far.
+//! Counters of a radio access and of its UEs.
 
 use crate::bearer::BearerCounters;
 use crate::leg::BlockCounters;
 
-/// What a radio access has done so far.
+/// Counters of a radio access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Events handled: slots, blocks that arrived, timers.
@@ -16,7 +16,7 @@ pub struct Counters {
     pub link_failures: u64,
 }
 
-/// What one direction of a UE has done so far.
+/// Counters of one direction of a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DirectionCounters {
     /// Packets that left PDCP at the receiving end.

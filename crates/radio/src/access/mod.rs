@@ -25,7 +25,7 @@ mod serving;
 mod stack;
 
 pub use crate::config::{
-    Adaptation, AirInterface, BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, HarqConfig,
+    Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, FixedSinr,
     RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
@@ -34,7 +34,7 @@ use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
 use crate::leg::{LegConfig, Repeat};
 use crate::rrc::CellSelection;
-use fadeout_core::{BearerId, CellId, Direction, Motion, PacketId, PacketPool, Probe, Time, UeId};
+use fadeout_core::{CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, Time, UeId};
 use stack::Stack;
 
 /// The radio access: carries packets and events between cells, legs, bearers and the air.
@@ -53,7 +53,7 @@ enum Event {
     /// The receiver has a transport block.
     Received(LegId, u8, Direction),
     /// A timer of one end of a bearer, the one that sends in this direction.
-    Timer(BearerId, Direction, u32),
+    Timer(DrbId, Direction, u32),
     /// A UE without a grant may ask again.
     Repeat(LegId, u32),
     /// A UE looks for its cell.
@@ -71,7 +71,7 @@ impl RadioAccess {
     pub fn on_packet(
         &mut self,
         now: Time,
-        bearer: BearerId,
+        bearer: DrbId,
         direction: Direction,
         packet: PacketId,
         pool: &mut PacketPool,
@@ -197,7 +197,7 @@ impl RadioAccess {
     }
 
     /// A timer of the end of a bearer that sends in `direction`.
-    fn on_timer(&mut self, bearer: BearerId, direction: Direction, env: &mut Env<'_, impl Probe>) {
+    fn on_timer(&mut self, bearer: DrbId, direction: Direction, env: &mut Env<'_, impl Probe>) {
         let Stack {
             bearers, storage, ..
         } = &mut self.stack;

@@ -4,7 +4,7 @@ use super::{RadioAccess, capture};
 use crate::bearer::BlockTimes;
 use crate::config::{Env, LegId};
 use crate::leg::{ContentId, Decoding, LegConfig};
-use fadeout_core::{BearerId, Direction, Motion, Probe};
+use fadeout_core::{Direction, DrbId, Motion, Probe};
 
 impl RadioAccess {
     /// A receiver has tried to decode a block.
@@ -96,11 +96,7 @@ impl RadioAccess {
     }
 
     /// Handles a failure of either end of a bearer. Whether there was one.
-    pub(super) fn check_failure(
-        &mut self,
-        bearer: BearerId,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
+    pub(super) fn check_failure(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) -> bool {
         let failed = self.stack.bearers[bearer.index()].failed_leg();
         if let Some(leg) = failed {
             self.on_link_failure(leg, env);

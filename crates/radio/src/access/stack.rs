@@ -9,7 +9,7 @@ use crate::plan::CellPlan;
 use crate::rlc::TransportBlock;
 use crate::rrc::UeRrc;
 use crate::wire::Encoder;
-use fadeout_core::{BearerId, Direction, EventQueue, Motion, PacketId, Probe, Time};
+use fadeout_core::{Direction, DrbId, EventQueue, Motion, PacketId, Probe, Time};
 
 /// The machines beside the cells, and what they share.
 #[derive(Debug)]
@@ -36,14 +36,14 @@ struct Queues<'a, 'b, P> {
 }
 
 impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
-    fn status(&self, bearer: BearerId) -> u64 {
+    fn status(&self, bearer: DrbId) -> u64 {
         let bearer = &self.bearers[bearer.index()];
         let backlog = bearer.backlog(self.env.now, self.number, self.direction);
         backlog.status
     }
 
     #[inline]
-    fn pull(&mut self, bearer: BearerId, grant: u32, block: &mut TransportBlock) -> u32 {
+    fn pull(&mut self, bearer: DrbId, grant: u32, block: &mut TransportBlock) -> u32 {
         let way = (self.number, self.direction);
         self.bearers[bearer.index()].pull(way, grant, block, self.env, self.storage)
     }
@@ -52,12 +52,12 @@ impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
 impl Stack {
     /// The leg that a bearer sends on, once its UE is connected.
     #[inline]
-    pub(super) fn leg_of(&self, bearer: BearerId) -> Option<LegId> {
+    pub(super) fn leg_of(&self, bearer: DrbId) -> Option<LegId> {
         self.bearers[bearer.index()].leg()
     }
 
     /// Arms the timer of the end of a bearer that sends in this direction.
-    pub(super) fn arm(&mut self, now: Time, bearer: BearerId, direction: Direction) {
+    pub(super) fn arm(&mut self, now: Time, bearer: DrbId, direction: Direction) {
         let armed = self.bearers[bearer.index()].arm(now, direction);
         if let Some((at, generation)) = armed {
             let event = Event::Timer(bearer, direction, generation);
@@ -76,7 +76,7 @@ impl Stack {
     pub(super) fn take(
         &mut self,
         now: Time,
-        bearer: BearerId,
+        bearer: DrbId,
         packet: PacketId,
         env: &mut Env<'_, impl Probe>,
     ) -> bool {
@@ -94,7 +94,7 @@ impl Stack {
     pub(super) fn hold(
         &mut self,
         ready_at: Time,
-        bearer: BearerId,
+        bearer: DrbId,
         packet: PacketId,
         env: &Env<'_, impl Probe>,
     ) {
@@ -104,7 +104,7 @@ impl Stack {
     }
 
     /// PDCP takes the downlink packets that the base station is ready with.
-    pub(super) fn drain_inlet(&mut self, bearer: BearerId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn drain_inlet(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
         if drb.drain_inlet(env, &mut self.storage) && drb.wakes_for_packets() {
             self.arm(env.now, bearer, Direction::Downlink);
@@ -227,7 +227,7 @@ impl Stack {
     pub(super) fn on_pdus(
         &mut self,
         (leg, direction): (LegId, Direction),
-        bearer: BearerId,
+        bearer: DrbId,
         (content, pdus): (&Content, std::ops::Range<usize>),
         times: &BlockTimes,
         env: &mut Env<'_, impl Probe>,
@@ -256,7 +256,7 @@ impl Stack {
     #[inline]
     pub(super) fn close_books(
         &mut self,
-        bearer: BearerId,
+        bearer: DrbId,
         direction: Direction,
         env: &mut Env<'_, impl Probe>,
     ) {

@@ -1,4 +1,4 @@
-//! What happened in each of the latest slots.
+//! The transmissions of each of the latest slots.
 
 /// A quantity of each of the latest slots, zero where nothing was added, and its mean.
 #[derive(Debug, Clone)]

@@ -75,7 +75,7 @@ struct AirLeg {
     signal: Signal,
 }
 
-/// What the SINR of a leg comes from.
+/// The source of the SINR of a leg.
 #[derive(Debug, Clone)]
 enum Signal {
     /// It is given.

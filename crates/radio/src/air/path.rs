@@ -2,12 +2,12 @@
 
 use super::AirCell;
 use crate::channel::fading::MAX_SUB_BANDS;
-use crate::channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey};
-use crate::config::RadioError;
+use crate::channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds};
+use crate::config::{RadioError, link_key};
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Hertz, Kinematics, Motion, Point, Time};
 
-/// What every slot asks of the path between a UE and a cell.
+/// The numbers of the path between a UE and a cell that every slot needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
     /// Received by transmitted power without fading, linear.
@@ -112,13 +112,7 @@ impl Environments {
         seed: u64,
     ) -> Result<PathChannel, RadioError> {
         let cell = &cells[id.index()];
-        let same_site = |other: &AirCell| other.config.site == cell.config.site;
-        let site = cells.iter().position(same_site).unwrap_or(id.index());
-        let key = LinkKey {
-            site: site as u32,
-            cell: id.0,
-            ue,
-        };
+        let key = link_key(cells.iter().map(|cell| cell.config.site), id, ue);
         let channel = self.of(id, cell, seed)?.link(key);
         Ok(PathChannel::new(channel))
     }

@@ -5,7 +5,7 @@ use crate::bearer::rlc_leg::RlcLeg;
 use crate::config::Env;
 use crate::rlc::TransportBlock;
 use fadeout_core::{
-    BearerId, Direction, PacketId, PacketPool, Probe, RadioDropCause, RadioDropRow, Time,
+    Direction, DrbId, PacketId, PacketPool, Probe, RadioDropCause, RadioDropRow, Time,
 };
 use std::ops::Range;
 
@@ -167,7 +167,7 @@ impl Drb {
 /// A packet is dropped.
 pub(super) struct Loss {
     now: Time,
-    bearer: BearerId,
+    bearer: DrbId,
     direction: Direction,
     cause: RadioDropCause,
 }

@@ -26,7 +26,7 @@ use crate::rlc::{AqmConfig, Backlog, Mode, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    BearerId, BearerRow, Direction, PacketId, Probe, RadioDropCause, Ring, Time, Wake,
+    BearerRow, Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake,
 };
 use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
 use std::ops::Range;
@@ -34,7 +34,7 @@ use std::ops::Range;
 /// A bearer: both ends, both directions.
 #[derive(Debug)]
 pub(crate) struct Drb {
-    id: BearerId,
+    id: DrbId,
     config: BearerConfig,
     /// The base station's and the UE's, so that `anchors[direction.index()]` sends in a direction.
     anchors: [Anchor; 2],
@@ -54,7 +54,7 @@ struct Anchor {
     wake: Wake,
 }
 
-/// What one direction of a bearer has done so far.
+/// Counters of one direction of a bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct BearerCounters {
     /// Packets that left PDCP at the receiving end.
@@ -76,7 +76,7 @@ impl Drb {
     /// # Errors
     /// A parameter of RLC or PDCP has a value that is not allowed.
     pub(crate) fn new(
-        (id, nth): (BearerId, u8),
+        (id, nth): (DrbId, u8),
         config: BearerConfig,
         secondary: &[u8],
         seed: u64,
@@ -158,7 +158,7 @@ impl Drb {
         &self.counters[direction.index()]
     }
 
-    /// What waits to be sent on a leg.
+    /// The bytes that wait to be sent on a leg.
     #[inline]
     pub(crate) fn backlog(&self, now: Time, leg: u8, direction: Direction) -> Backlog {
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;

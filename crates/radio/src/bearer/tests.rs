@@ -5,7 +5,7 @@ use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::PdcpConfig;
 use crate::rlc::{RlcConfig, TransportBlock};
 use fadeout_core::{
-    BearerId, Bytes, Direction, Packet, PacketId, PacketPool, Probe, RadioDropCause, RadioDropRow,
+    Bytes, Direction, DrbId, Packet, PacketId, PacketPool, Probe, RadioDropCause, RadioDropRow,
     Segment, Span, Time, UeId,
 };
 
@@ -40,7 +40,7 @@ fn millis(millis: u64) -> Time {
 impl Rig {
     fn new(config: BearerConfig, secondary: &[u8]) -> Rig {
         Rig {
-            drb: Drb::new((BearerId(0), 0), config, secondary, 1).expect("parameters are allowed"),
+            drb: Drb::new((DrbId(0), 0), config, secondary, 1).expect("parameters are allowed"),
             storage: Storage::new(),
             pool: PacketPool::new(),
             out: Vec::new(),

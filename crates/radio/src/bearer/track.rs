@@ -1,6 +1,6 @@
 //! Where a packet's time in a bearer went.
 
-use fadeout_core::{BearerId, Direction, PacketId, RadioDelayRow, Span, Time};
+use fadeout_core::{Direction, DrbId, PacketId, RadioDelayRow, Span, Time};
 
 /// The instants of one packet's way. Filled in only for bearers whose delay is asked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -8,7 +8,7 @@ pub(crate) struct Track {
     /// Running number on its bearer, by which copies of earlier packets in the same slot of the
     /// pool are told apart.
     serial: u32,
-    bearer: BearerId,
+    bearer: DrbId,
     is_uplink: bool,
     entered_at: Time,
     /// Waits for a scheduling request and its grant, of the block that first had a part of it.
@@ -22,7 +22,7 @@ pub(crate) struct Track {
     decoded_at: Time,
 }
 
-/// What a block tells the packets it carries.
+/// The times of a block, for the packets it carries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockTimes {
     pub first_at: Time,
@@ -41,7 +41,7 @@ impl Tracks {
     pub(crate) fn enter(
         &mut self,
         packet: PacketId,
-        bearer: BearerId,
+        bearer: DrbId,
         direction: Direction,
         entered_at: Time,
     ) {
@@ -68,7 +68,7 @@ impl Tracks {
         &mut self,
         packet: PacketId,
         serial: u32,
-        bearer: BearerId,
+        bearer: DrbId,
         direction: Direction,
     ) -> Option<&mut Track> {
         self.tracks.get_mut(packet.index()).filter(|track| {
@@ -82,7 +82,7 @@ impl Tracks {
     /// scheduling request that the block's grant answers.
     pub(crate) fn first_part(
         &mut self,
-        key: (PacketId, u32, BearerId, Direction),
+        key: (PacketId, u32, DrbId, Direction),
         at: Time,
         requested_at: Option<Time>,
     ) {
@@ -97,11 +97,7 @@ impl Tracks {
     }
 
     /// A block with a part of it was decoded.
-    pub(crate) fn decoded(
-        &mut self,
-        key: (PacketId, u32, BearerId, Direction),
-        times: &BlockTimes,
-    ) {
+    pub(crate) fn decoded(&mut self, key: (PacketId, u32, DrbId, Direction), times: &BlockTimes) {
         if let Some(track) = self.find(key.0, key.1, key.2, key.3) {
             track.block_first_at = times.first_at;
             track.block_last_at = times.last_at;
@@ -112,7 +108,7 @@ impl Tracks {
     /// The row of a packet that leaves at `now`; flow and size are the caller's.
     pub(crate) fn row(
         &mut self,
-        key: (PacketId, u32, BearerId, Direction),
+        key: (PacketId, u32, DrbId, Direction),
         now: Time,
     ) -> Option<RadioDelayRow> {
         let track = *self.find(key.0, key.1, key.2, key.3)?;

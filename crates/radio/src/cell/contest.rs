@@ -1,7 +1,9 @@
 //! The UEs that want a slot, and what the scheduler gives them.
 
-use crate::config::Rnti;
+use super::Demand;
+use crate::config::{LegId, Rnti};
 use crate::mac::scheduler::{Candidate, MacScheduler, Scheduler, Share, SlotView};
+use fadeout_core::UeId;
 
 /// A slot to be shared.
 pub(super) struct Offer {
@@ -34,9 +36,33 @@ impl Contest {
         self.entrants.clear();
         self.shares.clear();
     }
-    pub(super) fn enter(&mut self, candidate: Candidate, entrant: Entrant) {
-        self.candidates.push(candidate);
-        self.entrants.push(entrant);
+    /// Asks each of the `active` UEs that may have something in `slot`, notes from which one on it may
+    /// have something again, and enters those that bid. `ready` and `served` are by RNTI.
+    #[inline]
+    pub(super) fn ask(
+        &mut self,
+        slot: u64,
+        active: &[Rnti],
+        (ready, served): (&mut [u64], &[(LegId, UeId)]),
+        mut demand: impl FnMut(LegId) -> Demand,
+    ) {
+        for &rnti in active {
+            if ready[rnti.index()] > slot {
+                continue;
+            }
+            let (leg, ue) = served[rnti.index()];
+            let demand = demand(leg);
+            ready[rnti.index()] = demand.ready;
+            if let Some(bid) = demand.bid {
+                let (scheme, cqi) = (bid.scheme, bid.cqi);
+                self.entrants.push(Entrant { rnti, scheme, cqi });
+                self.candidates.push(Candidate {
+                    ue,
+                    wanted: bid.wanted,
+                    rate: bid.rate,
+                });
+            }
+        }
     }
     pub(super) fn decide(&mut self, offer: &Offer, scheduler: &mut Scheduler) {
         if self.candidates.is_empty() || offer.most_ues == 0 {
@@ -55,5 +81,36 @@ impl Contest {
     pub(super) fn winners(&self) -> impl Iterator<Item = (Entrant, u32)> {
         let winner = |share: &Share| (self.entrants[share.candidate], share.units);
         self.shares.iter().map(winner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bid;
+    use super::*;
+
+    #[test]
+    fn only_ues_that_may_have_something_are_asked_and_only_those_that_bid_are_entered() {
+        let mut contest = Contest::default();
+        let mut ready = [0, 8, 5];
+        let served = [0, 1, 2].map(|number| (LegId(10 + number), UeId(20 + number)));
+        let mut asked = Vec::new();
+        let active = [0, 1, 2].map(Rnti);
+        contest.ask(5, &active, (&mut ready, &served), |leg| {
+            asked.push(leg);
+            Demand {
+                ready: 9,
+                bid: (leg == LegId(12)).then_some(Bid {
+                    scheme: 3,
+                    cqi: 7,
+                    wanted: 4,
+                    rate: 1e3,
+                }),
+            }
+        });
+        assert_eq!(asked, [LegId(10), LegId(12)]);
+        assert_eq!(ready, [9, 8, 9]);
+        let ues: Vec<UeId> = contest.candidates.iter().map(|it| it.ue).collect();
+        assert_eq!(ues, [UeId(22)]);
     }
 }

@@ -3,11 +3,11 @@
 use super::contest::{Entrant, Offer};
 use super::{CellMac, Served, Slot, Transmission};
 use crate::config::{LegId, Rnti, Shape, Sharing};
-use crate::mac::scheduler::{Candidate, MacScheduler};
+use crate::mac::scheduler::MacScheduler;
 use crate::phy::frame::Duplex;
 use fadeout_core::Direction;
 
-/// What is left of a slot while it is given away.
+/// The units of a slot that are left while it is given away.
 struct Room {
     slot: u64,
     /// Symbols for data.
@@ -20,7 +20,7 @@ struct Room {
 
 impl CellMac {
     /// Symbols for downlink data in `slot`: those that uplink grants have left.
-    fn downlink_symbols(&self, slot: u64) -> u8 {
+    pub(super) fn downlink_symbols(&self, slot: u64) -> u8 {
         let symbols = self.plan.data_symbols(Direction::Downlink, slot);
         match self.plan.config.duplex {
             Duplex::Flexible { .. } => symbols.saturating_sub(self.uplink_used(slot) as u8),
@@ -85,23 +85,11 @@ impl CellMac {
             symbols: room.symbols,
             units: room.units,
         };
-        for &rnti in active {
-            if self.down.ready[rnti.index()] > room.slot {
-                continue;
-            }
-            let (leg, ue) = self.served[rnti.index()];
-            let demand = served.downlink_demand(&self.plan, leg, asked);
-            self.down.ready[rnti.index()] = demand.ready;
-            if let Some(bid) = demand.bid {
-                let candidate = Candidate {
-                    ue,
-                    wanted: bid.wanted,
-                    rate: bid.rate,
-                };
-                let (scheme, cqi) = (bid.scheme, bid.cqi);
-                contest.enter(candidate, Entrant { rnti, scheme, cqi });
-            }
-        }
+        let plan = &self.plan;
+        let by_rnti = (&mut self.down.ready[..], &self.served[..]);
+        contest.ask(room.slot, active, by_rnti, |leg| {
+            served.downlink_demand(plan, leg, asked)
+        });
         let offer = Offer {
             slot: room.slot,
             units: room.units,

@@ -20,12 +20,12 @@ use contest::Contest;
 use fadeout_core::{Direction, Time, UeId, Wake};
 use std::collections::VecDeque;
 
-/// What a UE wants of a slot.
+/// The demand of a UE for a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Demand {
     /// From which slot on it may have something again, after this one.
     pub ready: u64,
-    /// What it would do with the slot now.
+    /// Its bid for the slot, when it can use it now.
     pub bid: Option<Bid>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Bid {
     pub rate: f64,
 }
 
-/// What is left of a slot, and what it is asked about.
+/// A slot, and the units of it that are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot {
     /// The slot that begins now.
@@ -77,7 +77,7 @@ pub(crate) trait Served {
     ) -> Option<(u8, Shape)>;
     /// That block gets slot `target`.
     fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64);
-    /// What a leg wants of a downlink slot that begins now.
+    /// The demand of a leg for a downlink slot that begins now.
     fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
     /// Fills a new block for a leg. Its process; without one, nothing was there that fits, and it
     /// may have something from the slot on that is returned.

@@ -11,8 +11,8 @@ use fadeout_core::{CellId, Direction, Hertz, Point, Time, UeId};
 #[derive(Default)]
 struct Script {
     wanted: u32,
-    /// The leg that repeats, and the units of its block.
-    repeats: Option<(LegId, u32)>,
+    /// The legs that repeat, and the symbols and units of their blocks.
+    repeats: Vec<(LegId, u8, u32)>,
     /// Nothing is there when a block is to be filled.
     is_empty: bool,
     asked: Vec<(LegId, Slot)>,
@@ -39,16 +39,16 @@ impl Script {
 
 impl Served for Script {
     fn repetition(&self, leg: LegId, _: Direction, _: u64, _: u64) -> Option<(u8, Shape)> {
-        let (_, units) = self.repeats.filter(|&(repeating, _)| repeating == leg)?;
+        let &(_, symbols, units) = self.repeats.iter().find(|block| block.0 == leg)?;
         let shape = Shape {
-            symbols: 14,
+            symbols,
             units,
             ..Shape::default()
         };
         Some((3, shape))
     }
-    fn resume(&mut self, _: LegId, _: Direction, _: u8, _: u64) {
-        self.repeats = None;
+    fn resume(&mut self, leg: LegId, _: Direction, _: u8, _: u64) {
+        self.repeats.retain(|block| block.0 != leg);
     }
     fn downlink_demand(&mut self, _: &CellPlan, leg: LegId, slot: Slot) -> Demand {
         self.demand(leg, slot)
@@ -176,7 +176,7 @@ fn a_repetition_goes_first_and_new_data_gets_the_rest() {
     let mut cell = cell(lte(), 2);
     let mut legs = Script {
         wanted: 100,
-        repeats: Some((LegId(11), 10)),
+        repeats: vec![(LegId(11), 1, 10)],
         ..Script::default()
     };
     cell.activate(Rnti(0), DOWN, 0);
@@ -240,15 +240,15 @@ fn what_a_failed_leg_was_granted_is_void() {
 #[test]
 fn grants_stay_in_the_order_of_their_slots() {
     let mut cell = cell(lte(), 1);
-    for slot in [5, 7, 6, 7, 3] {
+    for (process, slot) in [5, 7, 6, 7, 3].into_iter().enumerate() {
         cell.keep(Grant {
             slot,
             leg: LegId(10),
-            process: 0,
+            process: process as u8,
         });
     }
-    let slots: Vec<u64> = cell.grants.iter().map(|grant| grant.slot).collect();
-    assert_eq!(slots, [3, 5, 6, 7, 7]);
+    let grants: Vec<_> = cell.grants.iter().map(|g| (g.slot, g.process)).collect();
+    assert_eq!(grants, [(3, 4), (5, 0), (6, 2), (7, 1), (7, 3)]);
 }
 
 #[test]
@@ -283,4 +283,181 @@ fn flexible_slots_are_halved_where_both_directions_want_them() {
     // A downlink block that found no room needs more than its half.
     cell.blocked_units = all - 4;
     assert_eq!(cell.uplink_units_left(8), 1);
+}
+
+fn nr() -> CellConfig {
+    CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
+}
+
+#[test]
+fn a_leg_that_has_something_earlier_than_it_thought_is_looked_at_then() {
+    let mut cell = cell(lte(), 1);
+    cell.activate(Rnti(0), DOWN, 9);
+    assert_eq!(cell.activate(Rnti(0), DOWN, 12), None, "it is asked before");
+    let (at, _) = cell.activate(Rnti(0), DOWN, 4).expect("earlier");
+    assert_eq!(at, millis(4));
+}
+
+#[test]
+fn what_is_granted_for_a_later_slot_waits_for_it() {
+    let mut cell = cell(lte(), 1);
+    let mut legs = Script::default();
+    cell.keep(Grant {
+        slot: 7,
+        leg: LegId(10),
+        process: 0,
+    });
+    cell.on_slot(millis(6), &mut legs);
+    assert!(legs.used.is_empty());
+    cell.on_slot(millis(7), &mut legs);
+    assert_eq!(legs.used, [(LegId(10), 7)]);
+}
+
+#[test]
+fn a_block_is_not_repeated_before_its_leg_is_ready() {
+    let mut cell = cell(lte(), 2);
+    let mut legs = Script {
+        repeats: vec![(LegId(10), 1, 3), (LegId(11), 1, 3)],
+        ..Script::default()
+    };
+    cell.activate(Rnti(0), DOWN, 0);
+    cell.activate(Rnti(1), DOWN, 2);
+    let sent = [0, 1, 2].map(|slot| {
+        cell.on_slot(millis(slot), &mut legs);
+        legs.sent.len()
+    });
+    assert_eq!(sent, [1, 1, 2]);
+}
+
+/// Repetitions count among the UEs of a slot, and come before new data.
+#[test]
+fn no_more_ues_are_served_in_a_slot_than_the_cell_has_room_for() {
+    let config = CellConfig {
+        most_ues: 2,
+        ..lte()
+    };
+    for direction in [DOWN, UP] {
+        for repeating in [1, 2, 3] {
+            let mut cell = cell(config.clone(), 4);
+            let mut legs = Script {
+                wanted: 1,
+                repeats: (0..repeating).map(|n| (LegId(11 + n), 1, 2)).collect(),
+                ..Script::default()
+            };
+            for ue in 0..4 {
+                cell.activate(Rnti(ue), direction, 0);
+            }
+            cell.on_slot(Time::ZERO, &mut legs);
+            let again = repeating as usize - legs.repeats.len();
+            assert_eq!(again, repeating.min(2) as usize, "{direction:?}");
+            let new = match direction {
+                Direction::Downlink => legs.sent.len() - again,
+                Direction::Uplink => legs.granted.len(),
+            };
+            assert_eq!(again + new, 2, "{direction:?}, {repeating} repeat");
+        }
+    }
+}
+
+#[test]
+fn a_block_of_more_symbols_than_the_slot_has_is_not_repeated_in_it() {
+    let mut cell = cell(lte(), 1);
+    let mut legs = Script {
+        repeats: vec![(LegId(10), 15, 3)],
+        ..Script::default()
+    };
+    cell.activate(Rnti(0), DOWN, 0);
+    cell.on_slot(Time::ZERO, &mut legs);
+    assert!(legs.sent.is_empty());
+    cell.activate(Rnti(0), UP, 1);
+    cell.on_slot(millis(1), &mut legs);
+    assert!(legs.granted.is_empty() && legs.repeats.len() == 1);
+    assert_eq!(cell.uplink_used(5), 0);
+}
+
+#[test]
+fn a_block_that_finds_no_room_in_the_uplink_is_tried_in_the_next_slot() {
+    let mut cell = cell(lte(), 1);
+    let mut legs = Script {
+        repeats: vec![(LegId(10), 1, 18)],
+        ..Script::default()
+    };
+    cell.activate(Rnti(0), UP, 3);
+    let mut woken = Vec::new();
+    let active = std::mem::take(&mut cell.up.active);
+    for &rnti in &active {
+        assert!(!cell.repeat_uplink(rnti, 3, 7, &mut legs));
+        woken.push(cell.up.ready[rnti.index()]);
+    }
+    assert_eq!(woken, [4]);
+}
+
+/// In time sharing a unit is a symbol.
+#[test]
+fn a_repetition_leaves_the_rest_of_a_flexible_slot_to_others() {
+    let mut cell = cell(nr(), 2);
+    let symbols = cell.downlink_symbols(8);
+    assert!(symbols > 4);
+    let mut legs = Script {
+        repeats: vec![(LegId(10), symbols, 4)],
+        ..Script::default()
+    };
+    for ue in 0..2 {
+        cell.activate(Rnti(ue), DOWN, 8);
+    }
+    cell.on_slot(cell.plan.frame.start_of(8), &mut legs);
+    assert_eq!(legs.sent.len(), 1);
+    for (_, slot) in legs.asked {
+        assert_eq!(
+            (slot.symbols, slot.units),
+            (symbols - 4, u32::from(symbols) - 4)
+        );
+    }
+}
+
+#[test]
+fn the_downlink_of_a_flexible_slot_is_what_uplink_grants_have_left() {
+    let all = cell(nr(), 1).downlink_symbols(8);
+    let least = cell(nr(), 1).plan.down.least_units();
+    for (left, is_asked) in [(0, false), (least - 1, false), (least, true)] {
+        let mut cell = cell(nr(), 1);
+        cell.use_uplink(8, u32::from(all) - left);
+        assert_eq!(u32::from(cell.downlink_symbols(8)), left);
+        cell.activate(Rnti(0), DOWN, 8);
+        let mut legs = Script::default();
+        cell.on_slot(cell.plan.frame.start_of(8), &mut legs);
+        assert_eq!(!legs.asked.is_empty(), is_asked, "{left} symbols are left");
+    }
+}
+
+#[test]
+fn configured_grants_keep_at_most_a_quarter_of_a_flexible_slot() {
+    let config = CellConfig {
+        configured_grant: Some(ConfiguredGrant {
+            period: 4,
+            units: 1,
+            scheme: 4,
+        }),
+        ..nr()
+    };
+    let mut cell = cell(config, 1);
+    let units = cell.plan.up.units(cell.plan.frame.symbols());
+    let kept = (0..100).take_while(|_| cell.reserve_occasion(0)).count();
+    assert_eq!(kept as u32, units / 4);
+}
+
+#[test]
+fn a_repetition_may_have_what_neither_grants_nor_occasions_keep() {
+    let config = CellConfig {
+        configured_grant: Some(ConfiguredGrant {
+            period: 4,
+            units: 3,
+            scheme: 4,
+        }),
+        ..lte()
+    };
+    let mut cell = cell(config, 1);
+    assert!(cell.reserve_occasion(1));
+    cell.use_uplink(5, 4);
+    assert_eq!(cell.uplink_units_for_repetition(5), 17 - 3 - 4);
 }

@@ -3,7 +3,7 @@
 use super::contest::{Entrant, Offer};
 use super::{CellMac, Grant, Served, Slot};
 use crate::config::{Rnti, Shape};
-use crate::mac::scheduler::{Candidate, MacScheduler};
+use crate::mac::scheduler::MacScheduler;
 use fadeout_core::Direction;
 
 impl CellMac {
@@ -46,23 +46,11 @@ impl CellMac {
             symbols,
             units: if units >= least { units } else { 0 },
         };
-        for &rnti in active {
-            if self.up.ready[rnti.index()] > slot {
-                continue;
-            }
-            let (leg, ue) = self.served[rnti.index()];
-            let demand = served.uplink_demand(&self.plan, leg, asked);
-            self.up.ready[rnti.index()] = demand.ready;
-            if let Some(bid) = demand.bid {
-                let candidate = Candidate {
-                    ue,
-                    wanted: bid.wanted,
-                    rate: bid.rate,
-                };
-                let (scheme, cqi) = (bid.scheme, bid.cqi);
-                contest.enter(candidate, Entrant { rnti, scheme, cqi });
-            }
-        }
+        let plan = &self.plan;
+        let by_rnti = (&mut self.up.ready[..], &self.served[..]);
+        contest.ask(slot, active, by_rnti, |leg| {
+            served.uplink_demand(plan, leg, asked)
+        });
         let offer = Offer {
             slot: target,
             units,
@@ -108,7 +96,7 @@ impl CellMac {
     }
 
     /// Grants a waiting block of a UE another transmission if it fits. Whether it did.
-    fn repeat_uplink(
+    pub(super) fn repeat_uplink(
         &mut self,
         rnti: Rnti,
         slot: u64,

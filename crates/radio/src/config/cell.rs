@@ -1,10 +1,7 @@
 //! A cell: one carrier of one base station.
 
-use crate::channel::ChannelConfig;
-use crate::channel::path_loss::{PathLoss, UrbanMacro};
-use crate::mac::scheduler::{ProportionalFairConfig, RoundRobinConfig};
+use crate::channel::{ChannelConfig, LinkKey};
 use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
-use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
 use crate::phy::effective_sinr::{EffectiveSinr, SinrRange};
 use crate::phy::frame::Duplex;
@@ -12,10 +9,9 @@ use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
 use crate::phy::mcs::McsTable;
 use crate::phy::mutual_information::Modulation;
-use crate::phy::numerology::{CyclicPrefix, Numerology};
 use crate::phy::tbs::PeakRate;
-use crate::phy::timing::{NrTimingConfig, Timing};
-use fadeout_core::{Dbm, Decibel, Hertz, Point, Rate, Span};
+use crate::phy::timing::Timing;
+use fadeout_core::{CellId, Dbm, Decibel, Hertz, Point, Rate, Span};
 
 /// One carrier of one base station.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +45,7 @@ pub struct CellConfig {
     /// Error rates that do not depend on the SINR, instead of the error model.
     pub fixed_errors: Option<FixedErrors>,
     /// HARQ.
-    pub harq: HarqConfig,
+    pub harq: CellHarqConfig,
     /// Processing times.
     pub timing: Timing,
     /// Scheduling requests.
@@ -142,7 +138,7 @@ pub struct ReportedAdaptation {
 
 /// Parameters of HARQ.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HarqConfig {
+pub struct CellHarqConfig {
     /// Downlink processes of each UE.
     pub downlink_processes: u8,
     /// Uplink processes of each UE.
@@ -184,109 +180,12 @@ pub enum UplinkPower {
     },
 }
 
-impl CellConfig {
-    /// An LTE FDD cell as of TR 36.814: 46 dBm, noise figure 5 dB, 8 HARQ processes and at most 4
-    /// transmissions, SR every 10 ms, reports every 5 ms that are 6 ms old at their first use; an
-    /// urban macro channel.
-    pub fn lte(site: Point, carrier: Hertz, resource_blocks: u32) -> CellConfig {
-        let tti = Span::from_millis(1);
-        CellConfig {
-            site,
-            carrier,
-            air: AirInterface::Lte { tti },
-            resource_blocks,
-            duplex: Duplex::Fdd,
-            sharing: Sharing::Frequency,
-            layers: 1,
-            power: Dbm(46.0),
-            noise_figure: Decibel(5.0),
-            downlink_scheduler: SchedulerKind::ProportionalFair(ProportionalFairConfig::default()),
-            uplink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
-            most_ues: 16,
-            adaptation: Adaptation::Reports(ReportedAdaptation::every(tti * 5, tti * 6)),
-            fixed_errors: None,
-            harq: HarqConfig::default(),
-            timing: Timing::lte(tti),
-            requests: RequestConfig::every(10),
-            configured_grant: None,
-            drx: None,
-            uplink_power: UplinkPower::OpenLoop {
-                p0: Dbm(-84.0),
-                alpha: 0.8,
-            },
-            channel: ChannelConfig {
-                path_loss: PathLoss::UrbanMacro(UrbanMacro),
-                ..ChannelConfig::default()
-            },
-            effective_sinr: EffectiveSinr::default(),
-            sinr_range: SinrRange::default(),
-            gain_period: Span::from_millis(1),
-            recheck_after: Span::from_millis(40),
-            reestablish_after: Span::from_millis(200),
-        }
-    }
-
-    /// A cell of LTE's timing scaled to a transmission time interval of `tti`, as the latency
-    /// reduction study has it.
-    pub fn with_tti(self, tti: Span) -> CellConfig {
-        CellConfig {
-            air: AirInterface::Lte { tti },
-            timing: Timing::lte(tti),
-            ..self
-        }
-    }
-
-    /// An NR cell: 16 HARQ processes, SR every 8 slots, reports every 10 slots that are 4 slots
-    /// old. Above 6 GHz (frequency range 2): 40 dBm, one UE at a time, slots that the scheduler
-    /// divides; below: 46 dBm, FDD. The channel is a street canyon's.
-    ///
-    /// # Errors
-    /// There is no such numerology for data.
-    pub fn nr(
-        site: Point,
-        carrier: Hertz,
-        mu: u8,
-        resource_blocks: u32,
-    ) -> Result<CellConfig, PhyError> {
-        let numerology = Numerology::new(mu, CyclicPrefix::Normal)?;
-        let slot = numerology.slot();
-        let is_fr2 = carrier.0 > 6e9;
-        let uplink_power = if is_fr2 {
-            UplinkPower::Maximum
-        } else {
-            UplinkPower::OpenLoop {
-                p0: Dbm(-84.0),
-                alpha: 0.8,
-            }
-        };
-        Ok(CellConfig {
-            air: AirInterface::Nr { mu },
-            duplex: if is_fr2 {
-                Duplex::Flexible { guard: 0 }
-            } else {
-                Duplex::Fdd
-            },
-            sharing: if is_fr2 {
-                Sharing::Time
-            } else {
-                Sharing::Frequency
-            },
-            power: Dbm(if is_fr2 { 40.0 } else { 46.0 }),
-            noise_figure: Decibel(if is_fr2 { 7.0 } else { 5.0 }),
-            most_ues: if is_fr2 { 4 } else { 16 },
-            adaptation: Adaptation::Reports(ReportedAdaptation::every(slot * 10, slot * 4)),
-            harq: HarqConfig {
-                downlink_processes: 16,
-                uplink_processes: 16,
-                ..HarqConfig::default()
-            },
-            timing: Timing::nr(numerology, &NrTimingConfig::default())?,
-            requests: RequestConfig::every(8),
-            uplink_power,
-            channel: ChannelConfig::default(),
-            ..CellConfig::lte(site, carrier, resource_blocks)
-        })
-    }
+impl UplinkPower {
+    /// The open loop of studies of macro cells, P_0 = -84 dBm and alpha = 0.8.
+    pub const OPEN_LOOP: UplinkPower = UplinkPower::OpenLoop {
+        p0: Dbm(-84.0),
+        alpha: 0.8,
+    };
 }
 
 impl CellConfig {
@@ -328,34 +227,31 @@ impl CellConfig {
     }
 }
 
-impl ReportedAdaptation {
-    /// 64QAM tables, reports every `period` that are `delay` old when first used, an outer loop to
-    /// 10 % errors.
-    pub fn every(period: Span, delay: Span) -> ReportedAdaptation {
-        ReportedAdaptation {
-            cqi_table: CqiTable::Qam64,
-            mcs_table: McsTable::Qam64,
-            reporting: CsiReporting {
-                period,
-                offset: Span::ZERO,
-                delay,
-            },
-            outer_loop: OuterLoopConfig::default(),
-            target_error: 0.1,
-        }
+/// The key of the channel between a UE and a cell; `sites` are those of all cells. Cells at one place are
+/// one site, called by its first cell.
+pub(crate) fn link_key(
+    sites: impl Iterator<Item = Point> + Clone,
+    cell: CellId,
+    ue: u32,
+) -> LinkKey {
+    let own = sites.clone().nth(cell.index());
+    let mut sites = sites;
+    let first = sites.position(|site| Some(site) == own);
+    LinkKey {
+        site: first.unwrap_or(cell.index()) as u32,
+        cell: cell.0,
+        ue,
     }
 }
 
-impl Default for HarqConfig {
-    /// 8 processes, 4 transmissions, incremental redundancy, feedback without errors.
-    fn default() -> Self {
-        HarqConfig {
-            downlink_processes: 8,
-            uplink_processes: 8,
-            most_transmissions: 4,
-            combining: Combining::IncrementalRedundancy,
-            nack_to_ack: 0.0,
-            ack_to_nack: 0.0,
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_at_one_place_are_one_site() {
+        let places = [0.0, 500.0, 0.0].map(|x| Point::new(x, 0.0, 25.0));
+        let site = |cell| link_key(places.iter().copied(), CellId(cell), 7).site;
+        assert_eq!([site(0), site(1), site(2)], [0, 1, 0]);
     }
 }

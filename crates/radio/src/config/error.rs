@@ -12,7 +12,7 @@ pub enum RadioError {
     Phy {
         /// Position of the cell.
         cell: usize,
-        /// What is wrong.
+        /// The mistake.
         error: PhyError,
     },
     /// The channel of a cell.
@@ -20,7 +20,7 @@ pub enum RadioError {
     Channel {
         /// Position of the cell.
         cell: usize,
-        /// What is wrong.
+        /// The mistake.
         error: ConfigError,
     },
     /// A value of a cell out of its range.
@@ -30,9 +30,9 @@ pub enum RadioError {
         cell: usize,
         /// Name of the value.
         what: &'static str,
-        /// What it is.
+        /// The value given.
         value: String,
-        /// What it may be.
+        /// The values allowed.
         expected: String,
     },
     /// A value of a UE out of its range.
@@ -42,9 +42,9 @@ pub enum RadioError {
         ue: usize,
         /// Name of the value.
         what: &'static str,
-        /// What it is.
+        /// The value given.
         value: String,
-        /// What it may be.
+        /// The values allowed.
         expected: String,
     },
     /// A parameter of a bearer's RLC or PDCP.
@@ -52,7 +52,7 @@ pub enum RadioError {
     Parameter {
         /// Position of the bearer.
         bearer: usize,
-        /// What is wrong.
+        /// The mistake.
         error: ParameterError,
     },
     /// A bearer of a UE that does not exist.
@@ -78,7 +78,7 @@ pub enum RadioError {
 }
 
 impl RadioError {
-    /// What is wrong and what was expected, without where.
+    /// The mistake and what was expected, without the place.
     pub fn reason(&self) -> String {
         match self {
             RadioError::Phy { error, .. } => error.to_string(),

@@ -2,7 +2,7 @@
 //! wrong with it. Every machine above may use it; it uses none of them.
 //!
 //! Ids are positions: [`CellId`](fadeout_core::CellId) indexes [`RadioConfig::cells`],
-//! [`UeId`](fadeout_core::UeId) [`RadioConfig::ues`], [`BearerId`](fadeout_core::BearerId)
+//! [`UeId`](fadeout_core::UeId) [`RadioConfig::ues`], [`DrbId`](fadeout_core::DrbId)
 //! [`RadioConfig::bearers`].
 
 mod bearer;
@@ -10,12 +10,14 @@ mod cell;
 mod check;
 mod env;
 mod error;
+pub mod technology;
 mod ue;
 
 pub use bearer::BearerConfig;
+pub(crate) use cell::link_key;
 pub use cell::{
-    Adaptation, AirInterface, CellConfig, ConfiguredGrant, HarqConfig, ReportedAdaptation, Sharing,
-    UplinkPower,
+    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
+    Sharing, UplinkPower,
 };
 pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};

@@ -26,7 +26,7 @@ impl Report {
     };
 }
 
-/// What the air tells of a UE's uplink.
+/// The uplink of a UE as the air has it.
 pub(crate) trait UplinkAir {
     /// Measures it in a slot.
     fn measure(&mut self, slot: u64, measurement: &mut Measurement);
@@ -36,7 +36,7 @@ pub(crate) trait UplinkAir {
     fn spread_db(&self, blocks: u32) -> f64;
 }
 
-/// What the base station may grant a UE in one slot.
+/// The most that the base station may grant a UE in one slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct UplinkChoice {
     pub scheme: u8,

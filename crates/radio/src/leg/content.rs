@@ -1,7 +1,7 @@
-//! What transport blocks carry, in recycled storage.
+//! The contents of transport blocks, in recycled storage.
 
 use crate::rlc::TransportBlock;
-use fadeout_core::BearerId;
+use fadeout_core::DrbId;
 use std::ops::Range;
 
 /// A content in use.
@@ -13,13 +13,13 @@ pub(crate) struct ContentId(u32);
 pub(crate) struct Content {
     pub block: TransportBlock,
     /// Whose PDUs, and one past the last of them.
-    pub bearers: Vec<(BearerId, u32)>,
+    pub bearers: Vec<(DrbId, u32)>,
 }
 
 impl Content {
     /// Whose PDUs they are, and which.
     #[inline]
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (BearerId, Range<usize>)> + Clone + '_ {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (DrbId, Range<usize>)> + Clone + '_ {
         let mut first = 0;
         self.bearers.iter().map(move |&(bearer, end)| {
             let pdus = first..end as usize;

@@ -3,13 +3,13 @@
 //! Standard: TS 38.321 §5.3.2, §5.4.2; TS 36.321 §5.3.2, §5.4.2.
 
 use super::content::ContentId;
-use crate::config::{HarqConfig, Shape};
+use crate::config::{CellHarqConfig, Shape};
 use crate::phy::code_block::TransportCode;
 use crate::phy::harq::{self, Combining, FixedErrors, HarqSoft};
 use fadeout_core::Time;
 use fadeout_core::random::Stream;
 
-/// What a process is doing.
+/// The state of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Free for new data.
@@ -32,7 +32,7 @@ pub(crate) struct HarqProcess {
     transmissions: u8,
     is_decoded: bool,
     soft: Option<HarqSoft>,
-    /// What it carries, until it is delivered or lost.
+    /// Its content, until it is delivered or lost.
     pub content: Option<ContentId>,
     /// Its resources.
     pub shape: Shape,
@@ -50,7 +50,7 @@ pub(crate) struct HarqProcess {
     pub status: u64,
 }
 
-/// What became of a block after a transmission.
+/// The outcome of a transmission of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decoding {
     /// Decoded for the first time: deliver the content.
@@ -63,11 +63,11 @@ pub(crate) struct Decoding {
     pub is_first: bool,
 }
 
-/// What a transmission is judged by.
+/// The facts that decide whether a transmission is received.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judgement<'a> {
     /// HARQ parameters of the cell.
-    pub harq: &'a HarqConfig,
+    pub harq: &'a CellHarqConfig,
     /// Fixed error rates, if any.
     pub fixed: Option<FixedErrors>,
     /// Effective SINR of the transmission, in dB.
@@ -292,7 +292,7 @@ impl HarqProcess {
 mod tests {
     use super::*;
 
-    fn decode(harq: &mut HarqEntity, config: &HarqConfig, id: u8, error: f64) -> Decoding {
+    fn decode(harq: &mut HarqEntity, config: &CellHarqConfig, id: u8, error: f64) -> Decoding {
         let judgement = Judgement {
             harq: config,
             fixed: Some(FixedErrors {
@@ -308,9 +308,9 @@ mod tests {
 
     #[test]
     fn a_failed_block_waits_until_its_transmissions_are_used_up() {
-        let config = HarqConfig {
+        let config = CellHarqConfig {
             most_transmissions: 3,
-            ..HarqConfig::default()
+            ..CellHarqConfig::with_processes(8)
         };
         let mut harq = HarqEntity::new(8);
         let id = harq.free(0).expect("all are free");
@@ -339,7 +339,7 @@ mod tests {
             harq.sent(id, slot, slot + 8);
         }
         assert_eq!((harq.free(5), harq.free_from(5)), (None, None));
-        decode(&mut harq, &HarqConfig::default(), 0, 0.0);
+        decode(&mut harq, &CellHarqConfig::with_processes(8), 0, 0.0);
         assert_eq!((harq.free(7), harq.free_from(7)), (None, Some(8)));
         assert_eq!(harq.free(8), Some(0));
     }
@@ -347,17 +347,17 @@ mod tests {
     #[test]
     fn feedback_errors_lose_a_block_or_repeat_it_for_nothing() {
         let mut harq = HarqEntity::new(1);
-        let lossy = HarqConfig {
+        let lossy = CellHarqConfig {
             nack_to_ack: 1.0,
-            ..HarqConfig::default()
+            ..CellHarqConfig::with_processes(8)
         };
         harq.start(0, Shape::default(), Time::ZERO);
         harq.sent(0, 0, 8);
         assert!(decode(&mut harq, &lossy, 0, 1.0).is_lost);
-        let repeating = HarqConfig {
+        let repeating = CellHarqConfig {
             ack_to_nack: 1.0,
             most_transmissions: 2,
-            ..HarqConfig::default()
+            ..CellHarqConfig::with_processes(8)
         };
         harq.start(0, Shape::default(), Time::ZERO);
         harq.sent(0, 8, 16);

@@ -74,7 +74,7 @@ pub(crate) struct LegHalf {
     counters: BlockCounters,
 }
 
-/// What one direction of a leg has done so far.
+/// Counters of one direction of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct BlockCounters {
     /// Transport blocks sent, retransmissions included.
@@ -98,7 +98,7 @@ impl LegHalf {
         }
     }
 
-    /// What it has done so far.
+    /// Its counters so far.
     pub(crate) fn counters(&self) -> &BlockCounters {
         &self.counters
     }

@@ -5,7 +5,7 @@ use super::Content;
 use crate::config::BearerConfig;
 use crate::mac::logical_channel::Bucket;
 use crate::rlc::TransportBlock;
-use fadeout_core::{BearerId, Direction, Time};
+use fadeout_core::{Direction, DrbId, Time};
 
 /// The logical channels of a leg, most urgent first.
 #[derive(Debug, Default)]
@@ -14,18 +14,18 @@ pub(crate) struct Channels(Vec<Channel>);
 /// A logical channel: a bearer with RLC on this leg.
 #[derive(Debug)]
 struct Channel {
-    bearer: BearerId,
+    bearer: DrbId,
     priority: u8,
     /// What each direction may send at its prioritised rate.
     buckets: [Bucket; 2],
 }
 
-/// What fills blocks: the RLC entities that send in a direction of a leg.
+/// The RLC entities that send in a direction of a leg, which fill blocks.
 pub(crate) trait RlcQueues {
     /// Bytes of the STATUS PDU that a bearer has to send.
-    fn status(&self, bearer: BearerId) -> u64;
+    fn status(&self, bearer: DrbId) -> u64;
     /// Puts up to `grant` bytes of a bearer into a block. The bytes used.
-    fn pull(&mut self, bearer: BearerId, grant: u32, block: &mut TransportBlock) -> u32;
+    fn pull(&mut self, bearer: DrbId, grant: u32, block: &mut TransportBlock) -> u32;
 }
 
 /// What a bearer is asked for as a block is filled.
@@ -44,7 +44,7 @@ enum Turn {
 impl Channels {
     /// A bearer gets RLC on this leg. Those of one priority are served in the order in which they
     /// came.
-    pub(crate) fn add(&mut self, bearer: BearerId, config: &BearerConfig) {
+    pub(crate) fn add(&mut self, bearer: DrbId, config: &BearerConfig) {
         let bucket = Bucket::new(&config.channel);
         let priority = config.channel.priority;
         let behind = |channel: &Channel| channel.priority <= priority;
@@ -100,12 +100,12 @@ impl Channels {
     }
 
     /// The bearers, most urgent first.
-    pub(crate) fn bearers(&self) -> impl Iterator<Item = BearerId> + '_ {
+    pub(crate) fn bearers(&self) -> impl Iterator<Item = DrbId> + '_ {
         self.0.iter().map(|channel| channel.bearer)
     }
 
     /// The bearer at a position of that order.
-    pub(crate) fn bearer(&self, position: usize) -> Option<BearerId> {
+    pub(crate) fn bearer(&self, position: usize) -> Option<DrbId> {
         self.0.get(position).map(|channel| channel.bearer)
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct UplinkRequests {
     requested_at: Time,
     /// Slots granted and not yet used.
     outstanding: u32,
-    /// What the UE last reported to have left.
+    /// The bytes that the UE last reported to have left.
     reported: u64,
     /// When it asks again unless a grant comes (retxBSR-Timer).
     repeat_at: Time,

@@ -1,13 +1,15 @@
 //! A leg alone: slots, measurements, backlogs and RLC are made by hand.
 
 use super::*;
-use crate::config::{BearerConfig, CellConfig, ConfiguredGrant, HarqConfig, ReportedAdaptation};
+use crate::config::{
+    BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
+};
 use crate::mac::{DrxConfig, LogicalChannel, RequestConfig};
 use crate::phy::harq::FixedErrors;
 use crate::phy::link_adaptation::OuterLoopConfig;
 use crate::plan::Measurement;
 use crate::rlc::{Pdu, TransportBlock};
-use fadeout_core::BearerId;
+use fadeout_core::DrbId;
 use fadeout_core::{Hertz, NullProbe, Point, Rate};
 
 const DOWN: Direction = Direction::Downlink;
@@ -103,9 +105,9 @@ fn each_transmission_is_counted_and_only_further_ones_as_retransmissions() {
 #[test]
 fn a_block_that_fails_in_its_last_transmission_is_lost_and_counted() {
     let plan = plan(CellConfig {
-        harq: HarqConfig {
+        harq: CellHarqConfig {
             most_transmissions: 1,
-            ..HarqConfig::default()
+            ..CellHarqConfig::with_processes(8)
         },
         ..failing(1.0)
     });
@@ -224,9 +226,9 @@ fn uplink_power_is_spread_over_as_many_units_as_it_suffices_for() {
 #[test]
 fn when_every_process_is_busy_a_leg_waits_for_feedback() {
     let plan = plan(CellConfig {
-        harq: HarqConfig {
+        harq: CellHarqConfig {
             downlink_processes: 1,
-            ..HarqConfig::default()
+            ..CellHarqConfig::with_processes(8)
         },
         ..failing(0.0)
     });
@@ -401,10 +403,10 @@ fn a_second_leg_has_streams_of_its_own() {
 struct Waiting(Vec<(u32, u32)>);
 
 impl RlcQueues for Waiting {
-    fn status(&self, bearer: BearerId) -> u64 {
+    fn status(&self, bearer: DrbId) -> u64 {
         u64::from(self.0[bearer.index()].0)
     }
-    fn pull(&mut self, bearer: BearerId, grant: u32, block: &mut TransportBlock) -> u32 {
+    fn pull(&mut self, bearer: DrbId, grant: u32, block: &mut TransportBlock) -> u32 {
         let (status, data) = &mut self.0[bearer.index()];
         let of_status = grant.min(*status);
         let of_data = (grant - of_status).min(*data);
@@ -430,15 +432,11 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
         ..BearerConfig::lte(UeId(0))
     };
     // The lower number is the more urgent, whatever the order in which they come.
-    leg.channels.add(BearerId(0), &bearer(9, Some(800_000)));
-    leg.channels.add(BearerId(1), &bearer(3, Some(0)));
-    leg.channels.add(BearerId(2), &bearer(9, Some(0)));
-    assert!(
-        leg.channels
-            .bearers()
-            .eq([BearerId(1), BearerId(0), BearerId(2)])
-    );
-    assert_eq!(leg.channels.bearer(1), Some(BearerId(0)));
+    leg.channels.add(DrbId(0), &bearer(9, Some(800_000)));
+    leg.channels.add(DrbId(1), &bearer(3, Some(0)));
+    leg.channels.add(DrbId(2), &bearer(9, Some(0)));
+    assert!(leg.channels.bearers().eq([DrbId(1), DrbId(0), DrbId(2)]));
+    assert_eq!(leg.channels.bearer(1), Some(DrbId(0)));
     let mut queues = Waiting(vec![(0, 9000), (0, 500), (60, 9000)]);
     let mut content = Content::default();
     // 800 kbit/s for 50 ms: 5000 bytes.
@@ -446,20 +444,20 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
         .fill(millis(50), DOWN, 6000, &mut content, &mut queues);
     assert_eq!(queues.0, [(0, 9000 - 5440), (0, 0), (0, 9000)]);
     let runs: Vec<_> = content.runs().collect();
-    let order = [BearerId(2), BearerId(0), BearerId(1), BearerId(0)];
+    let order = [DrbId(2), DrbId(0), DrbId(1), DrbId(0)];
     assert!(runs.iter().map(|(bearer, _)| *bearer).eq(order));
-    assert_eq!(runs.last(), Some(&(BearerId(0), 3..4)));
+    assert_eq!(runs.last(), Some(&(DrbId(0), 3..4)));
 }
 
 #[test]
 fn an_only_bearer_gets_the_whole_block() {
     let plan = plan(lte());
     let mut leg = leg(&plan);
-    leg.channels.add(BearerId(0), &BearerConfig::lte(UeId(0)));
+    leg.channels.add(DrbId(0), &BearerConfig::lte(UeId(0)));
     let mut queues = Waiting(vec![(60, 9000)]);
     let mut content = Content::default();
     leg.channels
         .fill(Time::ZERO, UP, 1000, &mut content, &mut queues);
     assert_eq!(queues.0, [(0, 9000 - 940)]);
-    assert_eq!(content.bearers, [(BearerId(0), 1)]);
+    assert_eq!(content.bearers, [(DrbId(0), 1)]);
 }

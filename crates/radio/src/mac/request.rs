@@ -21,18 +21,6 @@ pub struct RequestConfig {
 }
 
 impl RequestConfig {
-    /// Requests every `period` slots at a random offset; first grants of 256 bytes, which carry a
-    /// few TCP acknowledgments; asked again after 100 ms.
-    pub const fn every(period: u32) -> RequestConfig {
-        RequestConfig {
-            period,
-            offset: None,
-            prohibit: Span::ZERO,
-            repeat_after: Span::from_millis(100),
-            first_grant: 256,
-        }
-    }
-
     /// The first opportunity from `slot` on, for a UE with offset `offset`.
     pub fn opportunity_from(&self, slot: u64, offset: u32) -> u64 {
         let (period, offset) = (u64::from(self.period), u64::from(offset));

@@ -1,4 +1,4 @@
-//! What follows from a cell's configuration and never changes: its frame, its resources, and which
+//! The consequences of a cell's configuration, which never change: its frame, its resources, and which
 //! slot grants which.
 
 mod measurement;

@@ -197,7 +197,7 @@ impl Resources {
         &self.schemes[position]
     }
 
-    /// What the error model needs to know of a transport block.
+    /// The transport block as the error model has it.
     pub(crate) fn code(&self, scheme: usize, symbols: u8, units: u32) -> TransportCode {
         let occupied = self.occupied(symbols, units);
         let (code, elements) = match self.air {

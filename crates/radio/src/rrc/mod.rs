@@ -9,7 +9,7 @@
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
 use crate::config::{LegId, Serving, UeConfig};
-use fadeout_core::{BearerId, CellId, Span, Time};
+use fadeout_core::{CellId, DrbId, Span, Time};
 
 /// RRC of one UE.
 #[derive(Debug)]
@@ -17,11 +17,11 @@ pub(crate) struct UeRrc {
     config: UeConfig,
     /// Its legs by their number.
     legs: Vec<LegId>,
-    bearers: Vec<BearerId>,
+    bearers: Vec<DrbId>,
     failures: u64,
 }
 
-/// What a UE does at the start.
+/// The first step of a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     /// It connects to these cells, a leg each.
@@ -90,12 +90,12 @@ impl UeRrc {
     }
 
     /// A bearer is set up.
-    pub(crate) fn on_bearer(&mut self, bearer: BearerId) {
+    pub(crate) fn on_bearer(&mut self, bearer: DrbId) {
         self.bearers.push(bearer);
     }
 
     /// Its bearers, in the order in which they were set up.
-    pub(crate) fn bearers(&self) -> &[BearerId] {
+    pub(crate) fn bearers(&self) -> &[DrbId] {
         &self.bearers
     }
 

@@ -6,7 +6,7 @@
 )]
 
 use fadeout_core::{
-    BearerId, BearerRow, CellId, Direction, FlowId, Kinematics, Motion, NodeId, Packet, PacketId,
+    BearerRow, CellId, Direction, DrbId, FlowId, Kinematics, Motion, NodeId, Packet, PacketId,
     PacketPool, Point, Probe, RadioDelayRow, RadioDropRow, Segment, Span, Time, TransportBlockRow,
 };
 use fadeout_radio::access::{RadioAccess, RadioConfig};
@@ -36,11 +36,11 @@ impl Probe for Rows {
     fn transport_block(&mut self, row: TransportBlockRow) {
         self.blocks.push(row);
     }
-    fn wants_bearer(&self, _now: Time, _bearer: BearerId) -> bool {
+    fn wants_bearer(&self, _now: Time, _bearer: DrbId) -> bool {
         false
     }
     fn bearer(&mut self, _row: BearerRow) {}
-    fn wants_radio_delay(&self, _bearer: BearerId) -> bool {
+    fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
         !self.is_off
     }
     fn radio_delay(&mut self, row: RadioDelayRow) {
@@ -99,7 +99,7 @@ impl Rig {
         });
         assert_eq!(self.pool[packet].size().0, u64::from(size));
         let (pool, rows) = (&mut self.pool, &mut self.rows);
-        let bearer = BearerId(bearer);
+        let bearer = DrbId(bearer);
         self.access
             .on_packet(self.now, bearer, direction, packet, pool, rows);
     }

@@ -15,7 +15,7 @@ const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const SHB_USERAPPL: u16 = 4;
 
-/// What an interface carries.
+/// The kind of packets that an interface carries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interface {
     link_type: u16,

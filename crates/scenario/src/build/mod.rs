@@ -84,7 +84,7 @@ impl Builder<'_, '_> {
             .flatten()
             .map(|cell| (cell.name.clone(), cell.node))
             .collect();
-        let ues = self.ues(file.map("ue"), &bases);
+        let ues = self.ues(file.map("ue"), &bases, !cells.is_empty());
         let buildings: Vec<Option<Building>> = file
             .map("building")
             .iter()
@@ -111,7 +111,7 @@ impl Builder<'_, '_> {
             let ends = (Medium::Rab(index), (rab.from, rab.to));
             let is_taken = self.media.insert(rab.name.clone(), ends).is_some();
             if is_taken {
-                let message = format!("a link and a bearer are called `{}`", rab.name);
+                let message = format!("a link and a RAB are called `{}`", rab.name);
                 self.mistake(file.place_of("rab"), message, "different names");
             }
         }
@@ -132,6 +132,7 @@ impl Builder<'_, '_> {
             blockages: blockages.into_iter().collect::<Option<_>>()?,
             flows,
             probe: probe?,
+            files: self.files_read(),
         };
         self.reader.mistakes.is_empty().then_some(scenario)
     }
@@ -164,6 +165,13 @@ impl Builder<'_, '_> {
             refer_to_nothing(&mut self.reader.mistakes, item, "node", names);
         }
         found
+    }
+
+    fn files_read(&mut self) -> Vec<File> {
+        std::mem::take(&mut self.files)
+            .into_iter()
+            .map(|(path, bytes)| File { path, bytes })
+            .collect()
     }
 
     /// The bytes of the file that `place` names, read once.
@@ -230,7 +238,15 @@ fn refer_to_nothing<'a>(
         return mistakes.push(mistake);
     }
     let near = nearest(name, names.clone());
-    mistakes.push(mistake.suggest(near).expected(alternatives(names)));
+    let expected = match (names.clone().next(), what) {
+        (Some(_), _) => alternatives(names),
+        (None, "node") => "a node that a link, a cell, a UE or a [node.NAME] has".to_owned(),
+        (None, _) => format!(
+            "a table [{}.NAME]",
+            what.split([',', ' ']).next().unwrap_or(what)
+        ),
+    };
+    mistakes.push(mistake.suggest(near).expected(expected));
 }
 
 /// Nodes by name, and which of them are connected.

@@ -22,14 +22,18 @@ impl Builder<'_, '_> {
         &mut self,
         named: &[(String, Fields)],
         cells: &[(String, NodeId)],
+        is_any_cell_named: bool,
     ) -> Vec<Ue> {
         let mut ues: Vec<Ue> = Vec::new();
         // The first interface of each node.
         let mut firsts: BTreeMap<NodeId, usize> = BTreeMap::new();
         for (index, (name, fields)) in named.iter().enumerate() {
             if cells.is_empty() {
-                let expected = "a table [cell.NAME]";
-                self.mistake(fields.place, "a UE, but no cell", expected);
+                // A cell with a mistake is a mistake already.
+                if !is_any_cell_named {
+                    let expected = "a table [cell.NAME]";
+                    self.mistake(fields.place, "a UE, but no cell", expected);
+                }
                 continue;
             }
             let count = fields.integer("count");
@@ -209,7 +213,7 @@ impl Builder<'_, '_> {
             let ends = (Medium::RadioBearer(index), (*base, ue.node));
             let is_settled = others.iter().all(|(_, other)| other == base);
             if is_settled && self.media.insert(bearer.name(), ends).is_some() {
-                let message = format!("a link or bearer and a UE are called `{}`", ue.name);
+                let message = format!("a link or RAB and a UE are called `{}`", ue.name);
                 self.mistake(file.place_of("ue"), message, "different names");
             }
         }

@@ -29,7 +29,7 @@ table! {
         direction: Directions = Directions::SHAPE, Default("\"both\"");
         /// When it happens.
         schedule: Schedule = SCHEDULE, Required;
-        /// What becomes of packets during the blockage.
+        /// The fate of packets during the blockage.
         effect: BlockageEffect = BlockageEffect::SHAPE, Default("\"held\"");
         /// How much may wait when held; without it the link's queue limit alone applies.
         hold_limit: Option<HoldLimit> = Shape::AnyOf(&[SIZE, PACKETS]), Optional;
@@ -77,7 +77,7 @@ impl Directions {
 }
 
 words! {
-    /// What becomes of packets during a blockage.
+    /// The fate of packets during a blockage.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum BlockageEffect {
         /// packets wait and are delivered afterwards, as by RLC acknowledged mode

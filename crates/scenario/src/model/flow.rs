@@ -43,11 +43,11 @@ table! {
         "count" = Shape::Integer { min: 1, max: MAX_FLOWS }, Optional;
         /// Distance between the starts of two of the `count`; all start together without it.
         "start-spacing" = TIME, Optional;
-        /// What the flow sends.
+        /// The application, which decides what the flow sends and when.
         application: Named = Shape::Named { kind: "application", tag: "kind" }, FirstOfKind;
         /// Which transport stack the ends use.
         profile: String = Shape::NameOf("profile"), FirstOfKind;
-        /// What differs from the profile.
+        /// The constants that differ from the profile's.
         tcp: Parameters = Shape::ParametersOf { kind: "profile", by: "profile" }, Optional;
         /// The sender's congestion control; without it the profile's.
         congestion_control: Option<Named> =
@@ -155,7 +155,7 @@ impl FlowPath {
 }
 
 table! {
-    /// What makes a flow a Multipath TCP connection.
+    /// The paths and the scheduler of a flow that is a Multipath TCP connection.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Multipath {
         own {

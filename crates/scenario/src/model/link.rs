@@ -124,49 +124,89 @@ const RATE_MODEL: Shape = Shape::AnyOf(&[
     Shape::Variants(RateModel::VARIANTS),
 ]);
 
-variants! {
+/// Declares a rate or a delay over time: the variants that both have, and its own before the last of
+/// them and after it.
+macro_rules! over_time {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident of $type:ty {
+            $(#[$alone_doc:meta])*
+            Constant;
+            $(#[doc = $steps_doc:literal])+
+            Steps = $shape:expr,
+            $(#[doc = $step_doc:literal])+;
+            own { $($before:tt)* }
+            $(#[doc = $series_doc:literal])+
+            Series;
+            own { $($after:tt)* }
+        }
+    ) => {
+        variants! {
+            $(#[$meta])*
+            pub enum $name {
+                alone {
+                    $(#[$alone_doc])*
+                    Constant($type),
+                }
+                check = $name::in_order;
+                $(#[doc = $steps_doc])+
+                Steps as "steps" {
+                    $(#[doc = $step_doc])+
+                    steps: Vec<(Time, $type)> = Shape::List(&Shape::Pair(&TIME, &$shape)), Required;
+                    /// After this long the steps start over; without it the last one stays.
+                    repeat_every: Option<Span> = POSITIVE_TIME, Optional;
+                }
+                $($before)*
+                $(#[doc = $series_doc])+
+                Series as "series" {
+                    /// Path, relative to the scenario file. Its first line names the columns,
+                    /// separated by commas: `time_s` with `rate_mbps`, `delay_ms` or both; each row
+                    /// holds until the time of the next.
+                    series: File = SERIES, Required;
+                    /// After this long the rows start over; without it the last one stays.
+                    repeat_every: Option<Span> = POSITIVE_TIME, Optional;
+                }
+                $($after)*
+            }
+        }
+    };
+}
+
+over_time! {
     /// A rate over time.
     #[derive(Debug, Clone, PartialEq)]
-    pub enum RateModel {
-        alone {
-            /// The same rate for ever; may be [`Rate::UNLIMITED`].
-            Constant(Rate),
-        }
-        check = RateModel::in_order;
+    pub enum RateModel of Rate {
+        /// The same rate for ever; may be [`Rate::UNLIMITED`].
+        Constant;
         /// A rate that steps at given instants.
-        Steps as "steps" {
-            /// Start of each step and its rate. The first starts at "0 s"; starts increase.
-            steps: Vec<(Time, Rate)> = Shape::List(&Shape::Pair(&TIME, &RATE_OR_ZERO)), Required;
-            /// After this long the steps start over; without it the last one stays.
-            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
-        }
-        /// A link that is on at a constant rate, and off at times.
-        OnOff as "off" {
-            /// The rate while on.
-            rate: Rate = RATE, Required;
-            /// When it is off.
-            off: Schedule = SCHEDULE, Required;
-        }
-        /// Delivery opportunities from a mahimahi trace file.
-        Trace as "trace" {
-            /// Path, relative to the scenario file.
-            trace: File = Shape::File("a mahimahi trace, relative to the scenario file"), Required;
-            /// Whether it starts over at its end.
-            repeat: bool = Shape::Bool, Default("true");
+        Steps = RATE_OR_ZERO,
+        /// Start of each step and its rate. The first starts at "0 s"; starts increase.
+        ;
+        own {
+            /// A link that is on at a constant rate, and off at times.
+            OnOff as "off" {
+                /// The rate while on.
+                rate: Rate = RATE, Required;
+                /// When it is off.
+                off: Schedule = SCHEDULE, Required;
+            }
+            /// Delivery opportunities from a mahimahi trace file.
+            Trace as "trace" {
+                /// Path, relative to the scenario file.
+                trace: File =
+                    Shape::File("a mahimahi trace, relative to the scenario file"), Required;
+                /// Whether it starts over at its end.
+                repeat: bool = Shape::Bool, Default("true");
+            }
         }
         /// A measured rate, from a file that may hold a delay too.
-        Series as "series" {
-            /// Path, relative to the scenario file. Its first line names the columns, separated by
-            /// commas: `time_s` with `rate_mbps`, `delay_ms` or both; each row holds until the time
-            /// of the next.
-            series: File = SERIES, Required;
-            /// After this long the steps start over; without it the last one stays.
-            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
-        }
-        /// The rate that a directional link budget gives.
-        Radio as "radio" {
-            /// The link budget.
-            radio: Radio = Shape::Table(Radio::KEYS), Required;
+        Series;
+        own {
+            /// The rate that a directional link budget gives.
+            Radio as "radio" {
+                /// The link budget.
+                radio: Radio = Shape::Table(Radio::KEYS), Required;
+            }
         }
     }
 }
@@ -202,31 +242,20 @@ impl RateModel {
 
 const DELAY_MODEL: Shape = Shape::AnyOf(&[TIME, Shape::Variants(DelayModel::VARIANTS)]);
 
-variants! {
+over_time! {
     /// A delay over time.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum DelayModel {
-        alone {
-            /// The same delay for ever.
-            Constant(Span),
-        }
-        check = DelayModel::in_order;
+    pub enum DelayModel of Span {
+        /// The same delay for ever.
+        Constant;
         /// A delay that steps at given instants.
-        Steps as "steps" {
-            /// Start of each step and its delay. The first starts at "0 s"; starts increase.
-            steps: Vec<(Time, Span)> = Shape::List(&Shape::Pair(&TIME, &TIME)), Required;
-            /// After this long the steps start over; without it the last one stays.
-            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
-        }
+        Steps = TIME,
+        /// Start of each step and its delay. The first starts at "0 s"; starts increase.
+        ;
+        own {}
         /// A measured delay, from a file that may hold a rate too.
-        Series as "series" {
-            /// Path, relative to the scenario file. Its first line names the columns, separated by
-            /// commas: `time_s` with `rate_mbps`, `delay_ms` or both; each row holds until the time
-            /// of the next.
-            series: File = SERIES, Required;
-            /// After this long the steps start over; without it the last one stays.
-            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
-        }
+        Series;
+        own {}
     }
 }
 

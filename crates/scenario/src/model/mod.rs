@@ -42,7 +42,7 @@ use fadeout_core::{NodeId, Span};
 /// A whole scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// What the scenario is about, for figures; may be empty.
+    /// The title, for figures; may be empty.
     pub title: String,
     /// How long to simulate.
     pub duration: Span,
@@ -64,8 +64,10 @@ pub struct Scenario {
     pub blockages: Vec<Blockage>,
     /// Flows, in the order of the file, `count` already expanded.
     pub flows: Vec<Flow>,
-    /// What is recorded.
+    /// The settings of recording.
     pub probe: ProbeSettings,
+    /// The files that it names, by path.
+    pub files: Vec<File>,
 }
 
 /// A host or router.
@@ -80,11 +82,11 @@ pub struct Node {
 pub struct Named {
     /// Canonical name, also where the scenario uses an alias.
     pub name: String,
-    /// What the scenario gives; the rest keep their defaults.
+    /// The parameters that the scenario gives; the rest keep their defaults.
     pub parameters: Parameters,
 }
 
-/// What carries packets between two nodes.
+/// A link, a radio access bearer or a radio bearer: it carries packets between two nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Medium {
     /// A link: an index into [`Scenario::links`].
@@ -98,7 +100,7 @@ pub enum Medium {
 /// One step of a route: a medium, crossed in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
-    /// What is crossed.
+    /// The medium that is crossed.
     pub medium: Medium,
     /// Whether it is crossed from its `to` to its `from`. Bearers go forward from the base station
     /// to the phone.
@@ -124,7 +126,7 @@ impl Scenario {
             .map(|index| NodeId(index as u32))
     }
 
-    /// What a medium is called in the file.
+    /// The name of a medium in the file.
     pub fn medium_name(&self, medium: Medium) -> String {
         match medium {
             Medium::Link(link) => self.links[link].name.clone(),
@@ -136,7 +138,7 @@ impl Scenario {
         }
     }
 
-    /// What the source of link information is called in the file.
+    /// The name of the source of link information in the file.
     pub fn source_name(&self, source: LinkInfoSource) -> String {
         match source {
             LinkInfoSource::Medium(medium) => self.medium_name(medium),

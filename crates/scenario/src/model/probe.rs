@@ -1,4 +1,4 @@
-//! What is recorded.
+//! The settings of recording.
 
 use super::ProbeSettings;
 use crate::keys::POSITIVE_TIME;

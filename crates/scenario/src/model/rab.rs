@@ -35,7 +35,7 @@ table! {
 }
 
 table! {
-    /// What is special about one direction of a radio access bearer.
+    /// The keys of one direction of a radio access bearer.
     #[derive(Debug, Clone, PartialEq)]
     pub struct RabDirection {
         own {}

@@ -69,7 +69,7 @@ table! {
         noise_figure: Decibel = NOISE_FIGURE, Default("\"5 dB\"");
         /// Antenna of the base station.
         antenna: Named = ANTENNA, FirstOfKind;
-        /// What happens to the signal between the cell and its UEs.
+        /// The channel between the cell and its UEs.
         channel: Channel = Shape::Table(Channel::KEYS), Required;
         /// Which UE the downlink serves next.
         mac_scheduler: Named = MAC_SCHEDULER, FirstOfKind;
@@ -79,7 +79,7 @@ table! {
 }
 
 table! {
-    /// What happens to the signal between a cell and its UEs.
+    /// The channel between a cell and its UEs.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Channel {
         own {}
@@ -89,9 +89,7 @@ table! {
         line_of_sight: LineOfSight = LineOfSight::SHAPE, Default("\"drawn\"");
         /// Whether the loss varies around its median, with the model's deviation and correlation.
         shadowing: bool = Shape::Bool, Default("true");
-        /// Small-scale fading in line of sight and out of it. Without it the clusters of the place,
-        /// which decide on the gain of beams too, where the path loss's source has clusters;
-        /// Rician and Rayleigh elsewhere.
+        /// Small-scale fading in line of sight and out of it; without it Rician and Rayleigh.
         fading: Option<String> = Shape::NameOf("fading"), Optional;
         /// Power of the direct path over that of all others, for Rician fading (mean of UMi in TR
         /// 38.901 Table 7.5-6); "drawn" takes it from the place, by the path loss's law in that
@@ -110,7 +108,7 @@ table! {
         sub_bands: u32 = Shape::Integer { min: 1, max: 64 }, Default("16");
         /// Speed of what moves around a UE; it makes the channel of a UE that stands still change.
         environment_speed: f64 = SPEED, Default("\"3 km/h\"");
-        /// What stands in the way at times; nothing without it.
+        /// A model of blockage by people and vehicles; nothing stands in the way without it.
         blockage: Option<Named> = Shape::Named { kind: "blockage-model", tag: "model" }, Optional;
         /// Antenna of the UEs on this carrier.
         ue_antenna: Named = ANTENNA, FirstOfKind;
@@ -250,7 +248,7 @@ pub struct Bearer<'a> {
 }
 
 impl Bearer<'_> {
-    /// What it is called: as its UE, or UE/NAME.
+    /// Its name: its UE's, or UE/NAME.
     pub fn name(&self) -> String {
         match self.drb {
             None => self.described.name.clone(),

@@ -22,7 +22,7 @@ pub(crate) struct Item {
     pub(crate) place: Place,
 }
 
-/// What an [`Item`] is.
+/// The value of an [`Item`].
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),

@@ -43,10 +43,12 @@ impl Reader<'_> {
         };
         let mut suggestion = nearest(text, words).map(|word| format!("\"{word}\""));
         let mut kind = String::new();
+        let mut units = Vec::new();
         for dimension in &dimensions {
             match dimension.parse(text) {
                 Err(QuantityError::NoUnit) => return self.unitless(node, message, &dimensions),
                 Err(QuantityError::UnknownUnit(given, near)) => {
+                    units.extend(dimension.units());
                     kind = format!(": unknown unit `{}`", shortened(&given));
                     let corrected = near.and_then(|near| text.strip_suffix(&given).zip(Some(near)));
                     suggestion = suggestion
@@ -54,6 +56,7 @@ impl Reader<'_> {
                             .map(|(number, near)| format!("\"{}{near}\"", shortened(number))));
                 }
                 Err(QuantityError::WrongDimension(other)) => {
+                    units.extend(dimension.units());
                     kind = format!(", which is {}", other.noun());
                 }
                 Err(QuantityError::NotWhole) => kind = ", which is not whole".to_owned(),
@@ -61,6 +64,11 @@ impl Reader<'_> {
                 Err(QuantityError::NoNumber) | Ok(_) => {}
             }
         }
+        let expected = if units.is_empty() {
+            expected
+        } else {
+            format!("one of the units {}", units.join(", "))
+        };
         self.mistakes.push(
             Mistake::new(node.place, message + &kind)
                 .expected(expected)

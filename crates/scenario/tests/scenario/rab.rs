@@ -100,7 +100,7 @@ fn mistakes_are_named() {
         (
             "[rab.third]",
             "[rab.core]",
-            "a link and a bearer are called `core`",
+            "a link and a RAB are called `core`",
         ),
     ] {
         let errors = refused(&RAB.replace(from, to));

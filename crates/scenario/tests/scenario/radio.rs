@@ -171,7 +171,7 @@ fn what_does_not_fit_together_is_refused() {
             "[ue.a]\nnode = \"phone\"\n[ue.b]\nnode = \"phone\"\nheight = \"2 m\"",
             "`a` and `b` are interfaces of one node, but start or move differently",
         ),
-        ("[ue.core]", "a link or bearer and a UE are called `core`"),
+        ("[ue.core]", "a link or RAB and a UE are called `core`"),
         (
             "[building.mall]\ncorner = [\"0 m\", \"0 m\"]\nopposite = [\"0 m\", \"5 m\"]\n\
              height = \"5 m\"",

@@ -9,7 +9,7 @@ use crate::routing::Topology;
 use crate::world::{Endpoint, Flow, Parts, Transport};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{BearerId, CellId, EndpointId, FlowId, RouteId, Time, UeId};
+use fadeout_core::{CellId, DrbId, EndpointId, FlowEnd, FlowId, RouteId, Time, UeId};
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
@@ -70,12 +70,15 @@ impl Flows<'_> {
         let forward = self.route_over(flow, &there)?;
         let back = self.topology.way_back_of(flow).ok_or_else(no_route)?;
         let backward = self.route_over(flow, &back)?;
-        for (endpoint, peer, route) in [(sender, receiver, forward), (receiver, sender, backward)] {
+        for (end, endpoint, peer, route) in [
+            (FlowEnd::Sender, sender, receiver, forward),
+            (FlowEnd::Receiver, receiver, sender, backward),
+        ] {
             let congestion = match choose(flow) {
                 Some(custom) => custom,
                 None => self.congestion(flow, config.recovery, endpoint)?,
             };
-            let tcp = TcpEndpoint::new(&config, id, congestion);
+            let tcp = TcpEndpoint::new(&config, id, congestion).at(end);
             let endpoint = Endpoint::new(Transport::Tcp(tcp), id, peer, route);
             self.parts.endpoints.push(endpoint);
         }
@@ -139,7 +142,7 @@ impl Flows<'_> {
     fn radio_outlook(
         &mut self,
         flow: &scenario::Flow,
-        bearer: BearerId,
+        bearer: DrbId,
         end: Time,
     ) -> Result<Outlook, BuildError> {
         let ue = self.directory.ue_of(bearer);

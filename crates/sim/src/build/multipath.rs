@@ -5,7 +5,7 @@ use super::{BuildError, ChooseCongestion};
 use crate::directory::FlowEntry;
 use crate::routing::backward;
 use crate::world::{Endpoint, MultipathHost, Transport};
-use fadeout_core::{FlowId, Time};
+use fadeout_core::{FlowEnd, FlowId, Time};
 use fadeout_scenario as scenario;
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::multipath::coupling::Coupled;
@@ -42,7 +42,8 @@ pub(super) fn add(
         let entry = directory.flow(path);
         entry.expect("the directory has every path")
     };
-    for is_sender in [true, false] {
+    for end in [FlowEnd::Sender, FlowEnd::Receiver] {
+        let is_sender = end == FlowEnd::Sender;
         let mut subflows = Vec::new();
         let mut endpoints = Vec::new();
         for (path_id, path) in entry.paths().zip(&described.paths) {
@@ -79,7 +80,7 @@ pub(super) fn add(
             });
             endpoints.push(endpoint);
         }
-        let connection = MultipathConnection::new(config.clone(), subflows);
+        let connection = MultipathConnection::new(config.clone(), end, subflows);
         flows.parts.connections.push(MultipathHost {
             connection,
             endpoints: endpoints.into(),

@@ -16,9 +16,9 @@ use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
-use fadeout_radio::named;
 use fadeout_radio::pdcp::Pdcp;
 use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
+use fadeout_radio::technology;
 use fadeout_radio::wire::Form;
 use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
@@ -89,7 +89,7 @@ pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<Option<
     (0..scenario.ues.len() as u32).map(cell).collect()
 }
 
-/// What captures of the radio need to know.
+/// The names and numbers that captures of the radio need.
 pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
     let Some(radio) = radio.filter(|_| !scenario.probe.radio_capture.is_empty()) else {
         return RadioInfo::default();
@@ -153,12 +153,12 @@ pub(super) fn cell(described: &scenario::Cell) -> Result<CellConfig, BuildError>
 
 fn cell_config(described: &scenario::Cell) -> Result<CellConfig, String> {
     let Named { name, parameters } = &described.radio;
-    let carrier = named::Carrier {
+    let carrier = technology::Carrier {
         site: described.position,
         carrier: described.carrier,
         bandwidth: described.bandwidth,
     };
-    let radio = named::Radio::new(name, parameters);
+    let radio = technology::Radio::new(name, parameters);
     let radio = radio.ok_or_else(|| unknown("radio", &described.radio))?;
     let cell = radio.cell(&carrier)?;
     let scheduler = |given: &Named| {
@@ -182,7 +182,7 @@ fn generation(cell: &CellConfig) -> Generation {
     }
 }
 
-/// What bounds the rate of a bearer, whatever its channel.
+/// The bounds of the rate of a bearer, whatever its channel.
 pub(crate) struct Bounds {
     /// Peak rate of its cell.
     pub(crate) peak: Rate,
@@ -211,15 +211,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     let antenna = |given: &Named| {
         Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
-    let Named { name, parameters } = &described.path_loss;
-    let path_loss = PathLoss::new(name, parameters)
-        .ok_or_else(|| unknown("path loss", &described.path_loss))?;
-    let fading = |flat: &str| {
-        let default = if path_loss.has_clusters() {
-            "clusters"
-        } else {
-            flat
-        };
+    let path_loss = &described.path_loss;
+    let fading = |default: &str| {
         let name = described.fading.as_deref().unwrap_or(default);
         // What is drawn is not read.
         let k_db = described.k_factor.map_or(0.0, |k| k.0);
@@ -235,7 +228,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         carrier: cell.carrier,
         bandwidth: cell.bandwidth,
         sub_bands: described.sub_bands as usize,
-        path_loss,
+        path_loss: PathLoss::new(&path_loss.name, &path_loss.parameters)
+            .ok_or_else(|| unknown("path loss", path_loss))?,
         line_of_sight: match described.line_of_sight {
             scenario::LineOfSight::Drawn => LineOfSight::Drawn,
             scenario::LineOfSight::Soft => LineOfSight::Soft,

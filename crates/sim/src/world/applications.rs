@@ -15,7 +15,7 @@ impl<P: Probe> World<P> {
         self.command(listens, AppCommand::Listen);
         self.command(opens, AppCommand::Connect);
         let application = &mut self.flows[id.index()].application;
-        application.on_start(self.now, &mut self.asks);
+        application.on_start(self.agenda.now(), &mut self.asks);
         self.after_application(id);
     }
 
@@ -24,15 +24,11 @@ impl<P: Probe> World<P> {
         let flow = &mut self.flows[id.index()];
         let (sender, receiver) = (flow.sender, flow.receiver);
         let at = flow.application.wake_at();
-        if !at.is_never()
-            && let Some(generation) = flow.wake.arm(at)
-        {
-            let event = Event::Application {
-                flow: id,
-                generation,
-            };
-            self.events.schedule(at.max(self.now), event);
-        }
+        let event = |generation| Event::Application {
+            flow: id,
+            generation,
+        };
+        self.agenda.arm(&mut flow.wake, at, event);
         let mut asks = std::mem::take(&mut self.asks);
         for (end, request) in asks.drain(..) {
             let command = match request {
@@ -59,33 +55,33 @@ impl<P: Probe> World<P> {
             Side::Sender
         };
         flow.application
-            .on_delivered(self.now, end, Bytes(bytes), &mut self.asks);
+            .on_delivered(self.agenda.now(), end, Bytes(bytes), &mut self.asks);
         if end == Side::Sender {
             return;
         }
         flow.delivered += bytes;
-        flow.first_delivery_at.get_or_insert(self.now);
+        flow.first_delivery_at.get_or_insert(self.agenda.now());
         if flow
             .application
             .size()
             .is_some_and(|size| flow.delivered >= size.0)
         {
-            flow.completed_at.get_or_insert(self.now);
+            flow.completed_at.get_or_insert(self.agenda.now());
         }
-        self.probe.delivered(self.now, id, bytes);
+        self.probe.delivered(self.agenda.now(), id, bytes);
     }
 
     pub(super) fn on_app_event(&mut self, id: FlowId, event: AppEvent) {
         let flow = &mut self.flows[id.index()];
         match event {
             AppEvent::Established => {
-                flow.established_at.get_or_insert(self.now);
+                flow.established_at.get_or_insert(self.agenda.now());
             }
             AppEvent::PeerClosed => {
                 // Nothing more will come: a receiver closes its half too.
                 let receiver = flow.receiver;
-                self.events
-                    .schedule(self.now, Event::Close { endpoint: receiver });
+                let close = Event::Close { endpoint: receiver };
+                self.agenda.schedule(self.agenda.now(), close);
             }
             AppEvent::Aborted => flow.is_aborted = true,
             AppEvent::AllAcknowledged | AppEvent::Closed => {}

@@ -9,12 +9,17 @@ impl<P: Probe> World<P> {
     pub(super) fn command(&mut self, endpoint: EndpointId, command: AppCommand) {
         match &mut self.endpoints[endpoint.index()].transport {
             Transport::Tcp(tcp) => {
-                tcp.on_app(self.now, command, &mut self.outbox, &mut self.probe);
+                tcp.on_app(
+                    self.agenda.now(),
+                    command,
+                    &mut self.outbox,
+                    &mut self.probe,
+                );
                 self.after_endpoint(endpoint);
             }
             &mut Transport::Subflow { connection, .. } => {
                 self.connections[connection as usize].connection.on_app(
-                    self.now,
+                    self.agenda.now(),
                     command,
                     &mut self.path_outbox,
                     &mut self.probe,
@@ -27,12 +32,12 @@ impl<P: Probe> World<P> {
     pub(super) fn wake_endpoint(&mut self, endpoint: EndpointId) {
         match &mut self.endpoints[endpoint.index()].transport {
             Transport::Tcp(tcp) => {
-                tcp.on_wake(self.now, &mut self.outbox, &mut self.probe);
+                tcp.on_wake(self.agenda.now(), &mut self.outbox, &mut self.probe);
                 self.after_endpoint(endpoint);
             }
             &mut Transport::Subflow { connection, .. } => {
                 self.connections[connection as usize].connection.on_wake(
-                    self.now,
+                    self.agenda.now(),
                     &mut self.path_outbox,
                     &mut self.probe,
                 );
@@ -47,13 +52,13 @@ impl<P: Probe> World<P> {
         let packet = &self.pool[id];
         let segment = &packet.segment;
         self.fingerprint
-            .mix(self.now, segment.seq ^ segment.ack.rotate_left(24));
+            .mix(self.agenda.now(), segment.seq ^ segment.ack.rotate_left(24));
         self.fingerprint.mix(
             packet.sent_at,
             u64::from(packet.to.0) ^ (segment.window << 16),
         );
-        self.probe.received(self.now, packet);
-        let (to, now) = (packet.to, self.now);
+        self.probe.received(self.agenda.now(), packet);
+        let (to, now) = (packet.to, self.agenda.now());
         match &mut self.endpoints[to.index()].transport {
             Transport::Tcp(tcp) => {
                 tcp.on_segment(now, segment, packet.ecn, &mut self.outbox, &mut self.probe);
@@ -103,7 +108,7 @@ impl<P: Probe> World<P> {
         for &(path, bytes) in &outbox.arrived {
             let host = &self.connections[connection as usize];
             let flow = self.endpoints[host.endpoints[path.index()].index()].flow;
-            self.probe.delivered(self.now, flow, bytes);
+            self.probe.delivered(self.agenda.now(), flow, bytes);
         }
         let delivered = outbox.delivered_bytes;
         self.pass_up(flow, stands_for_all, delivered, &mut outbox.events);
@@ -141,7 +146,12 @@ impl<P: Probe> World<P> {
     /// Ends a step of a connection: its next wake-up, then what the application made of it.
     #[inline]
     fn finish_step(&mut self, flow: FlowId, at: EndpointId, wake_at: Time, delivered: u64) {
-        self.arm_endpoint(at, wake_at);
+        let wake = &mut self.endpoints[at.index()].wake;
+        self.agenda
+            .arm(wake, wake_at, |generation| Event::Endpoint {
+                endpoint: at,
+                generation,
+            });
         if !self.asks.is_empty() || delivered > 0 {
             self.after_application(flow);
         }
@@ -163,26 +173,10 @@ impl<P: Probe> World<P> {
             route,
             hop: 0,
             ecn: outgoing.ecn,
-            sent_at: self.now,
+            sent_at: self.agenda.now(),
             segment: outgoing.segment,
         };
-        self.probe.sent(self.now, packet);
+        self.probe.sent(self.agenda.now(), packet);
         self.enter(first, id);
-    }
-
-    #[inline]
-    fn arm_endpoint(&mut self, id: EndpointId, at: Time) {
-        let endpoint = &mut self.endpoints[id.index()];
-        if !at.is_never()
-            && let Some(generation) = endpoint.wake.arm(at)
-        {
-            self.events.schedule(
-                at.max(self.now),
-                Event::Endpoint {
-                    endpoint: id,
-                    generation,
-                },
-            );
-        }
     }
 }

@@ -1,8 +1,115 @@
 //! Links, and the way of a packet from hop to hop.
 
+use super::agenda::Agenda;
 use super::{Event, World};
 use crate::hop::Hop;
-use fadeout_core::{LinkId, PacketId, Probe};
+use fadeout_core::{LinkId, PacketId, PacketPool, Probe, Wake};
+use fadeout_link::{Link, RadioStates};
+
+/// The directions of links, and what opens those of bearers of 2G and 3G.
+#[derive(Debug)]
+pub(super) struct Links {
+    hops: Vec<LinkHop>,
+    /// Of each bearer that has them, for both directions.
+    radio_states: Vec<RadioStates>,
+}
+
+/// A direction of a link with its wake-up.
+#[derive(Debug)]
+struct LinkHop {
+    link: Link,
+    wake: Wake,
+    /// The radio states of a bearer of 2G or 3G, by number.
+    states: Option<u32>,
+}
+
+impl Links {
+    /// The links in the order of their ids; each radio states with the directions that it opens.
+    pub(super) fn new(links: Vec<Link>, radio_states: Vec<([LinkId; 2], RadioStates)>) -> Links {
+        let hop = |link| LinkHop {
+            link,
+            wake: Wake::default(),
+            states: None,
+        };
+        let mut hops: Vec<LinkHop> = links.into_iter().map(hop).collect();
+        for (index, (directions, _)) in radio_states.iter().enumerate() {
+            for direction in directions {
+                hops[direction.index()].states = Some(index as u32);
+            }
+        }
+        let radio_states = radio_states.into_iter().map(|(_, states)| states);
+        Links {
+            hops,
+            radio_states: radio_states.collect(),
+        }
+    }
+
+    /// The links in the order of their ids.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Link> {
+        self.hops.iter().map(|hop| &hop.link)
+    }
+
+    /// Whether a wake-up of this generation is the armed one.
+    #[inline]
+    pub(super) fn fire(&mut self, id: LinkId, generation: u32) -> bool {
+        self.hops[id.index()].wake.fire(generation)
+    }
+
+    /// A packet enters a link.
+    #[inline]
+    pub(super) fn enter(
+        &mut self,
+        id: LinkId,
+        packet: PacketId,
+        agenda: &mut Agenda,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let now = agenda.now();
+        let hop = &mut self.hops[id.index()];
+        let states = hop.states;
+        if let Some(states) = states {
+            let states = &mut self.radio_states[states as usize];
+            hop.link.open_at(states.on_packet(now));
+        }
+        hop.link.on_packet(now, packet, pool, probe);
+        if let Some(states) = states {
+            self.radio_states[states as usize].on_activity(hop.link.busy_until());
+        }
+        hop.arm(id, agenda);
+    }
+
+    /// Takes out of a link what has arrived at its end.
+    #[inline]
+    pub(super) fn take_arrivals(
+        &mut self,
+        id: LinkId,
+        agenda: &Agenda,
+        pool: &mut PacketPool,
+        arrivals: &mut Vec<PacketId>,
+        probe: &mut impl Probe,
+    ) {
+        let link = &mut self.hops[id.index()].link;
+        link.on_wake(agenda.now(), pool, arrivals, probe);
+    }
+
+    /// Lets a link be woken when it next has something to do.
+    #[inline]
+    pub(super) fn arm(&mut self, id: LinkId, agenda: &mut Agenda) {
+        self.hops[id.index()].arm(id, agenda);
+    }
+}
+
+impl LinkHop {
+    #[inline]
+    fn arm(&mut self, link: LinkId, agenda: &mut Agenda) {
+        let at = self.link.wake_at();
+        agenda.arm(&mut self.wake, at, |generation| Event::Link {
+            link,
+            generation,
+        });
+    }
+}
 
 impl<P: Probe> World<P> {
     /// A packet left a hop: onto the next, or to its endpoint.
@@ -19,52 +126,26 @@ impl<P: Probe> World<P> {
     #[inline]
     pub(super) fn enter(&mut self, hop: Hop, packet: PacketId) {
         match hop {
-            Hop::Link(link) => self.enter_link(link, packet),
+            Hop::Link(link) => self.links.enter(
+                link,
+                packet,
+                &mut self.agenda,
+                &mut self.pool,
+                &mut self.probe,
+            ),
             Hop::Bearer { bearer, direction } => self.enter_bearer(bearer, direction, packet),
         }
     }
 
-    fn enter_link(&mut self, link: LinkId, packet: PacketId) {
-        let hop = &mut self.links[link.index()];
-        let states = hop.states;
-        if let Some(states) = states {
-            let states = &mut self.radio_states[states as usize];
-            hop.link.open_at(states.on_packet(self.now));
-        }
-        hop.link
-            .on_packet(self.now, packet, &mut self.pool, &mut self.probe);
-        if let Some(states) = states {
-            self.radio_states[states as usize].on_activity(hop.link.busy_until());
-        }
-        self.arm_link(link);
-    }
-
     pub(super) fn wake_link(&mut self, id: LinkId) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
-        let hop = &mut self.links[id.index()];
-        hop.link
-            .on_wake(self.now, &mut self.pool, &mut arrivals, &mut self.probe);
+        let (pool, probe) = (&mut self.pool, &mut self.probe);
+        self.links
+            .take_arrivals(id, &self.agenda, pool, &mut arrivals, probe);
         for packet in arrivals.drain(..) {
             self.forward(packet);
         }
         self.arrivals = arrivals;
-        self.arm_link(id);
-    }
-
-    #[inline]
-    fn arm_link(&mut self, id: LinkId) {
-        let hop = &mut self.links[id.index()];
-        let at = hop.link.wake_at();
-        if !at.is_never()
-            && let Some(generation) = hop.wake.arm(at)
-        {
-            self.events.schedule(
-                at,
-                Event::Link {
-                    link: id,
-                    generation,
-                },
-            );
-        }
+        self.links.arm(id, &mut self.agenda);
     }
 }

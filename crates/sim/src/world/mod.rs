@@ -2,6 +2,7 @@
 //!
 //! Each layer has a file with its handlers; a handler takes one event or one packet.
 
+mod agenda;
 mod applications;
 mod endpoints;
 mod links;
@@ -19,17 +20,16 @@ use crate::directory::Directory;
 use crate::hop::Routes;
 use crate::notices::Notices;
 use crate::radio::Radio;
-use fadeout_core::{
-    EndpointId, EventQueue, Fingerprint, FlowId, LinkId, PacketId, PacketPool, Probe, Time, Wake,
-};
-use fadeout_link::{Link, RadioStates};
+use agenda::Agenda;
+use fadeout_core::{EndpointId, Fingerprint, FlowId, LinkId, PacketId, PacketPool, Probe, Time};
+use fadeout_link::Link;
 use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::Ask;
 use fadeout_transport::multipath::{MultipathConnection, PathOutbox};
 use fadeout_transport::tcp::{AppCommand, Outbox, TcpEndpoint};
-use parts::LinkHop;
+use links::Links;
 
-/// What can happen. Events carry ids, never payloads.
+/// An event of a world. Events carry ids, never payloads.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Start {
@@ -64,12 +64,8 @@ const _: () = assert!(size_of::<Event>() <= 16, "an event is at most 16 bytes");
 /// Everything that is simulated, generic over what looks at it.
 #[derive(Debug)]
 pub struct World<P> {
-    now: Time,
-    events: EventQueue<Event>,
-    processed: u64,
-    links: Vec<LinkHop>,
-    /// Of each bearer that has them, for both directions.
-    radio_states: Vec<RadioStates>,
+    agenda: Agenda,
+    links: Links,
     radio: Option<Box<Radio>>,
     endpoints: Vec<Endpoint>,
     connections: Vec<MultipathHost>,
@@ -93,9 +89,9 @@ impl<P: Probe> World<P> {
         for link in &parts.links {
             link.report_blockages(duration, &mut probe);
         }
-        let mut events = EventQueue::new();
+        let mut agenda = Agenda::new();
         for (index, flow) in parts.flows.iter().enumerate() {
-            events.schedule(
+            agenda.schedule(
                 flow.start,
                 Event::Start {
                     flow: FlowId(index as u32),
@@ -105,27 +101,12 @@ impl<P: Probe> World<P> {
         for (index, notices) in parts.notices.iter().enumerate() {
             if let Some(at) = notices.next_at() {
                 let index = index as u32;
-                events.schedule(at, Event::Notice { index });
+                agenda.schedule(at, Event::Notice { index });
             }
         }
-        let hop = |link| LinkHop {
-            link,
-            wake: Wake::default(),
-            states: None,
-        };
-        let mut links: Vec<LinkHop> = parts.links.into_iter().map(hop).collect();
-        for (index, (directions, _)) in parts.radio_states.iter().enumerate() {
-            for direction in directions {
-                links[direction.index()].states = Some(index as u32);
-            }
-        }
-        let radio_states = parts.radio_states.into_iter().map(|(_, states)| states);
         World {
-            now: Time::ZERO,
-            events,
-            processed: 0,
-            links,
-            radio_states: radio_states.collect(),
+            agenda,
+            links: Links::new(parts.links, parts.radio_states),
             radio: parts.radio.map(Box::new),
             endpoints: parts.endpoints,
             connections: parts.connections,
@@ -159,17 +140,9 @@ impl<P: Probe> World<P> {
         is_halted: impl Fn() -> bool,
     ) -> bool {
         for _ in 0..limit {
-            match self.events.next_at() {
-                Some(at) if at <= until => {}
-                _ => {
-                    self.now = self.now.max(until);
-                    return false;
-                }
-            }
-            let (at, event) = self.events.pop().expect("the queue has an earliest event");
-            debug_assert!(at >= self.now, "time does not go back");
-            self.now = at;
-            self.processed += 1;
+            let Some(event) = self.agenda.take(until) else {
+                return false;
+            };
             self.handle(event);
             if is_halted() {
                 break;
@@ -182,7 +155,7 @@ impl<P: Probe> World<P> {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Link { link, generation } => {
-                if self.links[link.index()].wake.fire(generation) {
+                if self.links.fire(link, generation) {
                     self.wake_link(link);
                 }
             }
@@ -206,7 +179,7 @@ impl<P: Probe> World<P> {
             Event::Application { flow, generation } => {
                 let woken = &mut self.flows[flow.index()];
                 if woken.wake.fire(generation) {
-                    woken.application.on_wake(self.now, &mut self.asks);
+                    woken.application.on_wake(self.agenda.now(), &mut self.asks);
                     self.after_application(flow);
                 }
             }
@@ -217,15 +190,15 @@ impl<P: Probe> World<P> {
 
     /// When the next event is; none when nothing is left to do.
     pub fn next_at(&self) -> Option<Time> {
-        self.events.next_at()
+        self.agenda.next_at()
     }
     /// Simulated time.
     pub fn now(&self) -> Time {
-        self.now
+        self.agenda.now()
     }
     /// Events processed.
     pub fn events(&self) -> u64 {
-        self.processed
+        self.agenda.processed()
     }
     /// Packets that reached an endpoint.
     pub fn delivered_packets(&self) -> u64 {
@@ -272,6 +245,6 @@ impl<P: Probe> World<P> {
         &self.flows
     }
     pub(crate) fn links(&self) -> impl Iterator<Item = &Link> {
-        self.links.iter().map(|hop| &hop.link)
+        self.links.iter()
     }
 }

@@ -1,4 +1,4 @@
-//! What hops tell the ends of flows.
+//! Notices: the messages of hops to the ends of flows.
 
 use super::{Event, Flow, Transport, World};
 use fadeout_core::Probe;
@@ -9,7 +9,7 @@ impl<P: Probe> World<P> {
         let notices = &mut self.notices[index as usize];
         let (flow, info) = (notices.flow, notices.take());
         if let Some(at) = notices.next_at() {
-            self.events.schedule(at, Event::Notice { index });
+            self.agenda.schedule(at, Event::Notice { index });
         }
         let Flow {
             sender, receiver, ..
@@ -18,7 +18,8 @@ impl<P: Probe> World<P> {
         for endpoint in [sender, receiver] {
             // The scenario reader gives notices to flows of one path alone.
             if let Transport::Tcp(tcp) = &mut self.endpoints[endpoint.index()].transport {
-                tcp.on_link_info(self.now, &info, &mut self.outbox, &mut self.probe);
+                let now = self.agenda.now();
+                tcp.on_link_info(now, &info, &mut self.outbox, &mut self.probe);
                 self.after_endpoint(endpoint);
             }
         }

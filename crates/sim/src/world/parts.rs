@@ -1,4 +1,4 @@
-//! What a world is made of.
+//! The parts of a world.
 
 use crate::directory::Directory;
 use crate::hop::Routes;
@@ -10,7 +10,7 @@ use fadeout_traffic::Application;
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::TcpEndpoint;
 
-/// What runs at an endpoint.
+/// The transport protocol of an endpoint.
 ///
 /// An end outside the simulation, where real packets come in and go out, would be a variant here.
 #[derive(Debug)]
@@ -101,15 +101,6 @@ impl Flow {
             wake: Wake::default(),
         }
     }
-}
-
-/// A link with its wake-up.
-#[derive(Debug)]
-pub(super) struct LinkHop {
-    pub(super) link: Link,
-    pub(super) wake: Wake,
-    /// The radio states of a bearer of 2G or 3G, an index into the world's.
-    pub(super) states: Option<u32>,
 }
 
 /// The parts of a world before it runs. Each list is in the order of the directory's ids.

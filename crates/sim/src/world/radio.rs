@@ -2,20 +2,16 @@
 
 use super::{Event, World};
 use crate::radio::Radio;
-use fadeout_core::{BearerId, Direction, PacketId, Probe};
+use fadeout_core::{Direction, DrbId, PacketId, Probe};
 
 impl<P: Probe> World<P> {
-    pub(super) fn enter_bearer(
-        &mut self,
-        bearer: BearerId,
-        direction: Direction,
-        packet: PacketId,
-    ) {
+    pub(super) fn enter_bearer(&mut self, bearer: DrbId, direction: Direction, packet: PacketId) {
         let radio = self.radio.as_mut().expect("a bearer is of a radio access");
         let (pool, probe) = (&mut self.pool, &mut self.probe);
+        let now = self.agenda.now();
         radio
             .access
-            .on_packet(self.now, bearer, direction, packet, pool, probe);
+            .on_packet(now, bearer, direction, packet, pool, probe);
         self.arm_radio();
     }
 
@@ -24,7 +20,7 @@ impl<P: Probe> World<P> {
         if let Some(radio) = &mut self.radio {
             let Radio { access, places, .. } = &mut **radio;
             let (pool, probe) = (&mut self.pool, &mut self.probe);
-            access.on_wake(self.now, places, pool, &mut arrivals, probe);
+            access.on_wake(self.agenda.now(), places, pool, &mut arrivals, probe);
         }
         for packet in arrivals.drain(..) {
             self.forward(packet);
@@ -37,11 +33,8 @@ impl<P: Probe> World<P> {
     fn arm_radio(&mut self) {
         if let Some(radio) = &mut self.radio {
             let at = radio.access.wake_at();
-            if !at.is_never()
-                && let Some(generation) = radio.wake.arm(at)
-            {
-                self.events.schedule(at, Event::Radio { generation });
-            }
+            let event = |generation| Event::Radio { generation };
+            self.agenda.arm(&mut radio.wake, at, event);
         }
     }
 }

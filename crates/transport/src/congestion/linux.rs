@@ -118,7 +118,8 @@ impl Jiffies {
     }
     /// When the tick that `now` falls in began.
     pub(crate) fn begin_of(self, now: Time) -> Time {
-        Time::from_nanos((u128::from(self.at(now)) * 1_000_000_000 / u128::from(self.hz)) as u64)
+        let (seconds, rest) = (self.at(now) / self.hz, self.at(now) % self.hz);
+        Time::from_nanos(seconds * NANOS + rest * NANOS / self.hz)
     }
     /// Ticks in `span`, rounded up.
     pub(crate) fn of(self, span: Span) -> u64 {
@@ -126,6 +127,9 @@ impl Jiffies {
     }
 }
 
-fn ticks(nanos: u64, hz: u64, round: u128) -> u64 {
-    ((u128::from(nanos) * u128::from(hz) + round) / 1_000_000_000) as u64
+const NANOS: u64 = 1_000_000_000;
+
+/// Whole seconds apart, so that 64 bits hold the product.
+fn ticks(nanos: u64, hz: u64, round: u64) -> u64 {
+    nanos / NANOS * hz + (nanos % NANOS * hz + round) / NANOS
 }

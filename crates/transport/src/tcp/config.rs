@@ -1,7 +1,7 @@
 //! What one end of a connection is configured to do.
 
-use super::profile;
-use fadeout_core::registry::Parameters;
+use super::profile::{self, PROFILES};
+use fadeout_core::registry::{Parameters, Settings, choice, find, integer, number, span};
 use fadeout_core::{MptcpOption, Rate, Span};
 
 /// How losses are found and repaired.
@@ -26,38 +26,44 @@ impl LossRecovery {
     }
 }
 
-/// When partial acknowledgments restart the retransmission timer.
-///
-/// Standard: RFC 6582 §4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NewRenoVariant {
-    /// Only the first of a recovery: with many losses in a window the timer expires, and slow start
-    /// repairs them.
-    Impatient,
-    /// Each: one loss a round trip is repaired, however many there are.
-    SlowButSteady,
+fadeout_core::choices! {
+    /// When partial acknowledgments restart the retransmission timer.
+    ///
+    /// Standard: RFC 6582 §4.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum NewRenoVariant {
+        /// Only the first of a recovery: with many losses in a window the timer expires, and slow start
+        /// repairs them.
+        Impatient = "impatient",
+        /// Each: one loss a round trip is repaired, however many there are.
+        SlowButSteady = "slow-but-steady",
+    }
 }
 
-/// How the retransmission timeout follows from round-trip times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RtoRule {
-    /// SRTT plus a variance term that itself is never below the minimum (Linux).
-    Linux,
-    /// SRTT + 4 RTTVAR, the sum never below the minimum (RFC 6298 section 2).
-    Rfc6298,
-    /// Always the minimum, whatever the round-trip time.
-    Fixed,
+fadeout_core::choices! {
+    /// How the retransmission timeout follows from round-trip times.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RtoRule {
+        /// SRTT plus a variance term that itself is never below the minimum (Linux).
+        Linux = "linux",
+        /// SRTT + 4 RTTVAR, the sum never below the minimum (RFC 6298 section 2).
+        Rfc6298 = "rfc6298",
+        /// Always the minimum, whatever the round-trip time.
+        Fixed = "fixed",
+    }
 }
 
-/// When the receiver acknowledges in-order data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AckRule {
-    /// Every second segment, an adaptive timer, and quick ACKs while the sender starts (Linux).
-    Linux,
-    /// Every second segment or after a fixed time (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
-    EverySecond,
-    /// Every segment at once.
-    EverySegment,
+fadeout_core::choices! {
+    /// When the receiver acknowledges in-order data.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum AckRule {
+        /// Every second segment, an adaptive timer, and quick ACKs while the sender starts (Linux).
+        Linux = "linux",
+        /// Every second segment or after a fixed time (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
+        EverySecond = "every-second",
+        /// Every segment at once.
+        EverySegment = "every-segment",
+    }
 }
 
 /// How the receive window is chosen.
@@ -78,76 +84,93 @@ pub enum ReceiveWindow {
     Shared,
 }
 
-/// When segments are spaced in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pacing {
-    /// Only when the congestion control asks for it.
-    Automatic,
-    /// Always (as with Linux's fq queueing discipline).
-    On,
+fadeout_core::choices! {
+    /// When segments are spaced in time.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Pacing {
+        /// Only when the congestion control asks for it.
+        Automatic = "automatic",
+        /// Always (as with Linux's fq queueing discipline).
+        On = "on",
+    }
 }
 
-/// Which ECN feedback is negotiated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EcnMode {
-    /// What the congestion control needs; off for one that needs none.
-    Automatic,
-    /// No ECN.
-    Off,
-    /// The echo of RFC 3168, until the sender says that it reduced.
-    Classic,
-    /// The echo of DCTCP (RFC 8257 section 3.2): the mark of each segment. Both ends must be so
-    /// configured; the handshake is that of RFC 3168.
-    Dctcp,
-    /// Counts of marked packets (RFC 9768); classic with a peer that knows no other.
-    Accurate,
+fadeout_core::choices! {
+    /// Which ECN feedback is negotiated.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EcnMode {
+        /// What the congestion control needs; off for one that needs none.
+        Automatic = "automatic",
+        /// No ECN.
+        Off = "off",
+        /// The echo of RFC 3168, until the sender says that it reduced.
+        Classic = "classic",
+        /// The echo of DCTCP (RFC 8257 section 3.2): the mark of each segment. Both ends must be so
+        /// configured; the handshake is that of RFC 3168.
+        Dctcp = "dctcp",
+        /// Counts of marked packets (RFC 9768); classic with a peer that knows no other.
+        Accurate = "accurate",
+    }
 }
 
-/// What a sender does with an indication of loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LossResponse {
-    /// As the loss recovery says.
-    Standard,
-    /// Waits for the link layer first (TCP-DCR).
-    Delayed,
-    /// Waits for two thirds of a window of duplicates (RFC 4653, careful).
-    NcrCareful,
-    /// Waits for half a window of duplicates (RFC 4653, aggressive).
-    NcrAggressive,
-    /// Spares the window where the receiver says that the radio lost (TCP-Casablanca).
-    Casablanca,
+fadeout_core::choices! {
+    /// What a sender does with an indication of loss.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LossResponse {
+        /// As the loss recovery says.
+        Standard = "standard",
+        /// Waits for the link layer first (TCP-DCR).
+        Delayed = "dcr",
+        /// Waits for two thirds of a window of duplicates (RFC 4653, careful).
+        NcrCareful = "ncr-careful",
+        /// Waits for half a window of duplicates (RFC 4653, aggressive).
+        NcrAggressive = "ncr-aggressive",
+        /// Spares the window where the receiver says that the radio lost (TCP-Casablanca).
+        Casablanca = "casablanca",
+    }
 }
 
-/// What the ends do about an outage that a link tells of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutageResponse {
-    /// Nothing.
-    None,
-    /// The sender snoozes until the end is told (TCP-Feedback).
-    Feedback,
-    /// The sender stands by and probes (ELFN).
-    Elfn,
-    /// The receiver closes its window before an outage (Freeze-TCP).
-    Freeze,
+fadeout_core::choices! {
+    /// What the ends do about an outage that a link tells of.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum OutageResponse {
+        /// Nothing.
+        None = "none",
+        /// The sender snoozes until the end is told (TCP-Feedback).
+        Feedback = "feedback",
+        /// The sender stands by and probes (ELFN).
+        Elfn = "elfn",
+        /// The receiver closes its window before an outage (Freeze-TCP).
+        Freeze = "freeze",
+    }
 }
 
-/// Schemes for links that fail or lose without being congested.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ResilienceConfig {
-    /// What looks like a loss.
-    pub loss: LossResponse,
-    /// Outages.
-    pub outage: OutageResponse,
-    /// TCP-DCR's wait, in smoothed round-trip times.
-    pub loss_delay_rtts: f64,
-    /// TCP-Casablanca: one segment of this many is expendable.
-    pub expendable_every: u32,
-    /// TCP-Feedback: longest snooze.
-    pub route_timeout: Span,
-    /// ELFN: distance between two probes.
-    pub probe_interval: Span,
-    /// Freeze-TCP: how long before an outage the window closes, in round-trip times.
-    pub freeze_lead_rtts: f64,
+fadeout_core::parameters! {
+    /// Schemes for links that fail or lose without being congested.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct ResilienceConfig {
+        /// What is done about an indication of loss: TCP-DCR waits for the link layer, NCR
+        /// (RFC 4653) counts duplicates up to a share of the window, TCP-Casablanca spares the
+        /// window where the receiver knows the radio's losses from a biased queue's.
+        pub loss as "loss-response": LossResponse = choice(LossResponse::NAMES, "standard"),
+        /// TCP-DCR: how long the response waits, in smoothed round-trip times; the paper's choice.
+        pub loss_delay_rtts as "dcr-delay": f64 = number((0.0, 100.0, "round-trip times"), "1"),
+        /// TCP-Casablanca: one segment of this many is expendable. The paper leaves the pattern
+        /// open; with fewer than one in ten a queue finds none to drop.
+        pub expendable_every as "casablanca-period": u32 = integer((2, 1_000, "segments"), "5"),
+        /// What is done about an outage that link-info tells of: TCP-Feedback snoozes, ELFN probes,
+        /// Freeze-TCP's receiver closes its window ahead of it.
+        pub outage as "outage-response": OutageResponse = choice(OutageResponse::NAMES, "none"),
+        /// TCP-Feedback: longest snooze without word of a new route. The paper leaves it open; it
+        /// must exceed the longest outage.
+        pub route_timeout as "feedback-timeout": Span = span("5 s"),
+        /// ELFN: distance between two probes, the paper's for a radio of 2 Mbit/s; outages shorter
+        /// than it cost the whole interval.
+        pub probe_interval as "elfn-probe-interval": Span = span("2 s"),
+        /// Freeze-TCP: how long before an outage the window closes; the paper finds one round trip
+        /// best.
+        pub freeze_lead_rtts as "freeze-lead": f64 = number((0.0, 100.0, "round-trip times"), "1"),
+    }
 }
 
 /// How accurate ECN stands on the wire.
@@ -253,23 +276,19 @@ pub struct TcpConfig {
     /// How long data may stay unacknowledged once a timeout expired; `None` leaves it to the number
     /// of retries (`TCP_USER_TIMEOUT`).
     pub user_timeout: Option<Span>,
-    /// Whether the segment with the FIN leaves however full the congestion window is (Linux
-    /// `tcp_cwnd_test`).
-    pub free_fin: bool,
 }
 
 impl TcpConfig {
     /// The configuration of profile `name` with the scenario's `overrides`; `None` when there is
     /// no such profile.
     pub fn new(name: &str, overrides: &Parameters) -> Option<TcpConfig> {
-        let mut config = profile::preset(name)?;
-        profile::apply(&mut config, overrides);
-        Some(config)
+        let entry = find(PROFILES, name)?;
+        Some(profile::configured(&Settings::new(entry, overrides)))
     }
 
     /// The default: Linux.
     pub fn linux() -> TcpConfig {
-        profile::preset("linux").expect("the linux profile exists")
+        TcpConfig::new("linux", Parameters::NONE).expect("the linux profile exists")
     }
 
     /// Payload of a full segment with options, bytes.

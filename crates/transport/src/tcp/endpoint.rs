@@ -2,6 +2,7 @@
 //!
 //! Standard: RFC 9293.
 
+mod crossed;
 mod early;
 mod handshake;
 mod socket;
@@ -14,7 +15,9 @@ use super::sender::{Sender, SenderStatistics, Step, TimerOutcome};
 use crate::congestion::{Congestion, RecoveryState, Window};
 use crate::multipath::coupling::PathState;
 use early::Early;
-use fadeout_core::{Bytes, Ecn, Flags, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time};
+use fadeout_core::{
+    Bytes, Ecn, Flags, FlowEnd, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time,
+};
 use handshake::Offer;
 
 /// Connection states.
@@ -84,6 +87,8 @@ pub struct TcpEndpoint {
     offer: Offer,
     has_offer: bool,
     early: Early,
+    /// Both ends opened, and the SYNs crossed.
+    is_crossed: bool,
     accurate: Option<Box<Accurate>>,
 }
 
@@ -93,6 +98,8 @@ pub(crate) struct SubflowView {
     pub(crate) srtt: Span,
     pub(crate) variance: Span,
     pub(crate) rto: Span,
+    /// When the sender's timer expires: retransmission, loss probe or reordering.
+    pub(crate) timer_at: Option<Time>,
     pub(crate) pacing_rate: Rate,
     pub(crate) in_flight: u32,
     pub(crate) snd_una: u64,
@@ -120,8 +127,16 @@ impl TcpEndpoint {
             offer: Offer::default(),
             has_offer: false,
             early: Early::default(),
+            is_crossed: false,
             accurate: config.accurate_ecn.map(Accurate::new).map(Box::new),
         }
+    }
+
+    /// Says which end of its flow this is; the one that sends the data unless said.
+    #[must_use]
+    pub fn at(mut self, end: FlowEnd) -> TcpEndpoint {
+        self.sender.set_end(end);
+        self
     }
 
     /// Takes a command of the application.
@@ -185,13 +200,14 @@ impl TcpEndpoint {
             ConnectionState::Closed => return,
             ConnectionState::Listen => self.on_listen(now, segment, out, probe),
             ConnectionState::SynSent => self.on_syn_sent(now, segment, out, probe),
-            _ if self.receiver.must_acknowledge_before(segment, ecn) => {
-                push_ack(&self.sender, out);
-                self.stamp(now, out, from);
-                from = out.segments.len();
+            _ => {
+                if self.receiver.must_acknowledge_before(segment, ecn) {
+                    push_ack(&self.sender, out);
+                    self.stamp(now, out, from);
+                    from = out.segments.len();
+                }
                 self.on_synchronised(now, segment, ecn, out, probe);
             }
-            _ => self.on_synchronised(now, segment, ecn, out, probe),
         }
         self.stamp(now, out, from);
     }
@@ -308,6 +324,7 @@ impl TcpEndpoint {
             srtt: rtt.srtt(),
             variance: rtt.variance(),
             rto: rtt.rto(),
+            timer_at: self.sender.timer_at(),
             pacing_rate: self.sender.pacing_rate(),
             in_flight: self.sender.segments_in_flight(),
             snd_una: self.sender.snd_una(),
@@ -422,6 +439,7 @@ impl TcpEndpoint {
         out.events.push(AppEvent::Aborted);
     }
 
+    #[inline]
     fn on_synchronised(
         &mut self,
         now: Time,
@@ -449,6 +467,10 @@ impl TcpEndpoint {
             return;
         }
         if segment.flags.has(Flags::SYN) {
+            if self.completes_crossing(segment) {
+                self.on_crossed_answer(now, segment, out, probe);
+                return;
+            }
             // The peer did not hear the answer: say it again.
             if self.state == ConnectionState::SynReceived {
                 self.send_syn(now, out);
@@ -457,12 +479,13 @@ impl TcpEndpoint {
             }
             return;
         }
-        if !segment.flags.has(Flags::ACK) || segment.ack > self.sender.snd_nxt().max(1) {
+        if !segment.flags.has(Flags::ACK) || segment.ack > self.most_acknowledged() {
             return; // RFC 9293 section 3.10.7.4: what was never sent cannot be acknowledged
         }
         let was_early = self.early.is_on && self.state == ConnectionState::SynReceived;
         if self.syn_at != Time::NEVER && segment.ack >= 1 {
             self.establish(now, segment, out, probe);
+            self.resolve_crossing(now, segment, out, probe);
         }
         self.sender.on_ack(&mut Step { now, out, probe }, segment);
         let rtt = self.sender.rtt();
@@ -498,7 +521,15 @@ impl TcpEndpoint {
     /// State changes of the close.
     ///
     /// Standard: RFC 9293 §3.6.
+    #[inline]
     fn follow_close(&mut self, fin: bool, out: &mut Outbox) {
+        let is_open = self.state == ConnectionState::Established;
+        if !is_open || self.receiver.has_received_fin() {
+            self.close_further(fin, out);
+        }
+    }
+
+    fn close_further(&mut self, fin: bool, out: &mut Outbox) {
         use ConnectionState as S;
         let fin_acked = self.sender.has_sent_fin() && self.sender.is_drained();
         let peer_done = self.receiver.has_received_fin();
@@ -526,13 +557,17 @@ impl TcpEndpoint {
     /// Writes acknowledgment, window, timestamps and SACK into what leaves.
     fn stamp(&mut self, now: Time, out: &mut Outbox, from: usize) {
         for outgoing in &mut out.segments[from..] {
-            if !outgoing.segment.flags.has(Flags::SYN) {
+            let Segment { flags, .. } = outgoing.segment;
+            if flags.has(Flags::RST) && !flags.has(Flags::ACK) {
+                continue; // it answers for no connection
+            }
+            if !flags.has(Flags::SYN) {
                 self.receiver.stamp(now, &mut outgoing.segment);
                 if let Some(accurate) = &mut self.accurate {
                     let is_over = self.state == ConnectionState::TimeWait;
                     accurate.stamp(&mut outgoing.segment, &mut outgoing.ecn, is_over);
                 }
-            } else if outgoing.segment.flags.has(Flags::ACK) {
+            } else if flags.has(Flags::ACK) {
                 outgoing.segment.ts_echo = self.receiver.ts_recent();
             }
         }

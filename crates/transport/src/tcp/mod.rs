@@ -27,5 +27,5 @@ pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
 pub use info::TcpInfo;
 pub use outbox::{AppEvent, Outbox, Outgoing};
-pub use profile::{PARAMETERS, PROFILES};
+pub use profile::PROFILES;
 pub use sender::SenderStatistics;

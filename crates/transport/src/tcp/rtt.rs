@@ -289,4 +289,52 @@ mod tests {
         }
         assert_eq!(min.value(), Span::from_millis(20));
     }
+
+    #[test]
+    fn a_round_trip_of_the_variance_ends_behind_what_was_sent_when_it_began() {
+        let mut rtt = estimator(RtoRule::Linux, 200);
+        let span = Span::from_millis(500);
+        let mut rto_after = |una, nxt| {
+            rtt.on_sample(Time::ZERO, span, span, una, nxt);
+            rtt.rto()
+        };
+        let first = rto_after(0, 10);
+        // The first round trip has the largest deviation; from the second on it decays.
+        assert_eq!(rto_after(11, 20), first);
+        assert_eq!(rto_after(20, 30), first, "20 is still of the second");
+        assert!(rto_after(21, 30) < first);
+    }
+
+    #[test]
+    fn what_is_reported_of_the_samples_is_in_their_unit() {
+        for rule in [RtoRule::Linux, RtoRule::Rfc6298] {
+            let mut rtt = estimator(rule, 20);
+            assert!(!rtt.has_sample());
+            sample(&mut rtt, 100);
+            assert!(rtt.has_sample());
+            assert_eq!(rtt.deviation(), Span::from_millis(50), "half of the first");
+            assert_eq!(rtt.variance(), Span::from_millis(50));
+            assert_eq!(rtt.minimum_rto(), Span::from_millis(20));
+        }
+    }
+
+    #[test]
+    fn backoff_counts_timeouts_and_the_timeout_without_it_stays() {
+        let mut rtt = estimator(RtoRule::Linux, 200);
+        sample(&mut rtt, 100);
+        for timeouts in 0..3 {
+            assert_eq!(rtt.backoff(), timeouts);
+            assert_eq!(rtt.rto_without_backoff(), Span::from_millis(300));
+            rtt.back_off();
+        }
+        sample(&mut rtt, 100);
+        assert_eq!(rtt.backoff(), 0, "a sample ends it");
+    }
+
+    /// Before a sample there is nothing to compute a timeout from.
+    #[test]
+    fn the_initial_timeout_stands_until_the_first_sample() {
+        let rtt = estimator(RtoRule::Linux, 200);
+        assert_eq!(rtt.rto_without_backoff(), TcpConfig::linux().initial_rto);
+    }
 }

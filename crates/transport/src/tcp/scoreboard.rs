@@ -10,7 +10,7 @@ use fadeout_core::{Ring, Time};
 
 /// What is known of a segment (Linux `TCPCB_*`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Tags(u8);
+pub(super) struct Tags(u16);
 
 impl Tags {
     /// Selectively acknowledged.
@@ -27,6 +27,8 @@ impl Tags {
     pub(super) const APP_LIMITED: Tags = Tags(32);
     /// Ends what was written when it was sent.
     pub(super) const PUSHED: Tags = Tags(128);
+    /// Left in one piece with the segment before it (one `sk_buff` in Linux).
+    pub(super) const JOINED: Tags = Tags(256);
     /// Still in the list of segments by transmission time.
     const LISTED: Tags = Tags(64);
 

@@ -94,6 +94,8 @@ mod tests {
     fn a_longer_timer_fires_at_a_multiple_of_eight_ticks_and_of_sixty_four() {
         let thousand = clock(1, true);
         assert_eq!(fires(thousand, 0, 63_000), 64_000);
+        assert_eq!(fires(thousand, 1_000, 62_000), 64_000);
+        assert_eq!(fires(thousand, 1_000, 63_000), 72_000);
         assert_eq!(fires(thousand, 0, 64_000), 72_000);
         assert_eq!(fires(thousand, 5_000, 200_000), 208_000);
         assert_eq!(fires(thousand, 0, 503_000), 504_000);
@@ -118,5 +120,12 @@ mod tests {
     #[test]
     fn without_the_wheel_timers_are_exact() {
         assert_eq!(fires(clock(10, false), 3_001, 20_003), 23_004);
+    }
+
+    /// Nine levels: the last one steps 8^8 ticks, however long the timer runs.
+    #[test]
+    fn the_longest_timers_share_the_last_level() {
+        let days = 2_020_000_000_u64.div_ceil(1 << 24) << 24;
+        assert_eq!(fires(clock(1, true), 0, 2_020_000_000_000), days * 1_000);
     }
 }

@@ -139,3 +139,35 @@ impl Store {
         self.heads.contains(number) && self.heads[number].0 != 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(offset: u32, len: u32) -> SduPart {
+        let sdu = Sdu {
+            size: 100,
+            ..Sdu::default()
+        };
+        SduPart { sdu, offset, len }
+    }
+
+    #[test]
+    fn an_sdu_with_a_gap_in_it_is_never_delivered() {
+        let mut delivered = Vec::new();
+        let mut reassembler = Reassembler::default();
+        reassembler.on_part(&part(0, 50), &mut delivered);
+        reassembler.on_gap();
+        reassembler.on_part(&part(50, 50), &mut delivered);
+        assert!(delivered.is_empty(), "a PDU is missing");
+        reassembler.on_part(&part(50, 20), &mut delivered);
+        reassembler.on_part(&part(70, 30), &mut delivered);
+        assert!(delivered.is_empty(), "the beginning is missing");
+        reassembler.on_part(&part(0, 50), &mut delivered);
+        reassembler.on_part(&part(70, 30), &mut delivered);
+        assert!(delivered.is_empty(), "the middle is missing");
+        reassembler.on_part(&part(0, 50), &mut delivered);
+        reassembler.on_part(&part(50, 50), &mut delivered);
+        assert_eq!(delivered.len(), 1);
+    }
+}

@@ -114,11 +114,9 @@ impl UmRx {
         if self.store.holds(self.vr_ur) {
             self.move_to(self.vr_ur, delivered);
         }
-        if !self.expires_at.is_never() {
-            let low = self.vr_uh - self.space.window;
-            if self.vr_ux <= self.vr_ur || self.vr_ux < low {
-                self.expires_at = Time::NEVER;
-            }
+        // VR(UR) lies in the window, so what is outside lies below VR(UR).
+        if self.vr_ux <= self.vr_ur {
+            self.expires_at = Time::NEVER;
         }
         if self.expires_at.is_never() {
             self.start_timer(now);
@@ -155,5 +153,98 @@ impl UmRx {
     #[inline]
     pub(in crate::rlc) fn wake_at(&self) -> Time {
         self.expires_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAIT: Span = Span::from_millis(35);
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// 5 bits of SN: a window of 16.
+    fn rx() -> UmRx {
+        UmRx::new(&UmConfig {
+            sn_bits: 5,
+            t_reassembly: WAIT,
+        })
+    }
+
+    impl UmRx {
+        /// PDU `number` with an SDU of the same COUNT arrives at `ms`; what is delivered.
+        fn take(&mut self, ms: u64, number: u32) -> Vec<u32> {
+            let sdu = Sdu {
+                size: 100,
+                count: number,
+                ..Sdu::default()
+            };
+            let pdu = Pdu {
+                kind: PduKind::Umd,
+                sn: number % 32,
+                ..Pdu::default()
+            };
+            let mut delivered = Vec::new();
+            self.on_pdu(at_ms(ms), &pdu, &[SduPart::whole(sdu)], &mut delivered);
+            delivered.iter().map(|sdu| sdu.count).collect()
+        }
+        /// VR(UR) and VR(UH).
+        fn ends(&self) -> (u64, u64) {
+            (self.vr_ur - START, self.vr_uh - START)
+        }
+    }
+
+    const NONE: [u32; 0] = [];
+
+    #[test]
+    fn a_gap_holds_back_what_is_behind_it_until_it_is_filled() {
+        let mut rx = rx();
+        assert_eq!(rx.take(0, 0), [0]);
+        assert!(rx.wake_at().is_never(), "nothing is missing");
+        assert_eq!(rx.take(1, 2), NONE);
+        assert_eq!((rx.ends(), rx.wake_at()), ((1, 3), at_ms(1) + WAIT));
+        assert_eq!(rx.take(2, 4), NONE);
+        assert_eq!(rx.wake_at(), at_ms(1) + WAIT, "not started again");
+        assert_eq!(rx.take(3, 1), [1, 2]);
+        assert_eq!((rx.ends(), rx.wake_at()), ((3, 5), at_ms(3) + WAIT));
+        assert_eq!(rx.take(4, 3), [3, 4]);
+        assert_eq!((rx.ends(), rx.wake_at()), ((5, 5), Time::NEVER));
+    }
+
+    #[test]
+    fn a_gap_is_given_up_after_t_reordering() {
+        let mut rx = rx();
+        rx.take(0, 1);
+        rx.take(1, 3);
+        let mut out = Vec::new();
+        rx.on_wake(at_ms(34), &mut out);
+        assert!(out.is_empty() && rx.wake_at() == at_ms(35), "too early");
+        rx.on_wake(at_ms(35), &mut out);
+        assert_eq!(out.iter().map(|sdu| sdu.count).collect::<Vec<_>>(), [1]);
+        assert_eq!((rx.ends(), rx.wake_at()), ((2, 4), at_ms(35) + WAIT));
+    }
+
+    #[test]
+    fn duplicates_are_discarded_whether_delivered_or_held_back() {
+        let mut rx = rx();
+        assert_eq!(rx.take(0, 0), [0]);
+        assert_eq!(rx.take(1, 0), NONE);
+        rx.take(1, 2);
+        assert_eq!(rx.take(2, 2), NONE);
+        assert_eq!(rx.take(3, 1), [1, 2]);
+        assert_eq!(rx.ends(), (3, 3));
+    }
+
+    #[test]
+    fn what_falls_out_of_the_window_is_delivered_as_it_is() {
+        let mut rx = rx();
+        rx.take(0, 1);
+        assert_eq!(rx.take(1, 15), NONE);
+        assert_eq!(rx.ends(), (0, 16), "it just fits");
+        assert_eq!(rx.take(2, 20), [1]);
+        assert_eq!(rx.ends(), (5, 21));
     }
 }

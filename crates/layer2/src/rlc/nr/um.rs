@@ -74,9 +74,9 @@ impl UmTx {
                 continue;
             }
             let header = self.header + if sent == 0 { 0 } else { OFFSET_FIELD };
-            let mut len = self.subheader.largest_pdu(room).saturating_sub(header);
-            // A first segment leaves at least one byte to the next.
-            len = len.min(left - u32::from(sent == 0));
+            // All of an SDU does not fit with a header of one byte, so a first segment leaves some.
+            let len = self.subheader.largest_pdu(room).saturating_sub(header);
+            let len = len.min(left);
             if len == 0 {
                 return;
             }
@@ -217,12 +217,10 @@ impl UmRx {
     }
 
     fn update_timer(&mut self, now: Time) {
-        if !self.expires_at.is_never() {
-            let low = self.window.end() - self.space.window;
-            let trigger = self.rx_timer_trigger;
-            if trigger <= self.window.first() || trigger < low || !self.has_gap() {
-                self.expires_at = Time::NEVER;
-            }
+        // The window begins at RX_Next_Reassembly or below it: outside is below.
+        let is_outside = self.rx_timer_trigger <= self.window.first();
+        if is_outside || !self.has_gap() {
+            self.expires_at = Time::NEVER;
         }
         if self.expires_at.is_never() && self.has_gap() {
             self.start_timer(now);
@@ -248,5 +246,123 @@ impl UmRx {
     #[inline]
     pub(in crate::rlc) fn wake_at(&self) -> Time {
         self.expires_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAIT: Span = Span::from_millis(35);
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// 6 bits of SN: a window of 32.
+    fn rx() -> UmRx {
+        UmRx::new(&UmConfig {
+            sn_bits: 6,
+            t_reassembly: WAIT,
+        })
+    }
+
+    impl UmRx {
+        /// Bytes of the SDU of 100 with number `number` arrive at `ms`. Whether it is delivered.
+        fn take(&mut self, ms: u64, number: u32, (start, end): (u32, u32)) -> bool {
+            let sdu = Sdu {
+                size: 100,
+                count: number,
+                ..Sdu::default()
+            };
+            let part = SduPart {
+                sdu,
+                offset: start,
+                len: end - start,
+            };
+            let mut delivered = Vec::new();
+            self.on_segment(at_ms(ms), number % 64, &part, &mut delivered);
+            assert!(delivered.len() <= 1 && delivered.iter().all(|&it| it == sdu));
+            !delivered.is_empty()
+        }
+        /// RX_Next_Reassembly and RX_Next_Highest.
+        fn ends(&self) -> (u64, u64) {
+            (self.window.first() - START, self.window.end() - START)
+        }
+    }
+
+    #[test]
+    fn only_a_byte_that_is_missing_before_others_is_waited_for() {
+        let mut rx = rx();
+        rx.take(0, 0, (0, 50));
+        assert!(rx.wake_at().is_never(), "the end may follow");
+        rx.take(1, 0, (60, 80));
+        assert_eq!(rx.wake_at(), at_ms(1) + WAIT);
+        rx.take(2, 0, (50, 60));
+        assert!(rx.wake_at().is_never(), "no gap, though not whole");
+        assert!(rx.take(3, 0, (80, 100)));
+        assert_eq!(rx.ends(), (1, 1));
+    }
+
+    #[test]
+    fn the_timer_runs_for_what_is_below_its_trigger() {
+        let mut rx = rx();
+        rx.take(0, 1, (0, 50));
+        assert_eq!(rx.wake_at(), at_ms(0) + WAIT, "0 is missing");
+        rx.take(10, 3, (0, 50));
+        assert_eq!(rx.wake_at(), at_ms(0) + WAIT, "not started again");
+        assert!(rx.take(20, 0, (0, 100)) && rx.take(20, 1, (50, 100)));
+        assert_eq!(rx.wake_at(), at_ms(20) + WAIT, "now for 2");
+        assert_eq!(rx.ends(), (2, 4));
+    }
+
+    #[test]
+    fn an_expired_timer_gives_up_what_is_below_its_trigger() {
+        let mut rx = rx();
+        rx.take(0, 1, (0, 50));
+        assert!(rx.take(1, 2, (0, 100)));
+        rx.take(2, 3, (0, 50));
+        rx.on_wake(at_ms(34));
+        assert_eq!((rx.ends(), rx.wake_at()), ((0, 4), at_ms(35)), "too early");
+        rx.on_wake(at_ms(35));
+        assert_eq!(rx.ends(), (3, 4), "2 is here");
+        assert!(rx.wake_at().is_never(), "of 3 the end may follow");
+        assert!(!rx.take(36, 1, (50, 100)), "too late");
+        assert!(rx.take(36, 3, (50, 100)));
+    }
+
+    #[test]
+    fn an_expired_timer_starts_again_for_a_gap_above_its_trigger() {
+        let mut rx = rx();
+        rx.take(0, 1, (0, 50));
+        rx.take(1, 2, (0, 50));
+        rx.take(2, 4, (0, 50));
+        rx.on_wake(at_ms(35));
+        assert_eq!((rx.ends(), rx.wake_at()), ((2, 5), at_ms(35) + WAIT));
+    }
+
+    #[test]
+    fn what_is_whole_is_passed_with_the_gap_before_it() {
+        let mut rx = rx();
+        assert!(rx.take(0, 1, (0, 100)) && rx.take(0, 2, (0, 100)));
+        assert_eq!(rx.ends(), (0, 3));
+        assert!(!rx.take(1, 1, (0, 100)), "a duplicate");
+        assert!(rx.take(1, 0, (0, 100)));
+        assert_eq!(rx.ends(), (3, 3));
+        assert!(rx.wake_at().is_never());
+    }
+
+    #[test]
+    fn what_falls_out_of_the_window_is_forgotten() {
+        let mut rx = rx();
+        rx.take(0, 0, (0, 50));
+        rx.take(1, 31, (0, 50));
+        assert_eq!(rx.ends(), (0, 32), "it just fits");
+        rx.take(2, 40, (0, 50));
+        assert_eq!(rx.ends(), (9, 41));
+        assert_eq!(rx.pieces.open(), 2, "the list of 0 is used for 40");
+        // The SN of 0 is by now that of 64.
+        assert!(!rx.take(3, 64, (50, 100)));
+        assert_eq!(rx.ends(), (33, 65));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Form;
 
-/// What a MAC PDU holds.
+/// The subPDUs of a MAC PDU.
 #[derive(Debug, Default)]
 pub(super) struct Mac<'a> {
     /// LCID and bytes of each SDU.
@@ -118,7 +118,7 @@ impl Reader<'_> {
 /// NACK_SN, range, SOstart and SOend.
 pub(super) type Missing = (u32, u32, Option<(u32, u32)>);
 
-/// What an RLC PDU says.
+/// The fields of an RLC PDU.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Rlc<'a> {
     pub(super) is_status: bool,

@@ -73,4 +73,24 @@ mod tests {
         let found: Vec<_> = shares.iter().map(|s| (s.candidate, s.units)).collect();
         assert_eq!(found, [(1, 6), (2, 9), (0, 2)]);
     }
+
+    #[test]
+    fn equal_channels_go_by_the_order_of_the_candidates() {
+        let candidates = [4, 2, 3].map(|ue| Candidate {
+            ue: UeId(ue),
+            wanted: 5,
+            rate: 1.0,
+        });
+        let view = SlotView {
+            slot: 0,
+            units: 12,
+            least: 1,
+            most_ues: 8,
+            candidates: &candidates,
+        };
+        let mut shares = Vec::new();
+        MaxCi::default().allocate(&view, &mut shares);
+        let found: Vec<_> = shares.iter().map(|s| (s.candidate, s.units)).collect();
+        assert_eq!(found, [(0, 5), (1, 5), (2, 2)]);
+    }
 }

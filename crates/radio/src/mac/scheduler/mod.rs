@@ -27,7 +27,7 @@ pub struct Candidate {
     pub rate: f64,
 }
 
-/// What a scheduler knows of a slot.
+/// A slot as a scheduler sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct SlotView<'a> {
     /// Number of the slot.
@@ -140,5 +140,54 @@ mod tests {
                 }
             }
         }
+    }
+
+    const fn candidate(ue: u32, wanted: u32) -> Candidate {
+        Candidate {
+            ue: UeId(ue),
+            wanted,
+            rate: 1000.0,
+        }
+    }
+
+    fn kind(name: &str) -> SchedulerKind {
+        SchedulerKind::new(name, Parameters::NONE).expect(name)
+    }
+
+    #[test]
+    fn a_slot_without_units_is_given_to_nobody() {
+        for entry in SCHEDULERS {
+            let view = SlotView {
+                slot: 0,
+                units: 0,
+                least: 0,
+                most_ues: 8,
+                candidates: &[candidate(0, 5), candidate(1, 5)],
+            };
+            let mut shares = Vec::new();
+            kind(entry.name).start(2).allocate(&view, &mut shares);
+            assert!(shares.is_empty(), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn a_scheduler_learns_what_was_served() {
+        let mut scheduler = kind("proportional-fair").start(2);
+        let mut winners = Vec::new();
+        for slot in 0..4 {
+            let view = SlotView {
+                slot,
+                units: 10,
+                least: 1,
+                most_ues: 1,
+                candidates: &[candidate(0, 10), candidate(1, 10)],
+            };
+            let mut shares = Vec::new();
+            scheduler.allocate(&view, &mut shares);
+            let winner = shares[0].candidate;
+            scheduler.on_served(slot, UeId(winner as u32), 1000);
+            winners.push(winner);
+        }
+        assert_eq!(winners, [0, 1, 0, 1]);
     }
 }

@@ -147,4 +147,26 @@ mod tests {
         let units: Vec<u32> = shares.iter().map(|share| share.units).collect();
         assert_eq!(units, [2, 14, 8]);
     }
+
+    #[test]
+    fn the_remainder_is_one_unit_each_for_those_next_in_turn() {
+        let candidates: Vec<Candidate> = (0..4)
+            .map(|ue| Candidate {
+                ue: UeId(ue),
+                wanted: 1000,
+                rate: 1.0,
+            })
+            .collect();
+        let view = SlotView {
+            slot: 0,
+            units: 18,
+            least: 1,
+            most_ues: 8,
+            candidates: &candidates,
+        };
+        let mut shares = Vec::new();
+        RoundRobin::default().allocate(&view, &mut shares);
+        let units: Vec<u32> = shares.iter().map(|share| share.units).collect();
+        assert_eq!(units, [5, 5, 4, 4]);
+    }
 }

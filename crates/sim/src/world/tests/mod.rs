@@ -74,7 +74,7 @@ const RECEIVER: EndpointId = EndpointId(1);
 
 /// Takes every event out of the queue.
 fn pending(world: &mut World<Seen>) -> Vec<(Time, Event)> {
-    std::iter::from_fn(|| world.events.pop()).collect()
+    world.agenda.drain()
 }
 
 /// A packet from the sender to the receiver that is on the hop of this position.
@@ -89,7 +89,8 @@ fn under_way(world: &mut World<Seen>, hop: u8) -> PacketId {
 }
 
 fn inside(world: &World<Seen>, link: u32) -> usize {
-    world.links[link as usize].link.packets_inside()
+    let link = world.links().nth(link as usize);
+    link.expect("a link").packets_inside()
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn a_stale_wake_up_does_nothing() {
         },
         Event::Radio { generation: stale },
     ] {
-        world.now = ms(100);
+        world.agenda.set_now(ms(100));
         world.handle(event);
     }
     assert!(pending(&mut world).is_empty());
@@ -176,7 +177,7 @@ fn a_wake_up_of_a_link_takes_its_arrivals_on() {
     let mut world = world(ROUTER);
     world.handle(Event::Start { flow: BULK });
     let arrival = pending(&mut world)[0];
-    world.now = arrival.0;
+    world.agenda.set_now(arrival.0);
     world.handle(arrival.1);
     assert_eq!((inside(&world, 0), inside(&world, 2)), (0, 1));
     let events = pending(&mut world);
@@ -201,7 +202,7 @@ fn a_wake_up_of_an_endpoint_sends_what_is_due_and_arms_the_next() {
     world.handle(Event::Start { flow: BULK });
     let events = pending(&mut world);
     let &(at, timer) = events.last().expect("the SYN's timer");
-    world.now = at;
+    world.agenda.set_now(at);
     world.handle(timer);
     // The SYN again, after the initial timeout of one second (RFC 6298 section 2.1), at the next
     // tick of the kernel's timer wheel: beyond 512 ms they are 64 ms apart.
@@ -219,7 +220,7 @@ fn a_wake_up_of_an_endpoint_sends_what_is_due_and_arms_the_next() {
 fn a_receiver_closes_in_an_event_of_its_own_after_its_peer() {
     let mut world = world(ROUTER);
     pending(&mut world);
-    world.now = ms(7);
+    world.agenda.set_now(ms(7));
     world.on_app_event(BULK, AppEvent::PeerClosed);
     let events = pending(&mut world);
     assert!(
@@ -232,13 +233,13 @@ fn a_receiver_closes_in_an_event_of_its_own_after_its_peer() {
 fn what_is_delivered_counts_for_the_flow_at_its_receiver_alone() {
     let text = ROUTER.to_owned() + "application = { kind = \"transfer\", size = \"2 kB\" }\n";
     let mut world = world(&text);
-    world.now = ms(8);
+    world.agenda.set_now(ms(8));
     world.deliver(BULK, SENDER, 500);
     assert_eq!(world.flows()[0].delivered, 0);
     world.deliver(BULK, RECEIVER, 1_500);
     let flow = &world.flows()[0];
     assert_eq!((flow.delivered, flow.completed_at), (1_500, None));
-    world.now = ms(9);
+    world.agenda.set_now(ms(9));
     world.deliver(BULK, RECEIVER, 500);
     let flow = &world.flows()[0];
     assert_eq!(flow.first_delivery_at, Some(ms(8)));
@@ -258,7 +259,7 @@ fn an_application_that_wants_to_be_woken_is() {
         .iter()
         .find(|(_, event)| matches!(event, Event::Application { flow: BULK, .. }));
     let &(at, event) = wake_up.expect("the application asked for a time");
-    world.now = at;
+    world.agenda.set_now(at);
     world.handle(event);
     let again = pending(&mut world);
     assert!(
@@ -285,7 +286,7 @@ fn a_notice_is_told_at_its_time_and_calls_the_next() {
     let mut at = Vec::new();
     let mut event = notices[0];
     loop {
-        world.now = event.0;
+        world.agenda.set_now(event.0);
         at.push(event.0);
         world.handle(event.1);
         match pending(&mut world)

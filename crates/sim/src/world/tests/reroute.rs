@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::world::RouteError;
-use fadeout_core::{BearerId, CellId, Direction, NodeId, RouteId, UeId};
+use fadeout_core::{CellId, Direction, DrbId, NodeId, RouteId, UeId};
 
 #[test]
 fn a_new_route_is_for_what_is_sent_from_now_on() {
@@ -66,7 +66,7 @@ fn a_way_that_leads_elsewhere_is_refused_and_changes_nothing() {
         (links(&[0, 4]), RouteError::Astray(bulk())),
         (
             vec![Hop::Bearer {
-                bearer: BearerId(0),
+                bearer: DrbId(0),
                 direction: Direction::Downlink,
             }],
             gap(0),
@@ -90,7 +90,7 @@ fn a_way_that_leads_elsewhere_is_refused_and_changes_nothing() {
 fn a_link_between_base_stations_is_a_hop_like_others() {
     let mut world = world(TWO_CELLS);
     let bearer = Hop::Bearer {
-        bearer: BearerId(0),
+        bearer: DrbId(0),
         direction: Direction::Downlink,
     };
     let route = world.endpoints[SENDER.index()].route;

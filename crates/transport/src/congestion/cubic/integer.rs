@@ -203,9 +203,9 @@ impl Integer {
     }
 
     pub(super) fn on_idle_restart(&mut self, now: Time, idle: Span) {
-        let idle = self.jiffies.at(Time::ZERO + idle);
+        let since = self.jiffies.at(Time::ZERO + now.since(Time::ZERO + idle));
         let now = self.jiffies.at(now);
-        self.epoch_start = self.epoch_start.map(|start| (start + idle).min(now));
+        self.epoch_start = self.epoch_start.map(|start| (start + now - since).min(now));
     }
 }
 

@@ -24,7 +24,7 @@ use crate::congestion::Congestion;
 use crate::tcp::receiver::reassembly::Reassembly;
 use crate::tcp::receiver::window::AdvertisedWindow;
 use crate::tcp::{AppCommand, AppEvent, Outbox, TcpEndpoint};
-use fadeout_core::{Ecn, FlowId, MptcpOption, Probe, Segment, Time};
+use fadeout_core::{Ecn, FlowEnd, FlowId, MptcpOption, Probe, Segment, Time};
 use path::{Path, Stage};
 use queue::SendQueues;
 
@@ -90,12 +90,13 @@ pub struct Subflow {
 }
 
 impl MultipathConnection {
-    /// A closed connection over `subflows`, the first of which opens it.
+    /// A closed connection over `subflows`, the first of which opens it, at this `end` of its flow.
     ///
     /// # Panics
     /// With no subflow or more than [`MAX_PATHS`]: the scenario reader refuses both.
     pub fn new(
         config: MultipathConfig,
+        end: FlowEnd,
         subflows: impl IntoIterator<Item = Subflow>,
     ) -> MultipathConnection {
         let tcp = config.subflow();
@@ -105,7 +106,7 @@ impl MultipathConnection {
             .enumerate()
             .map(|(index, subflow)| {
                 is_coupled |= matches!(subflow.congestion, Congestion::Coupled(_));
-                let endpoint = TcpEndpoint::new(&tcp, subflow.flow, subflow.congestion);
+                let endpoint = TcpEndpoint::new(&tcp, subflow.flow, subflow.congestion).at(end);
                 Path::new(PathId(index as u8), endpoint, subflow.config)
             })
             .collect();
@@ -120,6 +121,7 @@ impl MultipathConnection {
             bound: 1,
             unbound: 1,
             is_waiting: false,
+            timer: queue::SHORTEST_TIMER,
         });
         let mut inbound = Reassembly::default();
         inbound.begin(1);

@@ -225,6 +225,8 @@ impl MultipathConnection {
             }
             AppEvent::Established if index == 0 => {
                 self.is_established = true;
+                let mss = self.paths[0].tcp.window().mss;
+                self.window.on_established(now, mss);
                 self.report(event, out);
                 if self.is_opener {
                     self.paths[0].stage = Stage::Usable;
@@ -306,7 +308,7 @@ impl MultipathConnection {
             return;
         }
         if self.queues.is_some() {
-            self.on_queues_timer();
+            self.on_queues_timer(now);
             return;
         }
         let is_idle = |path: &super::Path| {

@@ -31,7 +31,7 @@ const LIVELY_EXPIRIES: u32 = 3;
 /// bookkeeping. The connection's timer sends again what is left of one.
 const FRAGMENT: u64 = 32_728;
 /// The connection's timer when no subflow's runs (`TCP_RTO_MIN`).
-const SHORTEST_TIMER: Span = Span::from_millis(200);
+pub(super) const SHORTEST_TIMER: Span = Span::from_millis(200);
 
 /// Send queues of a connection.
 #[derive(Debug)]
@@ -46,6 +46,9 @@ pub(super) struct SendQueues {
     pub(super) unbound: u64,
     /// The buffer was full: the application waits for a third of it.
     pub(super) is_waiting: bool,
+    /// How long the connection's timer runs. It is measured when a path is sought for data, and stays
+    /// while the peer's window is full.
+    pub(super) timer: Span,
 }
 
 impl Path {
@@ -93,6 +96,19 @@ impl Path {
     }
 }
 
+/// As long as the longest of the timers of subflows that are heard (`mptcp_timeout_from_subflow`).
+fn longest_timer(paths: &[Path], now: Time) -> Span {
+    let heard = paths.iter().filter(|path| path.is_active());
+    let timers = heard
+        .filter(|path| path.silent_expiries == 0)
+        .filter_map(|path| path.view().timer_at)
+        .map(|at| at.since(now));
+    timers
+        .max()
+        .filter(|span| !span.is_zero())
+        .unwrap_or(SHORTEST_TIMER)
+}
+
 impl MultipathConnection {
     /// After a segment on path `index`: its send buffer grows where the buffer, not the window,
     /// holds the path back; and a stale path is stale no more.
@@ -114,7 +130,7 @@ impl MultipathConnection {
     }
 
     /// Takes what the application wrote as far as the buffer goes, and binds it to paths.
-    pub(super) fn fill_queues(&mut self) {
+    pub(super) fn fill_queues(&mut self, now: Time) {
         let Some(queues) = &mut self.queues else {
             return;
         };
@@ -127,18 +143,21 @@ impl MultipathConnection {
             queues.taken += room.min(self.data_end - queues.taken);
         }
         queues.bound = queues.bound.max(self.data_una.min(queues.taken));
-        while self.bind_burst() {}
+        while self.bind_burst(now) {}
     }
 
     /// Binds a burst to the path whose queue drains soonest; false when there is nothing to bind or
     /// no place for it.
-    fn bind_burst(&mut self) -> bool {
+    fn bind_burst(&mut self, now: Time) -> bool {
         let Some(queues) = &mut self.queues else {
             return false;
         };
         let left = queues.taken - queues.bound;
         if left == 0 {
             return false;
+        }
+        if self.window_end > queues.bound {
+            queues.timer = longest_timer(&self.paths, now);
         }
         let is_regular = |path: &Path| path.is_active() && !path.config.backup;
         let backups = !self.paths.iter().any(is_regular);
@@ -193,23 +212,9 @@ impl MultipathConnection {
         }
     }
 
-    /// How long the connection's timer runs: as long as the longest of the subflows' that are heard.
-    pub(super) fn queues_timer(&self, now: Time) -> Span {
-        let heard = self.paths.iter().filter(|path| path.is_active());
-        let timers = heard
-            .filter(|path| path.silent_expiries == 0)
-            .map(|path| path.tcp.wake_at())
-            .filter(|at| !at.is_never());
-        timers
-            .max()
-            .map(|at| at.since(now))
-            .filter(|span| !span.is_zero())
-            .unwrap_or(SHORTEST_TIMER)
-    }
-
     /// The connection's timer expired: counts silent expiries, and sends the head of the line on a
     /// path that has nothing to do (`__mptcp_retrans`).
-    pub(super) fn on_queues_timer(&mut self) {
+    pub(super) fn on_queues_timer(&mut self, now: Time) {
         let mut idle = None;
         let mut idle_backup = None;
         let mut least_silent = u32::MAX;
@@ -239,6 +244,15 @@ impl MultipathConnection {
             least_silent = least_silent.min(self.paths[index].silent_expiries);
         }
         let pick = idle.or(idle_backup.filter(|_| least_silent > 1));
+        if let Some(queues) = &mut self.queues {
+            // It runs again for as long as before; a path is sought, and the time measured, after that.
+            if self.paths.iter().any(|path| path.stage == Stage::Usable) {
+                self.data_timer_at = now + queues.timer;
+            }
+            if queues.taken > queues.bound {
+                queues.timer = longest_timer(&self.paths, now);
+            }
+        }
         // Data sequence numbers of data begin at 1.
         let fragment = (self.data_una - 1) / FRAGMENT * FRAGMENT + 1;
         let end = self.data_nxt.min(fragment + FRAGMENT);

@@ -75,26 +75,41 @@ impl MultipathConnection {
             path.statistics.arrived_bytes += arrived;
             out.arrived.push((PathId(index as u8), arrived));
         }
+        if last_len >= u64::from(GROWS_FROM) {
+            // What the connection holds is no longer in the subflow's buffer, whose room this asks for.
+            self.window.grow(mss, mss, 0);
+        }
         let bytes = self.inbound.next() - before;
         if self.is_reading {
-            self.window.on_read(now, bytes, mss);
+            self.on_read(now, bytes, mss);
             out.delivered_bytes += bytes;
         } else {
             self.unread += bytes;
         }
-        if last_len >= u64::from(GROWS_FROM) {
-            let held = self.inbound.buffered() + self.unread;
-            self.window.grow(mss, mss, held);
-        }
-        let rtts = self.paths.iter().filter(|path| path.stage == Stage::Usable);
-        let slowest = rtts.filter_map(|path| path.view().receiver_rtt).max();
-        self.window.set_rtt(slowest);
         if self.peer_fin_at == Some(self.inbound.next()) {
             let fin = self.inbound.next();
             self.inbound.insert(fin, fin + 1);
             self.peer_has_closed = true;
             self.report(AppEvent::PeerClosed, out);
         }
+    }
+
+    /// The application read `bytes`. A round trip is that of the slowest subflow, looked up when the
+    /// one before it would be over (Linux `mptcp_rcv_space_adjust`).
+    fn on_read(&mut self, now: Time, bytes: u64, mss: u32) {
+        if self.window.is_round_over(now) {
+            let usable = self.paths.iter().filter(|path| path.stage == Stage::Usable);
+            let slowest = usable
+                .clone()
+                .filter_map(|path| path.view().receiver_rtt)
+                .max();
+            self.window.set_rtt(slowest);
+            // The share of payload is the least of the subflows', and a half on one that carried none.
+            if usable.clone().all(|path| path.statistics.arrived_bytes > 0) {
+                self.window.measure_share(mss);
+            }
+        }
+        self.window.on_read(now, bytes, mss);
     }
 
     /// The application reads again.
@@ -108,7 +123,7 @@ impl MultipathConnection {
         let next = self.inbound.next();
         let before = self.window.offered(next);
         let mss = self.paths[0].tcp.window().mss;
-        self.window.on_read(now, unread, mss);
+        self.on_read(now, unread, mss);
         let after = self.window.preview(self.inbound.buffered(), mss);
         // RFC 9293 section 3.8.6.2.2, at the level of the connection.
         if after >= before + u64::from(mss).min(after / 2) {

@@ -89,7 +89,7 @@ impl MultipathConnection {
         if self.is_closing {
             return;
         }
-        self.fill_queues();
+        self.fill_queues(now);
         for index in 0..self.paths.len() {
             loop {
                 let path = &self.paths[index];
@@ -458,8 +458,8 @@ impl MultipathConnection {
         } else if self.data_timer_at.is_never() || self.data_una != self.data_una_then {
             let usable = self.paths.iter().filter(|path| path.stage == Stage::Usable);
             let longest = usable.map(|path| path.view().rto).max();
-            let wait = match self.queues {
-                Some(_) => longest.map(|_| self.queues_timer(now)),
+            let wait = match &self.queues {
+                Some(queues) => longest.map(|_| queues.timer),
                 None => longest,
             };
             self.data_una_then = self.data_una;

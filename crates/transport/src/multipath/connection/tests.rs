@@ -1,11 +1,13 @@
 //! Two connections over lossy pipes.
 
+mod paths;
+
 use super::*;
 use crate::multipath::scheduler::{SCHEDULERS, Scheduler};
 use crate::tcp::{Outgoing, ReceiveWindow, TcpConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Flags, MptcpOption, NullProbe, Span};
+use fadeout_core::{Bytes, Flags, FlowEnd, MptcpOption, NullProbe, Span};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -64,7 +66,7 @@ fn connection(config: &MultipathConfig, pipes: &[Pipe]) -> MultipathConnection {
         congestion: reno(),
         config: pipe.config.clone(),
     });
-    MultipathConnection::new(config.clone(), subflows)
+    MultipathConnection::new(config.clone(), FlowEnd::Sender, subflows)
 }
 
 /// In the air: when it arrives, tie break, which end, which path.
@@ -300,133 +302,6 @@ fn a_join_carries_no_data_before_its_fourth_packet() {
     assert!(first_data.0 >= fourth.0 + Span::from_millis(20));
     let first = net.sent.iter().find(|sent| sent.1 == 0).expect("a SYN");
     assert_eq!(first.3.mptcp, MptcpOption::Capable);
-}
-
-#[test]
-fn a_path_that_dies_for_good_loses_nothing() {
-    for scheduler in ["linux", "lowest-rtt"] {
-        let mut dies = pipe(500, 10);
-        dies.blocked = vec![(ms(300), Time::NEVER)];
-        let mut net = Net::new(&config(scheduler), &[dies, pipe(1000, 25)], 1);
-        net.transfer(3_000_000);
-        net.run(ms(60_000));
-        assert_eq!(net.delivered, 3_000_000, "{scheduler}");
-        assert!(net.reinjected(1) > 0, "{scheduler}");
-    }
-}
-
-#[test]
-fn a_path_that_returns_is_used_again() {
-    let mut returns = pipe(500, 10);
-    returns.blocked = vec![(ms(500), ms(1500))];
-    let mut net = Net::new(&config("lowest-rtt"), &[returns, pipe(2000, 25)], 1);
-    net.command(1, AppCommand::Listen);
-    net.command(0, AppCommand::Connect);
-    net.command(0, AppCommand::WriteForever);
-    net.run(ms(3_000));
-    let before = net.carried(0);
-    net.run(ms(8_000));
-    assert!(net.carried(0) > before + 3_000_000);
-}
-
-#[test]
-fn a_path_taken_away_while_running_hands_its_data_over() {
-    let mut leaves = pipe(500, 10);
-    leaves.config.until = ms(700);
-    let mut comes = pipe(500, 10);
-    comes.config.from = ms(1_000);
-    let mut net = Net::new(&config("lowest-rtt"), &[leaves, pipe(1000, 25), comes], 1);
-    net.transfer(6_000_000);
-    net.run(ms(900));
-    let left = net.carried(0);
-    assert_eq!(net.carried(2), 0);
-    net.run(ms(30_000));
-    assert_eq!(net.delivered, 6_000_000);
-    assert_eq!(net.carried(0), left);
-    assert!(net.carried(2) > 1_000_000);
-    let is_told = |sent: &(Time, usize, PathId, Segment)| {
-        sent.3.mptcp == MptcpOption::RemoveAddress { path: 0 }
-    };
-    assert!(net.sent.iter().any(is_told));
-}
-
-#[test]
-fn a_backup_carries_data_only_while_no_regular_path_works() {
-    let mut regular = pipe(500, 10);
-    regular.blocked = vec![(ms(2_000), ms(4_000))];
-    let mut backup = pipe(500, 10);
-    backup.config.backup = true;
-    let mut net = Net::new(&config("lowest-rtt"), &[regular, backup], 1);
-    net.command(1, AppCommand::Listen);
-    net.command(0, AppCommand::Connect);
-    net.command(0, AppCommand::WriteForever);
-    net.run(ms(1_900));
-    assert_eq!(net.carried(1) + net.reinjected(1), 0);
-    net.run(ms(4_000));
-    let meanwhile = net.carried(1);
-    assert!(meanwhile > 1_000_000, "{meanwhile}");
-    net.run(ms(8_000));
-    assert!(net.carried(1) < meanwhile + 3_000_000);
-}
-
-#[test]
-fn a_path_becomes_a_backup_and_regular_again_while_running() {
-    for scheduler in ["linux", "lowest-rtt"] {
-        let mut changing = pipe(500, 10);
-        changing.config.backup_changes = vec![ms(2_000), ms(4_000)];
-        let mut net = Net::new(&config(scheduler), &[pipe(500, 10), changing], 1);
-        net.command(1, AppCommand::Listen);
-        net.command(0, AppCommand::Connect);
-        net.command(0, AppCommand::WriteForever);
-        net.run(ms(1_990));
-        let before = net.carried(1);
-        assert!(before > 1_000_000, "{scheduler}: {before}");
-        // What waits on the path already goes out still.
-        net.run(ms(2_500));
-        let while_draining = net.carried(1);
-        net.run(ms(3_990));
-        assert_eq!(net.carried(1), while_draining, "{scheduler}");
-        net.run(ms(6_000));
-        assert!(net.carried(1) > while_draining + 1_000_000, "{scheduler}");
-        let told: Vec<bool> = net
-            .sent
-            .iter()
-            .filter_map(|sent| match sent.3.mptcp {
-                MptcpOption::Priority { backup } => Some(backup),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(told, [true, false], "{scheduler}");
-        assert!(!net.ends[1].paths[1].config.backup, "{scheduler}");
-    }
-}
-
-#[test]
-fn an_announced_path_is_joined_when_its_announcement_arrives_even_a_repeated_one() {
-    let mut lossy = pipe(500, 10);
-    lossy.blocked = vec![(ms(25), ms(400))];
-    for (first, joins_after) in [(pipe(500, 10), ms(20)), (lossy, ms(400))] {
-        let mut announced = pipe(500, 10);
-        announced.config.announced = true;
-        let mut net = Net::new(&config("linux"), &[first, announced], 1);
-        net.command(1, AppCommand::Listen);
-        net.command(0, AppCommand::Connect);
-        net.command(0, AppCommand::WriteForever);
-        net.run(ms(3_000));
-        let join = net.sent.iter().find(|sent| sent.2 == PathId(1));
-        let join = join.expect("the path is joined");
-        assert!(join.1 == 0 && join.0 > joins_after, "{join:?}");
-        assert!(net.carried(1) > 500_000);
-        let echo = MptcpOption::AddAddress {
-            path: 1,
-            is_echo: true,
-        };
-        assert!(
-            net.sent
-                .iter()
-                .any(|sent| sent.1 == 0 && sent.3.mptcp == echo)
-        );
-    }
 }
 
 #[test]

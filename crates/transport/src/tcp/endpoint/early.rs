@@ -5,7 +5,7 @@
 use super::{ConnectionState, TcpEndpoint, push_ack};
 use crate::tcp::outbox::Outbox;
 use crate::tcp::sender::Step;
-use fadeout_core::{Ecn, Flags, Probe, Segment, Time};
+use fadeout_core::{Flags, Probe, Segment, Time};
 
 /// Data on the SYN.
 ///
@@ -46,11 +46,7 @@ impl TcpEndpoint {
         if data.seq_len() == 0 {
             return;
         }
-        let rtt = self.sender.rtt();
-        let times = (rtt.rto(), rtt.srtt());
-        let received = self
-            .receiver
-            .on_segment(now, &data, Ecn::NotEct, times, false);
+        let received = self.receiver.on_early_segment(now, &data);
         out.delivered_bytes += received.bytes;
         self.receiver.on_acknowledged();
         self.early.is_taken |= self.state == ConnectionState::SynReceived;
@@ -68,16 +64,20 @@ impl TcpEndpoint {
         out: &mut Outbox,
         probe: &mut impl Probe,
     ) {
-        let sent = u64::from(self.early.sent);
-        self.sender.skip_acknowledged(segment.ack, 1 + sent);
-        self.early.is_taken = sent > 0 && segment.ack == 1 + sent;
-        self.take_early(now, segment, out);
+        let end = 1 + u64::from(self.early.sent);
+        let is_complete = segment.ack == end;
+        self.early.is_taken = end > 1 && is_complete;
         let from = out.segments.len();
+        let mut cx = Step { now, out, probe };
+        self.sender
+            .on_early_answer(&mut cx, (segment.ack, end), self.first_syn_at);
+        if is_complete {
+            self.take_early(now, segment, out);
+        }
         self.sender.transmit(&mut Step { now, out, probe });
-        self.sender.forget_small_segment();
         if out.segments.len() == from {
             push_ack(&self.sender, out);
-        } else if self.early.is_taken || sent == 0 {
+        } else if is_complete {
             // A write waited for the answer: the two ends take turns.
             self.receiver.expect_reply();
         }

@@ -63,7 +63,8 @@ impl TcpEndpoint {
             (true, EcnFeedback::Accurate) => Flags::CWR,
             (true, _) => Flags::ECE,
         };
-        let offers = |own: bool, peers: bool| own && (!is_reply || peers);
+        // After SYNs that crossed the answer repeats what the SYN offered.
+        let offers = |own: bool, peers: bool| own && (!is_reply || self.is_crossed || peers);
         // A SYN that is sent again carries no data (RFC 7413 section 4.2.1).
         let early = if is_reply || self.syns > 1 {
             0
@@ -109,6 +110,7 @@ impl TcpEndpoint {
         probe.retransmit(RetransmitRow {
             time_s: now,
             flow: self.flow,
+            end: self.sender.end(),
             offset_bytes: 0,
             payload_bytes: 0,
             cause: RetransmitCause::Syn,
@@ -179,18 +181,27 @@ impl TcpEndpoint {
         out: &mut Outbox,
         probe: &mut impl Probe,
     ) {
-        if segment.flags.has(Flags::RST) && segment.flags.has(Flags::ACK) {
+        if !segment.flags.has(Flags::ACK) {
+            if segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::RST) {
+                self.on_crossed_syn(now, segment, out);
+            }
+            return;
+        }
+        let acknowledges = (1..=self.most_acknowledged()).contains(&segment.ack);
+        if !acknowledges || self.echoes_the_unsent(now, segment) {
+            self.refuse_answer(now, segment, acknowledges, out);
+            return;
+        }
+        if segment.flags.has(Flags::RST) {
             self.abort(out);
             return;
         }
-        let is_answer = segment.flags.has(Flags::SYN | Flags::ACK)
-            && (1..=1 + u64::from(self.early.sent)).contains(&segment.ack);
-        if !is_answer {
+        if !segment.flags.has(Flags::SYN) {
             return;
         }
         self.take_offer(segment);
         self.establish(now, segment, out, probe);
-        if probe.wants_congestion(now, self.flow) {
+        if self.sender.wants_row(now, probe) {
             probe.congestion(self.sender.congestion_row(now));
         }
         if self.early.is_on {
@@ -199,6 +210,42 @@ impl TcpEndpoint {
         }
         push_ack(&self.sender, out);
         self.sender.transmit(&mut Step { now, out, probe });
+    }
+
+    /// Whether a timestamp echo is of no SYN that was sent.
+    ///
+    /// Standard: RFC 7323 §5.
+    fn echoes_the_unsent(&self, now: Time, segment: &Segment) -> bool {
+        let clock = now.as_millis() as u32;
+        let oldest = clock.wrapping_sub(self.first_syn_at.as_millis() as u32);
+        self.config.timestamps
+            && segment.has_timestamps
+            && segment.ts_echo != 0
+            && clock.wrapping_sub(segment.ts_echo) > oldest
+    }
+
+    /// An answer that is not to our SYN, perhaps to one of an earlier connection: the peer is told to
+    /// forget it. Where the sequence number `is_known` the SYN was heard; otherwise it goes again soon.
+    ///
+    /// Standard: RFC 9293 §3.10.7.3.
+    fn refuse_answer(&mut self, now: Time, segment: &Segment, is_known: bool, out: &mut Outbox) {
+        if !is_known && self.syns == 1 {
+            // Linux `TCP_TIMEOUT_MIN`.
+            let soon = self.config.timer_tick.saturating_mul(2);
+            self.syn_at = TimerClock::new(&self.config).fires_at(now, soon);
+        }
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        let segment = Segment {
+            seq: segment.ack,
+            flags: Flags::RST,
+            ..Segment::default()
+        };
+        out.segments.push(Outgoing {
+            segment,
+            ecn: Ecn::NotEct,
+        });
     }
 
     /// What both ends offered takes effect.
@@ -296,6 +343,7 @@ impl TcpEndpoint {
         probe.flow_event(FlowEventRow {
             time_s: now,
             flow: self.flow,
+            end: self.sender.end(),
             event: "established",
             cwnd_segments: self.sender.window().cwnd,
             ssthresh_segments: self.sender.window().ssthresh,
@@ -324,7 +372,9 @@ impl TcpEndpoint {
         let is_ack = segment.flags.has(Flags::ACK);
         match self.state {
             ConnectionState::Closed => {}
-            ConnectionState::Listen if is_syn => accurate.on_syn(segment, ecn, true),
+            ConnectionState::Listen | ConnectionState::SynSent if is_syn && !is_ack => {
+                accurate.on_syn(segment, ecn, true);
+            }
             ConnectionState::SynReceived if is_syn => accurate.on_syn(segment, ecn, false),
             ConnectionState::SynSent if is_syn && is_ack => {
                 accurate.on_syn_ack(segment, ecn, true);

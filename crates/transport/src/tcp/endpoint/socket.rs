@@ -17,6 +17,11 @@ impl TcpEndpoint {
         self.sender.set_cork(is_on);
     }
 
+    /// Whether more follows what is written next, so that its end is not pushed (`MSG_MORE`).
+    pub fn set_more(&mut self, follows: bool) {
+        self.sender.set_more(follows);
+    }
+
     /// How many SYNs are sent, each after twice the time of the one before (`TCP_SYNCNT`).
     pub fn limit_syns(&mut self, syns: u32) {
         self.config.maximum_syns = syns;

@@ -48,6 +48,10 @@ pub(super) struct AckPolicy {
     clock: TimerClock,
     /// Fixed delay, or Linux's smallest, in ticks.
     delay: u64,
+    /// Linux's largest, in ticks.
+    longest: u64,
+    /// A tick less than the smallest retransmission timeout.
+    before_timeout: u64,
     compresses: bool,
     /// Linux's adaptive timeout (`icsk_ack.ato`) in ticks; zero before the first data.
     adaptive: u64,
@@ -72,6 +76,8 @@ impl AckPolicy {
             rule: config.ack_rule,
             clock,
             delay: clock.ticks(config.delayed_ack),
+            longest: clock.ticks(MAX_DELAY),
+            before_timeout: clock.ticks(config.minimum_rto).max(2) - 1,
             compresses: config.sack_compression,
             adaptive: 0,
             last_data_at: Time::ZERO,
@@ -114,7 +120,7 @@ impl AckPolicy {
             if gap <= self.delay / 2 {
                 self.adaptive = self.adaptive / 2 + self.delay / 2;
             } else if gap < self.adaptive {
-                self.adaptive = (self.adaptive / 2 + gap).min(rto);
+                self.adaptive = (self.adaptive / 2 + gap).min(rto).min(self.longest);
             } else if gap > rto {
                 // The sender restarts after a pause: it needs its ACKs quickly.
                 self.grant_quick_acks(window, mss);
@@ -126,6 +132,8 @@ impl AckPolicy {
     /// Data left. A reply that soon follows what arrived makes the connection interactive.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         if self.rule == AckRule::Linux
+            && !self.is_interactive
+            && self.adaptive > 0
             && self.clock.ticks_between(self.last_data_at, now) < self.adaptive
         {
             self.is_interactive = true;
@@ -237,8 +245,9 @@ impl AckPolicy {
                     0 => delay,
                     rtt => rtt.max(self.delay),
                 };
-                delay = delay.min(longest).min(self.clock.ticks(MAX_DELAY));
+                delay = delay.min(longest).min(self.longest);
             }
+            delay = delay.min(self.before_timeout);
             let quarter = self.clock.span(delay / 4);
             if !self.timer_at.is_never() && self.timer_at <= self.clock.fires_at(now, quarter) {
                 return true;
@@ -276,7 +285,9 @@ impl AckPolicy {
                 self.adaptive = if self.is_interactive {
                     self.delay
                 } else {
-                    (self.adaptive * 2).min(self.clock.ticks(rto))
+                    (self.adaptive * 2)
+                        .min(self.clock.ticks(rto))
+                        .min(self.longest)
                 };
                 self.is_interactive = false;
             }

@@ -10,7 +10,7 @@ use super::config::{AckRule, LossResponse, OutageResponse, ResilienceConfig, Tcp
 use super::expendable;
 use crate::congestion::EcnFeedback;
 use acknowledgment::{AckPolicy, Unacknowledged, Urgency};
-use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, SackList, Segment, Span, Time};
+use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, Segment, Span, Time};
 use reassembly::{Arrival, Reassembly};
 use window::AdvertisedWindow;
 
@@ -32,6 +32,8 @@ pub(super) struct Receiver {
     reassembly: Reassembly,
     policy: AckPolicy,
     window: AdvertisedWindow,
+    /// The window last advertised, while nothing changed that it depends on.
+    advertised: Option<u64>,
     mss: u32,
     /// Payload that the peer is taken to put into a segment (Linux `rcv_mss`), and that of the last
     /// one when it was smaller.
@@ -53,6 +55,8 @@ pub(super) struct Receiver {
     /// Unacknowledged data ends a burst or is less than a full segment, once or more often (Linux
     /// `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     pushes: u8,
+    /// The thinned ACKs that left before the segment under way was taken stand for its own too.
+    is_answered: bool,
     /// From when on an old segment without data is answered.
     answers_outdated_from: Time,
     resilience: ResilienceConfig,
@@ -76,6 +80,7 @@ impl Receiver {
             reassembly: Reassembly::default(),
             policy: AckPolicy::new(config),
             window: AdvertisedWindow::new(config),
+            advertised: None,
             mss: config.effective_mss(),
             peer_mss: config.effective_mss(),
             last_len: 0,
@@ -93,6 +98,7 @@ impl Receiver {
             is_reading: true,
             unread: 0,
             pushes: 0,
+            is_answered: false,
             answers_outdated_from: Time::ZERO,
             resilience: config.resilience,
             freeze: freeze::Freeze::default(),
@@ -108,6 +114,7 @@ impl Receiver {
         sack: bool,
         ecn: EcnFeedback,
     ) {
+        self.advertised = None;
         self.mss = mss;
         self.peer_mss = if self.policy.rule() == AckRule::Linux {
             mss.min(FIRST_PEER_MSS)
@@ -122,6 +129,7 @@ impl Receiver {
 
     /// Takes the peer's SYN; `answer_mss` is the payload of a full segment where a SYN-ACK answers.
     pub(super) fn on_syn(&mut self, segment: &Segment, answer_mss: Option<u32>) {
+        self.advertised = None;
         self.reassembly.begin(1);
         self.acked_up_to = 1;
         self.ts_recent = segment.ts_value;
@@ -130,6 +138,7 @@ impl Receiver {
 
     /// Takes payload or FIN of a segment in a synchronised state. `rto` and `srtt` are the
     /// sender half's. `may_reply`: a FIN leaves this end open, so that a reply may carry its ACK.
+    #[inline]
     pub(super) fn on_segment(
         &mut self,
         now: Time,
@@ -148,8 +157,6 @@ impl Receiver {
             self.policy
                 .enter_quick_mode(self.window.last(), self.peer_mss);
         }
-        let end = segment.end_seq();
-        let next = self.reassembly.next();
         if segment.seq_len() == 0 {
             // A probe or keep-alive below the window is answered (RFC 9293 section 3.10.7.4).
             let is_probe = segment.seq < self.acked_up_to;
@@ -158,6 +165,20 @@ impl Receiver {
                 ..Received::default()
             };
         }
+        self.on_data(now, segment, (rto, srtt), may_reply)
+    }
+
+    /// Takes payload or FIN.
+    fn on_data(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        (rto, srtt): (Span, Span),
+        may_reply: bool,
+    ) -> Received {
+        self.advertised = None;
+        let end = segment.end_seq();
+        let next = self.reassembly.next();
         if segment.seq > next + self.window.offered(next) {
             return Received {
                 ack_now: true,
@@ -167,17 +188,24 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.fin_at = Some(end - 1);
         }
-        if self.has_timestamps && segment.len >= self.peer_mss {
-            self.window.measure_rtt(now, segment.ts_echo);
+        if self.has_timestamps {
+            let is_full = segment.len >= self.peer_mss;
+            self.window.measure_rtt(now, segment.ts_echo, is_full);
         }
+        let held = self.reassembly.buffered();
         let arrival = self.reassembly.insert(segment.seq, end);
-        self.policy.schedule();
+        // What lies below the last ACK is answered like an invalid segment, outside the count of
+        // quick ACKs.
+        let is_answered = std::mem::take(&mut self.is_answered);
+        if end >= self.acked_up_to && !is_answered {
+            self.policy.schedule();
+        }
         match arrival {
             Arrival::Duplicate => self
                 .policy
                 .enter_quick_mode(self.window.last(), self.peer_mss),
-            Arrival::HeldAlready => {}
-            _ => self.take_news(now, segment, arrival, rto),
+            Arrival::HeldAlready => self.measure_segments(segment),
+            _ => self.take_news(now, segment, arrival, rto, held),
         }
         let advanced = self.reassembly.next() - next;
         let fin = advanced > 0 && self.has_received_fin() && self.fin_at >= Some(next);
@@ -195,7 +223,7 @@ impl Receiver {
             Arrival::InOrder => Urgency::Normal,
         };
         let must = self.marks.is_ack_due() || (fin && !self.delays_fin(may_reply));
-        let ack_now = self.is_ack_due(now, urgency, bytes, srtt) || must;
+        let ack_now = (!is_answered && self.is_ack_due(now, urgency, bytes, srtt)) || must;
         Received {
             bytes,
             ack_now,
@@ -203,7 +231,32 @@ impl Receiver {
         }
     }
 
+    /// Takes payload or FIN of a SYN or its answer, which say nothing of the segments to come
+    /// (Linux `tcp_fastopen_add_skb`).
+    pub(super) fn on_early_segment(&mut self, now: Time, segment: &Segment) -> Received {
+        self.advertised = None;
+        let next = self.reassembly.next();
+        let end = segment.end_seq();
+        if segment.flags.has(Flags::FIN) {
+            self.fin_at = Some(end - 1);
+        }
+        self.reassembly.insert(segment.seq, end);
+        let fin = self.has_received_fin();
+        let bytes = self.reassembly.next() - next - u64::from(fin);
+        if self.is_reading {
+            self.window.on_read(now, bytes, self.mss);
+        } else {
+            self.unread += bytes;
+        }
+        Received {
+            bytes,
+            ack_now: false,
+            fin,
+        }
+    }
+
     /// By how much the timestamp of `segment` is behind the newest, ms.
+    #[inline]
     pub(super) fn timestamp_age(&self, segment: &Segment) -> u32 {
         let age = self.ts_recent.wrapping_sub(segment.ts_value) as i32;
         if self.has_timestamps && segment.has_timestamps {
@@ -240,10 +293,14 @@ impl Receiver {
 
     /// New data: what it tells of the peer's segments and of the round-trip time, and the window
     /// that it lets grow (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`).
-    fn take_news(&mut self, now: Time, segment: &Segment, arrival: Arrival, rto: Span) {
+    /// `held` bytes were held out of order before; what a segment puts in order is still held when it
+    /// is decided whether the window grows.
+    fn take_news(&mut self, now: Time, segment: &Segment, arrival: Arrival, rto: Span, held: u64) {
         let is_in_order = arrival != Arrival::OutOfOrder;
-        if is_in_order && segment.len > 0 {
+        if segment.len > 0 {
             self.measure_segments(segment);
+        }
+        if is_in_order && segment.len > 0 {
             self.window.measure_round(now, self.reassembly.next());
             self.policy
                 .on_data(now, rto, self.window.last(), self.peer_mss);
@@ -256,7 +313,7 @@ impl Receiver {
             } else {
                 0
             };
-            let held = self.reassembly.buffered() + self.unread + own;
+            let held = held + self.unread + own;
             if self.window.grow(segment.len, self.mss, held) {
                 self.policy.on_window_growth();
             }
@@ -353,20 +410,28 @@ impl Receiver {
     /// because its mark differs, or for thinned ACKs.
     ///
     /// Standard: RFC 8257 §3.2.
-    pub(super) fn must_acknowledge_before(&self, segment: &Segment, ecn: Ecn) -> bool {
-        segment.len > 0
-            && (self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
-                || self.ends_compression(segment))
+    #[inline]
+    pub(super) fn must_acknowledge_before(&mut self, segment: &Segment, ecn: Ecn) -> bool {
+        if segment.len == 0 {
+            return false;
+        }
+        self.is_answered = self.ends_compression(segment);
+        self.is_answered || self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
     }
 
     /// Writes the acknowledgment fields into a segment that leaves now.
+    #[inline]
     pub(super) fn stamp(&mut self, now: Time, segment: &mut Segment) {
         let next = self.reassembly.next();
         segment.ack = next;
         segment.flags |= Flags::ACK;
         self.marks.stamp(segment);
-        let held = self.reassembly.buffered() + self.unread;
-        segment.window = self.window.advertise(next, held, self.peer_mss);
+        let window = self.advertised.unwrap_or_else(|| {
+            let held = self.reassembly.buffered() + self.unread;
+            self.window.advertise(next, held, self.peer_mss)
+        });
+        self.advertised = Some(window);
+        segment.window = window;
         if self.freeze.is_frozen() {
             segment.window = 0;
         }
@@ -378,14 +443,12 @@ impl Receiver {
             segment.ts_value = now.as_millis() as u32;
             segment.ts_echo = self.ts_recent;
         }
-        if self.has_sack {
+        if self.has_sack && self.reassembly.has_blocks() {
             // RFC 2018 section 3: as many as the 40 bytes of options leave room for.
             let timestamps = if self.has_timestamps { 12 } else { 0 };
             let room = 40 - timestamps - self.multipath_len - 4;
             let most = (room / 8) as usize;
             segment.sack = self.reassembly.take_sack_blocks(most);
-        } else {
-            segment.sack = SackList::EMPTY;
         }
         if segment.len > 0 {
             self.policy.on_data_sent(now);
@@ -435,6 +498,7 @@ impl Receiver {
 
     /// The application stops or resumes reading. Returns whether a window update should leave.
     pub(super) fn set_reading(&mut self, now: Time, is_reading: bool) -> bool {
+        self.advertised = None;
         self.is_reading = is_reading;
         if !is_reading || self.unread == 0 {
             return false;
@@ -454,6 +518,7 @@ impl Receiver {
     /// The application takes up to `bytes` out of the buffer while it is not reading by itself.
     /// Returns whether an ACK should leave: one that is due, or for a window that doubles.
     pub(super) fn read(&mut self, now: Time, bytes: u64) -> bool {
+        self.advertised = None;
         let bytes = bytes.min(self.unread);
         self.unread -= bytes;
         let before = self.window.offered(self.reassembly.next());
@@ -473,6 +538,7 @@ impl Receiver {
     ///
     /// Standard: RFC 7323 §2.2.
     pub(super) fn forgo_window_scaling(&mut self) {
+        self.advertised = None;
         self.window.forgo_scaling();
     }
 
@@ -521,6 +587,7 @@ impl Receiver {
     pub(super) fn ts_recent(&self) -> u32 {
         self.ts_recent
     }
+    #[inline]
     pub(super) fn has_received_fin(&self) -> bool {
         self.fin_at.is_some_and(|at| at < self.reassembly.next())
     }

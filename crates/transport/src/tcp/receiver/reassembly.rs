@@ -187,12 +187,15 @@ impl Reassembly {
         self.duplicate = None;
     }
 
+    /// Whether an ACK that leaves now has blocks.
+    #[inline]
+    pub(super) fn has_blocks(&self) -> bool {
+        self.duplicate.is_some() || self.recent_len > 0
+    }
+
     /// The blocks of an ACK that leaves now, at most `most`; a duplicate comes first, once.
     pub(crate) fn take_sack_blocks(&mut self, most: usize) -> SackList {
         let mut list = SackList::EMPTY;
-        if self.duplicate.is_none() && self.recent_len == 0 {
-            return list;
-        }
         let blocks = self.duplicate.take().into_iter();
         blocks
             .chain(self.recent[..self.recent_len].iter().copied())

@@ -261,6 +261,12 @@ impl AdvertisedWindow {
         0
     }
 
+    /// Whether a round trip has passed since the buffer was last measured, or none is known.
+    pub(crate) fn is_round_over(&self, now: Time) -> bool {
+        self.rtt
+            .is_none_or(|rtt| now.since(self.measured_from) >= rtt)
+    }
+
     /// The application read `bytes`, segment by segment of `mss`. Once a round trip the buffer is
     /// set to twice what was read in it, and more while that grows, so that slow start is never
     /// held back.
@@ -268,8 +274,7 @@ impl AdvertisedWindow {
         if !self.is_autotuned || bytes == 0 {
             return;
         }
-        let is_over = |rtt| now.since(self.measured_from) >= rtt;
-        if !self.rtt.is_some_and(is_over) {
+        if self.rtt.is_none() || !self.is_round_over(now) {
             self.copied += bytes;
             return;
         }
@@ -288,14 +293,17 @@ impl AdvertisedWindow {
         self.measured_from = now;
     }
 
-    /// Round-trip time at the receiver, from a full segment's timestamp echo (Linux
-    /// `tcp_rcv_rtt_measure_ts`).
-    pub(crate) fn measure_rtt(&mut self, now: Time, echo: u32) {
+    /// Round-trip time at the receiver, from a full segment's timestamp echo where the clock of
+    /// milliseconds shows one (Linux `tcp_rcv_rtt_measure_ts`).
+    pub(crate) fn measure_rtt(&mut self, now: Time, echo: u32, is_full: bool) {
         if !self.is_autotuned || echo == self.last_echo {
             return;
         }
         self.last_echo = echo;
-        let millis = (now.as_millis() as u32).wrapping_sub(echo).max(1);
+        let millis = (now.as_millis() as u32).wrapping_sub(echo);
+        if !is_full || millis == 0 {
+            return;
+        }
         let sample = Span::from_millis(u64::from(millis));
         self.rtt = Some(match self.rtt {
             // A smaller one counts at once, so that a standing queue does not outlast the round trip
@@ -462,10 +470,10 @@ mod tests {
     #[test]
     fn a_smaller_round_trip_counts_at_once_and_a_larger_by_an_eighth() {
         let mut window = listening();
-        window.measure_rtt(at(100), 20);
-        window.measure_rtt(at(200), 104);
+        window.measure_rtt(at(100), 20, true);
+        window.measure_rtt(at(200), 104, true);
         assert_eq!(window.rtt, Some(Span::from_millis(82)));
-        window.measure_rtt(at(300), 219);
+        window.measure_rtt(at(300), 219, true);
         assert_eq!(window.rtt, Some(Span::from_millis(81)));
     }
 

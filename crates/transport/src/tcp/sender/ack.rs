@@ -85,7 +85,7 @@ impl Sender {
             if segment.ack > prior_una {
                 self.retransmits = 0;
             }
-            self.update_window(segment, &mut flags);
+            self.update_window(cx.now, segment, &mut flags);
         }
         let had_outstanding = !self.board.is_empty();
         let news = if !segment.sack.is_empty() && self.config.recovery.uses_sack() {
@@ -95,8 +95,11 @@ impl Sender {
         };
         let acked = if is_old {
             0
-        } else {
+        } else if had_outstanding || segment.ack > prior_una {
             self.take_cumulative_ack(cx.now, segment, &mut flags, prior_fack, news.times)
+        } else {
+            self.usage.rtt_is_fresh = false;
+            0
         };
         let delivered_ce = match marked {
             Some(count) => u64::from(count),
@@ -107,8 +110,19 @@ impl Sender {
         let is_news = flags.una_advanced || flags.data_sacked;
         let resumes = self.ends_outage(cx, is_news, was_closed && self.snd_wnd > 0);
         if !had_outstanding {
+            // The answer to a loss probe comes late where the first copy was acknowledged.
+            if self.probe.high_seq.is_some()
+                && self.config.recovery.uses_sack()
+                && !self.is_suspended()
+            {
+                self.take_probe_ack(cx, segment.ack, &flags);
+            }
             self.after_probe_ack();
-            self.transmit(cx);
+            if self.is_idle() {
+                self.note_idle();
+            } else {
+                self.transmit(cx);
+            }
             return;
         }
         self.congestion
@@ -184,7 +198,7 @@ impl Sender {
             self.board.packets_out() > 512 || self.board.counts_agree(),
             "the scoreboard's counts equal its tags"
         );
-        if cx.probe.wants_congestion(cx.now, self.flow) {
+        if self.wants_row(cx.now, cx.probe) {
             let row = self.congestion_row(cx.now);
             cx.probe.congestion(row);
         }
@@ -202,11 +216,14 @@ impl Sender {
     /// The window is taken from segments that are not older than the one that set it.
     ///
     /// Standard: RFC 9293 §3.10.7.4.
-    fn update_window(&mut self, segment: &Segment, flags: &mut AckFlags) {
+    fn update_window(&mut self, now: Time, segment: &Segment, flags: &mut AckFlags) {
         let advances = segment.ack > self.snd_una;
         if self.may_update_window(segment) {
             flags.window_update = advances || segment.window != self.snd_wnd;
             self.snd_wl1 = segment.seq;
+            if segment.window != self.snd_wnd && self.board.is_empty() && self.unsent() > 0 {
+                self.restart_after_idle(now);
+            }
             self.snd_wnd = segment.window;
             self.max_window = self.max_window.max(segment.window);
         }
@@ -215,6 +232,7 @@ impl Sender {
     /// Removes what is acknowledged cumulatively, takes the round-trip time sample, and returns
     /// how many segments left. `prior_fack` is the end of what was SACKed before this ACK, `sacked`
     /// when the segments that it newly SACKed were sent.
+    #[inline]
     fn take_cumulative_ack(
         &mut self,
         now: Time,

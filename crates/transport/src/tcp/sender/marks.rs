@@ -2,7 +2,9 @@
 //!
 //! Standard: RFC 3168 §6.1.2; RFC 8257 §3.3; RFC 9768 §3.2.
 
+use super::Sender;
 use crate::congestion::EcnFeedback;
+use crate::tcp::accurate::Delivery;
 use fadeout_core::{Ecn, Flags, Segment};
 
 /// What was agreed, and what was reported so far.
@@ -68,6 +70,28 @@ impl Marks {
             Flags::CWR
         } else {
             Flags::default()
+        }
+    }
+}
+
+impl Sender {
+    /// What an ACK is about to deliver, in whole segments.
+    pub(in crate::tcp) fn preview_delivery(&self, segment: &Segment) -> Delivery {
+        let mss = u64::from(self.window.mss.max(1));
+        let acked = segment.ack.min(self.snd_nxt).saturating_sub(self.snd_una);
+        let sacked: u64 = segment
+            .sack
+            .as_slice()
+            .iter()
+            .map(|block| block.end.saturating_sub(block.start.max(segment.ack)))
+            .sum();
+        let known = u64::from(self.board.sacked_out) * mss;
+        let bytes = (acked + sacked).saturating_sub(known);
+        Delivery {
+            packets: bytes.div_ceil(mss) as u32,
+            bytes,
+            is_progress: bytes > 0,
+            mss: self.window.mss,
         }
     }
 }

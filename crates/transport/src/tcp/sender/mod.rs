@@ -8,16 +8,20 @@
 //! - [`sack`]: SACK and DSACK blocks onto the scoreboard
 //! - [`recovery`]: Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
 //! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
+//! - [`early`]: data on the SYN (Fast Open)
 //! - [`marks`]: ECN feedback
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: reductions that prove spurious
 //! - [`resilience`]: schemes for links that fail or lose without being congested
+//! - [`pieces`]: bursts, and what they are cut from
 //! - [`transmit`]: new data and retransmissions out, pacing, bursts
 //! - [`usage`]: whether the window limits the sender, idle restarts
 
 mod ack;
 mod classic;
+mod early;
 mod marks;
+mod pieces;
 mod probe;
 mod rack;
 mod recovery;
@@ -28,7 +32,6 @@ mod transmit;
 mod undo;
 mod usage;
 
-use super::accurate::Delivery;
 use super::config::TcpConfig;
 use super::info::TcpInfo;
 use super::outbox::Outbox;
@@ -37,7 +40,9 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::timer::TimerClock;
 use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
-use fadeout_core::{CongestionRow, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time};
+use fadeout_core::{
+    CongestionRow, FlowEnd, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time,
+};
 use std::collections::VecDeque;
 
 /// What every step of the sender is given.
@@ -95,6 +100,8 @@ pub struct SenderStatistics {
 pub(super) struct Sender {
     config: TcpConfig,
     flow: FlowId,
+    /// Which end of it this is, for the record.
+    end: FlowEnd,
     congestion: Congestion,
     window: Window,
     board: Scoreboard,
@@ -146,6 +153,8 @@ pub(super) struct Sender {
     pacer: transmit::Pacer,
     /// Small segments wait for more data, whatever is outstanding.
     is_corked: bool,
+    /// More follows what was written: its end is not pushed.
+    has_more: bool,
     /// What was written is pushed out, small or not, until more is written (Linux
     /// `TCP_NAGLE_PUSH`).
     pushes_small: bool,
@@ -156,6 +165,7 @@ pub(super) struct Sender {
     /// Largest window that the peer advertised, and where it was last made to push.
     max_window: u64,
     pushed_end: u64,
+    pieces: pieces::Pieces,
     last_sent_at: Time,
     marks: marks::Marks,
     resilience: resilience::Resilience,
@@ -172,6 +182,7 @@ impl Sender {
         Sender {
             config: config.clone(),
             flow,
+            end: FlowEnd::default(),
             congestion,
             window,
             board: Scoreboard::default(),
@@ -207,11 +218,13 @@ impl Sender {
             usage: usage::Usage::default(),
             pacer: transmit::Pacer::default(),
             is_corked: false,
+            has_more: false,
             pushes_small: false,
             records: VecDeque::new(),
             small_end: 0,
             max_window: 0,
             pushed_end: 1,
+            pieces: pieces::Pieces::default(),
             last_sent_at: Time::ZERO,
             marks: marks::Marks::default(),
             resilience: resilience::Resilience::default(),
@@ -248,51 +261,6 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The peer completed a handshake that began with data.
-    pub(super) fn on_early_established(&mut self, now: Time, handshake_rtt: Option<Span>) {
-        if let Some(rtt) = handshake_rtt {
-            self.take_rtt_sample(now, rtt, rtt);
-        }
-        self.update_pacing_rate();
-    }
-
-    /// The answer to the SYN acknowledged what it carried, which ends at `end`, up to `ack`. What is
-    /// left goes again by itself.
-    pub(super) fn skip_acknowledged(&mut self, ack: u64, end: u64) {
-        if ack < end {
-            self.records.push_front(end);
-        }
-        self.snd_una = ack;
-        self.snd_nxt = ack;
-        self.fack = ack;
-        self.high_seq = ack;
-    }
-
-    /// What an ACK is about to deliver, in whole segments.
-    pub(super) fn preview_delivery(&self, segment: &Segment) -> Delivery {
-        let mss = u64::from(self.window.mss.max(1));
-        let acked = segment.ack.min(self.snd_nxt).saturating_sub(self.snd_una);
-        let sacked: u64 = segment
-            .sack
-            .as_slice()
-            .iter()
-            .map(|block| block.end.saturating_sub(block.start.max(segment.ack)))
-            .sum();
-        let known = u64::from(self.board.sacked_out) * mss;
-        let bytes = (acked + sacked).saturating_sub(known);
-        Delivery {
-            packets: bytes.div_ceil(mss) as u32,
-            bytes,
-            is_progress: bytes > 0,
-            mss: self.window.mss,
-        }
-    }
-
-    /// A segment that was sent again and is small holds no other back.
-    pub(super) fn forget_small_segment(&mut self) {
-        self.small_end = 0;
-    }
-
     /// Bytes written and not sent.
     pub(super) fn unsent(&self) -> u64 {
         self.write_end.saturating_sub(self.snd_nxt)
@@ -309,6 +277,7 @@ impl Sender {
         }
         if bytes > 0 {
             self.pushes_small = false;
+            self.extend_piece();
         }
         self.write_end = self.write_end.saturating_add(bytes);
     }
@@ -335,9 +304,14 @@ impl Sender {
         self.fin_queued = true;
     }
 
+    /// When a retransmission, a loss probe or the end of the reordering window is due.
+    pub(super) fn timer_at(&self) -> Option<Time> {
+        self.timer.map(|(_, at)| at)
+    }
+
     /// When the sender next wants to be woken.
     pub(super) fn wake_at(&self) -> Time {
-        let timer = self.timer.map_or(Time::NEVER, |(_, at)| at);
+        let timer = self.timer_at().unwrap_or(Time::NEVER);
         timer.min(self.pacer.wake_at)
     }
 
@@ -494,6 +468,9 @@ impl Sender {
     pub(super) fn set_cork(&mut self, is_on: bool) {
         self.is_corked = is_on;
     }
+    pub(super) fn set_more(&mut self, follows: bool) {
+        self.has_more = follows;
+    }
     pub(super) fn set_congestion(&mut self, now: Time, congestion: Congestion) {
         self.congestion = congestion;
         let srtt = self.rtt.has_sample().then(|| self.rtt.srtt());
@@ -535,6 +512,22 @@ impl Sender {
         }
     }
 
+    /// Says which end of its flow this is.
+    pub(super) fn set_end(&mut self, end: FlowEnd) {
+        self.end = end;
+    }
+
+    /// Which end of its flow this is.
+    pub(super) fn end(&self) -> FlowEnd {
+        self.end
+    }
+
+    /// Whether a row of the congestion table is due: it is of the flow's data sender alone.
+    #[inline]
+    pub(super) fn wants_row<P: Probe>(&self, now: Time, probe: &P) -> bool {
+        self.end == FlowEnd::Sender && probe.wants_congestion(now, self.flow)
+    }
+
     /// A row of the congestion table.
     pub(super) fn congestion_row(&self, now: Time) -> CongestionRow {
         let paces = self.is_pacing();
@@ -561,6 +554,7 @@ impl Sender {
         cx.probe.flow_event(FlowEventRow {
             time_s: cx.now,
             flow: self.flow,
+            end: self.end,
             event,
             cwnd_segments: self.window.cwnd,
             ssthresh_segments: self.window.ssthresh,

@@ -4,6 +4,7 @@
 //! Standard: RFC 6298 §5; RFC 5681 §3.1; RFC 5682.
 
 use super::ack::AckFlags;
+use super::pieces::Place;
 use super::recovery::Repair;
 use super::{Sender, Step, TimerKind, TimerOutcome};
 use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
@@ -43,6 +44,7 @@ impl Sender {
         cx.probe.timeout(TimeoutRow {
             time_s: cx.now,
             flow: self.flow,
+            end: self.end,
             rto_s: self.rtt.rto(),
             backoff: self.rtt.backoff() + 1,
             cwnd_segments: self.window.cwnd,
@@ -57,7 +59,7 @@ impl Sender {
         self.rtt.back_off();
         let wait = left.map_or(self.rtt.rto(), |left| left.min(self.rtt.rto()));
         self.arm_after(TimerKind::Rto, cx.now, wait);
-        if cx.probe.wants_congestion(cx.now, self.flow) {
+        if self.wants_row(cx.now, cx.probe) {
             let row = self.congestion_row(cx.now);
             cx.probe.congestion(row);
         }
@@ -168,11 +170,13 @@ impl Sender {
 
     pub(super) fn on_persist_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
         if self.has_sendable_new_data() || !self.board.is_empty() {
-            self.transmit(cx);
-            if self.board.is_empty() && self.holds_small_segment() {
-                // Corked data waits no longer than this (Linux `tcp_write_wakeup`).
-                self.send_one_new(cx);
+            let is_small = self.unsent() < u64::from(self.window.mss) && self.unsent() > 0;
+            if is_small && self.board.is_empty() {
+                // Corked data waits no longer than this, and is pushed (Linux `tcp_write_wakeup`).
+                let payload = self.next_payload() as u32;
+                self.send_new_segment(cx, payload, Place::Pushed);
             }
+            self.transmit(cx);
             return TimerOutcome::Done;
         }
         if !self.has_new_data() {
@@ -185,7 +189,7 @@ impl Sender {
         }
         let room = self.window_end().saturating_sub(self.snd_nxt);
         if room > 0 {
-            self.send_new_segment(cx, room as u32, false);
+            self.send_new_segment(cx, room as u32, Place::Pushed);
             return TimerOutcome::Done;
         }
         self.persist_backoff += 1;
@@ -209,8 +213,12 @@ impl Sender {
     }
 
     /// The peer answered while nothing was outstanding.
+    #[inline]
     pub(super) fn after_probe_ack(&mut self) {
         self.unanswered_probes = 0;
+        if !self.has_new_data() {
+            return;
+        }
         if self.pending() == Some(TimerKind::Persist) && self.has_sendable_new_data() {
             self.timer = None;
         }

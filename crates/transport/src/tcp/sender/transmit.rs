@@ -1,15 +1,14 @@
 //! New data and retransmissions out: window, pacing, bursts (Linux `tcp_write_xmit`,
 //! `tcp_xmit_retransmit_queue`).
 
+use super::pieces::Place;
 use super::recovery::Repair;
 use super::{Sender, Step, TimerKind};
 use crate::congestion::{Congestion, CongestionControl, Custom, RecoveryState, SentSample};
 use crate::tcp::config::{LossRecovery, Pacing};
 use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::{SentSegment, Tags};
-use fadeout_core::{
-    Bytes, Ecn, Flags, Probe, Rate, RetransmitCause, RetransmitRow, Segment, Span, Time,
-};
+use fadeout_core::{Bytes, Ecn, Flags, Probe, Rate, RetransmitCause, RetransmitRow, Segment, Time};
 
 /// Departure clock of a paced sender.
 #[derive(Debug, Clone, Copy)]
@@ -34,11 +33,6 @@ impl Default for Pacer {
 
 /// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
 const UNPACED_SEGMENTS: u64 = 10;
-/// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
-const LARGEST_BURST: u64 = 65_536;
-/// Room that the kernel leaves for headers in such a piece (`MAX_TCP_HEADER` and one byte).
-const BURST_HEADERS: u64 = 321;
-
 impl Sender {
     pub(super) fn is_pacing(&self) -> bool {
         self.config.pacing == Pacing::On
@@ -67,43 +61,6 @@ impl Sender {
         self.pacer.rate = Rate::from_bits_per_sec(bits as u64).min(self.config.maximum_pacing_rate);
     }
 
-    /// Segments that leave together: about a millisecond of data (Linux `tcp_tso_autosize`).
-    fn burst_segments(&self) -> u32 {
-        if !self.config.tso_bursts {
-            return 1;
-        }
-        let mss = u64::from(self.window.mss);
-        let mut bytes = self.pacer.rate.as_bits_per_sec() / 8 / 1024;
-        let doublings = self.rtt.min().as_micros() >> 9;
-        if doublings < 32 {
-            bytes = bytes.saturating_add(LARGEST_BURST >> doublings);
-        }
-        let segments = (bytes.min(LARGEST_BURST) / mss) as u32;
-        segments.max(self.config.minimum_burst.max(1))
-    }
-
-    /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
-    /// burst.
-    fn piece(&self) -> u64 {
-        let mss = u64::from(self.window.mss);
-        ((LARGEST_BURST - BURST_HEADERS) / mss).max(1) * mss
-    }
-
-    /// Stream offset at which the piece that holds the next segment ends. A burst may cross it
-    /// (Linux `tcp_grow_skb`), but what is left of a piece is not held back.
-    fn piece_end(&self) -> u64 {
-        let piece = self.piece();
-        (self.snd_nxt - 1) / piece * piece + piece
-    }
-
-    /// Whether what was just sent ends a piece with which more than half of the peer's largest window
-    /// went without a push (Linux `forced_push`).
-    fn must_push(&self) -> bool {
-        self.config.tso_bursts
-            && self.snd_nxt > self.pushed_end + self.max_window / 2
-            && (self.snd_nxt - 1).is_multiple_of(self.piece())
-    }
-
     pub(in crate::tcp) fn has_new_data(&self) -> bool {
         self.unsent() > 0 || (self.fin_queued && !self.fin_sent)
     }
@@ -112,6 +69,23 @@ impl Sender {
     pub(super) fn has_sendable_new_data(&self) -> bool {
         let next = self.unsent().min(u64::from(self.window.mss));
         self.has_new_data() && self.snd_nxt + next <= self.window_end()
+    }
+
+    /// Whether nothing is outstanding and nothing waits, as where data is received alone.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.board.is_empty()
+            && !self.has_new_data()
+            && !self.is_growing()
+            && self.window.cwnd >= 1.0
+    }
+
+    /// What is left of [`Sender::transmit`] for an idle sender.
+    #[inline]
+    pub(super) fn note_idle(&mut self) {
+        if !self.is_suspended() && !self.holds_back {
+            self.rate.on_app_limited(0);
+        }
     }
 
     /// Sends what the windows allow.
@@ -123,6 +97,7 @@ impl Sender {
         let paces = self.is_pacing();
         let mut sent = 0;
         let mut is_cwnd_limited = false;
+        self.grow_piece();
         while self.has_new_data() {
             if paces && self.pacer.next_at > cx.now {
                 self.pacer.wake_at = self.pacer.next_at;
@@ -131,30 +106,27 @@ impl Sender {
             let cwnd = (self.window.cwnd as u32 + self.limited_transmit_allowance())
                 .saturating_sub(self.held_back_by_ncr());
             let in_flight = self.in_flight();
-            let room = match cwnd.saturating_sub(in_flight) {
-                0 if self.is_free_fin() => 1,
-                0 => break,
-                room => room,
-            };
-            if !self.has_sendable_new_data() {
+            let room = cwnd.saturating_sub(in_flight);
+            if room == 0 || !self.has_sendable_new_data() {
                 break;
             }
             if self.holds_small_segment() {
                 break;
             }
             let quota = room.min((cwnd / 2).max(1));
-            if self.defers(cx.now, room, burst) {
-                let congestion_room = u64::from(room) * u64::from(self.window.mss);
-                is_cwnd_limited = congestion_room < self.window_end() - self.snd_nxt;
+            if let Some(waits_for_window) = self.defers(cx.now, room, burst) {
+                is_cwnd_limited = waits_for_window;
                 break;
             }
             let count = self.send_burst(cx, quota.min(burst));
             sent += count;
+            self.grow_piece();
             if count == 0 {
                 break;
             }
         }
         is_cwnd_limited |= self.in_flight() >= self.window.cwnd as u32;
+        self.settle_piece();
         if sent > 0 {
             if self.in_reduction() {
                 self.recovery.on_sent(sent);
@@ -179,16 +151,8 @@ impl Sender {
         }
     }
 
-    /// Whether the next segment is the one with the FIN, which leaves beyond the window.
-    fn is_free_fin(&self) -> bool {
-        self.config.free_fin
-            && self.fin_queued
-            && self.unsent() <= u64::from(self.window.mss)
-            && self.records.is_empty()
-    }
-
     /// Payload of the next segment.
-    fn next_payload(&self) -> u64 {
+    pub(super) fn next_payload(&self) -> u64 {
         let len = self.unsent().min(u64::from(self.window.mss));
         match self.records.front() {
             Some(end) => len.min(end.saturating_sub(self.snd_nxt)),
@@ -210,36 +174,6 @@ impl Sender {
             && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
-    /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
-    /// the ACK is near and the window will allow a larger one.
-    fn defers(&self, now: Time, quota: u32, burst: u32) -> bool {
-        let mss = u64::from(self.window.mss);
-        if !self.config.tso_bursts
-            || self.unsent() <= mss
-            || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
-            || now.since(self.last_sent_at) > Span::from_millis(1)
-        {
-            return false;
-        }
-        let Some(head) = self.board.head() else {
-            return false;
-        };
-        let congestion_room = u64::from(quota) * mss;
-        let receiver_room = self.window_end() - self.snd_nxt;
-        let room = congestion_room.min(receiver_room);
-        let window = self.snd_wnd.min(self.window.cwnd as u64 * mss);
-        let enough = window / u64::from(self.config.burst_window_divisor.max(1));
-        let rest_of_piece = self.piece_end() - (self.snd_nxt - 1);
-        if room >= u64::from(burst) * mss
-            || room >= enough
-            || room >= rest_of_piece.min(self.unsent())
-        {
-            return false;
-        }
-        // An ACK is due soon only if the head was sent more than half a round trip ago.
-        now.since(head.sent_at) >= self.rtt.srtt() / 2
-    }
-
     /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
     /// PSH, as the kernel forces it on segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
@@ -256,8 +190,13 @@ impl Sender {
             if n > 1 && self.holds_small_segment() {
                 return n - 1;
             }
-            let ends_burst = self.config.tso_bursts && count > 1 && n == count;
-            self.send_new_segment(cx, payload, ends_burst);
+            let place = match n {
+                _ if !self.config.tso_bursts || count == 1 => Place::Alone,
+                1 => Place::First,
+                _ if n == count => Place::End,
+                _ => Place::Within,
+            };
+            self.send_new_segment(cx, payload, place);
             wire += u64::from(payload);
         }
         self.pace(cx.now, wire);
@@ -280,12 +219,12 @@ impl Sender {
         }
     }
 
-    /// Sends one new segment of `payload` bytes, with PSH when it ends a burst or the data.
+    /// Sends one new segment of `payload` bytes, with PSH when it ends a burst, the data, or a wait for the window.
     pub(super) fn send_new_segment<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
         payload: u32,
-        ends_burst: bool,
+        place: Place,
     ) {
         let in_flight = self.in_flight();
         if in_flight == 0 {
@@ -303,6 +242,9 @@ impl Sender {
         if fin {
             sent.tags.set(Tags::FIN);
             self.fin_sent = true;
+        }
+        if matches!(place, Place::Within | Place::End) {
+            sent.tags.set(Tags::JOINED);
         }
         let was_empty = self.board.is_empty();
         self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
@@ -322,10 +264,15 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let ends_data = ends_record || self.unsent() == 0 || self.must_push();
-        let pushes = payload > 0 && (ends_burst || ends_data);
-        if pushes && ends_data {
+        let ends_data = ends_record || (self.unsent() == 0 && !self.has_more);
+        // A piece that ends within a burst was filled up from the next: the burst carries its PSH.
+        let is_filled_up = matches!(place, Place::First | Place::Within);
+        let is_pushed = self.ends_pushed_piece() && !is_filled_up || ends_data;
+        let pushes = payload > 0 && (matches!(place, Place::End | Place::Pushed) || is_pushed);
+        if ends_data {
             self.pushed_end = self.snd_nxt;
+        }
+        if pushes && is_pushed {
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
@@ -351,7 +298,7 @@ impl Sender {
         let may_send = self.has_sendable_new_data();
         if may_send {
             let payload = self.next_payload() as u32;
-            self.send_new_segment(cx, payload, false);
+            self.send_new_segment(cx, payload, Place::Alone);
         }
         may_send
     }
@@ -390,8 +337,8 @@ impl Sender {
                 break;
             }
             self.retransmit_hint = number;
-            let is_full = self.in_flight() >= self.window.cwnd as u32;
-            if is_full && !self.is_unconditional(number)
+            let room = (self.window.cwnd as u32).saturating_sub(self.in_flight());
+            if room == 0 && !self.is_unconditional(number)
                 || self.board.retrans_out >= self.board.lost_out
             {
                 break;
@@ -401,21 +348,74 @@ impl Sender {
                 number += 1;
                 continue;
             }
-            self.board.mark_retransmitted(number);
-            if !self.resend(cx, number, cause) {
-                self.board.clear_retransmitted(number);
+            let count = self.resend_piece(cx, number, room, cause);
+            if count == 0 {
                 break;
             }
             if self.in_reduction() {
-                self.recovery.on_sent(1);
+                self.recovery.on_sent(count);
             }
             rearm |= number == self.board.first()
                 && self.pending() != Some(TimerKind::Reordering)
                 && !(self.state == RecoveryState::Recovery && self.classic.is_timer_settled);
-            number += 1;
+            number += u64::from(count);
         }
         if rearm {
             self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
+        }
+    }
+
+    /// Retransmits what is lost of the piece from segment `number` on, as far as there is `room`, but at
+    /// least one segment; returns how many. The last of several carries PSH, as that of new ones does.
+    fn resend_piece<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        room: u32,
+        cause: RetransmitCause,
+    ) -> u32 {
+        let mut end = number + 1;
+        if room > 1 && self.is_more_to_repair(end) {
+            let most = number + u64::from(room.min(self.burst_segments()));
+            while end < most && self.is_more_to_repair(end) {
+                end += 1;
+            }
+        }
+        let mut wire = 0;
+        for each in number..end {
+            self.board.mark_retransmitted(each);
+            let ends_burst = end - number > 1 && each + 1 == end;
+            if !self.put_again(cx, each, cause, ends_burst) {
+                self.board.clear_retransmitted(each);
+                end = each;
+                break;
+            }
+            wire += u64::from(self.board.get(each).len);
+        }
+        if end > number {
+            self.separate(number, end);
+            self.pace(cx.now, wire);
+        }
+        (end - number) as u32
+    }
+
+    /// Whether segment `number` exists, left with the one before it, and is lost.
+    fn is_more_to_repair(&self, number: u64) -> bool {
+        if number >= self.board.end() {
+            return false;
+        }
+        let tags = self.board.get(number).tags;
+        tags.has(Tags::JOINED)
+            && tags.has(Tags::LOST)
+            && !tags.has(Tags::RETRANSMITTED)
+            && !tags.has(Tags::SACKED)
+    }
+
+    /// Segments `first..end` are a piece of their own from now on.
+    fn separate(&mut self, first: u64, end: u64) {
+        self.board.get_mut(first).tags.clear(Tags::JOINED);
+        if end < self.board.end() {
+            self.board.get_mut(end).tags.clear(Tags::JOINED);
         }
     }
 
@@ -458,13 +458,28 @@ impl Sender {
         }
     }
 
-    /// Puts segment `number` on the wire again. Returns false when the peer's window has closed
-    /// over it.
+    /// Puts segment `number` on the wire again, alone. Returns false when the peer's window has
+    /// closed over it.
     pub(super) fn resend<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
         number: u64,
         cause: RetransmitCause,
+    ) -> bool {
+        let is_sent = self.put_again(cx, number, cause, false);
+        if is_sent {
+            self.separate(number, number + 1);
+            self.pace(cx.now, u64::from(self.board.get(number).len));
+        }
+        is_sent
+    }
+
+    fn put_again<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        cause: RetransmitCause,
+        ends_burst: bool,
     ) -> bool {
         let in_flight = self.in_flight();
         let window_end = self.window_end();
@@ -487,18 +502,19 @@ impl Sender {
         cx.probe.retransmit(RetransmitRow {
             time_s: cx.now,
             flow: self.flow,
+            end: self.end,
             offset_bytes: sent.seq.saturating_sub(1),
             payload_bytes: sent.len - u32::from(sent.tags.has(Tags::FIN)),
             cause,
             attempt: u32::from(sent.retries),
         });
-        self.pace(cx.now, u64::from(sent.len));
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        let pushes = sent.tags.has(Tags::PUSHED);
+        let pushes = ends_burst || sent.tags.has(Tags::PUSHED);
         self.emit(cx, &sent, Flags::default(), pushes, Ecn::NotEct);
         true
     }
 
+    #[inline]
     fn emit<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,

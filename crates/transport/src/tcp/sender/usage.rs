@@ -72,8 +72,8 @@ impl Sender {
         self.usage.stamp = now;
     }
 
-    /// The application writes again after everything was acknowledged: the window halves for
-    /// each timeout it was idle (RFC 2861 section 3.1, Linux `tcp_cwnd_restart`).
+    /// The application writes again after everything was acknowledged, or the peer's window opens to
+    /// what waited for it: the window halves for each timeout it was idle (RFC 2861 section 3.1, Linux `tcp_cwnd_restart`).
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let idle = now.since(self.last_sent_at);
         if !self.config.slow_start_after_idle

@@ -1,6 +1,7 @@
 //! ACKs that arrive in bursts: how much more is delivered at once than the bandwidth explains.
 
 use super::super::super::AckSample;
+use super::sizes::rounded_down;
 use fadeout_core::Time;
 
 /// Rounds each of the two slots covers.
@@ -38,7 +39,7 @@ impl Aggregation {
             }
         }
         let delivered = f64::from(ack.delivered_now);
-        let mut expected = (bandwidth * ack.now.since(self.since).as_secs_f64()).floor();
+        let mut expected = rounded_down(bandwidth * ack.now.since(self.since).as_secs_f64());
         if self.acked <= expected || self.acked + delivered >= LARGEST_COUNT {
             self.restart(ack.now);
             expected = 0.0;

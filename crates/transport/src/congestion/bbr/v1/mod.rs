@@ -279,7 +279,7 @@ impl BbrV1 {
     /// its departure is set for later, and meanwhile some arrive.
     fn in_network_at_departure(&self, ack: &AckSample, in_flight: u32) -> f64 {
         let wait_us = ack.departs_in.as_micros() as f64;
-        let delivered = (self.bandwidth() * wait_us / USEC).floor();
+        let delivered = sizes::rounded_down(self.bandwidth() * wait_us / USEC);
         let burst = if self.pacing_gain > 1.0 {
             self.burst_goal()
         } else {

@@ -13,12 +13,25 @@ const BURST_SEGMENTS: f64 = 127.0;
 /// Aggregation may ask for what the bandwidth carries in this long, in seconds.
 const AGGREGATION_LIMIT: f64 = 0.1;
 
+/// What is not negative, rounded down: `floor` is a call on processors without SSE 4.1.
+#[inline]
+pub(super) fn rounded_down(value: f64) -> f64 {
+    value as u64 as f64
+}
+
+/// What is not negative, rounded up.
+#[inline]
+fn rounded_up(value: f64) -> f64 {
+    let down = rounded_down(value);
+    if down < value { down + 1.0 } else { down }
+}
+
 impl BbrV1 {
     /// Bandwidth-delay product times `gain`, rounded up.
     fn product(&self, bandwidth: f64, gain: f64) -> f64 {
         match self.min_rtt {
             None => INITIAL_WINDOW,
-            Some(rtt) => (bandwidth * rtt.as_micros() as f64 / USEC * gain).ceil(),
+            Some(rtt) => rounded_up(bandwidth * rtt.as_micros() as f64 / USEC * gain),
         }
     }
 
@@ -30,12 +43,12 @@ impl BbrV1 {
             2.0
         };
         let bytes = (self.pacing_rate / BURST_PER_SEC).min(BURST_BYTES);
-        (bytes / self.mss).floor().clamp(least, BURST_SEGMENTS)
+        rounded_down(bytes / self.mss).clamp(least, BURST_SEGMENTS)
     }
 
     /// Room for bursts at the sender and the receiver; even, and more when probing.
     fn with_bursts(&self, segments: f64) -> f64 {
-        let even = ((segments + 3.0 * self.burst_goal()) / 2.0).ceil() * 2.0;
+        let even = rounded_up((segments + 3.0 * self.burst_goal()) / 2.0) * 2.0;
         if self.mode == Mode::ProbeBw && self.cycle == 0 {
             even + 2.0
         } else {
@@ -53,7 +66,7 @@ impl BbrV1 {
         let bandwidth = self.bandwidth();
         let mut target = self.product(bandwidth, self.cwnd_gain);
         if self.is_pipe_full {
-            let limit = (bandwidth * AGGREGATION_LIMIT).floor();
+            let limit = rounded_down(bandwidth * AGGREGATION_LIMIT);
             target += self.aggregation.excess().min(limit);
         }
         self.with_bursts(target)

@@ -1,71 +1,103 @@
-//! The smallest round-trip time and PROBE_RTT (section 5.3.4).
+//! The smallest round-trip time.
 
-use super::super::super::{AckSample, Window};
-use super::{BbrV3, State};
-use fadeout_core::Time;
+use super::super::super::AckSample;
+use fadeout_core::{Span, Time};
 
-impl BbrV3 {
-    pub(super) fn update_min_rtt(&mut self, ack: &AckSample) {
-        let age = ack.now.since(self.probe_rtt_min_at);
-        self.has_probe_rtt_expired = age > self.constants.probe_rtt_interval;
+/// The smallest round-trip time of a long window, and of the shorter one at whose end the queue is
+/// emptied to see it again.
+///
+/// Source: draft-ietf-ccwg-bbr section 5.3.4.1.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MinRtt {
+    min: Option<Span>,
+    min_at: Time,
+    recent: Option<Span>,
+    recent_at: Time,
+    has_expired: bool,
+}
+
+impl MinRtt {
+    /// Begins with the handshake's, when there was one.
+    pub(super) fn new(rtt: Option<Span>, now: Time) -> MinRtt {
+        MinRtt {
+            min: rtt,
+            min_at: now,
+            recent: rtt,
+            recent_at: now,
+            has_expired: false,
+        }
+    }
+
+    /// Takes the sample of an ACK. The queue has to be emptied every `interval`, and what was seen
+    /// is forgotten after `window`.
+    pub(super) fn on_ack(&mut self, ack: &AckSample, interval: Span, window: Span) {
+        self.has_expired = ack.now.since(self.recent_at) > interval;
         if let Some(rtt) = ack.rtt
-            && (self.has_probe_rtt_expired || self.probe_rtt_min.is_none_or(|min| rtt < min))
+            && (self.has_expired || self.recent.is_none_or(|min| rtt < min))
         {
-            self.probe_rtt_min = Some(rtt);
-            self.probe_rtt_min_at = ack.now;
+            self.recent = Some(rtt);
+            self.recent_at = ack.now;
         }
-        let has_expired = ack.now.since(self.min_rtt_at) > self.constants.min_rtt_window;
-        if let Some(recent) = self.probe_rtt_min
-            && (has_expired || self.min_rtt.is_none_or(|min| recent < min))
+        let is_old = ack.now.since(self.min_at) > window;
+        if let Some(recent) = self.recent
+            && (is_old || self.min.is_none_or(|min| recent < min))
         {
-            self.min_rtt = Some(recent);
-            self.min_rtt_at = self.probe_rtt_min_at;
+            self.min = Some(recent);
+            self.min_at = self.recent_at;
         }
     }
 
-    pub(super) fn check_probe_rtt(&mut self, window: &mut Window, ack: &AckSample) {
-        if self.state != State::ProbeRtt && self.has_probe_rtt_expired && !self.is_restarting {
-            self.save_window(window.cwnd);
-            self.state = State::ProbeRtt;
-            self.probe_rtt_timer.start();
-            self.probe.stop();
-            self.round.restart(ack.delivered);
-        }
-        if self.state == State::ProbeRtt {
-            self.probe_rtt(window, ack);
-        }
-        if ack.rate.delivered > 0 {
-            self.is_restarting = false;
+    /// The queue was empty just now.
+    pub(super) fn on_emptied(&mut self, now: Time) {
+        self.recent_at = now;
+    }
+
+    /// Whether the queue has to be emptied to see the smallest again.
+    pub(super) fn has_expired(&self) -> bool {
+        self.has_expired
+    }
+
+    /// The smallest; none before the first sample.
+    pub(super) fn get(&self) -> Option<Span> {
+        self.min
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::super::testing::{ack, at_ms};
+    use super::*;
+
+    const INTERVAL: Span = Span::from_secs(5);
+    const WINDOW: Span = Span::from_secs(10);
+
+    fn take(min_rtt: &mut MinRtt, at: u64, rtt: u64) {
+        let sample = AckSample {
+            rtt: Some(Span::from_millis(rtt)),
+            ..ack(at_ms(at), 1)
+        };
+        min_rtt.on_ack(&sample, INTERVAL, WINDOW);
+    }
+
+    #[test]
+    fn a_larger_one_counts_when_the_window_of_the_smallest_is_over() {
+        let mut min_rtt = MinRtt::new(Some(Span::from_millis(40)), at_ms(0));
+        for (at, expected) in [(5_000, 40), (9_000, 40), (10_000, 40), (10_001, 50)] {
+            take(&mut min_rtt, at, 50);
+            let smallest = min_rtt.get();
+            assert_eq!(smallest, Some(Span::from_millis(expected)), "at {at} ms");
         }
     }
 
-    fn probe_rtt(&mut self, window: &mut Window, ack: &AckSample) {
-        // Low rates of this phase say nothing about the path.
-        self.limited_until = ack.delivered + u64::from(ack.in_flight);
-        let duration = self.constants.probe_rtt_duration;
-        let small = self.probe_rtt_window();
-        let timer = &mut self.probe_rtt_timer;
-        if timer.on_ack(ack, &mut self.round, small, duration) {
-            self.leave_probe_rtt(window, ack.now);
-        }
-    }
-
-    /// After an idle period no ACK ends PROBE_RTT.
-    pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
-        if self.probe_rtt_timer.is_over(now) {
-            self.leave_probe_rtt(window, now);
-        }
-    }
-
-    fn leave_probe_rtt(&mut self, window: &mut Window, now: Time) {
-        self.probe_rtt_min_at = now;
-        window.cwnd = window.cwnd.max(self.prior_cwnd);
-        self.bounds.lift_short_term();
-        if self.is_pipe_full {
-            self.start_down(now, self.limited_until);
-            self.start_cruise();
-        } else {
-            self.start_startup();
-        }
+    #[test]
+    fn the_queue_is_to_be_emptied_once_an_interval() {
+        let mut min_rtt = MinRtt::new(Some(Span::from_millis(40)), at_ms(0));
+        take(&mut min_rtt, 5_000, 50);
+        assert!(!min_rtt.has_expired());
+        take(&mut min_rtt, 5_001, 50);
+        assert!(min_rtt.has_expired());
+        min_rtt.on_emptied(at_ms(5_200));
+        take(&mut min_rtt, 10_200, 50);
+        assert!(!min_rtt.has_expired());
     }
 }

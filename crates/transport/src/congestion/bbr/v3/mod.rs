@@ -13,10 +13,15 @@
 //! that report one; marks are ignored, as in the draft (Google's code answers them on paths
 //! under 5 ms).
 
+mod extra_acked;
+mod losses;
 mod min_rtt;
 mod model;
+mod pacing;
 mod phases;
+mod plateau;
 mod probe_bw;
+mod probe_rtt;
 mod sizes;
 
 use super::super::registry::constant;
@@ -27,7 +32,9 @@ use super::{MaxFilter, ProbeRttTimer, Round};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number, span};
 use fadeout_core::{Rate, Span, Time};
-use model::{Bounds, Signals};
+use model::Model;
+use pacing::Pacing;
+use plateau::Plateau;
 use probe_bw::Probe;
 
 /// Smallest window, in segments.
@@ -70,41 +77,18 @@ pub struct BbrV3 {
     constants: Constants,
     random: Stream,
     state: State,
-    round: Round,
-    /// Largest rate of this PROBE_BW cycle and the last.
-    max_bandwidth: MaxFilter,
-    cycles: u64,
-    signals: Signals,
-    bounds: Bounds,
-    /// What the bounds were before the last loss, and the state it ended.
-    saved: Bounds,
-    saved_state: Option<State>,
-    probe: Probe,
-
-    full_bandwidth: f64,
-    full_rounds: u32,
-    is_full_now: bool,
+    model: Model,
+    pacing: Pacing,
+    plateau: Plateau,
     is_pipe_full: bool,
     drain_start_round: u64,
-
-    min_rtt: Option<Span>,
-    min_rtt_at: Time,
-    probe_rtt_min: Option<Span>,
-    probe_rtt_min_at: Time,
-    has_probe_rtt_expired: bool,
+    probe: Probe,
     probe_rtt_timer: ProbeRttTimer,
-    /// Samples of segments sent up to this count of deliveries are the application's rate.
-    limited_until: u64,
+    /// The state that the last loss ended.
+    saved_state: Option<State>,
     is_restarting: bool,
-
-    extra: MaxFilter,
-    extra_since: Time,
-    extra_delivered: f64,
-
     recovery: RecoveryState,
     prior_cwnd: f64,
-    pacing_rate: f64,
-    has_seen_rtt: bool,
     mss: f64,
 }
 
@@ -210,34 +194,17 @@ impl Registered<Stream> for BbrV3 {
             },
             random,
             state: State::Startup,
-            round: Round::default(),
-            max_bandwidth: MaxFilter::new(1),
-            cycles: 0,
-            signals: Signals::default(),
-            bounds: Bounds::NONE,
-            saved: Bounds::NONE,
-            saved_state: None,
-            probe: Probe::default(),
-            full_bandwidth: 0.0,
-            full_rounds: 0,
-            is_full_now: false,
+            model: Model::new(),
+            pacing: Pacing::default(),
+            plateau: Plateau::default(),
             is_pipe_full: false,
             drain_start_round: 0,
-            min_rtt: None,
-            min_rtt_at: Time::ZERO,
-            probe_rtt_min: None,
-            probe_rtt_min_at: Time::ZERO,
-            has_probe_rtt_expired: false,
+            probe: Probe::default(),
             probe_rtt_timer: ProbeRttTimer::default(),
-            limited_until: 0,
+            saved_state: None,
             is_restarting: false,
-            extra: MaxFilter::new(9),
-            extra_since: Time::ZERO,
-            extra_delivered: 0.0,
             recovery: RecoveryState::Open,
             prior_cwnd: 0.0,
-            pacing_rate: 0.0,
-            has_seen_rtt: false,
             mss: 1448.0,
         }
     }
@@ -246,11 +213,7 @@ impl Registered<Stream> for BbrV3 {
 impl CongestionControl for BbrV3 {
     fn on_established(&mut self, window: &mut Window, now: Time, srtt: Option<Span>) {
         self.mss = f64::from(window.mss);
-        self.min_rtt = srtt;
-        self.min_rtt_at = now;
-        self.probe_rtt_min = srtt;
-        self.probe_rtt_min_at = now;
-        self.extra_since = now;
+        self.model.start(now, srtt);
         self.start_pacing(window.cwnd, srtt);
     }
 
@@ -259,16 +222,24 @@ impl CongestionControl for BbrV3 {
         if ack.lost_now > 0 {
             self.on_loss(window, ack);
         }
-        self.update_signals(window, ack);
-        self.update_extra_acked(window, ack);
+        self.update_model(window, ack);
+        let (round, bandwidth) = (self.model.round.count, self.model.bandwidth());
+        let extra = &mut self.model.extra;
+        extra.on_ack(ack, round, bandwidth, window.cwnd);
         self.check_plateau(ack);
         self.check_startup(ack);
         self.check_drain(ack);
         self.update_probe_bw(window, ack);
-        self.update_min_rtt(ack);
+        let Constants {
+            probe_rtt_interval,
+            min_rtt_window,
+            ..
+        } = self.constants;
+        let min_rtt = &mut self.model.min_rtt;
+        min_rtt.on_ack(ack, probe_rtt_interval, min_rtt_window);
         self.check_probe_rtt(window, ack);
-        self.signals.advance(ack);
-        if !self.has_seen_rtt && !ack.srtt.is_zero() {
+        self.model.signals.advance(ack);
+        if self.pacing.waits_for_rtt() && !ack.srtt.is_zero() {
             self.start_pacing(window.cwnd, Some(ack.srtt));
         }
         self.set_pacing_rate(self.pacing_gain());
@@ -277,21 +248,24 @@ impl CongestionControl for BbrV3 {
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
         self.save_window(window.cwnd);
-        self.save_bounds();
+        self.model.save_bounds();
+        self.saved_state = None;
         match event.kind {
             CongestionKind::Rto => {
                 self.recovery = RecoveryState::Loss;
                 window.cwnd = f64::from(event.in_flight) + 1.0;
             }
-            CongestionKind::FastRecovery => self.signals.recovery_round = self.round.count,
+            CongestionKind::FastRecovery => {
+                self.model.signals.recovery_round = self.model.round.count;
+            }
             CongestionKind::Ecn | CongestionKind::Local => {}
         }
     }
 
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, now: Time) {
         window.cwnd = window.cwnd.max(prior.cwnd);
-        self.bounds.restore(&self.saved);
-        self.reset_plateau(0.0);
+        self.model.restore_bounds();
+        self.plateau = Plateau::default();
         match self.saved_state.take() {
             Some(State::Startup) => {
                 self.is_pipe_full = false;
@@ -308,8 +282,7 @@ impl CongestionControl for BbrV3 {
             return;
         }
         self.is_restarting = true;
-        self.extra_since = now;
-        self.extra_delivered = 0.0;
+        self.model.extra.restart(now);
         if self.state.is_probe_bw() {
             self.set_pacing_rate(1.0);
         } else if self.state == State::ProbeRtt {
@@ -323,7 +296,7 @@ impl CongestionControl for BbrV3 {
 
     /// In bytes of payload per second.
     fn pacing_rate(&self) -> Option<Rate> {
-        (self.pacing_rate > 0.0).then(|| Rate::from_bits_per_sec((self.pacing_rate * 8.0) as u64))
+        self.pacing.rate()
     }
 
     fn phase(&self) -> &'static str {
@@ -360,19 +333,14 @@ impl BbrV3 {
     }
 
     fn start_pacing(&mut self, cwnd: f64, srtt: Option<Span>) {
-        self.has_seen_rtt = srtt.is_some();
-        let rtt = srtt
-            .unwrap_or(Span::from_millis(1))
-            .max(Span::from_micros(1));
-        self.pacing_rate = self.constants.startup_gain * cwnd * self.mss / rtt.as_secs_f64();
+        let gain = self.constants.startup_gain;
+        self.pacing.start(gain, (cwnd, self.mss), srtt);
     }
 
-    /// The rate only rises until the pipe is full (section 5.6.2).
     fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.bandwidth() * self.mss * (1.0 - self.constants.pacing_margin);
-        if self.is_pipe_full || rate > self.pacing_rate {
-            self.pacing_rate = rate;
-        }
+        let margin = self.constants.pacing_margin;
+        let rate = gain * self.model.bandwidth() * self.mss * (1.0 - margin);
+        self.pacing.set(rate, self.is_pipe_full);
     }
 }
 

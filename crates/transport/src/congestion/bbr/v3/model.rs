@@ -1,8 +1,13 @@
 //! The model: bandwidth, its short-term and long-term bounds, and what losses teach
 //! (sections 5.5.7 to 5.5.10).
 
-use super::super::super::{AckSample, Window};
-use super::{BbrV3, State};
+use super::super::super::AckSample;
+use super::extra_acked::ExtraAcked;
+use super::min_rtt::MinRtt;
+use super::{INITIAL_WINDOW, MIN_WINDOW, MaxFilter, Round};
+use fadeout_core::{Span, Time};
+
+const USEC: f64 = 1e6;
 
 /// Bounds that loss sets; infinite when there is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +36,15 @@ impl Bounds {
         self.short_bandwidth = self.short_bandwidth.max(saved.short_bandwidth);
         self.short_inflight = self.short_inflight.max(saved.short_inflight);
         self.long_inflight = self.long_inflight.max(saved.long_inflight);
+    }
+
+    /// The long-term bound less the part of `headroom` left for others.
+    pub(super) fn with_headroom(&self, headroom: f64) -> f64 {
+        let bound = self.long_inflight;
+        if bound.is_infinite() {
+            return bound;
+        }
+        (bound - (headroom * bound).max(1.0)).max(MIN_WINDOW)
     }
 }
 
@@ -75,41 +89,83 @@ impl Signals {
     }
 }
 
-impl BbrV3 {
+/// The model of the path: what it carries, how long it takes, and what its losses allow.
+#[derive(Debug, Clone)]
+pub(super) struct Model {
+    pub(super) round: Round,
+    /// Largest rate of this PROBE_BW cycle and the last.
+    pub(super) max_bandwidth: MaxFilter,
+    cycles: u64,
+    pub(super) signals: Signals,
+    pub(super) bounds: Bounds,
+    /// The bounds before the last loss.
+    saved: Bounds,
+    pub(super) min_rtt: MinRtt,
+    pub(super) extra: ExtraAcked,
+    /// Samples of segments sent up to this count of deliveries are the application's rate.
+    pub(super) limited_until: u64,
+}
+
+impl Model {
+    pub(super) fn new() -> Model {
+        Model {
+            round: Round::default(),
+            max_bandwidth: MaxFilter::new(1),
+            cycles: 0,
+            signals: Signals::default(),
+            bounds: Bounds::NONE,
+            saved: Bounds::NONE,
+            min_rtt: MinRtt::default(),
+            extra: ExtraAcked::new(),
+            limited_until: 0,
+        }
+    }
+
+    /// The connection is established, with a first round-trip time when the handshake had one.
+    pub(super) fn start(&mut self, now: Time, rtt: Option<Span>) {
+        self.min_rtt = MinRtt::new(rtt, now);
+        self.extra.restart(now);
+    }
+
     /// The bandwidth to send at: the largest, within the short-term bound.
     pub(super) fn bandwidth(&self) -> f64 {
         self.max_bandwidth.max().min(self.bounds.short_bandwidth)
+    }
+
+    /// Bandwidth-delay product times `gain`, in segments.
+    pub(super) fn product(&self, bandwidth: f64, gain: f64) -> f64 {
+        match self.min_rtt.get() {
+            None => INITIAL_WINDOW,
+            Some(rtt) => bandwidth * rtt.as_micros() as f64 / USEC * gain,
+        }
+    }
+
+    /// What the model would keep in flight, by product and window.
+    pub(super) fn target_inflight(&self, cwnd: f64) -> f64 {
+        self.product(self.bandwidth(), 1.0).min(cwnd)
     }
 
     pub(super) fn is_limited(&self, ack: &AckSample) -> bool {
         ack.rate.is_app_limited || ack.rate.prior_delivered < self.limited_until
     }
 
-    pub(super) fn update_signals(&mut self, window: &Window, ack: &AckSample) {
+    /// Takes the rate of an ACK; true at the end of a loss round, when
+    /// [`Model::lower_short_term`] may follow.
+    pub(super) fn on_ack(&mut self, ack: &AckSample) -> bool {
         self.round.on_ack(ack);
-        if self.round.is_start {
-            self.probe.rounds_since += 1;
-        }
         let Some(rate) = ack.rate.segments_per_sec() else {
             self.signals.is_round_start = false;
-            return;
+            return false;
         };
         self.signals.on_ack(ack, rate);
         if rate > 0.0 && (rate >= self.max_bandwidth.max() || !self.is_limited(ack)) {
             self.max_bandwidth.update(self.cycles, rate);
         }
-        if self.signals.is_round_start {
-            // Probing for bandwidth provokes losses; they set the long-term bound instead.
-            let is_probing = matches!(self.state, State::Startup | State::Refill | State::Up);
-            if self.signals.has_loss && !is_probing {
-                self.lower_short_term(window.cwnd);
-            }
-            self.signals.has_loss = false;
-        }
+        self.signals.is_round_start && std::mem::take(&mut self.signals.has_loss)
     }
 
-    pub(super) fn lower_short_term(&mut self, cwnd: f64) {
-        let beta = self.constants.beta;
+    /// A round with a loss leaves `beta` of the short-term bounds, or what it delivered.
+    pub(super) fn lower_short_term(&mut self, cwnd: f64, beta: f64) {
         let (bandwidth, inflight) = (self.bounds.short_bandwidth, self.bounds.short_inflight);
         let bandwidth = if bandwidth.is_finite() {
             bandwidth
@@ -121,46 +177,30 @@ impl BbrV3 {
         self.bounds.short_inflight = self.signals.latest_inflight.max(beta * inflight);
     }
 
-    /// Segments were lost: remember it for the round and judge the probe.
-    pub(super) fn on_loss(&mut self, window: &Window, ack: &AckSample) {
-        if !self.signals.has_loss {
+    /// Segments were lost; true for the first ones of a round.
+    pub(super) fn on_loss(&mut self, ack: &AckSample) -> bool {
+        let is_first = !self.signals.has_loss;
+        if is_first {
             self.signals.has_loss = true;
             self.signals.round_delivered = ack.delivered;
             self.save_bounds();
         }
         self.signals.loss_events += 1;
-        if self.probe.is_sampling && self.is_loss_too_high(ack) {
-            let inflight = inflight_at_loss(
-                self.constants.loss_threshold,
-                f64::from(ack.rate.tx_in_flight),
-                f64::from(ack.rate.lost),
-                f64::from(ack.lost_now.min(ack.rate.lost).min(ack.rate.tx_in_flight)),
-            );
-            self.on_probe_too_high(window, ack, inflight);
-        }
-    }
-
-    pub(super) fn is_loss_too_high(&self, ack: &AckSample) -> bool {
-        f64::from(ack.rate.lost) > self.constants.loss_threshold * f64::from(ack.rate.tx_in_flight)
-    }
-
-    /// The loss rate passed the threshold with `inflight` segments out (section 5.5.10.2).
-    pub(super) fn on_probe_too_high(&mut self, window: &Window, ack: &AckSample, inflight: f64) {
-        self.probe.was_too_high = true;
-        self.probe.is_sampling = false;
-        if !self.is_limited(ack) {
-            let target = self.constants.beta * self.target_inflight(window);
-            self.bounds.long_inflight = inflight.max(target);
-        }
-        if self.state == State::Up {
-            self.saved_state = Some(State::Up);
-            self.start_down(ack.now, ack.delivered);
-        }
+        is_first
     }
 
     pub(super) fn save_bounds(&mut self) {
         self.saved = self.bounds;
-        self.saved_state = None;
+    }
+
+    /// The losses since the bounds were saved were none.
+    pub(super) fn restore_bounds(&mut self) {
+        self.bounds.restore(&self.saved);
+    }
+
+    /// A cycle of probing has ended, and the largest bandwidth of the one before the last with it.
+    pub(super) fn end_cycle(&mut self) {
+        self.cycles += 1;
     }
 }
 

@@ -2,7 +2,8 @@
 //! long-term bound.
 
 use super::super::super::{AckSample, Window};
-use super::{BbrV3, MIN_WINDOW, State};
+use super::plateau::Plateau;
+use super::{BbrV3, State};
 use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time};
 
@@ -96,7 +97,7 @@ impl BbrV3 {
             State::Cruise if self.is_time_to_probe(window, ack.now) => {
                 self.start_refill_round(ack);
             }
-            State::Refill if self.round.is_start => {
+            State::Refill if self.model.round.is_start => {
                 self.probe.is_sampling = true;
                 self.start_up(window, ack);
             }
@@ -109,18 +110,18 @@ impl BbrV3 {
 
     /// Learns the long-term bound from an ACK without too much loss.
     fn adapt_long_term(&mut self, window: &Window, ack: &AckSample) {
-        if self.round.is_start {
+        if self.model.round.is_start {
             match self.probe.ack_phase {
                 AckPhase::ProbeStarting => self.probe.ack_phase = AckPhase::ProbeFeedback,
                 AckPhase::ProbeStopping => self.end_probe(ack),
                 _ => {}
             }
         }
-        if self.bounds.long_inflight.is_infinite() || self.is_loss_too_high(ack) {
+        if self.model.bounds.long_inflight.is_infinite() || self.is_loss_too_high(ack) {
             return;
         }
         let safe = f64::from(ack.rate.tx_in_flight);
-        self.bounds.long_inflight = self.bounds.long_inflight.max(safe);
+        self.model.bounds.long_inflight = self.model.bounds.long_inflight.max(safe);
         if self.state == State::Up {
             self.raise_long_term(window, ack);
         }
@@ -131,8 +132,8 @@ impl BbrV3 {
         self.probe.is_sampling = false;
         self.probe.ack_phase = AckPhase::Init;
         if self.state.is_probe_bw() {
-            if !self.is_limited(ack) {
-                self.cycles += 1;
+            if !self.model.is_limited(ack) {
+                self.model.end_cycle();
             }
             if self.probe.was_precautionary && !self.probe.was_too_high {
                 self.start_refill_round(ack);
@@ -141,40 +142,43 @@ impl BbrV3 {
     }
 
     fn raise_long_term(&mut self, window: &Window, ack: &AckSample) {
-        if ack.is_cwnd_limited && window.cwnd >= self.bounds.long_inflight {
+        if ack.is_cwnd_limited && window.cwnd >= self.model.bounds.long_inflight {
             self.probe.up_acked += f64::from(ack.delivered_now);
             let steps = (self.probe.up_acked / self.probe.acked_per_segment).floor();
             if steps >= 1.0 {
                 self.probe.up_acked -= steps * self.probe.acked_per_segment;
-                self.bounds.long_inflight += steps;
+                self.model.bounds.long_inflight += steps;
             }
         }
-        if self.round.is_start {
+        if self.model.round.is_start {
             self.probe.raise_slope(window.cwnd);
         }
     }
 
     fn is_time_to_probe(&self, window: &Window, now: Time) -> bool {
-        let rounds = self.target_inflight(window).min(COEXISTENCE_ROUNDS);
+        let rounds = self
+            .model
+            .target_inflight(window.cwnd)
+            .min(COEXISTENCE_ROUNDS);
         now.since(self.probe.cycle_at) > self.probe.wait
             || f64::from(self.probe.rounds_since) >= rounds
     }
 
     fn is_time_to_cruise(&self, ack: &AckSample) -> bool {
         let in_flight = f64::from(ack.in_flight);
-        in_flight <= self.with_headroom()
-            && in_flight <= self.inflight(self.max_bandwidth.max(), 1.0)
+        in_flight <= self.model.bounds.with_headroom(self.constants.headroom)
+            && in_flight <= self.inflight(self.model.max_bandwidth.max(), 1.0)
     }
 
     fn is_time_to_go_down(&mut self, window: &Window, ack: &AckSample) -> bool {
-        let bound = self.bounds.long_inflight;
+        let bound = self.model.bounds.long_inflight;
         if self.probe.was_too_high && f64::from(ack.in_flight) >= bound {
             self.probe.was_precautionary = true;
         } else if ack.is_cwnd_limited && window.cwnd >= bound {
             // The bound, not the path, limits: look for the plateau above it.
-            self.reset_plateau(ack.rate.segments_per_sec().unwrap_or(0.0));
+            self.plateau = Plateau::above(ack.rate.segments_per_sec().unwrap_or(0.0));
             return false;
-        } else if !self.is_full_now {
+        } else if !self.plateau.is_reached() {
             return false;
         }
         self.probe.was_too_high = false;
@@ -182,13 +186,13 @@ impl BbrV3 {
     }
 
     fn start_refill_round(&mut self, ack: &AckSample) {
-        self.round.restart(ack.delivered);
+        self.model.round.restart(ack.delivered);
         self.start_refill(ack.now);
     }
 
     /// Fills the pipe before probing; the short-term bounds have served.
     pub(super) fn start_refill(&mut self, now: Time) {
-        self.bounds.lift_short_term();
+        self.model.bounds.lift_short_term();
         self.probe.up_rounds = 0;
         self.probe.up_acked = 0.0;
         self.probe.was_precautionary = false;
@@ -199,22 +203,9 @@ impl BbrV3 {
 
     fn start_up(&mut self, window: &Window, ack: &AckSample) {
         self.probe.ack_phase = AckPhase::ProbeStarting;
-        self.round.restart(ack.delivered);
-        self.reset_plateau(ack.rate.segments_per_sec().unwrap_or(0.0));
+        self.model.round.restart(ack.delivered);
+        self.plateau = Plateau::above(ack.rate.segments_per_sec().unwrap_or(0.0));
         self.state = State::Up;
         self.probe.raise_slope(window.cwnd);
-    }
-
-    pub(super) fn start_cruise(&mut self) {
-        self.state = State::Cruise;
-    }
-
-    /// The long-term bound less the part left for others.
-    pub(super) fn with_headroom(&self) -> f64 {
-        let bound = self.bounds.long_inflight;
-        if bound.is_infinite() {
-            return bound;
-        }
-        (bound - (self.constants.headroom * bound).max(1.0)).max(MIN_WINDOW)
     }
 }

@@ -3,15 +3,15 @@
 use super::super::super::testing::{Pipe, ack, at_ms, build, window};
 use super::*;
 use crate::congestion::RateSample;
-use model::inflight_at_loss;
+use model::{Bounds, inflight_at_loss};
 
 const MSS: f64 = 1448.0;
 
 /// 12.5 MB/s and 40 ms, the pipe full, cruising at the paced bandwidth.
 fn cruising() -> BbrV3 {
     let mut bbr = build::<BbrV3>(&[]);
-    bbr.max_bandwidth.update(0, 12.5e6 / MSS);
-    bbr.min_rtt = Some(Span::from_millis(40));
+    bbr.model.max_bandwidth.update(0, 12.5e6 / MSS);
+    bbr.model.start(at_ms(0), Some(Span::from_millis(40)));
     bbr.state = State::Cruise;
     bbr.is_pipe_full = true;
     bbr.set_pacing_rate(1.0);
@@ -31,8 +31,8 @@ fn assert_bytes(segments: f64, bytes: f64) {
 #[test]
 fn the_windows_are_products_of_the_model() {
     let mut bbr = cruising();
-    assert_bytes(bbr.product(bbr.bandwidth(), 1.0), 500_000.0);
-    assert_bytes(bbr.send_quantum(), 12_375.0);
+    assert_bytes(bbr.model.product(bbr.model.bandwidth(), 1.0), 500_000.0);
+    assert_bytes(bbr.pacing.send_quantum(MSS), 12_375.0);
     assert_bytes(bbr.max_inflight(), 1_000_000.0);
     assert_bytes(bbr.probe_rtt_window(), 250_000.0);
     bbr.state = State::Up;
@@ -44,20 +44,19 @@ fn startup_paces_the_initial_window() {
     let mut bbr = build::<BbrV3>(&[]);
     let mut w = window(10.0, f64::INFINITY);
     bbr.on_established(&mut w, at_ms(0), Some(Span::from_millis(40)));
-    assert!(
-        (bbr.pacing_rate - 1_002_740.0).abs() < 1.0,
-        "{}",
-        bbr.pacing_rate
+    assert_eq!(
+        bbr.pacing_rate().map(Rate::as_bits_per_sec),
+        Some(8 * 1_002_740)
     );
 }
 
 #[test]
 fn cruising_leaves_headroom() {
     let mut bbr = cruising();
-    bbr.bounds.long_inflight = 100.0;
-    assert_eq!(bbr.with_headroom(), 85.0);
-    bbr.bounds.long_inflight = 4.0;
-    assert_eq!(bbr.with_headroom(), 4.0);
+    bbr.model.bounds.long_inflight = 100.0;
+    assert_eq!(bbr.model.bounds.with_headroom(0.15), 85.0);
+    bbr.model.bounds.long_inflight = 4.0;
+    assert_eq!(bbr.model.bounds.with_headroom(0.15), 4.0);
 }
 
 #[test]
@@ -80,12 +79,12 @@ fn too_much_loss_ends_the_probe_at_the_bound_it_found() {
             ..ack(at_ms(0), 1)
         },
     );
-    assert!((bbr.bounds.long_inflight - 98.979_592).abs() < 1e-6);
+    assert!((bbr.model.bounds.long_inflight - 98.979_592).abs() < 1e-6);
     assert_eq!(bbr.state, State::Down);
     assert!(bbr.probe.was_too_high);
     bbr.on_spurious(&mut w, &window(100.0, f64::INFINITY), at_ms(1));
     assert_eq!(
-        (bbr.state, bbr.bounds, w.cwnd),
+        (bbr.state, bbr.model.bounds, w.cwnd),
         (State::Refill, Bounds::NONE, 100.0)
     );
 }
@@ -94,11 +93,11 @@ fn too_much_loss_ends_the_probe_at_the_bound_it_found() {
 fn a_round_with_loss_lowers_the_short_term_bound() {
     for (latest, expected) in [(8.0, 8.0), (5.0, 7.0)] {
         let mut bbr = build::<BbrV3>(&[]);
-        bbr.max_bandwidth.update(0, 10.0);
-        bbr.signals.latest_bandwidth = latest;
-        bbr.lower_short_term(100.0);
+        bbr.model.max_bandwidth.update(0, 10.0);
+        bbr.model.signals.latest_bandwidth = latest;
+        bbr.model.lower_short_term(100.0, 0.7);
         assert_eq!(
-            (bbr.bounds.short_bandwidth, bbr.bandwidth()),
+            (bbr.model.bounds.short_bandwidth, bbr.model.bandwidth()),
             (expected, expected)
         );
     }
@@ -124,16 +123,14 @@ fn three_rounds_without_growth_fill_the_pipe() {
             interval,
             ..RateSample::default()
         };
-        bbr.round.is_start = true;
+        bbr.model.round.is_start = true;
         bbr.check_plateau(&AckSample {
             rate,
             ..ack(at_ms(0), 1)
         });
-        (bbr.full_bandwidth, bbr.is_pipe_full)
+        bbr.is_pipe_full
     });
-    assert_eq!(fulls[1], (100.0, false));
-    assert_eq!(fulls[4], (126.0, false));
-    assert_eq!(fulls[5], (126.0, true));
+    assert_eq!(fulls, [false, false, false, false, false, true]);
 }
 
 #[test]

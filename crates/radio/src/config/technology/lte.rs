@@ -2,12 +2,16 @@
 
 use super::Carrier;
 use super::shared::{Own, Shared};
-use crate::config::CellConfig;
+use crate::channel::ChannelConfig;
+use crate::channel::path_loss::{PathLoss, UrbanMacro};
+use crate::config::{AirInterface, CellConfig, Sharing, UplinkPower};
 use crate::phy::cqi::CqiTable;
+use crate::phy::frame::Duplex;
 use crate::phy::mcs::McsTable;
 use crate::phy::numerology::{ChannelKind, Numerology};
-use fadeout_core::Span;
+use crate::phy::timing::Timing;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
+use fadeout_core::{Dbm, Decibel, Hertz, Point, Span};
 
 fadeout_core::choices! {
     /// Transmission time interval.
@@ -20,7 +24,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// What a cell of LTE takes.
+    /// The parameters of a cell of LTE.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Lte {
         /// Transmission time interval. Processing times scale with it.
@@ -33,7 +37,7 @@ fadeout_core::parameters! {
         harq_processes: u8 = integer((1, 32, ""), "8"),
         /// TTIs between two SR opportunities.
         sr_period: u32 = integer((1, 640, "slots"), "10"),
-        /// What every cell takes.
+        /// The parameters of every cell.
         shared: Shared = group(),
     }
 }
@@ -54,26 +58,58 @@ impl Registered for Lte {
 
 impl Lte {
     pub(super) fn cell(&self, carrier: &Carrier) -> Result<CellConfig, String> {
-        let numerology = Numerology::KHZ_15;
         let blocks = self
             .shared
-            .resource_blocks(ChannelKind::Lte, numerology, carrier)?;
+            .resource_blocks(ChannelKind::Lte, Numerology::KHZ_15, carrier)?;
+        Ok(self.with_blocks(carrier.site, carrier.carrier, blocks))
+    }
+
+    fn with_blocks(&self, site: Point, carrier: Hertz, blocks: u32) -> CellConfig {
         let tti = Span::from_micros(match self.tti {
             Tti::Whole => 1000,
             Tti::Half => 500,
             Tti::Tenth => 100,
         });
-        let cell = CellConfig::lte(carrier.site, carrier.carrier, blocks).with_tti(tti);
-        // Reports come as many intervals apart, whatever the interval.
         let own = Own {
+            air: AirInterface::Lte { tti },
+            slot: tti,
+            timing: Timing::lte(tti),
+            duplex: Duplex::Fdd,
+            sharing: Sharing::Frequency,
+            power: Dbm(46.0),
+            noise_figure: Decibel(5.0),
+            most_ues: 16,
+            uplink_power: UplinkPower::OPEN_LOOP,
+            channel: ChannelConfig {
+                path_loss: PathLoss::UrbanMacro(UrbanMacro),
+                ..ChannelConfig::default()
+            },
+            // Reports come as many intervals apart, whatever the interval.
             cqi_period: self.cqi_period,
             cqi_delay: self.cqi_delay,
             harq_processes: self.harq_processes,
             sr_period: self.sr_period,
             cqi_table: CqiTable::Qam64,
             mcs_table: McsTable::Qam64,
-            slot: tti,
         };
-        Ok(self.shared.apply(cell, &own))
+        self.shared.cell((site, carrier, blocks), own)
+    }
+}
+
+impl CellConfig {
+    /// An LTE FDD cell as of TR 36.814, 46 dBm and a noise figure of 5 dB, with an urban macro
+    /// channel; everything else as a scenario's cell of LTE has it unless it is given.
+    pub fn lte(site: Point, carrier: Hertz, resource_blocks: u32) -> CellConfig {
+        Lte::default().with_blocks(site, carrier, resource_blocks)
+    }
+
+    /// A cell of LTE's timing scaled to a transmission time interval of `tti`, as the latency
+    /// reduction study has it.
+    pub fn with_tti(self, tti: Span) -> CellConfig {
+        CellConfig {
+            air: AirInterface::Lte { tti },
+            timing: Timing::lte(tti),
+            ..self
+        }
     }
 }

@@ -2,13 +2,16 @@
 
 use super::Carrier;
 use super::shared::{Own, Shared};
-use crate::config::CellConfig;
+use crate::channel::ChannelConfig;
+use crate::config::{AirInterface, CellConfig, Sharing, UplinkPower};
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
 use crate::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use crate::phy::mcs::McsTable;
 use crate::phy::numerology::{ChannelKind, CyclicPrefix, Numerology};
+use crate::phy::timing::{NrTimingConfig, Timing};
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
+use fadeout_core::{Dbm, Decibel, Hertz, Point};
 
 fadeout_core::choices! {
     /// How the directions share the carrier.
@@ -34,7 +37,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// What a cell of NR takes.
+    /// The parameters of a cell of NR.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Nr {
         /// Numerology mu: slots of 1 ms / 2^mu. By default 3 above 6 GHz and 1 below.
@@ -52,7 +55,7 @@ fadeout_core::parameters! {
         harq_processes: u8 = integer((1, 32, ""), "16"),
         /// Slots between two SR opportunities.
         sr_period: u32 = integer((1, 640, "slots"), "8"),
-        /// What every cell takes.
+        /// The parameters of every cell.
         shared: Shared = group(),
     }
 }
@@ -74,8 +77,7 @@ impl Registered for Nr {
 
 impl Nr {
     pub(super) fn cell(&self, carrier: &Carrier) -> Result<CellConfig, String> {
-        let is_fr2 = carrier.carrier.0 > 6e9;
-        let (mu, kind) = if is_fr2 {
+        let (mu, kind) = if is_fr2(carrier.carrier) {
             (3, ChannelKind::NrFr2)
         } else {
             (1, ChannelKind::NrFr1)
@@ -84,30 +86,79 @@ impl Nr {
         let text = |error: PhyError| error.to_string();
         let numerology = Numerology::new(mu, CyclicPrefix::Normal).map_err(text)?;
         let blocks = self.shared.resource_blocks(kind, numerology, carrier)?;
-        let mut cell = CellConfig::nr(carrier.site, carrier.carrier, mu, blocks).map_err(text)?;
-        cell.duplex = match self.duplex {
-            DuplexKind::Default => cell.duplex,
-            DuplexKind::Fdd => Duplex::Fdd,
-            DuplexKind::Flexible => Duplex::Flexible { guard: 0 },
-            pattern => {
-                let symbols = numerology.symbols();
-                let pattern = TddPattern::new(pattern.name(), SpecialSlot::default(), symbols);
-                Duplex::Tdd(pattern.map_err(text)?)
-            }
-        };
+        self.with_blocks(carrier.site, carrier.carrier, mu, blocks)
+            .map_err(text)
+    }
+
+    fn with_blocks(
+        &self,
+        site: Point,
+        carrier: Hertz,
+        mu: u8,
+        blocks: u32,
+    ) -> Result<CellConfig, PhyError> {
+        let numerology = Numerology::new(mu, CyclicPrefix::Normal)?;
+        let is_fr2 = is_fr2(carrier);
         let (cqi_table, mcs_table) = match self.mcs_table {
             McsTableKind::Qam64 => (CqiTable::Qam64, McsTable::Qam64),
             McsTableKind::Qam256 => (CqiTable::Qam256, McsTable::Qam256),
         };
         let own = Own {
+            air: AirInterface::Nr { mu },
+            slot: numerology.slot(),
+            timing: Timing::nr(numerology, &NrTimingConfig::default())?,
+            duplex: match self.duplex {
+                DuplexKind::Default if is_fr2 => Duplex::Flexible { guard: 0 },
+                DuplexKind::Default | DuplexKind::Fdd => Duplex::Fdd,
+                DuplexKind::Flexible => Duplex::Flexible { guard: 0 },
+                pattern => {
+                    let (special, symbols) = (SpecialSlot::default(), numerology.symbols());
+                    Duplex::Tdd(TddPattern::new(pattern.name(), special, symbols)?)
+                }
+            },
+            sharing: if is_fr2 {
+                Sharing::Time
+            } else {
+                Sharing::Frequency
+            },
+            power: Dbm(if is_fr2 { 40.0 } else { 46.0 }),
+            noise_figure: Decibel(if is_fr2 { 7.0 } else { 5.0 }),
+            most_ues: if is_fr2 { 4 } else { 16 },
+            uplink_power: if is_fr2 {
+                UplinkPower::Maximum
+            } else {
+                UplinkPower::OPEN_LOOP
+            },
+            channel: ChannelConfig::default(),
             cqi_period: self.cqi_period,
             cqi_delay: self.cqi_delay,
             harq_processes: self.harq_processes,
             sr_period: self.sr_period,
             cqi_table,
             mcs_table,
-            slot: numerology.slot(),
         };
-        Ok(self.shared.apply(cell, &own))
+        Ok(self.shared.cell((site, carrier, blocks), own))
+    }
+}
+
+/// Whether a carrier is of frequency range 2.
+fn is_fr2(carrier: Hertz) -> bool {
+    carrier.0 > 6e9
+}
+
+impl CellConfig {
+    /// An NR cell. Above 6 GHz (frequency range 2): 40 dBm, one UE at a time, slots that the
+    /// scheduler divides; below: 46 dBm, FDD. The channel is a street canyon's; everything else is
+    /// as a scenario's cell of NR has it unless it is given.
+    ///
+    /// # Errors
+    /// There is no such numerology for data.
+    pub fn nr(
+        site: Point,
+        carrier: Hertz,
+        mu: u8,
+        resource_blocks: u32,
+    ) -> Result<CellConfig, PhyError> {
+        Nr::default().with_blocks(site, carrier, mu, resource_blocks)
     }
 }

@@ -64,14 +64,12 @@ mod tests {
     }
 
     #[test]
-    fn without_parameters_a_cell_is_that_of_its_technology() {
-        let site = Point::new(0.0, 0.0, 10.0);
+    fn a_bandwidth_has_the_resource_blocks_of_its_standard() {
         let lte = cell("lte", &carrier(2e9, 20e6)).expect("a cell");
-        assert_eq!(lte, CellConfig::lte(site, Hertz(2e9), 100));
+        assert_eq!((lte.resource_blocks, lte.mu()), (100, 0));
         for (hertz, bandwidth, mu, blocks) in [(28e9, 400e6, 3, 264), (3.5e9, 100e6, 1, 273)] {
             let nr = cell("nr", &carrier(hertz, bandwidth)).expect("a cell");
-            let expected = CellConfig::nr(site, Hertz(hertz), mu, blocks).expect("a cell");
-            assert_eq!(nr, expected);
+            assert_eq!((nr.resource_blocks, nr.mu()), (blocks, mu));
         }
     }
 

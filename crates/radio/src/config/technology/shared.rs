@@ -1,17 +1,23 @@
-//! What a cell of every technology takes.
+//! The parameters of a cell of every technology.
 
 use super::Carrier;
+use crate::channel::ChannelConfig;
 use crate::config::{
-    Adaptation, CellConfig, ConfiguredGrant, HarqConfig, ReportedAdaptation, UplinkPower,
+    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
+    Sharing, UplinkPower,
 };
-use crate::mac::DrxConfig;
+use crate::mac::scheduler::{ProportionalFairConfig, RoundRobinConfig};
+use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
 use crate::phy::cqi::CqiTable;
+use crate::phy::effective_sinr::{EffectiveSinr, SinrRange};
+use crate::phy::frame::Duplex;
 use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
 use crate::phy::mcs::McsTable;
 use crate::phy::numerology::{ChannelKind, Numerology, resource_blocks};
+use crate::phy::timing::Timing;
 use fadeout_core::registry::{choice, flag, integer, number, span};
-use fadeout_core::{Dbm, Rate, Span};
+use fadeout_core::{Dbm, Decibel, Hertz, Point, Rate, Span};
 
 fadeout_core::choices! {
     /// How the scheme is chosen.
@@ -62,7 +68,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// What a cell of every technology takes.
+    /// The parameters of a cell of every technology.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Shared {
         /// Resource blocks of the carrier; 0 takes them from the standard's table. For an aggregate
@@ -127,9 +133,21 @@ fadeout_core::parameters! {
     }
 }
 
-/// What both technologies take under one name, with other defaults.
-#[derive(Debug, Clone, Copy)]
+/// The part of a cell that its technology decides.
+#[derive(Debug, Clone)]
 pub(super) struct Own {
+    pub(super) air: AirInterface,
+    /// Length of a slot.
+    pub(super) slot: Span,
+    pub(super) timing: Timing,
+    pub(super) duplex: Duplex,
+    pub(super) sharing: Sharing,
+    pub(super) power: Dbm,
+    pub(super) noise_figure: Decibel,
+    pub(super) most_ues: u32,
+    /// Power of UEs unless it is given.
+    pub(super) uplink_power: UplinkPower,
+    pub(super) channel: ChannelConfig,
     /// Slots between two CQI reports.
     pub(super) cqi_period: u32,
     /// Slots from a report to its first use.
@@ -139,8 +157,6 @@ pub(super) struct Own {
     pub(super) sr_period: u32,
     pub(super) cqi_table: CqiTable,
     pub(super) mcs_table: McsTable,
-    /// Length of a slot.
-    pub(super) slot: Span,
 }
 
 impl Shared {
@@ -158,21 +174,64 @@ impl Shared {
         listed.map_err(|error| format!("{error}; or give `resource-blocks` for an aggregate"))
     }
 
-    /// The cell with everything that was said of it.
-    pub(super) fn apply(&self, cell: CellConfig, own: &Own) -> CellConfig {
-        let mut cell = cell;
-        cell.layers = self.layers;
-        cell.adaptation = self.adaptation(cell.adaptation, own);
-        let is_fixed = self.errors == ErrorKind::Fixed;
-        if is_fixed || matches!(cell.adaptation, Adaptation::FixedRate { .. }) {
-            cell.fixed_errors = Some(FixedErrors {
+    /// A cell at a place, on a carrier of so many resource blocks.
+    pub(super) fn cell(
+        &self,
+        (site, carrier, resource_blocks): (Point, Hertz, u32),
+        own: Own,
+    ) -> CellConfig {
+        let adaptation = self.adaptation(&own);
+        let has_fixed_errors =
+            self.errors == ErrorKind::Fixed || matches!(adaptation, Adaptation::FixedRate { .. });
+        CellConfig {
+            site,
+            carrier,
+            air: own.air,
+            resource_blocks,
+            duplex: own.duplex,
+            sharing: own.sharing,
+            layers: self.layers,
+            power: own.power,
+            noise_figure: own.noise_figure,
+            downlink_scheduler: SchedulerKind::ProportionalFair(ProportionalFairConfig::default()),
+            uplink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
+            most_ues: own.most_ues,
+            adaptation,
+            fixed_errors: has_fixed_errors.then_some(FixedErrors {
                 first: self.bler,
                 retransmission: self.retransmission_bler,
-            });
+            }),
+            harq: self.harq(own.harq_processes),
+            timing: own.timing,
+            requests: self.requests(own.sr_period),
+            configured_grant: (self.configured_grant_period > 0).then_some(ConfiguredGrant {
+                period: self.configured_grant_period,
+                units: self.configured_grant_size,
+                scheme: self.mcs,
+            }),
+            drx: (!self.drx_cycle.is_zero()).then_some(DrxConfig {
+                cycle: self.drx_cycle,
+                on_duration: self.drx_on,
+                inactivity: self.drx_inactivity,
+            }),
+            uplink_power: match self.uplink_power {
+                PowerKind::Maximum => UplinkPower::Maximum,
+                PowerKind::OpenLoop => UplinkPower::OPEN_LOOP,
+                PowerKind::Default => own.uplink_power,
+            },
+            channel: own.channel,
+            effective_sinr: EffectiveSinr::default(),
+            sinr_range: SinrRange::default(),
+            gain_period: self.gain_period,
+            recheck_after: self.recheck_period,
+            reestablish_after: self.reestablishment,
         }
-        cell.harq = HarqConfig {
-            downlink_processes: own.harq_processes,
-            uplink_processes: own.harq_processes,
+    }
+
+    fn harq(&self, processes: u8) -> CellHarqConfig {
+        CellHarqConfig {
+            downlink_processes: processes,
+            uplink_processes: processes,
             most_transmissions: self.harq_transmissions,
             combining: match self.harq_combining {
                 CombiningKind::IncrementalRedundancy => Combining::IncrementalRedundancy,
@@ -181,68 +240,83 @@ impl Shared {
             },
             nack_to_ack: self.nack_to_ack,
             ack_to_nack: self.ack_to_nack,
-        };
-        cell.requests.period = own.sr_period;
-        if self.sr_offset == RequestOffset::Zero {
-            cell.requests.offset = Some(0);
         }
-        cell.requests.prohibit = self.sr_prohibit;
-        cell.requests.first_grant = self.first_grant;
-        cell.configured_grant = (self.configured_grant_period > 0).then_some(ConfiguredGrant {
-            period: self.configured_grant_period,
-            units: self.configured_grant_size,
-            scheme: self.mcs,
-        });
-        cell.drx = (!self.drx_cycle.is_zero()).then_some(DrxConfig {
-            cycle: self.drx_cycle,
-            on_duration: self.drx_on,
-            inactivity: self.drx_inactivity,
-        });
-        cell.uplink_power = match self.uplink_power {
-            PowerKind::Maximum => UplinkPower::Maximum,
-            PowerKind::OpenLoop => UplinkPower::OpenLoop {
-                p0: Dbm(-84.0),
-                alpha: 0.8,
-            },
-            PowerKind::Default => cell.uplink_power,
-        };
-        cell.gain_period = self.gain_period;
-        cell.recheck_after = self.recheck_period;
-        cell.reestablish_after = self.reestablishment;
-        cell
     }
 
-    fn adaptation(&self, default: Adaptation, own: &Own) -> Adaptation {
-        match (self.adaptation, default) {
-            (AdaptationKind::FixedMcs, _) => Adaptation::FixedScheme {
+    fn requests(&self, period: u32) -> RequestConfig {
+        RequestConfig {
+            period,
+            offset: (self.sr_offset == RequestOffset::Zero).then_some(0),
+            prohibit: self.sr_prohibit,
+            repeat_after: Span::from_millis(100),
+            first_grant: self.first_grant,
+        }
+    }
+
+    fn adaptation(&self, own: &Own) -> Adaptation {
+        match self.adaptation {
+            AdaptationKind::FixedMcs => Adaptation::FixedScheme {
                 index: self.mcs,
                 table: own.mcs_table,
             },
-            (AdaptationKind::FixedRate, _) => Adaptation::FixedRate {
+            AdaptationKind::FixedRate => Adaptation::FixedRate {
                 downlink: self.downlink_rate,
                 uplink: self.uplink_rate,
             },
-            (AdaptationKind::Reports, Adaptation::Reports(reported)) => {
-                Adaptation::Reports(ReportedAdaptation {
-                    cqi_table: own.cqi_table,
-                    mcs_table: own.mcs_table,
-                    reporting: CsiReporting {
-                        period: own.slot * u64::from(own.cqi_period),
-                        offset: reported.reporting.offset,
-                        delay: own.slot * u64::from(own.cqi_delay),
-                    },
-                    outer_loop: if self.outer_loop {
-                        OuterLoopConfig {
-                            target_error: self.target_bler,
-                            ..reported.outer_loop
-                        }
-                    } else {
-                        OuterLoopConfig::OFF
-                    },
-                    target_error: self.target_bler,
-                })
-            }
-            (AdaptationKind::Reports, other) => other,
+            AdaptationKind::Reports => Adaptation::Reports(ReportedAdaptation {
+                cqi_table: own.cqi_table,
+                mcs_table: own.mcs_table,
+                ..self.reports(
+                    own.slot * u64::from(own.cqi_period),
+                    own.slot * u64::from(own.cqi_delay),
+                )
+            }),
         }
+    }
+
+    fn reports(&self, period: Span, delay: Span) -> ReportedAdaptation {
+        ReportedAdaptation {
+            cqi_table: CqiTable::Qam64,
+            mcs_table: McsTable::Qam64,
+            reporting: CsiReporting {
+                period,
+                offset: Span::ZERO,
+                delay,
+            },
+            outer_loop: if self.outer_loop {
+                OuterLoopConfig {
+                    target_error: self.target_bler,
+                    ..OuterLoopConfig::default()
+                }
+            } else {
+                OuterLoopConfig::OFF
+            },
+            target_error: self.target_bler,
+        }
+    }
+}
+
+impl ReportedAdaptation {
+    /// 64QAM tables, reports every `period` that are `delay` old when first used, and the target and
+    /// outer loop that a cell has unless they are given.
+    pub fn every(period: Span, delay: Span) -> ReportedAdaptation {
+        Shared::default().reports(period, delay)
+    }
+}
+
+impl RequestConfig {
+    /// Requests every `period` slots, and the rest as a cell has it unless it is given: a random
+    /// offset, first grants that carry a few TCP acknowledgments, asked again after 100 ms
+    /// (retxBSR-Timer).
+    pub fn every(period: u32) -> RequestConfig {
+        Shared::default().requests(period)
+    }
+}
+
+impl CellHarqConfig {
+    /// So many processes in each direction, and the rest as a cell has it unless it is given:
+    /// incremental redundancy, feedback without errors.
+    pub fn with_processes(processes: u8) -> CellHarqConfig {
+        Shared::default().harq(processes)
     }
 }

@@ -6,7 +6,7 @@
 ///
 /// # Panics
 /// There is no such row or column.
-pub(crate) const fn cell(table: &'static str, key: &str, column: usize) -> &'static str {
+pub const fn cell(table: &'static str, key: &str, column: usize) -> &'static str {
     let text = table.as_bytes();
     let mut line = 0;
     while line < text.len() {
@@ -25,7 +25,7 @@ pub(crate) const fn cell(table: &'static str, key: &str, column: usize) -> &'sta
 ///
 /// # Panics
 /// There is no such row or column, or no decimal number of at most 15 digits in it.
-pub(crate) const fn number(table: &'static str, key: &str, column: usize) -> f64 {
+pub const fn number(table: &'static str, key: &str, column: usize) -> f64 {
     let text = cell(table, key, column).as_bytes();
     assert!(
         !text.is_empty() && text.len() < 16,
@@ -48,6 +48,60 @@ pub(crate) const fn number(table: &'static str, key: &str, column: usize) -> f64
         index += 1;
     }
     digits as f64 / scale as f64
+}
+
+/// Joins constant texts into one, such as words with cells of a table.
+///
+/// ```
+/// const TABLE: &str = "a,40 ms\n";
+/// const DOC: &str = fadeout_core::const_text!("It takes ", fadeout_core::data::cell(TABLE, "a", 1), ".");
+/// assert_eq!(DOC, "It takes 40 ms.");
+/// ```
+#[macro_export]
+macro_rules! const_text {
+    ($($part:expr),+ $(,)?) => {{
+        const PARTS: &[&str] = &[$($part),+];
+        const BYTES: [u8; $crate::data::length(PARTS)] = $crate::data::joined(PARTS);
+        $crate::data::text(&BYTES)
+    }};
+}
+
+/// Bytes of all texts together, for [`const_text!`](crate::const_text!).
+pub const fn length(parts: &[&str]) -> usize {
+    let (mut length, mut part) = (0, 0);
+    while part < parts.len() {
+        length += parts[part].len();
+        part += 1;
+    }
+    length
+}
+
+/// The bytes of the texts one after the other, for [`const_text!`](crate::const_text!).
+pub const fn joined<const N: usize>(parts: &[&str]) -> [u8; N] {
+    let mut bytes = [0; N];
+    let (mut part, mut filled) = (0, 0);
+    while part < parts.len() {
+        let more = parts[part].as_bytes();
+        let mut index = 0;
+        while index < more.len() {
+            bytes[filled] = more[index];
+            filled += 1;
+            index += 1;
+        }
+        part += 1;
+    }
+    bytes
+}
+
+/// Bytes as the text that they are, for [`const_text!`](crate::const_text!).
+///
+/// # Panics
+/// They are none.
+pub const fn text(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => panic!("parts of texts are text"),
+    }
 }
 
 /// Whether a row begins with `key` and a comma.
@@ -116,5 +170,23 @@ mod tests {
     #[should_panic(expected = "no number")]
     fn a_word_is_no_number() {
         number(TABLE, "ab", 1);
+    }
+
+    #[test]
+    fn a_key_is_whole_cells_and_the_last_line_may_lack_its_end() {
+        const OPEN: &str = "ab,1\na,2\nc,3";
+        assert_eq!(cell(OPEN, "a", 1), "2");
+        assert_eq!(cell(OPEN, "c", 1), "3");
+        for key in ["d", "c,3", "c,3,4"] {
+            let missing = std::panic::catch_unwind(|| cell(OPEN, key, 1));
+            let what = missing.expect_err("no such row");
+            assert_eq!(what.downcast_ref(), Some(&"the table has no such row"));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "no number")]
+    fn two_points_are_no_number() {
+        number("a,1.2.3\n", "a", 1);
     }
 }

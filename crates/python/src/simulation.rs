@@ -1,0 +1,200 @@
+//! A run in steps.
+
+use crate::congestion::{OwnControls, Raised};
+use crate::errors::EngineBug;
+use crate::guard::guarded;
+use crate::progress::{Answer, Reporter};
+use crate::run::{Failure, Reading, Request, as_dict, prepared};
+use fadeout_core::{Span, Time};
+use fadeout_sim::{Control, Progress, Simulation};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A run that goes on when it is told to. `fadeout.Simulation` is the front.
+#[pyclass(module = "fadeout._native", name = "Simulation", frozen)]
+pub(crate) struct PySimulation {
+    state: Mutex<State>,
+    source_name: String,
+    /// The line of Python that repeats the run.
+    replay: String,
+}
+
+enum State {
+    Ready(Box<Running>),
+    /// A call is under way, in this thread or in another.
+    Busy,
+    Finished,
+}
+
+struct Running {
+    simulation: Simulation,
+    own: OwnControls,
+}
+
+#[pymethods]
+impl PySimulation {
+    /// Builds the world of the scenario `text`; nothing has happened yet. The arguments are those of
+    /// `run`.
+    #[new]
+    #[pyo3(signature = (
+        text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
+        out = None, force = false, congestion_controls = None
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        source_name: &str,
+        base_dir: Option<PathBuf>,
+        mut overrides: Vec<String>,
+        seed: Option<Bound<'_, PyInt>>,
+        out: Option<PathBuf>,
+        force: bool,
+        congestion_controls: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PySimulation> {
+        overrides.extend(seed.map(|seed| format!("seed={seed}")));
+        let reading = Reading::new(text, source_name, base_dir, overrides);
+        let request = Request {
+            reading,
+            out,
+            force,
+            tables: true,
+        };
+        let mut own = OwnControls::new(congestion_controls)?;
+        let replay = request.replay();
+        let simulation = py
+            .detach(|| guarded(|| prepared(&request, &mut own)))
+            .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{replay}"))))
+            .map_err(|failure| failure.raise(py, source_name))?;
+        let running = Box::new(Running { simulation, own });
+        Ok(PySimulation {
+            state: Mutex::new(State::Ready(running)),
+            source_name: source_name.to_owned(),
+            replay,
+        })
+    }
+
+    /// Simulated time, seconds.
+    #[getter]
+    fn now_s(&self) -> PyResult<f64> {
+        self.look(|simulation| simulation.now().as_secs_f64())
+    }
+
+    /// Length of the run, seconds.
+    #[getter]
+    fn duration_s(&self) -> PyResult<f64> {
+        self.look(|simulation| simulation.progress().duration.as_secs_f64())
+    }
+
+    /// When the next event is, seconds; `None` when there is none before the end of the run.
+    #[getter]
+    fn next_s(&self) -> PyResult<Option<f64>> {
+        self.look(|simulation| {
+            let end = Time::ZERO.saturating_add(simulation.progress().duration);
+            let next = simulation.next_at().filter(|&at| at <= end);
+            next.map(Time::as_secs_f64)
+        })
+    }
+
+    /// Simulates up to and including `until_s`. Returns `None`, or what a congestion control of the
+    /// user's own raised: a message and the exception.
+    fn advance(&self, py: Python<'_>, until_s: f64) -> PyResult<Option<(String, Py<PyAny>)>> {
+        let now = self.look(Simulation::now)?;
+        let until = Time::ZERO.saturating_add(Span::from_secs_f64(until_s));
+        if until_s.is_nan() || until_s < 0.0 || until < now {
+            let now_s = now.as_secs_f64();
+            return Err(PyValueError::new_err(format!(
+                "until_s is {until_s}; expected {now_s} s, the simulated time by now, or later"
+            )));
+        }
+        let mut running = self.take()?;
+        let stepped = py.detach(|| guarded(|| running.step(until)));
+        let interrupted = match stepped {
+            Ok(interrupted) => interrupted,
+            Err(panic) => {
+                *self.state() = State::Finished;
+                return Err(EngineBug::new_err(format!("{panic}\n{}", self.replay)));
+            }
+        };
+        let raised = running.own.take_raised();
+        *self.state() = State::Ready(running);
+        match (interrupted, raised) {
+            (Some(error), _) => Err(error),
+            // KeyboardInterrupt and its like are no failure of the class: they pass as they are.
+            (None, Some(raised)) if !raised.is_exception() => Err(raised.error),
+            (None, Some(Raised { message, error })) => {
+                Ok(Some((message, error.into_value(py).into_any())))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Ends the run where it is, and returns what `run` returns.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Running { simulation, .. } = *self.take()?;
+        *self.state() = State::Finished;
+        let results = py
+            .detach(|| guarded(|| simulation.finish().map_err(Failure::from)))
+            .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", self.replay))))
+            .map_err(|failure| failure.raise(py, &self.source_name))?;
+        as_dict(py, results, None)
+    }
+}
+
+impl PySimulation {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look<T>(&self, what: impl FnOnce(&Simulation) -> T) -> PyResult<T> {
+        match &*self.state() {
+            State::Ready(running) => Ok(what(&running.simulation)),
+            state => Err(state.refusal()),
+        }
+    }
+
+    /// Takes the run out for a call that may take long, so that no other waits for it.
+    fn take(&self) -> PyResult<Box<Running>> {
+        let mut state = self.state();
+        match std::mem::replace(&mut *state, State::Busy) {
+            State::Ready(running) => Ok(running),
+            other => {
+                let refusal = other.refusal();
+                *state = other;
+                Err(refusal)
+            }
+        }
+    }
+}
+
+impl State {
+    fn refusal(&self) -> PyErr {
+        PyRuntimeError::new_err(match self {
+            State::Finished => "the simulation is finished; expected a new one",
+            _ => "the simulation is in the middle of a step, in another thread or around this call",
+        })
+    }
+}
+
+impl Running {
+    /// Simulates up to `until`; what interrupted it, if something did.
+    fn step(&mut self, until: Time) -> Option<PyErr> {
+        let mut reporter = Reporter::new(None);
+        let mut interrupted = None;
+        let control = |progress: Progress| match reporter.report(&progress) {
+            Answer::GoOn => Control::Continue,
+            Answer::Stop => Control::Stop,
+            Answer::Raised(error) => {
+                interrupted = Some(error);
+                Control::Stop
+            }
+        };
+        let own = &self.own;
+        self.simulation
+            .advance_unless(until, || own.has_raised(), control);
+        interrupted
+    }
+}

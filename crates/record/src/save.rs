@@ -1,0 +1,65 @@
+//! What a run left in memory, written into a folder afterwards.
+
+use crate::parquet::ParquetFile;
+use crate::{RecordError, RunFolder};
+use arrow_ipc::reader::StreamReader;
+use arrow_schema::ArrowError;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// What a run left in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Saved<'a> {
+    /// `manifest.json`.
+    pub manifest: &'a str,
+    /// `summary.json`.
+    pub summary: &'a str,
+    /// Name and Arrow IPC stream of each table.
+    pub tables: &'a [(String, Vec<u8>)],
+    /// Path within the folder and pcapng bytes of each capture.
+    pub captures: &'a [(String, Vec<u8>)],
+}
+
+/// Writes `saved` into `folder`, as a run that is recorded there would, and gives its path.
+///
+/// # Errors
+/// [`RecordError::Write`] with the path that could not be written; nothing is left behind then.
+pub fn save(folder: RunFolder, saved: &Saved<'_>) -> Result<PathBuf, RecordError> {
+    for (name, stream) in saved.tables {
+        table(&path_in(&folder, &format!("{name}.parquet"))?, stream)?;
+    }
+    for (name, bytes) in saved.captures {
+        let path = path_in(&folder, name)?;
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|error| RecordError::write(parent, error))?;
+        }
+        folder.write(name, bytes)?;
+    }
+    folder.write("summary.json", saved.summary.as_bytes())?;
+    folder.write("manifest.json", saved.manifest.as_bytes())?;
+    folder.commit()
+}
+
+/// The path of `name`, which stays within the folder.
+fn path_in(folder: &RunFolder, name: &str) -> Result<PathBuf, RecordError> {
+    let mut parts = Path::new(name).components();
+    if parts.all(|part| matches!(part, Component::Normal(_))) {
+        return Ok(folder.path(name));
+    }
+    let error = io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "it leaves the folder of the run",
+    );
+    Err(RecordError::write(Path::new(name), error))
+}
+
+fn table(path: &Path, stream: &[u8]) -> Result<(), RecordError> {
+    let broken = |error: ArrowError| RecordError::write(path, io::Error::other(error));
+    let batches = StreamReader::try_new(stream, None).map_err(broken)?;
+    let mut file = ParquetFile::create(path, &batches.schema())?;
+    for batch in batches {
+        file.write(&batch.map_err(broken)?)?;
+    }
+    file.close()
+}

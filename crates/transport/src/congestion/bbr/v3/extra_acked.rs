@@ -1,0 +1,82 @@
+//! ACKs that come in bursts.
+
+use super::super::super::AckSample;
+use super::MaxFilter;
+use fadeout_core::Time;
+
+/// Rounds in which the largest burst is remembered, beside the one under way.
+const ROUNDS: u64 = 9;
+
+/// How much more was acknowledged at once than the bandwidth explains.
+///
+/// Source: draft-ietf-ccwg-bbr section 5.5.9.
+#[derive(Debug, Clone)]
+pub(super) struct ExtraAcked {
+    largest: MaxFilter,
+    since: Time,
+    delivered: f64,
+}
+
+impl ExtraAcked {
+    pub(super) fn new() -> ExtraAcked {
+        ExtraAcked {
+            largest: MaxFilter::new(ROUNDS),
+            since: Time::ZERO,
+            delivered: 0.0,
+        }
+    }
+
+    /// Counts from `now` on.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.since = now;
+        self.delivered = 0.0;
+    }
+
+    /// Takes an ACK in `round`, at `bandwidth` in segments per second; what counts is at most the
+    /// window `cwnd`.
+    pub(super) fn on_ack(&mut self, ack: &AckSample, round: u64, bandwidth: f64, cwnd: f64) {
+        let mut expected = bandwidth * ack.now.since(self.since).as_secs_f64();
+        if self.delivered <= expected {
+            self.restart(ack.now);
+            expected = 0.0;
+        }
+        self.delivered += f64::from(ack.delivered_now);
+        let extra = (self.delivered - expected).min(cwnd);
+        self.largest.update(round, extra);
+    }
+
+    /// The most of the last rounds, in segments.
+    pub(super) fn max(&self) -> f64 {
+        self.largest.max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::super::testing::{ack, at_ms};
+    use super::*;
+
+    #[test]
+    fn a_burst_counts_for_what_the_bandwidth_does_not_explain() {
+        let mut extra = ExtraAcked::new();
+        extra.restart(at_ms(0));
+        // A thousand segments a second explain ten in 10 ms; 25 come, then 5 more at once.
+        extra.on_ack(&ack(at_ms(10), 25), 0, 1000.0, 100.0);
+        assert_eq!(extra.max(), 25.0);
+        extra.on_ack(&ack(at_ms(10), 5), 0, 1000.0, 100.0);
+        assert_eq!(extra.max(), 30.0);
+        extra.on_ack(&ack(at_ms(20), 15), 0, 1000.0, 100.0);
+        assert_eq!(extra.max(), 35.0);
+    }
+
+    #[test]
+    fn a_burst_counts_for_at_most_the_window_and_for_ten_rounds() {
+        let mut extra = ExtraAcked::new();
+        extra.on_ack(&ack(at_ms(0), 25), 0, 1000.0, 10.0);
+        assert_eq!(extra.max(), 10.0);
+        extra.on_ack(&ack(at_ms(1000), 2), 9, 1000.0, 10.0);
+        assert_eq!(extra.max(), 10.0);
+        extra.on_ack(&ack(at_ms(2000), 2), 10, 1000.0, 10.0);
+        assert_eq!(extra.max(), 2.0);
+    }
+}

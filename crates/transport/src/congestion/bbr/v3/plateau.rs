@@ -1,0 +1,66 @@
+//! Whether the bandwidth has stopped to grow.
+//!
+//! Source: draft-ietf-ccwg-bbr section 5.3.1.2.
+
+/// Growth in a round that is no plateau.
+const GROWTH: f64 = 1.25;
+/// Rounds without such growth that make one.
+const ROUNDS: u32 = 3;
+
+/// Looks for a plateau of the bandwidth: three rounds without a quarter more of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Plateau {
+    bandwidth: f64,
+    rounds: u32,
+    is_reached: bool,
+}
+
+impl Plateau {
+    /// A plateau is looked for above `bandwidth`, in segments per second.
+    pub(super) fn above(bandwidth: f64) -> Plateau {
+        Plateau {
+            bandwidth,
+            ..Plateau::default()
+        }
+    }
+
+    /// Takes the rate of a round that the application did not limit.
+    pub(super) fn on_round(&mut self, rate: f64) {
+        if rate >= self.bandwidth * GROWTH {
+            *self = Plateau::above(rate);
+            return;
+        }
+        self.rounds += 1;
+        self.is_reached = self.rounds >= ROUNDS;
+    }
+
+    /// Whether this is a plateau.
+    pub(super) fn is_reached(&self) -> bool {
+        self.is_reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_rounds_without_a_quarter_more_are_a_plateau() {
+        let mut plateau = Plateau::default();
+        let reached = [100.0, 120.0, 126.0, 130.0, 140.0, 150.0].map(|rate| {
+            plateau.on_round(rate);
+            (plateau.bandwidth, plateau.is_reached())
+        });
+        assert_eq!(
+            reached,
+            [
+                (100.0, false),
+                (100.0, false),
+                (126.0, false),
+                (126.0, false),
+                (126.0, false),
+                (126.0, true),
+            ]
+        );
+    }
+}

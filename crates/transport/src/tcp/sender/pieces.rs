@@ -1,0 +1,155 @@
+//! Bursts and the pieces of the stream that they are cut from, as a kernel with segmentation offload cuts
+//! them while the application writes: what leaves together, what waits for more, and what is pushed.
+
+use super::Sender;
+use crate::congestion::RecoveryState;
+use fadeout_core::{Span, Time};
+
+/// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
+const LARGEST_BURST: u64 = 65_536;
+/// The ACK that a small burst waits for is due within this.
+const SOON: Span = Span::from_millis(1);
+/// Room that the kernel leaves for headers in such a piece (`MAX_TCP_HEADER` and one byte).
+const BURST_HEADERS: u64 = 321;
+
+/// The stream as the kernel cuts it while it is written. What is left of a piece is not held back.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pieces {
+    /// Where the piece ends that holds the next segment.
+    end: u64,
+    /// What was just written goes into it.
+    grows: bool,
+    /// Its end is pushed.
+    is_pushed: bool,
+}
+
+/// Where a segment is in what leaves together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Alone,
+    /// Alone, with PSH.
+    Pushed,
+    First,
+    Within,
+    /// At the end, which has PSH.
+    End,
+}
+
+impl Sender {
+    /// Segments that leave together: about a millisecond of data (Linux `tcp_tso_autosize`).
+    pub(super) fn burst_segments(&self) -> u32 {
+        if !self.config.tso_bursts {
+            return 1;
+        }
+        let mss = u64::from(self.window.mss);
+        let mut bytes = self.pacer.rate.as_bits_per_sec() / 8 / 1024;
+        let doublings = self.rtt.min().as_micros() >> 9;
+        if doublings < 32 {
+            bytes = bytes.saturating_add(LARGEST_BURST >> doublings);
+        }
+        let segments = (bytes.min(LARGEST_BURST) / mss) as u32;
+        segments.max(self.config.minimum_burst.max(1))
+    }
+
+    /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
+    /// burst, or half of the largest window that the peer offered (Linux `tcp_xmit_size_goal`).
+    fn piece(&self) -> u64 {
+        let mss = u64::from(self.window.mss);
+        let largest = (LARGEST_BURST - BURST_HEADERS).min(self.max_window / 2);
+        (largest / mss).max(1) * mss
+    }
+
+    /// The application writes more: where that still goes into the piece whose head is next to leave,
+    /// the piece grows as its head leaves.
+    pub(super) fn extend_piece(&mut self) {
+        self.pieces.grows = self.pieces.end.saturating_sub(self.snd_nxt) >= self.unsent();
+    }
+
+    /// A full piece leaves while it is written, and what left makes room in it, until more than half of
+    /// the peer's largest window went without a push (Linux `forced_push`).
+    pub(super) fn grow_piece(&mut self) {
+        if !self.pieces.grows {
+            return;
+        }
+        let end = self.snd_nxt + self.piece();
+        if self.pieces.is_pushed || end > self.write_end {
+            return;
+        }
+        self.pieces.end = end;
+        if self.lacks_push(end) {
+            self.pieces.is_pushed = true;
+            self.pushed_end = end;
+        }
+    }
+
+    /// What could leave has left: the rest of what was written fills the piece up.
+    pub(super) fn settle_piece(&mut self) {
+        if std::mem::take(&mut self.pieces.grows) {
+            self.pieces.end = self.snd_nxt + self.piece();
+        }
+    }
+
+    /// Whether what was just written goes into the piece that is next to leave.
+    pub(super) fn is_growing(&self) -> bool {
+        self.pieces.grows
+    }
+
+    fn lacks_push(&self, end: u64) -> bool {
+        self.config.tso_bursts && end > self.pushed_end + self.max_window / 2
+    }
+
+    /// What was just sent may end a piece. Returns whether that piece is pushed.
+    pub(super) fn ends_pushed_piece(&mut self) -> bool {
+        let pieces = self.pieces;
+        if self.snd_nxt < pieces.end {
+            return false;
+        }
+        self.pieces.end = self.snd_nxt + self.piece();
+        self.pieces.is_pushed = false;
+        if self.snd_nxt == pieces.end && self.lacks_push(pieces.end) {
+            self.pushed_end = pieces.end;
+            return true;
+        }
+        pieces.is_pushed
+    }
+
+    /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
+    /// the ACK is near and the window will allow a larger one. Returns whether it is the congestion
+    /// window that makes it wait.
+    pub(super) fn defers(&self, now: Time, quota: u32, burst: u32) -> Option<bool> {
+        let mss = u64::from(self.window.mss);
+        let unsent = self.unsent();
+        if !self.config.tso_bursts
+            || unsent <= mss
+            || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
+            || now.since(self.last_sent_at) > Span::from_millis(1)
+        {
+            return None;
+        }
+        let congestion_room = u64::from(quota) * mss;
+        let receiver_room = self.window_end() - self.snd_nxt;
+        let room = congestion_room.min(receiver_room);
+        if room >= u64::from(burst) * mss {
+            return None;
+        }
+        let head = self.board.head()?;
+        let window = self.snd_wnd.min(self.window.cwnd as u64 * mss);
+        let enough = window / u64::from(self.config.burst_window_divisor.max(1));
+        let rest_of_piece = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
+        let is_last_piece = rest_of_piece >= unsent;
+        if room >= enough || (!is_last_piece && room >= rest_of_piece) {
+            return None;
+        }
+        let srtt = self.rtt.srtt();
+        let wait = (head.sent_at + srtt).since(now);
+        if wait > SOON.min(srtt / 2) {
+            return None;
+        }
+        let piece = rest_of_piece.min(unsent);
+        let gets_no_more = is_last_piece && (self.fin_queued || !self.records.is_empty());
+        if gets_no_more && room > piece {
+            return None;
+        }
+        Some(congestion_room < receiver_room && congestion_room <= piece)
+    }
+}

@@ -1,0 +1,28 @@
+"""Docstrings as they are written here: an indented block is an example."""
+
+from sphinx.application import Sphinx
+from sphinx.ext.napoleon import GoogleDocstring
+
+
+def mark_examples(
+    _app: Sphinx, _what: str, _name: str, _obj: object, _options: object, lines: list[str]
+) -> None:
+    """Say of indented blocks after an empty line that they are literal."""
+    marked: list[str] = []
+    text = "."
+    for line in lines:
+        is_example = line.startswith("    ") and not text.startswith(" ")
+        if is_example and marked and not marked[-1] and not text.endswith("::"):
+            marked += ["::", ""]
+        if line.strip():
+            text = line
+        marked.append(line)
+    lines[:] = marked
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Read docstrings before napoleon does."""
+    app.connect("autodoc-process-docstring", mark_examples, priority=400)
+    # An attribute has its type in the code: what stands before a colon in its docstring is text.
+    GoogleDocstring._parse_attribute_docstring = GoogleDocstring._consume_to_end
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,42 @@
+"""The example scenarios that come with the package."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "scenarios"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A scenario to run, read and change."""
+
+    name: str
+    path: Path
+
+    @property
+    def text(self) -> str:
+        """The file as it is."""
+        return self.path.read_text(encoding="utf-8")
+
+    @property
+    def title(self) -> str:
+        """What it is about, in a line."""
+        return str(tomllib.loads(self.text).get("title", ""))
+
+    @property
+    def remarks(self) -> list[str]:
+        """The comment at the top of the file, line by line."""
+        lines = []
+        for line in self.text.splitlines():
+            if not line.startswith("#"):
+                break
+            lines.append(line.removeprefix("#").removeprefix(" "))
+        return lines
+
+
+@cache
+def examples() -> dict[str, Example]:
+    """Every example by name."""
+    return {path.stem: Example(path.stem, path) for path in sorted(FOLDER.glob("*.toml"))}

@@ -1,0 +1,14 @@
+"""The figures of a run by name."""
+
+FIGURES = {
+    "congestion": "Congestion window and slow-start threshold, with timeouts marked.",
+    "throughput": "Rate at which data reached each application.",
+    "rtt": "Round-trip time: samples and the smoothed estimate.",
+    "queue": "Packets queued at each link, with drops marked.",
+    "completions": "Share of each group's flows that completed within a time.",
+    "sinr": "Signal to interference and noise of each UE.",
+    "buffer": "Bytes that wait in the RLC of each bearer.",
+    "delay": "Where the delay of packets on radio bearers comes from.",
+    "overview": "Throughput, congestion window, round-trip time and queue above one time axis.",
+}
+"""In the order in which they are drawn."""

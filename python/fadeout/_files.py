@@ -1,0 +1,67 @@
+"""Files of the user's, read with care: devices and pipes may have no end."""
+
+import errno
+import os
+from pathlib import Path
+
+from fadeout._native import ScenarioError
+
+LARGEST = 64 << 20
+"""Bytes of the largest text that is read whole: far above any that a person or a script writes."""
+
+
+def read_text(path: Path, what: str, *, largest: int = LARGEST) -> str:
+    """The text of the regular file at `path`, which is to be `what`, such as "a scenario".
+
+    Raises:
+        ScenarioError: it is not UTF-8; with the place of the first byte that is not.
+        OSError: it cannot be read, is no regular file or is larger than `largest` bytes.
+    """
+    data = read_bytes(path, what, largest=largest)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, data, error.start, what) from None
+
+
+def read_bytes(path: Path, what: str, *, largest: int = LARGEST) -> bytes:
+    """The bytes of the regular file at `path`; see `read_text`."""
+    if path.exists() and not path.is_file():
+        code = errno.EISDIR if path.is_dir() else errno.EINVAL
+        kind = "a folder" if path.is_dir() else "a device or a pipe"
+        raise OSError(code, f"{kind}, where {what} is a regular file", str(path))
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > largest:
+            raise OSError(errno.EFBIG, f"{size:,} bytes; {what} has at most {largest:,}", str(path))
+        return file.read(largest)
+
+
+def not_utf8(path: Path, data: bytes, at: int, what: str) -> ScenarioError:
+    """The mistake of a file that is no UTF-8 from the byte `at` on."""
+    line = data.count(b"\n", 0, at) + 1
+    start = data.rfind(b"\n", 0, at) + 1
+    column = len(data[start:at].decode("utf-8", errors="replace")) + 1
+    end = data.find(b"\n", at)
+    text = data[start : end if end >= 0 else len(data)].decode("utf-8", errors="replace")[:96]
+    message = f"expected UTF-8, found the byte 0x{data[at]:02x}"
+    gutter = " " * len(str(line))
+    shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    rendered = (
+        f"error: {message}\n{gutter}--> {path}:{line}:{column}\n{gutter} |\n{line} | {shown}\n"
+        f"{gutter} | {' ' * (column - 1) if column <= 96 else ''}^\n"
+        f"{gutter} = help: is it {what}? An editor saves text of another encoding as UTF-8."
+    )
+    error = ScenarioError(rendered)
+    error.errors = [
+        {
+            "file": str(path),
+            "line": line,
+            "column": column,
+            "message": message,
+            "expected": "UTF-8",
+            "suggestion": None,
+            "rendered": rendered,
+        }
+    ]
+    return error

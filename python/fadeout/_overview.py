@@ -1,0 +1,150 @@
+"""What sums up a run: the rows that the command prints and a notebook shows."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from fadeout.results import Results
+
+MOST_ROWS = 20
+"""Rows of a table that are shown; the rest stand in the results."""
+
+MILLISECONDS = "ms"
+"""At the end of the form of a column of seconds that is shown in milliseconds."""
+
+ACRONYMS = ("cwnd", "harq", "rtt", "srtt")
+
+# The columns that are shown of each table of the summary, with the form of their values.
+FLOW = {
+    "flow": "",
+    "congestion_control": "",
+    "goodput_mbps": ".2f",
+    "retransmitted_segments": ",",
+    "timeouts": ",",
+    "mean_rtt_s": ".1fms",
+    "max_cwnd_segments": ",.0f",
+}
+COMPLETION = {"flow_completion_time_s": ".3f"}
+PATH = {
+    "path": "",
+    "goodput_mbps": ".2f",
+    "retransmitted_segments": ",",
+    "timeouts": ",",
+    "mean_srtt_s": ".1fms",
+    "max_cwnd_segments": ",.0f",
+}
+TIMES = {"group": "", "flows": ",", "completed": ","}
+TIMES |= dict.fromkeys(("mean_s", "p50_s", "p90_s", "p95_s", "p99_s", "longest_s"), ".3f")
+LINK = {"link": "", "sent_packets": ",", "dropped_packets": ","}
+INTERFACE = {
+    "interface": "",
+    "cell": "",
+    "rate_mbps": ".2f",
+    "transport_blocks": ",",
+    "harq_retransmissions": ",",
+    "lost_transport_blocks": ",",
+    "dropped_packets": ",",
+}
+
+
+class Section(NamedTuple):
+    """Rows of one table of the summary, as text."""
+
+    name: str
+    headings: list[str]
+    numbers: list[str]
+    """The headings of columns of numbers."""
+    rows: list[list[str]]
+    hidden: int
+    """Rows that are not shown."""
+
+
+def sections(results: "Results") -> Iterator[Section]:
+    """What sums up a run: flows, their paths, links that lost something, interfaces."""
+    flows, links, interfaces = results.flows, results.links, results.interfaces
+    has_completion = flows["flow_completion_time_s"].is_not_null().any()
+    times = results.completion_times
+    shown = [
+        ("flows", flows, FLOW | (COMPLETION if has_completion else {})),
+        ("paths", results.paths, PATH),
+        ("completion_times", times if (times["completed"] > 1).any() else times.clear(), TIMES),
+        ("links", links.filter(links["dropped_packets"] > 0), LINK),
+        ("interfaces", interfaces.filter(interfaces["transport_blocks"] > 0), INTERFACE),
+    ]
+    for name, rows, columns in shown:
+        if len(rows) or name == "flows":
+            yield _section(name, rows, columns)
+
+
+def _section(name: str, rows: pl.DataFrame, columns: dict[str, str]) -> Section:
+    from fadeout.results import table_docs
+
+    docs = {column["name"]: column for column in table_docs()[name]["columns"]}
+    headings = [heading(docs[column], form) for column, form in columns.items()]
+    return Section(
+        name,
+        headings,
+        [text for text, form in zip(headings, columns.values(), strict=True) if form],
+        [
+            [cell(row[column], form) for column, form in columns.items()]
+            for row in rows.head(MOST_ROWS).iter_rows(named=True)
+        ],
+        max(0, len(rows) - MOST_ROWS),
+    )
+
+
+def heading(column: dict[str, Any], form: str) -> str:
+    """What a column is called: its name with its unit, or milliseconds where `form` has them."""
+    unit = column["unit"]
+    name = column["name"].removesuffix("_mbps" if unit == "Mbit/s" else f"_{unit}")
+    unit = "ms" if form.endswith(MILLISECONDS) else unit
+    words = [word.upper() if word in ACRONYMS else word for word in name.split("_")]
+    return " ".join(filter(None, (*words, unit)))
+
+
+def cell(value: Any, form: str) -> str:  # noqa: ANN401
+    """A value in its form; a dash where there is none."""
+    if value is None:
+        return "-"
+    if form.endswith(MILLISECONDS):
+        return format(value * 1e3, form.removesuffix(MILLISECONDS))
+    return format(value, form)
+
+
+def stamp(results: "Results") -> str:
+    """Which run it was: its seed and its fingerprint."""
+    return f"seed {results.seed}, fingerprint {results.fingerprint}"
+
+
+def html(results: "Results") -> str:
+    """The overview of a run as a notebook shows it."""
+    short = "" if results.is_complete else ", stopped early"
+    parts = [
+        f"<p><b>{escape(results.title or 'Results')}</b><br>"
+        f"{results.duration_s:g} s simulated{short}, {escape(stamp(results))}"
+        + ("" if results.folder is None else f"<br>{escape(str(results.folder))}")
+        + "</p>"
+    ]
+    for section in sections(results):
+        parts.append(html_table(section.headings, section.rows, section.numbers))
+        if section.hidden:
+            parts.append(f"<p>and {section.hidden:,} more rows in <code>{section.name}</code></p>")
+    parts.append(f"<p>Tables: {', '.join(f'<code>{name}</code>' for name in results.tables)}</p>")
+    return f"<div>{''.join(parts)}</div>"
+
+
+def html_table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()
+) -> str:
+    """A table; columns whose heading is in `numbers` are aligned right."""
+    styles = [f"text-align:{'right' if name in numbers else 'left'}" for name in headings]
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        pairs = zip(cells, styles, strict=True)
+        return "".join(f'<{tag} style="{style}">{escape(text)}</{tag}>' for text, style in pairs)
+
+    body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{line('th', headings)}</tr></thead><tbody>{body}</tbody></table>"

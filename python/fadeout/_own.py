@@ -1,0 +1,66 @@
+"""Classes and functions of the user's own, in Python files."""
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fadeout import _names
+from fadeout._native import ScenarioError
+
+OPTION = "--congestion-control"
+FORM = "expected NAME=FILE.py:CLASS, as in mine=my_control.py:Mine"
+
+
+def load_classes(given: list[str] | None) -> dict[str, Callable[..., Any]]:
+    """The classes of each NAME=FILE.py:CLASS by name."""
+    classes = {}
+    for text in given or []:
+        name, _, place = text.partition("=")
+        # The last colon: a path may have one of its own.
+        file, _, cls = place.rpartition(":")
+        if not (name and file and cls):
+            raise ScenarioError(f"--congestion-control {text}: {FORM}")
+        if name in classes:
+            raise ScenarioError(f"--congestion-control {text}: '{name}' is given twice")
+        classes[name] = load_class(Path(file), cls)
+    return classes
+
+
+def load_class(path: Path, name: str, what: str = OPTION) -> Callable[..., Any]:
+    """The class or function `name` of the Python file at `path`; errors call it `what`."""
+    if not path.is_file():
+        raise ScenarioError(f"{what}: there is no file {path}; {FORM}")
+    if path.suffix != ".py":
+        raise ScenarioError(f"{what}: {path} is no Python file; {FORM}")
+    full_name = module_name(path)
+    module = sys.modules.get(full_name)
+    if module is None:
+        spec = importlib.util.spec_from_file_location(full_name, path)
+        assert spec is not None and spec.loader is not None, "a .py file has a loader"
+        module = importlib.util.module_from_spec(spec)
+        # Some of the standard library looks a class's module up, dataclasses for one.
+        sys.modules[full_name] = module
+        # As with a script, what lies beside the file can be imported.
+        sys.path.insert(0, str(path.parent.resolve()))
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            del sys.modules[full_name]
+            trace = "".join(traceback.format_exception(error)[-3:]).rstrip()
+            raise ScenarioError(f"{what}: {path} cannot be loaded\n{trace}") from error
+        finally:
+            sys.path.remove(str(path.parent.resolve()))
+    if not hasattr(module, name):
+        classes = [key for key, value in vars(module).items() if isinstance(value, type)]
+        raise ScenarioError(f"{what}: {path}: {_names.unknown('class', name, classes)}")
+    return getattr(module, name)
+
+
+def module_name(path: Path) -> str:
+    """What the module of a file is called: a file is loaded once, and again when it was changed."""
+    content = hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
+    return f"fadeout_own_{path.resolve()}_{content}"

@@ -1,0 +1,127 @@
+"""The tables of results as attributes, so that an editor knows them."""
+
+import polars as pl
+
+
+class TableAttributes:
+    """Each table of `Results`; a test compares them with the tables that there are."""
+
+    def table(self, name: str) -> pl.DataFrame:
+        """The table called `name`."""
+        raise NotImplementedError
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """The whole run, in one row."""
+        return self.table("summary")
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """A flow, one row each. Counts and round-trip times are the data sender's; a multipath
+        flow's are over all its paths.
+        """
+        return self.table("flows")
+
+    @property
+    def paths(self) -> pl.DataFrame:
+        """A path of a multipath flow, one row each."""
+        return self.table("paths")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """A direction of a link, one row each."""
+        return self.table("links")
+
+    @property
+    def radio(self) -> pl.DataFrame:
+        """The radio access, in one row; none where the scenario has no UE."""
+        return self.table("radio")
+
+    @property
+    def interfaces(self) -> pl.DataFrame:
+        """A direction of a UE's radio interface, one row each."""
+        return self.table("interfaces")
+
+    @property
+    def completions(self) -> pl.DataFrame:
+        """A flow that came to its end, one row each, in the order of completion."""
+        return self.table("completions")
+
+    @property
+    def completion_times(self) -> pl.DataFrame:
+        """A group of flows of which some came to their end, one row each: how long that took. A
+        percentile is the nearest rank, the smallest time that so many did not exceed.
+        """
+        return self.table("completion_times")
+
+    @property
+    def congestion(self) -> pl.DataFrame:
+        """State of the congestion control of a flow's data sender, one row a sample. A multipath
+        flow has rows for each path.
+        """
+        return self.table("congestion")
+
+    @property
+    def throughput(self) -> pl.DataFrame:
+        """Application bytes that reached a flow's receiver in order, one row a time bin, from the
+        bin in which the flow starts to the one in which it completes or the run ends.
+        """
+        return self.table("throughput")
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """Occupancy of a link's queue, one row a sample."""
+        return self.table("queues")
+
+    @property
+    def drops(self) -> pl.DataFrame:
+        """A packet that a link lost, one row each."""
+        return self.table("drops")
+
+    @property
+    def retransmissions(self) -> pl.DataFrame:
+        """A segment sent again by either end, one row each."""
+        return self.table("retransmissions")
+
+    @property
+    def timeouts(self) -> pl.DataFrame:
+        """A retransmission timer that expired at either end, one row each."""
+        return self.table("timeouts")
+
+    @property
+    def flow_events(self) -> pl.DataFrame:
+        """What befell an end of a flow: opened, completed, closed, recovery episodes and their
+        undoing.
+        """
+        return self.table("flow_events")
+
+    @property
+    def blockages(self) -> pl.DataFrame:
+        """A change of a link's rate or state, one row each: blockages begin and end here."""
+        return self.table("blockages")
+
+    @property
+    def transport_blocks(self) -> pl.DataFrame:
+        """A transport block, one row each transmission, written when the receiver has tried to
+        decode it.
+        """
+        return self.table("transport_blocks")
+
+    @property
+    def bearers(self) -> pl.DataFrame:
+        """What waits in a bearer, one row a sample, taken when a transport block was filled from
+        it.
+        """
+        return self.table("bearers")
+
+    @property
+    def radio_delay(self) -> pl.DataFrame:
+        """What a packet's way through a bearer was made of, one row a delivered packet. The parts
+        add up to the time from its entry to its delivery.
+        """
+        return self.table("radio_delay")
+
+    @property
+    def radio_drops(self) -> pl.DataFrame:
+        """A packet that a bearer lost, one row each."""
+        return self.table("radio_drops")

@@ -1,0 +1,12 @@
+"""Campaigns: many runs of one scenario or several, resumable, with intervals.
+
+A run is named by its content; what is on disk is what is done. `Campaign` and `sweep` are the
+front in Python, `fadeout sweep` and `fadeout campaign` on the command line.
+"""
+
+from fadeout.campaign.campaign import Campaign, Finished, sweep
+from fadeout.campaign.cluster import Cluster
+from fadeout.campaign.found import Status
+from fadeout.campaign.seeds import Seeds
+
+__all__ = ["Campaign", "Cluster", "Finished", "Seeds", "Status", "sweep"]

@@ -1,0 +1,469 @@
+"""A campaign: many runs, resumable, with what they found as frames."""
+
+import contextlib
+import json
+import os
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fadeout import _names, _native
+from fadeout._native import ResultError
+from fadeout._run import ScenarioText, Source
+from fadeout._version import __version__
+from fadeout.campaign import spec as spec_module
+from fadeout.campaign.axes import numbers_of, quantity, values_frame
+from fadeout.campaign.engine import Engine, Executor, Threads
+from fadeout.campaign.found import Found, Status
+from fadeout.campaign.jobs import Planner
+from fadeout.campaign.mistakes import mistake
+from fadeout.campaign.parts import Parts, write_whole
+from fadeout.campaign.seeds import Seeds, read_seeds
+from fadeout.campaign.spec import SCENARIO, Spec
+from fadeout.campaign.work import Context
+
+FORMAT = 1
+"""Of the folder; raised when older versions could not read it."""
+
+MANY = 100_000
+"""More runs than these need a yes."""
+
+MOST = 10_000_000
+"""More runs than these are several campaigns."""
+
+MERGED_ABOVE = 16
+"""Parts that a finished campaign may leave; more are merged."""
+
+CountCallback = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What `Campaign.run` did."""
+
+    status: Status
+    done_before: int
+    done_now: int
+    cost_s: float
+    """Processor time of the runs that were done now."""
+    wall_s: float
+
+
+class Campaign(Found):
+    """Runs of many points over many seeds in a folder; what is there is not done again::
+
+        campaign = fadeout.Campaign("campaign.toml", out="c/")
+        campaign.run()                      # goes on where it was stopped or killed
+        campaign.frame()                    # a row a run: values of the point, seed, metrics
+        campaign.means("goodput_mbps")      # a row a point, with intervals
+
+    Args:
+        source: a campaign's file (TOML), or the same as a dict.
+        out: the folder. Default: `out/campaign-NAME` for a file, and required otherwise.
+    """
+
+    def __init__(
+        self,
+        source: str | PathLike[str] | Mapping[str, Any] | Spec,
+        out: str | PathLike[str] | None = None,
+    ) -> None:
+        if isinstance(source, Spec):
+            spec = source
+        elif isinstance(source, Mapping):
+            spec = spec_module.read(source)
+        else:
+            spec = spec_module.read_file(source)
+        if out is None:
+            if spec.source is None:
+                raise mistake("a campaign needs a folder", expected="out='c/'")
+            out = Path("out") / f"campaign-{spec.source.stem}"
+        self.folder = Path(out)
+        """Where everything is."""
+        self._spec: Spec | None = spec
+
+    @classmethod
+    def open(cls, folder: str | PathLike[str]) -> "Campaign":
+        """The campaign in a folder, to be read or to go on with."""
+        campaign = cls.__new__(cls)
+        campaign.folder = Path(folder)
+        campaign._spec = None
+        campaign._stored()
+        return campaign
+
+    # --- running --------------------------------------------------------------------------------
+
+    @cached_property
+    def spec(self) -> Spec:
+        """What it is to run."""
+        return self._spec or self._read_spec()
+
+    def run(
+        self,
+        *,
+        jobs: int | None = None,
+        executor: Executor | None = None,
+        progress: CountCallback | None = None,
+        retry: bool = False,
+        may_be_large: bool = False,
+    ) -> Finished:
+        """Do the runs that are not done; returns what was done.
+
+        Args:
+            jobs: runs at a time; one for each processor when None. The results are the same.
+            executor: who does the runs; threads of this process when None. See
+                `fadeout.campaign.Cluster` for several machines.
+            progress: called with how many runs are done, of how many.
+            retry: do failed runs again.
+            may_be_large: allow more than 100,000 runs.
+
+        Raises:
+            ScenarioError: a scenario or a value is wrong; nothing was run then.
+            ResultError: the folder cannot be written; finished runs are kept.
+            KeyboardInterrupt: Ctrl-C; finished runs are kept, and the same call goes on.
+        """
+        spec = self.spec
+        self._check_size(spec, may_be_large=may_be_large)
+        planner = Planner(spec)
+        self._may_use_folder()
+        began = time.monotonic()
+        context = Context(
+            spec.scenarios, spec.metrics, spec.tables, spec.controls, spec.run_timeout_s
+        )
+        engine = Engine(
+            planner,
+            spec.seeds,
+            context,
+            Parts(self.folder / "runs"),
+            Parts(self.folder / "failures"),
+            self.folder / "tables",
+        )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if retry:
+            engine.failures.remove()
+        self._store(spec)
+        with _alone(self.folder) as is_alone:
+            engine.is_second = not is_alone
+            engine.begin()
+            self._check_build(engine)
+            self._write_plan(engine)
+            before = engine.began_with
+            if progress is not None:
+                progress(before, engine.total)
+
+            def tick() -> None:
+                engine.flush()
+                if progress is not None:
+                    progress(engine.finished, engine.total)
+
+            try:
+                (executor or Threads(jobs or os.cpu_count() or 1)).drive(engine, tick)
+            finally:
+                engine.flush(is_last=True)
+                self._write_plan(engine)
+            if progress is not None:
+                progress(engine.finished, engine.total)
+            if engine.error is not None:
+                raise engine.error
+            if is_alone and len(engine.runs.names()) > MERGED_ABOVE:
+                engine.runs.merge()
+        self.__dict__.pop("_runs", None)
+        status = self.status()
+        return Finished(
+            status,
+            before,
+            engine.own,
+            engine.cost_s,
+            time.monotonic() - began,
+        )
+
+    def _check_size(self, spec: Spec, *, may_be_large: bool) -> None:
+        points, runs = spec.axes.count(), spec.count_runs()
+        if runs <= MANY or (may_be_large and runs <= MOST):
+            return
+        each_s, workers = self._cost_of_one(spec), os.cpu_count() or 1
+        raise mistake(
+            f"{points:,} points with {spec.seeds.describe()}: {runs:,} runs. One of them took "
+            f"{1e3 * each_s:.3g} ms, so all take about {_duration(runs * each_s / workers)} on "
+            f"{workers} processors",
+            expected="--yes to run them all the same"
+            if runs <= MOST
+            else f"fewer values or seeds; with --yes a campaign may have {MOST:,} runs",
+        )
+
+    @staticmethod
+    def _cost_of_one(spec: Spec) -> float:
+        source = next(iter(spec.scenarios.values()))
+        began = time.thread_time()
+        _native.run(
+            source.text,
+            source_name=source.name,
+            base_dir=source.base_dir,
+            tables=False,
+            advice=False,
+        )
+        return time.thread_time() - began
+
+    def _check_build(self, engine: Engine) -> None:
+        """Runs of another build are used only if one of them comes out the same here."""
+        frame = engine.runs.frame(["run", "fingerprint"])
+        mine = build_name()
+        stored = self._stored_document.get("build")
+        if stored in (None, mine) or not engine.done:
+            return
+        from fadeout.campaign.work import do
+
+        prints = dict(zip(frame["run"], frame["fingerprint"], strict=True))
+        kept = (job for jobs in engine.names.values() for job in jobs if job.run in prints)
+        job = min(kept, key=engine.estimate, default=None)
+        if job is None:
+            return
+        outcome = do(engine.context, job, lambda: True)
+        if outcome is None or outcome.row is None or outcome.row["fingerprint"] != prints[job.run]:
+            raise ResultError(
+                f"{self.folder} has runs of another build of fadeout ({stored}), and a run of them "
+                "comes out differently here: use another folder, or that build"
+            )
+
+    # --- reading --------------------------------------------------------------------------------
+
+    @property
+    def seeds(self) -> Seeds:
+        """Which seeds the points have."""
+        return self._spec.seeds if self._spec else read_seeds(self._stored_document["seeds"])
+
+    def compare(
+        self,
+        key: str,
+        baseline: Any,  # noqa: ANN401 - a value of the key
+        *metrics: str,
+        confidence: float = 0.95,
+    ) -> pl.DataFrame:
+        """What the values of `key` change against `baseline`, paired by seed, with intervals.
+
+        See `fadeout.campaign.comparison.compare_values` for the columns.
+        """
+        from fadeout.campaign.comparison import compare_values
+
+        return compare_values(self, key, baseline, metrics, confidence=confidence)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What the campaign's file says, and each scenario as it was."""
+        stored = self._stored()
+        scenarios = {
+            name: tomllib.loads(each["text"]) for name, each in stored["scenarios"].items()
+        }
+        only = next(iter(scenarios.values()))
+        return {**stored["document"], SCENARIO: scenarios if len(scenarios) > 1 else only}
+
+    @property
+    def _asked(self) -> list[str]:
+        if self._spec is None:
+            return list(self._stored_document["metrics"])
+        return [metric.name for metric in self._spec.metrics]
+
+    def __repr__(self) -> str:
+        return f"<Campaign in {self.folder}>"
+
+    # --- the folder -----------------------------------------------------------------------------
+
+    @property
+    def _identity(self) -> str:
+        if self._spec is None:
+            return str(self._stored_document["identity"])
+        return Context(self._spec.scenarios, self._spec.metrics, self._spec.tables).identity
+
+    def _may_use_folder(self) -> None:
+        """Raise unless the folder is new, empty or a campaign's."""
+        if not self.folder.exists():
+            return
+        if not self.folder.is_dir() or (
+            any(self.folder.iterdir()) and not (self.folder / "campaign.json").is_file()
+        ):
+            raise ResultError(f"{self.folder} exists and is not the folder of a campaign")
+        if (self.folder / "campaign.json").is_file():
+            self._stored()
+
+    def _stored(self) -> dict[str, Any]:
+        path = self.folder / "campaign.json"
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ResultError(
+                f"{self.folder} is not the folder of a campaign: {path.name} is missing"
+            ) from None
+        except ValueError as error:
+            raise ResultError(f"{path}: {error}") from error
+        if document.get("format") != FORMAT:
+            raise ResultError(
+                f"{self.folder} was written by fadeout {document.get('version')} in format "
+                f"{document.get('format')}; this is {__version__}, which reads format {FORMAT}"
+            )
+        return document
+
+    @cached_property
+    def _stored_document(self) -> dict[str, Any]:
+        return self._stored()
+
+    def _store(self, spec: Spec) -> None:
+        path = self.folder / "campaign.json"
+        if path.is_file():
+            # Which build the runs are of is asked after this is replaced.
+            self.__dict__["_stored_document"] = self._stored()
+        else:
+            self.__dict__["_stored_document"] = {}
+        document = {
+            "format": FORMAT,
+            "version": __version__,
+            "results": _native.build_info()["results"],
+            "build": build_name(),
+            "title": spec.title,
+            "seeds": spec.seeds.data(),
+            "metrics": [metric.name for metric in spec.metrics],
+            "identity": self._identity_of(spec),
+            "base": str((spec.source.parent if spec.source else Path()).resolve()),
+            "scenarios": {
+                name: {"text": each.text, "name": each.name, "base_dir": _absolute(each.base_dir)}
+                for name, each in spec.scenarios.items()
+            },
+            "document": spec.document,
+        }
+        write_whole(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+
+    @staticmethod
+    def _identity_of(spec: Spec) -> str:
+        return Context(spec.scenarios, spec.metrics, spec.tables).identity
+
+    def _read_spec(self) -> Spec:
+        """What the folder's campaign is to run, from the folder."""
+        stored = self._stored()
+        document = dict(stored["document"])
+        texts = [
+            ScenarioText(each["text"], each["name"], each["base_dir"])
+            for each in stored["scenarios"].values()
+        ]
+        document["grid"] = {k: v for k, v in document.get("grid", {}).items() if k != SCENARIO}
+        written = json.dumps(document)
+        if '"<' in written:
+            raise ResultError(
+                f"{self.folder}: its campaign uses classes or functions of a program; run it there"
+            )
+        return spec_module.read({**document, SCENARIO: texts}, base=Path(stored["base"]))
+
+    def _write_plan(self, engine: Engine) -> None:
+        points = engine.planner.points
+        frame = values_frame([point.values for point in points])
+        frame = frame.with_columns(
+            numbers_of(frame[name]).alias(f"{name} ({unit})")
+            for name, unit in ((name, _unit(frame[name])) for name in frame.columns)
+            if unit
+        )
+        index = pl.DataFrame(
+            {"point": [p.name for p in points], "index": [p.index for p in points]}
+        )
+        self._write("points", pl.concat([index, frame], how="horizontal"))
+        rows = [
+            (job.run, points[at].name, at, job.seed)
+            for at, jobs in engine.names.items()
+            for job in jobs
+        ]
+        schema = {"run": pl.String, "point": pl.String, "index": pl.Int64, "seed": pl.Int64}
+        self._write("plan", pl.DataFrame(rows, schema=schema, orient="row"))
+
+    def _write(self, name: str, frame: pl.DataFrame) -> None:
+        import io
+
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer)
+        write_whole(self.folder / f"{name}.parquet", buffer.getvalue())
+
+
+def sweep(
+    scenario: Source | Sequence[Source],
+    grid: Mapping[str, Sequence[Any] | str] | None = None,
+    *,
+    seeds: Any = 1,  # noqa: ANN401 - a number, a list, a text or a dict
+    out: str | PathLike[str],
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    progress: CountCallback | None = None,
+    may_be_large: bool = False,
+    **more: Any,  # noqa: ANN401 - keys of a campaign's file
+) -> Campaign:
+    """Run a scenario over a grid of values and seeds, and return the campaign::
+
+        campaign = fadeout.sweep(
+            "scenario.toml",
+            {"flow.congestion-control": ["cubic", "bbr3"], "link.radio.delay": "5 ms,20 ms"},
+            seeds=20,
+            out="c/",
+        )
+        campaign.frame()
+
+    Args:
+        scenario: as for `fadeout.run`, or a list of them.
+        grid: values by key; every one with every one of the others.
+        seeds: a number, a list, or `{"min": 5, "max": 100, "metric": ..., "half-width": "2 %"}`.
+        out: the folder; runs that it has are not done again.
+        jobs, executor, progress, may_be_large: as in `Campaign.run`.
+        more: other keys of a campaign's file, with underscores: `metrics`, `zip`, `exclude`, ...
+    """
+    document = {key.replace("_", "-"): value for key, value in more.items() if value is not None}
+    for key in document:
+        if key not in spec_module.KEYS:
+            raise TypeError(_names.unknown("argument", key, spec_module.KEYS))
+    document |= {SCENARIO: scenario, "grid": dict(grid or {}), "seeds": seeds}
+    campaign = Campaign(spec_module.read(document), out)
+    campaign.run(jobs=jobs, executor=executor, progress=progress, may_be_large=may_be_large)
+    return campaign
+
+
+def build_name() -> str:
+    """Names the build: another file of the compiled module is another build."""
+    info = _native.build_info()
+    about = Path(_native.__file__).stat()
+    file = f"{about.st_size}-{about.st_mtime_ns}"
+    return " ".join(filter(None, (info["version"], info.get("commit"), info["profile"], file)))
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[bool]:
+    """Whether no other campaign works on the folder. A hint: nothing depends on it."""
+    try:
+        import fcntl
+
+        with (folder / ".working").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                yield False
+                return
+            yield True
+    except ImportError:
+        yield True
+
+
+def _unit(column: pl.Series) -> str:
+    """The unit that every value of a column of texts has; none where they have none in common."""
+    if column.dtype != pl.String:
+        return ""
+    units = {found[1] if (found := quantity(value)) else "" for value in column}
+    return units.pop() if len(units) == 1 else ""
+
+
+def _absolute(folder: str | None) -> str | None:
+    return None if folder is None else str(Path(folder).resolve())
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("years", 365.25 * 86_400), ("days", 86_400), ("hours", 3_600)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.3g} {unit}"
+    return f"{seconds / 60:,.3g} minutes"

@@ -1,0 +1,261 @@
+"""Runs on several machines, or in several processes of this one, by Dask.
+
+    # cluster.toml
+    kind = "slurm"
+    maximum-jobs = 20
+    cores = 8
+    memory = "16 GB"
+    walltime = "04:00:00"
+    queue = "compute"
+
+`kind` is `local` (processes of this machine), or one of dask-jobqueue (`slurm`, `pbs`, `sge`,
+`lsf`, `htcondor`, `oar`), whose other keys are arguments of its class; `address` connects to a
+scheduler that runs. What leaves the machine is encrypted (TLS), and there is no dashboard. Workers
+need the same build of fadeout and the files that scenarios name; they write nothing: what they
+found comes back and is written here.
+"""
+
+import signal
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+from fadeout import _names
+from fadeout._native import FadeoutError, ScenarioError
+from fadeout.campaign.engine import TICK_S, Work
+from fadeout.campaign.work import Outcome
+
+CHUNK_S = 1.0
+"""Processor time of the runs that are sent together."""
+
+LONGEST_CHUNK_S = 2.0
+"""After this long a worker sends back what it has, and what it did not begin."""
+
+AHEAD = 2
+"""Chunks a worker has at a time: one to do and one to come."""
+
+DEATHS = 3
+"""So often a worker may die of a run before the run has failed."""
+
+QUEUES = {
+    "slurm": "SLURMCluster",
+    "pbs": "PBSCluster",
+    "sge": "SGECluster",
+    "lsf": "LSFCluster",
+    "htcondor": "HTCondorCluster",
+    "oar": "OARCluster",
+}
+
+
+def read_cluster(given: str | PathLike[str]) -> "Cluster":
+    """The cluster that a file describes; `local` is processes of this machine."""
+    if str(given) == "local":
+        return Cluster()
+    path = Path(given)
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    kind = document.pop("kind", "address" if "address" in document else None)
+    kinds = ("local", "address", *QUEUES)
+    if kind not in kinds:
+        raise ScenarioError(f"{path}: {_names.unknown('kind of cluster', str(kind), kinds)}")
+    workers = document.pop("maximum-jobs", document.pop("workers", None))
+    if workers is not None and (type(workers) is not int or workers < 1):
+        raise ScenarioError(f"{path}: maximum-jobs is {workers!r}; expected a whole number above 0")
+    options = {key.replace("-", "_"): value for key, value in document.items()}
+    return Cluster(kind, workers, options)
+
+
+@dataclass
+class Cluster:
+    """Does the runs of a campaign by Dask: `campaign.run(executor=Cluster(workers=2))`."""
+
+    kind: str = "local"
+    workers: int | None = None
+    """Processes of this machine, or jobs of the batch system, at most."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._stack = ExitStack()
+        self._held: Any = None
+
+    def drive(self, work: Work, tick: Callable[[], None]) -> None:
+        """Run everything; the driver may be killed and started again."""
+        if self._held is not None:
+            _Driver(self._held, work, tick).run()
+            return
+        with self._client() as client:
+            _Driver(client, work, tick).run()
+
+    def __enter__(self) -> "Cluster":
+        """Start the workers now, for several calls of `drive`."""
+        self._held = self._stack.enter_context(self._client())
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._held = None
+        self._stack.close()
+
+    @contextmanager
+    def _client(self) -> Iterator[Any]:
+        distributed = _distributed()
+        import dask
+
+        # A run that kills its workers is found out here, not by Dask.
+        quiet = {
+            "distributed.scheduler.allowed-failures": DEATHS - 1,
+            "distributed.comm.timeouts.connect": "60s",
+            "distributed.admin.system-monitor.gil.enabled": False,
+        }
+        with (
+            dask.config.set(quiet),  # pyright: ignore[reportPrivateImportUsage]
+            self._cluster(distributed) as cluster,
+            distributed.Client(cluster, set_as_default=False) as client,
+        ):
+            yield client
+
+    @contextmanager
+    def _cluster(self, distributed: Any) -> Iterator[Any]:  # noqa: ANN401 - an optional module
+        if self.kind == "address":
+            yield self._address(distributed)
+            return
+        if self.kind == "local":
+            cluster = distributed.LocalCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                worker_dashboard_address=None,
+                silence_logs=50,
+                **self.options,
+            )
+        else:
+            # Its import takes these signals for itself; Ctrl-C is to remain what it is.
+            handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+            try:
+                import dask_jobqueue
+            except ImportError:
+                raise _missing("dask-jobqueue") from None
+            for each, handler in handlers.items():
+                signal.signal(each, handler)
+            cls = getattr(dask_jobqueue, QUEUES[self.kind])
+            cluster = cls(
+                protocol="tls://",
+                security=distributed.Security.temporary(),
+                scheduler_options={"dashboard": False},
+                # Where the keys of this campaign lie while it runs; jobs read them there.
+                **{"shared_temp_directory": str(Path.cwd()), **self.options},
+            )
+            cluster.adapt(minimum=0, maximum_jobs=self.workers or 10)
+        with cluster:
+            yield cluster
+
+    def _address(self, distributed: Any) -> Any:  # noqa: ANN401 - an optional module
+        address = str(self.options["address"])
+        is_near = any(host in address for host in ("//127.0.0.1:", "//[::1]:", "//localhost:"))
+        if not is_near and not address.startswith("tls://"):
+            raise ScenarioError(
+                f"{address}: a scheduler on another machine takes no connection without TLS; "
+                "expected tls://HOST:PORT with tls-ca-file, tls-client-cert and tls-client-key"
+            )
+        if is_near and not address.startswith("tls://"):
+            return address
+        keys = {k: v for k, v in self.options.items() if k.startswith("tls_")}
+        security = distributed.Security(require_encryption=True, **keys)
+        return distributed.Client(address, security=security, set_as_default=False).cluster
+
+
+class _Driver:
+    """Sends chunks and takes what comes back."""
+
+    def __init__(self, client: Any, engine: Work, tick: Callable[[], None]) -> None:  # noqa: ANN401
+        self._client = client
+        self._engine = engine
+        self._tick = tick
+        self._sent: dict[Any, list[Any]] = {}
+        self._back: SimpleQueue[Any] = SimpleQueue()
+        self._alone: list[Any] = []
+        """Runs of chunks whose workers died: each is tried by itself."""
+
+    def run(self) -> None:
+        engine = self._engine
+        try:
+            while not engine.is_finished:
+                self._send()
+                for future in self._come_back():
+                    self._take(future)
+                self._tick()
+        finally:
+            self._client.cancel(list(self._sent))
+
+    def _come_back(self) -> Iterator[Any]:
+        """The chunks that have come back; waits for one a little."""
+        with suppress(Empty):
+            yield self._back.get(timeout=TICK_S)
+            while True:
+                yield self._back.get_nowait()
+
+    def _send(self) -> None:
+        workers = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
+        while len(self._sent) < AHEAD * workers:
+            alone = [self._alone.pop()] if self._alone else []
+            jobs = alone or self._engine.take_some(CHUNK_S, 1000)
+            if not jobs:
+                return
+            future = self._client.submit(do_chunk, self._engine.context, jobs, pure=False)
+            self._sent[future] = jobs
+            future.add_done_callback(self._back.put)
+
+    def _take(self, future: Any) -> None:  # noqa: ANN401 - of an optional module
+        from distributed.scheduler import KilledWorker
+
+        jobs = self._sent.pop(future)
+        try:
+            outcomes, rest = future.result()
+        except KilledWorker:
+            if len(jobs) > 1:
+                self._alone += jobs
+            else:
+                reason = f"{DEATHS} workers died while they did it"
+                self._engine.give([Outcome(jobs[0], None, "worker", reason)])
+            return
+        except FadeoutError as error:
+            self._engine.give_up(error)
+            return
+        finally:
+            future.release()
+        self._engine.give(outcomes)
+        self._engine.give_back(rest)
+
+
+def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]:  # noqa: ANN401
+    """Do runs until it has been long enough: what came of them, and what was not begun."""
+    began = monotonic()
+    outcomes: list[Outcome] = []
+    for index, job in enumerate(jobs):
+        if outcomes and monotonic() - began > LONGEST_CHUNK_S:
+            return outcomes, jobs[index:]
+        outcome = context.do(job, lambda: True)
+        if outcome is not None:
+            outcomes.append(outcome)
+    return outcomes, []
+
+
+def _distributed() -> Any:  # noqa: ANN401 - an optional module
+    try:
+        import distributed
+    except ImportError:
+        raise _missing("distributed") from None
+    return distributed
+
+
+def _missing(module: str) -> ScenarioError:
+    return ScenarioError(f"--cluster needs {module}: pip install 'fadeout[cluster]'")

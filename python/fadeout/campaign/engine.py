@@ -1,0 +1,377 @@
+"""What is left to do, in which order, and how it gets onto the disk."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Condition, Event, Thread
+from typing import Any, Protocol
+
+import polars as pl
+
+from fadeout.campaign.jobs import Job, Planner, Point
+from fadeout.campaign.parts import FAILED, KEPT, Parts, write_whole
+from fadeout.campaign.seeds import Seeds
+from fadeout.campaign.work import Context, Outcome
+
+FLUSH_S = 1.0
+"""Finished runs wait this long, at most, before they are on the disk."""
+
+TICK_S = 0.2
+"""How often what was finished is looked at."""
+
+AGAIN = ("timeout", "worker")
+"""Failures that another try may not have: they depend on the machine."""
+
+
+class Work(Protocol):
+    """Runs that are to be done, as an executor sees them."""
+
+    @property
+    def context(self) -> Any:  # noqa: ANN401 - what a worker needs, and can be sent
+        """Its `do(job, may_go_on)` does a run: an `Outcome`, or None when it was stopped."""
+        ...
+
+    @property
+    def is_finished(self) -> bool: ...  # noqa: D102 - as in `Engine`
+    def take(self) -> Any: ...  # noqa: ANN401, D102
+    def take_some(self, budget_s: float, most: int) -> list[Any]: ...  # noqa: D102
+    def give(self, outcomes: Iterable[Outcome]) -> None: ...  # noqa: D102
+    def give_back(self, jobs: Iterable[Any]) -> None: ...  # noqa: D102
+    def give_up(self, error: BaseException) -> None: ...  # noqa: D102
+    def wait(self, timeout_s: float) -> None: ...  # noqa: D102
+    def wait_until_finished(self, timeout_s: float) -> bool: ...  # noqa: D102
+
+
+class Executor(Protocol):
+    """Does runs until none is left: here, or on other machines."""
+
+    def drive(self, work: Work, tick: Callable[[], None]) -> None:
+        """Take jobs and give outcomes, and call `tick` a few times a second."""
+        ...
+
+
+@dataclass
+class Engine:
+    """The runs of a campaign: which are done, which are under way, and which are left.
+
+    What comes of it does not depend on who does which run when: a run is a function of its name,
+    and a point's number of seeds is decided by its runs in the order of their seeds.
+    """
+
+    planner: Planner
+    seeds: Seeds
+    context: Context
+    runs: Parts
+    failures: Parts
+    tables: Path
+    is_second: bool = False
+    """Whether another campaign works on the same folder: this one begins at the other end."""
+
+    done: dict[str, float | None] = field(default_factory=dict)
+    """Finished runs, with the value of the metric that decides about seeds."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Failed runs, with the kind of failure."""
+    total: int = 0
+    """How many runs there are, as far as known."""
+    finished: int = 0
+    """How many of them are done or failed."""
+    began_with: int = 0
+    """How many of them were when this began."""
+    own: int = 0
+    """How many runs this one did."""
+    cost_s: float = 0.0
+    """Processor time of those."""
+    names: dict[int, list[Job]] = field(default_factory=dict)
+    """The runs of each point, in the order of their seeds."""
+
+    def __post_init__(self) -> None:
+        self._changed = Condition()
+        self._ended = Event()
+        self._queue: deque[Job] = deque()
+        self._under_way: set[str] = set()
+        self._points_of: dict[str, set[int]] = {}
+        self._open: dict[int, set[str]] = {}
+        self._fresh: list[Outcome] = []
+        self._costs: dict[str, tuple[float, int]] = {}
+        self._flushed_at = time.monotonic()
+        self._error: BaseException | None = None
+
+    # --- planning -------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Find out what is left to do."""
+        self.runs.begin()
+        self.failures.begin()
+        self._take_note(self.runs.frame())
+        self._take_note_of_failures(self.failures.frame())
+        points = self.planner.points
+        for point in points:
+            self._extend(point, self.seeds.first())
+        for point in points:
+            self._look(point)
+        self.began_with = self.finished
+        self._sort()
+
+    def _extend(self, point: Point, count: int) -> None:
+        """Let the point have the first `count` seeds."""
+        before = self.names.get(point.index, [])
+        added = self.planner.jobs(point, self.seeds.of(count)[len(before) :])
+        self.names[point.index] = [*before, *added]
+        is_open = self._open.setdefault(point.index, set())
+        for job in added:
+            # Two points may ask for the same run: it is done once.
+            is_new = job.run not in self._points_of
+            points = self._points_of.setdefault(job.run, set())
+            points.add(point.index)
+            is_finished = job.run in self.done or job.run in self.failed
+            if is_new:
+                self.total += 1
+                self.finished += is_finished
+            if not is_finished:
+                is_open.add(job.run)
+                if is_new:
+                    self._queue.append(job)
+
+    def _look(self, point: Point) -> None:
+        """See whether the point, whose runs are all there, needs more seeds."""
+        while not self._open[point.index]:
+            jobs = self.names[point.index]
+            values = [self.done[job.run] for job in jobs if job.run in self.done]
+            known = [value for value in values if value is not None]
+            wanted = self.seeds.next(len(jobs), known)
+            if wanted <= len(jobs):
+                return
+            self._extend(point, wanted)
+
+    def _sort(self) -> None:
+        """The longest runs first, where that is known; otherwise something of every point first."""
+        jobs = sorted(self._queue, key=lambda job: (-self.estimate(job), job.seed))
+        self._queue = deque(reversed(jobs) if self.is_second else jobs)
+
+    def estimate(self, job: Job) -> float:
+        """Processor seconds that the run may take; 0 while nothing is known."""
+        total, count = self._costs.get(job.point, (0.0, 0))
+        if count == 0:
+            total, count = self._costs.get("", (0.0, 0))
+        return total / count if count else 0.0
+
+    # --- for executors --------------------------------------------------------------------------
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left or under way."""
+        return self._error is not None or self.finished == self.total
+
+    def wait_until_finished(self, timeout_s: float) -> bool:
+        """Wait for the end, this long at most; returns whether it came."""
+        return self.is_finished or self._ended.wait(timeout_s) or self.is_finished
+
+    def take(self) -> Job | None:
+        """A run to do, if there is one now."""
+        with self._changed:
+            while self._queue:
+                job = self._queue.popleft()
+                if job.run not in self.done and job.run not in self.failed:
+                    self._under_way.add(job.run)
+                    return job
+            return None
+
+    def take_some(self, budget_s: float, most: int) -> list[Job]:
+        """Runs that take about `budget_s` together: one while nothing is known of their cost."""
+        jobs: list[Job] = []
+        cost_s = 0.0
+        while len(jobs) < most and (job := self.take()) is not None:
+            jobs.append(job)
+            about = self.estimate(job)
+            cost_s += about
+            if cost_s >= budget_s or about == 0.0:
+                break
+        return jobs
+
+    def give(self, outcomes: Iterable[Outcome]) -> None:
+        """Say what came of runs."""
+        with self._changed:
+            for outcome in outcomes:
+                self._fresh.append(outcome)
+                self._count(outcome.job.point, outcome.cost_s)
+                self.cost_s += outcome.cost_s
+                self.own += outcome.job.run not in self.done
+                if outcome.row is None:
+                    self._close(outcome.job.run, failed=outcome.kind)
+                else:
+                    self._close(outcome.job.run, value=self._value(outcome.row))
+            self._wake()
+
+    def give_back(self, jobs: Iterable[Job]) -> None:
+        """Say that runs were not done after all."""
+        with self._changed:
+            for job in jobs:
+                self._under_way.discard(job.run)
+                self._queue.appendleft(job)
+            self._changed.notify_all()
+
+    def give_up(self, error: BaseException) -> None:
+        """Say that nothing can be done."""
+        with self._changed:
+            self._error = self._error or error
+            self._wake()
+
+    def _wake(self) -> None:
+        """Let those go on who wait for something to do, or for the end."""
+        if self._queue or self.is_finished:
+            self._changed.notify_all()
+        if self.is_finished:
+            self._ended.set()
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until there may be something to do."""
+        with self._changed:
+            if not self.is_finished:
+                self._changed.wait(timeout_s)
+
+    def _close(self, run: str, *, value: float | None = None, failed: str | None = None) -> None:
+        self._under_way.discard(run)
+        if run in self.done or run in self.failed:
+            return
+        if failed is None:
+            self.done[run] = value
+        else:
+            self.failed[run] = failed
+        points = self._points_of.get(run, ())
+        self.finished += bool(points)
+        for index in tuple(points):
+            self._open[index].discard(run)
+            if not self._open[index]:
+                self._look(self.planner.points[index])
+
+    def _count(self, point: str, cost_s: float) -> None:
+        for key in (point, ""):
+            total, count = self._costs.get(key, (0.0, 0))
+            self._costs[key] = (total + cost_s, count + 1)
+
+    def _value(self, row: Mapping[str, Any]) -> float | None:
+        return None if self.seeds.metric is None else row.get(self.seeds.metric)
+
+    # --- the disk -------------------------------------------------------------------------------
+
+    def flush(self, *, is_last: bool = False) -> None:
+        """Write what was finished, if it waited long enough; see what others finished."""
+        now = time.monotonic()
+        if not is_last and now - self._flushed_at < FLUSH_S:
+            return
+        self._flushed_at = now
+        with self._changed:
+            fresh, self._fresh = self._fresh, []
+        # What came of the same run twice, from workers that were taken for dead, is written once.
+        rows = list({each.job.run: each.row for each in fresh if each.row is not None}.values())
+        failures = [each.failure() for each in fresh if each.row is None]
+        for each in fresh:
+            for table, stream in each.tables.items():
+                self._write_table(table, each, stream)
+        if rows:
+            types = KEPT | {metric.name: pl.Float64 for metric in self.context.extra}
+            self.runs.write(rows, types)
+        if failures:
+            identity = {"metrics": self.context.identity}
+            self.failures.write(
+                [row | identity for row in failures], FAILED | {"metrics": pl.String}
+            )
+        for frame in self.runs.new():
+            with self._changed:
+                self._take_note(frame)
+                self._wake()
+
+    def _write_table(self, table: str, outcome: Outcome, stream: bytes) -> None:
+        from io import BytesIO
+
+        job = outcome.job
+        folder = self.tables / table / f"point={job.point}"
+        folder.mkdir(parents=True, exist_ok=True)
+        frame = pl.read_ipc_stream(BytesIO(stream)).with_columns(
+            pl.lit(job.run).alias("run"), pl.lit(job.seed, pl.Int64).alias("seed")
+        )
+        buffer = BytesIO()
+        frame.write_parquet(buffer)
+        write_whole(folder / f"{job.run}.parquet", buffer.getvalue())
+
+    def _take_note(self, frame: pl.DataFrame) -> None:
+        """Finished runs of a part: those that have every metric that is asked for."""
+        if "metrics" not in frame.columns:
+            return
+        wanted = set(filter(None, self.context.identity.split("\n")))
+        metric = self.seeds.metric
+        values = frame[metric] if metric in frame.columns else [None] * len(frame)
+        has_all = {
+            text: wanted <= set((text or "").split("\n")) for text in frame["metrics"].unique()
+        }
+        columns = (frame["run"], frame["point"], frame["cost_s"], frame["metrics"], values)
+        for run, point, cost_s, has, value in zip(*columns, strict=True):
+            if has_all[has] and run not in self.done:
+                self._count(point, cost_s)
+                self._close(run, value=value)
+
+    def _take_note_of_failures(self, frame: pl.DataFrame) -> None:
+        for row in frame.iter_rows(named=True):
+            is_of_metric = row["kind"] == "metric" and row["metrics"] != self.context.identity
+            if row["kind"] not in AGAIN and not is_of_metric and row["run"] not in self.done:
+                self.failed[row["run"]] = row["kind"]
+
+    @property
+    def error(self) -> BaseException | None:
+        """What ended everything."""
+        return self._error
+
+
+def held(executor: Executor | None) -> AbstractContextManager[Any]:
+    """Keeps an executor's workers, if it has some of its own, for several calls of `drive`."""
+    return executor if isinstance(executor, AbstractContextManager) else nullcontext()
+
+
+class Threads:
+    """Runs in threads of this process: the engine of the runs releases Python's lock."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+
+    def drive(self, work: Work, tick: Callable[[], None]) -> None:
+        """Run everything."""
+        engine = work
+        stop = Event()
+        threads = [
+            Thread(
+                target=self._work, args=(engine, stop), name=f"fadeout-run-{number}", daemon=True
+            )
+            for number in range(self._workers)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            while not engine.wait_until_finished(TICK_S):
+                tick()
+        finally:
+            # Ctrl-C, a full disk or the end: runs under way end at their next report of progress.
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+    @staticmethod
+    def _work(engine: Work, stop: Event) -> None:
+        def may_go_on() -> bool:
+            return not stop.is_set()
+
+        try:
+            while not stop.is_set() and not engine.is_finished:
+                job = engine.take()
+                if job is None:
+                    engine.wait(0.5)
+                    continue
+                outcome = engine.context.do(job, may_go_on)
+                if outcome is None:
+                    engine.give_back([job])
+                else:
+                    engine.give([outcome])
+        except BaseException as error:  # noqa: BLE001 - it is raised again where the driver is
+            engine.give_up(error)

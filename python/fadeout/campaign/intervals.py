@@ -1,0 +1,132 @@
+"""Intervals: of means, of differences of runs with the same seeds, of anything by bootstrap."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["FEWEST", "Interval", "bootstrap", "holm", "mean_interval", "paired", "too_few"]
+
+FEWEST = 5
+"""Values below which a mean has no interval: of two, it is 9 standard deviations on each side."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its confidence interval; the limits are NaN where there is none."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+    """Of how many runs."""
+    confidence: float
+    p_value: float = math.nan
+    """How probable a mean at least this far from zero is when the true one is zero."""
+
+    @property
+    def half_width(self) -> float:
+        """Half the length of the interval; infinite where there is none."""
+        return math.inf if math.isnan(self.low) else (self.high - self.low) / 2
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is an interval."""
+        return not math.isnan(self.low)
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the whole interval is on one side of zero."""
+        return self.is_known and (self.low > 0 or self.high < 0)
+
+    def text(self, spec: str = ".4g") -> str:
+        """As people read it."""
+        if self.count == 0:
+            return "-"
+        if not self.is_known:
+            return f"{self.mean:{spec}} (n = {self.count})"
+        return f"{self.mean:{spec}} ± {self.half_width:.2g}"
+
+
+def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+    """The mean of independent `values` by Student's t; of fewer than five without an interval."""
+    count = len(values)
+    if count == 0:
+        return Interval(math.nan, math.nan, math.nan, 0, confidence)
+    data = np.asarray(values, dtype=float)
+    mean = math.fsum(values) / count
+    if count < FEWEST:
+        return Interval(mean, math.nan, math.nan, count, confidence)
+    from scipy.stats import t
+
+    error = float(np.std(data, ddof=1)) / math.sqrt(count)
+    half = float(t.ppf((1 + confidence) / 2, count - 1)) * error
+    if error > 0:
+        p_value = 2 * float(t.sf(abs(mean) / error, count - 1))
+    else:
+        p_value = 1.0 if mean == 0 else 0.0
+    return Interval(mean, mean - half, mean + half, count, confidence, p_value)
+
+
+def paired(ours: Sequence[float], base: Sequence[float], confidence: float = 0.95) -> Interval:
+    """The mean difference of runs that share their seeds pair by pair."""
+    return mean_interval([a - b for a, b in zip(ours, base, strict=True)], confidence)
+
+
+def bootstrap(
+    statistic: Callable[..., float],
+    *samples: Sequence[float],
+    confidence: float = 0.95,
+    is_paired: bool = True,
+) -> Interval:
+    """An interval of any statistic, a ratio or a percentile say, by bootstrap (BCa).
+
+    Each of `samples` has a value a run; paired ones are drawn together. The draws are the same each
+    time. Efron, Better bootstrap confidence intervals, 1987.
+    """
+    arrays = [np.asarray(sample, dtype=float) for sample in samples]
+    count = min(len(array) for array in arrays)
+    value = float(statistic(*arrays)) if count else math.nan
+    if count < FEWEST:
+        return Interval(value, math.nan, math.nan, count, confidence)
+    if all(np.ptp(array) == 0 for array in arrays):
+        return Interval(value, value, value, count, confidence)
+    from scipy import stats
+
+    found = stats.bootstrap(
+        arrays,
+        statistic,
+        n_resamples=9_999,
+        vectorized=False,
+        paired=is_paired and len(arrays) > 1,
+        confidence_level=confidence,
+        method="BCa" if len(arrays) == 1 or is_paired else "percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    return Interval(value, float(found.low), float(found.high), count, confidence)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values corrected for how many they are, in their order; NaN stays.
+
+    The probability that any of those below a level is there by chance is below that level. Holm, A
+    simple sequentially rejective multiple test procedure, 1979.
+    """
+    known = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
+    corrected = [math.nan] * len(p_values)
+    largest = 0.0
+    for rank, (p, index) in enumerate(known):
+        largest = max(largest, min(1.0, p * (len(known) - rank)))
+        corrected[index] = largest
+    return corrected
+
+
+def too_few(count: int) -> str | None:
+    """What to say of results of `count` seeds, where they are too few to say anything."""
+    if count < FEWEST:
+        return (
+            f"{count} seed{'s' * (count != 1)} a point say nothing about how far a mean may be "
+            f"off: there is no interval below {FEWEST}"
+        )
+    return None

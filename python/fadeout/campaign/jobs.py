@@ -1,0 +1,161 @@
+"""The runs of a campaign, each named by its content."""
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fadeout import _native, _toml, congestion
+from fadeout._native import ScenarioError
+from fadeout._own import load_classes
+from fadeout._run import ScenarioText
+from fadeout.campaign.axes import Value, Values
+from fadeout.campaign.metrics import file_digest, source_digest
+from fadeout.campaign.mistakes import mistake, placed
+from fadeout.campaign.spec import SCENARIO, Control, Spec
+
+
+class Job(NamedTuple):
+    """A run that is to be done."""
+
+    run: str
+    """Its name: a digest of everything that its results depend on."""
+    point: str
+    """The name of its point, which its other seeds share."""
+    scenario: str
+    overrides: tuple[str, ...]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """Values of a scenario that runs have in common, over the seeds."""
+
+    name: str
+    index: int
+    scenario: str
+    values: Values
+    overrides: tuple[str, ...]
+
+    def label(self, keys: Iterable[str] | None = None) -> str:
+        """Its values in short."""
+        shown = self.values if keys is None else {key: self.values.get(key) for key in keys}
+        return ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in shown.items())
+
+
+class Planner:
+    """Names points and runs."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._scenarios = spec.scenarios
+        self._makers = congestion.makers(load_controls(spec.controls))
+        self._controls = {
+            name: file_digest(what) if isinstance(what, str) else source_digest(what)
+            for name, what in spec.controls.items()
+        }
+        self._files: dict[tuple[str, int, int], str] = {}
+        self._named: dict[tuple[str | None, str], None] = {}
+        self._used: set[str] = set()
+        try:
+            self.points = list(self._points(spec))
+        except ScenarioError as error:
+            raise placed(error, spec.source) from None
+        for name in sorted(set(self._controls) - self._used):
+            warnings.warn(f"no point uses the congestion control '{name}'", stacklevel=2)
+
+    def _points(self, spec: Spec) -> Iterable[Point]:
+        only = next(iter(spec.scenarios))
+        seen: set[str] = set()
+        first = spec.seeds.of(1)[0]
+        all_values = spec.axes.all()
+        if not all_values:
+            raise mistake("every point of the campaign is excluded")
+        for values in all_values:
+            scenario = str(values.get(SCENARIO, only))
+            if scenario not in self._scenarios:
+                raise mistake(f"there is no scenario {scenario}")
+            overrides = override_texts(spec.set, values)
+            resolved = self._resolve(scenario, overrides, first)
+            name = digest([resolved, _toml.value(values)])[:16]
+            if name not in seen:
+                seen.add(name)
+                yield Point(name, len(seen) - 1, scenario, values, overrides)
+
+    def job(self, point: Point, seed: int) -> Job:
+        """The run of a point with this seed."""
+        resolved = self._resolve(point.scenario, point.overrides, seed)
+        return Job(digest(resolved), point.name, point.scenario, point.overrides, seed)
+
+    def jobs(self, point: Point, seeds: Iterable[int]) -> list[Job]:
+        """The runs of a point with these seeds."""
+        return [self.job(point, seed) for seed in seeds]
+
+    def _resolve(self, scenario: str, overrides: Sequence[str], seed: int) -> dict[str, Any]:
+        """Everything that the results of a run depend on."""
+        source = self._scenarios[scenario]
+        found = json.loads(
+            _native.resolve(
+                source.text,
+                source_name=source.name,
+                base_dir=source.base_dir,
+                overrides=[*overrides, f"seed={seed}"],
+                congestion_controls=self._makers,
+            )
+        )
+        resolved = found["scenario"]
+        # A title changes nothing.
+        resolved.pop("title", None)
+        content: dict[str, Any] = {
+            "scenario": resolved,
+            "results": _native.build_info()["results"],
+        }
+        if found["files"]:
+            content["files"] = {path: self._file(source, path) for path in found["files"]}
+        if self._controls:
+            used = {_control_of(flow) for flow in resolved["flow"].values()}
+            self._used |= used
+            controls = {name: self._controls[name] for name in sorted(used & set(self._controls))}
+            content |= {"congestion-controls": controls} if controls else {}
+        return content
+
+    def files_named(self) -> list[tuple[str | None, str]]:
+        """The files that the scenarios read: their folder, and their path as it is written."""
+        return list(self._named)
+
+    def _file(self, source: ScenarioText, path: str) -> str:
+        """The digest of a file's content; read again when it has changed."""
+        self._named[source.base_dir, path] = None
+        full = Path(source.base_dir or ".") / path
+        about = full.stat()
+        key = (str(full), about.st_mtime_ns, about.st_size)
+        if key not in self._files:
+            self._files[key] = hashlib.blake2b(full.read_bytes(), digest_size=16).hexdigest()
+        return self._files[key]
+
+
+def _control_of(flow: Mapping[str, Any]) -> str:
+    control = flow.get("congestion-control")
+    return str(control.get("name")) if isinstance(control, Mapping) else str(control)
+
+
+def override_texts(*given: Mapping[str, Value]) -> tuple[str, ...]:
+    """Values in the form of overrides; later ones replace earlier ones."""
+    merged = {key: value for values in given for key, value in values.items() if key != SCENARIO}
+    return tuple(f"{key}={_toml.value(value)}" for key, value in merged.items())
+
+
+def load_controls(controls: Mapping[str, Control]) -> dict[str, Any]:
+    """The classes of the user's own congestion controls."""
+    classes: dict[str, Any] = {}
+    for name, what in controls.items():
+        classes |= load_classes([f"{name}={what}"]) if isinstance(what, str) else {name: what}
+    return classes
+
+
+def digest(content: Any) -> str:  # noqa: ANN401 - whatever JSON has
+    """The name of a content. The order of keys counts, as that of links and flows does in a run."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

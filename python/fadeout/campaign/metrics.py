@@ -1,0 +1,300 @@
+"""What is read from each run: columns of its tables, or functions of the user's."""
+
+import hashlib
+import inspect
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import polars as pl
+
+from fadeout import _names
+from fadeout._native import ResultError
+from fadeout._own import load_class
+from fadeout.campaign.mistakes import mistake
+from fadeout.results import TYPES, Results, table_docs
+
+NUMBER = "float64"
+
+AGGREGATES: dict[str, Callable[[pl.Series], Any]] = {
+    "mean": pl.Series.mean,
+    "sum": pl.Series.sum,
+    "min": pl.Series.min,
+    "max": pl.Series.max,
+    "median": pl.Series.median,
+    "std": pl.Series.std,
+    "count": lambda column: len(column) - column.null_count(),
+    "first": lambda column: column[0] if len(column) else None,
+    "last": lambda column: column[-1] if len(column) else None,
+}
+
+_FORM = re.compile(
+    r"(?:(?P<table>[a-z_]+)\.)?(?P<column>[a-z0-9_]+)(?:\[(?P<row>[^\]]+)\])?(?::(?P<how>[a-z0-9.]+))?"
+)
+
+FORM = (
+    "a column (goodput_mbps), one of a table (queues.delay_s:p99), of a row (goodput_mbps[bulk]) "
+    f"or over rows (goodput_mbps:sum); over rows there is {', '.join(AGGREGATES)} and p0 to p100"
+)
+
+MANY_FLOWS = 8
+"""More flows than these have columns of their sum and mean, not one each."""
+
+Function = Callable[[Results], Any]
+
+
+class MetricError(Exception):
+    """A metric that a run does not have: it fails that run, not the others."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number of a run."""
+
+    name: str
+    """Its column."""
+    table: str | None = None
+    column: str | None = None
+    row: str | None = None
+    how: str | None = None
+    function: str | Function | None = None
+    """`FILE.py:NAME`, or a function, that makes a number of `Results`."""
+    digest: str = ""
+    """Of the function's file."""
+    source: str = ""
+    """As it was written."""
+
+    @property
+    def identity(self) -> str:
+        """Changes with what it measures."""
+        if self.function is not None:
+            return f"{self.name}={self.digest}"
+        return f"{self.name}={self.table}.{self.column}[{self.row or ''}]:{self.how or ''}"
+
+    @property
+    def is_default(self) -> bool:
+        """Whether every run has it without being asked."""
+        return self.table == "flows" and self.row is None and self.how is None
+
+    @property
+    def needs_tables(self) -> bool:
+        """Whether the tables over time have to be kept for it."""
+        if self.function is not None:
+            return True
+        return self.table is not None and table_docs()[self.table]["place"] is None
+
+    def read(self, results: Results) -> float | None:
+        """The number; None where the run has none."""
+        if self.function is not None:
+            return self._call(results)
+        assert self.table is not None and self.column is not None
+        rows = results.table(self.table)
+        if self.row is not None:
+            rows = rows.filter(pl.col(rows.columns[0]) == self.row)
+        column = rows[self.column]
+        if self.how is not None:
+            return _number(self.name, _aggregate(column, self.how))
+        if len(column) > 1:
+            names = rows[rows.columns[0]]
+            raise MetricError(
+                f"{self.name}: {self.table} has {len(column)} rows; ask for one, as "
+                f"{self.column}[{names[0]}], or over all, as {self.column}:sum"
+            )
+        return _number(self.name, column[0] if len(column) else None)
+
+    def _call(self, results: Results) -> float | None:
+        function = self.function
+        if isinstance(function, str):
+            function = load_function(function)
+        assert function is not None
+        try:
+            return _number(self.name, function(results))
+        except (ResultError, MetricError):
+            raise
+        except Exception as error:
+            raise MetricError(f"{self.name}: {type(error).__name__}: {error}") from error
+
+
+def _number(name: str, value: Any) -> float | None:  # noqa: ANN401 - whatever a function returns
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise MetricError(f"{name}: {value!r} is no number") from None
+    return None if math.isnan(number) else number
+
+
+def _aggregate(column: pl.Series, how: str) -> Any:  # noqa: ANN401 - a value of any column
+    if how in AGGREGATES:
+        return AGGREGATES[how](column)
+    return column.quantile(float(how[1:]) / 100, interpolation="linear")
+
+
+def read_metrics(given: Any, base: Path | None = None) -> tuple[Metric, ...]:  # noqa: ANN401
+    """The metrics that a file, the command line or a program names; all are checked.
+
+    `given` is a list of names, or a dict of columns to names, to functions, or to `FILE.py:NAME`.
+    """
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, Mapping):
+        pairs = [_named(each) for each in given]
+    else:
+        pairs = list(given.items())
+    metrics = tuple(_metric(name, what, base) for name, what in pairs)
+    if len({metric.name for metric in metrics}) < len(metrics):
+        raise mistake(
+            "two metrics have one name", expected="NAME=FILE.py:FUNCTION with another name"
+        )
+    return metrics
+
+
+def _named(each: Any) -> tuple[str, Any]:  # noqa: ANN401
+    if callable(each):
+        return getattr(each, "__name__", "metric"), each
+    if not isinstance(each, str):
+        raise mistake(f"{each!r} is no metric", expected=FORM)
+    name, equals, what = each.partition("=")
+    if equals:
+        return name.strip(), what.strip()
+    return (each.rpartition(":")[2] if ".py:" in each else each), each
+
+
+def _metric(name: str, what: Any, base: Path | None) -> Metric:  # noqa: ANN401
+    if callable(what):
+        return Metric(name, function=what, digest=source_digest(what))
+    if not isinstance(what, str):
+        raise mistake(f"metric `{name}` is {what!r}", expected=FORM)
+    if ".py:" in what:
+        path, _, function = what.rpartition(":")
+        full = (base or Path()) / path
+        place = f"{full}:{function}"
+        load_function(place)
+        return Metric(name, function=place, digest=file_digest(place))
+    found = _FORM.fullmatch(what)
+    if found is None:
+        raise mistake(f"`{what}` is no metric", expected=FORM)
+    how = found["how"]
+    if how is not None and how not in AGGREGATES and not _is_percentile(how):
+        raise mistake(f"`{what}`: {_names.unknown('aggregate', how, [*AGGREGATES, 'p99'])}")
+    table = found["table"] or _table_of(found["column"])
+    docs = table_docs()
+    if table not in docs:
+        raise mistake(f"`{what}`: {_names.unknown('table', table, docs)}")
+    columns = {column["name"]: column["kind"] for column in docs[table]["columns"]}
+    if found["column"] not in columns:
+        raise mistake(f"`{what}`: {_names.unknown('column', found['column'], columns)}")
+    if how != "count" and not _is_numeric(columns[found["column"]]):
+        raise mistake(f"`{what}`: {found['column']} of {table} is text, no number")
+    return Metric(name, table, found["column"], found["row"], how, source=what)
+
+
+def _is_percentile(how: str) -> bool:
+    number = how[1:]
+    return how[0] == "p" and number.replace(".", "", 1).isdigit() and float(number) <= 100
+
+
+def _is_numeric(kind: str) -> bool:
+    return TYPES.get(kind, pl.Float64 if kind in ("f32", "i32", "i64") else pl.String) != pl.String
+
+
+def _table_of(column: str) -> str:
+    """The table that has the column: that of the flows before others."""
+    docs = table_docs()
+    names: list[str] = []
+    for table in ["flows", *docs]:
+        names += [each["name"] for each in docs[table]["columns"]]
+        if column in names:
+            return table
+    raise mistake(_names.unknown("metric", column, names), expected=FORM)
+
+
+@cache
+def default_columns() -> dict[str, Any]:
+    """The columns of `flows` that every run has, with their types."""
+    return {
+        column["name"]: TYPES[column["kind"]]
+        for column in table_docs()["flows"]["columns"]
+        if column["kind"] in TYPES
+    }
+
+
+def default_values(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of the flows: by name for one, `NAME[FLOW]` for some, sum and mean for many."""
+    flows: Sequence[Mapping[str, Any]] = summary["flows"]
+    columns = default_columns()
+    if len(flows) == 1:
+        return {name: flows[0].get(name) for name in columns}
+    if len(flows) <= MANY_FLOWS:
+        return {f"{name}[{flow['flow']}]": flow.get(name) for flow in flows for name in columns}
+    values: dict[str, Any] = {}
+    for name in columns:
+        numbers = [flow[name] for flow in flows if flow.get(name) is not None]
+        values[f"{name}:sum"] = math.fsum(numbers) if numbers else None
+        values[f"{name}:mean"] = math.fsum(numbers) / len(numbers) if numbers else None
+    return values
+
+
+def default_type(column: str) -> Any:  # noqa: ANN401 - a type of polars
+    """The type of a column of `default_values`."""
+    if column.endswith((":sum", ":mean")):
+        return pl.Float64
+    return default_columns().get(column.partition("[")[0], pl.Float64)
+
+
+def load_function(place: str) -> Function:
+    """The function of `FILE.py:NAME`."""
+    path, _, name = place.rpartition(":")
+    return load_class(Path(path), name, "metric")
+
+
+def file_digest(place: str) -> str:
+    """A digest of `FILE.py:NAME`: of the whole file, and the name."""
+    path, _, name = place.rpartition(":")
+    return _digest(Path(path).read_bytes(), name)
+
+
+def source_digest(thing: Callable[..., Any]) -> str:
+    """A digest of a function or a class of a program: of its file, or its source, and of its code.
+
+    The file may have been edited since it was imported; what runs is the code.
+    """
+    name = getattr(thing, "__qualname__", repr(thing))
+    try:
+        file = inspect.getsourcefile(thing)
+        is_file = file is not None and Path(file).is_file()
+        source = Path(file).read_bytes() if is_file else inspect.getsource(thing).encode()  # pyright: ignore[reportArgumentType]
+    except (OSError, TypeError):
+        raise mistake(
+            f"the source of {name} cannot be read, so its runs have no name",
+            expected="a class or a function of a file",
+        ) from None
+    members = vars(thing).values() if isinstance(thing, type) else [thing]
+    codes = [code for each in members if (code := getattr(each, "__code__", None)) is not None]
+    return _digest(source + "".join(map(_code, codes)).encode(), name)
+
+
+def _code(code: CodeType) -> str:
+    """What a code object does, without where it stands."""
+    return f"{code.co_code.hex()} {code.co_names} {[_constant(each) for each in code.co_consts]}"
+
+
+def _constant(each: Any) -> str:  # noqa: ANN401 - whatever code has
+    if isinstance(each, CodeType):
+        return _code(each)
+    # The order of a set is another in each process.
+    return str(sorted(map(repr, each))) if isinstance(each, frozenset) else repr(each)
+
+
+def _digest(content: bytes, name: str) -> str:
+    head = json.dumps(name).encode()
+    return hashlib.blake2b(head + content, digest_size=16).hexdigest()

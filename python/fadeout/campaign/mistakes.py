@@ -1,0 +1,106 @@
+"""Mistakes in the description of a campaign, with their place where there is a file."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fadeout._native import ScenarioError
+
+if TYPE_CHECKING:
+    from fadeout._native import ErrorDetail
+
+
+class Mistake(ScenarioError):
+    """A mistake that has no place yet."""
+
+    def __init__(
+        self, text: str, message: str, expected: str | None, suggestion: str | None
+    ) -> None:
+        super().__init__(text)
+        self._message, self._expected, self._suggestion = message, expected, suggestion
+
+    def placed(self, file: Path) -> ScenarioError:
+        """The same with the line of `file` that has what the message names in backquotes."""
+        named = re.search("`([^`]+)`", self._message)
+        return mistake(
+            self._message,
+            expected=self._expected,
+            suggestion=self._suggestion,
+            file=file,
+            key=None if named is None else named[1],
+        )
+
+
+def placed(error: ScenarioError, file: Path | None) -> ScenarioError:
+    """`error` with its place in a campaign's file, as far as it can be told.
+
+    A value that a scenario refuses came as an override: its place is the line that has its key.
+    """
+    if file is None:
+        return error
+    if isinstance(error, Mistake):
+        return error.placed(file)
+    for detail in error.errors:
+        override = re.search(r"^\s*\d+ \| (.+?)=", detail["rendered"], re.MULTILINE)
+        if detail["file"] == "--set" and override is not None:
+            found = mistake(
+                detail["message"],
+                expected=detail["expected"],
+                suggestion=detail["suggestion"],
+                file=file,
+                key=override[1].strip(),
+            )
+            return found if found.errors else error
+    return error
+
+
+def mistake(
+    message: str,
+    *,
+    expected: str | None = None,
+    suggestion: str | None = None,
+    file: Path | None = None,
+    key: str | None = None,
+) -> ScenarioError:
+    """An error like those of scenarios: what is wrong, and in `file` the line that has `key`."""
+    hints = [f" = help: did you mean {suggestion}?"] if suggestion else []
+    hints += [f" = expected {expected}"] if expected else []
+    line, column, text = _find(file, key)
+    if file is None or line == 0:
+        where = "" if file is None else f"{file}: "
+        rest = "".join(f"\n{hint}" for hint in hints)
+        return Mistake(f"{where}{message}{rest}", message, expected, suggestion)
+    gutter = " " * len(str(line))
+    lines = [
+        f"error: {message}",
+        f"{gutter}--> {file}:{line}:{column}",
+        f"{gutter} |",
+        f"{line} | {text}",
+        f"{gutter} | {' ' * (column - 1)}{'^' * len(key or '')}",
+        *(f"{gutter}{hint}" for hint in hints),
+    ]
+    rendered = "\n".join(lines)
+    error = ScenarioError(rendered)
+    detail: ErrorDetail = {
+        "file": str(file),
+        "line": line,
+        "column": column,
+        "message": message,
+        "expected": expected,
+        "suggestion": suggestion,
+        "rendered": rendered,
+    }
+    error.errors = [detail]
+    return error
+
+
+def _find(file: Path | None, key: str | None) -> tuple[int, int, str]:
+    """Line and column of `key` in `file`, as a word of its own outside comments; 0 where absent."""
+    if file is None or not key:
+        return 0, 0, ""
+    pattern = re.compile(rf"(?<![\w.-]){re.escape(key)}(?![\w-])")
+    for number, text in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        found = pattern.search(text.partition("#")[0])
+        if found:
+            return number, found.start() + 1, text
+    return 0, 0, ""

@@ -1,0 +1,194 @@
+"""Finished runs on disk: files that appear whole or not at all, and nothing beside them.
+
+A part holds some runs, a row each. It is written under another name, flushed to the disk and
+renamed, so whatever ends a campaign, a part is there with all of its rows or is not there. What the
+parts hold is what is done: no list, no database and no lock says so too. A run that stands in two
+parts, because two campaigns did it at once, is the same run; one of them is read.
+"""
+
+import contextlib
+import errno
+import hashlib
+import io
+import os
+import socket
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fadeout._native import ResultError
+from fadeout.campaign.metrics import default_type
+
+KEPT: dict[str, Any] = {
+    "run": pl.String,
+    "point": pl.String,
+    "seed": pl.Int64,
+    "fingerprint": pl.String,
+    "cost_s": pl.Float64,
+    "metrics": pl.String,
+}
+"""Columns that every row has, before its metrics. `cost_s` is processor time; `metrics` names those
+that were asked for beside the default ones."""
+
+FAILED: dict[str, Any] = {
+    "run": pl.String,
+    "point": pl.String,
+    "seed": pl.Int64,
+    "kind": pl.String,
+    "reason": pl.String,
+    "cost_s": pl.Float64,
+}
+
+SUFFIX = ".tmp"
+
+
+class Parts:
+    """The parts of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._read: dict[str, pl.DataFrame] = {}
+
+    def begin(self) -> None:
+        """Make the folder, and remove what a killed campaign left half written."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for path in self.folder.glob(f".*{SUFFIX}"):
+            if _is_left(path):
+                path.unlink(missing_ok=True)
+
+    def write(self, rows: Sequence[Mapping[str, Any]], types: Mapping[str, Any]) -> str:
+        """Write rows as a part; it is there when this returns. Returns its name."""
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        schema = {column: types.get(column) or default_type(column) for column in columns}
+        values = [{column: row.get(column) for column in columns} for row in rows]
+        frame = pl.DataFrame(values, schema=schema)
+        names = "".join(sorted(row["run"] + row.get("metrics", "") for row in rows))
+        name = f"part-{hashlib.blake2b(names.encode(), digest_size=10).hexdigest()}.parquet"
+        write_whole(self.folder / name, _parquet(frame))
+        self._read[name] = frame
+        return name
+
+    def names(self) -> list[str]:
+        """The parts that there are now, in the order of their names."""
+        if not self.folder.is_dir():
+            return []
+        found = (path.name for path in self.folder.iterdir())
+        return sorted(n for n in found if n.startswith("part-") and n.endswith(".parquet"))
+
+    def new(self) -> list[pl.DataFrame]:
+        """The parts that were neither read nor written by this one before."""
+        return [self._load(name) for name in self.names() if name not in self._read]
+
+    def frame(self, columns: Iterable[str] | None = None) -> pl.DataFrame:
+        """The rows of all parts; those of `columns` that exist."""
+        for _ in range(5):
+            try:
+                frames = [self._load(name) for name in self.names()]
+                break
+            except FileNotFoundError:
+                # Another campaign merged its parts just now: what they held is in a new one.
+                continue
+        else:
+            raise ResultError(f"{self.folder}: its parts vanish while they are read")
+        if columns is not None:
+            wanted = list(columns)
+            frames = [frame.select(c for c in wanted if c in frame.columns) for frame in frames]
+        if not frames:
+            return pl.DataFrame(schema={"run": pl.String})
+        return pl.concat(frames, how="diagonal_relaxed")
+
+    def merge(self) -> None:
+        """Make one part of many: the new one is written before the old ones are removed."""
+        names = self.names()
+        if len(names) < 2:
+            return
+        frame = self.frame()
+        keys = [column for column in ("run", "metrics") if column in frame.columns]
+        frame = frame.unique(keys, keep="first", maintain_order=True).sort(keys)
+        text = "".join(names)
+        merged = f"part-{hashlib.blake2b(text.encode(), digest_size=10).hexdigest()}.parquet"
+        write_whole(self.folder / merged, _parquet(frame))
+        for name in names:
+            if name != merged:
+                (self.folder / name).unlink(missing_ok=True)
+                self._read.pop(name, None)
+        self._read[merged] = frame
+
+    def remove(self) -> None:
+        """Remove every part."""
+        for name in self.names():
+            (self.folder / name).unlink(missing_ok=True)
+            self._read.pop(name, None)
+
+    def _load(self, name: str) -> pl.DataFrame:
+        if name not in self._read:
+            path = self.folder / name
+            try:
+                self._read[name] = pl.read_parquet(path.read_bytes())
+            except pl.exceptions.PolarsError as error:
+                raise ResultError(f"{path} is no part of a campaign: {error}") from error
+        return self._read[name]
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all; raises ResultError when it cannot."""
+    partial = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}{SUFFIX}")
+    try:
+        for attempt in range(3):
+            with partial.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                partial.replace(path)
+                break
+            except FileNotFoundError:
+                # Another campaign took it for one that was left.
+                if attempt == 2:
+                    raise
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
+        raised = ResultError(
+            f"{path}: {reason}; finished runs before this are kept, and the same command goes on"
+        )
+        raised.path = str(path)
+        raise raised from error
+    # Against a loss of power; not every file system has it, and nothing else depends on it.
+    with contextlib.suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, statistics=False)
+    return buffer.getvalue()
+
+
+def _is_left(partial: Path) -> bool:
+    """Whether the process that wrote `partial` is gone, as far as this machine can tell."""
+    host, _, number = partial.name.removesuffix(SUFFIX).rpartition(".")[2].rpartition("-")
+    # Signal 0 asks whether a process lives; Windows has none.
+    if host != socket.gethostname() or not number.isdigit() or os.name == "nt":
+        # Another machine's. Writing takes seconds: nobody writes to it after a day.
+        try:
+            return time.time() - partial.stat().st_mtime > 86_400
+        except OSError:
+            return False
+    if int(number) == os.getpid():
+        return True
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

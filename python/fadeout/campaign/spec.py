@@ -1,0 +1,262 @@
+"""What a campaign is to run: its file, or the same from the command line or a program."""
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from fadeout import _names
+from fadeout._native import ScenarioError
+from fadeout._own import load_classes
+from fadeout._quantities import seconds
+from fadeout._run import ScenarioText, Source, read_source
+from fadeout.campaign.axes import METHODS, Axes, Sample, Value, check_distribution, parse_values
+from fadeout.campaign.metrics import Metric, read_metrics
+from fadeout.campaign.mistakes import mistake, placed
+from fadeout.campaign.seeds import Seeds, read_seeds
+from fadeout.results import table_docs
+
+SCENARIO = "scenario"
+"""The key of the grid whose values are files of scenarios."""
+
+KEYS = (
+    "title",
+    "scenario",
+    "set",
+    "seeds",
+    "metrics",
+    "tables",
+    "congestion-controls",
+    "run-timeout",
+    "grid",
+    "zip",
+    "point",
+    "sample",
+    "exclude",
+)
+
+Control = str | Callable[..., Any]
+"""A congestion control of the user's: `FILE.py:CLASS`, or a class."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a campaign is to run."""
+
+    scenarios: Mapping[str, ScenarioText]
+    """By the name that the points have."""
+    axes: Axes
+    set: Mapping[str, Value] = field(default_factory=dict)
+    """Values of every point."""
+    seeds: Seeds = Seeds()  # noqa: RUF009 - it cannot be changed
+    metrics: tuple[Metric, ...] = ()
+    tables: tuple[str, ...] = ()
+    """Tables over time that are kept, by point."""
+    controls: Mapping[str, Control] = field(default_factory=dict)
+    run_timeout_s: float | None = None
+    """A run that takes longer fails."""
+    title: str = ""
+    source: Path | None = None
+    """The file that it was read from."""
+    document: Mapping[str, Any] = field(default_factory=dict)
+    """What it was read from, with what cannot be written down left out."""
+
+    def count_runs(self) -> int:
+        """How many runs there are at most, before any point is excluded."""
+        return self.axes.count() * self.seeds.most
+
+
+def read_file(path: str | PathLike[str]) -> Spec:
+    """The campaign that a TOML file describes."""
+    path = Path(path)
+    text = path.read_text(encoding="utf-8")
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    for key in document:
+        if key not in KEYS:
+            raise mistake(
+                f"unknown key `{key}`",
+                suggestion=_nearest(key),
+                expected=f"one of {', '.join(KEYS)}",
+                file=path,
+                key=key,
+            )
+    try:
+        return read(document, base=path.parent, source=path)
+    except ScenarioError as error:
+        raise placed(error, path) from None
+
+
+def _nearest(key: str) -> str | None:
+    message = _names.unknown("key", key, KEYS)
+    return message.split("'")[-2] if "did you mean" in message else None
+
+
+def read(
+    document: Mapping[str, Any], *, base: Path | None = None, source: Path | None = None
+) -> Spec:
+    """The campaign of a document with the keys of a campaign's file; its paths start at `base`."""
+    base = base or Path()
+    if SCENARIO not in document and SCENARIO not in document.get("grid", {}):
+        raise mistake("the campaign has no scenario", expected='scenario = "FILE.toml"')
+    grid = {key: _list(key, values) for key, values in _table(document, "grid").items()}
+    files = grid.pop(SCENARIO, None) or document[SCENARIO]
+    scenarios = _scenarios(files, base)
+    if len(scenarios) > 1:
+        grid = {SCENARIO: list(scenarios), **grid}
+    zipped = {key: _list(key, values) for key, values in _table(document, "zip").items()}
+    if len({len(values) for values in zipped.values()}) > 1:
+        lengths = ", ".join(f"{key} {len(values)}" for key, values in zipped.items())
+        raise mistake(f"the lists of the zip have different lengths: {lengths}")
+    points = document.get("point", [])
+    if not isinstance(points, Sequence) or any(not isinstance(each, Mapping) for each in points):
+        raise mistake("`point` is no list of tables", expected="[[point]] with a value a key")
+    rules = document.get("exclude", [])
+    axes = Axes(
+        grid=grid,
+        zip=zipped,
+        points=[_flat(point) for point in points],
+        sample=_sample(_table(document, "sample")),
+        exclude=[rules] if isinstance(rules, str | Mapping) else list(rules),
+    )
+    _no_key_twice(axes)
+    timeout = document.get("run-timeout")
+    tables = tuple(document.get("tables", ()))
+    recorded = [name for name, each in table_docs().items() if each["place"] is None]
+    for table in tables:
+        if table not in recorded:
+            raise mistake(f"tables: {_names.unknown('table over time', table, recorded)}")
+    metrics = read_metrics(document.get("metrics"), base)
+    seeds = read_seeds(document.get("seeds", 1))
+    if seeds.metric is not None and seeds.metric not in {metric.name for metric in metrics}:
+        metrics = (*metrics, *read_metrics([seeds.metric], base))
+        seeds = replace(seeds, metric=metrics[-1].name)
+    return Spec(
+        scenarios=scenarios,
+        axes=axes,
+        set=_flat(_table(document, "set")),
+        seeds=seeds,
+        metrics=metrics,
+        tables=tables,
+        controls=_controls(_table(document, "congestion-controls"), base),
+        run_timeout_s=None if timeout is None else seconds(timeout),
+        title=str(document.get("title", "")),
+        source=source,
+        document=_written(document),
+    )
+
+
+def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    table = document.get(key, {})
+    if not isinstance(table, Mapping):
+        raise mistake(f"`{key}` is no table", expected=f"[{key}] with a line a key")
+    return table
+
+
+def _flat(table: Mapping[str, Any]) -> dict[str, Value]:
+    """Values by key. A key is dotted and quoted, so what is a dict is a value."""
+    return dict(table)
+
+
+def _list(key: str, values: Any) -> Sequence[Value]:  # noqa: ANN401 - whatever the file has
+    if isinstance(values, str):
+        values = parse_values(values)
+    if isinstance(values, Mapping):
+        raise mistake(
+            f"`{key}` is a table, not a list of values",
+            expected=f'dotted keys in quotes, as "{key}.{next(iter(values), "key")}" = [...]',
+        )
+    if isinstance(values, bool | int | float):
+        values = [values]
+    if not isinstance(values, Sequence):
+        values = list(values)
+    if len(values) == 0:
+        raise mistake(f"`{key}` has no values", expected="a list with at least one")
+    return values
+
+
+def _scenarios(given: Any, base: Path) -> dict[str, ScenarioText]:  # noqa: ANN401
+    sources: Sequence[Source] = (
+        given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    )
+    found: dict[str, ScenarioText] = {}
+    for source in sources:
+        if isinstance(source, ScenarioText):
+            each = source
+        elif isinstance(source, str) and "\n" not in source and "=" not in source:
+            each = read_source(base / source)
+        else:
+            each = read_source(source)
+            each = ScenarioText(each.text, each.name, each.base_dir or str(base))
+        name = each.name if each.name in ("<dict>", "<string>") else Path(each.name).stem
+        while name in found:
+            name += "+"
+        found[name] = each
+    return found
+
+
+def _sample(table: Mapping[str, Any]) -> Sample | None:
+    if not table:
+        return None
+    given = dict(table)
+    points, method = given.pop("points", None), given.pop("method", "sobol")
+    seed = given.pop("seed", 1)
+    if type(points) is not int or points < 1:
+        raise mistake(f"`points` of the sample is {points!r}", expected="how many points to draw")
+    if method not in METHODS:
+        raise mistake(_names.unknown("method", method, METHODS))
+    if type(seed) is not int or seed < 0:
+        raise mistake(f"`seed` of the sample is {seed!r}", expected="a whole number")
+    for key, distribution in given.items():
+        check_distribution(key, distribution)
+    if not given:
+        raise mistake("the sample has no key", expected='"link.rate" = { uniform = [1, 2] }')
+    return Sample(points, method, seed, given)
+
+
+def _no_key_twice(axes: Axes) -> None:
+    keys = [
+        *axes.grid,
+        *axes.zip,
+        *{key for point in axes.points for key in point},
+        *(axes.sample.distributions if axes.sample else ()),
+    ]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise mistake(f"`{key}` is varied twice", expected="each key in one place")
+
+
+def _controls(table: Mapping[str, Any], base: Path) -> dict[str, Control]:
+    controls: dict[str, Control] = {}
+    for name, what in table.items():
+        if isinstance(what, str):
+            path, _, cls = what.rpartition(":")
+            what = f"{base / path}:{cls}"
+            load_classes([f"{name}={what}"])
+        controls[name] = what
+    return controls
+
+
+def _written(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document as JSON keeps it; classes and functions are left out, as is what is no data."""
+
+    def plain(value: Any) -> Any:  # noqa: ANN401
+        if isinstance(value, Mapping):
+            return {str(key): plain(each) for key, each in value.items()}
+        if isinstance(value, ScenarioText | PathLike):
+            return str(value.name) if isinstance(value, ScenarioText) else str(value)
+        if callable(value):
+            return f"<{getattr(value, '__qualname__', 'function')}>"
+        if isinstance(value, Seeds):
+            return value.data()
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return [plain(each) for each in value] if len(value) < 10_000 else repr(value)
+        scalar = getattr(value, "item", None)
+        return scalar() if callable(scalar) else value
+
+    return json.loads(json.dumps(plain(document), default=str))

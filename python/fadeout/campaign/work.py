@@ -1,0 +1,151 @@
+"""Doing one run: what a worker does, on any machine."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from fadeout import _native, congestion
+from fadeout._native import EngineBug, FadeoutError, ResultError
+from fadeout._run import ScenarioText
+from fadeout.campaign.jobs import Job, load_controls
+from fadeout.campaign.metrics import Metric, MetricError, default_values
+from fadeout.campaign.spec import Control
+from fadeout.results import Results
+
+MayGoOn = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the runs of a campaign have in common; it can be sent to another machine."""
+
+    scenarios: Mapping[str, ScenarioText]
+    metrics: tuple[Metric, ...] = ()
+    tables: tuple[str, ...] = ()
+    controls: Mapping[str, Control] = field(default_factory=dict)
+    run_timeout_s: float | None = None
+
+    @cached_property
+    def makers(self) -> dict[str, Any]:
+        """What makes the user's own congestion controls."""
+        return congestion.makers(load_controls(self.controls))
+
+    @cached_property
+    def extra(self) -> tuple[Metric, ...]:
+        """The metrics that a run has only when asked."""
+        return tuple(metric for metric in self.metrics if not metric.is_default)
+
+    @cached_property
+    def identity(self) -> str:
+        """Names what is read from a run beside the default metrics."""
+        wanted = [metric.identity for metric in self.extra]
+        return "\n".join(sorted([*wanted, *(f"table {name}" for name in self.tables)]))
+
+    def do(self, job: Job, may_go_on: MayGoOn) -> "Outcome | None":
+        """Do a run; None when it was stopped."""
+        return do(self, job, may_go_on)
+
+    @property
+    def needs_tables(self) -> bool:
+        """Whether runs keep their tables over time."""
+        return bool(self.tables) or any(metric.needs_tables for metric in self.extra)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run: a row, or why there is none."""
+
+    job: Job
+    row: dict[str, Any] | None
+    kind: str = ""
+    """What kind of failure it is."""
+    reason: str = ""
+    cost_s: float = 0.0
+    tables: dict[str, bytes] = field(default_factory=dict)
+
+    def failure(self) -> dict[str, Any]:
+        """The failure as a row."""
+        job = self.job
+        return {
+            "run": job.run,
+            "point": job.point,
+            "seed": job.seed,
+            "kind": self.kind,
+            "reason": self.reason,
+            "cost_s": self.cost_s,
+        }
+
+
+def do(context: Context, job: Job, may_go_on: MayGoOn) -> Outcome | None:
+    """Do a run; None when it was stopped.
+
+    What ends every run, such as a table that the scenario does not record, is raised.
+    """
+    source = context.scenarios[job.scenario]
+    is_late = False
+    limit = context.run_timeout_s
+
+    def progress(state: dict[str, Any]) -> bool:
+        nonlocal is_late
+        is_late = limit is not None and state["wall_s"] > limit
+        return not is_late and may_go_on()
+
+    began = time.thread_time()
+    try:
+        found = _native.run(
+            source.text,
+            source_name=source.name,
+            base_dir=source.base_dir,
+            overrides=job.overrides,
+            seed=job.seed,
+            progress=progress,
+            tables=context.needs_tables,
+            # What it would say of one run it would say of all.
+            advice=False,
+            congestion_controls=context.makers,
+        )
+        if not found["complete"] and found["raised"] is None:
+            if is_late:
+                reason = f"it took longer than {limit:g} s"
+                return Outcome(job, None, "timeout", reason, time.thread_time() - began)
+            return None
+        if found["raised"] is not None:
+            reason = found["raised"][0]
+            return Outcome(job, None, "CongestionControlError", reason, time.thread_time() - began)
+        row, tables = _read(context, job, found)
+    except MetricError as error:
+        return Outcome(job, None, "metric", str(error), time.thread_time() - began)
+    except ResultError:
+        raise
+    except (EngineBug, FadeoutError) as error:
+        return Outcome(job, None, type(error).__name__, str(error), time.thread_time() - began)
+    cost_s = time.thread_time() - began
+    row["cost_s"] = cost_s
+    return Outcome(job, row, cost_s=cost_s, tables=tables)
+
+
+def _read(
+    context: Context, job: Job, found: "_native.Outcome"
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    summary = json.loads(found["summary"])
+    row: dict[str, Any] = {
+        "run": job.run,
+        "point": job.point,
+        "seed": job.seed,
+        "fingerprint": found["fingerprint"],
+        "cost_s": 0.0,
+        "metrics": context.identity,
+        **default_values(summary),
+    }
+    if context.extra:
+        results = Results(
+            summary, json.loads(found["manifest"]), streams=found["tables"], complete=True
+        )
+        row |= {metric.name: metric.read(results) for metric in context.extra}
+    missing = [name for name in context.tables if name not in found["tables"]]
+    if missing:
+        raise ResultError(f"the scenario does not record '{missing[0]}': name it in its probes")
+    return row, {name: found["tables"][name] for name in context.tables}

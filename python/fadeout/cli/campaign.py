@@ -1,0 +1,223 @@
+"""`fadeout campaign`: run, look at and compare many runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fadeout import ResultError
+from fadeout.campaign import Campaign
+from fadeout.cli.campaign_tables import (
+    print_differences,
+    print_finished,
+    print_means,
+    print_status,
+)
+from fadeout.cli.console import out
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.options import ClusterFile, Jobs, cluster_of, examples
+from fadeout.cli.progress import count_progress
+
+Folder = Annotated[Path, typer.Argument(help="Folder of a campaign.")]
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+
+Yes = Annotated[bool, typer.Option("--yes", help="Run more than 100,000 runs.")]
+
+Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]
+
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        "-m",
+        metavar="METRIC",
+        help="What to read from each run: a column (goodput_mbps), one of a table "
+        "(queues.delay_s:p99), of a flow (goodput_mbps[bulk]), over rows (goodput_mbps:sum), or a "
+        "function of your own (p99=my.py:p99). May be given several times.",
+    ),
+]
+
+Confidence = Annotated[
+    float, typer.Option(min=0.5, max=0.9999, help="Of the intervals.", show_default=True)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(
+        name="campaign",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        help="Many runs: points times seeds, resumable, with intervals.",
+        epilog=examples(
+            "fadeout campaign run campaign.toml",
+            "fadeout campaign show out/campaign-NAME",
+            note="The same without a file: fadeout sweep --help.",
+        ),
+    )
+    group.command(
+        "run",
+        epilog=examples(
+            "fadeout campaign run campaign.toml -j 8",
+            "fadeout campaign run campaign.toml --cluster slurm.toml",
+            "fadeout campaign run out/campaign-NAME",
+            note="Again is resume: what is on disk is not done again, whatever ended it.",
+        ),
+    )(reports_errors(run))
+    group.command("status", epilog=examples("fadeout campaign status c/"))(reports_errors(status))
+    group.command(
+        "show", epilog=examples("fadeout campaign show c/ -m goodput_mbps -m mean_rtt_s")
+    )(reports_errors(show))
+    group.command(
+        "compare",
+        epilog=examples(
+            "fadeout campaign compare c/ congestion-control cubic -m goodput_mbps",
+            note="Two folders: fadeout compare.",
+        ),
+    )(reports_errors(compare))
+    group.command(
+        "export",
+        epilog=examples(
+            "fadeout campaign export c/ runs.csv",
+            note="In Python: fadeout.Campaign.open('c/').frame().",
+        ),
+    )(reports_errors(export))
+    group.command(
+        "archive",
+        epilog=examples(
+            "fadeout campaign archive c/ results.zip --author 'A. Name'",
+            note="Elsewhere: fadeout campaign repeat results.zip.",
+        ),
+    )(reports_errors(archive))
+    group.command(
+        "repeat",
+        epilog=examples("fadeout campaign repeat results.zip --out again/"),
+    )(reports_errors(repeat))
+    app.add_typer(group)
+
+
+def run(
+    source: Annotated[
+        Path,
+        typer.Argument(help="Campaign file (TOML), or the folder of a campaign to go on with."),
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder. Default: out/campaign-NAME, of the file's name."),
+    ] = None,
+    jobs: Jobs = None,
+    cluster: ClusterFile = None,
+    retry: Retry = False,
+    yes: Yes = False,
+    quiet: Quiet = False,
+) -> None:
+    """Do the runs of a campaign that are not done.
+
+    The results are the same for any number of jobs. A run is done when it is on disk: stop the
+    campaign, kill it or change its values, and the same command does what is missing.
+    """
+    campaign = Campaign.open(source) if source.is_dir() else Campaign(source, folder)
+    run_campaign(campaign, jobs=jobs, cluster=cluster, retry=retry, yes=yes, quiet=quiet)
+
+
+def run_campaign(
+    campaign: Campaign,
+    *,
+    jobs: int | None,
+    cluster: str | None,
+    retry: bool,
+    yes: bool,
+    quiet: bool,
+) -> None:
+    """Run it with a bar, and print what it found."""
+    executor = cluster_of(cluster, jobs)
+    with count_progress(campaign.folder.name, quiet=quiet) as progress:
+        finished = campaign.run(
+            jobs=jobs, executor=executor, progress=progress, retry=retry, may_be_large=yes
+        )
+    if quiet:
+        return
+    if finished.status.done:
+        print_means(campaign, (), campaign.seeds.confidence)
+    print_finished(campaign, finished)
+    out().print(f"campaign: {campaign.folder}", markup=False, highlight=False)
+
+
+def status(folder: Folder) -> None:
+    """Say how far a campaign is, what failed, and what is left."""
+    print_status(Campaign.open(folder))
+
+
+def show(folder: Folder, metrics: Metrics = None, confidence: Confidence = 0.95) -> None:
+    """Print a row a point: each metric with its interval over the seeds."""
+    print_means(Campaign.open(folder), metrics or [], confidence)
+
+
+def compare(
+    folder: Folder,
+    key: Annotated[str, typer.Argument(help="The key whose values are compared.")],
+    baseline: Annotated[str, typer.Argument(help="The value that the others are compared with.")],
+    metrics: Metrics = None,
+    confidence: Confidence = 0.95,
+) -> None:
+    """Compare schemes: differences against one of them, paired by seed, with intervals.
+
+    p is how probable such a difference is where there is none, corrected for how many comparisons
+    the table has (Holm).
+    """
+    print_differences(Campaign.open(folder), key, baseline, metrics or [], confidence)
+
+
+def export(
+    folder: Folder,
+    file: Annotated[
+        Path | None, typer.Argument(help="File, .parquet or .csv. Default: FOLDER/frame.parquet.")
+    ] = None,
+) -> None:
+    """Write one tidy table: a row a run, with the values of its point, its seed and its metrics."""
+    campaign = Campaign.open(folder)
+    path = campaign.export(file or folder / "frame.parquet")
+    out().print(f"{len(campaign.frame()):,} runs: {path}", markup=False, highlight=False)
+
+
+def archive(
+    folder: Folder,
+    file: Annotated[
+        Path | None, typer.Argument(help="File, .zip. Default: FOLDER with .zip behind.")
+    ] = None,
+    author: Annotated[str, typer.Option(help="Whom to cite.")] = "",
+) -> None:
+    """Write one file with scenarios, results, versions, checksums and a citation.
+
+    Who has it can run it again and see whether every run comes out the same.
+    """
+    from fadeout.campaign.archive import archive as write
+
+    file = file or folder.with_name(f"{folder.name}.zip")
+    path = write(Campaign.open(folder), file, author=author)
+    out().print(f"archive: {path}", markup=False, highlight=False)
+
+
+def repeat(
+    file: Annotated[Path, typer.Argument(help="File of fadeout campaign archive.")],
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder. Default: out/ and the file's name.")
+    ] = None,
+    jobs: Jobs = None,
+    cluster: ClusterFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run the campaign of an archive, and compare every run with the archive's."""
+    from fadeout.campaign.archive import repeat as run_again
+
+    folder = folder or Path("out") / file.stem
+    with count_progress(f"repeat {file.stem}", quiet=quiet) as progress:
+        executor = cluster_of(cluster, jobs)
+        found = run_again(file, folder, jobs=jobs, executor=executor, progress=progress)
+    out().print(f"{found.same:,} runs came out the same", markup=False, highlight=False)
+    if not found.is_same:
+        raise ResultError(
+            f"{found.different:,} runs came out differently, and {found.missing:,} not at all: "
+            f"{folder}"
+        )

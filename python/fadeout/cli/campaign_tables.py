@@ -1,0 +1,151 @@
+"""Campaigns as the command line prints them."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from fadeout.campaign import Campaign, Finished, Status
+from fadeout.cli.console import new_table, out, print_table, say
+
+MOST_POINTS = 60
+"""Points printed; the rest stand in the export."""
+
+
+def print_finished(campaign: Campaign, finished: Finished) -> None:
+    """What was done, what was done before, and what failed."""
+    status = finished.status
+    done = f"{finished.done_now:,} runs in {finished.wall_s:,.1f} s"
+    if finished.done_now:
+        done += f", {1e3 * finished.cost_s / finished.done_now:,.1f} ms of processor time each"
+    if finished.done_before:
+        done += f"; {finished.done_before:,} of {status.runs:,} were done before"
+    out().print(done, markup=False, highlight=False)
+    print_troubles(campaign, status)
+
+
+def print_troubles(campaign: Campaign, status: Status) -> None:
+    """Failed runs by reason, and what keeps the numbers from saying much."""
+    if status.failed:
+        failures = campaign.failures
+        reasons = failures.group_by("kind", "reason", maintain_order=True).agg(pl.len())
+        for kind, reason, count in reasons.head(5).iter_rows():
+            first = (str(reason).splitlines() or [""])[0]
+            say(f"{count} failed ({kind}): {first}")
+        say("they are not tried again unless --retry is given")
+    for warning in campaign.warnings():
+        say(f"warning: {warning}")
+
+
+def print_status(campaign: Campaign) -> None:
+    """How far a campaign is."""
+    status = campaign.status()
+    table = new_table("", "runs", numbers=["runs"])
+    rows = [("done", status.done), ("failed", status.failed), ("left", status.left)]
+    for name, count in rows:
+        table.add_row(name, f"{count:,}")
+    print_table(table)
+    text = f"{status.points:,} points, {campaign.seeds.describe()}"
+    out().print(text, markup=False, highlight=False)
+    if status.done:
+        each = status.cost_s / status.done
+        out().print(
+            f"{status.cost_s:,.1f} s of processor time, {1e3 * each:,.1f} ms a run; about "
+            f"{status.left * each:,.0f} s are left",
+            markup=False,
+            highlight=False,
+        )
+    if status.other:
+        out().print(
+            f"{status.other:,} more runs in the folder belong to values that are not asked for now",
+            markup=False,
+            highlight=False,
+        )
+    print_troubles(campaign, status)
+
+
+def print_means(campaign: Campaign, metrics: Sequence[str], confidence: float) -> None:
+    """A row a point: the values that vary, and each metric with its interval."""
+    names = list(metrics) or campaign.metrics()
+    means = campaign.means(*names, confidence=confidence)
+    keys = [key for key in campaign.keys if key in means.columns]
+    table = new_table(*(short(key, keys) for key in keys), *names, "n", numbers=[*names, "n"])
+    for row in means.head(MOST_POINTS).iter_rows(named=True):
+        cells = [shown(row[key]) for key in keys]
+        cells += [interval_text(row, name) for name in names]
+        table.add_row(*cells, str(min(row[f"{name}_n"] for name in names)))
+    print_table(table)
+    if len(means) > MOST_POINTS:
+        rest = (
+            f"{len(means) - MOST_POINTS:,} more points: fadeout campaign export {campaign.folder}"
+        )
+        out().print(rest, markup=False, highlight=False)
+    out().print(
+        f"mean ± half the width of its {100 * confidence:g} % interval over n seeds",
+        markup=False,
+        highlight=False,
+    )
+
+
+def print_differences(
+    campaign: Campaign, key: str, baseline: str, metrics: Sequence[str], confidence: float
+) -> None:
+    """A row a comparison: both means, and their difference with its interval."""
+    found = campaign.compare(key, baseline, *metrics, confidence=confidence)
+    if found.is_empty():
+        say(f"there is nothing to compare with {baseline}: no other value has runs of its seeds")
+        return
+    places = found.columns[: found.columns.index("metric")]
+    heads = (baseline, "mean", "difference", "percent", "n", "p")
+    table = new_table(*(short(each, places) for each in places), "metric", *heads, numbers=heads)
+    for row in found.head(MOST_POINTS).iter_rows(named=True):
+        table.add_row(
+            *(shown(row[each]) for each in (*places, "metric")),
+            f"{row['baseline_mean']:.4g}",
+            f"{row['mean']:.4g}",
+            limits_text(row["difference"], row["low"], row["high"], ".4g"),
+            limits_text(row["percent"], row["percent_low"], row["percent_high"], ".1f"),
+            str(row["n"]),
+            "-" if math.isnan(row["p_corrected"]) else f"{row['p_corrected']:.2g}",
+        )
+    print_table(table)
+    text = (
+        f"differences of runs with the same seed, with {100 * confidence:g} % intervals; "
+        f"p corrected for {len(found)} comparisons"
+    )
+    out().print(text, markup=False, highlight=False)
+    for warning in campaign.warnings():
+        say(f"warning: {warning}")
+
+
+def limits_text(value: float | None, low: float | None, high: float | None, spec: str) -> str:
+    """A value with the limits of its interval."""
+    if value is None:
+        return "-"
+    return f"{value:+{spec}}" + ("" if low is None else f" [{low:+{spec}}, {high:+{spec}}]")
+
+
+def interval_text(row: dict[str, Any], name: str) -> str:
+    """A mean with its interval, to the digits that the interval leaves."""
+    mean, low, high = row[f"{name}_mean"], row[f"{name}_low"], row[f"{name}_high"]
+    if mean is None or math.isnan(mean):
+        return "-"
+    if low is None:
+        return f"{mean:.4g}"
+    half = (high - low) / 2
+    if half == 0 or not math.isfinite(half):
+        return f"{mean:.6g} ± {half:g}"
+    digits = max(0, 1 - math.floor(math.log10(half)))
+    return f"{mean:,.{digits}f} ± {half:,.{digits}f}"
+
+
+def short(key: str, keys: Sequence[str]) -> str:
+    """The last part of a key, where no other key ends so."""
+    last = key.rsplit(".", 1)[-1]
+    return last if sum(each.rsplit(".", 1)[-1] == last for each in keys) == 1 else key
+
+
+def shown(value: Any) -> str:  # noqa: ANN401 - a value of any column
+    """A value of a point."""
+    return "-" if value is None else str(value)

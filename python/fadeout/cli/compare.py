@@ -1,0 +1,74 @@
+"""`fadeout compare`: two runs or campaigns side by side."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fadeout.campaign.comparison import compare as compare_folders
+from fadeout.cli.campaign_tables import shown
+from fadeout.cli.console import new_table, out, print_table, say
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.options import examples
+
+MOST_ROWS = 60
+"""Differences printed of each sort."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "compare",
+        epilog=examples(
+            "fadeout compare out/cubic out/newreno",
+            "fadeout compare out/sweep-mine out/sweep-mine-2",
+            note="Schemes within one campaign: fadeout campaign compare.",
+        ),
+    )(reports_errors(compare))
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="Folder of a run or of a campaign.")],
+    second: Annotated[Path, typer.Argument(help="Another of the same sort.")],
+) -> None:
+    """Say what differs between two runs or campaigns: in the scenario, and in the results.
+
+    Runs of campaigns are paired by their seeds where both have the same; each difference has its
+    95 % interval.
+    """
+    found = compare_folders(first, second)
+    if found.scenario:
+        table = new_table("scenario", str(first), str(second))
+        for key, a, b in found.scenario[:MOST_ROWS]:
+            table.add_row(key, shown(a), shown(b))
+        print_table(table)
+        if len(found.scenario) > MOST_ROWS:
+            say(f"{len(found.scenario) - MOST_ROWS} more keys differ")
+    else:
+        out().print("the scenarios are the same")
+    if found.is_same:
+        out().print("the results are the same: every run has the same fingerprint")
+        return
+    names = [name for name in found.results.columns if name not in ("low", "high", "paired")]
+    table = new_table(*names, numbers=names[names.index("metric") + 1 :])
+    for row in found.results.head(MOST_ROWS).iter_rows(named=True):
+        table.add_row(
+            *(difference_text(row) if n == "difference" else number(row[n]) for n in names)
+        )
+    print_table(table)
+    for warning in found.warnings:
+        say(f"warning: {warning}")
+
+
+def number(value: Any) -> str:  # noqa: ANN401 - a value of any column
+    """A number to four digits; text as it is."""
+    return f"{value:.4g}" if isinstance(value, float) else shown(value)
+
+
+def difference_text(row: dict[str, Any]) -> str:
+    """A difference with its interval, if it has one."""
+    if row["difference"] is None:
+        return "-"
+    if row.get("low") is None:
+        return f"{row['difference']:+.4g}"
+    return f"{row['difference']:+.4g} [{row['low']:+.4g}, {row['high']:+.4g}]"

@@ -1,0 +1,85 @@
+"""`fadeout examples` and `fadeout new`: scenarios to begin with."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fadeout import ResultError, _examples, _names
+from fadeout.cli import complete
+from fadeout.cli.console import Entry, out, print_entries, print_paragraph
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.options import examples
+
+FIRST = "blockage"
+"""The example that a new scenario is, unless another is named."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(
+        "examples",
+        epilog=examples("fadeout examples", "fadeout examples lte-download"),
+    )(reports_errors(list_examples))
+    app.command(
+        "new",
+        epilog=examples(
+            "fadeout new blockage",
+            "fadeout new my-link --from lossy-link",
+            note="Then: fadeout run my-link.toml",
+        ),
+    )(reports_errors(new))
+
+
+def list_examples(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which to print.", autocompletion=complete.examples),
+    ] = None,
+) -> None:
+    """List the scenarios that come with fadeout, or print one."""
+    known = _examples.examples()
+    if name is not None:
+        out().print(_find(name).text, end="", markup=False, highlight=False)
+        return
+    print_entries([Entry(example.name, example.title) for example in known.values()])
+    print_paragraph(
+        "fadeout examples NAME prints one, fadeout new NAME writes it to NAME.toml, and fadeout "
+        "run NAME.toml runs that."
+    )
+
+
+def new(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="What to call it: NAME.toml is written. The name of an example is a copy of that.",
+            autocompletion=complete.examples,
+        ),
+    ],
+    example: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help=f"The example that it begins as. Default: NAME where there is one, or {FIRST}.",
+            autocompletion=complete.examples,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+) -> None:
+    """Write a scenario to begin with, from an example."""
+    path = Path(name if name.endswith(".toml") else f"{name}.toml")
+    known = _examples.examples()
+    source = _find(example or (path.stem if path.stem in known else FIRST))
+    if path.exists() and not force:
+        raise ResultError(f"{path} exists; --force replaces it")
+    path.write_text(source.text, encoding="utf-8")
+    print_paragraph(f"{path}: {source.title}")
+    print_paragraph(f"next: fadeout run {path}")
+
+
+def _find(name: str) -> _examples.Example:
+    known = _examples.examples()
+    if name not in known:
+        raise typer.BadParameter(_names.unknown("example", name, known), param_hint="NAME")
+    return known[name]

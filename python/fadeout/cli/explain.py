@@ -1,0 +1,89 @@
+"""`fadeout explain`: what a key, a table, a name or an error means."""
+
+from typing import Annotated
+
+import typer
+
+from fadeout import _faults, _lexicon, _names, _schema
+from fadeout.cli import complete
+from fadeout.cli.console import Entry, out, print_entries, print_paragraph
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.list import explain_named, explain_table, print_topics
+from fadeout.cli.options import examples
+from fadeout.results import table_docs
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "explain",
+        epilog=examples(
+            "fadeout explain link.queue.limit",
+            "fadeout explain congestion",
+            "fadeout explain freeze-tcp",
+            "fadeout explain 'expected a rate without a unit'",
+        ),
+    )(reports_errors(explain))
+
+
+def explain(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KEY|TABLE|NAME|ERROR",
+            help="A key of a scenario, a table or column of results, anything that a scenario may "
+            "name, or an error or a part of its message.",
+            autocompletion=complete.topics,
+        ),
+    ],
+) -> None:
+    """Explain a key of a scenario, a table, a name, or an error."""
+    text = " ".join(words)
+    is_found = explain_key(text)
+    if text in table_docs():
+        explain_table(text)
+        is_found = True
+    is_found |= _explain_names(text)
+    found = _faults.faults(text)
+    for fault in found:
+        print_paragraph(f"{fault.name}: {fault.meaning}")
+        print_paragraph(fault.remedy)
+    if is_found or found:
+        return
+    topics = _lexicon.search(text)
+    if not topics:
+        near = _lexicon.nearest(text) or ["fadeout list"]
+        message = f"nothing is called {text!r}; is it one of {', '.join(near)}?"
+        if len(near) == 1:
+            message = _names.unknown("name", text, near)
+        raise typer.BadParameter(message, param_hint="NAME")
+    print_topics(topics, text)
+
+
+def _explain_names(text: str) -> bool:
+    """Explain what a scenario may name by that name; and say where else the word occurs."""
+    if explain_named(text):
+        return True
+    keys = {key.short for key in _schema.all_keys()}
+    others = [t for t in _lexicon.exactly(text) if t.name not in keys and t.kind != "table"]
+    if others:
+        print_entries([Entry(t.name, t.summary, f"{t.kind}: {t.more}") for t in others])
+    return bool(others)
+
+
+def explain_key(text: str) -> bool:
+    """Explain a key of a scenario by its path or, where that is enough, its name."""
+    known = _schema.all_keys()
+    found = [key for key in known if text in (key.path, key.short)]
+    found = found or [key for key in known if text == key.name]
+    for key in found:
+        need = "required" if key.is_required else f"default {key.default}" if key.default else ""
+        print_entries([Entry(key.path, key.doc, "; ".join(filter(None, (key.value, need))))])
+    paths = [key.path for key in found] or [text]
+    for table in dict.fromkeys(name for path in paths for name in (path, f"{path}.NAME")):
+        below = [key for key in known if key.path.rpartition(".")[0] == table]
+        if below:
+            out().print(f"Keys of [bold]{table}[/bold]:", highlight=False)
+            print_entries([Entry(k.name, k.doc, k.value) for k in dict.fromkeys(below)])
+            found = found or below
+    return bool(found)

@@ -1,0 +1,98 @@
+"""`fadeout tune`: search for good values."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fadeout import ScenarioError
+from fadeout.campaign.axes import parse_value
+from fadeout.campaign.tune import FORM
+from fadeout.campaign.tune import tune as search
+from fadeout.cli.campaign import Quiet
+from fadeout.cli.campaign_tables import shown
+from fadeout.cli.congestion import CongestionControls
+from fadeout.cli.console import new_table, out, print_table
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.options import ClusterFile, Jobs, Overrides, cluster_of, examples
+from fadeout.cli.progress import count_progress
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "tune",
+        epilog=examples(
+            "fadeout tune my.toml --over link.radio.queue.limit='10..1000 packets:log' "
+            "--over flow.congestion-control=cubic,bbr3 --maximise goodput_mbps --out t/",
+            note="The same command goes on where it was stopped. Needs fadeout[tune].",
+        ),
+    )(reports_errors(tune))
+
+
+def tune(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    over: Annotated[
+        list[str], typer.Option(metavar="KEY=RANGE", help=f"What to search over: {FORM}.")
+    ],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the campaign.")],
+    maximise: Annotated[
+        str | None, typer.Option(metavar="METRIC", help="A metric that is to be large.")
+    ] = None,
+    minimise: Annotated[
+        str | None, typer.Option(metavar="METRIC", help="A metric that is to be small.")
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Points to try.")] = 50,
+    seeds: Annotated[str, typer.Option(help="Seeds of each point.")] = "5",
+    overrides: Overrides = None,
+    congestion_controls: CongestionControls = None,
+    jobs: Jobs = None,
+    cluster: ClusterFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Search for the values of keys with the best mean of a metric over the seeds (Optuna).
+
+    What is tried are points of a campaign in --out, which fadeout campaign show and export read.
+    """
+    metric = maximise or minimise
+    if metric is None or (maximise and minimise):
+        raise ScenarioError("expected either --maximise METRIC or --minimise METRIC")
+    with count_progress(f"tune {scenario.stem}", quiet=quiet) as progress:
+        found = search(
+            str(scenario),
+            dict(_pair("--over", text) for text in over),
+            metric,
+            out=folder,
+            maximise=maximise is not None,
+            trials=trials,
+            seeds=seeds,
+            jobs=jobs,
+            executor=cluster_of(cluster, jobs),
+            progress=progress,
+            set={
+                key: parse_value(value)
+                for key, value in (_pair("--set", text) for text in overrides or [])
+            },
+            congestion_controls=dict(
+                _pair("--congestion-control", text) for text in congestion_controls or []
+            ),
+        )
+    if quiet:
+        return
+    table = new_table("key", "best value")
+    for key, value in found.values.items():
+        table.add_row(key, shown(value))
+    print_table(table)
+    text = (
+        f"{metric}: {found.score.text()}, the best of {found.tried} points. The best of many is "
+        "better than it would be again: run it with other seeds before it is reported"
+    )
+    out().print(text, markup=False, highlight=False)
+    out().print(f"campaign: {folder}", markup=False, highlight=False)
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise ScenarioError(f"{option} {text}: expected KEY=VALUE")
+    return key.strip(), value.strip()

@@ -1,0 +1,14 @@
+"""Warnings as the command prints them: a line each, without the place in our own code."""
+
+import warnings
+
+from fadeout.cli.console import err
+
+
+def install() -> None:
+    """Print warnings as lines of this command."""
+    warnings.showwarning = _show
+
+
+def _show(message: Warning | str, *_place: object, **_more: object) -> None:
+    err().print(f"warning: {message}", markup=False, highlight=False)

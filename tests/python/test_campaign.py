@@ -1,0 +1,452 @@
+"""Campaigns: runs named by their content, done once, whatever ends the process."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import fadeout
+from conftest import SCENARIO
+from fadeout import Campaign, ResultError, ScenarioError, sweep
+from fadeout._run import read_source
+from fadeout.campaign import parts
+from fadeout.campaign.engine import Engine
+from fadeout.campaign.jobs import Planner
+from fadeout.campaign.spec import read, read_file
+
+CONTROLS = {"flow.congestion-control": ["cubic", "newreno"]}
+
+# Seeds differ in nothing in the scenario of the other tests.
+LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
+
+
+@pytest.fixture
+def lossy(tmp_path: Path) -> Path:
+    path = tmp_path / "lossy.toml"
+    path.write_text(LOSSY)
+    return path
+
+
+def names(document: dict[str, Any]) -> list[str]:
+    spec = read(document)
+    planner = Planner(spec)
+    return [job.run for p in planner.points for job in planner.jobs(p, spec.seeds.of(1))]
+
+
+def run_names(text: str, **more: Any) -> list[str]:
+    return names({"scenario": text, **more})
+
+
+# --- names ----------------------------------------------------------------------------------
+
+
+def test_a_run_is_named_by_its_content_not_by_how_it_is_written():
+    (plain,) = run_names(LOSSY)
+    assert run_names("# a comment\n" + LOSSY) == [plain]
+    assert run_names(LOSSY.replace("two seconds", "2 s")) == [plain]
+    assert run_names(LOSSY.replace('"10 ms"', '"0.01 s"')) == [plain]
+    assert run_names(LOSSY + 'profile = "linux"\n') == [plain]
+    assert run_names(LOSSY, set={"link.access.delay": "10 ms"}) == [plain]
+
+
+def test_whatever_changes_the_results_changes_the_name():
+    (plain,) = run_names(LOSSY)
+    assert run_names(LOSSY, set={"link.access.delay": "11 ms"}) != [plain]
+    assert run_names(LOSSY, seeds=[2]) != [plain]
+    assert run_names(LOSSY, set={"duration": "3 s"}) != [plain]
+
+
+def test_a_file_that_the_scenario_reads_is_part_of_the_name(tmp_path: Path):
+    trace = tmp_path / "rate.trace"
+    trace.write_text("1\n2\n3\n")
+    path = tmp_path / "traced.toml"
+    path.write_text(LOSSY.replace('"10 Mbit/s"', '{ trace = "rate.trace" }'))
+    before = names({"scenario": str(path)})
+    trace.write_text("1\n2\n4\n5\n")
+    assert names({"scenario": str(path)}) != before
+
+
+def test_the_source_of_a_congestion_control_is_part_of_the_name(tmp_path: Path):
+    control = tmp_path / "mine.py"
+    body = (
+        "class Mine:\n"
+        "    def on_ack(self, window, ack):\n        window.cwnd += STEP\n"
+        "    def on_congestion(self, window, event):\n        window.ssthresh = 2\n"
+    )
+    found = []
+    for step in (1, 2):
+        control.write_text(f"STEP = {step}\n{body}")
+        spec = read(
+            {
+                "scenario": LOSSY,
+                "set": {"flow.congestion-control": "mine"},
+                "congestion-controls": {"mine": f"{control}:Mine"},
+            }
+        )
+        planner = Planner(spec)
+        found.append(planner.job(planner.points[0], 1).run)
+        other = read({"scenario": LOSSY, "congestion-controls": {"mine": f"{control}:Mine"}})
+        # One that no flow uses changes nothing.
+        with pytest.warns(UserWarning, match="mine"):
+            planner = Planner(other)
+            assert planner.job(planner.points[0], 1).run == run_names(LOSSY)[0]
+    assert found[0] != found[1]
+
+
+def test_a_class_whose_file_changed_is_loaded_anew(lossy: Path, tmp_path: Path):
+    control = tmp_path / "mine.py"
+    found = []
+    for step in (0.01, 1.0):
+        control.write_text(
+            "class Mine:\n"
+            f"    def on_ack(self, window, ack):\n        window.cwnd += {step}\n"
+            "    def on_congestion(self, window, event):\n        window.ssthresh = 2\n"
+        )
+        campaign = sweep(
+            lossy,
+            out=tmp_path / "c",
+            set={"flow.congestion-control": "mine"},
+            congestion_controls={"mine": f"{control}:Mine"},
+        )
+        found.append(campaign.frame()["fingerprint"][0])
+    assert found[0] != found[1]
+
+
+# --- points ---------------------------------------------------------------------------------
+
+
+def test_a_grid_has_every_value_with_every_other(lossy: Path, tmp_path: Path):
+    grid = {**CONTROLS, "link.access.delay": "5 ms,20 ms"}
+    campaign = sweep(lossy, grid, seeds=2, out=tmp_path / "c")
+    frame = campaign.frame()
+    assert frame.height == 2 * 2 * 2
+    assert frame["link.access.delay (ms)"].unique().sort().to_list() == [5.0, 20.0]
+    assert frame.columns[:3] == ["point", "flow.congestion-control", "link.access.delay"]
+
+
+def test_a_run_of_a_campaign_is_the_run_of_that_scenario(lossy: Path, tmp_path: Path):
+    frame = sweep(lossy, CONTROLS, seeds=[4], out=tmp_path / "c").frame()
+    alone = fadeout.run(lossy, seed=4, set={"flow.congestion-control": "newreno"})
+    row = frame.filter(pl.col("flow.congestion-control") == "newreno").row(0, named=True)
+    assert row["fingerprint"] == alone.fingerprint
+    assert row["goodput_mbps"] == alone.flows["goodput_mbps"][0]
+
+
+def test_zips_points_samples_and_exclusions_combine():
+    document: dict[str, Any] = {
+        "scenario": LOSSY,
+        "grid": CONTROLS,
+        "zip": {
+            "link.access.rate": ["5 Mbit/s", "50 Mbit/s"],
+            "link.access.delay": ["5 ms", "1 ms"],
+        },
+    }
+    assert len(Planner(read(document)).points) == 4
+    document["exclude"] = "rate > 10 and congestion_control = 'newreno'"
+    assert len(Planner(read(document)).points) == 3
+    document["exclude"] = [{"link.access.rate": ["5 Mbit/s"]}]
+    assert len(Planner(read(document)).points) == 2
+    document["point"] = [{"flow.profile": "linux"}, {"flow.profile": "rfc"}]
+    assert len(Planner(read(document)).points) == 4
+
+
+@pytest.mark.parametrize("method", ["sobol", "latin-hypercube", "random"])
+def test_a_sample_is_the_same_each_time_and_spread_over_its_space(method: str):
+    sample = {
+        "points": 16,
+        "method": method,
+        "link.access.rate": {"log-uniform": ["1 Mbit/s", "100 Mbit/s"]},
+        "link.access.queue.limit": {"choice": ["50 packets", "100 packets"]},
+    }
+    found = [read({"scenario": LOSSY, "sample": sample}).axes.all() for _ in range(2)]
+    assert found[0] == found[1]
+    rates = sorted(float(point["link.access.rate"].split()[0]) for point in found[0])
+    assert rates[0] >= 1 and rates[-1] <= 100
+    if method != "random":
+        # Each sixteenth of the range of logarithms has one point.
+        assert [math.floor(math.log10(rate) / 2 * 16) for rate in rates] == list(range(16))
+
+
+# --- what is on disk is what is done --------------------------------------------------------
+
+
+def test_a_campaign_that_is_run_again_does_only_what_is_new(lossy: Path, tmp_path: Path):
+    out = tmp_path / "c"
+    first = sweep(lossy, CONTROLS, seeds=3, out=out).frame()
+    assert Campaign.open(out).run().done_now == 0
+    document = {"scenario": str(lossy), "seeds": 4}
+    more = Campaign({**document, "grid": {"flow.congestion-control": ["cubic", "vegas"]}}, out=out)
+    finished = more.run()
+    # Of cubic one seed is new, of vegas all four; those of newreno stay for another time.
+    assert (finished.done_before, finished.done_now) == (3, 5)
+    assert finished.status.other == 3
+    back = Campaign({**document, "seeds": 3, "grid": CONTROLS}, out=out)
+    assert back.run().done_now == 0
+    assert back.frame().equals(first)
+
+
+def test_a_metric_that_runs_do_not_have_is_read_from_new_ones(lossy: Path, tmp_path: Path):
+    out = tmp_path / "c"
+    sweep(lossy, CONTROLS, seeds=2, out=out, metrics=["goodput_mbps"])
+    assert (
+        Campaign({"scenario": str(lossy), "grid": CONTROLS, "seeds": 2}, out=out).run().done_now
+        == 0
+    )
+    document = {
+        "scenario": str(lossy),
+        "grid": CONTROLS,
+        "seeds": 2,
+        "metrics": ["dropped_packets:sum", "throughput.rate_mbps:p90"],
+    }
+    campaign = Campaign(document, out=out)
+    assert campaign.run().done_now == 4
+    frame = campaign.frame()
+    assert frame.height == 4
+    alone = fadeout.run(lossy, seed=1)
+    row = frame.filter(pl.col("seed") == 1).row(0, named=True)
+    assert row["dropped_packets:sum"] == alone.links["dropped_packets"].sum()
+    p90 = alone.throughput["rate_mbps"].quantile(0.9, interpolation="linear")
+    assert row["throughput.rate_mbps:p90"] == p90
+
+
+def test_a_function_of_the_users_is_a_metric(lossy: Path, tmp_path: Path):
+    def ratio(results: fadeout.Results) -> float:
+        flow = results.flows.row(0, named=True)
+        return flow["retransmitted_segments"] / flow["sent_segments"]
+
+    campaign = sweep(lossy, CONTROLS, seeds=2, out=tmp_path / "c", metrics={"ratio": ratio})
+    assert campaign.frame()["ratio"].min() > 0  # pyright: ignore[reportOperatorIssue]
+    file = tmp_path / "own.py"
+    file.write_text("def half(results):\n    return results.flows['goodput_mbps'][0] / 2\n")
+    frame = sweep(lossy, seeds=2, out=tmp_path / "d", metrics=[f"half={file}:half"]).frame()
+    assert (frame["half"] * 2).equals(frame["goodput_mbps"], check_names=False)
+
+
+def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(lossy: Path, tmp_path: Path):
+    def odd(results: fadeout.Results) -> float:
+        if results.manifest["seed"] % 2:
+            raise ZeroDivisionError("seven")
+        return 1.0
+
+    campaign = sweep(lossy, seeds=4, out=tmp_path / "c", metrics={"odd": odd})
+    assert campaign.frame()["seed"].to_list() == [2, 4]
+    failures = campaign.failures
+    assert failures["seed"].to_list() == [1, 3]
+    assert failures["reason"].to_list() == ["odd: ZeroDivisionError: seven"] * 2
+    # They are not tried again, unless it is asked for.
+    assert campaign.run().done_now == 0
+    assert campaign.run(retry=True).done_now == 2
+    assert campaign.status().failed == 2
+
+
+def test_a_run_that_takes_too_long_fails(lossy: Path, tmp_path: Path):
+    campaign = sweep(lossy, out=tmp_path / "c", set={"duration": "5000 s"}, run_timeout="0.2 s")
+    assert campaign.failures["kind"].to_list() == ["timeout"]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_the_table_is_the_same_for_any_number_of_workers(lossy: Path, tmp_path: Path, workers: int):
+    grid = {**CONTROLS, "link.access.delay": ["5 ms", "20 ms"]}
+    one = sweep(lossy, grid, seeds=4, out=tmp_path / "one", jobs=1)
+    other = sweep(lossy, grid, seeds=4, out=tmp_path / "other", jobs=workers)
+    files = [c.export(tmp_path / f"{n}.parquet") for n, c in (("a", one), ("b", other))]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_ctrl_c_keeps_the_finished_runs(
+    lossy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("fadeout.campaign.engine.TICK_S", 0.0)
+    spec = read({"scenario": str(lossy), "seeds": 400})
+    campaign = Campaign(spec, tmp_path / "c")
+
+    def interrupt(done: int, total: int) -> None:
+        if done > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(jobs=1, progress=interrupt)
+    kept = campaign.status().done
+    assert kept > 0
+    finished = campaign.run()
+    assert (finished.done_before, finished.done_now) == (kept, 400 - kept)
+
+
+def test_many_parts_become_one(lossy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("fadeout.campaign.engine.FLUSH_S", 0.0)
+    monkeypatch.setattr("fadeout.campaign.engine.TICK_S", 0.0)
+    monkeypatch.setattr("fadeout.campaign.campaign.MERGED_ABOVE", 1)
+    campaign = sweep(lossy, CONTROLS, seeds=5, out=tmp_path / "c")
+    assert len(list((tmp_path / "c/runs").iterdir())) == 1
+    assert campaign.frame().height == 10
+
+
+def test_tables_over_time_are_kept_on_request(lossy: Path, tmp_path: Path):
+    campaign = sweep(lossy, CONTROLS, seeds=2, out=tmp_path / "c", tables=["throughput"])
+    table = campaign.table("throughput")
+    alone = fadeout.run(lossy, seed=2, set={"flow.congestion-control": "newreno"}).throughput
+    of_run = table.filter(pl.col("flow.congestion-control") == "newreno", pl.col("seed") == 2)
+    assert of_run.select(alone.columns).equals(alone)
+    with pytest.raises(ResultError, match="did you mean 'throughput'"):
+        campaign.table("throughputs")
+
+
+# --- bad input ------------------------------------------------------------------------------
+
+
+def test_a_grid_that_is_too_large_says_its_size_and_cost(lossy: Path, tmp_path: Path):
+    huge = {"link.access.delay": "1..1000:1 ms", "link.access.rate": "1..1000:1 Mbit/s"}
+    with pytest.raises(ScenarioError, match=r"(?s)1,000,000 points .* 5,000,000 runs.*--yes"):
+        sweep(lossy, huge, seeds=5, out=tmp_path / "c")
+    huge["flow.start"] = "0..999:1 ms"
+    with pytest.raises(ScenarioError, match=r"(?s)1,000,000,000 points.*10,000,000 runs"):
+        sweep(lossy, huge, out=tmp_path / "c", may_be_large=True)
+    assert not (tmp_path / "c").exists()
+
+
+def test_an_unknown_parameter_is_found_before_anything_runs(lossy: Path, tmp_path: Path):
+    with pytest.raises(ScenarioError) as caught:
+        sweep(lossy, {"link.access.dely": ["1 ms", "2 ms"]}, out=tmp_path / "c")
+    (error,) = caught.value.errors
+    assert error["suggestion"] is not None and "delay" in error["suggestion"]
+    with pytest.raises(ScenarioError, match="did you mean"):
+        sweep(lossy, {"flow.congestion-control": ["cubic", "cubik"]}, out=tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"metrics": ["goodput_mbp"]}, "did you mean 'goodput_mbps'"),
+        ({"metrics": ["goodput_mbps:p999"]}, "unknown aggregate"),
+        ({"metrics": ["flow"]}, "text, no number"),
+        ({"tables": ["through"]}, "did you mean 'throughput'"),
+        ({"seeds": 0}, "are none"),
+        ({"seeds": [1, 1]}, "twice"),
+        ({"seeds": {"metric": "goodput_mbps", "half-width": "-1"}}, "half-width"),
+        ({"seeds": {"metric": "goodput_mbps", "half-width": "2 %", "max": 3}}, "max is 3"),
+        ({"grid": {"a": []}}, "no values"),
+        ({"grid": {"a": "9..1"}}, "no value"),
+        ({"grid": {"link": {"access": [1]}}}, "dotted keys"),
+        ({"grid": {"a": [1]}, "zip": {"a": [2]}}, "varied twice"),
+        ({"zip": {"a": [1], "b": [1, 2]}}, "different lengths: a 1, b 2"),
+        ({"sample": {"points": 4, "a": {"unifrm": [1, 2]}}}, "did you mean 'uniform'"),
+        ({"sample": {"points": 4, "a": {"uniform": ["1 ms", "2 s"]}}}, "one unit"),
+        ({"sample": {"points": 0, "a": {"uniform": [1, 2]}}}, "how many points"),
+        ({"congestion-controls": {"mine": "nowhere.py:Mine"}}, "no file"),
+    ],
+)
+def test_a_mistake_is_named(document: dict[str, Any], message: str):
+    with pytest.raises(ScenarioError, match=message):
+        read({"scenario": LOSSY, **document})
+
+
+def test_an_unknown_key_of_a_file_is_shown_with_its_line(tmp_path: Path, lossy: Path):
+    file = tmp_path / "campaign.toml"
+    file.write_text('scenario = "lossy.toml"\nseds = 3\n')
+    with pytest.raises(ScenarioError) as caught:
+        read_file(file)
+    (error,) = caught.value.errors
+    assert (error["line"], error["column"], error["suggestion"]) == (2, 1, "seeds")
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "suggestion"),
+    [
+        ('"link.access.dely" = ["1 ms", "2 ms"]', "unknown key `dely`", "delay"),
+        ('"flow.congestion-control" = ["cubic", "cubik"]', "cubik", "cubic"),
+        ('"link.access.delay" = []', "has no values", None),
+    ],
+)
+def test_a_mistake_of_a_file_is_shown_with_its_line(
+    tmp_path: Path, lossy: Path, line: str, message: str, suggestion: str | None
+):
+    file = tmp_path / "campaign.toml"
+    file.write_text(f'scenario = "lossy.toml"\n\n[grid]\n{line}\n')
+    with pytest.raises(ScenarioError) as caught:
+        Campaign(file, out=tmp_path / "c").run()
+    (error,) = caught.value.errors
+    assert (error["file"], error["line"]) == (str(file), 4)
+    assert message in error["message"]
+    assert suggestion is None or suggestion in str(error["suggestion"])
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_folder_of_something_else_is_not_touched(lossy: Path, tmp_path: Path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").write_text("years")
+    with pytest.raises(ResultError, match="not the folder of a campaign"):
+        sweep(lossy, out=other)
+    with pytest.raises(ResultError, match=r"campaign\.json is missing"):
+        Campaign.open(other)
+
+
+def test_a_folder_of_another_version_is_refused(lossy: Path, tmp_path: Path):
+    out = tmp_path / "c"
+    sweep(lossy, out=out)
+    document = json.loads((out / "campaign.json").read_text())
+    (out / "campaign.json").write_text(json.dumps({**document, "format": 99, "version": "9.9"}))
+    with pytest.raises(ResultError, match=r"written by fadeout 9\.9 in format 99"):
+        Campaign.open(out)
+    with pytest.raises(ResultError, match="format 99"):
+        sweep(lossy, out=out)
+
+
+def test_runs_of_another_build_are_used_only_if_they_come_out_the_same(lossy: Path, tmp_path: Path):
+    out = tmp_path / "c"
+    sweep(lossy, seeds=2, out=out)
+    path = out / "campaign.json"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "build": "another"}))
+    assert Campaign({"scenario": str(lossy), "seeds": 3}, out=out).run().done_now == 1
+    for part in (out / "runs").iterdir():
+        pl.read_parquet(part).with_columns(fingerprint=pl.lit("0")).write_parquet(part)
+    path.write_text(json.dumps({**document, "build": "another"}))
+    with pytest.raises(ResultError, match="comes out differently"):
+        Campaign({"scenario": str(lossy), "seeds": 4}, out=out).run()
+
+
+def test_a_full_disk_fails_loudly_and_keeps_the_rest(
+    lossy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    out = tmp_path / "c"
+    sweep(lossy, seeds=3, out=out)
+    real = parts.os.fsync
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    campaign = Campaign({"scenario": str(lossy), "seeds": 6}, out=out)
+    begin = Engine.begin
+
+    def begin_then_fill(engine: Engine) -> None:
+        begin(engine)
+        monkeypatch.setattr(parts.os, "fsync", full)
+
+    monkeypatch.setattr(Engine, "begin", begin_then_fill)
+    with pytest.raises(ResultError, match="the disk is full"):
+        campaign.run()
+    monkeypatch.setattr(Engine, "begin", begin)
+    monkeypatch.setattr(parts.os, "fsync", real)
+    assert not list(out.rglob("*.tmp"))
+    finished = Campaign({"scenario": str(lossy), "seeds": 6}, out=out).run()
+    assert (finished.done_before, finished.status.done) == (3, 6)
+
+
+def test_seeds_that_change_nothing_are_warned_of(scenario: Path, lossy: Path, tmp_path: Path):
+    same = sweep(scenario, seeds=5, out=tmp_path / "same")
+    assert any("nothing in these scenarios is random" in each for each in same.warnings())
+    few = sweep(lossy, seeds=3, out=tmp_path / "few")
+    assert any("3 seeds a point say nothing" in each for each in few.warnings())
+    assert sweep(lossy, seeds=5, out=tmp_path / "enough").warnings() == []
+
+
+def test_a_scenario_as_a_dict_or_text_is_a_source_too(tmp_path: Path, lossy: Path):
+    texts = [read_source(lossy).text, LOSSY.replace("10 Mbit/s", "20 Mbit/s")]
+    campaign = sweep(texts, seeds=1, out=tmp_path / "c")
+    assert campaign.frame().height == 2
+    assert campaign.keys == ["scenario"]

@@ -1,0 +1,167 @@
+"""Intervals hold what they promise, and seeds are taken until they are narrow."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fadeout
+from conftest import SCENARIO
+from fadeout import Campaign, ScenarioError, sweep
+from fadeout.campaign.comparison import compare
+from fadeout.campaign.intervals import bootstrap, holm, mean_interval, paired
+from fadeout.campaign.seeds import Seeds, read_seeds
+
+LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
+
+
+@pytest.fixture
+def lossy(tmp_path: Path) -> Path:
+    path = tmp_path / "lossy.toml"
+    path.write_text(LOSSY)
+    return path
+
+
+def until(**given: Any) -> Seeds:
+    return read_seeds({"metric": "goodput_mbps", "half-width": "5 %", **given})
+
+
+def test_an_interval_of_a_mean_is_that_of_students_t():
+    found = mean_interval([1.0, 2.0, 3.0, 4.0, 5.0], 0.95)
+    # 2.776 standard errors, of sqrt(2.5 / 5).
+    assert found.mean == 3.0
+    assert math.isclose(found.half_width, 2.7764451 * math.sqrt(0.5), rel_tol=1e-6)
+    assert math.isclose(found.p_value, 0.01324, rel_tol=1e-3)
+
+
+def test_fewer_than_five_runs_have_no_interval():
+    assert not mean_interval([1.0, 2.0, 3.0, 4.0]).is_known
+    assert mean_interval([]).text() == "-"
+    assert not bootstrap(np.median, [1.0, 2.0]).is_known
+
+
+def test_the_difference_of_pairs_does_not_see_what_both_have():
+    common = [10.0, 30.0, 20.0, 50.0, 40.0, 60.0]
+    ours = [each + 1 + 0.01 * n for n, each in enumerate(common)]
+    assert paired(ours, common).half_width < 0.03
+    assert mean_interval(ours).half_width > 10
+
+
+def test_p_values_are_corrected_as_holm_does():
+    assert holm([0.01, 0.04, 0.03, math.nan])[:3] == pytest.approx([0.03, 0.06, 0.06])
+    assert math.isnan(holm([0.5, math.nan])[1])
+
+
+def share_of_intervals_with_the_mean(
+    seeds: Seeds, draw: Any, mean: float, trials: int, confidence: float | None = None
+) -> float:
+    """How often the interval with which a point stops holds the true mean."""
+    held = 0
+    for _ in range(trials):
+        values: list[float] = []
+        count = seeds.first()
+        while len(values) < count:
+            values += draw(count - len(values)).tolist()
+            count = seeds.next(len(values), values)
+        found = mean_interval(values, confidence or seeds.confidence_of_a_look)
+        held += found.low <= mean <= found.high
+    return held / trials
+
+
+@pytest.mark.parametrize("width", [0.02, 0.05, 0.1])
+def test_the_confidence_is_kept_although_the_interval_is_looked_at_often(width: float):
+    random = np.random.default_rng(7)
+    seeds = until(**{"half-width": f"{100 * width} %", "max": 80})
+
+    def draw(count: int) -> np.ndarray:
+        return random.normal(10, 2, count)
+
+    trials = 1500
+    held = share_of_intervals_with_the_mean(seeds, draw, 10, trials)
+    # Three standard deviations of a share of 0.95 of so many trials.
+    assert held >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / trials)
+
+
+def test_one_look_is_not_corrected_and_many_are():
+    assert until(min=20, max=20).confidence_of_a_look == 0.95
+    many = until(min=5, max=100)
+    assert many.stages == [5, 10, 20, 40, 80, 100]
+    assert math.isclose(many.confidence_of_a_look, 1 - 0.05 / 6)
+
+
+def test_a_point_stops_when_its_interval_is_narrow(lossy: Path, tmp_path: Path):
+    seeds = {"metric": "goodput_mbps", "half-width": "3 %", "max": 40}
+    grid = {"link.access.loss.probability": [0.0, 0.03]}
+    campaign = sweep(lossy, grid, seeds=seeds, out=tmp_path / "c", jobs=3)
+    means = campaign.means("goodput_mbps")
+    counts = means["goodput_mbps_n"].to_list()
+    # Without loss nothing is random: the first look is enough.
+    assert counts[0] == 5
+    assert counts[1] in (10, 20, 40)
+    if campaign.status().wide == 0:
+        row = means.row(1, named=True)
+        half = (row["goodput_mbps_high"] - row["goodput_mbps_low"]) / 2
+        assert half <= 0.03 * row["goodput_mbps_mean"]
+    alone = sweep(lossy, grid, seeds=seeds, out=tmp_path / "alone", jobs=1)
+    assert alone.frame().equals(campaign.frame())
+
+
+def test_an_interval_that_never_narrows_ends_and_says_so(lossy: Path, tmp_path: Path):
+    seeds = {"metric": "goodput_mbps", "half-width": "0.0001 %", "max": 12}
+    campaign = sweep(lossy, seeds=seeds, out=tmp_path / "c")
+    assert campaign.frame().height == 12
+    assert campaign.status().wide == 1
+    assert any("1 of 1 points have all 12 seeds" in each for each in campaign.warnings())
+    assert campaign.run().done_now == 0
+
+
+def test_schemes_are_compared_pair_by_pair(lossy: Path, tmp_path: Path):
+    grid = {"flow.congestion-control": ["cubic", "newreno", "vegas"]}
+    campaign = sweep(lossy, grid, seeds=6, out=tmp_path / "c")
+    found = campaign.compare("congestion-control", "cubic", "goodput_mbps", "timeouts")
+    assert found.height == 4
+    frame = campaign.frame()
+    by = {
+        name: frame.filter(pl.col("flow.congestion-control") == name)["goodput_mbps"]
+        for name in ("cubic", "vegas")
+    }
+    row = found.filter(pl.col("metric") == "goodput_mbps").row(1, named=True)
+    expected = paired(by["vegas"].to_list(), by["cubic"].to_list())
+    assert (row["difference"], row["low"], row["n"]) == (expected.mean, expected.low, 6)
+    assert row["p_corrected"] >= row["p_value"]
+    for key, value, message in (
+        ("congestion-contro", "cubic", "did you mean"),
+        ("congestion-control", "cubik", "did you mean 'cubic'"),
+    ):
+        with pytest.raises(ScenarioError, match=message):
+            campaign.compare(key, value)
+
+
+def test_two_runs_are_compared_in_scenario_and_results(lossy: Path, tmp_path: Path):
+    for name in ("cubic", "newreno"):
+        control = {"flow.congestion-control": name}
+        fadeout.run(lossy, seed=3, set=control, out=tmp_path / name)
+    found = compare(tmp_path / "cubic", tmp_path / "newreno")
+    assert found.scenario == [("flow.download.congestion-control.name", "cubic", "newreno")]
+    assert not found.is_same
+    assert "goodput_mbps" in found.results["metric"].to_list()
+    assert compare(tmp_path / "cubic", tmp_path / "cubic").is_same
+    Campaign({"scenario": str(lossy)}, out=tmp_path / "c").run()
+    with pytest.raises(fadeout.ResultError, match="one is a run and one a campaign"):
+        compare(tmp_path / "cubic", tmp_path / "c")
+
+
+def test_two_campaigns_are_compared_by_points_and_seeds(lossy: Path, tmp_path: Path):
+    grid = {"flow.congestion-control": ["cubic", "newreno"]}
+    folders = []
+    for name, delay in (("a", "10 ms"), ("b", "15 ms")):
+        folders.append(tmp_path / name)
+        sweep(lossy, grid, seeds=5, out=folders[-1], set={"link.access.delay": delay})
+    found = compare(*folders)
+    assert found.scenario == [("set.link.access.delay", "10 ms", "15 ms")]
+    assert found.results["paired"].all()
+    assert found.results["n"].to_list() == [5] * found.results.height
+    assert compare(folders[0], folders[0]).is_same

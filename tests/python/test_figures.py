@@ -1,0 +1,152 @@
+"""Figures say what they show: which run, how many of how many, until when; and can be changed."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+import fadeout
+from conftest import ROOT, SCENARIO
+from fadeout.plot.panels import traffic_end_s
+from fadeout.plot.style import LINES, OTHERS
+
+TRANSFER = 'application = { kind = "transfer", size = "300 kB" }\n'
+
+
+@pytest.fixture(scope="module")
+def results() -> fadeout.Results:
+    return fadeout.run(SCENARIO)
+
+
+@pytest.fixture(scope="module")
+def multipath() -> fadeout.Results:
+    path = ROOT / "scenarios" / "multipath-outage.toml"
+    return fadeout.run(path, set={"duration": "3 s"})
+
+
+def texts(figure: Figure) -> str:
+    found = [text.get_text() for text in figure.texts]
+    for ax in figure.axes:
+        legend = ax.get_legend()
+        if legend is not None:
+            found += [legend.get_title().get_text(), *(t.get_text() for t in legend.get_texts())]
+        found += [ax.get_title(), ax.get_title(loc="left")]
+    return "\n".join(found)
+
+
+def test_a_figure_carries_title_seed_and_fingerprint_and_its_file_too(results, tmp_path: Path):
+    shown = texts(results.plot.congestion())
+    assert "two seconds over ten megabits" in shown
+    assert f"seed 3, fingerprint {results.fingerprint}" in shown
+    (path,) = results.plot.save(tmp_path, ["rtt"])
+    assert results.fingerprint.encode() in path.read_bytes()
+
+
+def test_title_and_size_are_the_callers(results):
+    figure = results.plot.rtt(title="mine", size=(6, 2))
+    assert texts(figure).startswith("mine")
+    assert tuple(figure.get_size_inches()) == (6, 2)
+    assert "two seconds" not in texts(results.plot.rtt(title=""))
+
+
+def test_axes_of_the_callers_own_are_drawn_into(results):
+    figure = Figure()
+    axes = list(figure.subplots(2, 1))
+    assert results.plot.rtt(ax=axes[0]) is figure
+    assert results.plot.queue(ax=axes[1], title="the queue") is figure
+    assert all(ax.lines for ax in axes)
+    assert "fingerprint" not in texts(figure)
+    assert "the queue" in texts(figure)
+    with pytest.raises(ValueError, match="4 panels"):
+        results.plot.overview(ax=axes)
+    four = list(Figure().subplots(4, 1))
+    assert results.plot.overview(ax=four) is four[0].figure
+
+
+def test_what_is_returned_can_be_changed(results):
+    figure = results.plot.congestion()
+    figure.axes[0].set_yscale("log")
+    figure.axes[0].lines[0].set_color("black")
+    assert figure.axes[0].get_yscale() == "log"
+
+
+def test_a_notebook_shows_a_figure_and_the_plots(results):
+    for shown in (results.plot.rtt(), results.plot):
+        assert shown._repr_png_().startswith(b"\x89PNG")
+    before = dict(mpl.rcParams)
+    results.plot.rtt()
+    assert dict(mpl.rcParams) == before, "no global state is touched"
+
+
+def test_many_flows_are_counted_and_their_thresholds_have_a_legend():
+    results = fadeout.run(SCENARIO, set={"flow.download.count": 12})
+    for name in ("congestion", "throughput", "rtt"):
+        assert "8 of 12 flows" in texts(getattr(results.plot, name)())
+    assert "ssthresh" in texts(results.plot.congestion())
+    chosen = [f"download-{number}" for number in range(10)]
+    figure = results.plot.rtt(flows=chosen)
+    assert " of " not in texts(figure)
+    lines = figure.axes[0].lines
+    assert len(lines) == 10
+    assert len({(line.get_color(), str(line.get_linestyle())) for line in lines}) == 10
+
+
+def test_flows_that_have_no_name_are_grey_and_those_that_sent_most_have_one():
+    text = SCENARIO + TRANSFER.replace("300 kB", "30 kB")
+    more = text[text.index("[flow.") :].replace("download", "large").replace("30 kB", "3 MB")
+    results = fadeout.run(text + "\n" + more, set={"flow.download.count": 12})
+    figure = results.plot.congestion()
+    assert "large" in texts(figure)
+    grey = [line for line in figure.axes[0].lines if line.get_color() == OTHERS["color"]]
+    assert len(grey) == 13 - 8
+
+
+def test_a_legend_fits_its_axes_and_names_a_line_once(multipath):
+    figure = multipath.plot.overview()
+    figure.draw_without_rendering()
+    right = figure.bbox.x1
+    names = []
+    for ax in figure.axes:
+        legend = ax.get_legend()
+        if legend is not None:
+            assert legend.get_window_extent().x1 <= right
+            names += [text.get_text() for text in legend.get_texts()]
+    assert len(names) == len(set(names))
+
+
+def test_the_first_lines_differ_in_grey_too():
+    def lightness(colour: str) -> float:
+        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+                            for c in to_rgb(colour))  # fmt: skip
+        return 116 * (0.2126 * red + 0.7152 * green + 0.0722 * blue) ** (1 / 3) - 16
+
+    levels = sorted(lightness(colour) for colour in LINES[:4])
+    # About ten of CIE's L* are told apart at a glance beside each other.
+    assert min(high - low for low, high in pairwise(levels)) > 10
+
+
+def test_a_few_flows_are_not_counted(results):
+    assert " of " not in texts(results.plot.congestion()).replace("of download", "")
+
+
+def test_the_time_axis_ends_where_the_traffic_does(results):
+    short = fadeout.run(SCENARIO + TRANSFER, set={"duration": "30 s"})
+    end = short.flows["completed_at_s"][0]
+    for ax in short.plot.overview().axes:
+        assert ax.get_xlim() == (0, pytest.approx(end * 1.03))
+    assert traffic_end_s(results) == 2
+
+
+def test_the_paths_of_a_multipath_flow_are_drawn(multipath):
+    for name in ("congestion", "rtt"):
+        figure = getattr(multipath.plot, name)()
+        shown = texts(figure)
+        assert "download/0" in shown
+        assert "download/1" in shown
+        for line in figure.axes[0].lines[:1]:
+            assert len(np.asarray(line.get_xdata())) > 10
+    assert "goodput" in texts(multipath.plot.throughput(flows=["download"]))
