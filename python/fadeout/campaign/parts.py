@@ -84,13 +84,14 @@ class Parts:
 
     def frame(self, columns: Iterable[str] | None = None) -> pl.DataFrame:
         """The rows of all parts; those of `columns` that exist."""
-        for _ in range(5):
+        for _ in range(100):
             try:
                 frames = [self._load(name) for name in self.names()]
                 break
             except FileNotFoundError:
-                # Another campaign merged its parts just now: what they held is in a new one.
-                continue
+                # Another driver merges its parts, one file after the other: what they held is in a
+                # new one.
+                time.sleep(0.05)
         else:
             raise ResultError(f"{self.folder}: its parts vanish while they are read")
         if columns is not None:
