@@ -15,13 +15,13 @@ pub(crate) struct Aim {
     in_use: Option<(Key, Beams)>,
 }
 
-/// The best beams depend on the condition, the cell of places where the UE was, and
-/// the direct path's blockage in whole decibels.
+/// The best beams depend on the cell of places where the UE was, and in whole decibels on the direct
+/// path's blockage and on what the channel in sight has before the one out of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Key {
-    pub(crate) condition: usize,
     pub(crate) cell: (i64, i64),
     pub(crate) blockage_db: i64,
+    pub(crate) los_lead_db: i64,
 }
 
 impl Aim {

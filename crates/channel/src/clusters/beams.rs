@@ -99,18 +99,19 @@ fn over_rays(antenna: &Antenna, middle: Angles, within_deg: [f64; 2], beam: Angl
     rays.sum::<f64>() / RAYS as f64
 }
 
-/// The best pair of beams for a place: of those that point at a cluster's middle or along the
-/// direct path, at each end. The direct path has `direct_share` of the power.
+/// The best pair of beams for a place: of those that point at a cluster's
+/// middle or along the direct path, at each end. The direct path and all clusters together have
+/// these powers.
 pub(crate) fn choose(
     scatter: &Scatter,
     antennas: Antennas<'_>,
     direct: (Angles, Angles),
-    direct_share: f64,
+    (direct_power, scattered_power): (f64, f64),
 ) -> Beams {
     let mut shares = [0.0; MOST_CLUSTERS + 1];
-    shares[0] = direct_share;
+    shares[0] = direct_power;
     for (share, cluster) in shares[1..].iter_mut().zip(scatter.clusters()) {
-        *share = (1.0 - direct_share) * cluster.share;
+        *share = scattered_power * cluster.share;
     }
     let [asd, _, asa, _] = scatter.within_deg;
     let base = Candidates::new(scatter, antennas.base, (direct.0, asd), |cluster| {

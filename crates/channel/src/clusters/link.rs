@@ -74,11 +74,21 @@ impl LinkClusters {
         blockage_db: f64,
     ) -> Beams {
         let scatter = self.map.at(spot);
-        let direct_share = spot.k_db.map_or(0.0, |k_db| {
-            let direct = from_db(k_db - blockage_db);
-            direct / (direct + 1.0)
-        });
-        choose(scatter, antennas, spot.direct, direct_share)
+        let k = spot.k_db.map_or(0.0, from_db);
+        let shares = (k * from_db(-blockage_db) / (k + 1.0), 1.0 / (k + 1.0));
+        choose(scatter, antennas, spot.direct, shares)
+    }
+
+    /// The power at a place by beams.
+    pub(crate) fn power(
+        &mut self,
+        spot: &Spot,
+        antennas: Antennas<'_>,
+        beams: Beams,
+        blockage_db: f64,
+    ) -> f64 {
+        let here = gains(self.map.at(spot), antennas, beams);
+        self.add_up(spot, antennas, beams, blockage_db, &here).gain
     }
 
     /// Looks at the power that arrives at a place by the beams of the pair.

@@ -14,4 +14,4 @@ mod place;
 mod scattering;
 
 pub use law::ClusterLaw;
-pub(crate) use scattering::{Laws, Look, Scattering, number};
+pub(crate) use scattering::{Laws, Look, Scattering};

@@ -7,12 +7,12 @@ use super::link::{LinkClusters, Mix, cell, middle};
 use super::place::{ClusterMap, Spot};
 use crate::antenna::Angles;
 use crate::config::ChannelConfig;
+use crate::ends::LinkEnds;
 use crate::large_scale::PlaceLaw;
-use crate::link::LinkEnds;
-use crate::path_loss::{self, Condition};
+use crate::path_loss;
 use crate::shadowing::MapReader;
 use crate::small_scale::{LOS, NLOS};
-use fadeout_core::math::pow;
+use fadeout_core::math::{from_db, pow};
 use fadeout_core::{Point, Time};
 
 /// The laws of a carrier's clusters.
@@ -44,7 +44,13 @@ pub(crate) struct Look<'a> {
     pub(crate) ends: &'a LinkEnds,
     /// Loss of the direct path by blockage, dB.
     pub(crate) blockage_db: f64,
+    /// Power of the channel in sight over that of the one out of it, before antennas, dB; infinite
+    /// where there is only one.
+    pub(crate) los_lead_db: f64,
 }
+
+/// A condition that is so far behind does not bear on the choice of beams, dB.
+const NO_MATTER_DB: f64 = 40.0;
 
 const DOMAINS: [&str; 2] = ["radio.clusters.los", "radio.clusters.nlos"];
 
@@ -88,9 +94,8 @@ impl Scattering {
         Some(at)
     }
 
-    /// The power that arrives in condition `n` by the beams in use, which are the best for
-    /// condition `main`; `None` without clusters.
-    pub(crate) fn look(&mut self, n: usize, main: usize, mut look: Look<'_>) -> Option<&Mix> {
+    /// The power that arrives in condition `n` by the beams in use; `None` without clusters.
+    pub(crate) fn look(&mut self, n: usize, mut look: Look<'_>) -> Option<&Mix> {
         self.of[n].as_ref()?;
         let antennas = Antennas {
             base: &look.config.base_antenna,
@@ -108,7 +113,7 @@ impl Scattering {
             let clusters = self.of[n].as_mut()?;
             return Some(clusters.look_once(&spot, antennas, Beams { base, ue }, blockage_db));
         }
-        let mut beams = self.beams(main, &mut look, antennas);
+        let mut beams = self.beams(&mut look, antennas);
         beams.base = others.0.unwrap_or(beams.base);
         beams.ue = others.1.unwrap_or(beams.ue);
         let clusters = self.of[n].as_mut()?;
@@ -120,8 +125,9 @@ impl Scattering {
     }
 
     /// The beams in use at both ends: the best for the middle of the cell in which the UE was when
-    /// they were measured.
-    fn beams(&mut self, main: usize, look: &mut Look<'_>, antennas: Antennas<'_>) -> Beams {
+    /// they were measured. Where two conditions mix, of the better one; how they compare is not
+    /// measured but known.
+    fn beams(&mut self, look: &mut Look<'_>, antennas: Antennas<'_>) -> Beams {
         let (mut age, mut blockage_db) = (0.0, look.blockage_db);
         if let Some(management) = &look.config.beams {
             let measured_at = management.measured_at(look.now);
@@ -129,28 +135,56 @@ impl Scattering {
             blockage_db = self.aim.blockage_db(measured_at);
         }
         let (base, ue) = look.ends.before(age);
+        let lead_db = look.los_lead_db.clamp(-NO_MATTER_DB, NO_MATTER_DB).round();
         let key = Key {
-            condition: main,
             cell: cell((ue.x, ue.y)),
             blockage_db: blockage_db.round() as i64,
+            los_lead_db: lead_db as i64,
         };
-        let clusters = &mut self.of[main];
+        let of = &mut self.of;
         let mut beams = self.aim.beams(key, || {
             let (x, y) = middle(key.cell);
-            let spot = look.spot(main, (base, Point { x, y, ..ue }));
-            match clusters {
-                Some(clusters) => clusters.choose(&spot, antennas, key.blockage_db as f64),
+            let there = Point { x, y, ..ue };
+            let spots = [
+                look.spot(LOS, (base, there)),
+                look.spot(NLOS, (base, there)),
+            ];
+            let blockage_db = key.blockage_db as f64;
+            let mut best = |n: usize| match &mut of[n] {
+                Some(clusters) => clusters.choose(&spots[n], antennas, blockage_db),
                 None => Beams {
-                    base: spot.direct.0,
-                    ue: spot.direct.1,
+                    base: spots[n].direct.0,
+                    ue: spots[n].direct.1,
                 },
+            };
+            if lead_db >= NO_MATTER_DB {
+                return best(LOS);
             }
+            if lead_db <= -NO_MATTER_DB {
+                return best(NLOS);
+            }
+            let (los, nlos) = (best(LOS), best(NLOS));
+            let mut power = |beams| {
+                let mut of_condition = |n: usize| match &mut of[n] {
+                    Some(clusters) => clusters.power(&spots[n], antennas, beams, blockage_db),
+                    None => straight(&spots[n], antennas, beams, blockage_db),
+                };
+                from_db(lead_db) * of_condition(LOS) + of_condition(NLOS)
+            };
+            if power(los) > power(nlos) { los } else { nlos }
         });
         if let Some(management) = &look.config.beams {
             beams.ue.azimuth_deg += management.rotation_deg_per_s * age;
         }
         beams
     }
+}
+
+/// The power by beams where all of it comes along the direct path.
+fn straight(spot: &Spot, antennas: Antennas<'_>, beams: Beams, blockage_db: f64) -> f64 {
+    let (base, ue) = spot.direct;
+    let gain = antennas.base.gain_dbi(base, beams.base) + antennas.ue.gain_dbi(ue, beams.ue);
+    from_db(gain - blockage_db)
 }
 
 impl Look<'_> {
@@ -168,13 +202,5 @@ impl Look<'_> {
             delay_spread_s: pow(10.0, delay_spread_lg),
             k_db: k_factor.map(|law| drawn(law, self.maps.k_factor(place))),
         }
-    }
-}
-
-/// The number of a condition.
-pub(crate) fn number(condition: Condition) -> usize {
-    match condition {
-        Condition::Los => LOS,
-        Condition::Nlos => NLOS,
     }
 }

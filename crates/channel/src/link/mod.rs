@@ -3,8 +3,9 @@
 use crate::antenna::Angles;
 use crate::antenna::management::FailureMonitor;
 use crate::blockage::{MAX_BLOCKAGES, Process, View};
-use crate::clusters::{ClusterLaw, Laws, Look, Scattering, number};
+use crate::clusters::{ClusterLaw, Laws, Look, Scattering};
 use crate::config::{ChannelConfig, LineOfSight};
+use crate::ends::{LinkEnds, LinkKey};
 use crate::error::ConfigError;
 use crate::fading::rays::Place;
 use crate::fading::{Fading, Plan};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 mod parts;
 
-pub use parts::{LargeScale, LinkEnds, LinkKey, State};
+pub use parts::{LargeScale, State};
 
 /// Loss in dB of a link in outage or without a beam: nothing is received.
 pub const OUTAGE_LOSS_DB: f64 = 500.0;
@@ -369,12 +370,11 @@ impl LinkChannel {
         let geometry = self.geometry(ends);
         let place = (ends.ue.position.x, ends.ue.position.y);
         let (state, los_weight) = self.state(&geometry, ends, place);
-        self.look_at_beams(now, ends, state);
-        let blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, state);
         let (condition, other) = match state {
             State::Los => (Condition::Los, Condition::Nlos),
             State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
         };
+        self.look_at_beams(now, ends, condition);
         let mut losses = |condition| {
             let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
                 let own = config.path_loss.shadowing_sigma_db(&geometry, condition);
@@ -384,16 +384,30 @@ impl LinkChannel {
         };
         let (path_loss_db, shadowing_db) = losses(condition);
         let others = los_weight.map(|weight| (weight, losses(other)));
-        let gains = self.gains((now, ends), condition, condition, blockage_db);
-        let transition = others.map_or(Transition::none(condition), |(weight, losses)| {
-            let others = self.gains((now, ends), other, condition, blockage_db);
-            let excess_db = losses.0 + losses.1 - path_loss_db - shadowing_db;
-            Transition::new(
-                condition,
-                weight,
-                excess_db + gains.sum_db() - others.sum_db(),
-            )
-        });
+        let excess_db = others
+            .map(|(_, (loss_db, shadowing))| loss_db + shadowing - path_loss_db - shadowing_db);
+        let los_lead_db = match (condition, los_weight, excess_db) {
+            (Condition::Los, Some(weight), Some(excess_db)) => {
+                transition::lead_db(weight) + excess_db
+            }
+            (Condition::Nlos, Some(weight), Some(excess_db)) => {
+                transition::lead_db(weight) - excess_db
+            }
+            (Condition::Los, ..) => f64::INFINITY,
+            (Condition::Nlos, ..) => f64::NEG_INFINITY,
+        };
+        let gains = self.gains(now, ends, condition, los_lead_db);
+        let transition = others.zip(excess_db).map_or(
+            Transition::none(condition),
+            |((weight, _), excess_db)| {
+                let others = self.gains(now, ends, other, los_lead_db);
+                Transition::new(
+                    condition,
+                    weight,
+                    excess_db + gains.sum_db() - others.sum_db(),
+                )
+            },
+        );
         self.fading.set_los_share(transition.los_share);
         let mut look = LargeScale {
             state,
@@ -421,16 +435,17 @@ impl LinkChannel {
         look
     }
 
-    /// Gains of the antennas in a condition, by beams for the condition `main`, and what a blockage
-    /// of the direct path takes from them: all, or where there are clusters, what goes along it.
+    /// Gains of the antennas in a condition, and what a blockage takes from them: all, or where there
+    /// are clusters, what goes along the direct path.
     fn gains(
         &mut self,
-        (now, ends): (Time, &LinkEnds),
+        now: Time,
+        ends: &LinkEnds,
         condition: Condition,
-        main: Condition,
-        blockage_db: f64,
+        los_lead_db: f64,
     ) -> EndGains {
         let shared = Arc::clone(&self.shared);
+        let blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, condition);
         let look = Look {
             config: &shared.config,
             laws: &shared.laws,
@@ -438,8 +453,13 @@ impl LinkChannel {
             now,
             ends,
             blockage_db,
+            los_lead_db,
         };
-        let Some(mix) = self.scattering.look(number(condition), number(main), look) else {
+        let n = match condition {
+            Condition::Los => LOS,
+            Condition::Nlos => NLOS,
+        };
+        let Some(mix) = self.scattering.look(n, look) else {
             let (base_dbi, ue_dbi) = self.antenna_gains(now, ends, 0.0);
             return EndGains {
                 base_dbi,
@@ -479,8 +499,11 @@ impl LinkChannel {
         place: (f64, f64),
     ) -> (State, Option<f64>) {
         let by_sight = |is_los| if is_los { State::Los } else { State::Nlos };
-        if let Some(is_los) = ends.is_los {
-            return (by_sight(is_los), None);
+        if let Some(obstruction) = ends.obstruction {
+            let v = obstruction / self.shared.wavelength_m.sqrt();
+            let weight = transition::weight_behind_an_edge(v);
+            let is_mixed = weight > 0.0 && weight < 1.0;
+            return (by_sight(v < 0.0), is_mixed.then_some(weight));
         }
         let rule = self.shared.config.line_of_sight;
         match rule {
@@ -508,11 +531,11 @@ impl LinkChannel {
     }
 
     /// Makes up the measurements of the beams until `now`.
-    fn look_at_beams(&mut self, now: Time, ends: &LinkEnds, state: State) {
+    fn look_at_beams(&mut self, now: Time, ends: &LinkEnds, condition: Condition) {
         let blockage_db = |channel: &mut LinkChannel, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);
-            let blockage_db = channel.blockage_db(at, base, ue, state);
+            let blockage_db = channel.blockage_db(at, base, ue, condition);
             channel.scattering.note(at, blockage_db);
             (blockage_db, earlier)
         };
@@ -530,12 +553,12 @@ impl LinkChannel {
         }
     }
 
-    fn blockage_db(&mut self, now: Time, base: Point, ue: Point, state: State) -> f64 {
+    fn blockage_db(&mut self, now: Time, base: Point, ue: Point, condition: Condition) -> f64 {
         let view = View {
             now,
             base,
             ue,
-            has_direct_path: state == State::Los,
+            has_direct_path: condition == Condition::Los,
             wavelength_m: self.shared.wavelength_m,
         };
         self.blockages
