@@ -5,7 +5,13 @@ use fadeout_channel::blockage::{Blockage, Interval, Scripted};
 use fadeout_channel::fading::Fading;
 use fadeout_channel::{ChannelConfig, Environment, LargeScale, LineOfSight, LinkEnds, LinkKey};
 use fadeout_core::math::{cos, sin};
-use fadeout_core::{Hertz, Kinematics, Point, Time};
+use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
+
+/// With K factor and delay spread of the place.
+const CLUSTERS: Fading = Fading::Clusters {
+    k_db: 0.0,
+    delay_spread: Span::ZERO,
+};
 
 /// Isotropic elements half a wavelength apart, a codebook of as many beams as elements.
 fn array(side: u32, azimuth_deg: f64) -> Antenna {
@@ -30,10 +36,12 @@ fn config(is_los: bool, azimuth_deg: f64) -> ChannelConfig {
         bandwidth: Hertz(400e6),
         line_of_sight: LineOfSight::Given(is_los),
         shadowing: None,
-        los_fading: Fading::Clusters,
-        nlos_fading: Fading::Clusters,
+        los_fading: CLUSTERS,
+        nlos_fading: CLUSTERS,
         base_antenna: array(8, azimuth_deg),
         ue_antenna: array(4, azimuth_deg + 180.0),
+        draws_k_factor: true,
+        draws_delay_spread: true,
         ..ChannelConfig::default()
     }
 }

@@ -8,6 +8,12 @@ use fadeout_channel::{
 };
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
 
+/// With K factor and delay spread of the place.
+const CLUSTERS: Fading = Fading::Clusters {
+    k_db: 0.0,
+    delay_spread: Span::ZERO,
+};
+
 /// From the mast to the corner and from there on, metres.
 const WAYS: (f64, f64) = (40.0, 20.0);
 
@@ -109,8 +115,10 @@ fn nothing_jumps_at_a_corner() {
         ] {
             let (base_antenna, ue_antenna) = antennas.unwrap_or_default();
             let config = ChannelConfig {
-                los_fading: Fading::Clusters,
-                nlos_fading: Fading::Clusters,
+                draws_k_factor: true,
+                draws_delay_spread: true,
+                los_fading: CLUSTERS,
+                nlos_fading: CLUSTERS,
                 base_antenna,
                 ue_antenna,
                 ..ChannelConfig::default()

@@ -90,7 +90,7 @@ fadeout_core::parameters! {
         columns: u32 = integer((1, 256, ""), "8"),
         /// One element. `tr38901-calibration` is 3GPP's convention, which counts 8 dBi in cells that
         /// have 5; the others keep to the aperture.
-        element: ElementKind = choice(ElementKind::NAMES, "tr38901-calibration"),
+        element: ElementKind = choice(ElementKind::NAMES, "aperture"),
         /// From one element to the next.
         spacing: f64 = number((0.1, 2.0, "wavelengths"), "0.5"),
         /// Beams in the codebook an element and axis; 0 steers without steps.

@@ -45,7 +45,12 @@ pub enum Fading {
         delay_spread: Span,
     },
     /// By the clusters of the place, which decide on the gain of beams too: TR 38.901 clause 7.5.
-    Clusters,
+    Clusters {
+        /// K factor in LOS, dB, where it is not drawn with the place.
+        k_db: f64,
+        /// RMS delay spread, where it is not drawn.
+        delay_spread: Span,
+    },
 }
 
 /// How links fade in one condition: what those of a carrier share, or one's own.
@@ -61,7 +66,7 @@ impl Plan {
     pub(crate) fn new(fading: Fading, bandwidth: Hertz, sub_bands: usize) -> Plan {
         match fading {
             // That of clusters has their number, which depends on the place's scenario.
-            Fading::None | Fading::Clusters => Plan::None,
+            Fading::None | Fading::Clusters { .. } => Plan::None,
             Fading::Rayleigh => Plan::Flat(0.0, 1.0),
             Fading::Rician { k_db } => Plan::rician(k_db),
             Fading::Tdl {

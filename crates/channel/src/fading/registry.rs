@@ -56,7 +56,7 @@ pub struct Rician;
 impl Registered for Rician {
     const ENTRY: Entry = fading(
         "rician",
-        "A direct path among scattered ones, flat over the band.",
+        "A direct path among scattered ones, flat over the band; without sight Rayleigh.",
         "Rice 1944; K factors: TR 38.901 Table 7.5-6",
     );
 
@@ -88,8 +88,8 @@ impl Registered for Clusters {
 }
 
 impl Clusters {
-    fn fading(self, _k_db: f64, _delay_spread: Span) -> Fading {
-        Fading::Clusters
+    fn fading(self, k_db: f64, delay_spread: Span) -> Fading {
+        Fading::Clusters { k_db, delay_spread }
     }
 }
 
