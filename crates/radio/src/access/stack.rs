@@ -124,6 +124,35 @@ impl Stack {
         bytes
     }
 
+    /// Bytes of the smallest block that takes anything of what waits in a direction of a leg.
+    pub(super) fn least_block(&self, leg: LegId, direction: Direction) -> u32 {
+        let leg = &self.legs[leg.index()];
+        let number = leg.config.number;
+        let of_bearer = |id: DrbId| self.bearers[id.index()].least_grant(number, direction);
+        let least = leg.channels.bearers().map(of_bearer);
+        least.filter(|&bytes| bytes > 0).min().unwrap_or(0)
+    }
+
+    /// A leg cannot get blocks with more than `room` bytes for data in a direction now. Where its SINR is
+    /// given that stays so, and what fits into none is lost. Whether it was.
+    pub(super) fn lose_unfit(
+        &mut self,
+        (leg, direction): (LegId, Direction),
+        room: u32,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        if self.air.given_sinr_db(leg, direction).is_none() {
+            return false;
+        }
+        let leg = &self.legs[leg.index()];
+        let way = (leg.config.number, direction);
+        for id in leg.channels.bearers() {
+            let drb = &mut self.bearers[id.index()];
+            drb.lose_unfit(way, room, env, &mut self.storage);
+        }
+        true
+    }
+
     /// Bytes that the base station has to send to a leg, and when it is ready with the next packet
     /// for it that it is busy with.
     #[inline]

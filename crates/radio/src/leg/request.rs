@@ -34,6 +34,9 @@ pub(crate) struct UplinkRequests {
     pub(super) is_asked: bool,
     /// Base station: bytes that wait, as far as reports told, less what was granted since.
     pub(super) known: u64,
+    /// Base station: bytes of the largest block that came back without data though data waited
+    /// that is not cut. Zero once a block brings some.
+    pub(super) unfit: u32,
     /// Base station: all bytes granted so far.
     granted: u64,
     /// Base station: `granted` as of the latest block with a report.
@@ -118,13 +121,22 @@ impl UplinkRequests {
     }
 
     /// The base station reads a report of `status` bytes in a block before whose end `granted`
-    /// bytes had been granted.
-    pub(super) fn on_report(&mut self, status: u64, granted: u64) {
-        if granted > self.reported_granted {
+    /// bytes had been granted. Whether there was no later one.
+    pub(super) fn on_report(&mut self, status: u64, granted: u64) -> bool {
+        let is_latest = granted > self.reported_granted;
+        if is_latest {
             self.reported_granted = granted;
             let granted_since = self.granted - granted;
             self.known = status.saturating_sub(granted_since);
         }
+        is_latest
+    }
+
+    /// A block of `bytes` was too small for what waits, `status` bytes in all: none of it will go in
+    /// what was granted since by the same reckoning.
+    pub(super) fn on_unfit(&mut self, status: u64, bytes: u32) {
+        self.unfit = self.unfit.max(bytes);
+        self.known = status;
     }
 
     /// Whether the base station knows or will learn that something waits, so that the UE need not
