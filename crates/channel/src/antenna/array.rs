@@ -184,11 +184,10 @@ impl Array {
         self.rows * self.columns * self.oversampling * self.oversampling
     }
 
-    /// Gain in dBi in a direction while the beam is the codebook's best for `beam`; both relative
-    /// to broadside.
-    pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
-        let (across, up) = cosines(toward);
-        let (beam_across, beam_up) = cosines(beam);
+    /// The sines along the columns and along the rows that the codebook's best beam for a direction
+    /// is steered to.
+    pub(super) fn steered(&self, beam: Angles) -> (f64, f64) {
+        let (across, up) = cosines(beam);
         let steer = |s: f64, elements: u32| {
             if self.oversampling == 0 || elements == 1 {
                 return s;
@@ -199,19 +198,23 @@ impl Array {
             let phase = (s * turn + 1.0).rem_euclid(2.0) - 1.0;
             codebook_sine(nearest_beam(phase, beams), beams) / turn
         };
-        let gain = row_gain(
-            self.columns,
-            self.spacing,
-            across,
-            steer(beam_across, self.columns),
-        ) * row_gain(self.rows, self.spacing, up, steer(beam_up, self.rows));
+        (steer(across, self.columns), steer(up, self.rows))
+    }
+
+    /// Gain in dBi in a direction while the beam is the codebook's best for `beam`; both relative
+    /// to broadside.
+    pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
+        let (across, up) = cosines(toward);
+        let (steered_across, steered_up) = self.steered(beam);
+        let gain = row_gain(self.columns, self.spacing, across, steered_across)
+            * row_gain(self.rows, self.spacing, up, steered_up);
         self.element.gain_dbi(toward) + to_db(gain.max(NULL_FLOOR))
     }
 }
 
 /// A null is never deeper than this against one element: real arrays have errors of phase and
 /// amplitude.
-const NULL_FLOOR: f64 = 1e-4;
+pub(super) const NULL_FLOOR: f64 = 1e-4;
 
 /// Angles cosines along the columns and along the rows.
 fn cosines(direction: Angles) -> (f64, f64) {

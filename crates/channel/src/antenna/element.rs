@@ -3,7 +3,7 @@
 use super::angles::Angles;
 use super::pattern::{Boresight, Mounted, Pattern, check_gain, check_width};
 use crate::error::ConfigError;
-use fadeout_core::math::{cos, from_db, to_db};
+use fadeout_core::math::{cos, to_db};
 use fadeout_core::registry::{Entry, Registered, Settings, choice, number};
 use std::f64::consts::PI;
 
@@ -88,8 +88,10 @@ pub enum Shape {
     },
 }
 
-/// How far a cosine's gain falls: the front-to-back ratio of TR 38.901 Table 7.3-1, dB.
-const COSINE_FLOOR_DB: f64 = 30.0;
+impl Shape {
+    /// How far a cosine's gain falls: 30 dB, the front-to-back ratio of TR 38.901 Table 7.3-1.
+    pub(super) const COSINE_FLOOR: f64 = 1e-3;
+}
 
 impl Default for Element {
     /// That of TR 38.901 Table 7.3-1.
@@ -127,7 +129,7 @@ impl Element {
             Shape::Cosine => {
                 let forward = cos(direction.elevation_deg.to_radians())
                     * cos(direction.azimuth_deg.to_radians());
-                -to_db(forward.max(from_db(-COSINE_FLOOR_DB)))
+                -to_db(forward.max(Shape::COSINE_FLOOR))
             }
             Shape::Parabolic {
                 hpbw_deg,

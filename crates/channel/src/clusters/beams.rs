@@ -2,8 +2,7 @@
 
 use super::law::MOST_CLUSTERS;
 use super::place::{Cluster, Scatter, turn};
-use crate::antenna::{Angles, Antenna};
-use fadeout_core::math::from_db;
+use crate::antenna::{Aimed, Angles, Antenna};
 
 /// Offsets of the rays in a cluster, in its root mean square spread; each of both signs.
 ///
@@ -33,19 +32,22 @@ pub(crate) struct Beams {
     pub(crate) ue: Angles,
 }
 
-/// Power gains by both antennas: of each cluster, and of the direct path.
+/// Power gains by both antennas of each cluster, and its delay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Gains {
     /// Of each cluster at the base station's end, linear.
     pub(crate) base: [f32; MOST_CLUSTERS],
     /// Of each cluster at both ends, with its share in the power of all.
     pub(crate) both: [f32; MOST_CLUSTERS],
+    /// Delay of each cluster, seconds.
+    pub(crate) delays_s: [f32; MOST_CLUSTERS],
 }
 
 impl Gains {
     pub(crate) const NONE: Gains = Gains {
         base: [0.0; MOST_CLUSTERS],
         both: [0.0; MOST_CLUSTERS],
+        delays_s: [0.0; MOST_CLUSTERS],
     };
 
     /// Sum with weights.
@@ -56,6 +58,7 @@ impl Gains {
             for n in 0..MOST_CLUSTERS {
                 mix.base[n] += weight * part.base[n];
                 mix.both[n] += weight * part.both[n];
+                mix.delays_s[n] += weight * part.delays_s[n];
             }
         }
         mix
@@ -69,19 +72,21 @@ impl Gains {
 pub(crate) fn gains(scatter: &Scatter, antennas: Antennas<'_>, beams: Beams) -> Gains {
     let mut gains = Gains::NONE;
     let [asd, zsd, asa, zsa] = scatter.within_deg;
+    let (aimed_base, aimed_ue) = (antennas.base.aimed(beams.base), antennas.ue.aimed(beams.ue));
     for (n, cluster) in scatter.clusters().iter().enumerate() {
-        let base = over_rays(antennas.base, cluster.departure, [asd, zsd], beams.base);
-        let ue = over_rays(antennas.ue, cluster.arrival, [asa, zsa], beams.ue);
+        let base = over_rays(antennas.base, &aimed_base, cluster.departure, [asd, zsd]);
+        let ue = over_rays(antennas.ue, &aimed_ue, cluster.arrival, [asa, zsa]);
         gains.base[n] = (cluster.share * base) as f32;
         gains.both[n] = (cluster.share * base * ue) as f32;
+        gains.delays_s[n] = cluster.delay_s as f32;
     }
     gains
 }
 
 /// Mean gain over the rays around a direction.
-fn over_rays(antenna: &Antenna, middle: Angles, within_deg: [f64; 2], beam: Angles) -> f64 {
+fn over_rays(antenna: &Antenna, aimed: &Aimed<'_>, middle: Angles, within_deg: [f64; 2]) -> f64 {
     if antenna.is_the_same_everywhere() {
-        return from_db(antenna.gain_dbi(middle, beam));
+        return aimed.gain(middle);
     }
     let offset = |ray: usize| {
         let offset = OFFSETS[ray / 2];
@@ -94,7 +99,7 @@ fn over_rays(antenna: &Antenna, middle: Angles, within_deg: [f64; 2], beam: Angl
     let rays = (0..RAYS).map(|ray| {
         let (azimuth, elevation) = (offset(ray), offset(ray * COUPLING % RAYS));
         let toward = turn(middle, within_deg[0] * azimuth, within_deg[1] * elevation);
-        from_db(antenna.gain_dbi(toward, beam))
+        aimed.gain(toward)
     });
     rays.sum::<f64>() / RAYS as f64
 }
@@ -174,19 +179,16 @@ impl Candidates {
         };
         let mut gains = [[0.0; MOST_CLUSTERS + 1]; MOST_CLUSTERS + 1];
         for (row, beam) in gains[..count].iter_mut().zip(directions) {
+            let aimed = antenna.aimed(beam);
             for (gain, toward) in row[..=scatter.count].iter_mut().zip(directions) {
-                *gain = from_db(antenna.gain_dbi(toward, beam));
+                *gain = aimed.gain(toward);
             }
-        }
-        if antenna.is_steered() {
-            for (row, beam) in gains[..count].iter_mut().zip(directions) {
-                for (gain, middle) in row[1..=scatter.count].iter_mut().zip(&directions[1..]) {
-                    let side = |sign: f64| {
-                        let toward = turn(*middle, sign * OUTER * within_deg, 0.0);
-                        from_db(antenna.gain_dbi(toward, beam))
-                    };
-                    *gain = 0.5 * *gain + 0.25 * (side(1.0) + side(-1.0));
-                }
+            if !antenna.is_steered() {
+                continue;
+            }
+            for (gain, middle) in row[1..=scatter.count].iter_mut().zip(&directions[1..]) {
+                let side = |sign: f64| aimed.gain(turn(*middle, sign * OUTER * within_deg, 0.0));
+                *gain = 0.5 * *gain + 0.25 * (side(1.0) + side(-1.0));
             }
         }
         Candidates {

@@ -2,7 +2,7 @@
 
 use super::beams::{Antennas, Beams, Gains, choose, gains};
 use super::law::MOST_CLUSTERS;
-use super::place::{ClusterMap, Spot};
+use super::place::{ClusterMap, Direct, Spot};
 use fadeout_core::math::from_db;
 
 /// Places at which gains are computed are this far apart, metres; between them they are
@@ -28,7 +28,7 @@ pub(crate) struct Mix {
     /// By each cluster.
     pub(crate) clusters: [f32; MOST_CLUSTERS],
     /// Delay of each cluster, seconds.
-    pub(crate) delays_s: [f64; MOST_CLUSTERS],
+    pub(crate) delays_s: [f32; MOST_CLUSTERS],
     /// Clusters.
     pub(crate) count: usize,
     /// In all.
@@ -76,7 +76,7 @@ impl LinkClusters {
         let scatter = self.map.at(spot);
         let k = spot.k_db.map_or(0.0, from_db);
         let shares = (k * from_db(-blockage_db) / (k + 1.0), 1.0 / (k + 1.0));
-        choose(scatter, antennas, spot.direct, shares)
+        choose(scatter, antennas, spot.ways, shares)
     }
 
     /// The power at a place by beams.
@@ -88,20 +88,21 @@ impl LinkClusters {
         blockage_db: f64,
     ) -> f64 {
         let here = gains(self.map.at(spot), antennas, beams);
-        self.add_up(spot, antennas, beams, blockage_db, &here).gain
+        let direct = spot.direct(blockage_db);
+        self.add_up(direct, antennas, beams, &here).gain
     }
 
     /// Looks at the power that arrives at a place by the beams of the pair.
     pub(crate) fn look(
         &mut self,
-        spot: &Spot,
+        place: (f64, f64),
+        direct: Direct,
         antennas: Antennas<'_>,
         beams: Beams,
-        blockage_db: f64,
         mut corner: impl FnMut((f64, f64)) -> Spot,
     ) -> &Mix {
-        let (x, y) = (spot.place.0 / STEP_M, spot.place.1 / STEP_M);
-        let cell = cell(spot.place);
+        let (x, y) = (place.0 / STEP_M, place.1 / STEP_M);
+        let cell = cell(place);
         if self.known != Some((cell, beams)) {
             self.known = Some((cell, beams));
             for n in 0..4_i64 {
@@ -121,7 +122,7 @@ impl LinkClusters {
             (c, (1.0 - right) * up),
             (d, right * up),
         ]);
-        self.add_up(spot, antennas, beams, blockage_db, &here)
+        self.add_up(direct, antennas, beams, &here)
     }
 
     /// The same by beams that point at others, which change too often to keep anything.
@@ -133,35 +134,32 @@ impl LinkClusters {
         blockage_db: f64,
     ) -> &Mix {
         let here = gains(self.map.at(spot), antennas, beams);
-        self.add_up(spot, antennas, beams, blockage_db, &here)
+        self.add_up(spot.direct(blockage_db), antennas, beams, &here)
     }
 
     fn add_up(
         &mut self,
-        spot: &Spot,
+        direct: Direct,
         antennas: Antennas<'_>,
         beams: Beams,
-        blockage_db: f64,
         gains: &Gains,
     ) -> &Mix {
-        let scatter = self.map.at(spot);
-        let k = spot.k_db.map_or(0.0, from_db);
+        let k = direct.k_db.map_or(0.0, from_db);
         let (direct_share, share) = (k / (k + 1.0), 1.0 / (k + 1.0));
-        let base_gain = from_db(antennas.base.gain_dbi(spot.direct.0, beams.base));
-        let ue_gain = from_db(antennas.ue.gain_dbi(spot.direct.1, beams.ue));
+        let base_gain = from_db(antennas.base.gain_dbi(direct.ways.0, beams.base));
+        let ue_gain = from_db(antennas.ue.gain_dbi(direct.ways.1, beams.ue));
         let clear = direct_share * base_gain * ue_gain;
         let mix = &mut self.mix;
-        mix.count = scatter.count;
-        mix.direct = clear * from_db(-blockage_db);
-        mix.base_gain = direct_share * base_gain;
-        let mut scattered = 0.0;
-        for (n, cluster) in scatter.clusters().iter().enumerate() {
-            let power = share * f64::from(gains.both[n]);
-            mix.clusters[n] = power as f32;
-            mix.delays_s[n] = cluster.delay_s;
-            mix.base_gain += share * f64::from(gains.base[n]);
-            scattered += power;
+        mix.count = self.map.count();
+        mix.direct = clear * from_db(-direct.blockage_db);
+        mix.delays_s = gains.delays_s;
+        let (mut scattered, mut base_scattered) = (0.0, 0.0);
+        for (n, power) in mix.clusters.iter_mut().enumerate() {
+            *power = share as f32 * gains.both[n];
+            scattered += f64::from(*power);
+            base_scattered += f64::from(gains.base[n]);
         }
+        mix.base_gain = direct_share * base_gain + share * base_scattered;
         mix.gain = mix.direct + scattered;
         mix.clear_gain = clear + scattered;
         mix

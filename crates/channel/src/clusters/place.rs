@@ -56,11 +56,32 @@ pub(crate) struct Spot {
     /// The two ends.
     pub(crate) ends: Ends,
     /// The direct path from the base station, and from the UE.
-    pub(crate) direct: (Angles, Angles),
+    pub(crate) ways: (Angles, Angles),
     /// RMS delay spread, seconds.
     pub(crate) delay_spread_s: f64,
     /// K factor in dB, with a direct path.
     pub(crate) k_db: Option<f64>,
+}
+
+/// The direct path to a place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Direct {
+    /// Its directions from the base station, and from the UE.
+    pub(crate) ways: (Angles, Angles),
+    /// K factor in dB; nothing goes along it without one.
+    pub(crate) k_db: Option<f64>,
+    /// What is in the way takes this, dB.
+    pub(crate) blockage_db: f64,
+}
+
+impl Spot {
+    pub(crate) fn direct(&self, blockage_db: f64) -> Direct {
+        Direct {
+            ways: self.ways,
+            k_db: self.k_db,
+            blockage_db,
+        }
+    }
 }
 
 /// One site's clusters in one condition, over all places.
@@ -94,6 +115,11 @@ impl ClusterMap {
             domain,
             site,
         }
+    }
+
+    /// Clusters at every place.
+    pub(crate) fn count(&self) -> usize {
+        self.law.clusters
     }
 
     /// The clusters at a place. Asked again for the same place it costs nothing.
@@ -177,7 +203,7 @@ impl ClusterMap {
         let mut clusters = [Cluster::default(); MOST_CLUSTERS];
         for (n, cluster) in clusters[..count].iter_mut().enumerate() {
             let [along, down, around, under] = turned(n);
-            let (from_base, from_ue) = spot.direct;
+            let (from_base, from_ue) = spot.ways;
             *cluster = Cluster {
                 share: shares[n] / total,
                 delay_s: excess[n] / delay_by.max(0.1),

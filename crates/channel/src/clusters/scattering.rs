@@ -4,7 +4,7 @@ use super::aim::{Aim, Key};
 use super::beams::{Antennas, Beams};
 use super::law::ClusterLaw;
 use super::link::{LinkClusters, Mix, cell, middle};
-use super::place::{ClusterMap, Spot};
+use super::place::{ClusterMap, Direct, Spot};
 use crate::antenna::Angles;
 use crate::config::ChannelConfig;
 use crate::ends::LinkEnds;
@@ -108,8 +108,8 @@ impl Scattering {
             target(ways.0, ends.base_beam_at),
             target(ways.1, ends.ue_beam_at),
         );
-        let spot = look.spot(n, ways);
         if let (Some(base), Some(ue)) = others {
+            let spot = look.spot(n, ways);
             let clusters = self.of[n].as_mut()?;
             return Some(clusters.look_once(&spot, antennas, Beams { base, ue }, blockage_db));
         }
@@ -117,11 +117,17 @@ impl Scattering {
         beams.base = others.0.unwrap_or(beams.base);
         beams.ue = others.1.unwrap_or(beams.ue);
         let clusters = self.of[n].as_mut()?;
+        let place = (ways.1.x, ways.1.y);
+        let direct = Direct {
+            ways: directions(ways),
+            k_db: look.k_db(n, place),
+            blockage_db,
+        };
         let corner = |(x, y): (f64, f64)| {
             let there = Point { x, y, ..ways.1 };
             look.spot(n, (ways.0, there))
         };
-        Some(clusters.look(&spot, antennas, beams, blockage_db, corner))
+        Some(clusters.look(place, direct, antennas, beams, corner))
     }
 
     /// The beams in use at both ends: the best for the middle of the cell in which the UE was when
@@ -153,8 +159,8 @@ impl Scattering {
             let mut best = |n: usize| match &mut of[n] {
                 Some(clusters) => clusters.choose(&spots[n], antennas, blockage_db),
                 None => Beams {
-                    base: spots[n].direct.0,
-                    ue: spots[n].direct.1,
+                    base: spots[n].ways.0,
+                    ue: spots[n].ways.1,
                 },
             };
             if lead_db >= NO_MATTER_DB {
@@ -182,7 +188,7 @@ impl Scattering {
 
 /// The power by beams where all of it comes along the direct path.
 fn straight(spot: &Spot, antennas: Antennas<'_>, beams: Beams, blockage_db: f64) -> f64 {
-    let (base, ue) = spot.direct;
+    let (base, ue) = spot.ways;
     let gain = antennas.base.gain_dbi(base, beams.base) + antennas.ue.gain_dbi(ue, beams.ue);
     from_db(gain - blockage_db)
 }
@@ -191,16 +197,29 @@ impl Look<'_> {
     /// A place before its clusters.
     fn spot(&mut self, n: usize, (base, ue): (Point, Point)) -> Spot {
         let place = (ue.x, ue.y);
-        let drawn = |law: PlaceLaw, deviations: f64| law.mean + law.deviation * deviations;
         let delay_spread_lg = self.laws.delay_spread[n]
             .map_or(-7.0, |law| drawn(law, self.maps.delay_spread(n, place)));
-        let k_factor = self.laws.k_factor.filter(|_| n == LOS);
         Spot {
             place,
             ends: path_loss::Ends::new(base, ue, self.config.carrier),
-            direct: (Angles::between(base, ue), Angles::between(ue, base)),
+            ways: directions((base, ue)),
             delay_spread_s: pow(10.0, delay_spread_lg),
-            k_db: k_factor.map(|law| drawn(law, self.maps.k_factor(place))),
+            k_db: self.k_db(n, place),
         }
     }
+
+    /// K factor in dB in line of sight.
+    fn k_db(&mut self, n: usize, place: (f64, f64)) -> Option<f64> {
+        let law = self.laws.k_factor.filter(|_| n == LOS)?;
+        Some(drawn(law, self.maps.k_factor(place)))
+    }
+}
+
+fn drawn(law: PlaceLaw, deviations: f64) -> f64 {
+    law.mean + law.deviation * deviations
+}
+
+/// The directions of the direct path from both ends.
+fn directions((base, ue): (Point, Point)) -> (Angles, Angles) {
+    (Angles::between(base, ue), Angles::between(ue, base))
 }

@@ -134,7 +134,7 @@ impl Plan {
 
 impl Plan {
     /// Lays the taps by the power of each way.
-    pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f64]), total: f64) {
+    pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f32]), total: f64) {
         if let Plan::Wideband(comb) = self {
             comb.lay(direct, taps, total);
         }
