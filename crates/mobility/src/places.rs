@@ -26,6 +26,8 @@ impl Places {
     /// Adds a building.
     pub fn build(&mut self, building: Obstacle) {
         self.buildings.push(building);
+        // Room for all, so that none is made while a run goes on.
+        self.seen.reserve(self.buildings.len());
     }
 }
 
