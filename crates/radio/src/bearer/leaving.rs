@@ -80,7 +80,10 @@ impl Drb {
         end.catch_up(env.now);
         let ledger = &mut self.anchors[direction.index()].ledger;
         let rlc = &mut end.rlc;
-        while rlc.head().is_some_and(|sdu| rlc.least_grant(sdu.size) > room) {
+        while rlc
+            .head()
+            .is_some_and(|sdu| rlc.least_grant(sdu.size) > room)
+        {
             let Some(sdu) = rlc.drop_head(env.now) else {
                 break;
             };
