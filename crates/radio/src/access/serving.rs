@@ -119,7 +119,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
                 chosen = None;
                 let most = plan.most_bytes(direction, scheme, u32::MAX);
                 let way = (leg, direction);
-                is_out_of_range = most < least && !self.stack.lose_unfit(way, most, self.env);
+                is_out_of_range = most < least && !self.stack.gives_up(way, most, self.env);
             }
         }
         let state = &mut self.stack.legs[leg.index()];
@@ -202,7 +202,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             if state.is_unfit(most) {
                 state.forget_unfit();
                 let (way, room) = ((leg, Direction::Uplink), plan.room_beside_report(most));
-                is_out_of_range = !self.stack.lose_unfit(way, room, self.env);
+                is_out_of_range = !self.stack.gives_up(way, room, self.env);
             }
         }
         let state = &mut self.stack.legs[leg.index()];

@@ -135,22 +135,33 @@ impl Stack {
 
     /// A leg cannot get blocks with more than `room` bytes for data in a direction now. Where its SINR is
     /// given that stays so, and what fits into none is lost. Whether it was.
-    pub(super) fn lose_unfit(
+    pub(super) fn gives_up(
         &mut self,
         (leg, direction): (LegId, Direction),
         room: u32,
         env: &mut Env<'_, impl Probe>,
     ) -> bool {
-        if self.air.given_sinr_db(leg, direction).is_none() {
-            return false;
+        let is_given = self.air.given_sinr_db(leg, direction).is_some();
+        if is_given {
+            self.lose_unfit((leg, direction), room, env);
         }
+        is_given
+    }
+
+    /// No block of a leg has more than `room` bytes for data: what is first in a bearer's buffer and fits
+    /// into none is lost.
+    pub(super) fn lose_unfit(
+        &mut self,
+        (leg, direction): (LegId, Direction),
+        room: u32,
+        env: &mut Env<'_, impl Probe>,
+    ) {
         let leg = &self.legs[leg.index()];
         let way = (leg.config.number, direction);
         for id in leg.channels.bearers() {
             let drb = &mut self.bearers[id.index()];
             drb.lose_unfit(way, room, env, &mut self.storage);
         }
-        true
     }
 
     /// Bytes that the base station has to send to a leg, and when it is ready with the next packet
@@ -298,8 +309,7 @@ impl Stack {
         drb.close_books(direction, is_idle, env, &mut self.storage);
     }
 
-    /// A leg has failed and is empty: what its HARQ had is lost, and its bearers start afresh if
-    /// they are acknowledged.
+    /// A leg has failed and is empty: what its HARQ had is lost, and its bearers start afresh.
     #[cold]
     pub(super) fn fail_bearers(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -312,12 +322,7 @@ impl Stack {
         let mut position = 0;
         while let Some(bearer) = self.legs[leg.index()].channels.bearer(position) {
             let drb = &mut self.bearers[bearer.index()];
-            if drb.is_acknowledged() {
-                drb.reestablish(env, &mut self.storage);
-            } else {
-                self.close_books(bearer, Direction::Downlink, env);
-                self.close_books(bearer, Direction::Uplink, env);
-            }
+            drb.reestablish(env, &mut self.storage);
             position += 1;
         }
     }

@@ -43,6 +43,8 @@ pub(crate) struct UplinkRequests {
     reported_granted: u64,
     /// Scheduling requests so far.
     sent: u64,
+    /// Those of them since a grant last took something.
+    unanswered: u32,
 }
 
 /// A scheduling request.
@@ -63,6 +65,8 @@ pub(crate) enum Repeat {
     No,
     /// It asks again if it has something.
     Ask,
+    /// It has asked often enough: the radio link has failed.
+    GiveUp,
 }
 
 impl UplinkRequests {
@@ -102,14 +106,17 @@ impl UplinkRequests {
         self.granted
     }
 
-    /// A granted slot is there; `left` bytes stay behind. When the UE sent the request that it
-    /// answers, if it does.
+    /// A granted slot is there, which `takes` some; `left` bytes stay behind. When the UE sent the
+    /// request that it answers, if it does.
     pub(super) fn on_granted_slot(
         &mut self,
         plan: &CellPlan,
         now: Time,
-        left: u64,
+        (takes, left): (bool, u64),
     ) -> Option<Time> {
+        if takes || left == 0 {
+            self.unanswered = 0;
+        }
         let requested_at = self.is_requested.then_some(self.requested_at);
         self.outstanding -= 1;
         self.is_requested = false;
@@ -163,12 +170,15 @@ impl UplinkRequests {
     }
 
     /// A UE that was not granted anything for long asks again.
-    pub(crate) fn on_repeat(&mut self, now: Time) -> Repeat {
+    pub(crate) fn on_repeat(&mut self, plan: &CellPlan, now: Time) -> Repeat {
         if self.repeat_at > now {
             return Repeat::Later;
         }
         if self.outstanding > 0 {
             return Repeat::No;
+        }
+        if self.unanswered >= plan.config.requests.most {
+            return Repeat::GiveUp;
         }
         self.is_requested = false;
         self.reported = 0;
@@ -199,6 +209,7 @@ impl Leg {
         }
         let asked_at = plan.frame.start_of(slot);
         requests.sent += 1;
+        requests.unanswered += 1;
         requests.is_requested = true;
         requests.is_asked = true;
         requests.requested_at = asked_at;

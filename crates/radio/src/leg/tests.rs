@@ -302,13 +302,43 @@ fn a_ue_asks_at_its_opportunity_and_again_when_nobody_answers() {
     let (at, generation) = leg.requests.arm_repeat().expect("it will ask again");
     assert_eq!(at, millis(113));
     assert!(leg.requests.fire_repeat(generation));
-    assert_eq!(leg.requests.on_repeat(millis(100)), Repeat::Later);
-    assert_eq!(leg.requests.on_repeat(at), Repeat::Ask);
+    assert_eq!(leg.requests.on_repeat(&plan, millis(100)), Repeat::Later);
+    assert_eq!(leg.requests.on_repeat(&plan, at), Repeat::Ask);
     assert_eq!(leg.request(&plan, at).slot, 113);
     // sr-ProhibitTimer: the next opportunity is too soon.
     leg.requests.reset();
     assert_eq!(leg.request(&plan, at).slot, 133);
     assert_eq!(leg.requests.sent(), 3);
+}
+
+#[test]
+fn a_ue_that_asked_often_in_vain_gives_the_link_up_and_a_grant_that_helps_starts_afresh() {
+    let plan = plan(lte());
+    for (takes, is_over) in [(None, true), (Some(content()), false)] {
+        let mut leg = leg(&plan);
+        let mut at = Time::ZERO;
+        for asked in 1..=plan.config.requests.most {
+            leg.request(&plan, at);
+            if asked == 10 {
+                // A block without room for data is no answer.
+                leg.grant(
+                    &plan,
+                    0,
+                    Block {
+                        shape: shape(2),
+                        cqi: 1,
+                    },
+                    900,
+                );
+                leg.on_filled(&plan, at, 0, (takes, 500));
+            }
+            at += Span::from_millis(200);
+        }
+        let expected = if is_over { Repeat::GiveUp } else { Repeat::Ask };
+        assert_eq!(leg.requests.on_repeat(&plan, at), expected);
+        leg.requests.reset();
+        assert_eq!(leg.requests.on_repeat(&plan, at), Repeat::Ask);
+    }
 }
 
 #[test]

@@ -83,7 +83,8 @@ impl Leg {
         let block = self.up.harq.process_mut(process);
         block.status = status_format(plan.config.air).reported(left);
         block.content = content;
-        self.requests.on_granted_slot(plan, now, left)
+        let takes = content.is_some();
+        self.requests.on_granted_slot(plan, now, (takes, left))
     }
 
     /// A grant is not used, as nothing is there that fits.
