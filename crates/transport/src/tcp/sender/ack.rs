@@ -278,6 +278,7 @@ impl Sender {
             flags.data_acked = true;
             acked += 1;
         }
+        self.board.settle_head();
         self.fack = self.fack.max(self.snd_una);
         self.retransmit_hint = self.retransmit_hint.max(self.board.first());
 
