@@ -22,8 +22,9 @@ const SEGMENT_OVERHEAD: u64 = 896;
 const WHOLE: u64 = 256;
 /// The share assumed at first (`TCP_DEFAULT_SCALING_RATIO`).
 const FIRST_SHARE: u64 = WHOLE / 2;
-/// Segments that become readable together and are read as one: each is a fragment of a page, and a
-/// packet has room for this many (`MAX_SKB_FRAGS`).
+/// Segments that are joined to one packet as they become readable together: each is a fragment of a page,
+/// and a packet has room for this many (`MAX_SKB_FRAGS`). More were joined among themselves while they
+/// waited out of order, and the one that fills the hole stays alone.
 const JOINED_SEGMENTS: u64 = 17;
 /// Segments that the application is taken to read in the first round trip (`TCP_INIT_CWND`).
 const FIRST_ROUND_SEGMENTS: u64 = 10;
@@ -283,7 +284,11 @@ impl AdvertisedWindow {
         }
         // The first packet ends the round trip, what is read behind it belongs to the next; while it
         // waits it counts against what was read.
-        let first = bytes.min(JOINED_SEGMENTS * u64::from(mss));
+        let first = if bytes <= JOINED_SEGMENTS * u64::from(mss) {
+            bytes
+        } else {
+            mss.into()
+        };
         let copied = (self.copied + first).saturating_sub(bytes - first);
         if copied > self.space {
             let wanted = autotuned_buffer(copied, self.space, mss);
