@@ -4,7 +4,9 @@ mod common;
 
 use common::script::{FULL, Script, linux, profile};
 use fadeout_core::{Bytes, Flags, SackBlock, Segment, Span};
-use fadeout_transport::tcp::{AppCommand, LossRecovery, NewRenoVariant, ReceiveWindow, SendBufferConfig, TcpConfig};
+use fadeout_transport::tcp::{
+    AppCommand, LossRecovery, NewRenoVariant, ReceiveWindow, SendBufferConfig, TcpConfig,
+};
 
 /// `linux` with timers to the millisecond.
 fn exact() -> TcpConfig {

@@ -71,7 +71,9 @@ impl SendBuffer {
     fn expand(&mut self, factor: u64, segments: u64, largest_mss: u64) {
         let segment = largest_mss + self.config.header + SHARED_PART;
         let segment = segment.next_power_of_two() + DESCRIPTOR;
-        let wanted = segments.max(LEAST_SEGMENTS).saturating_mul(factor * segment);
+        let wanted = segments
+            .max(LEAST_SEGMENTS)
+            .saturating_mul(factor * segment);
         self.limit = self.limit.max(wanted.min(self.config.maximum));
     }
 
@@ -104,7 +106,10 @@ impl SendBuffer {
     /// What is left of the piece whose head is at `next`, and whether it is the last.
     #[inline]
     pub(super) fn head(&self, next: u64) -> (u64, bool) {
-        let len = self.pieces.front().map_or(0, |head| head.end.saturating_sub(next));
+        let len = self
+            .pieces
+            .front()
+            .map_or(0, |head| head.end.saturating_sub(next));
         (len, self.pieces.len() <= 1)
     }
 
@@ -359,7 +364,9 @@ mod tests {
             end,
             is_pushed: false,
         };
-        buffer.pieces.extend([piece(1_001), piece(4_001), piece(9_001)]);
+        buffer
+            .pieces
+            .extend([piece(1_001), piece(4_001), piece(9_001)]);
         buffer.grow_head(1, 3_000);
         assert_eq!((buffer.head(1), buffer.pieces.len()), ((3_000, false), 3));
         buffer.grow_head(1, 8_000);

@@ -424,7 +424,11 @@ impl Sender {
     }
     /// Whether the application will write no more.
     pub(super) fn is_finishing(&self) -> bool {
-        self.fin_queued || self.buffer.as_ref().is_some_and(buffer::SendBuffer::is_closing)
+        self.fin_queued
+            || self
+                .buffer
+                .as_ref()
+                .is_some_and(buffer::SendBuffer::is_closing)
     }
     /// Whether the FIN was sent.
     pub(super) fn has_sent_fin(&self) -> bool {

@@ -93,7 +93,8 @@ impl Sender {
     /// Sends what the windows allow. Where that makes room, or the application has just come with
     /// something, it writes.
     pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
-        let is_writing = |sender: &Sender| sender.buffer.as_ref().is_some_and(SendBuffer::is_writing);
+        let is_writing =
+            |sender: &Sender| sender.buffer.as_ref().is_some_and(SendBuffer::is_writing);
         if !is_writing(self) {
             self.push_out(cx, false);
             self.check_space(cx.now);
