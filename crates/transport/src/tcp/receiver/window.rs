@@ -22,10 +22,6 @@ const SEGMENT_OVERHEAD: u64 = 896;
 const WHOLE: u64 = 256;
 /// The share assumed at first (`TCP_DEFAULT_SCALING_RATIO`).
 const FIRST_SHARE: u64 = WHOLE / 2;
-/// Segments that are joined to one packet as they become readable together: each is a fragment of a page,
-/// and a packet has room for this many (`MAX_SKB_FRAGS`). More were joined among themselves while they
-/// waited out of order, and the one that fills the hole stays alone.
-const JOINED_SEGMENTS: u64 = 17;
 /// Segments that the application is taken to read in the first round trip (`TCP_INIT_CWND`).
 const FIRST_ROUND_SEGMENTS: u64 = 10;
 
@@ -271,7 +267,7 @@ impl AdvertisedWindow {
             .is_none_or(|rtt| now.since(self.measured_from) >= rtt)
     }
 
-    /// The application read `bytes`, segments of `mss` joined where they became readable together. Once a round trip the buffer is
+    /// The application read `bytes`, segment by segment of `mss`. Once a round trip the buffer is
     /// set to twice what was read in it, and more while that grows, so that slow start is never
     /// held back.
     pub(crate) fn on_read(&mut self, now: Time, bytes: u64, mss: u32) {
@@ -282,14 +278,9 @@ impl AdvertisedWindow {
             self.copied += bytes;
             return;
         }
-        // The first packet ends the round trip, what is read behind it belongs to the next; while it
-        // waits it counts against what was read.
-        let first = if bytes <= JOINED_SEGMENTS * u64::from(mss) {
-            bytes
-        } else {
-            mss.into()
-        };
-        let copied = (self.copied + first).saturating_sub(bytes - first);
+        // The first segment ends the round trip, what was read behind it belongs to the next.
+        let first = bytes.min(mss.into());
+        let copied = self.copied + first;
         if copied > self.space {
             let wanted = autotuned_buffer(copied, self.space, mss);
             if wanted > self.buffer {
