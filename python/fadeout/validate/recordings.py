@@ -32,8 +32,8 @@ SEND_BUFFER = 64 * 1024 * 1024
 """Most memory of the kernel's send buffer, bytes."""
 
 HEADER_MEMORY = 256
-"""Bytes for headers in each piece of the recorded kernels' send buffer. They were built without wireless
-networks; their buffer has 46,080 bytes after the handshake, 10 segments twice at 2304 bytes each."""
+"""Bytes for headers in each piece of the recorded kernels' send buffer. They were built without
+wireless networks: 46,080 bytes after the handshake are 10 segments twice, at 2304 bytes each."""
 
 COUNTS_JIFFIES = ("cubic", "bic", "westwood", "htcp", "bbr")
 """Congestion controls whose arithmetic is in jiffies."""
