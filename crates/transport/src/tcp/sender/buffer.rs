@@ -5,7 +5,7 @@
 //! The writer fills pieces until the memory is used up, and waits until a third of it is free. The memory
 //! grows with the window, but only where the writer waits and the window does not.
 //!
-//! Standard: Linux 6.12 `tcp_sendmsg_locked`, `tcp_sndbuf_expand`, `sk_stream_write_space`.
+//! Source: Linux 6.12 `tcp_sendmsg_locked`, `tcp_sndbuf_expand`, `sk_stream_write_space`.
 
 use super::{Sender, Step};
 use crate::congestion::CongestionControl;
