@@ -71,6 +71,7 @@ impl Settings {
         let config = TcpConfig {
             nagle: true,
             timer_wheel: false,
+            send_buffer: None, // the socket's, which scripts look into
             ..TcpConfig::linux()
         };
         Settings {

@@ -4,7 +4,9 @@ mod common;
 
 use common::script::{FULL, Script, linux, profile};
 use fadeout_core::{Bytes, Flags, SackBlock, Segment, Span};
-use fadeout_transport::tcp::{AppCommand, LossRecovery, NewRenoVariant, ReceiveWindow, TcpConfig};
+use fadeout_transport::tcp::{
+    AppCommand, LossRecovery, NewRenoVariant, ReceiveWindow, SendBufferConfig, TcpConfig,
+};
 
 /// `linux` with timers to the millisecond.
 fn exact() -> TcpConfig {
@@ -374,4 +376,45 @@ fn an_impatient_newreno_times_out_where_a_slow_but_steady_one_goes_on() {
         assert_eq!(s.log.timeouts.len(), timeouts, "{variant:?}");
         assert!(s.log.timeouts.iter().all(|&rto| rto == Span::from_secs(1)));
     }
+}
+
+// --- the send buffer -----------------------------------------------------------------------------
+
+#[test]
+fn an_endless_source_writes_what_the_memory_of_two_windows_holds() {
+    // As in the recorded runs: 32 segments at first, in pieces of half the peer's window, then nothing
+    // until a third of the memory is free.
+    let send_buffer = Some(SendBufferConfig {
+        initial: 16_384,
+        maximum: u64::MAX,
+        header: 256,
+    });
+    let config = TcpConfig {
+        send_buffer,
+        ..TcpConfig::linux()
+    };
+    let mut s = Script::closed(&config);
+    s.peer_window = 65_160;
+    s.command(AppCommand::Connect);
+    s.wait(60);
+    let syn_ack = s.syn(Flags::SYN | Flags::ACK, &config);
+    s.arrive(syn_ack);
+    s.command(AppCommand::WriteForever);
+    let info = s.tcp().info();
+    assert_eq!((info.unacked, info.notsent_bytes), (10, 22 * 1_448));
+    s.wait(60);
+    let mut written = 32;
+    for acked in 1..=14 {
+        let ack = Segment {
+            ack: 1 + acked * 1_448,
+            ..s.bare(0)
+        };
+        s.arrive(ack);
+        let info = s.tcp().info();
+        written = acked + u64::from(info.unacked) + info.notsent_bytes / 1_448;
+        if acked == 1 {
+            assert_eq!(written, 32);
+        }
+    }
+    assert!(written > 32);
 }

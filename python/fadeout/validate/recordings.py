@@ -28,6 +28,13 @@ HZ = 100
 RECEIVE_WINDOW = 32 * 1024 * 1024
 """Largest window in bytes: half of the kernel's largest receive buffer."""
 
+SEND_BUFFER = 64 * 1024 * 1024
+"""Most memory of the kernel's send buffer, bytes."""
+
+HEADER_MEMORY = 256
+"""Bytes for headers in each piece of the recorded kernels' send buffer. They were built without
+wireless networks: 46,080 bytes after the handshake are 10 segments twice, at 2304 bytes each."""
+
 COUNTS_JIFFIES = ("cubic", "bic", "westwood", "htcp", "bbr")
 """Congestion controls whose arithmetic is in jiffies."""
 
@@ -104,7 +111,12 @@ def flow(name: str, start_s: float) -> Document:
         "profile": "linux",
         "application": "bulk",
         "congestion-control": congestion_control(name),
-        "tcp": {"maximum-receive-window": RECEIVE_WINDOW, "timer-tick": f"{1000 // HZ} ms"},
+        "tcp": {
+            "maximum-receive-window": RECEIVE_WINDOW,
+            "maximum-send-buffer": SEND_BUFFER,
+            "header-memory": HEADER_MEMORY,
+            "timer-tick": f"{1000 // HZ} ms",
+        },
     }
 
 

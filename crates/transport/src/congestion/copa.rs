@@ -5,7 +5,8 @@
 //! Each segment acknowledged moves the window by `v / (delta cwnd)`: up while the rate, the
 //! window over the standing round-trip time, is at most the target, otherwise down. The velocity
 //! `v` is one; once the window has gone the same way for three rounds it doubles every round,
-//! until the direction changes. Slow start lasts until the rate exceeds the target. Segments are
+//! until the direction changes: at the end of a round, or at once where the rate crosses the target,
+//! as in mvfst (the paper looks once a round). Slow start lasts until the rate exceeds the target. Segments are
 //! paced at twice the rate. A loss changes nothing.
 //!
 //! Where senders of Copa are alone the queue is nearly empty once in five round trips: `dq` is
@@ -259,6 +260,13 @@ impl Copa {
 
     /// Moves the window for the segments that the ACK delivers.
     fn step(&mut self, window: &mut Window, ack: &AckSample, is_below: bool) {
+        // The target is on the other side now. What was gathered on the way to it would carry the window
+        // as far past it, and the round trip until the queue tells would do so again.
+        if is_below != self.is_rising && self.velocity > 1.0 {
+            self.is_rising = is_below;
+            self.rounds_in_direction = 0;
+            self.velocity = 1.0;
+        }
         self.velocity = self.velocity.min(self.delta * window.cwnd).max(1.0);
         let delivered = f64::from(ack.delivered_now);
         let step = (self.velocity * delivered / (self.delta * window.cwnd)).min(delivered);
@@ -338,6 +346,16 @@ mod tests {
         w.cwnd -= 1.0;
         copa.turn(&w);
         assert_eq!(copa.velocity, 1.0);
+    }
+
+    #[test]
+    fn velocity_gathered_towards_the_target_is_not_taken_beyond_it() {
+        let (mut copa, mut w) = settled(&[], 100.0);
+        // Far above the target, the third round down was followed by three that doubled.
+        (copa.velocity, copa.is_rising, copa.rounds_in_direction) = (8.0, false, 6);
+        take(&mut copa, &mut w, 1_000, 100.01);
+        assert_eq!(copa.velocity, 1.0);
+        assert!((w.cwnd - 100.0 - 1.0 / (0.5 * 100.0)).abs() < 1e-12);
     }
 
     #[test]

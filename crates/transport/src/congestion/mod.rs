@@ -326,6 +326,11 @@ pub trait CongestionControl {
         None
     }
 
+    /// Windows that the send buffer holds (Linux `sndbuf_expand`).
+    fn buffered_windows(&self) -> u32 {
+        2
+    }
+
     /// The algorithm's own state in a word, for traces; empty when it has none.
     fn phase(&self) -> &'static str {
         ""

@@ -122,6 +122,9 @@ impl CongestionControl for Congestion {
     fn loss_delay_rtts(&self) -> Option<f64> {
         dispatch!(self, control => control.loss_delay_rtts())
     }
+    fn buffered_windows(&self) -> u32 {
+        dispatch!(self, control => control.buffered_windows())
+    }
     #[inline]
     fn controls_window(&self) -> bool {
         dispatch!(self, control => control.controls_window())

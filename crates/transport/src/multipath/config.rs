@@ -27,6 +27,7 @@ impl MultipathConfig {
     pub(super) fn subflow(&self) -> TcpConfig {
         TcpConfig {
             receive_window: ReceiveWindow::Shared,
+            send_buffer: None, // the connection's
             multipath: true,
             ..self.tcp.clone()
         }

@@ -85,6 +85,29 @@ pub enum ReceiveWindow {
 }
 
 fadeout_core::choices! {
+    /// How much of what the application writes the socket takes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SendBufferRule {
+        /// Everything at once.
+        Unbounded = "unbounded",
+        /// As much as its memory holds, which grows with the window; the writer waits for a third of
+        /// it to be free (Linux).
+        Linux = "linux",
+    }
+}
+
+/// The memory of a socket for what is written and not yet acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SendBufferConfig {
+    /// Before the handshake is complete, bytes (Linux `tcp_wmem[1]`).
+    pub initial: u64,
+    /// At most, bytes (`tcp_wmem[2]`).
+    pub maximum: u64,
+    /// What a piece of the stream takes for headers, bytes (`MAX_TCP_HEADER`).
+    pub header: u64,
+}
+
+fadeout_core::choices! {
     /// When segments are spaced in time.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Pacing {
@@ -238,6 +261,8 @@ pub struct TcpConfig {
     pub receive_window: ReceiveWindow,
     /// Memory of the receive buffer under autotuning at first, bytes (Linux `tcp_rmem[1]`).
     pub initial_receive_buffer: u64,
+    /// Send buffer; `None` takes whatever is written at once.
+    pub send_buffer: Option<SendBufferConfig>,
     /// ECN.
     pub ecn: EcnMode,
     /// Accurate ECN by its flags and option; without it segments carry whole counts.

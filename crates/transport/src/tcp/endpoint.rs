@@ -381,7 +381,7 @@ impl TcpEndpoint {
 
     fn close(&mut self, out: &mut Outbox) {
         match self.state {
-            ConnectionState::SynSent if self.sender.has_new_data() => self.sender.finish(),
+            ConnectionState::SynSent if self.sender.awaited() > 0 => self.sender.finish(),
             ConnectionState::Listen | ConnectionState::SynSent => {
                 self.state = ConnectionState::Closed;
                 self.syn_at = Time::NEVER;

@@ -2,7 +2,7 @@
 
 use super::config::{
     AckRule, EcnMode, LossRecovery, NewRenoVariant, Pacing, ReceiveWindow, ResilienceConfig,
-    RtoRule, TcpConfig,
+    RtoRule, SendBufferConfig, SendBufferRule, TcpConfig,
 };
 use fadeout_core::registry::{Entry, Parameter, Settings, choice, flag, integer, span};
 use fadeout_core::{Rate, Span};
@@ -65,6 +65,18 @@ fadeout_core::parameters! {
         /// Memory of the receive buffer at first, under autotuning (tcp_rmem[1]); a half of it, and
         /// after the first full segment about 0.6 of it, holds payload.
         initial_receive_buffer: u64 = integer((4_096, 1 << 30, "bytes"), "131072"),
+        /// How much of what is written the socket takes at once; with "linux" the writer waits for
+        /// room.
+        send_buffer: SendBufferRule = choice(SendBufferRule::NAMES, "unbounded"),
+        /// Memory of the send buffer before the handshake is complete (tcp_wmem[1]); from then on it
+        /// holds two windows, or three with BBR.
+        initial_send_buffer: u64 = integer((4_096, 1 << 30, "bytes"), "16384"),
+        /// Limit of its growth (tcp_wmem[2], 4194304 on most systems).
+        maximum_send_buffer: Option<u64> = integer((4_608, 1 << 40, "bytes"), "unlimited"),
+        /// Memory for headers in each piece of the send buffer (MAX_TCP_HEADER). It follows from
+        /// what the kernel is built with: 320 with wireless networks, down to 192 without. From 269
+        /// on a segment of 1460 bytes counts as 4352 in the buffer's growth, below as 2304.
+        header_memory: u64 = integer((128, 4_096, "bytes"), "320"),
         /// ECN feedback: RFC 3168's echo, DCTCP's echo of each segment's mark (RFC 8257), or
         /// accurate counts (RFC 9768). Automatic is what the congestion control needs, and off for
         /// one that needs none.
@@ -100,6 +112,7 @@ const LINUX: &[Parameter] = &Constants::with_defaults(&[
     ("receive-window", "autotuned"),
     ("maximum-receive-window", "3145728"),
     ("tso-bursts", "true"),
+    ("send-buffer", "linux"),
     ("linear-syn-timeouts", "4"),
 ]);
 
@@ -199,6 +212,11 @@ pub(super) fn configured(settings: &Settings<'_>) -> TcpConfig {
             },
         },
         initial_receive_buffer: given.initial_receive_buffer,
+        send_buffer: (given.send_buffer == SendBufferRule::Linux).then(|| SendBufferConfig {
+            initial: given.initial_send_buffer,
+            maximum: given.maximum_send_buffer.unwrap_or(u64::MAX),
+            header: given.header_memory,
+        }),
         ecn: given.ecn,
         accurate_ecn: None,
         resilience: ResilienceConfig {

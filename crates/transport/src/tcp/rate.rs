@@ -87,7 +87,7 @@ impl RateSampler {
     /// come from ambiguous retransmissions.
     #[inline]
     pub(super) fn finish(&mut self, min_rtt: Span) -> RateSample {
-        if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
+        if self.app_limited_until > 0 && self.delivered >= self.app_limited_until {
             self.app_limited_until = 0;
         }
         let delivered_ce = (self.delivered_ce - self.pending.prior_delivered_ce) as u32;
@@ -115,7 +115,7 @@ impl RateSampler {
     /// The application has nothing more to send while the window is open.
     #[inline]
     pub(super) fn on_app_limited(&mut self, in_flight: u32) {
-        self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
+        self.app_limited_until = self.delivered + u64::from(in_flight) + 1;
     }
 
     /// The delivered count that the newest segment of this ACK was sent at, if one was

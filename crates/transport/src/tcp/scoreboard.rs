@@ -96,6 +96,8 @@ pub(super) struct Scoreboard {
     pub(super) lost_out: u32,
     /// Segments with a retransmission in the network.
     pub(super) retrans_out: u32,
+    /// Pieces that the segments are in (`sk_buff` in Linux).
+    pub(super) pieces: u32,
 }
 
 impl Default for Scoreboard {
@@ -107,6 +109,7 @@ impl Default for Scoreboard {
             sacked_out: 0,
             lost_out: 0,
             retrans_out: 0,
+            pieces: 0,
         }
     }
 }
@@ -162,6 +165,7 @@ impl Scoreboard {
 
     /// Appends a segment just sent for the first time.
     pub(super) fn push(&mut self, segment: SentSegment) {
+        self.pieces += u32::from(!segment.tags.has(Tags::JOINED));
         let number = self.ring.push(segment);
         self.list_append(number);
     }
@@ -184,7 +188,50 @@ impl Scoreboard {
         if segment.tags.has(Tags::RETRANSMITTED) {
             self.retrans_out -= 1;
         }
+        self.pieces -= u32::from(!segment.tags.has(Tags::JOINED));
         segment
+    }
+
+    /// Segment `number`, if there is one, begins a piece.
+    #[inline]
+    pub(super) fn split_before(&mut self, number: u64) {
+        if number < self.ring.end() && self.ring[number].tags.has(Tags::JOINED) {
+            self.ring[number].tags.clear(Tags::JOINED);
+            self.pieces += 1;
+        }
+    }
+
+    /// What is left of a piece whose beginning was acknowledged is a piece.
+    #[inline]
+    pub(super) fn settle_head(&mut self) {
+        self.split_before(self.ring.first());
+    }
+
+    /// Segment `number` was SACKed: it leaves its piece, and joins what is SACKED before it (Linux
+    /// `tcp_shift_skb_data`).
+    pub(super) fn regroup_sacked(&mut self, number: u64) {
+        let is_sacked = |at: u64| self.ring[at].tags.has(Tags::SACKED);
+        let joins = number > self.ring.first() && is_sacked(number - 1);
+        let next = number + 1;
+        let fills_hole = joins && next < self.ring.end() && is_sacked(next);
+        self.set_joined(number, joins);
+        if next < self.ring.end() {
+            self.set_joined(next, fills_hole);
+        }
+    }
+
+    fn set_joined(&mut self, number: u64, joined: bool) {
+        let tags = &mut self.ring[number].tags;
+        if tags.has(Tags::JOINED) == joined {
+            return;
+        }
+        if joined {
+            tags.set(Tags::JOINED);
+            self.pieces -= 1;
+        } else {
+            tags.clear(Tags::JOINED);
+            self.pieces += 1;
+        }
     }
 
     /// Takes acknowledged bytes off the front of the oldest segment.
@@ -357,6 +404,7 @@ impl Scoreboard {
         self.sacked_out == count(Tags::SACKED)
             && self.lost_out == count(Tags::LOST)
             && self.retrans_out == count(Tags::RETRANSMITTED)
+            && self.pieces == self.packets_out() - count(Tags::JOINED)
     }
 }
 

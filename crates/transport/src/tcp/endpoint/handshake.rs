@@ -69,7 +69,7 @@ impl TcpEndpoint {
         let early = if is_reply || self.syns > 1 {
             0
         } else {
-            u64::from(self.early.room).min(self.sender.unsent()) as u32
+            u64::from(self.early.room).min(self.sender.awaited()) as u32
         };
         self.early.sent = self.early.sent.max(early);
         let segment = Segment {

@@ -110,6 +110,11 @@ impl Sender {
         let is_news = flags.una_advanced || flags.data_sacked;
         let resumes = self.ends_outage(cx, is_news, was_closed && self.snd_wnd > 0);
         if !had_outstanding {
+            // It may tell that the last recovery was not needed.
+            if flags.dsack && !self.is_suspended() {
+                let repair = self.run_recovery(cx, prior_una, &mut flags);
+                self.repair(cx, repair);
+            }
             // The answer to a loss probe comes late where the first copy was acknowledged.
             if self.probe.high_seq.is_some()
                 && self.config.recovery.uses_sack()
@@ -278,6 +283,7 @@ impl Sender {
             flags.data_acked = true;
             acked += 1;
         }
+        self.board.settle_head();
         self.fack = self.fack.max(self.snd_una);
         self.retransmit_hint = self.retransmit_hint.max(self.board.first());
 

@@ -28,6 +28,11 @@ impl Sender {
         self.snd_una = ack;
         self.snd_nxt = ack;
         self.fack = ack;
+        if let Some(buffer) = &mut self.buffer {
+            let early = end.saturating_sub(self.write_end);
+            buffer.skip(early);
+            self.write_end += early;
+        }
         let mss = u64::from(self.window.mss);
         while self.snd_nxt < end {
             let len = mss.min(end - self.snd_nxt);

@@ -5,6 +5,7 @@
 //! `tcp_recovery.c`), with the RFCs it implements cited at each part. A file a concern:
 //!
 //! - [`ack`]: one ACK from arrival to the congestion control, in Linux's order of work
+//! - [`buffer`]: how much of what is written the socket takes
 //! - [`sack`]: SACK and DSACK blocks onto the scoreboard
 //! - [`recovery`]: Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
 //! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
@@ -18,6 +19,7 @@
 //! - [`usage`]: whether the window limits the sender, idle restarts
 
 mod ack;
+mod buffer;
 mod classic;
 mod early;
 mod marks;
@@ -111,8 +113,9 @@ pub(super) struct Sender {
 
     snd_una: u64,
     snd_nxt: u64,
-    /// Right edge of what the application has written.
+    /// Right edge of what the socket took of what the application writes.
     write_end: u64,
+    buffer: Option<buffer::SendBuffer>,
     fin_queued: bool,
     fin_sent: bool,
     /// A multipath connection has more data than it offers this subflow.
@@ -192,6 +195,7 @@ impl Sender {
             snd_una: 1,
             snd_nxt: 1,
             write_end: 1,
+            buffer: config.send_buffer.map(buffer::SendBuffer::new),
             fin_queued: false,
             fin_sent: false,
             holds_back: false,
@@ -258,18 +262,18 @@ impl Sender {
         self.usage.begin(now);
         self.congestion
             .on_established(&mut self.window, now, agreed.handshake_rtt);
+        self.open_buffer();
         self.update_pacing_rate();
-    }
-
-    /// Bytes written and not sent.
-    pub(super) fn unsent(&self) -> u64 {
-        self.write_end.saturating_sub(self.snd_nxt)
     }
 
     /// The application wrote `bytes` more; after [`Sender::finish`] that is its mistake, and
     /// nothing follows the FIN.
     pub(super) fn write(&mut self, now: Time, bytes: u64) {
-        if self.fin_queued {
+        if self.is_finishing() {
+            return;
+        }
+        if let Some(buffer) = &mut self.buffer {
+            buffer.add(bytes);
             return;
         }
         if self.board.is_empty() {
@@ -301,7 +305,7 @@ impl Sender {
 
     /// The application will write no more.
     pub(super) fn finish(&mut self) {
-        self.fin_queued = true;
+        self.fin_queued = self.buffer.as_mut().is_none_or(buffer::SendBuffer::close);
     }
 
     /// When a retransmission, a loss probe or the end of the reordering window is due.
@@ -397,11 +401,18 @@ impl Sender {
     }
     /// Whether everything written, and the FIN if there is one, was acknowledged.
     pub(super) fn is_drained(&self) -> bool {
-        self.board.is_empty() && self.snd_nxt >= self.write_end && self.fin_sent == self.fin_queued
+        self.board.is_empty()
+            && self.snd_nxt >= self.write_end
+            && self.fin_sent == self.fin_queued
+            && self.backlog() == 0
     }
     /// Whether the application will write no more.
     pub(super) fn is_finishing(&self) -> bool {
         self.fin_queued
+            || self
+                .buffer
+                .as_ref()
+                .is_some_and(buffer::SendBuffer::is_closing)
     }
     /// Whether the FIN was sent.
     pub(super) fn has_sent_fin(&self) -> bool {
@@ -463,7 +474,8 @@ impl Sender {
     }
     /// A record ends after the next `bytes` that are written.
     pub(super) fn end_record_after(&mut self, bytes: u64) {
-        self.records.push_back(self.write_end.saturating_add(bytes));
+        let end = self.write_end.saturating_add(self.backlog());
+        self.records.push_back(end.saturating_add(bytes));
     }
     pub(super) fn set_cork(&mut self, is_on: bool) {
         self.is_corked = is_on;

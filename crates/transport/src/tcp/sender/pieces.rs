@@ -53,7 +53,7 @@ impl Sender {
 
     /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
     /// burst, or half of the largest window that the peer offered (Linux `tcp_xmit_size_goal`).
-    fn piece(&self) -> u64 {
+    pub(super) fn piece(&self) -> u64 {
         let mss = u64::from(self.window.mss);
         let largest = (LARGEST_BURST - BURST_HEADERS).min(self.max_window / 2);
         (largest / mss).max(1) * mss
@@ -94,12 +94,15 @@ impl Sender {
         self.pieces.grows
     }
 
-    fn lacks_push(&self, end: u64) -> bool {
+    pub(super) fn lacks_push(&self, end: u64) -> bool {
         self.config.tso_bursts && end > self.pushed_end + self.max_window / 2
     }
 
     /// What was just sent may end a piece. Returns whether that piece is pushed.
     pub(super) fn ends_pushed_piece(&mut self) -> bool {
+        if let Some(buffer) = &mut self.buffer {
+            return buffer.leave(self.snd_nxt);
+        }
         let pieces = self.pieces;
         if self.snd_nxt < pieces.end {
             return false;
@@ -135,8 +138,16 @@ impl Sender {
         let head = self.board.head()?;
         let window = self.snd_wnd.min(self.window.cwnd as u64 * mss);
         let enough = window / u64::from(self.config.burst_window_divisor.max(1));
-        let rest_of_piece = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
-        let is_last_piece = rest_of_piece >= unsent;
+        let (rest_of_piece, is_last_piece) = match &self.buffer {
+            Some(buffer) => buffer.head(self.snd_nxt),
+            None => {
+                let rest = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
+                (rest, rest >= unsent)
+            }
+        };
+        if rest_of_piece <= mss && self.buffer.is_some() {
+            return None;
+        }
         if room >= enough || (!is_last_piece && room >= rest_of_piece) {
             return None;
         }

@@ -122,6 +122,7 @@ impl Sender {
                     news.times.take(segment.sent_at);
                 }
                 self.board.mark_sacked(number);
+                self.board.regroup_sacked(number);
                 self.rate.delivered += 1;
                 self.rate.on_delivered(now, &segment);
                 self.fack = self.fack.max(segment.end_seq());

@@ -1,6 +1,7 @@
 //! New data and retransmissions out: window, pacing, bursts (Linux `tcp_write_xmit`,
 //! `tcp_xmit_retransmit_queue`).
 
+use super::buffer::SendBuffer;
 use super::pieces::Place;
 use super::recovery::Repair;
 use super::{Sender, Step, TimerKind};
@@ -77,6 +78,7 @@ impl Sender {
         self.board.is_empty()
             && !self.has_new_data()
             && !self.is_growing()
+            && self.backlog() == 0
             && self.window.cwnd >= 1.0
     }
 
@@ -88,8 +90,23 @@ impl Sender {
         }
     }
 
-    /// Sends what the windows allow.
+    /// Sends what the windows allow. Where that makes room, or the application has just come with
+    /// something, it writes.
     pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        let is_writing =
+            |sender: &Sender| sender.buffer.as_ref().is_some_and(SendBuffer::is_writing);
+        if !is_writing(self) {
+            self.push_out(cx, false);
+            self.check_space(cx.now);
+        }
+        if is_writing(self) {
+            self.write_out(cx);
+        }
+    }
+
+    /// Sends what the socket has, as far as the windows allow; of it `one` piece, or all (Linux
+    /// `tcp_write_xmit`).
+    pub(super) fn push_out<P: Probe>(&mut self, cx: &mut Step<'_, P>, one: bool) {
         if self.is_suspended() {
             return;
         }
@@ -113,15 +130,19 @@ impl Sender {
             if self.holds_small_segment() {
                 break;
             }
-            let quota = room.min((cwnd / 2).max(1));
-            if let Some(waits_for_window) = self.defers(cx.now, room, burst) {
+            let quota = room.min((cwnd / 2).max(1)).min(burst);
+            if let Some(buffer) = &mut self.buffer {
+                buffer.grow_head(self.snd_nxt, u64::from(quota) * u64::from(self.window.mss));
+            }
+            if !one && let Some(waits_for_window) = self.defers(cx.now, room, burst) {
                 is_cwnd_limited = waits_for_window;
                 break;
             }
-            let count = self.send_burst(cx, quota.min(burst));
+            let count = self.send_burst(cx, quota);
             sent += count;
+            self.check_space(cx.now);
             self.grow_piece();
-            if count == 0 {
+            if count == 0 || one {
                 break;
             }
         }
@@ -141,6 +162,7 @@ impl Sender {
                 self.repair_beyond_losses(cx);
             }
             if !self.holds_back
+                && self.backlog() == 0
                 && self.in_flight() < self.window.cwnd as u32
                 && self.board.lost_out <= self.board.retrans_out
             {
@@ -178,10 +200,14 @@ impl Sender {
     /// PSH, as the kernel forces it on segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
         let mss = u64::from(self.window.mss);
-        let room = self.unsent().min(self.window_end() - self.snd_nxt);
+        let queued = match &self.buffer {
+            Some(buffer) => buffer.head(self.snd_nxt).0,
+            None => self.unsent(),
+        };
+        let room = queued.min(self.window_end() - self.snd_nxt);
         // A segment cut short by the receiver's window is not sent; one cut short by the end of
         // the data is.
-        let has_tail = !room.is_multiple_of(mss) && room == self.unsent();
+        let has_tail = !room.is_multiple_of(mss) && room == queued;
         let whole = (room / mss) as u32 + u32::from(has_tail);
         let count = whole.min(limit).max(1);
         let mut wire = 0;
@@ -264,7 +290,8 @@ impl Sender {
             self.small_end = self.snd_nxt;
         }
         // A FIN alone pushes nothing.
-        let ends_data = ends_record || (self.unsent() == 0 && !self.has_more);
+        let ends_data =
+            ends_record || (self.buffer.is_none() && self.unsent() == 0 && !self.has_more);
         // A piece that ends within a burst was filled up from the next: the burst carries its PSH.
         let is_filled_up = matches!(place, Place::First | Place::Within);
         let is_pushed = self.ends_pushed_piece() && !is_filled_up || ends_data;
@@ -413,10 +440,8 @@ impl Sender {
 
     /// Segments `first..end` are a piece of their own from now on.
     fn separate(&mut self, first: u64, end: u64) {
-        self.board.get_mut(first).tags.clear(Tags::JOINED);
-        if end < self.board.end() {
-            self.board.get_mut(end).tags.clear(Tags::JOINED);
-        }
+        self.board.split_before(first);
+        self.board.split_before(end);
     }
 
     /// Whether the repair of segment `number` leaves however full the window is: the first of a

@@ -227,6 +227,11 @@ impl CongestionControl for BbrV1 {
         }
     }
 
+    /// The repairs of a round, and what probes for bandwidth beside them.
+    fn buffered_windows(&self) -> u32 {
+        3
+    }
+
     fn controls_window(&self) -> bool {
         true
     }

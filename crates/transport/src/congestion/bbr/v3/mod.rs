@@ -290,6 +290,11 @@ impl CongestionControl for BbrV3 {
         }
     }
 
+    /// The repairs of a round, and what probes for bandwidth beside them.
+    fn buffered_windows(&self) -> u32 {
+        3
+    }
+
     fn controls_window(&self) -> bool {
         true
     }
