@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import fadeout
 from conftest import ROOT, SCENARIO
 from fadeout.plot.panels import traffic_end_s
-from fadeout.plot.style import LINES, OTHERS
+from fadeout.plot.style import OTHERS, PALETTE
 
 TRANSFER = 'application = { kind = "transfer", size = "300 kB" }\n'
 
@@ -124,7 +124,7 @@ def test_the_first_lines_differ_in_grey_too():
                             for c in to_rgb(colour))  # fmt: skip
         return 116 * (0.2126 * red + 0.7152 * green + 0.0722 * blue) ** (1 / 3) - 16
 
-    levels = sorted(lightness(colour) for colour in LINES[:4])
+    levels = sorted(lightness(colour) for colour in PALETTE[:4])
     # About ten of CIE's L* are told apart at a glance beside each other.
     assert min(high - low for low, high in pairwise(levels)) > 10
 

@@ -24,7 +24,7 @@ from fadeout.campaign.engine import Engine, Executor, Threads
 from fadeout.campaign.found import Found, Status
 from fadeout.campaign.jobs import Planner
 from fadeout.campaign.mistakes import mistake
-from fadeout.campaign.parts import Parts, write_whole
+from fadeout.campaign.parts import MERGED_ABOVE, Parts, write_whole
 from fadeout.campaign.seeds import Seeds, read_seeds
 from fadeout.campaign.spec import SCENARIO, Spec
 from fadeout.campaign.work import Context
@@ -38,9 +38,6 @@ MANY = 100_000
 MOST = 10_000_000
 """More runs than these are several campaigns."""
 
-MERGED_ABOVE = 16
-"""Parts that a finished campaign may leave; more are merged."""
-
 CountCallback = Callable[[int, int], None]
 
 
@@ -48,12 +45,17 @@ CountCallback = Callable[[int, int], None]
 class Finished:
     """What `Campaign.run` did."""
 
-    status: Status
     done_before: int
     done_now: int
     cost_s: float
     """Processor time of the runs that were done now."""
     wall_s: float
+    campaign: "Campaign"
+
+    @cached_property
+    def status(self) -> Status:
+        """How far the campaign is."""
+        return self.campaign.status()
 
 
 class Campaign(Found):
@@ -152,12 +154,17 @@ class Campaign(Found):
             engine.is_second = not is_alone
             engine.begin()
             self._check_build(engine)
-            self._write_plan(engine)
             before = engine.began_with
             if progress is not None:
                 progress(before, engine.total)
+            is_planned = False
 
             def tick() -> None:
+                # When the first runs are under way: it takes as long as some of them.
+                nonlocal is_planned
+                if not is_planned:
+                    self._write_plan(engine)
+                    is_planned = True
                 engine.flush()
                 if progress is not None:
                     progress(engine.finished, engine.total)
@@ -174,14 +181,8 @@ class Campaign(Found):
             if is_alone and len(engine.runs.names()) > MERGED_ABOVE:
                 engine.runs.merge()
         self.__dict__.pop("_runs", None)
-        status = self.status()
-        return Finished(
-            status,
-            before,
-            engine.own,
-            engine.cost_s,
-            time.monotonic() - began,
-        )
+        wall_s = time.monotonic() - began
+        return Finished(before, engine.own, engine.cost_s, wall_s, self)
 
     def _check_size(self, spec: Spec, *, may_be_large: bool) -> None:
         points, runs = spec.axes.count(), spec.count_runs()

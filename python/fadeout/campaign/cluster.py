@@ -15,6 +15,8 @@ need the same build of fadeout and the files that scenarios name; they write not
 found comes back and is written here.
 """
 
+import os
+import shutil
 import signal
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -23,12 +25,15 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from socket import gethostname
+from tempfile import mkdtemp
 from time import monotonic
 from typing import Any
 
 from fadeout import _names
 from fadeout._native import FadeoutError, ScenarioError
 from fadeout.campaign.engine import TICK_S, Work
+from fadeout.campaign.parts import SUFFIX, is_left
 from fadeout.campaign.work import Outcome
 
 CHUNK_S = 1.0
@@ -38,7 +43,7 @@ LONGEST_CHUNK_S = 2.0
 """After this long a worker sends back what it has, and what it did not begin."""
 
 AHEAD = 2
-"""Chunks a worker has at a time: one to do and one to come."""
+"""Chunks that a worker has for each of its threads: one to do and one to come."""
 
 DEATHS = 3
 """So often a worker may die of a run before the run has failed."""
@@ -137,7 +142,10 @@ class Cluster:
                 silence_logs=50,
                 **self.options,
             )
-        else:
+            with cluster:
+                yield cluster
+            return
+        with _key_folder() as keys:
             # Its import takes these signals for itself; Ctrl-C is to remain what it is.
             handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
             try:
@@ -151,12 +159,14 @@ class Cluster:
                 protocol="tls://",
                 security=distributed.Security.temporary(),
                 scheduler_options={"dashboard": False},
-                # Where the keys of this campaign lie while it runs; jobs read them there.
-                **{"shared_temp_directory": str(Path.cwd()), **self.options},
+                **{"shared_temp_directory": str(keys), **self.options},
             )
-            cluster.adapt(minimum=0, maximum_jobs=self.workers or 10)
-        with cluster:
-            yield cluster
+            # All of them for as long as there is work: Dask alone would ask for more only when
+            # more work waits than this driver ever sends ahead. A job that ends is started again.
+            jobs = self.workers or 10
+            cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
+            with cluster:
+                yield cluster
 
     def _address(self, distributed: Any) -> Any:  # noqa: ANN401 - an optional module
         address = str(self.options["address"])
@@ -204,8 +214,9 @@ class _Driver:
                 yield self._back.get_nowait()
 
     def _send(self) -> None:
-        workers = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
-        while len(self._sent) < AHEAD * workers:
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        threads = max(1, sum(worker["nthreads"] for worker in workers))
+        while len(self._sent) < AHEAD * threads:
             alone = [self._alone.pop()] if self._alone else []
             jobs = alone or self._engine.take_some(CHUNK_S, 1000)
             if not jobs:
@@ -247,6 +258,23 @@ def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]: 
         if outcome is not None:
             outcomes.append(outcome)
     return outcomes, []
+
+
+@contextmanager
+def _key_folder() -> Iterator[Path]:
+    """Where the keys of this driver lie while it runs, below the working directory: jobs read them.
+
+    What a driver that was killed left is removed by the next.
+    """
+    own = f".{gethostname()}-{os.getpid()}{SUFFIX}"
+    for left in Path.cwd().glob(f".fadeout-keys.*.{gethostname()}-*{SUFFIX}"):
+        if not left.name.endswith(own) and is_left(left):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(mkdtemp(prefix=".fadeout-keys.", suffix=own, dir=Path.cwd()))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _distributed() -> Any:  # noqa: ANN401 - an optional module
