@@ -1,5 +1,7 @@
 """Figures say what they show: which run, how many of how many, until when; and can be changed."""
 
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -116,6 +118,20 @@ def test_a_legend_fits_its_axes_and_names_a_line_once(multipath):
             assert legend.get_window_extent().x1 <= right
             names += [text.get_text() for text in legend.get_texts()]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads memory as Linux counts it")
+def test_a_walk_with_its_figures_needs_little_memory(tmp_path: Path):
+    scenario = ROOT / "scenarios/mmwave-walk.toml"
+    code = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run([sys.executable, '-m', 'fadeout', *sys.argv[1:]], check=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    command = [sys.executable, "-c", code, "run", str(scenario), "--out", str(tmp_path / "out")]
+    done = subprocess.run([*command, "--quiet"], capture_output=True, text=True, check=True)
+    # It takes 214 MB, of which 130 are the libraries; whole tables in memory took 665.
+    assert int(done.stdout.split()[-1]) / 1024 < 400
 
 
 def test_the_first_lines_differ_in_grey_too():

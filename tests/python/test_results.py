@@ -154,7 +154,7 @@ def test_what_a_progress_callback_raises_keeps_what_there_is(tmp_path: Path):
     with pytest.raises(Full) as caught:
         fadeout.run(SCENARIO, set=long, progress=full, out=tmp_path / "out")
     assert str(tmp_path / "out") in caught.value.__notes__[0]
-    assert len(fadeout.load(tmp_path / "out").congestion) > 0
+    assert len(fadeout.Results.open(tmp_path / "out").congestion) > 0
 
 
 def test_importing_the_package_loads_no_library_before_it_is_used():

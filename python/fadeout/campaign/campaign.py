@@ -24,7 +24,7 @@ from fadeout.campaign.engine import Engine, Executor, Threads
 from fadeout.campaign.found import Found, Status
 from fadeout.campaign.jobs import Planner
 from fadeout.campaign.mistakes import mistake
-from fadeout.campaign.parts import MERGED_ABOVE, Parts, write_whole
+from fadeout.campaign.parts import MERGED_ABOVE, Parts, remove_left, write_whole
 from fadeout.campaign.seeds import Seeds, read_seeds
 from fadeout.campaign.spec import SCENARIO, Spec
 from fadeout.campaign.work import Context
@@ -36,7 +36,7 @@ MANY = 100_000
 """More runs than these need a yes."""
 
 MOST = 10_000_000
-"""More runs than these are several campaigns."""
+"""More runs than these are several campaigns: each takes about 1 kB of memory."""
 
 CountCallback = Callable[[int, int], None]
 
@@ -147,6 +147,7 @@ class Campaign(Found):
             self.folder / "tables",
         )
         self.folder.mkdir(parents=True, exist_ok=True)
+        remove_left(self.folder)
         if retry:
             engine.failures.remove()
         self._store(spec)
@@ -195,7 +196,8 @@ class Campaign(Found):
             f"{workers} processors",
             expected="--yes to run them all the same"
             if runs <= MOST
-            else f"fewer values or seeds; with --yes a campaign may have {MOST:,} runs",
+            else f"fewer values or seeds, or several campaigns: one may have {MOST:,} runs with "
+            "--yes, each of which takes 1 kB of memory",
         )
 
     @staticmethod

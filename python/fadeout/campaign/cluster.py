@@ -45,6 +45,9 @@ LONGEST_CHUNK_S = 2.0
 AHEAD = 2
 """Chunks that a worker has for each of its threads: one to do and one to come."""
 
+GATHER_S = 5.0
+"""So long a finished chunk may take to come."""
+
 DEATHS = 3
 """So often a worker may die of a run before the run has failed."""
 
@@ -56,6 +59,10 @@ QUEUES = {
     "htcondor": "HTCondorCluster",
     "oar": "OARCluster",
 }
+
+
+ROLES = ("client", "scheduler", "worker")
+"""Who has a key."""
 
 
 def read_cluster(given: str | PathLike[str]) -> "Cluster":
@@ -145,7 +152,8 @@ class Cluster:
             with cluster:
                 yield cluster
             return
-        with _key_folder() as keys:
+        options = dict(self.options)
+        with _key_folder(Path(options.pop("shared_temp_directory", Path.cwd()))) as keys:
             # Its import takes these signals for itself; Ctrl-C is to remain what it is.
             handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
             try:
@@ -157,9 +165,9 @@ class Cluster:
             cls = getattr(dask_jobqueue, QUEUES[self.kind])
             cluster = cls(
                 protocol="tls://",
-                security=distributed.Security.temporary(),
+                security=_security(distributed, keys),
                 scheduler_options={"dashboard": False},
-                **{"shared_temp_directory": str(keys), **self.options},
+                **options,
             )
             # All of them for as long as there is work: Dask alone would ask for more only when
             # more work waits than this driver ever sends ahead. A job that ends is started again.
@@ -199,12 +207,21 @@ class _Driver:
         engine = self._engine
         try:
             while not engine.is_finished:
+                self._revive()
                 self._send()
                 for future in self._come_back():
                     self._take(future)
                 self._tick()
         finally:
             self._client.cancel(list(self._sent))
+
+    def _revive(self) -> None:
+        """Start local workers that are gone: one that dies while it starts is not started again."""
+        from distributed import LocalCluster
+
+        cluster = self._client.cluster
+        if isinstance(cluster, LocalCluster) and len(cluster.workers) < len(cluster.worker_spec):
+            cluster.scale(len(cluster.worker_spec))
 
     def _come_back(self) -> Iterator[Any]:
         """The chunks that have come back; waits for one a little."""
@@ -230,7 +247,12 @@ class _Driver:
 
         jobs = self._sent.pop(future)
         try:
-            outcomes, rest = future.result()
+            outcomes, rest = future.result(timeout=GATHER_S)
+        except TimeoutError:
+            # Its worker died with what it had found, and another does it again: look later.
+            self._sent[future] = jobs
+            self._back.put(future)
+            return
         except KilledWorker:
             if len(jobs) > 1:
                 self._alone += jobs
@@ -241,8 +263,7 @@ class _Driver:
         except FadeoutError as error:
             self._engine.give_up(error)
             return
-        finally:
-            future.release()
+        future.release()
         self._engine.give(outcomes)
         self._engine.give_back(rest)
 
@@ -261,20 +282,32 @@ def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]: 
 
 
 @contextmanager
-def _key_folder() -> Iterator[Path]:
-    """Where the keys of this driver lie while it runs, below the working directory: jobs read them.
+def _key_folder(place: Path) -> Iterator[Path]:
+    """Where the keys of this driver lie while it runs: jobs read them there.
 
     What a driver that was killed left is removed by the next.
     """
     own = f".{gethostname()}-{os.getpid()}{SUFFIX}"
-    for left in Path.cwd().glob(f".fadeout-keys.*.{gethostname()}-*{SUFFIX}"):
+    for left in place.glob(f".fadeout-keys.*.{gethostname()}-*{SUFFIX}"):
         if not left.name.endswith(own) and is_left(left):
             shutil.rmtree(left, ignore_errors=True)
-    folder = Path(mkdtemp(prefix=".fadeout-keys.", suffix=own, dir=Path.cwd()))
+    # Of this user alone, and so is what is in it.
+    folder = Path(mkdtemp(prefix=".fadeout-keys.", suffix=own, dir=place))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _security(distributed: Any, folder: Path) -> Any:  # noqa: ANN401 - an optional module
+    """New keys for this driver and its workers, as files in `folder`."""
+    keys = distributed.Security.temporary()
+    paths = {}
+    for name in ("ca_file", *(f"{who}_{what}" for who in ROLES for what in ("cert", "key"))):
+        path = (folder / f"{name}.pem").resolve()
+        path.write_text(getattr(keys, f"tls_{name}"))
+        paths[f"tls_{name}"] = str(path)
+    return distributed.Security(require_encryption=True, **paths)
 
 
 def _distributed() -> Any:  # noqa: ANN401 - an optional module

@@ -60,9 +60,7 @@ class Parts:
     def begin(self) -> None:
         """Make the folder, and remove what a killed campaign left half written."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for path in self.folder.glob(f".*{SUFFIX}"):
-            if is_left(path):
-                path.unlink(missing_ok=True)
+        remove_left(self.folder)
 
     def write(self, rows: Sequence[Mapping[str, Any]], types: Mapping[str, Any]) -> str:
         """Write rows as a part; it is there when this returns. Returns its name."""
@@ -188,6 +186,13 @@ def _parquet(frame: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
     frame.write_parquet(buffer, statistics=False)
     return buffer.getvalue()
+
+
+def remove_left(folder: Path) -> None:
+    """Remove what killed processes left half written in `folder` and below it."""
+    for path in folder.rglob(f".*{SUFFIX}"):
+        if path.is_file() and is_left(path):
+            path.unlink(missing_ok=True)
 
 
 def is_left(partial: Path) -> bool:

@@ -12,6 +12,7 @@ from fadeout.plot.style import (
     COLUMN_INCHES,
     ORANGE,
     PALETTE,
+    PURPLE,
     SKY,
     VERMILION,
     legend_above,
@@ -27,11 +28,11 @@ from fadeout.study.figures import grouped_bars, line_with_intervals
 PAPER_COLOR = BLACK
 COLORS = {
     "Linux": BLUE,
-    "nearest": VERMILION,
+    "nearest": ORANGE,
     "link, nothing passes": BLUE,
     "link, vehicle": SKY,
     "full stack, nothing passes": VERMILION,
-    "full stack, vehicle": ORANGE,
+    "full stack, vehicle": PURPLE,
 }
 WINDOW_S = 0.1
 
@@ -39,7 +40,9 @@ WINDOW_S = 0.1
 def bars(found: Mapping[str, Sequence[Estimate]]) -> Figure:
     """The paper's losses beside ours."""
     paper = [exactly(case["degradation_pct"]) for case in CASES]
-    with new_figure(height=COLUMN_INCHES * 0.66) as (figure, (ax,)):
+    # The legend has a line for each.
+    height = COLUMN_INCHES * 0.5 + 0.14 * (len(found) + 1)
+    with new_figure(height=height) as (figure, (ax,)):
         colors = [PAPER_COLOR, *(COLORS[name] for name in found)]
         grouped_bars(ax, {"paper": paper, **found}, colors)
         ax.set_xticks(range(len(CASES)), LENGTHS)
