@@ -209,7 +209,8 @@ class _Driver:
             while not engine.is_finished:
                 self._revive()
                 self._send()
-                for future in self._come_back():
+                # All of them first: one whose worker is gone is put back.
+                for future in list(self._come_back()):
                     self._take(future)
                 self._tick()
         finally:

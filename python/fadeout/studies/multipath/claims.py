@@ -21,7 +21,7 @@ def mean(found: Found, point: Point, name: str = "goodput_mbps") -> float:
 
 
 def gain(found: Found, point: Point) -> Estimate:
-    """Goodput over that of the single path, seed by seed; unknown where that got nothing through."""
+    """Goodput over the single path's, seed by seed; unknown where that got nothing through."""
     single = column(found, (point[0], SINGLE))
     return paired_ratio(column(found, point), single) if any(single) else estimate([])
 
