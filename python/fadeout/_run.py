@@ -94,9 +94,10 @@ def run(
         if not message:
             # The exception of `progress`, as it is; what it ended is not lost.
             where = "its .results" if results.folder is None else str(results.folder)
+            own: Any = error
             with contextlib.suppress(AttributeError, TypeError):
-                error.results = results
-                error.add_note(
+                own.results = results
+                own.add_note(
                     f"progress ended the run at {results.duration_s:g} s; what was recorded is in "
                     f"{where}"
                 )

@@ -293,6 +293,9 @@ def _queue(canvas: Canvas) -> None:
             label=name,
             **line_style(number),
         )
+    if not busy:
+        middle = {"transform": canvas.ax.transAxes, "ha": "center", "va": "center"}
+        canvas.ax.text(0.5, 0.5, "no link had a packet waiting", color=STAMP, **middle)
     if canvas.results.has_table("drops"):
         drops = canvas.read("drops", "time_s", "cause")
         for cause, marker, color in (
