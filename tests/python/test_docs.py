@@ -44,7 +44,7 @@ def test_the_first_page_leads_to_every_kind_of_page():
 
 def test_the_reference_has_everything_public():
     page = gather.api()
-    for name in fadeout.__all__:
+    for name in set(fadeout.__all__) - {"__version__"}:
         assert re.search(rf"auto\w+:: fadeout[\w.]*\.{re.escape(name)}$", page, re.M), name
 
 

@@ -158,14 +158,19 @@ class Campaign(Found):
             before = engine.began_with
             if progress is not None:
                 progress(before, engine.total)
-            is_planned = False
+            planned = 0
+
+            def write_plan() -> None:
+                # It grows where points get more seeds.
+                nonlocal planned
+                if planned < engine.total:
+                    planned = engine.total
+                    self._write_plan(engine)
 
             def tick() -> None:
-                # When the first runs are under way: it takes as long as some of them.
-                nonlocal is_planned
-                if not is_planned:
-                    self._write_plan(engine)
-                    is_planned = True
+                # The plan when the first runs are under way: it takes as long as some of them.
+                if planned == 0:
+                    write_plan()
                 engine.flush()
                 if progress is not None:
                     progress(engine.finished, engine.total)
@@ -174,7 +179,7 @@ class Campaign(Found):
                 (executor or Threads(jobs or os.cpu_count() or 1)).drive(engine, tick)
             finally:
                 engine.flush(is_last=True)
-                self._write_plan(engine)
+                write_plan()
             if progress is not None:
                 progress(engine.finished, engine.total)
             if engine.error is not None:
