@@ -53,6 +53,8 @@ pub struct MultipathConnection {
     queues: Option<SendQueues>,
     fin_queued: bool,
     fin_sent: bool,
+    /// How often DATA_FIN was said again.
+    fin_repeats: u32,
     /// When data that is not acknowledged is looked at again.
     data_timer_at: Time,
     /// What was acknowledged when that timer was set.
@@ -139,6 +141,7 @@ impl MultipathConnection {
             queues,
             fin_queued: false,
             fin_sent: false,
+            fin_repeats: 0,
             data_timer_at: Time::NEVER,
             data_una_then: 1,
             inbound,

@@ -52,6 +52,7 @@ impl MultipathConnection {
         let is_over = self.paths[index].config.until <= now;
         if is_over && !self.is_closing && !matches!(stage, Stage::Gone | Stage::Idle) {
             self.lose_path(index);
+            self.give_up_if_over(out);
             if self.is_opener {
                 self.to_remove = Some(PathId(index as u8));
                 self.acknowledge_on_best(now, out);
@@ -126,6 +127,14 @@ impl MultipathConnection {
         }
         self.data_timer_at = Time::NEVER;
         self.report(AppEvent::Aborted, out);
+    }
+
+    /// A path was lost: without any, or before the connection was opened, which no other path may
+    /// join, nothing is left of it.
+    fn give_up_if_over(&mut self, out: &mut PathOutbox) {
+        if !self.is_established || self.paths.iter().all(|path| path.stage == Stage::Gone) {
+            self.report(AppEvent::Aborted, out);
+        }
     }
 
     /// A path is of no use any more: others carry what it had not delivered.
@@ -246,9 +255,7 @@ impl MultipathConnection {
             }
             AppEvent::Aborted => {
                 self.lose_path(index);
-                if self.paths.iter().all(|path| path.stage == Stage::Gone) {
-                    self.report(AppEvent::Aborted, out);
-                }
+                self.give_up_if_over(out);
             }
             AppEvent::Established
             | AppEvent::AllAcknowledged
@@ -296,6 +303,28 @@ impl MultipathConnection {
         }
     }
 
+    /// Says DATA_FIN again on every path, as one may have lost the peer without a word, and doubles
+    /// the wait (Linux `mptcp_set_datafin_timeout`). A peer that stays silent is given up as in TCP.
+    fn repeat_data_fin(&mut self, now: Time, out: &mut PathOutbox) {
+        let tcp = &self.config.tcp;
+        if self.fin_repeats >= tcp.maximum_retries {
+            for index in 0..self.paths.len() {
+                self.lose_path(index);
+            }
+            self.report(AppEvent::Aborted, out);
+            return;
+        }
+        self.fin_repeats += 1;
+        let longest = tcp.maximum_rto.max(tcp.minimum_rto);
+        let wait = (1..self.fin_repeats).fold(tcp.minimum_rto, |wait, _| (wait * 2).min(longest));
+        self.data_timer_at = now.saturating_add(wait);
+        for index in 0..self.paths.len() {
+            if self.paths[index].stage == Stage::Usable {
+                self.acknowledge(now, index, out);
+            }
+        }
+    }
+
     /// Data stayed unacknowledged for a timeout: says DATA_FIN again, or sends the head of the
     /// line on a path that has nothing to do.
     pub(super) fn on_data_timer(&mut self, now: Time, out: &mut PathOutbox) {
@@ -304,7 +333,7 @@ impl MultipathConnection {
             return;
         }
         if self.fin_sent && self.data_una == self.data_end {
-            self.acknowledge_on_best(now, out);
+            self.repeat_data_fin(now, out);
             return;
         }
         if self.queues.is_some() {
