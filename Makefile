@@ -53,6 +53,12 @@ demo: build ## Run the blockage study with fewer seeds: its table, its figures, 
 	$(call say,blockage study with fewer seeds and shorter runs)
 	$(BIN)/fadeout study blockage --quick --seeds 8 --out out/study-blockage --force
 
+.PHONY: wheel
+wheel: $(VENV)/.maturin ## Build a wheel into dist/, for machines without Rust
+	$(call say,wheel)
+	$(BIN)/maturin build --release --quiet --out dist
+	@ls dist/*.whl
+
 # --- checks ---------------------------------------------------------------------------------
 
 .PHONY: test

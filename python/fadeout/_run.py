@@ -1,5 +1,6 @@
 """Running and checking scenarios."""
 
+import contextlib
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -59,7 +60,8 @@ def run(
         out: folder to write the results to, as Parquet. Without it they stay in memory.
         force: replace the run that `out` already holds.
         progress: called about ten times a second with `time_s`, `duration_s`, `events`,
-            `packets` and `wall_s`; when it returns False the run ends there, whole but short.
+            `packets` and `wall_s`; when it returns False the run ends there, whole but short. What
+            it raises ends the run, too, and is raised again with `.results`.
         congestion_controls: classes of your own by the name that the scenario's flows use:
             `{"mine": Mine}`. See `fadeout.CongestionControl`.
 
@@ -90,6 +92,15 @@ def run(
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(results) from None
         if not message:
+            # The exception of `progress`, as it is; what it ended is not lost.
+            where = "its .results" if results.folder is None else str(results.folder)
+            own: Any = error
+            with contextlib.suppress(AttributeError, TypeError):
+                own.results = results
+                own.add_note(
+                    f"progress ended the run at {results.duration_s:g} s; what was recorded is in "
+                    f"{where}"
+                )
             raise error
         raise congestion.CongestionControlError(message, results) from error
     return results

@@ -137,7 +137,7 @@ Maker = Callable[[dict[str, Any]], dict[str, Any]]
 
 def makers(given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
     """What makes the instances of each class, after the names and the classes were checked."""
-    if given is None:
+    if given is None or given == {}:
         return {}
     if not isinstance(given, Mapping):
         raise TypeError(

@@ -2,7 +2,9 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import polars as pl
@@ -10,12 +12,15 @@ import pytest
 
 import fadeout
 from conftest import SCENARIO
-from fadeout import Campaign, ResultError, ScenarioError, sweep
+from fadeout import Campaign, ResultError, ScenarioError, _native, sweep
 from fadeout._run import read_source
 from fadeout.campaign import parts
+from fadeout.campaign.axes import parse_value
 from fadeout.campaign.engine import Engine
-from fadeout.campaign.jobs import Planner
+from fadeout.campaign.jobs import Planner, Point
+from fadeout.campaign.parts import KEPT, Parts
 from fadeout.campaign.spec import read, read_file
+from fadeout.campaign.work import Context
 
 CONTROLS = {"flow.congestion-control": ["cubic", "newreno"]}
 
@@ -50,6 +55,50 @@ def test_a_run_is_named_by_its_content_not_by_how_it_is_written():
     assert run_names(LOSSY.replace('"10 ms"', '"0.01 s"')) == [plain]
     assert run_names(LOSSY + 'profile = "linux"\n') == [plain]
     assert run_names(LOSSY, set={"link.access.delay": "10 ms"}) == [plain]
+
+
+def test_a_default_that_is_written_out_is_no_other_run():
+    unset = LOSSY.replace('congestion-control = "cubic"\n', "")
+    (plain,) = run_names(unset)
+    assert run_names(LOSSY) == [plain]
+    table = 'congestion-control = { name = "cubic", fast-convergence = true, c = 0.4 }\n'
+    assert run_names(unset + table) == [plain]
+    assert run_names(unset + 'tcp = { minimum-rto = "200 ms", timestamps = true }\n') == [plain]
+    # The default of `beta` depends on the variant: 0.8 here.
+    paper = 'congestion-control = { name = "cubic", variant = "2008" }\n'
+    (of_paper,) = run_names(unset + paper)
+    assert run_names(unset + paper.replace(" }", ", beta = 0.7 }")) != [of_paper]
+
+
+CATALOG = {kind["name"]: kind["entries"] for kind in json.loads(_native.catalog())["kinds"]}
+
+DEPENDING = {("cubic", "beta"), ("cubic", "beta-ecn")}
+"""Parameters of which leaving them out may mean something else than their default."""
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "entry"),
+    [
+        (key, kind, entry["name"])
+        for key, kind in (
+            ("flow.congestion-control", "congestion-control"),
+            ("link.access.queue.discipline", "queue-discipline"),
+            ("flow.application", "application"),
+        )
+        for entry in CATALOG[kind]
+    ],
+)
+def test_no_parameter_that_is_written_out_at_its_default_is_another_run(
+    key: str, kind: str, entry: str
+):
+    (found,) = (each for each in CATALOG[kind] if each["name"] == entry)
+    tag = "kind" if kind == "application" else "name"
+    plain = run_names(LOSSY, set={key: {tag: entry}})
+    for parameter in found["parameters"]:
+        if (entry, parameter["name"]) not in DEPENDING:
+            value = parse_value(parameter["default"])
+            given = {key: {tag: entry, parameter["name"]: value}}
+            assert run_names(LOSSY, set=given) == plain, parameter["name"]
 
 
 def test_whatever_changes_the_results_changes_the_name():
@@ -282,6 +331,73 @@ def test_many_parts_become_one(lossy: Path, tmp_path: Path, monkeypatch: pytest.
     campaign = sweep(lossy, CONTROLS, seeds=5, out=tmp_path / "c")
     assert len(list((tmp_path / "c/runs").iterdir())) == 1
     assert campaign.frame().height == 10
+
+
+@pytest.mark.parametrize("reads", [Parts.frame, Parts.new])
+def test_parts_are_read_while_another_driver_merges_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: Callable[[Parts], Any]
+):
+    writer, reader = Parts(tmp_path), Parts(tmp_path)
+    rows = [{"run": f"{number}", "point": "p", "seed": number} for number in range(40)]
+    for row in rows:
+        writer.write([row], KEPT)
+    unlink, load = Path.unlink, Parts._load
+    found: list[str] = []
+
+    def merge(path: Path, **more: Any) -> None:
+        # The reader lists what is left after every one that goes.
+        if found:
+            unlink(path, **more)
+
+    def merge_while_read(self: Parts, name: str) -> pl.DataFrame:
+        if self is reader and len(found) == 3:
+            writer.merge()
+        found.append(name)
+        return load(self, name)
+
+    monkeypatch.setattr(Path, "unlink", merge)
+    monkeypatch.setattr(Parts, "_load", merge_while_read)
+    frames = reads(reader)
+    frame = pl.concat(frames) if isinstance(frames, list) else frames
+    assert set(frame["run"]) == {row["run"] for row in rows}
+
+
+def test_a_list_of_parts_is_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    parts = Parts(tmp_path)
+    # A merge between two halves of a list: it shows neither the old part nor the new one.
+    lists = iter([[], ["part-new.parquet"], ["part-new.parquet"]])
+    monkeypatch.setattr(Parts, "_listed", lambda _self: next(lists))
+    assert parts.names() == ["part-new.parquet"]
+
+
+def test_a_point_that_is_about_to_get_more_seeds_is_not_the_end(lossy: Path, tmp_path: Path):
+    seeds = {"min": 5, "max": 10, "metric": "goodput_mbps", "half-width": 1e-9}
+    spec = read({"scenario": str(lossy), "seeds": seeds})
+    context = Context(spec.scenarios, spec.metrics)
+    kept = [Parts(tmp_path / name) for name in ("runs", "failures")]
+    engine = Engine(Planner(spec), spec.seeds, context, kept[0], kept[1], tmp_path / "tables")
+    engine.begin()
+    seen: list[bool] = []
+    look = engine._look
+
+    def look_slowly(point: Point) -> None:
+        # What another thread sees meanwhile.
+        reader = Thread(target=lambda: seen.append(engine.is_finished))
+        reader.start()
+        reader.join(0.2)
+        look(point)
+        readers.append(reader)
+
+    readers: list[Thread] = []
+    engine._look = look_slowly
+    while (job := engine.take()) is not None:
+        outcome = context.do(job, lambda: True)
+        assert outcome is not None
+        engine.give([outcome])
+    for reader in readers:
+        reader.join()
+    assert engine.total == engine.finished == 10
+    assert seen == [False, True]
 
 
 def test_tables_over_time_are_kept_on_request(lossy: Path, tmp_path: Path):

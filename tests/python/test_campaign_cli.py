@@ -76,7 +76,7 @@ def test_a_campaign_file_is_run_and_exported(cli: CliRunner, lossy: Path, tmp_pa
         (["--set", "a=1", "--set", "a=2"], "given twice"),
         (["--until", "goodput_mbps"], "METRIC WIDTH"),
         (["-m", "goodputt_mbps"], "did you mean 'goodput_mbps'"),
-        (["--seeds", "100000000"], "campaign may have"),
+        (["--seeds", "100000000"], "one may have"),
         (["-c", "mine=none.py:Mine"], "there is no file"),
     ],
 )

@@ -2,10 +2,12 @@
 
 import importlib.util
 import os
+import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -17,6 +19,9 @@ from fadeout.campaign.cluster import Cluster, read_cluster
 from fadeout.campaign.tune import tune
 
 LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
+
+KILLS = int(os.environ.get("FADEOUT_KILLS", "3"))
+"""Of workers; FADEOUT_KILLS=100 takes some minutes."""
 
 DEADLY = """
 import os
@@ -58,7 +63,7 @@ def test_a_run_that_kills_its_worker_three_times_has_failed(
     assert campaign.failures.select("seed", "kind").rows() == [(3, "worker")]
 
 
-def test_a_worker_that_is_killed_loses_nothing(
+def test_workers_that_are_killed_at_any_moment_lose_nothing(
     document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     distributed = pytest.importorskip("distributed")
@@ -71,23 +76,40 @@ def test_a_worker_that_is_killed_loses_nothing(
 
     monkeypatch.setattr(distributed, "LocalCluster", Watched)
     monkeypatch.setattr(cluster_module, "CHUNK_S", 0.05)
-    document["seeds"] = 100
-    document["set"] = {"duration": "10 s"}
+    moments = random.Random(int(os.environ.get("FADEOUT_SEED", "1")))
     killed: list[int] = []
+    stop = Event()
 
-    def kill(done: int, total: int) -> None:
-        if done > 10 * (len(killed) + 1) and len(killed) < 3:
+    def kill() -> None:
+        while len(killed) < KILLS and not stop.wait(moments.uniform(0, 1)):
             # A worker that is being started again has no process yet.
             alive = [worker.pid for worker in clusters[0].workers.values() if worker.pid]
             if alive:
-                killed.append(alive[0])
-                os.kill(alive[0], signal.SIGKILL)
+                killed.append(moments.choice(alive))
+                os.kill(killed[-1], signal.SIGKILL)
 
+    document["set"] = {"duration": "10 s"}
+    document["seeds"] = 0
+    killer = Thread(target=kill)
+    with Cluster(workers=2) as cluster:
+        killer.start()
+        try:
+            while len(killed) < KILLS:
+                document["seeds"] += 100
+                Campaign(document, out=tmp_path / "c").run(executor=cluster)
+        finally:
+            stop.set()
+            killer.join()
     campaign = Campaign(document, out=tmp_path / "c")
-    campaign.run(executor=Cluster(workers=2), progress=kill)
-    frame = campaign.frame()
-    assert frame.height == frame["run"].n_unique() == 200
+    # A run whose workers were killed three times in a row is named, and done by the same command.
+    assert set(campaign.failures["kind"]) <= {"worker"}
+    campaign.run(jobs=1)
     assert campaign.failures.is_empty()
+    home = Campaign(document, out=tmp_path / "home")
+    home.run(jobs=1)
+    files = [c.export(tmp_path / f"{c.folder.name}.parquet") for c in (home, campaign)]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert home.frame()["run"].n_unique() == 2 * document["seeds"]
 
 
 def test_a_cluster_file_is_read_and_its_mistakes_are_named(tmp_path: Path):

@@ -198,7 +198,18 @@ def test_the_version_tells_version_and_build(cli: CliRunner):
     result = cli.invoke(app, ["--version"])
     assert result.exit_code == 0
     assert fadeout.__version__ in result.stdout
-    assert "rustc" in result.stdout
+    assert result.stdout.count("rustc") == 1
+
+
+def test_the_mean_round_trip_is_that_of_the_samples(cli: CliRunner, scenario: Path):
+    result = cli.invoke(app, ["run", str(scenario), "--no-figures", "--out", "out"])
+    (flow,) = fadeout.Results.open("out").flows.iter_rows(named=True)
+    head, row = (
+        line for line in result.stdout.splitlines() if "mean RTT" in line or "download" in line
+    )
+    assert "mean RTT ms" in head
+    assert f" {1e3 * flow['mean_rtt_s']:.1f} " in row
+    assert f" {1e3 * flow['mean_srtt_s']:.1f} " not in row
 
 
 def test_every_command_has_help_with_an_example(cli: CliRunner):

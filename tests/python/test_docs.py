@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import fadeout
+import gather
 import notebooks
 import session
 from conftest import ROOT
@@ -30,6 +32,31 @@ def test_a_step_shows_a_figure_and_holds_its_numbers(page: Path):
     kinds = [block.kind for block in session.blocks(page.read_text(encoding="utf-8"))]
     assert "drawn" in kinds
     assert "claims" in kinds
+
+
+def test_the_first_page_leads_to_every_kind_of_page():
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    for page in ("quickstart", "tutorial/index", "howto/index", "limits", "peers", "validation"):
+        assert f"\n{page}\n" in text, page
+    for page in ("gallery", "scenario", "catalog", "tables", "api"):
+        assert f"\ngenerated/{page}\n" in text, page
+
+
+def test_the_reference_has_everything_public():
+    page = gather.api()
+    for name in set(fadeout.__all__) - {"__version__"}:
+        assert re.search(rf"auto\w+:: fadeout[\w.]*\.{re.escape(name)}$", page, re.M), name
+
+
+@pytest.mark.parametrize("folder", ["models", "algorithms"])
+def test_no_formula_is_set_as_code(folder: str):
+    for path in sorted((DOCS / folder).glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        without_math = re.sub(r"\$\$.*?\$\$", "", text, flags=re.S)
+        indented = re.findall(r"^ {4}(?![ *-]).*$", without_math, re.M)
+        assert not [line for line in indented if "=" in line], path.name
+        for language in re.findall(r"^```+(.*)\n", text, re.M)[::2]:
+            assert language, f"{path.name}: a block of no language"
 
 
 def test_the_readme_has_the_counts_of_the_packetdrill_page():

@@ -135,6 +135,28 @@ def test_ctrl_c_in_a_run_keeps_what_there_is():
     assert results.summary["duration_s"][0] == results.duration_s < 400_000
 
 
+class Full(Exception):
+    results: fadeout.Results
+
+
+def test_what_a_progress_callback_raises_keeps_what_there_is(tmp_path: Path):
+    def full(state: dict[str, float]) -> None:
+        if state["time_s"] > 0:
+            raise Full("enough")
+
+    long = {"duration": "400000 s"}
+    with pytest.raises(Full, match="enough") as caught:
+        fadeout.run(SCENARIO, set=long, progress=full)
+    results = caught.value.results
+    assert not results.is_complete
+    assert len(results.congestion) > 0
+    assert f"{results.duration_s:g} s" in caught.value.__notes__[0]
+    with pytest.raises(Full) as caught:
+        fadeout.run(SCENARIO, set=long, progress=full, out=tmp_path / "out")
+    assert str(tmp_path / "out") in caught.value.__notes__[0]
+    assert len(fadeout.Results.open(tmp_path / "out").congestion) > 0
+
+
 def test_importing_the_package_loads_no_library_before_it_is_used():
     import subprocess
     import sys

@@ -3,6 +3,7 @@ import math
 import multiprocessing
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -148,14 +149,13 @@ def test_a_run_is_named_by_what_it_depends_on():
 
 
 def test_finished_runs_are_read_again_and_only_the_others_are_run(tmp_path: Path):
-    path = tmp_path / "unfinished.jsonl"
+    path = tmp_path / "unfinished"
     jobs = [small(seed) for seed in (1, 2, 3)]
     first = Store(path)
     before = ThreadRunner(store=first).collect(jobs[:2], goodput)
     first.close()
-    # Killed in the middle of a line.
-    with path.open("a") as file:
-        file.write('["0123')
+    # Killed in the middle of a part.
+    (path / f".part-x.parquet.{socket.gethostname()}-4194305.tmp").write_bytes(b"PAR1")
     read: list[float] = []
 
     def not_read(results: Results) -> float:
@@ -169,13 +169,14 @@ def test_finished_runs_are_read_again_and_only_the_others_are_run(tmp_path: Path
     assert found[:2] == before
     assert read == [found[2]]
     second.close()
+    assert not list(path.glob(".*"))
     assert len(Store(path)) == 3
     second.remove()
     assert not path.exists()
 
 
 def test_what_is_read_again_is_equal_to_the_last_bit(tmp_path: Path):
-    store = Store(tmp_path / "unfinished.jsonl")
+    store = Store(tmp_path / "unfinished")
     items = [{"a": 0.1 + 0.2, "b": math.nan, "c": 5e-324, "d": 2**60, "e": [None, "x"]}]
     for number, item in enumerate(items):
         assert repr(store.keep(str(number), item)) == repr(item)
@@ -184,19 +185,19 @@ def test_what_is_read_again_is_equal_to_the_last_bit(tmp_path: Path):
     assert repr([again[str(number)] for number in range(len(items))]) == repr(items)
 
 
-def test_runs_of_another_build_are_not_used(tmp_path: Path):
-    path = tmp_path / "unfinished.jsonl"
+def test_runs_of_another_build_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "unfinished"
     store = Store(path)
     store.keep("run", 1.0)
     store.close()
-    _, *lines = path.read_text().splitlines()
-    path.write_text("\n".join(['"another"', *lines]) + "\n")
+    monkeypatch.setattr("fadeout.study.store.results_version", lambda: "another")
     other = Store(path)
     assert len(other) == 0
     other.keep("run", 2.0)
     other.close()
     assert Store(path)["run"] == 2.0
-    path.write_bytes(b"\xff\xfe")
+    assert len(list(path.iterdir())) == 1
+    (path / "part-0.parquet").write_bytes(b"\xff\xfe")
     assert len(Store(path)) == 0
 
 
@@ -285,12 +286,12 @@ def test_ctrl_c_keeps_the_runs_that_were_done(tmp_path: Path):
 
     def stop_after_three(done: int, total: int) -> None:
         seen.append(total)
-        if done == 3:
+        if done >= 3:
             raise KeyboardInterrupt
 
-    store = Store(tmp_path / "unfinished.jsonl")
+    store = Store(tmp_path / "unfinished")
     runner = ThreadRunner(workers=1, progress=stop_after_three, store=store)
-    jobs = [small(seed) for seed in range(1, 30)]
+    jobs = [small(seed, duration="5 s") for seed in range(1, 100)]
     found = runner.collect(jobs, fingerprint)
     assert not runner.is_whole
     assert set(seen) == {len(jobs)}
@@ -311,7 +312,7 @@ def test_ctrl_c_before_the_first_run_is_done_remains_an_interrupt():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ThreadRunner(workers=1, progress=stop).collect([small()], fingerprint)
+        ThreadRunner(workers=1, progress=stop).collect([small(duration="1000 s")], fingerprint)
 
 
 def test_a_job_may_leave_out_a_table_within_a_table():
@@ -386,7 +387,7 @@ class ProcessRunner:
 def test_an_executor_of_campaigns_does_the_runs_of_a_study(tmp_path: Path):
     jobs = [small(seed) for seed in (1, 2, 3, 4)]
     counted: list[int] = []
-    store = Store(tmp_path / "unfinished.jsonl")
+    store = Store(tmp_path / "unfinished")
     runner = ThreadRunner(
         executor=Threads(2), store=store, progress=lambda done, _total: counted.append(done)
     )
@@ -493,17 +494,16 @@ def test_a_folder_in_the_way_is_refused_before_the_first_run(tmp_path: Path):
 def test_a_killed_study_keeps_its_finished_runs(tmp_path: Path):
     command = [sys.executable, "-m", "fadeout", "study", "congestion-controls", "--quick"]
     command += ["-j1", "--seeds", "2", "--out", str(tmp_path / "out")]
-    path = tmp_path / "study-congestion-controls-quick-seeds-2.unfinished.jsonl"
+    path = tmp_path / "study-congestion-controls-quick-seeds-2.unfinished"
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        # The first line is the build's.
-        while process.poll() is None and (not path.exists() or path.read_bytes().count(b"\n") < 6):
+        while process.poll() is None and not list(path.glob("part-*")):
             time.sleep(0.02)
         process.kill()
     assert process.returncode == -signal.SIGKILL
     study = studies()["congestion-controls"]
     kept = unfinished_runs(study, tmp_path / "out", Options(quick=True, seeds=2))
     assert kept.path == path
-    assert len(kept) >= 5
+    assert len(kept) > 0
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 

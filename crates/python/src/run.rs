@@ -136,7 +136,7 @@ pub(crate) fn resolve(
     let scenario = checked(py, &reading, congestion_controls)?;
     let paths = scenario.files.iter().map(|file| file.path.as_str());
     let paths: Vec<&str> = paths.collect();
-    Ok(json!({ "scenario": scenario.to_json(), "files": paths }).to_string())
+    Ok(json!({ "scenario": fadeout_sim::resolved(&scenario), "files": paths }).to_string())
 }
 
 /// The scenario, whose world was built and is not run: what only a layer can see is found so.

@@ -21,7 +21,7 @@ pub use build::{BuildError, ChooseCongestion, build, build_with};
 pub use catalog::{catalog, find_entry};
 pub use hop::Hop;
 pub use run::{Control, Progress, RunError, RunResults, Simulation};
-pub use summary::summary;
+pub use summary::{resolved, summary};
 pub use world::{RouteError, World};
 
 /// What a congestion control of the user's own is made of.

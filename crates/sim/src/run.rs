@@ -2,7 +2,7 @@
 
 use crate::build::{self, BuildError, ChooseCongestion};
 use crate::directory::both_directions_of;
-use crate::summary::summary;
+use crate::summary::{resolved, summary};
 use crate::world::{Parts, World};
 use fadeout_core::{Fingerprint, NullProbe, ProbeSettings, Span, Time};
 use fadeout_record::{Destination, RecordError, Recorded, Recorder, RecorderConfig, RunInfo};
@@ -196,7 +196,7 @@ impl Simulation {
         let info = RunInfo {
             version: crate::VERSION.to_owned(),
             commit,
-            scenario: scenario.to_json(),
+            scenario: resolved(&scenario),
             seed: scenario.seed,
             fingerprint,
             complete: is_complete,

@@ -16,7 +16,7 @@ use fadeout_record::{object, objects};
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::{SenderStatistics, TcpConfig, TcpEndpoint};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The rows of a run's summary.
 #[derive(Debug)]
@@ -220,6 +220,20 @@ fn path_row(
         cwnd_segments: tcp.window().cwnd,
         max_cwnd_segments: statistics.max_cwnd,
     }
+}
+
+/// The scenario with every default written out, in the keys of the format; also those that layers
+/// above the reader of scenarios choose. Parameters of what the catalog lists stand there where they
+/// differ from their defaults.
+pub fn resolved(scenario: &Scenario) -> Value {
+    let mut written = scenario.to_json();
+    for flow in &scenario.flows {
+        if flow.congestion_control.is_none() {
+            let name = congestion_control(flow);
+            written["flow"][&flow.name]["congestion-control"] = json!({ "name": name });
+        }
+    }
+    written
 }
 
 /// What each subflow, or the single connection, runs.

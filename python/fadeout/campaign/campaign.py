@@ -24,7 +24,7 @@ from fadeout.campaign.engine import Engine, Executor, Threads
 from fadeout.campaign.found import Found, Status
 from fadeout.campaign.jobs import Planner
 from fadeout.campaign.mistakes import mistake
-from fadeout.campaign.parts import Parts, write_whole
+from fadeout.campaign.parts import MERGED_ABOVE, Parts, remove_left, write_whole
 from fadeout.campaign.seeds import Seeds, read_seeds
 from fadeout.campaign.spec import SCENARIO, Spec
 from fadeout.campaign.work import Context
@@ -36,10 +36,7 @@ MANY = 100_000
 """More runs than these need a yes."""
 
 MOST = 10_000_000
-"""More runs than these are several campaigns."""
-
-MERGED_ABOVE = 16
-"""Parts that a finished campaign may leave; more are merged."""
+"""More runs than these are several campaigns: each takes about 1 kB of memory."""
 
 CountCallback = Callable[[int, int], None]
 
@@ -48,12 +45,17 @@ CountCallback = Callable[[int, int], None]
 class Finished:
     """What `Campaign.run` did."""
 
-    status: Status
     done_before: int
     done_now: int
     cost_s: float
     """Processor time of the runs that were done now."""
     wall_s: float
+    campaign: "Campaign"
+
+    @cached_property
+    def status(self) -> Status:
+        """How far the campaign is."""
+        return self.campaign.status()
 
 
 class Campaign(Found):
@@ -145,6 +147,7 @@ class Campaign(Found):
             self.folder / "tables",
         )
         self.folder.mkdir(parents=True, exist_ok=True)
+        remove_left(self.folder)
         if retry:
             engine.failures.remove()
         self._store(spec)
@@ -152,12 +155,22 @@ class Campaign(Found):
             engine.is_second = not is_alone
             engine.begin()
             self._check_build(engine)
-            self._write_plan(engine)
             before = engine.began_with
             if progress is not None:
                 progress(before, engine.total)
+            planned = 0
+
+            def write_plan() -> None:
+                # It grows where points get more seeds.
+                nonlocal planned
+                if planned < engine.total:
+                    planned = engine.total
+                    self._write_plan(engine)
 
             def tick() -> None:
+                # The plan when the first runs are under way: it takes as long as some of them.
+                if planned == 0:
+                    write_plan()
                 engine.flush()
                 if progress is not None:
                     progress(engine.finished, engine.total)
@@ -166,7 +179,7 @@ class Campaign(Found):
                 (executor or Threads(jobs or os.cpu_count() or 1)).drive(engine, tick)
             finally:
                 engine.flush(is_last=True)
-                self._write_plan(engine)
+                write_plan()
             if progress is not None:
                 progress(engine.finished, engine.total)
             if engine.error is not None:
@@ -174,14 +187,8 @@ class Campaign(Found):
             if is_alone and len(engine.runs.names()) > MERGED_ABOVE:
                 engine.runs.merge()
         self.__dict__.pop("_runs", None)
-        status = self.status()
-        return Finished(
-            status,
-            before,
-            engine.own,
-            engine.cost_s,
-            time.monotonic() - began,
-        )
+        wall_s = time.monotonic() - began
+        return Finished(before, engine.own, engine.cost_s, wall_s, self)
 
     def _check_size(self, spec: Spec, *, may_be_large: bool) -> None:
         points, runs = spec.axes.count(), spec.count_runs()
@@ -194,7 +201,8 @@ class Campaign(Found):
             f"{workers} processors",
             expected="--yes to run them all the same"
             if runs <= MOST
-            else f"fewer values or seeds; with --yes a campaign may have {MOST:,} runs",
+            else f"fewer values or seeds, or several campaigns: one may have {MOST:,} runs with "
+            "--yes, each of which takes 1 kB of memory",
         )
 
     @staticmethod

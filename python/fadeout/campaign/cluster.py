@@ -15,6 +15,8 @@ need the same build of fadeout and the files that scenarios name; they write not
 found comes back and is written here.
 """
 
+import os
+import shutil
 import signal
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -23,12 +25,15 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from socket import gethostname
+from tempfile import mkdtemp
 from time import monotonic
 from typing import Any
 
 from fadeout import _names
 from fadeout._native import FadeoutError, ScenarioError
 from fadeout.campaign.engine import TICK_S, Work
+from fadeout.campaign.parts import SUFFIX, is_left
 from fadeout.campaign.work import Outcome
 
 CHUNK_S = 1.0
@@ -38,7 +43,10 @@ LONGEST_CHUNK_S = 2.0
 """After this long a worker sends back what it has, and what it did not begin."""
 
 AHEAD = 2
-"""Chunks a worker has at a time: one to do and one to come."""
+"""Chunks that a worker has for each of its threads: one to do and one to come."""
+
+GATHER_S = 5.0
+"""So long a finished chunk may take to come."""
 
 DEATHS = 3
 """So often a worker may die of a run before the run has failed."""
@@ -51,6 +59,10 @@ QUEUES = {
     "htcondor": "HTCondorCluster",
     "oar": "OARCluster",
 }
+
+
+ROLES = ("client", "scheduler", "worker")
+"""Who has a key."""
 
 
 def read_cluster(given: str | PathLike[str]) -> "Cluster":
@@ -137,7 +149,11 @@ class Cluster:
                 silence_logs=50,
                 **self.options,
             )
-        else:
+            with cluster:
+                yield cluster
+            return
+        options = dict(self.options)
+        with _key_folder(Path(options.pop("shared_temp_directory", Path.cwd()))) as keys:
             # Its import takes these signals for itself; Ctrl-C is to remain what it is.
             handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
             try:
@@ -149,14 +165,16 @@ class Cluster:
             cls = getattr(dask_jobqueue, QUEUES[self.kind])
             cluster = cls(
                 protocol="tls://",
-                security=distributed.Security.temporary(),
+                security=_security(distributed, keys),
                 scheduler_options={"dashboard": False},
-                # Where the keys of this campaign lie while it runs; jobs read them there.
-                **{"shared_temp_directory": str(Path.cwd()), **self.options},
+                **options,
             )
-            cluster.adapt(minimum=0, maximum_jobs=self.workers or 10)
-        with cluster:
-            yield cluster
+            # All of them for as long as there is work: Dask alone would ask for more only when
+            # more work waits than this driver ever sends ahead. A job that ends is started again.
+            jobs = self.workers or 10
+            cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
+            with cluster:
+                yield cluster
 
     def _address(self, distributed: Any) -> Any:  # noqa: ANN401 - an optional module
         address = str(self.options["address"])
@@ -189,12 +207,22 @@ class _Driver:
         engine = self._engine
         try:
             while not engine.is_finished:
+                self._revive()
                 self._send()
-                for future in self._come_back():
+                # All of them first: one whose worker is gone is put back.
+                for future in list(self._come_back()):
                     self._take(future)
                 self._tick()
         finally:
             self._client.cancel(list(self._sent))
+
+    def _revive(self) -> None:
+        """Start local workers that are gone: one that dies while it starts is not started again."""
+        from distributed import LocalCluster
+
+        cluster = self._client.cluster
+        if isinstance(cluster, LocalCluster) and len(cluster.workers) < len(cluster.worker_spec):
+            cluster.scale(len(cluster.worker_spec))
 
     def _come_back(self) -> Iterator[Any]:
         """The chunks that have come back; waits for one a little."""
@@ -204,8 +232,9 @@ class _Driver:
                 yield self._back.get_nowait()
 
     def _send(self) -> None:
-        workers = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
-        while len(self._sent) < AHEAD * workers:
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        threads = max(1, sum(worker["nthreads"] for worker in workers))
+        while len(self._sent) < AHEAD * threads:
             alone = [self._alone.pop()] if self._alone else []
             jobs = alone or self._engine.take_some(CHUNK_S, 1000)
             if not jobs:
@@ -219,7 +248,12 @@ class _Driver:
 
         jobs = self._sent.pop(future)
         try:
-            outcomes, rest = future.result()
+            outcomes, rest = future.result(timeout=GATHER_S)
+        except TimeoutError:
+            # Its worker died with what it had found, and another does it again: look later.
+            self._sent[future] = jobs
+            self._back.put(future)
+            return
         except KilledWorker:
             if len(jobs) > 1:
                 self._alone += jobs
@@ -230,8 +264,7 @@ class _Driver:
         except FadeoutError as error:
             self._engine.give_up(error)
             return
-        finally:
-            future.release()
+        future.release()
         self._engine.give(outcomes)
         self._engine.give_back(rest)
 
@@ -247,6 +280,35 @@ def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]: 
         if outcome is not None:
             outcomes.append(outcome)
     return outcomes, []
+
+
+@contextmanager
+def _key_folder(place: Path) -> Iterator[Path]:
+    """Where the keys of this driver lie while it runs: jobs read them there.
+
+    What a driver that was killed left is removed by the next.
+    """
+    own = f".{gethostname()}-{os.getpid()}{SUFFIX}"
+    for left in place.glob(f".fadeout-keys.*.{gethostname()}-*{SUFFIX}"):
+        if not left.name.endswith(own) and is_left(left):
+            shutil.rmtree(left, ignore_errors=True)
+    # Of this user alone, and so is what is in it.
+    folder = Path(mkdtemp(prefix=".fadeout-keys.", suffix=own, dir=place))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _security(distributed: Any, folder: Path) -> Any:  # noqa: ANN401 - an optional module
+    """New keys for this driver and its workers, as files in `folder`."""
+    keys = distributed.Security.temporary()
+    paths = {}
+    for name in ("ca_file", *(f"{who}_{what}" for who in ROLES for what in ("cert", "key"))):
+        path = (folder / f"{name}.pem").resolve()
+        path.write_text(getattr(keys, f"tls_{name}"))
+        paths[f"tls_{name}"] = str(path)
+    return distributed.Security(require_encryption=True, **paths)
 
 
 def _distributed() -> Any:  # noqa: ANN401 - an optional module

@@ -49,7 +49,8 @@ class Executor(Protocol):
     """Does runs until none is left: here, or on other machines."""
 
     def drive(self, work: Work, tick: Callable[[], None]) -> None:
-        """Take jobs and give outcomes, and call `tick` a few times a second."""
+        """Take jobs and give outcomes, and call `tick` once they are under way and then a few times
+        a second."""
         ...
 
 
@@ -163,7 +164,9 @@ class Engine:
     @property
     def is_finished(self) -> bool:
         """Whether nothing is left or under way."""
-        return self._error is not None or self.finished == self.total
+        # With the lock: a point that is done may be about to get more seeds.
+        with self._changed:
+            return self._error is not None or self.finished == self.total
 
     def wait_until_finished(self, timeout_s: float) -> bool:
         """Wait for the end, this long at most; returns whether it came."""
@@ -349,6 +352,7 @@ class Threads:
         for thread in threads:
             thread.start()
         try:
+            tick()
             while not engine.wait_until_finished(TICK_S):
                 tick()
         finally:

@@ -39,6 +39,8 @@ class Point:
     scenario: str
     values: Values
     overrides: tuple[str, ...]
+    content: str
+    """A digest of everything that results of its runs depend on but the seed."""
 
     def label(self, keys: Iterable[str] | None = None) -> str:
         """Its values in short."""
@@ -78,23 +80,23 @@ class Planner:
             if scenario not in self._scenarios:
                 raise mistake(f"there is no scenario {scenario}")
             overrides = override_texts(spec.set, values)
-            resolved = self._resolve(scenario, overrides, first)
-            name = digest([resolved, _toml.value(values)])[:16]
+            content = digest(self._resolve(scenario, overrides, first))
+            name = digest([content, _toml.value(values)])[:16]
             if name not in seen:
                 seen.add(name)
-                yield Point(name, len(seen) - 1, scenario, values, overrides)
+                yield Point(name, len(seen) - 1, scenario, values, overrides, content)
 
     def job(self, point: Point, seed: int) -> Job:
         """The run of a point with this seed."""
-        resolved = self._resolve(point.scenario, point.overrides, seed)
-        return Job(digest(resolved), point.name, point.scenario, point.overrides, seed)
+        run = digest([point.content, seed])
+        return Job(run, point.name, point.scenario, point.overrides, seed)
 
     def jobs(self, point: Point, seeds: Iterable[int]) -> list[Job]:
         """The runs of a point with these seeds."""
         return [self.job(point, seed) for seed in seeds]
 
     def _resolve(self, scenario: str, overrides: Sequence[str], seed: int) -> dict[str, Any]:
-        """Everything that the results of a run depend on."""
+        """Everything that the results of a run depend on, but its seed."""
         source = self._scenarios[scenario]
         found = json.loads(
             _native.resolve(
@@ -106,8 +108,8 @@ class Planner:
             )
         )
         resolved = found["scenario"]
-        # A title changes nothing.
-        resolved.pop("title", None)
+        # A title changes nothing, and a seed nothing but itself: so it need not be read each time.
+        del resolved["title"], resolved["seed"]
         content: dict[str, Any] = {
             "scenario": resolved,
             "results": _native.build_info()["results"],

@@ -43,6 +43,11 @@ FAILED: dict[str, Any] = {
 }
 
 SUFFIX = ".tmp"
+"""Of what is there while somebody works, behind the machine and the process that made it."""
+
+
+MERGED_ABOVE = 16
+"""Parts that may be left at the end; more are merged."""
 
 
 class Parts:
@@ -55,9 +60,7 @@ class Parts:
     def begin(self) -> None:
         """Make the folder, and remove what a killed campaign left half written."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for path in self.folder.glob(f".*{SUFFIX}"):
-            if _is_left(path):
-                path.unlink(missing_ok=True)
+        remove_left(self.folder)
 
     def write(self, rows: Sequence[Mapping[str, Any]], types: Mapping[str, Any]) -> str:
         """Write rows as a part; it is there when this returns. Returns its name."""
@@ -73,6 +76,14 @@ class Parts:
 
     def names(self) -> list[str]:
         """The parts that there are now, in the order of their names."""
+        names = self._listed()
+        # A folder that changes while it is listed may show neither a merged part nor what went into
+        # it. Two lists that are equal are of one moment.
+        while names != (again := self._listed()):
+            names = again
+        return names
+
+    def _listed(self) -> list[str]:
         if not self.folder.is_dir():
             return []
         found = (path.name for path in self.folder.iterdir())
@@ -80,26 +91,29 @@ class Parts:
 
     def new(self) -> list[pl.DataFrame]:
         """The parts that were neither read nor written by this one before."""
-        return [self._load(name) for name in self.names() if name not in self._read]
+        return self._frames(without=set(self._read))
 
     def frame(self, columns: Iterable[str] | None = None) -> pl.DataFrame:
-        """The rows of all parts; those of `columns` that exist."""
-        for _ in range(100):
-            try:
-                frames = [self._load(name) for name in self.names()]
-                break
-            except FileNotFoundError:
-                # Another driver merges its parts, one file after the other: what they held is in a
-                # new one.
-                time.sleep(0.05)
-        else:
-            raise ResultError(f"{self.folder}: its parts vanish while they are read")
+        """The rows of all parts; those of `columns` that exist. A run may have two."""
+        frames = self._frames()
         if columns is not None:
             wanted = list(columns)
             frames = [frame.select(c for c in wanted if c in frame.columns) for frame in frames]
         if not frames:
             return pl.DataFrame(schema={"run": pl.String})
         return pl.concat(frames, how="diagonal_relaxed")
+
+    def _frames(self, without: Iterable[str] = ()) -> list[pl.DataFrame]:
+        """All parts but those `without`, in the order of their names."""
+        found: dict[str, pl.DataFrame] = {}
+        left = set(without)
+        while missing := [name for name in self.names() if name not in found and name not in left]:
+            for name in missing:
+                # Another driver may be merging its parts, one file after the other. What those that
+                # are gone held is in a part that the next list has.
+                with contextlib.suppress(FileNotFoundError):
+                    found[name] = self._load(name)
+        return [found[name] for name in sorted(found)]
 
     def merge(self) -> None:
         """Make one part of many: the new one is written before the old ones are removed."""
@@ -174,7 +188,14 @@ def _parquet(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def _is_left(partial: Path) -> bool:
+def remove_left(folder: Path) -> None:
+    """Remove what killed processes left half written in `folder` and below it."""
+    for path in folder.rglob(f".*{SUFFIX}"):
+        if path.is_file() and is_left(path):
+            path.unlink(missing_ok=True)
+
+
+def is_left(partial: Path) -> bool:
     """Whether the process that wrote `partial` is gone, as far as this machine can tell."""
     host, _, number = partial.name.removesuffix(SUFFIX).rpartition(".")[2].rpartition("-")
     # Signal 0 asks whether a process lives; Windows has none.

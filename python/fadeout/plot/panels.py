@@ -11,12 +11,25 @@ from matplotlib.axes import Axes
 from fadeout import _names
 from fadeout._native import ResultError
 from fadeout._quantities import seconds
-from fadeout.plot.style import BLOCKED, LINES, OTHERS, PALETTE, STAMP, Shown, legend_above
+from fadeout.plot.style import (
+    BLACK,
+    BLOCKED,
+    GREEN,
+    ORANGE,
+    OTHERS,
+    PALETTE,
+    PURPLE,
+    SKY,
+    STAMP,
+    VERMILION,
+    Shown,
+    legend_above,
+)
 
 if TYPE_CHECKING:
     from fadeout.results import Results
 
-MOST_LINES = len(LINES)
+MOST_LINES = len(PALETTE)
 """More lines than this cannot be told apart."""
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (1, 1)), (0, (5, 1, 1, 1)))
@@ -142,8 +155,8 @@ def collect(query: pl.LazyFrame) -> pl.DataFrame:
 def line_style(number: int) -> dict[str, Any]:
     """Colour and dashes of the line with this number: no two alike among 32."""
     return {
-        "color": LINES[number % len(LINES)],
-        "linestyle": DASHES[number // len(LINES) % len(DASHES)],
+        "color": PALETTE[number % len(PALETTE)],
+        "linestyle": DASHES[number // len(PALETTE) % len(DASHES)],
     }
 
 
@@ -186,7 +199,7 @@ def _congestion(canvas: Canvas) -> None:
             threshold["time_s"],
             threshold["ssthresh_segments"],
             drawstyle="steps-post",
-            color=style["color"] if len(names) > 1 else LINES[1],
+            color=style["color"] if len(names) > 1 else ORANGE,
             linestyle=THRESHOLD,
             linewidth=0.8,
             label="ssthresh" if len(names) == 1 else None,
@@ -246,7 +259,7 @@ def _rtt(canvas: Canvas) -> None:
                 samples["time_s"],
                 samples["rtt_s"] * 1e3,
                 drawstyle="steps-post",
-                color=PALETTE[5],
+                color=SKY,
                 linewidth=0.8,
                 label="sample",
             )
@@ -280,14 +293,17 @@ def _queue(canvas: Canvas) -> None:
             label=name,
             **line_style(number),
         )
+    if not busy:
+        middle = {"transform": canvas.ax.transAxes, "ha": "center", "va": "center"}
+        canvas.ax.text(0.5, 0.5, "no link had a packet waiting", color=STAMP, **middle)
     if canvas.results.has_table("drops"):
         drops = canvas.read("drops", "time_s", "cause")
         for cause, marker, color in (
-            ("queue-full", "|", PALETTE[1]),
-            ("blocked", "|", "black"),
-            ("hold-full", "|", PALETTE[3]),
-            ("random", "|", PALETTE[4]),
-            ("aqm", "|", PALETTE[2]),
+            ("queue-full", "|", VERMILION),
+            ("blocked", "|", BLACK),
+            ("hold-full", "|", PURPLE),
+            ("random", "|", ORANGE),
+            ("aqm", "|", GREEN),
         ):
             lost = drops.filter(pl.col("cause") == cause)
             if len(lost):

@@ -3,7 +3,7 @@
 import polars as pl
 
 from fadeout.plot.panels import Canvas, Panel, collect, line_style, thin
-from fadeout.plot.style import LINES
+from fadeout.plot.style import PALETTE
 
 PARTS = (
     ("queue_s", "queue"),
@@ -33,7 +33,7 @@ def _sinr(canvas: Canvas) -> None:
     names = canvas.first(blocks["ue"].cast(pl.String).unique(maintain_order=True).to_list(), "UEs")
     for number, name in enumerate(names):
         rows = blocks.filter(pl.col("ue") == name).select("time_s", "sinr_db")
-        color = LINES[number % len(LINES)]
+        color = PALETTE[number % len(PALETTE)]
         if len(rows) <= 2 * SINR_BINS:
             canvas.ax.plot(rows["time_s"], rows["sinr_db"], color=color, linewidth=0.7, label=name)
             continue
@@ -99,7 +99,7 @@ def delay_parts(direction: str) -> Panel:
         # A part has one colour, whichever others are there.
         seen = [
             (part, name, color)
-            for (part, name), color in zip(PARTS, LINES, strict=False)
+            for (part, name), color in zip(PARTS, PALETTE, strict=False)
             if (means[part] > 0).any()
         ]
         canvas.ax.stackplot(

@@ -16,11 +16,11 @@ from matplotlib.lines import Line2D
 COLUMN_INCHES = 3.5
 """Width of a column in a two-column paper."""
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
-"""Okabe and Ito's colours (2008)."""
+PALETTE = ("#0072B2", "#E69F00", "#000000", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#8C6D31")
+"""Okabe and Ito's colours (2008): the first four differ in grey too, and neighbours wherever they
+can."""
 
-LINES = tuple(PALETTE[index] for index in (0, 4, 6, 2, 5, 1, 3, 7))
-"""The same, ordered so that the first four differ in grey too, and neighbours wherever they can."""
+BLUE, ORANGE, BLACK, GREEN, SKY, VERMILION, PURPLE, BROWN = PALETTE
 
 BLOCKED = "#BBBBBB"
 """Shade of the intervals in which a link was blocked."""

@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from threading import Event
 from typing import Any
 
 from fadeout._run import run
+from fadeout.campaign.engine import Threads
+from fadeout.campaign.work import MayGoOn as GoOn
+from fadeout.campaign.work import Outcome
 from fadeout.results import Results
+from fadeout.study.handed import Batch, outcome
 from fadeout.study.job import Item, MayGoOn
 
 CountCallback = Callable[[int, int], None]
@@ -43,34 +45,29 @@ def run_all(
     *,
     workers: int | None,
     progress: CountCallback | None,
-    finished: list[Any] | None = None,
 ) -> list[Item]:
-    """Run `calls` in threads: the native module releases Python's lock while it simulates.
+    """Do `calls` in threads: the native module releases Python's lock while it simulates.
 
-    `finished` gets what each call returned, None where it did not, also when this raises.
+    The result of each may be large, and is not kept anywhere else.
     """
-    stop = Event()
-    report = progress or (lambda _done, _total: None)
-    report(0, len(calls))
-    with ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1) as pool:
-        futures = [pool.submit(call, lambda _state: not stop.is_set()) for call in calls]
-        try:
-            results = []
-            for done, future in enumerate(futures, start=1):
-                results.append(future.result())
-                report(done, len(calls))
-        except BaseException:
-            # Ctrl-C or a failed run: the others end at their next report of progress.
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-        finally:
-            if finished is not None:
-                finished += [_result(future) for future in futures]
-    return results
+    named = [(str(number), call) for number, call in enumerate(calls)]
+    batch = Batch(_Calls(), named, lambda _name, item, _cost_s: item)
+
+    def tick() -> None:
+        if progress is not None:
+            progress(len(batch.found), len(calls))
+
+    Threads(workers or os.cpu_count() or 1).drive(batch, tick)
+    tick()
+    if batch.error is not None:
+        raise batch.error
+    return [batch.found[name] for name, _ in named]
 
 
-def _result(future: Future[Item]) -> Item | None:
-    if future.cancelled() or not future.done() or future.exception() is not None:
-        return None
-    return future.result()
+class _Calls:
+    """Calls that are told whether to go on."""
+
+    def do(self, job: tuple[str, Callable[[MayGoOn], Any]], may_go_on: GoOn) -> Outcome | None:
+        """Make the call; what it returns after it was stopped is not whole."""
+        item = job[1](lambda _state: may_go_on())
+        return outcome(job, item, 0.0) if may_go_on() else None

@@ -1,7 +1,5 @@
 """A run of a study, named by its content."""
 
-import hashlib
-import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +9,7 @@ from typing import Any, TypeVar
 
 from fadeout import _native, _toml
 from fadeout._run import ScenarioText, read_source
+from fadeout.campaign.jobs import digest
 from fadeout.results import Results
 
 Values = Mapping[str, str]
@@ -58,7 +57,7 @@ class Job:
         """Names what `read` finds in the run by all that it depends on, the build aside."""
         reader = f"{read.__module__}.{read.__qualname__}"
         content = [self._text(), self.overrides, self.seed, self.with_tables, reader]
-        return hashlib.blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
+        return digest(content)
 
     def run(self, may_go_on: MayGoOn) -> Results:
         """Run it."""

@@ -1,19 +1,18 @@
-"""How the runs of a study are done: in threads, on every processor.
+"""How the runs of a study are done: by an executor of campaigns.
 
 A study asks a `Runner` and knows no more of it, so another way of doing the runs (in processes, on
 several machines) is another class of the same methods.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from time import thread_time
-from typing import Any, Protocol
+import os
+from collections.abc import Sequence
+from typing import Protocol
 
-from fadeout.campaign.engine import Executor
+from fadeout.campaign.engine import Executor, Threads
 from fadeout.results import Results
 from fadeout.study.batch import CountCallback, run_all
-from fadeout.study.handed import Batch
-from fadeout.study.job import Item, Job, MayGoOn, Reader
+from fadeout.study.handed import Batch, Reading
+from fadeout.study.job import Item, Job, Reader
 from fadeout.study.store import Store
 
 
@@ -45,7 +44,7 @@ class Runner(Protocol):
 
 
 class ThreadRunner:
-    """Runs in threads of this process; what is read from a finished run goes into a store."""
+    """Does runs in threads, or elsewhere; what is read from a finished run goes into a store."""
 
     def __init__(
         self,
@@ -55,11 +54,11 @@ class ThreadRunner:
         store: Store | None = None,
         executor: Executor | None = None,
     ) -> None:
-        """`executor` does the runs of `collect` elsewhere: `fadeout.campaign.Cluster`, say."""
-        self._workers = workers
+        """`executor` does the runs of `collect`: threads of this process, or where it says."""
+        self._workers = workers or os.cpu_count() or 1
         self._progress = progress
         self._store = store
-        self._executor = executor
+        self._executor = executor or Threads(self._workers)
         self.cost_s = 0.0
         """Processor time of the runs that were read."""
         self.read = 0
@@ -78,72 +77,47 @@ class ThreadRunner:
             raise KeyboardInterrupt
         store = self._store
         names = [job.name(read) for job in jobs]
-        known = {name: store[name] for name in names if store is not None and name in store}
-        self._done += len(known)
-        missing = [(name, job) for name, job in zip(names, jobs, strict=True) if name not in known]
-        done: list[Item | None] = []
-        try:
-            if self._executor is None:
-                self._all([partial(self._read, name, job, read) for name, job in missing], done)
-            else:
-                self._hand_out(self._executor, missing, read, done)
-        except KeyboardInterrupt:
-            self.is_whole = False
-            if not known and all(item is None for item in done):
-                raise
-        found = known | dict(zip((name for name, _ in missing), done, strict=True))
-        return [found[name] for name in names]
-
-    def results(self, jobs: Sequence[Job]) -> list[Results]:
-        """The whole results of `jobs`; they are run each time."""
-        return self._all([job.run for job in jobs])
-
-    def _hand_out(
-        self,
-        executor: Executor,
-        missing: Sequence[tuple[str, Job]],
-        read: Reader[Any],
-        finished: list[Any],
-    ) -> None:
-        """Let the executor do the missing runs; `finished` gets them also when this raises."""
-        batch = Batch(read, missing, self._keep)
+        found = {name: store[name] for name in names if store is not None and name in store}
+        missing = [(name, job) for name, job in zip(names, jobs, strict=True) if name not in found]
+        self._done += len(found)
+        batch = Batch(Reading(read), missing, self._keep)
         before = self._done
         self._total = max(self._total, before + len(missing))
 
         def tick() -> None:
-            self._done = before + len(batch.found)
-            if self._progress is not None:
-                self._progress(self._done, self._total)
+            if store is not None:
+                store.flush()
+            self._count(before + len(batch.found))
 
         try:
-            executor.drive(batch, tick)
+            self._executor.drive(batch, tick)
             tick()
-        finally:
-            finished += [batch.found.get(name) for name, _ in missing]
+        except KeyboardInterrupt:
+            self.is_whole = False
+            if not found and not batch.found:
+                raise
         if batch.error is not None:
             raise batch.error
+        found |= batch.found
+        return [found.get(name) for name in names]
+
+    def results(self, jobs: Sequence[Job]) -> list[Results]:
+        """The whole results of `jobs`; they are run each time."""
+        before = self._done
+        self._total = max(self._total, before + len(jobs))
+        calls = [job.run for job in jobs]
+        return run_all(
+            calls,
+            workers=self._workers,
+            progress=lambda done, _total: self._count(before + done),
+        )
+
+    def _count(self, done: int) -> None:
+        self._done = done
+        if self._progress is not None:
+            self._progress(done, self._total)
 
     def _keep(self, name: str, item: Item, cost_s: float) -> Item:
         self.cost_s += cost_s
         self.read += 1
         return item if self._store is None else self._store.keep(name, item)
-
-    def _read(self, name: str, job: Job, read: Reader[Item], may_go_on: MayGoOn) -> Item | None:
-        began = thread_time()
-        results = job.run(may_go_on)
-        if not results.is_complete:
-            return None
-        return self._keep(name, read(results), thread_time() - began)
-
-    def _all(
-        self, calls: Sequence[Callable[[MayGoOn], Item]], finished: list[Any] | None = None
-    ) -> list[Item]:
-        before = self._done
-        self._total = max(self._total, before + len(calls))
-
-        def count(done: int, _total: int) -> None:
-            self._done = before + done
-            if self._progress is not None:
-                self._progress(self._done, self._total)
-
-        return run_all(calls, workers=self._workers, progress=count, finished=finished)

@@ -2,27 +2,40 @@
 
 import hashlib
 import json
+import shutil
+import time
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, TextIO
+from typing import Any
+
+import polars as pl
 
 import fadeout
+from fadeout._native import ResultError
+from fadeout.campaign.engine import FLUSH_S
+from fadeout.campaign.parts import MERGED_ABOVE, Parts
 from fadeout.study.job import Item
+
+ROWS: dict[str, Any] = {"run": pl.String, "build": pl.String, "item": pl.String}
+"""Name of a run, what it was read by, and what was read, as JSON."""
 
 
 class Store:
-    """What was read from finished runs, by the content of each: a file with a line a run.
+    """What was read from finished runs, by the content of each: parts, as those of a campaign.
 
-    A line is written when its run is finished, so whatever ends the study, only the runs under way
-    are lost. Runs of another build are not used: the file begins anew.
+    They are written about once a second, so whatever ends the study, the runs of a second are lost.
+    Runs of another build are not used.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, folder: Path) -> None:
+        self.path = folder
         self._lock = Lock()
-        self._file: TextIO | None = None
-        self._runs = _read(path)
+        self._parts = Parts(folder)
+        self._fresh: dict[str, str] = {}
+        self._flushed_at = time.monotonic()
+        self._is_begun = False
+        self._runs = self._read()
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -34,54 +47,57 @@ class Store:
         return self._runs[name]
 
     def keep(self, name: str, item: Item) -> Item:
-        """Write down what was read from a run; returns it as it will be read again."""
-        line = json.dumps([name, item])
+        """Note what was read from a run; returns it as it will be read again."""
+        text = json.dumps(item)
         with self._lock:
-            if self._file is None:
-                self._file = self._begin()
-            self._file.write(line + "\n")
-            self._file.flush()
-            self._runs[name] = json.loads(line)[1]
+            self._fresh[name] = text
+            self._runs[name] = json.loads(text)
             return self._runs[name]
 
+    def flush(self, *, is_last: bool = False) -> None:
+        """Write what is new, if it waited long enough."""
+        now = time.monotonic()
+        if not is_last and now - self._flushed_at < FLUSH_S:
+            return
+        self._flushed_at = now
+        with self._lock:
+            fresh, self._fresh = self._fresh, {}
+        if not fresh:
+            return
+        if not self._is_begun:
+            self._parts.begin()
+            if not self._is_used:
+                self._parts.remove()
+            self._is_begun = True
+        build = results_version()
+        rows = [{"run": name, "build": build, "item": item} for name, item in fresh.items()]
+        self._parts.write(rows, ROWS)
+
     def close(self) -> None:
-        """Write no more; the runs stay for the next time."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Write what is new; the runs stay for the next time."""
+        self.flush(is_last=True)
+        if len(self._parts.names()) > MERGED_ABOVE:
+            self._parts.merge()
 
     def remove(self) -> None:
         """The study is finished: its runs are in its report."""
-        self.close()
-        self.path.unlink(missing_ok=True)
+        self._fresh.clear()
+        shutil.rmtree(self.path, ignore_errors=True)
 
-    def _begin(self) -> TextIO:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not self._runs:
-            # Unlinked, not truncated: another process may be writing to it.
-            self.path.unlink(missing_ok=True)
-        file = self.path.open("a", encoding="utf-8")
-        # Otherwise, the line that a kill may have cut is ended.
-        file.write("\n" if self._runs else json.dumps(results_version()) + "\n")
-        return file
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """The runs in the file, if there is one of this build."""
-    try:
-        first, *lines = path.read_text(encoding="utf-8").splitlines()
-    except (FileNotFoundError, ValueError):
-        return {}
-    if first != json.dumps(results_version()):
-        return {}
-    runs: dict[str, Any] = {}
-    for line in lines:
+    def _read(self) -> dict[str, Any]:
+        """The runs of this build in the folder."""
         try:
-            name, item = json.loads(line)
-        except ValueError:
-            continue
-        runs[name] = item
-    return runs
+            frame = self._parts.frame()
+        except ResultError:
+            # No part: the folder begins anew.
+            frame = pl.DataFrame()
+        if set(ROWS) <= set(frame.columns):
+            frame = frame.filter(pl.col("build") == results_version())
+        else:
+            frame = pl.DataFrame(schema=ROWS)
+        self._is_used = not frame.is_empty()
+        names, items = frame["run"], frame["item"]
+        return {name: json.loads(item) for name, item in zip(names, items, strict=True)}
 
 
 @cache

@@ -91,7 +91,7 @@ def unfinished_runs(study: Study[Any], folder: Path, options: Options) -> Store:
     quick = ["quick"] if options.quick else []
     seeds = [] if options.seeds is None else [f"seeds-{options.seeds}"]
     name = "-".join(["study", study.name, *quick, *seeds])
-    return Store(folder.parent / f"{name}.unfinished.jsonl")
+    return Store(folder.parent / f"{name}.unfinished")
 
 
 def run_study(

@@ -11,7 +11,7 @@ import polars as pl
 
 from fadeout import _toml
 from fadeout.plot.panels import shade_blockages
-from fadeout.plot.style import PALETTE, legend_above, new_figure
+from fadeout.plot.style import BLUE, VERMILION, legend_above, new_figure
 from fadeout.results import Results
 from fadeout.study.batch import CountCallback, read_texts, run_texts
 from fadeout.validate.recordings import DATA, Range, Recorded, recorded, samples
@@ -231,14 +231,14 @@ def draw(folder: Path, names: Sequence[str] | None = None) -> list[Path]:
                 ax.plot(
                     linux["t_s"],
                     linux[column],
-                    color=PALETTE[1],
+                    color=VERMILION,
                     linewidth=1.6,
                     label="Linux 6.12",
                 )
                 ax.plot(
                     rows["time_s"] - row.data_start_s,
                     values,
-                    color=PALETTE[0],
+                    color=BLUE,
                     linewidth=0.9,
                     drawstyle="steps-post",
                     label="fadeout",

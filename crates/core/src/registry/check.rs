@@ -1,8 +1,7 @@
 //! The rules of every registry; [`registry!`](crate::registry!) makes tests of them.
 
-use super::settings::default_value;
+use super::settings::{Watch, default_value};
 use super::{Entry, Parameter, ParameterKind, Parameters, Settings, Value};
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 impl Parameters {
@@ -56,13 +55,14 @@ fn check_default(entry: &Entry, parameter: &Parameter) {
 }
 
 /// Checks that `build` reads every parameter of the entry, with one choice or flag or the other, and
-/// that giving every default explicitly changes nothing. `build` describes what it made.
+/// that giving every default explicitly changes nothing, alone or with the others. `build` describes
+/// what it made.
 ///
 /// # Panics
 /// It does not, or it reads a parameter that the entry lacks; the message names it.
 pub fn check_built(entry: &Entry, build: impl Fn(&Settings<'_>) -> String) {
-    let reads = Cell::new(0);
-    let watched = |given: &Parameters| build(&Settings::new(entry, given).watched(&reads));
+    let watch = Watch::default();
+    let watched = |given: &Parameters| build(&Settings::new(entry, given).watched(&watch));
     let plain = watched(Parameters::NONE);
     for parameter in entry.parameters {
         for value in alternatives(parameter.kind) {
@@ -70,8 +70,13 @@ pub fn check_built(entry: &Entry, build: impl Fn(&Settings<'_>) -> String) {
         }
     }
     for (index, parameter) in entry.parameters.iter().enumerate() {
-        let is_read = reads.get() >> index & 1 == 1;
-        assert!(is_read, "`{}` ignores `{}`", entry.name, parameter.name);
+        let is_in = |bits: u128| bits >> index & 1 == 1;
+        let (name, key) = (entry.name, parameter.name);
+        assert!(is_in(watch.reads.get()), "`{name}` ignores `{key}`");
+        assert!(
+            !is_in(watch.absences.get()) || parameter.depends,
+            "`{name}` asks whether `{key}` is given: it is `depending`"
+        );
     }
     let given = Parameters::with_every_default(entry);
     let explicit = build(&Settings::new(entry, &given));
@@ -115,6 +120,11 @@ mod tests {
     const OF_TWO: Entry =
         PLAIN.with_parameters(&[flag("a", "true", "A."), flag("b", "false", "B.")]);
 
+    const DEPENDING: Entry = PLAIN.with_parameters(&[
+        flag("a", "true", "A."),
+        flag("b", "false", "B.").depending(),
+    ]);
+
     #[test]
     #[should_panic(expected = "`plain` ignores `b`")]
     fn a_parameter_that_is_not_read_is_found() {
@@ -122,9 +132,18 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "`plain` asks whether `b` is given: it is `depending`")]
+    fn a_parameter_whose_absence_means_more_than_its_default_is_found() {
+        check_built(&OF_TWO, |settings| {
+            let b = settings.is_given("b") && settings.flag("b");
+            format!("{} {b}", settings.flag("a"))
+        });
+    }
+
+    #[test]
     #[should_panic(expected = "`plain` has other defaults")]
     fn a_second_default_is_found() {
-        check_built(&OF_TWO, |settings| {
+        check_built(&DEPENDING, |settings| {
             let b = settings.flag("b") || !settings.is_given("b");
             format!("{} {b}", settings.flag("a"))
         });

@@ -155,6 +155,25 @@ pub struct Parameter {
     pub default: &'static str,
     /// Its effect, and the reason for its default.
     pub doc: &'static str,
+    /// Whether leaving it out may mean something else than its default, by other parameters or by
+    /// what surrounds it.
+    pub depends: bool,
+}
+
+impl Parameter {
+    /// The parameter, of which leaving it out may mean something else than its default.
+    #[must_use]
+    pub const fn depending(self) -> Parameter {
+        Parameter {
+            depends: true,
+            ..self
+        }
+    }
+
+    /// Whether `value` means what leaving the parameter out means.
+    pub fn is_default(&self, value: &Value) -> bool {
+        !self.depends && settings::default_value(self).as_ref() == Some(value)
+    }
 }
 
 /// The type and range of a parameter's value.
@@ -204,6 +223,7 @@ pub const fn number(
         kind: ParameterKind::Number { min, max, unit },
         default,
         doc,
+        depends: false,
     }
 }
 
@@ -219,6 +239,7 @@ pub const fn integer(
         kind: ParameterKind::Integer { min, max, unit },
         default,
         doc,
+        depends: false,
     }
 }
 
@@ -229,6 +250,7 @@ pub const fn flag(name: &'static str, default: &'static str, doc: &'static str) 
         kind: ParameterKind::Bool,
         default,
         doc,
+        depends: false,
     }
 }
 
@@ -239,6 +261,7 @@ pub const fn span(name: &'static str, default: &'static str, doc: &'static str) 
         kind: ParameterKind::Span,
         default,
         doc,
+        depends: false,
     }
 }
 
@@ -254,6 +277,7 @@ pub const fn choice(
         kind: ParameterKind::Choice(names),
         default,
         doc,
+        depends: false,
     }
 }
 
@@ -269,6 +293,7 @@ pub const fn named(
         kind: ParameterKind::Named(kind),
         default,
         doc,
+        depends: false,
     }
 }
 

@@ -130,7 +130,10 @@ macro_rules! parameters {
         &<$type>::with_defaults($defaults)
     };
     (@list $kind:ident, $type:ty, $key:expr, $doc:expr, $($argument:expr),*) => {
-        &[$kind($key, $($argument,)* $doc)]
+        &[$crate::registry::Parameter {
+            depends: <$type as $crate::registry::FromSetting>::DEPENDS,
+            ..$kind($key, $($argument,)* $doc)
+        }]
     };
     (@read group, $type:ty, $settings:expr, $key:expr) => { <$type>::read($settings) };
     (@read $kind:ident, $type:ty, $settings:expr, $key:expr) => {

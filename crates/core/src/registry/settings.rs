@@ -13,8 +13,16 @@ pub struct Settings<'a> {
     name: &'static str,
     parameters: &'static [Parameter],
     given: &'a Parameters,
-    /// A bit for each parameter that was read.
-    reads: Option<&'a Cell<u128>>,
+    watch: Option<&'a Watch>,
+}
+
+/// What was asked of settings: a bit for each parameter, in the entry's order.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// It was read.
+    pub(super) reads: Cell<u128>,
+    /// Whether it was given made a difference.
+    pub(super) absences: Cell<u128>,
 }
 
 impl<'a> Settings<'a> {
@@ -24,7 +32,7 @@ impl<'a> Settings<'a> {
             name: entry.name,
             parameters: entry.parameters,
             given,
-            reads: None,
+            watch: None,
         }
     }
 
@@ -34,14 +42,14 @@ impl<'a> Settings<'a> {
             name: "",
             parameters,
             given,
-            reads: None,
+            watch: None,
         }
     }
 
-    /// Sets a bit of `reads` for each parameter that is read, in the entry's order.
-    pub(super) fn watched(self, reads: &'a Cell<u128>) -> Self {
+    /// The same, which tells `watch` what it is asked.
+    pub(super) fn watched(self, watch: &'a Watch) -> Self {
         Settings {
-            reads: Some(reads),
+            watch: Some(watch),
             ..self
         }
     }
@@ -52,15 +60,19 @@ impl<'a> Settings<'a> {
     }
 
     fn parameter(&self, name: &str) -> &'static Parameter {
+        &self.parameters[self.index(name)]
+    }
+
+    fn index(&self, name: &str) -> usize {
         let position = self
             .parameters
             .iter()
             .position(|parameter| parameter.name == name);
         let index = position.unwrap_or_else(|| panic!("`{}` has no parameter `{name}`", self.name));
-        if let Some(reads) = self.reads {
+        if let Some(Watch { reads, .. }) = self.watch {
             reads.set(reads.get() | 1 << index);
         }
-        &self.parameters[index]
+        index
     }
 
     fn default(&self, parameter: &Parameter) -> Value {
@@ -75,7 +87,10 @@ impl<'a> Settings<'a> {
 
     /// Whether the scenario gave a value for `name`.
     pub fn is_given(&self, name: &str) -> bool {
-        self.parameter(name);
+        let index = self.index(name);
+        if let Some(Watch { absences, .. }) = self.watch {
+            absences.set(absences.get() | 1 << index);
+        }
         self.given.find(name).is_some()
     }
 
@@ -169,6 +184,9 @@ impl<'a> Settings<'a> {
 
 /// A type of a field in [`parameters!`](crate::parameters!).
 pub trait FromSetting: Sized {
+    /// Whether leaving it out may mean something else than its default.
+    const DEPENDS: bool = false;
+
     /// The value of the parameter called `name`.
     fn from_setting(settings: &Settings<'_>, name: &str) -> Self;
 }
@@ -201,6 +219,8 @@ from_setting! {
 /// The value given, or none: for a default that depends on other things and is words in the
 /// documentation.
 impl<T: FromSetting> FromSetting for Option<T> {
+    const DEPENDS: bool = true;
+
     fn from_setting(settings: &Settings<'_>, name: &str) -> Self {
         settings.is_given(name).then(|| settings.get(name))
     }

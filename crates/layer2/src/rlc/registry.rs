@@ -13,7 +13,8 @@ const BUFFER: Parameter = number(
     text("nr-am", Column::Buffer),
     "Limit of the transmission buffer. Below the bandwidth-delay product it costs throughput, far \
      above it delay. LTE's default is the same.",
-);
+)
+.depending();
 /// Of transparent mode, which carries little.
 const SMALL_BUFFER: Parameter = Parameter {
     default: text("tm", Column::Buffer),
@@ -36,7 +37,8 @@ const T_REASSEMBLY: Parameter = span(
         text("lte-am", Column::TReassembly),
         " (TS 36.508)."
     ),
-);
+)
+.depending();
 
 /// What was given for the parameter called `name`; what is not given stays as the generation's
 /// named set has it.
@@ -79,7 +81,8 @@ impl Registered<Generation> for Acknowledged {
                 text("lte-am", Column::TPollRetransmit),
                 "."
             ),
-        ),
+        )
+        .depending(),
         span(
             "t-status-prohibit",
             text("nr-am", Column::TStatusProhibit),
@@ -88,7 +91,8 @@ impl Registered<Generation> for Acknowledged {
                 text("lte-am", Column::TStatusProhibit),
                 "."
             ),
-        ),
+        )
+        .depending(),
         integer(
             "poll-pdu",
             (1, 65_536, "PDUs"),
@@ -98,7 +102,8 @@ impl Registered<Generation> for Acknowledged {
                 text("lte-am", Column::PollPdu),
                 "."
             ),
-        ),
+        )
+        .depending(),
         integer(
             "max-retx-threshold",
             (1, 32, ""),
@@ -109,7 +114,8 @@ impl Registered<Generation> for Acknowledged {
                 text("lte-am", Column::MaxRetxThreshold),
                 "."
             ),
-        ),
+        )
+        .depending(),
     ]);
 
     fn with(settings: &Settings<'_>, generation: Generation) -> Self {

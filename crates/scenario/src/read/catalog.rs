@@ -152,7 +152,10 @@ impl Reader<'_> {
                 .find(|parameter| parameter.name == entry.key)
             {
                 Some(parameter) => {
-                    if let Some(value) = self.parameter(&entry.node, parameter) {
+                    // What is written out at its default is the same scenario as without it.
+                    if let Some(value) = self.parameter(&entry.node, parameter)
+                        && !parameter.is_default(&value)
+                    {
                         parameters.0.push((entry.key.clone(), value));
                     }
                 }
@@ -162,6 +165,9 @@ impl Reader<'_> {
                 }
             }
         }
+        // Nor does their order mean anything.
+        let place = |key: &str| of.parameters.iter().position(|known| known.name == key);
+        parameters.0.sort_by_key(|(key, _)| place(key));
         parameters
     }
 

@@ -10,8 +10,9 @@ use fadeout_core::{Decibel, Meters, NodeId, Span};
 use serde_json::{Map, Value, json};
 
 impl Scenario {
-    /// The scenario with every default written out, in the keys of the format. [`crate::parse`]
-    /// reads [`toml_from_json`] of it as the same scenario.
+    /// The scenario with every default written out, in the keys of the format, but for parameters of
+    /// what the catalog lists: they are there where they differ from their defaults.
+    /// [`crate::parse`] reads [`toml_from_json`] of it as the same scenario.
     pub fn to_json(&self) -> Value {
         let name = |id: NodeId| self.nodes[id.index()].name.as_str();
         let ends = |from, to| {

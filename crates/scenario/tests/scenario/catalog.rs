@@ -23,6 +23,7 @@ const fn parameter(name: &'static str, kind: ParameterKind, default: &'static st
         kind,
         default,
         doc: "A parameter.",
+        depends: false,
     }
 }
 
@@ -270,7 +271,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
                             max: 1 << 50,
                             unit: "bytes",
                         },
-                        "10 MB",
+                        "1 MB",
                     )],
                 ),
             ],

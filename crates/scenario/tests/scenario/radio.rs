@@ -1,6 +1,7 @@
 //! Cells and UEs: what is accepted, what is refused.
 
 use super::*;
+use fadeout_core::registry::Parameters;
 use fadeout_core::{Decibel, NodeId, Point, Span};
 use fadeout_scenario::{Medium, Movement};
 
@@ -57,7 +58,9 @@ fn parameters_need_no_name_where_there_is_one_of_the_kind() {
 fn aqm(line: &str, overrides: &[&str]) -> (String, Vec<String>) {
     let text = format!("{CELL}[ue.phone]\n{line}\n");
     let scenario = read(&text, overrides).unwrap_or_else(|errors| panic!("{errors}"));
-    let (name, given) = scenario.ues[0].rlc.parameters.named("aqm").expect("an aqm");
+    // What is the default is not there.
+    let given = scenario.ues[0].rlc.parameters.named("aqm");
+    let (name, given) = given.unwrap_or(("drop-tail", Parameters::NONE));
     let given = given
         .0
         .iter()

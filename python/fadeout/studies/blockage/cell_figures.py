@@ -7,7 +7,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fadeout.plot.panels import rebin
-from fadeout.plot.style import BLOCKED, COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
+from fadeout.plot.style import (
+    BLOCKED,
+    BLUE,
+    COLUMN_INCHES,
+    GREEN,
+    PALETTE,
+    PURPLE,
+    VERMILION,
+    legend_above,
+    new_figure,
+    new_grid,
+)
 from fadeout.results import Results
 from fadeout.studies.blockage.paper import CASES
 from fadeout.study import Estimate
@@ -84,7 +95,7 @@ def draw_sinr(ax: Axes, results: Results) -> None:
     first, last = (int(at / SINR_BIN_S) for at in SHOWN_S)
     grid = pl.DataFrame({"bin": range(first, last + 1)}, schema={"bin": pl.Int64})
     means = grid.join(means, on="bin", how="left").sort("bin")
-    ax.plot(means["bin"] * SINR_BIN_S, means["sinr_db"], color=PALETTE[0], linewidth=0.7)
+    ax.plot(means["bin"] * SINR_BIN_S, means["sinr_db"], color=BLUE, linewidth=0.7)
     ax.set_ylabel("SINR (dB)")
 
 
@@ -99,7 +110,7 @@ def draw_buffer(ax: Axes, results: Results) -> None:
     rows = rows.select(
         "time_s", pl.when(is_after_gap).then(None).otherwise(waiting / 1e6).alias("waiting_mb")
     )
-    ax.plot(rows["time_s"], rows["waiting_mb"], color=PALETTE[2], linewidth=0.8)
+    ax.plot(rows["time_s"], rows["waiting_mb"], color=GREEN, linewidth=0.8)
     drops = shown(results.table("radio_drops")).filter(pl.col("cause") == "buffer-full")
     marks(ax, drops["time_s"], "v", 0.95)
     ax.set_ylim(bottom=0)
@@ -112,7 +123,7 @@ def draw_window(ax: Axes, results: Results) -> None:
     ax.plot(
         rows["time_s"],
         rows["cwnd_segments"],
-        color=PALETTE[1],
+        color=VERMILION,
         drawstyle="steps-post",
         linewidth=0.8,
     )
@@ -127,7 +138,7 @@ def draw_goodput(ax: Axes, results: Results) -> None:
     ax.plot(
         rates["time_s"],
         rates["rate_mbps"],
-        color=PALETTE[3],
+        color=PURPLE,
         drawstyle="steps-post",
         linewidth=0.8,
     )

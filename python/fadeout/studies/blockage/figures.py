@@ -6,21 +6,33 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout.plot.panels import rebin, shade_blockages, thin
-from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
+from fadeout.plot.style import (
+    BLACK,
+    BLUE,
+    COLUMN_INCHES,
+    ORANGE,
+    PALETTE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    legend_above,
+    new_figure,
+    new_grid,
+)
 from fadeout.results import Results
 from fadeout.studies.blockage.moved import Moved
 from fadeout.studies.blockage.paper import CASES, LENGTHS
 from fadeout.study import Estimate, exactly
 from fadeout.study.figures import grouped_bars, line_with_intervals
 
-PAPER_COLOR = "#000000"
+PAPER_COLOR = BLACK
 COLORS = {
-    "Linux": PALETTE[0],
-    "nearest": PALETTE[1],
-    "link, nothing passes": PALETTE[0],
-    "link, vehicle": PALETTE[5],
-    "full stack, nothing passes": PALETTE[2],
-    "full stack, vehicle": PALETTE[4],
+    "Linux": BLUE,
+    "nearest": ORANGE,
+    "link, nothing passes": BLUE,
+    "link, vehicle": SKY,
+    "full stack, nothing passes": VERMILION,
+    "full stack, vehicle": PURPLE,
 }
 WINDOW_S = 0.1
 
@@ -28,7 +40,9 @@ WINDOW_S = 0.1
 def bars(found: Mapping[str, Sequence[Estimate]]) -> Figure:
     """The paper's losses beside ours."""
     paper = [exactly(case["degradation_pct"]) for case in CASES]
-    with new_figure(height=COLUMN_INCHES * 0.66) as (figure, (ax,)):
+    # The legend has a line for each.
+    height = COLUMN_INCHES * 0.5 + 0.14 * (len(found) + 1)
+    with new_figure(height=height) as (figure, (ax,)):
         colors = [PAPER_COLOR, *(COLORS[name] for name in found)]
         grouped_bars(ax, {"paper": paper, **found}, colors)
         ax.set_xticks(range(len(CASES)), LENGTHS)

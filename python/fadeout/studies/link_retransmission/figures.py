@@ -57,8 +57,10 @@ def delay_parts(
             ax.set_title(f"{distance} m", loc="left")
             ax.grid(visible=False, axis="x")
         panels[0].set_ylabel("Mean delay on the radio (ms)")
+        meant = ", ".join(f"{letter}: {name}" for name, letter in letters.items())
+        figure.supxlabel(meant, fontsize=7)
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(parts))
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(parts))
     return figure
 
 

@@ -5,7 +5,7 @@ from statistics import fmean
 
 from fadeout.studies.multipath.runs import Point
 from fadeout.studies.multipath.setups import BALIA, FAR, LTE, MMWAVE, NEAR, SINGLE
-from fadeout.study import Estimate, Numbers, Verdict, paired_ratio
+from fadeout.study import Estimate, Numbers, Verdict, estimate, paired_ratio
 
 Found = Mapping[Point, Sequence[Numbers]]
 
@@ -21,8 +21,9 @@ def mean(found: Found, point: Point, name: str = "goodput_mbps") -> float:
 
 
 def gain(found: Found, point: Point) -> Estimate:
-    """Goodput over that of the single path, seed by seed."""
-    return paired_ratio(column(found, point), column(found, (point[0], SINGLE)))
+    """Goodput over the single path's, seed by seed; unknown where that got nothing through."""
+    single = column(found, (point[0], SINGLE))
+    return paired_ratio(column(found, point), single) if any(single) else estimate([])
 
 
 def is_sure(value: Estimate, *bounds: float) -> bool | None:

@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
-from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
+from fadeout.plot.style import (
+    BLACK,
+    BLUE,
+    COLUMN_INCHES,
+    GREEN,
+    ORANGE,
+    PALETTE,
+    SKY,
+    VERMILION,
+    legend_above,
+    new_figure,
+    new_grid,
+)
 from fadeout.studies.multipath.claims import LTE_AT_50_M, LTE_AT_150_M, MMWAVE_AT_50_M
 from fadeout.studies.multipath.setups import (
     BALIA,
@@ -53,7 +65,7 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
                     ]
                     for name, setup in setups.items()
                 }
-                grouped_bars(ax, series, (PALETTE[6], *PALETTE[:5]))
+                grouped_bars(ax, series, (BLACK, BLUE, ORANGE, GREEN, SKY, VERMILION))
                 if shown is gains:
                     ax.axhline(1, color="black", linewidth=0.8)
                 ax.set_xticks(range(len(DISTANCES_M)), [f"{d} m" for d in DISTANCES_M])
@@ -131,7 +143,7 @@ def sweep(shown: Mapping[Change, Mapping["Point", "Estimate"]]) -> Figure:
                     value.mean,
                     row,
                     xerr=value.half_width,
-                    color=PALETTE[0] if change is not BASE else "black",
+                    color=BLUE if change is not BASE else BLACK,
                     marker="o",
                     markersize=2.5,
                     elinewidth=0.7,

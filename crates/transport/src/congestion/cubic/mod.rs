@@ -61,13 +61,15 @@ const BETA: Parameter = number(
     (0.1, 0.99, ""),
     "0.7",
     "Fraction of the window kept after a loss; 0.8 with variant 2008 unless given.",
-);
+)
+.depending();
 const BETA_ECN: Parameter = number(
     "beta-ecn",
     (0.1, 0.99, ""),
     "0.7",
     "Fraction kept after an ECN echo; RFC 8511 proposes 0.85. Equals `beta` unless given.",
-);
+)
+.depending();
 const FAST_CONVERGENCE: Parameter = flag(
     "fast-convergence",
     "true",
