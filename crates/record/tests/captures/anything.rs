@@ -289,7 +289,7 @@ fn mac_pdu(input: &mut Input<'_>, now: Time, config: &RecorderConfig, recorder: 
         mcs: input.number() as u32,
         modulation_bits: input.number() as u32,
         n_prb: input.number() as u32,
-        size: input.number() as u32,
+        size: bytes.len() as u32 + u32::from(input.word()),
         reception: if is_decoded {
             Reception::Decoded
         } else {
