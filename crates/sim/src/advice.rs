@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 ///   once does not fit; a host would hold it back (TSQ), a link drops it.
 /// - A window of LTE's acknowledged mode that is used up before a status report may follow the
 ///   last one.
+/// - Transparent mode, which loses packets that are larger than a transport block.
 /// - A queue that holds no full packet, a rate at which one takes longer than the run, no flow.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
@@ -37,7 +38,11 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
                 continue;
             };
             let delay = crossing.links_delay;
-            let found = [small_buffer(&bounds, delay), short_window(&bounds)];
+            let found = [
+                small_buffer(&bounds, delay),
+                short_window(&bounds),
+                uncut_packets(&bounds),
+            ];
             let name = bearer.name();
             let found = found.into_iter().flatten();
             sentences.extend(found.map(|what| format!("UE \"{name}\": {what}")));
@@ -127,6 +132,14 @@ fn short_window(bounds: &Bounds) -> Option<String> {
             lasts * 1e3,
             prohibit * 1e3,
         )
+    })
+}
+
+fn uncut_packets(bounds: &Bounds) -> Option<String> {
+    (bounds.rlc.mode == Mode::Tm).then(|| {
+        "RLC in transparent mode cuts no packet: one that is larger than a transport block is lost \
+         (`no-block` in `radio_drops`), or waits for a better channel. Mode `um` cuts"
+            .to_owned()
     })
 }
 

@@ -222,6 +222,17 @@ fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
 }
 
 #[test]
+fn a_bearer_that_cuts_no_packet_is_pointed_out() {
+    for (mode, count) in [("um", 0), ("tm", 1)] {
+        let ue = format!("[ue.phone]\nrlc = {{ mode = \"{mode}\", buffer = \"200 kB\" }}\n");
+        let text = scenario(LTE, &format!("{ue}{DOWNLOAD}"));
+        let sentences = fadeout_sim::advice(&parse(&text, ".".into(), &[]));
+        let named = sentences.iter().filter(|it| it.contains("cuts no packet"));
+        assert_eq!((named.count(), sentences.len()), (count, count), "{mode}");
+    }
+}
+
+#[test]
 fn a_scenario_in_which_nothing_can_pass_is_named() {
     let advice = |rate: &str, limit: &str, flow: &str| {
         let text = format!(

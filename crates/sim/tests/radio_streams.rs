@@ -8,7 +8,9 @@ mod common;
 
 use common::parse;
 use fadeout_core::random::Stream;
-use fadeout_core::{DropRow, EndpointId, FlowId, MptcpOption, Packet, Probe, RadioDropRow, Time};
+use fadeout_core::{
+    DropRow, EndpointId, FlowId, MptcpOption, Packet, Probe, RadioDropRow, Span, Time,
+};
 use fadeout_sim::{World, build, summary};
 use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
@@ -18,6 +20,9 @@ const CASES: u64 = 10_000;
 /// The longest that a case can take: the least that a bearer carries is some kbit/s, and a timer
 /// backs off to two minutes.
 const LATEST: Time = Time::from_nanos(14_400_000_000_000);
+
+/// A timer backs off to this.
+const LONGEST_RTO: Span = Span::from_secs(120);
 
 /// Sequence numbers that arrived, apart from what is in order.
 #[derive(Debug, Default)]
@@ -303,7 +308,7 @@ impl Case {
         }
     }
 
-    /// Runs it to its end; whether it was given up with that.
+    /// Runs it to its end; whether it was given up with that, or takes longer.
     fn run(&self) -> (World<Watch>, bool) {
         let scenario = parse(&self.text, ".".into(), &[]);
         let watch = Watch {
@@ -314,12 +319,18 @@ impl Case {
         while world.run(LATEST, u64::MAX) {}
         let flow = &summary(&scenario, &world)["flows"][0];
         let watch = world.probe();
+        let is_aborted = flow["aborted"] == true;
+        // Where a link loses much of what it gets, a segment may take minutes of timeouts: such a
+        // connection is still at it, and sends. One that exchanges the same for ever loses little.
+        let is_at_it = watch.last_sent_at + LONGEST_RTO > LATEST;
+        if is_at_it && !is_aborted && watch.dropped * 10 >= watch.sent {
+            return (world, true);
+        }
         assert_eq!(
             world.next_at(),
             None,
             "nothing is left to do: {watch:?} {flow}"
         );
-        let is_aborted = flow["aborted"] == true;
         if !is_aborted {
             assert_eq!(watch.delivered, self.bytes, "the stream is whole: {flow}");
             assert!(flow["completed_at_s"].is_number(), "it is complete: {flow}");
@@ -353,6 +364,6 @@ fn streams_over_bearers_arrive_whole_and_connections_end() {
     // Retries may fall into blockages fifteen times in a row; nearly all connections live.
     assert!(
         aborted <= 1 + cases.count() / 50,
-        "{aborted} connections were given up"
+        "{aborted} connections were given up or take longer"
     );
 }

@@ -128,19 +128,21 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
         ..*segment
     };
     let room = MAX_OPTIONS.saturating_sub(fixed.options_len() as usize + 2) / 8;
-    let blocks = segment.sack.as_slice();
+    let is_syn = segment.flags.has(Flags::SYN);
+    // As the segment counts them: SACK blocks stand on no SYN, and what is agreed on stands nowhere else.
+    let blocks = if is_syn { &[] } else { segment.sack.as_slice() };
     let blocks = &blocks[..blocks.len().min(room)];
 
     let mut options = OptionWriter {
         bytes,
         at: 0,
         last: 0,
-        stands_close: segment.flags.has(Flags::SYN),
+        stands_close: is_syn,
     };
-    if segment.mss != 0 {
+    if is_syn && segment.mss != 0 {
         options.put(2, &segment.mss.to_be_bytes());
     }
-    if segment.sack_permitted {
+    if is_syn && segment.sack_permitted {
         options.put(4, &[]);
     }
     if segment.has_timestamps {
@@ -149,7 +151,9 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
         stamps[4..].copy_from_slice(&segment.ts_echo.to_be_bytes());
         options.put(8, &stamps);
     }
-    if let Some(scale) = segment.window_scale {
+    if let Some(scale) = segment.window_scale
+        && is_syn
+    {
         options.put(3, &[scale]);
     }
     if options.stands_close {

@@ -166,13 +166,13 @@ fn packet(input: &mut Input<'_>, config: &RecorderConfig) -> Packet {
         to: EndpointId(u32::from(input.byte()) % config.endpoints.len() as u32),
         hop: input.byte(),
         ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][usize::from(input.byte() & 3)],
-        segment: segment(input),
+        segment: segment(input, config.endpoints[0].subflow.is_some()),
         ..Packet::default()
     }
 }
 
 /// A segment with any fields. Its options fit the header, as those of all endpoints do.
-fn segment(input: &mut Input<'_>) -> Segment {
+fn segment(input: &mut Input<'_>, is_multipath: bool) -> Segment {
     let mut segment = Segment {
         seq: input.number(),
         ack: input.number(),
@@ -194,7 +194,7 @@ fn segment(input: &mut Input<'_>) -> Segment {
         segment.sack_permitted = options & 2 != 0;
     }
     segment.has_timestamps = options & 4 != 0;
-    if options & 8 != 0 {
+    if options & 8 != 0 && is_multipath {
         segment.mptcp = multipath(input);
     }
     if options & 16 != 0 {
@@ -289,7 +289,7 @@ fn mac_pdu(input: &mut Input<'_>, now: Time, config: &RecorderConfig, recorder: 
         mcs: input.number() as u32,
         modulation_bits: input.number() as u32,
         n_prb: input.number() as u32,
-        size: input.number() as u32,
+        size: bytes.len() as u32 + u32::from(input.word()),
         reception: if is_decoded {
             Reception::Decoded
         } else {
