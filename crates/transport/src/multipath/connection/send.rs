@@ -149,10 +149,10 @@ impl MultipathConnection {
             _ => self.queues.is_none() && unsent > 0,
         };
         let tcp = &mut self.paths[index].tcp;
-        tcp.offer(run.bytes, holds_back);
+        tcp.sender_mut().offer(run.bytes, holds_back);
         let before = tcp.subflow_view().snd_nxt;
         act(tcp, &mut scratch, probe);
-        tcp.offer(0, holds_back);
+        tcp.sender_mut().offer(0, holds_back);
 
         let mut sent = 0;
         for &Outgoing { segment, .. } in &scratch.segments {
@@ -339,7 +339,7 @@ impl MultipathConnection {
             && held_up.recovery_state == RecoveryState::Open
             && now.since(self.paths[slow].penalised_at) >= fast.srtt
         {
-            self.paths[slow].tcp.penalise();
+            self.paths[slow].tcp.sender_mut().penalise();
             self.paths[slow].penalised_at = now;
             self.paths[slow].statistics.penalties += 1;
         }
@@ -479,8 +479,9 @@ impl MultipathConnection {
                 on = states.len();
             }
             let view = path.view();
-            states.push(path.tcp.coupled_state(view.srtt));
+            states.push(path.tcp.sender().coupled_state(view.srtt));
         }
-        self.paths[index].tcp.see_paths(on, &states);
+        let sender = self.paths[index].tcp.sender_mut();
+        sender.see_paths(on, &states);
     }
 }
