@@ -4,6 +4,9 @@
 //!
 //! Standard: RFC 9768 §3.
 
+#[cfg(test)]
+mod tests;
+
 use super::ConnectionState;
 use super::config::AccurateEcn;
 use fadeout_core::{AccurateEcnOption, Ecn, Flags, Segment};
@@ -387,78 +390,4 @@ fn reflection(field: Ecn) -> Flags {
 /// Standard: RFC 9768 §3.1.1, table 2.
 pub(super) fn is_agreed_by(segment: &Segment) -> bool {
     !matches!(ace(segment), 0 | 1 | 7)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn agreed(sends_option: bool) -> Accurate {
-        let mut accurate = Accurate::new(AccurateEcn {
-            sends_option,
-            validates: true,
-        });
-        accurate.agree();
-        accurate.has_option = true;
-        accurate
-    }
-
-    fn told(number: u32) -> Segment {
-        Segment {
-            flags: Flags::ACK | flags(number),
-            ..Segment::default()
-        }
-    }
-
-    fn delivery(packets: u32) -> Delivery {
-        Delivery {
-            packets,
-            bytes: u64::from(packets) * 1_000,
-            is_progress: true,
-            mss: 1_000,
-        }
-    }
-
-    #[test]
-    fn a_wrap_is_assumed_where_one_is_possible_and_large_acks_are_rare() {
-        let mut rare = agreed(false);
-        assert_eq!(rare.on_ack(&told(5), &delivery(1)), 0);
-        assert_eq!(rare.on_ack(&told(5), &delivery(9)), 8);
-        let mut usual = agreed(false);
-        assert_eq!(usual.on_ack(&told(5), &delivery(10)), 0);
-        assert_eq!(usual.on_ack(&told(4), &delivery(10)), 7);
-    }
-
-    #[test]
-    fn what_acknowledges_nothing_reports_nothing() {
-        let mut accurate = agreed(false);
-        let stale = Delivery {
-            is_progress: false,
-            ..delivery(0)
-        };
-        assert_eq!(accurate.on_ack(&told(6), &stale), 0);
-        assert_eq!(accurate.on_ack(&told(6), &delivery(1)), 1);
-    }
-
-    #[test]
-    fn a_block_makes_room_for_the_counters_that_changed() {
-        let mut accurate = agreed(true);
-        let data = Segment {
-            len: 1_000,
-            ..Segment::default()
-        };
-        accurate.on_received(&data, Ecn::Ce);
-        let mut ack = Segment {
-            has_timestamps: true,
-            ..Segment::default()
-        };
-        for start in [5_001, 3_001, 1_001] {
-            let end = start + 1_000;
-            assert!(ack.sack.push(fadeout_core::SackBlock { start, end }));
-        }
-        accurate.stamp(&mut ack, &mut Ecn::NotEct.clone(), false);
-        assert_eq!((ack.sack.as_slice().len(), ack.accurate.fields()), (2, 2));
-        assert_eq!(ack.accurate.counter(1), Some(1_000));
-        assert!(ack.flags.has(Flags::AE | Flags::CWR));
-    }
 }

@@ -97,7 +97,7 @@ fn a_path_becomes_a_backup_and_regular_again_while_running() {
             })
             .collect();
         assert_eq!(told, [true, false], "{scheduler}");
-        assert!(!net.ends[1].paths[1].config.backup, "{scheduler}");
+        assert!(!net.ends[1].manager.is_backup(1), "{scheduler}");
     }
 }
 
