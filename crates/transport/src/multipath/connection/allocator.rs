@@ -617,4 +617,75 @@ mod tests {
         busy.on_stalled(1, &paths);
         assert!(busy.reinjection.is_empty());
     }
+
+    #[test]
+    fn the_window_of_a_single_path_is_its_subflows_own() {
+        let mut alone = allocator("lowest-rtt", 1);
+        let closed = data(10_000, 0, 1);
+        let run = alone.next_run(at(0), &closed, &vec![path(10)], None, 0).run;
+        assert_eq!(run, Some((0, new(1, 10_000))));
+    }
+
+    #[test]
+    fn a_path_about_to_have_room_is_asked_first_though_it_could_not_send() {
+        let mut paths = vec![path(30), path(10)];
+        let mut allocator = allocator("lowest-rtt", 2);
+        let closed = data(10_000, 0, 1);
+        let probe = allocator.next_run(at(0), &closed, &paths, Some(0), 0);
+        assert_eq!(probe.run, Some((0, new(1, 1_000))));
+        paths[1].view.may_send = false;
+        let open = data(10_000, 0, 100_000);
+        let run = allocator.next_run(at(0), &open, &paths, None, 0).run;
+        assert_eq!(run.map(|run| run.0), Some(0), "it is not open");
+        let run = allocator.next_run(at(0), &open, &paths, Some(1), 0).run;
+        assert_eq!(run.map(|run| run.0), Some(1), "its handshake ends");
+    }
+
+    #[test]
+    fn room_for_a_segment_is_room() {
+        let mut paths = vec![path(100), path(10)];
+        send(&mut paths[0], 1, 1_000);
+        let mut allocator = allocator("lowest-rtt", 2);
+        let data = data(10_000, 1_000, 2_001);
+        let run = allocator.next_run(at(0), &data, &paths, None, 0).run;
+        assert_eq!(run, Some((1, new(1_001, 1_000))));
+    }
+
+    #[test]
+    fn a_path_is_penalised_if_it_is_slower_and_that_is_wanted() {
+        let full = data(10_000, 1_000, 1_001);
+        let mut paths = vec![path(100), path(10)];
+        send(&mut paths[0], 1, 1_000);
+        let scheduler = allocator("lowest-rtt", 2).scheduler;
+        let mut off = Allocator::new(scheduler.clone(), 2, true, false);
+        let decision = off.next_run(at(100), &full, &paths, None, 0);
+        assert!(decision.run.is_some() && decision.penalised.is_none());
+        send(&mut paths[1], 1, 1_000);
+        let mut both = Allocator::new(scheduler.clone(), 2, true, true);
+        let decision = both.next_run(at(100), &full, &paths, None, 0);
+        assert_eq!(decision, Decision::default(), "the fast one sent it too");
+        let mut equal = vec![path(10), path(10)];
+        send(&mut equal[0], 1, 1_000);
+        equal[0].view.in_flight = 10;
+        let mut same = Allocator::new(scheduler, 2, true, true);
+        let decision = same.next_run(at(100), &full, &equal, None, 0);
+        assert_eq!(decision, Decision::default());
+    }
+
+    #[test]
+    fn a_stalled_head_is_of_limited_length_and_stays_while_its_path_works() {
+        for (first, end) in [(65_427, 75_428), (65_428, 65_429)] {
+            let mut paths = vec![path(10), path(30)];
+            send(&mut paths[0], 1, first);
+            send(&mut paths[0], 1 + first, 10_000);
+            send(&mut paths[0], 10_001 + first, 10_000);
+            let mut allocator = allocator("lowest-rtt", 2);
+            allocator.on_stalled(1, &paths);
+            allocator.follow_timeouts(0, 1, &paths);
+            let data = data(100_000, 100_000, 1_000_000);
+            let run = allocator.next_run(at(0), &data, &paths, None, 0).run;
+            let bytes = run.map(|(_, run)| run.start + run.bytes);
+            assert_eq!(bytes, Some(end));
+        }
+    }
 }

@@ -266,4 +266,21 @@ mod tests {
         }
         assert_eq!(looks, [0, 50]);
     }
+
+    #[test]
+    fn the_window_opens_with_what_arrives_and_keeps_room_for_a_segment() {
+        let autotuned = |mss| {
+            let mut inbound = Inbound::new(&TcpConfig::linux());
+            inbound.on_established(Time::ZERO, mss);
+            inbound
+        };
+        let offered = |len: u64| {
+            let mut inbound = autotuned(MSS);
+            inbound.insert(1, 1 + len);
+            inbound.deliver(Time::ZERO, len, MSS, Round::default);
+            inbound.advertise(MSS)
+        };
+        assert!(offered(128) > offered(127), "small ones do not count");
+        assert!(autotuned(4_000).advertise(MSS) < autotuned(MSS).advertise(MSS));
+    }
 }

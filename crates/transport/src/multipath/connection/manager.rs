@@ -420,6 +420,7 @@ mod tests {
         assert_eq!(manager.due_join(at(299), 1), None);
         assert_eq!(manager.due_join(at(300), 1), Some(Join::Confirm));
         manager.confirm_again(1, at(700));
+        assert_eq!(manager.wake_at(1), at(700));
         assert_eq!(manager.signal(1), Some(join));
         assert!(!manager.on_segment(1, false));
         assert!(manager.is_usable(1) && manager.wake_at(1).is_never());
@@ -470,6 +471,10 @@ mod tests {
         );
         assert_eq!(opener.wake_at(1), at(150));
         assert!(!opener.on_announcement(at(90), 2, false), "no such path");
+        assert_eq!(opener.due_join(at(150), 1), Some(Join::Open));
+        opener.on_announcement(at(160), 1, false);
+        assert!(opener.wake_at(1).is_never(), "it joins already");
+        assert!(!opener.on_segment(1, false) && !opener.is_usable(1));
         assert_eq!(opener.signal(0), Some(told(true)));
         assert_eq!(opener.signal(0), None);
     }
@@ -488,6 +493,7 @@ mod tests {
         joined.on_established(at(0));
         joined.on_segment(1, true);
         assert!(!joined.due_announcement(at(0), 1, rto));
+        assert!(joined.wake_at(1).is_never());
         let mut closing = manager(config, false);
         closing.close();
         closing.on_established(at(0));
@@ -513,6 +519,7 @@ mod tests {
         assert_eq!(manager.signal(1), Some(told));
         assert_eq!(manager.signal(1), None);
         manager.set_backup(1, true);
+        assert!(manager.is_backup(1));
         assert!(manager.due_priority(at(210), 1));
         manager.close();
         assert!(manager.wake_at(1).is_never());

@@ -189,6 +189,14 @@ mod tests {
         outbound
     }
 
+    /// All was sent, the DATA_FIN with it.
+    fn outbound_closed() -> Outbound {
+        let mut outbound = outbound(1_000);
+        outbound.finish();
+        outbound.signal(0, None);
+        outbound
+    }
+
     #[test]
     fn acknowledgments_move_forward_to_what_was_sent_and_its_fin() {
         let mut outbound = outbound(500);
@@ -277,6 +285,9 @@ mod tests {
         outbound.arm(at(0), wait);
         outbound.on_data_ack(11, 0);
         assert_eq!(outbound.on_timer(), Expiry::Progress);
+        let mut closed = outbound_closed();
+        closed.arm(at(0), wait);
+        assert_eq!(closed.on_timer(), Expiry::Stalled);
         outbound.on_data_ack(1_001, 0);
         outbound.finish();
         outbound.signal(0, None);

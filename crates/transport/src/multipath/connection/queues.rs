@@ -576,4 +576,58 @@ mod tests {
         let again = queues.on_timer(at(600), &written(2_000), &paths);
         assert_eq!(again, None);
     }
+
+    #[test]
+    fn what_follows_what_waits_waits_with_it() {
+        let paths = vec![path(10)];
+        let mut queues = queues(&paths);
+        let mut data = written(5_000);
+        queues.fill(at(0), &data, &paths);
+        data.write(5_000);
+        queues.fill(at(0), &data, &paths);
+        assert_eq!(queues.first(0), waiting(1, 10_001, false));
+    }
+
+    #[test]
+    fn a_closed_window_is_probed_once() {
+        let paths = vec![path(10)];
+        let mut queues = queues(&paths);
+        let mut data = Outbound::new();
+        data.write(10_000);
+        queues.fill(at(0), &data, &paths);
+        queues.fill(at(0), &data, &paths);
+        assert_eq!(queues.first(0), waiting(1, 1_001, false));
+        queues.leave(0, 1_000);
+        data.on_sent(1_001);
+        queues.fill(at(0), &data, &paths);
+        assert_eq!(queues.first(0), None, "the probe is outstanding");
+    }
+
+    #[test]
+    fn data_that_is_bound_again_and_new_data_are_told_apart() {
+        let mut paths = vec![path(10), path(10)];
+        let mut queues = queues(&paths);
+        let mut data = written(10_000);
+        queues.fill(at(0), &data, &paths);
+        paths[0].is_usable = false;
+        queues.drop_path(0, data.una());
+        data.write(500);
+        queues.fill(at(1), &data, &paths);
+        assert_eq!(queues.first(1), waiting(1, 10_001, true));
+        queues.leave(1, 10_000);
+        assert_eq!(queues.first(1), waiting(10_001, 10_501, false));
+    }
+
+    #[test]
+    fn the_last_byte_of_a_fragment_is_sent_again_alone() {
+        let mut paths = vec![path(10), path(10)];
+        let mut queues = queues(&paths);
+        let mut data = written(100_000);
+        data.on_sent(100_001);
+        data.on_data_ack(FRAGMENT, 1 << 30);
+        paths[0].view.snd_nxt = 100_001;
+        queues.on_timer(at(200), &data, &paths);
+        let last = waiting(FRAGMENT, FRAGMENT + 1, true);
+        assert_eq!(queues.first(1), last);
+    }
 }

@@ -413,3 +413,23 @@ fn a_reset_says_nothing_and_a_connection_that_is_over_no_counts() {
     accurate.stamp(&mut told(0), &mut marked, false);
     assert_eq!(marked, Ecn::Ect1);
 }
+
+#[test]
+fn segments_that_are_no_part_of_the_handshake_do_not_count_in_it() {
+    let data = Segment {
+        len: 100,
+        ..told(5)
+    };
+    for state in [S::Closed, S::Listen, S::SynSent] {
+        let mut accurate = fresh(true);
+        take(&mut accurate, state, &data, Ecn::Ce);
+        assert_eq!(accurate.received(), AccurateCounters::default());
+        accurate.agree();
+        assert_eq!(stamped(&mut accurate), (Ecn::Ect0, 5), "{state:?}");
+    }
+    let mut answering = fresh(true);
+    answering.agree();
+    let bare = Segment::default();
+    take(&mut answering, S::SynReceived, &bare, Ecn::NotEct);
+    assert_eq!(stamped(&mut answering).0, Ecn::Ect0);
+}

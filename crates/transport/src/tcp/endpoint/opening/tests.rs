@@ -389,6 +389,8 @@ fn the_round_trip_is_told_by_the_first_syn_or_by_an_echo() {
     assert_eq!(rtt(&opening, &echo(120)), Some(Span::from_millis(20)));
     assert_eq!(rtt(&opening, &echo(140)), Some(Span::from_millis(1)));
     assert_eq!(rtt(&opening, &bare), None);
+    opening.config.timestamps = false;
+    assert_eq!(rtt(&opening, &echo(120)), None, "they were not agreed on");
 }
 
 #[test]
