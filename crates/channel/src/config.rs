@@ -63,12 +63,13 @@ pub struct ChannelConfig {
     pub shadowing: Option<Shadowing>,
     /// Fading in LOS.
     pub los_fading: Fading,
-    /// Fading in NLOS.
+    /// Fading in NLOS. There is no direct path, so Rician fading is Rayleigh.
     pub nlos_fading: Fading,
-    /// Whether the K factor of Rician fading in LOS is drawn with the place, by the law of
-    /// [`large_scale::k_factor_db`](super::large_scale::k_factor_db), instead of the fading's own.
+    /// Whether the K factor in LOS, of Rician fading or of clusters, is drawn with the place, by the
+    /// law of [`large_scale::k_factor_db`](super::large_scale::k_factor_db), instead of the fading's
+    /// own.
     pub draws_k_factor: bool,
-    /// Whether the delay spread of tapped delay lines is drawn with the place, by the law of
+    /// Whether the delay spread of tapped delay lines and of clusters is drawn with the place, by the law of
     /// [`large_scale::delay_spread_lg`](super::large_scale::delay_spread_lg), instead of the
     /// fading's own. Profiles with delays of their own keep them.
     pub draws_delay_spread: bool,
@@ -156,6 +157,12 @@ impl ChannelConfig {
                 Fading::Tdl { delay_spread, .. } => {
                     let spread = delay_spread.as_secs_f64();
                     ConfigError::within("delay spread", spread, 0.0..=1e-4, "s")?;
+                }
+                Fading::Clusters { k_db, delay_spread } => {
+                    ConfigError::within("K factor", k_db, -60.0..=60.0, "dB")?;
+                    let spread = delay_spread.as_secs_f64();
+                    let least = if self.draws_delay_spread { 0.0 } else { 1e-10 };
+                    ConfigError::within("delay spread", spread, least..=1e-4, "s")?;
                 }
                 Fading::None | Fading::Rayleigh => {}
             }

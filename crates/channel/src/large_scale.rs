@@ -1,4 +1,4 @@
-//! K factor and delay spread as they differ from place to place.
+//! K factor, delay spread and angular spreads as they differ from place to place.
 
 use super::path_loss::{Condition, PathLoss};
 use fadeout_core::math::log10;
@@ -28,6 +28,24 @@ pub fn k_factor_db(path_loss: &PathLoss) -> PlaceLaw {
 /// Standard: TR 38.901 Table 7.5-6.
 pub fn delay_spread_lg(path_loss: &PathLoss, condition: Condition, carrier_ghz: f64) -> PlaceLaw {
     law(path_loss.places().scenario, condition, "DS", carrier_ghz)
+}
+
+/// The decimal logarithm of an angular spread in degrees: `ASD`, `ASA`, `ZSA` or `ZSD`, of the last
+/// one without what depends on the distance.
+///
+/// Standard: TR 38.901 Table 7.5-6.
+pub fn angular_spread_lg(
+    path_loss: &PathLoss,
+    condition: Condition,
+    parameter: &str,
+    carrier_ghz: f64,
+) -> PlaceLaw {
+    law(
+        path_loss.places().scenario,
+        condition,
+        parameter,
+        carrier_ghz,
+    )
 }
 
 fn law(scenario: &str, condition: Condition, parameter: &str, carrier_ghz: f64) -> PlaceLaw {

@@ -8,7 +8,9 @@ pub mod antenna;
 pub mod atmosphere;
 pub mod blockage;
 pub mod blockage_model_b;
+pub mod clusters;
 mod config;
+mod ends;
 mod error;
 pub mod fading;
 mod field;
@@ -25,6 +27,7 @@ mod small_scale;
 mod transition;
 
 pub use config::{ChannelConfig, LineOfSight, Shadowing};
+pub use ends::{LinkEnds, LinkKey};
 pub use error::ConfigError;
-pub use link::{Environment, LargeScale, LinkChannel, LinkEnds, LinkKey, OUTAGE_LOSS_DB, State};
+pub use link::{Environment, LargeScale, LinkChannel, OUTAGE_LOSS_DB, State};
 pub use path_loss::wavelength;

@@ -3,10 +3,13 @@
 //! Near the border the channel is `w H_LOS + sqrt(1 - w^2) H_NLOS`, so both conditions' powers add
 //! up with the shares `w^2` and `1 - w^2`.
 //!
-//! Standard: TR 38.901 §7.6.3.3.
+//! Where the border is the edge of a building, `w` is what diffraction leaves of the direct path.
+//!
+//! Standard: TR 38.901 §7.6.3.3, ITU-R P.526-15 §4.1.
 
+use super::knife_edge;
 use super::path_loss::Condition;
-use fadeout_core::math::{atan, from_db, to_db};
+use fadeout_core::math::{atan, from_db, pow, to_db};
 use std::f64::consts::FRAC_1_PI;
 
 /// The weight w of LOS in the amplitude, from 0 to 1, where the Gaussian field of the state is
@@ -14,6 +17,18 @@ use std::f64::consts::FRAC_1_PI;
 /// `1/2 + atan(sqrt(20 / wavelength) beyond) / pi`.
 pub(super) fn los_weight(beyond: f64, wavelength_m: f64) -> f64 {
     0.5 + atan((20.0 / wavelength_m).sqrt() * beyond) * FRAC_1_PI
+}
+
+/// The same behind an edge with the diffraction parameter `v`: what is left of the direct path's
+/// amplitude, a half at the edge.
+pub(super) fn weight_behind_an_edge(v: f64) -> f64 {
+    pow(10.0, -knife_edge::loss(v).0 / 20.0)
+}
+
+/// Power that a weight gives LOS over what it leaves to NLOS, dB.
+pub(super) fn lead_db(los_weight: f64) -> f64 {
+    let los = los_weight * los_weight;
+    to_db(los / (1.0 - los))
 }
 
 /// The power of a condition while the other mixes in.

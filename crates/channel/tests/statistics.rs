@@ -418,7 +418,8 @@ fn a_stale_beam_costs_more_the_faster_the_ue_passes() {
             link.large_scale_db(now, &LinkEnds::new(mast(), ue));
             lowest = lowest.min(link.large_scale().base_gain_dbi);
         }
-        let peak = to_db(64.0) + 8.0;
+        // The element of the default: 5 dBi, 10 lg pi.
+        let peak = to_db(64.0) + to_db(std::f64::consts::PI);
         peak - lowest
     };
     // A beam of 1.6 degrees, 24 ms old: at 30 m/s and 20 m it misses by two degrees.

@@ -3,7 +3,9 @@
 use fadeout_channel::antenna::beam::{Beam, BeamParameters};
 use fadeout_channel::antenna::management::{exhaustive_search, pair_sweep, staleness_seconds};
 use fadeout_channel::antenna::shapes::{ReferenceAntenna, cone_gain, sector_gain};
-use fadeout_channel::antenna::{Angles, Array, BeamFailure, BeamManagement, Element, array};
+use fadeout_channel::antenna::{
+    Angles, Array, BeamFailure, BeamManagement, Element, ElementKind, array,
+};
 use fadeout_channel::blockage::{Crowd, FourState, NonSelfBlocker, TwoState};
 use fadeout_channel::blockage_model_b::{Path, Screen, screen_loss};
 use fadeout_channel::fading::{TdlProfile, statistics};
@@ -307,6 +309,7 @@ fn antennas(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
             let array = Array {
                 rows: rows as u32,
                 columns: columns as u32,
+                element: Element::new(ElementKind::Calibration, 0.5),
                 ..Array::default()
             };
             vec![array.peak_dbi()]

@@ -100,9 +100,11 @@ pub trait Motion {
     /// Place and velocity of `node` at `time`. Times never go back for the same node.
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics;
 
-    /// Whether nothing that stands still cuts the straight line between two places.
-    fn is_clear(&self, _from: Point, _to: Point) -> bool {
-        true
+    /// How deep the straight line between two places lies behind the edges of what stands still;
+    /// negative where it passes clear of them. The diffraction parameter of ITU-R P.526-15 equation
+    /// 26 times the root of the wavelength, in square roots of metres.
+    fn obstruction(&mut self, _from: Point, _to: Point) -> f64 {
+        f64::NEG_INFINITY
     }
 }
 

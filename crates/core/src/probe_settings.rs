@@ -29,38 +29,30 @@ pub enum RadioSubject {
     Ue(UeId),
 }
 
-/// The settings of recording: the keys of a scenario's `probe`.
+/// The settings of recording: the keys of a scenario's `probe`, which are documented there. What is off
+/// is `false`, `None` or empty.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(
+    missing_docs,
+    reason = "a field is the key of that name; its documentation stands with the key"
+)]
 pub struct ProbeSettings {
-    /// Congestion state of each flow.
     pub congestion: Sampling,
-    /// Width of a throughput bin; none is recorded without it.
     pub throughput: Option<Span>,
-    /// Occupancy of each queue.
     pub queue: Sampling,
-    /// Each dropped packet, of links and of bearers.
     pub drops: bool,
-    /// Each retransmission.
     pub retransmissions: bool,
-    /// Each retransmission timeout.
     pub timeouts: bool,
-    /// Opening, closing and completion of flows.
     pub flow_events: bool,
-    /// Begin and end of each blockage.
     pub blockages: bool,
-    /// Each transport block of each UE.
     pub transport_blocks: bool,
-    /// Buffers of each bearer.
     pub bearers: Sampling,
-    /// Where each packet's delay on a bearer comes from.
     pub radio_delay: bool,
-    /// Nodes whose packets are written to a capture file.
     pub capture: Vec<NodeId>,
-    /// Bytes kept of each captured packet; zero keeps it whole. The headers need at most 80.
+    /// Zero keeps a packet whole. The headers need at most 80 bytes.
     pub capture_snap: Bytes,
-    /// Cells and UEs whose transport blocks are written to a capture file.
     pub radio_capture: Vec<RadioSubject>,
-    /// Bytes kept of each captured transport block and what stands before it; zero keeps it whole.
+    /// Zero keeps a block whole.
     pub radio_capture_snap: Bytes,
 }
 

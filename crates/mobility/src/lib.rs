@@ -3,7 +3,8 @@
 //! A [`Track`] is a chain of straight legs walked at constant speed; every movement model makes
 //! one: standing still, a straight line, a list of waypoints, random waypoint, and the traces
 //! that [`import`] reads. A place is computed when it is asked for; nothing happens in between.
-//! [`Obstacle`] says which straight lines a building or a vehicle cuts.
+//! [`Obstacle`] says which straight lines a building or a vehicle cuts, and [`Places`] how deep they lie
+//! in its shadow.
 
 pub mod import;
 mod line;
@@ -11,6 +12,7 @@ mod obstacle;
 mod places;
 mod random_waypoint;
 mod registry;
+mod shadow;
 mod standing;
 mod track;
 

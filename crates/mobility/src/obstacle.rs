@@ -71,6 +71,36 @@ impl Obstacle {
         Some(inside)
     }
 
+    /// The same whatever the heights.
+    pub(crate) fn crossing_on_the_ground(&self, from: Point, to: Point) -> Option<Crossing> {
+        let taller = Obstacle {
+            height: f64::INFINITY,
+            ..*self
+        };
+        taller.crossing(from, to)
+    }
+
+    /// The corners of its footprint, counter-clockwise.
+    pub(crate) fn corners(&self) -> [(f64, f64); 4] {
+        let (sin, cos) = (math::sin(self.turn), math::cos(self.turn));
+        let (x, y) = (0.5 * self.size.0, 0.5 * self.size.1);
+        [(-x, -y), (x, -y), (x, y), (-x, y)].map(|(x, y)| {
+            (
+                self.center.0 + cos * x - sin * y,
+                self.center.1 + sin * x + cos * y,
+            )
+        })
+    }
+
+    /// How far a place is from its footprint; zero on it.
+    #[cfg(test)]
+    pub(crate) fn distance_on_the_ground(&self, place: Point) -> f64 {
+        let (x, y) = self.local(place);
+        let beyond = |at: f64, size: f64| (at.abs() - 0.5 * size).max(0.0);
+        let (x, y) = (beyond(x, self.size.0), beyond(y, self.size.1));
+        (x * x + y * y).sqrt()
+    }
+
     /// A place in the box's own axes.
     fn local(&self, place: Point) -> (f64, f64) {
         let (x, y) = (place.x - self.center.0, place.y - self.center.1);

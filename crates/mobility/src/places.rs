@@ -1,5 +1,6 @@
 //! The tracks of all nodes.
 
+use crate::shadow::{self, Silhouette};
 use crate::{Obstacle, Track};
 use fadeout_core::{Kinematics, Motion, NodeId, Point, Time};
 
@@ -9,6 +10,8 @@ use fadeout_core::{Kinematics, Motion, NodeId, Point, Time};
 pub struct Places {
     tracks: Vec<Option<Track>>,
     buildings: Vec<Obstacle>,
+    /// Room for what stands near a line.
+    seen: Vec<Silhouette>,
 }
 
 impl Places {
@@ -23,6 +26,8 @@ impl Places {
     /// Adds a building.
     pub fn build(&mut self, building: Obstacle) {
         self.buildings.push(building);
+        // Room for all, so that none is made while a run goes on.
+        self.seen.reserve(self.buildings.len());
     }
 }
 
@@ -34,9 +39,8 @@ impl Motion for Places {
         }
     }
 
-    fn is_clear(&self, from: Point, to: Point) -> bool {
-        let mut buildings = self.buildings.iter();
-        buildings.all(|building| building.crossing(from, to).is_none())
+    fn obstruction(&mut self, from: Point, to: Point) -> f64 {
+        shadow::obstruction(&self.buildings, (from, to), &mut self.seen)
     }
 }
 
@@ -46,7 +50,7 @@ mod tests {
     use crate::Rectangle;
 
     #[test]
-    fn a_building_cuts_the_lines_that_cross_it() {
+    fn a_building_shades_the_lines_that_cross_it() {
         let mut places = Places::default();
         let footprint = Rectangle {
             low: (80.0, -10.0),
@@ -54,8 +58,8 @@ mod tests {
         };
         places.build(Obstacle::building(footprint, 10.0));
         let mast = Point::new(0.0, 0.0, 3.0);
-        assert!(!places.is_clear(mast, Point::new(100.0, 0.0, 1.0)));
-        assert!(places.is_clear(mast, Point::new(100.0, 40.0, 1.0)));
+        assert!(places.obstruction(mast, Point::new(100.0, 0.0, 1.0)) > 0.0);
+        assert!(places.obstruction(mast, Point::new(100.0, 40.0, 1.0)) < 0.0);
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Outlook {
             let position = motion.at(config.node, at);
             let mut ends = LinkEnds::new(Kinematics::at_rest(site), position);
             if by_geometry {
-                ends.is_los = Some(motion.is_clear(site, position.position));
+                ends.obstruction = Some(motion.obstruction(site, position.position));
             }
             channel.large_scale_db(at, &ends);
             if is_cut_off(channel.large_scale(), threshold_db) {

@@ -7,8 +7,8 @@ use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{
-    Bytes, CellId, Decibel, Direction, Hertz, NodeId, Point, RadioDropCause, RadioDropRow, Rate,
-    Span, Time, UeId,
+    Bytes, CellId, Dbm, Decibel, Direction, Hertz, NodeId, Point, RadioDropCause, RadioDropRow,
+    Rate, Span, Time, UeId,
 };
 use fadeout_radio::access::{
     BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, DirectionCounters, FixedSinr,
@@ -245,29 +245,47 @@ fn an_idle_cell_with_a_thousand_ues_has_no_events() {
 }
 
 #[test]
-fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then() {
-    let config = RadioConfig {
-        cells: vec![CellConfig::lte(Point::default(), Hertz(2e9), 100)],
+fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_it_asked_too_often() {
+    // Neither end is heard for now: too little power on a path that might change.
+    let power = Dbm(-150.0);
+    let config = |bearer| RadioConfig {
+        cells: vec![CellConfig {
+            power,
+            ..CellConfig::lte(Point::default(), Hertz(2e9), 100)
+        }],
         ues: vec![UeConfig {
-            fixed_sinr: Some(FixedSinr {
-                downlink: Decibel(-30.0),
-                uplink: Decibel(-30.0),
-            }),
+            power,
             ..UeConfig::new(NodeId(0))
         }],
-        bearers: vec![BearerConfig::nr(UeId(0))],
+        bearers: vec![bearer],
     };
-    let mut rig = Rig::new(config, 1);
-    rig.put(0, Direction::Downlink, 1000, 0);
-    rig.put(0, Direction::Uplink, 1000, 1);
-    rig.run_for(Span::from_secs(10));
-    assert!(rig.arrivals.is_empty() && rig.rows.drops.is_empty());
-    let slots = rig.access.counters().slots;
-    // Of 10,000 slots one every 40 ms for each direction, and one for each repeated request.
-    assert!((250..=600).contains(&slots), "{slots}");
-    for direction in [Direction::Downlink, Direction::Uplink] {
-        let counters = rig.access.counters_of(UeId(0), direction);
-        assert_eq!(counters, DirectionCounters::default());
+    let unacknowledged = BearerConfig {
+        rlc: RlcConfig::NR_UM,
+        ..BearerConfig::nr(UeId(0))
+    };
+    for bearer in [BearerConfig::nr(UeId(0)), unacknowledged] {
+        let mut rig = Rig::new(config(bearer), 1);
+        rig.put(0, Direction::Downlink, 1000, 0);
+        rig.put(0, Direction::Uplink, 1000, 1);
+        rig.run_for(Span::from_secs(6));
+        assert!(rig.arrivals.is_empty() && rig.rows.drops.is_empty());
+        let slots = rig.access.counters().slots;
+        // Of 6,000 slots one every 40 ms for each direction, and one for each repeated request.
+        assert!((150..=360).contains(&slots), "{slots}");
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let counters = rig.access.counters_of(UeId(0), direction);
+            assert_eq!(counters, DirectionCounters::default());
+        }
+        // sr-TransMax, 64 times 100 ms and the waits for opportunities.
+        rig.run_for(Span::from_secs(2));
+        let causes: Vec<_> = rig.rows.drops.iter().map(|row| row.cause).collect();
+        assert_eq!(causes, [RadioDropCause::LinkFailure; 2]);
+        assert!(rig.pool.is_empty());
+        assert_eq!(rig.access.counters().link_failures, 1);
+        let slots = rig.access.counters().slots;
+        rig.run_for(Span::from_secs(100));
+        let more = rig.access.counters().slots - slots;
+        assert!(more <= 2, "nothing waits, and {more} slots were looked at");
     }
 }
 
@@ -358,17 +376,44 @@ fn bad_values_are_errors_that_say_what_was_expected() {
 }
 
 #[test]
-fn a_packet_that_no_slot_comes_for_is_discarded_when_its_timer_expires() {
-    let sinr = |sinr| FixedSinr {
-        downlink: Decibel(sinr),
-        uplink: Decibel(sinr),
-    };
-    for direction in [Direction::Downlink, Direction::Uplink] {
+fn at_a_given_sinr_that_is_out_of_range_nothing_waits_for_ever() {
+    for (sinr, is_taken) in [(-6.0, true), (-12.0, false)] {
         let config = RadioConfig {
             cells: vec![CellConfig::lte(Point::default(), Hertz(2e9), 25)],
             ues: vec![UeConfig {
                 serving: Serving::Cell(CellId(0)),
-                fixed_sinr: Some(sinr(-40.0)),
+                fixed_sinr: Some(FixedSinr {
+                    downlink: Decibel(20.0),
+                    uplink: Decibel(sinr),
+                }),
+                ..UeConfig::new(NodeId(0))
+            }],
+            bearers: vec![BearerConfig::lte(UeId(0))],
+        };
+        let mut rig = Rig::new(config, 1);
+        rig.put(0, Direction::Uplink, 500, 0);
+        rig.run_until(Time::ZERO + Span::from_secs(10));
+        assert!(rig.pool.is_empty(), "{sinr} dB");
+        let causes: Vec<_> = rig.rows.drops.iter().map(|row| row.cause).collect();
+        let refused = vec![RadioDropCause::NoBlock; usize::from(!is_taken)];
+        assert_eq!(causes, refused, "{sinr} dB");
+        assert!(rig.access.wake_at().is_never(), "{sinr} dB: nothing is due");
+    }
+}
+
+#[test]
+fn a_packet_that_no_slot_comes_for_is_discarded_when_its_timer_expires() {
+    // Neither end is heard for now: too little power on a path that might change.
+    let power = Dbm(-150.0);
+    for direction in [Direction::Downlink, Direction::Uplink] {
+        let config = RadioConfig {
+            cells: vec![CellConfig {
+                power,
+                ..CellConfig::lte(Point::default(), Hertz(2e9), 25)
+            }],
+            ues: vec![UeConfig {
+                serving: Serving::Cell(CellId(0)),
+                power,
                 ..UeConfig::new(NodeId(0))
             }],
             bearers: vec![BearerConfig {

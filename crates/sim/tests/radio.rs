@@ -139,14 +139,16 @@ fn soft_states_and_values_of_the_place_reach_the_channel() {
             .collect();
         goodput(&summary(&text, &overrides), 0)
     };
-    for (fading, drawn) in [
-        ("rician", "cell.base.channel.k-factor=drawn"),
-        ("tdl-a", "cell.base.channel.delay-spread=drawn"),
+    for (fading, given) in [
+        ("rician", "cell.base.channel.k-factor=9 dB"),
+        ("clusters", "cell.base.channel.k-factor=9 dB"),
+        ("tdl-a", "cell.base.channel.delay-spread=100 ns"),
+        ("clusters", "cell.base.channel.delay-spread=100 ns"),
         ("tdl-a", "cell.base.channel.line-of-sight=soft"),
     ] {
-        let (plain, changed) = (run(fading, &[]), run(fading, &[drawn]));
-        assert!(changed > 1.0, "{drawn}: {changed} Mbit/s");
-        assert_ne!(plain, changed, "{drawn} changes nothing");
+        let (plain, changed) = (run(fading, &[]), run(fading, &[given]));
+        assert!(changed > 1.0, "{fading}, {given}: {changed} Mbit/s");
+        assert_ne!(plain, changed, "{fading}, {given} changes nothing");
     }
 }
 
@@ -172,7 +174,7 @@ fn two_bearers(default: &str) -> [f64; 2] {
          [flow.first]\nfrom = \"phone\"\nto = \"server\"\nroute = [\"phone/first\", \"core\"]\n\
          [flow.last]\nfrom = \"phone\"\nto = \"server\"\nroute = [\"phone/last\", \"core\"]\n"
     );
-    let summary = summary(&scenario(LTE, &rest), &[]);
+    let summary = summary(&scenario(LTE, &rest), &["cell.base.channel.fading=none"]);
     [goodput(&summary, 0), goodput(&summary, 1)]
 }
 

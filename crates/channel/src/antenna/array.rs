@@ -1,11 +1,11 @@
 //! Uniform arrays and their codebooks of beams.
 
 use super::angles::Angles;
-use super::element::Element;
+use super::element::{Element, ElementKind, cell_limit_dbi};
 use super::pattern::{Boresight, Mounted, Pattern};
 use crate::error::ConfigError;
-use fadeout_core::math::{asin, cos, sin, to_db};
-use fadeout_core::registry::{Entry, Registered, Settings, integer};
+use fadeout_core::math::{asin, cos, pow, sin, to_db};
+use fadeout_core::registry::{Entry, Registered, Settings, choice, integer, number};
 use std::f64::consts::PI;
 
 /// Power gain over one element of `elements` in a row, `spacing` wavelengths apart, toward the
@@ -57,7 +57,7 @@ pub fn nearest_beam(s: f64, beams: u32) -> u32 {
     (((s + 1.0) * n / 2.0).floor() as u32).min(beams.saturating_sub(1))
 }
 
-/// A rectangle of equal elements, half a wavelength apart.
+/// A rectangle of equal elements on a square grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Array {
     /// Elements above each other.
@@ -66,6 +66,8 @@ pub struct Array {
     pub columns: u32,
     /// One element.
     pub element: Element,
+    /// From one element to the next, wavelengths.
+    pub spacing: f64,
     /// Beams in the codebook an element and axis: 1 for a critically sampled DFT codebook (3.9 dB
     /// lost between two beams at worst), 2 or 4 for an oversampled one, 0 to steer without steps.
     pub oversampling: u32,
@@ -86,6 +88,11 @@ fadeout_core::parameters! {
         rows: u32 = integer((1, 256, ""), "8"),
         /// Elements beside each other.
         columns: u32 = integer((1, 256, ""), "8"),
+        /// One element. `tr38901-calibration` is 3GPP's convention, which counts 8 dBi in cells that
+        /// have 5; the others keep to the aperture.
+        element: ElementKind = choice(ElementKind::NAMES, "aperture"),
+        /// From one element to the next.
+        spacing: f64 = number((0.1, 2.0, "wavelengths"), "0.5"),
         /// Beams in the codebook an element and axis; 0 steers without steps.
         oversampling: u32 = integer((0, 16, ""), "2"),
         /// Where its broadside looks.
@@ -98,7 +105,8 @@ impl ArrayParameters {
         Array {
             rows: self.rows,
             columns: self.columns,
-            element: Element::default(),
+            element: Element::new(self.element, self.spacing),
+            spacing: self.spacing,
             oversampling: self.oversampling,
         }
     }
@@ -108,7 +116,7 @@ impl Registered for Mounted<Array> {
     const ENTRY: Entry = Entry::new(
         "array",
         "steered",
-        "A rectangle of elements half a wavelength apart with a DFT codebook.",
+        "A rectangle of elements with a DFT codebook.",
         "TR 38.901 clause 7.3",
     )
     .with_parameters(ArrayParameters::PARAMETERS);
@@ -135,12 +143,14 @@ impl Pattern for Array {
         }
         let oversampling = f64::from(self.oversampling);
         ConfigError::within("oversampling", oversampling, 0.0..=16.0, "beams an element")?;
-        self.element.check()
+        ConfigError::within("spacing", self.spacing, 0.1..=2.0, "wavelengths")?;
+        self.element.check()?;
+        self.check_aperture()
     }
 }
 
-/// Element spacing in wavelengths.
-const SPACING: f64 = 0.5;
+/// By how much an element may exceed its cell: tables give gains in whole dBi, dB.
+const ROUNDING_DB: f64 = 0.1;
 
 impl Array {
     /// Gain in dBi at broadside with the beam there: elements and one element's gain.
@@ -148,36 +158,63 @@ impl Array {
         to_db(f64::from(self.rows * self.columns)) + self.element.peak_dbi
     }
 
+    /// An array has no more gain than its aperture, so an element no more than its cell. A single
+    /// row or column is bounded by its length alone, and a single element by nothing.
+    fn check_aperture(&self) -> Result<(), ConfigError> {
+        let is_a_plane = self.rows > 1 && self.columns > 1;
+        let peak_dbi = self.element.peak_dbi;
+        let limit_dbi = cell_limit_dbi(self.spacing);
+        let convention = ElementKind::Calibration;
+        if !is_a_plane || self.element.kind == convention || peak_dbi <= limit_dbi + ROUNDING_DB {
+            return Ok(());
+        }
+        let least = pow(10.0, peak_dbi / 20.0) / (2.0 * PI.sqrt());
+        let expected = format!(
+            "at least {:.2} wavelengths: an element `{}` has {peak_dbi} dBi, its cell of the array \
+             {limit_dbi:.1}; `{}` counts it all the same, as 3GPP's calibrations do",
+            (least * 100.0).ceil() / 100.0,
+            self.element.kind.name(),
+            convention.name(),
+        );
+        Err(ConfigError::new("spacing", self.spacing, expected))
+    }
+
     /// Number of beams: both axes' multiplied. Zero when steered without steps.
     pub fn beams(&self) -> u32 {
         self.rows * self.columns * self.oversampling * self.oversampling
+    }
+
+    /// The sines along the columns and along the rows that the codebook's best beam for a direction
+    /// is steered to.
+    pub(super) fn steered(&self, beam: Angles) -> (f64, f64) {
+        let (across, up) = cosines(beam);
+        let steer = |s: f64, elements: u32| {
+            if self.oversampling == 0 || elements == 1 {
+                return s;
+            }
+            let beams = elements * self.oversampling;
+            // Beams are even in the phase between two elements, which turns once in 1 / spacing.
+            let turn = 2.0 * self.spacing;
+            let phase = (s * turn + 1.0).rem_euclid(2.0) - 1.0;
+            codebook_sine(nearest_beam(phase, beams), beams) / turn
+        };
+        (steer(across, self.columns), steer(up, self.rows))
     }
 
     /// Gain in dBi in a direction while the beam is the codebook's best for `beam`; both relative
     /// to broadside.
     pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
         let (across, up) = cosines(toward);
-        let (beam_across, beam_up) = cosines(beam);
-        let steer = |s: f64, elements: u32| {
-            if self.oversampling == 0 || elements == 1 {
-                return s;
-            }
-            let beams = elements * self.oversampling;
-            codebook_sine(nearest_beam(s, beams), beams)
-        };
-        let gain = row_gain(
-            self.columns,
-            SPACING,
-            across,
-            steer(beam_across, self.columns),
-        ) * row_gain(self.rows, SPACING, up, steer(beam_up, self.rows));
+        let (steered_across, steered_up) = self.steered(beam);
+        let gain = row_gain(self.columns, self.spacing, across, steered_across)
+            * row_gain(self.rows, self.spacing, up, steered_up);
         self.element.gain_dbi(toward) + to_db(gain.max(NULL_FLOOR))
     }
 }
 
 /// A null is never deeper than this against one element: real arrays have errors of phase and
 /// amplitude.
-const NULL_FLOOR: f64 = 1e-4;
+pub(super) const NULL_FLOOR: f64 = 1e-4;
 
 /// Angles cosines along the columns and along the rows.
 fn cosines(direction: Angles) -> (f64, f64) {
@@ -197,10 +234,8 @@ mod tests {
             let array = Array {
                 rows: 1,
                 columns: 8,
-                element: Element {
-                    front_to_back_db: 0.0,
-                    ..Element::default()
-                },
+                element: Element::new(ElementKind::Isotropic, 0.5),
+                spacing: 0.5,
                 oversampling,
             };
             let mut found = 0.0_f64;

@@ -9,6 +9,7 @@ use crate::error::ConfigError;
 use fadeout_core::Decibel;
 use fadeout_core::math::to_db;
 use fadeout_core::registry::{Entry, Registered, Settings, number};
+use std::f64::consts::{LN_10, PI};
 
 fadeout_core::parameters! {
     /// A beam: its width and its gain.
@@ -18,9 +19,9 @@ fadeout_core::parameters! {
         pub width_deg as "width": f64 = number((0.1, 360.0, "deg"), "12"),
         /// Half-power beamwidth in elevation.
         pub height_deg as "height": f64 = number((0.1, 360.0, "deg"), "12"),
-        /// Share of the ideal directivity.
-        pub efficiency: f64 = number((0.01, 1.0, ""), "0.7"),
-        /// Side lobes below the peak.
+        /// Share of the ideal directivity; the main lobe has all the power at 0.87.
+        pub efficiency: f64 = number((0.01, 0.87, ""), "0.7"),
+        /// Side lobes below the peak; lower where the main lobe leaves them less power.
         // The first side lobe of a uniform array is 13 dB down, the rest lower; 38.901's element
         // has 30 dB.
         pub side_lobe: Decibel = number((0.0, 100.0, "dB"), "20"),
@@ -41,7 +42,8 @@ pub struct Beam {
 }
 
 impl Beam {
-    /// A beam whose peak gain follows from its beamwidths; see [`peak_gain`].
+    /// A beam whose peak gain follows from its beamwidths; see [`peak_gain`]. Outside the main lobe
+    /// it radiates no more than the lobe leaves: the integral over the sphere is at most 4 pi.
     pub fn new(parameters: &BeamParameters) -> Beam {
         let &BeamParameters {
             width_deg,
@@ -49,11 +51,13 @@ impl Beam {
             efficiency,
             side_lobe,
         } = parameters;
+        let peak = peak_gain(width_deg, height_deg, efficiency);
+        let left = (1.0 - LOBE_SHARE * efficiency).max(1e-10);
         Beam {
             azimuth_deg: width_deg,
             elevation_deg: height_deg,
-            peak: peak_gain(width_deg, height_deg, efficiency),
-            side_lobe,
+            peak,
+            side_lobe: Decibel(side_lobe.0.max(peak.0 - to_db(left))),
         }
     }
 
@@ -66,6 +70,10 @@ impl Beam {
         Decibel(self.peak.0 - (12.0 * (a * a + e * e)).min(self.side_lobe.0))
     }
 }
+
+/// Power in a Gaussian main lobe over that of a cone as wide and as strong:
+/// `integral of 10^(-1.2 x^2) dx`, squared, is `pi / (1.2 ln 10)`.
+const LOBE_SHARE: f64 = PI / (1.2 * LN_10);
 
 /// Gain at the centre of a beam of these half-power beamwidths in degrees,
 /// `41253 efficiency / (azimuth elevation)`: the sphere has 41 253 square degrees (C. A. Balanis,
@@ -135,8 +143,12 @@ mod tests {
 
     #[test]
     fn far_off_the_centre_the_floor_holds() {
-        let beam = beam(12.0, 0.7);
-        assert_eq!(beam.gain(90.0, 90.0).0, beam.peak.0 - 20.0);
+        // What a lobe of efficiency 0.7 leaves is 1 - 0.7 pi / (1.2 ln 10) = 0.204: -6.9 dBi.
+        let narrow = beam(12.0, 0.7);
+        assert!((narrow.gain(90.0, 90.0).0 + 6.9).abs() < 0.01);
+        // A wide beam has enough left for side lobes 20 dB below its peak.
+        let wide = beam(90.0, 0.7);
+        assert_eq!(wide.gain(180.0, 90.0).0, wide.peak.0 - 20.0);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use super::angles::Angles;
 use super::pattern::{Boresight, Mounted, Pattern, check_gain, check_width};
 use crate::error::ConfigError;
-use fadeout_core::registry::{Entry, Registered, Settings, number};
+use fadeout_core::math::{cos, to_db};
+use fadeout_core::registry::{Entry, Registered, Settings, choice, number};
+use std::f64::consts::PI;
 
 fadeout_core::parameters! {
     /// The same gain everywhere.
@@ -27,54 +29,137 @@ impl Pattern for Isotropic {
     fn gain_dbi(&self, _: Angles, _: Angles) -> f64 {
         self.gain_dbi
     }
+    fn is_the_same_everywhere(&self) -> bool {
+        true
+    }
     fn check(&self) -> Result<(), ConfigError> {
         check_gain(self.gain_dbi)
     }
 }
 
-/// The element of TR 38.901 Table 7.3-1.
+fadeout_core::choices! {
+    /// An element of an antenna panel.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ElementKind {
+        /// The element that uses its cell of the panel and no more: gain in proportion to the
+        /// cell's area as it is seen from the direction, `4 pi A cos(theta) / lambda^2`, 5 dBi at
+        /// half a wavelength (P. W. Hannan, "The element-gain paradox for a phased-array antenna",
+        /// IEEE Transactions on Antennas and Propagation 12(4), 1964).
+        #[default]
+        Aperture = "aperture",
+        /// The same gain everywhere, behind the panel too.
+        Isotropic = "isotropic",
+        /// A handheld's: 5 dBi, 90 degrees, 25 dB.
+        Handheld = "handheld",
+        /// 8 dBi, 65 degrees, 30 dB. It needs a cell of 0.71 wavelengths.
+        Tr38901 = "tr38901",
+        /// The same in a cell of any size, as 3GPP's calibrations count it: at half a wavelength
+        /// the array has 3 dB more than its aperture can have.
+        Calibration = "tr38901-calibration",
+    }
+}
+
+/// The pattern of an element of an antenna panel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Element {
     /// Gain at boresight, dBi.
     pub peak_dbi: f64,
-    /// Half-power beamwidth, the same in azimuth and elevation, degrees.
-    pub hpbw_deg: f64,
-    /// Front-to-back ratio A_max, and the limit of the vertical pattern SLA_V, dB.
-    pub front_to_back_db: f64,
+    /// How it falls off.
+    pub shape: Shape,
+    /// Which element it is.
+    pub kind: ElementKind,
+}
+
+/// How the gain of an element falls off from its boresight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    /// It does not.
+    Isotropic,
+    /// With the cosine of the angle; behind, 30 dB less than in front.
+    Cosine,
+    /// With the square of the angle in azimuth and in elevation.
+    ///
+    /// Standard: TR 38.901 Table 7.3-1.
+    Parabolic {
+        /// Half-power beamwidth, the same in azimuth and elevation, degrees.
+        hpbw_deg: f64,
+        /// Front-to-back ratio A_max, and the limit of the vertical pattern SLA_V, dB.
+        front_to_back_db: f64,
+    },
+}
+
+impl Shape {
+    /// How far a cosine's gain falls: 30 dB, the front-to-back ratio of TR 38.901 Table 7.3-1.
+    pub(super) const COSINE_FLOOR: f64 = 1e-3;
 }
 
 impl Default for Element {
-    /// The table's: 8 dBi, 65 degrees, 30 dB.
+    /// That of TR 38.901 Table 7.3-1.
     fn default() -> Element {
-        Element {
-            peak_dbi: 8.0,
-            hpbw_deg: 65.0,
-            front_to_back_db: 30.0,
-        }
+        Element::new(ElementKind::Tr38901, HALF_WAVE)
     }
 }
 
 impl Element {
-    /// A panel element of a handheld: 5 dBi, 90 degrees, 25 dB.
+    /// An element of a panel whose elements are `spacing` wavelengths apart.
     ///
-    /// Standard: TR 38.802 Table A.2.1-8.
-    pub fn handheld() -> Element {
+    /// Standard: TR 38.901 Table 7.3-1, TR 38.802 Table A.2.1-8.
+    pub fn new(kind: ElementKind, spacing: f64) -> Element {
+        let parabolic = |hpbw_deg, front_to_back_db| Shape::Parabolic {
+            hpbw_deg,
+            front_to_back_db,
+        };
+        let (peak_dbi, shape) = match kind {
+            ElementKind::Aperture => (cell_limit_dbi(spacing), Shape::Cosine),
+            ElementKind::Isotropic => (0.0, Shape::Isotropic),
+            ElementKind::Handheld => (5.0, parabolic(90.0, 25.0)),
+            ElementKind::Tr38901 | ElementKind::Calibration => (8.0, parabolic(65.0, 30.0)),
+        };
         Element {
-            peak_dbi: 5.0,
-            hpbw_deg: 90.0,
-            front_to_back_db: 25.0,
+            peak_dbi,
+            shape,
+            kind,
         }
     }
 
     /// Gain in dBi in a direction relative to boresight.
     pub fn gain_dbi(&self, direction: Angles) -> f64 {
-        let limit = self.front_to_back_db;
-        let cut = |angle_deg: f64| {
-            let ratio = angle_deg / self.hpbw_deg;
-            (12.0 * ratio * ratio).min(limit)
+        let loss = match self.shape {
+            Shape::Isotropic => 0.0,
+            Shape::Cosine => {
+                let forward = cos(direction.elevation_deg.to_radians())
+                    * cos(direction.azimuth_deg.to_radians());
+                -to_db(forward.max(Shape::COSINE_FLOOR))
+            }
+            Shape::Parabolic {
+                hpbw_deg,
+                front_to_back_db,
+            } => {
+                let cut = |angle_deg: f64| {
+                    let ratio = angle_deg / hpbw_deg;
+                    (12.0 * ratio * ratio).min(front_to_back_db)
+                };
+                (cut(direction.elevation_deg) + cut(direction.azimuth_deg)).min(front_to_back_db)
+            }
         };
-        let loss = cut(direction.elevation_deg) + cut(direction.azimuth_deg);
-        self.peak_dbi - loss.min(limit)
+        self.peak_dbi - loss
+    }
+}
+
+/// Most gain of a cell of `spacing` wavelengths squared, dBi: `4 pi A / lambda^2`
+/// (C. A. Balanis, "Antenna Theory", 4th edition, equation 12-37).
+pub fn cell_limit_dbi(spacing: f64) -> f64 {
+    to_db(4.0 * PI * spacing * spacing)
+}
+
+fadeout_core::parameters! {
+    /// The parameters of a single element.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct ElementParameters {
+        /// Which element.
+        element: ElementKind = choice(ElementKind::NAMES, "tr38901"),
+        /// Where it looks.
+        boresight: Boresight = group(),
     }
 }
 
@@ -82,18 +167,22 @@ impl Registered for Mounted<Element> {
     const ENTRY: Entry = Entry::new(
         "element",
         "fixed",
-        "One element of an antenna panel: 8 dBi, 65 degrees wide.",
+        "One element of an antenna panel: 8 dBi, 65 degrees wide, unless another is chosen.",
         "TR 38.901 Table 7.3-1",
     )
-    .with_parameters(Boresight::PARAMETERS);
+    .with_parameters(ElementParameters::PARAMETERS);
 
     fn with(settings: &Settings<'_>, (): ()) -> Self {
+        let given = ElementParameters::read(settings);
         Mounted {
-            pattern: Element::default(),
-            boresight: Boresight::read(settings).angles(),
+            pattern: Element::new(given.element, HALF_WAVE),
+            boresight: given.boresight.angles(),
         }
     }
 }
+
+/// The usual spacing of elements, wavelengths.
+pub(super) const HALF_WAVE: f64 = 0.5;
 
 impl Pattern for Element {
     fn gain_dbi(&self, toward: Angles, _: Angles) -> f64 {
@@ -101,13 +190,17 @@ impl Pattern for Element {
     }
     fn check(&self) -> Result<(), ConfigError> {
         check_gain(self.peak_dbi)?;
-        ConfigError::within(
-            "front-to-back ratio",
-            self.front_to_back_db,
-            0.0..=60.0,
-            "dB",
-        )?;
-        check_width(self.hpbw_deg)
+        match self.shape {
+            Shape::Isotropic | Shape::Cosine => Ok(()),
+            Shape::Parabolic {
+                hpbw_deg,
+                front_to_back_db,
+            } => {
+                let name = "front-to-back ratio";
+                ConfigError::within(name, front_to_back_db, 0.0..=60.0, "dB")?;
+                check_width(hpbw_deg)
+            }
+        }
     }
 }
 

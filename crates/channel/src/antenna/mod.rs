@@ -1,5 +1,6 @@
 //! Antenna patterns, arrays and the management of their beams.
 
+mod aimed;
 mod angles;
 pub mod array;
 pub mod beam;
@@ -9,9 +10,10 @@ mod pattern;
 mod registry;
 pub mod shapes;
 
+pub(crate) use aimed::Aimed;
 pub use angles::Angles;
 pub use array::Array;
-pub use element::{Element, Isotropic, LteSector};
+pub use element::{Element, ElementKind, Isotropic, LteSector, Shape};
 pub use management::{BeamFailure, BeamManagement};
 pub use pattern::{Mounted, Pattern};
 pub use registry::{ANTENNAS, Antenna};

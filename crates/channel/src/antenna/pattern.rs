@@ -14,6 +14,11 @@ pub trait Pattern {
         false
     }
 
+    /// Whether the gain depends on no direction at all.
+    fn is_the_same_everywhere(&self) -> bool {
+        false
+    }
+
     /// # Errors
     /// When a value is out of its range.
     fn check(&self) -> Result<(), ConfigError>;

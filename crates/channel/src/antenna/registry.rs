@@ -40,6 +40,11 @@ impl Antenna {
         antennas!(self, antenna => antenna.is_steered())
     }
 
+    /// See [`Pattern::is_the_same_everywhere`].
+    pub(crate) fn is_the_same_everywhere(&self) -> bool {
+        antennas!(self, antenna => antenna.is_the_same_everywhere())
+    }
+
     /// See [`Pattern::gain_dbi`].
     pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
         antennas!(self, antenna => Pattern::gain_dbi(antenna, toward, beam))

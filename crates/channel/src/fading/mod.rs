@@ -10,7 +10,7 @@ mod registry;
 pub mod statistics;
 pub(crate) mod tdl;
 
-pub use registry::{FADING_MODELS, FadingModel, NoFading, Rayleigh, Rician};
+pub use registry::{Clusters, FADING_MODELS, FadingModel, NoFading, Rayleigh, Rician};
 pub use tdl::{Tap, TdlProfile};
 
 use super::phasor::{cos_sin, wrap};
@@ -44,6 +44,13 @@ pub enum Fading {
         /// their own ignore it.
         delay_spread: Span,
     },
+    /// By the clusters of the place, which decide on the gain of beams too: TR 38.901 clause 7.5.
+    Clusters {
+        /// K factor in LOS, dB, where it is not drawn with the place.
+        k_db: f64,
+        /// RMS delay spread, where it is not drawn.
+        delay_spread: Span,
+    },
 }
 
 /// How links fade in one condition: what those of a carrier share, or one's own.
@@ -58,7 +65,8 @@ pub(crate) enum Plan {
 impl Plan {
     pub(crate) fn new(fading: Fading, bandwidth: Hertz, sub_bands: usize) -> Plan {
         match fading {
-            Fading::None => Plan::None,
+            // That of clusters has their number, which depends on the place's scenario.
+            Fading::None | Fading::Clusters { .. } => Plan::None,
             Fading::Rayleigh => Plan::Flat(0.0, 1.0),
             Fading::Rician { k_db } => Plan::rician(k_db),
             Fading::Tdl {
@@ -66,6 +74,11 @@ impl Plan {
                 delay_spread,
             } => Plan::Wideband(Comb::new(profile, delay_spread, bandwidth, sub_bands)),
         }
+    }
+
+    /// The taps of so many clusters.
+    pub(crate) fn of_clusters(count: usize, bandwidth: Hertz, sub_bands: usize) -> Plan {
+        Plan::Wideband(Comb::of_clusters(count, bandwidth, sub_bands))
     }
 
     pub(crate) fn rician(k_db: f64) -> Plan {
@@ -120,6 +133,13 @@ impl Plan {
 }
 
 impl Plan {
+    /// Lays the taps by the power of each way.
+    pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f32]), total: f64) {
+        if let Plan::Wideband(comb) = self {
+            comb.lay(direct, taps, total);
+        }
+    }
+
     /// Lays a tapped delay line anew, for another delay spread in seconds.
     pub(crate) fn stretch(&mut self, delay_spread_s: f64) {
         if let Plan::Wideband(comb) = self {

@@ -56,7 +56,7 @@ pub struct Rician;
 impl Registered for Rician {
     const ENTRY: Entry = fading(
         "rician",
-        "A direct path among scattered ones, flat over the band.",
+        "A direct path among scattered ones, flat over the band; without sight Rayleigh.",
         "Rice 1944; K factors: TR 38.901 Table 7.5-6",
     );
 
@@ -68,6 +68,28 @@ impl Registered for Rician {
 impl Rician {
     fn fading(self, k_db: f64, _delay_spread: Span) -> Fading {
         Fading::Rician { k_db }
+    }
+}
+
+/// The clusters of the place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clusters;
+
+impl Registered for Clusters {
+    const ENTRY: Entry = fading(
+        "clusters",
+        "The clusters of the place: delays, directions, beams and fading of one channel.",
+        "TR 38.901 clauses 7.5 and 7.6.3",
+    );
+
+    fn with(_: &Settings<'_>, (): ()) -> Self {
+        Clusters
+    }
+}
+
+impl Clusters {
+    fn fading(self, k_db: f64, delay_spread: Span) -> Fading {
+        Fading::Clusters { k_db, delay_spread }
     }
 }
 
@@ -103,6 +125,7 @@ fadeout_core::registry! {
         None(NoFading),
         Rayleigh(Rayleigh),
         Rician(Rician),
+        Clusters(Clusters),
         TdlA(TdlProfile),
         TdlB(TdlProfile) = fading("tdl-b", "Tapped delay line without line of sight.", "TR 38.901 Table 7.7.2-2"),
         TdlC(TdlProfile) = fading("tdl-c", "Tapped delay line without line of sight.", "TR 38.901 Table 7.7.2-3"),
@@ -139,6 +162,6 @@ mod tests {
             let profile = TdlProfile::from_name(name).expect("a name");
             assert!(!profile.taps().is_empty(), "{name}");
         }
-        assert_eq!(FADING_MODELS.len(), TdlProfile::NAMES.len() + 3);
+        assert_eq!(FADING_MODELS.len(), TdlProfile::NAMES.len() + 4);
     }
 }

@@ -121,18 +121,56 @@ impl Comb {
         comb
     }
 
+    /// Taps that are laid later, without power until then.
+    pub(crate) fn of_clusters(count: usize, bandwidth: Hertz, sub_bands: usize) -> Comb {
+        Comb {
+            amplitudes: vec![0.0; count],
+            // Laid at once, whatever the first ones are.
+            delays: vec![f64::NAN; count],
+            direct: 0.0,
+            turns: vec![Default::default(); sub_bands.div_ceil(2).div_ceil(LANES) * count],
+            bandwidth_hz: bandwidth.0,
+            sub_bands,
+        }
+    }
+
+    /// Gives every tap its mean power and its delay in seconds, and the direct path its power; they
+    /// add up to `total`. Delays count in steps of [`STEPS`] in the band's inverse: then few of
+    /// them are new where a UE has moved a little.
+    pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f32]), total: f64) {
+        let amplitude = |power: f64| (power / total).max(0.0).sqrt() as f32;
+        self.direct = amplitude(direct);
+        for (known, power) in self.amplitudes.iter_mut().zip(taps.0) {
+            *known = amplitude(f64::from(*power));
+        }
+        let steps_hz = self.bandwidth_hz * STEPS;
+        for (tap, delay) in taps.1.iter().enumerate() {
+            let delay = (f64::from(*delay) * steps_hz).round() / steps_hz;
+            if self.delays[tap] != delay {
+                self.delays[tap] = delay;
+                self.turn(tap, delay);
+            }
+        }
+    }
+
+    /// Lays one tap over the band.
+    fn turn(&mut self, tap: usize, delay: f64) {
+        let taps = self.delays.len();
+        for (group, turns) in self.turns.chunks_exact_mut(taps).enumerate() {
+            let (cosines, sines) = &mut turns[tap];
+            for lane in 0..LANES {
+                let centre = (group * LANES + lane) as f64 + 0.5;
+                let offset = self.bandwidth_hz * (centre / self.sub_bands as f64 - 0.5);
+                (cosines[lane], sines[lane]) = cos_sin(wrap(-offset * delay) as f32);
+            }
+        }
+    }
+
     /// Lays the taps over the band with their delays times `by`: seconds of delay spread for
     /// profiles without delays of their own.
     pub(crate) fn stretch(&mut self, by: f64) {
-        let taps = self.delays.len();
-        for (group, turns) in self.turns.chunks_exact_mut(taps).enumerate() {
-            for (delay, (cosines, sines)) in self.delays.iter().zip(turns) {
-                for lane in 0..LANES {
-                    let centre = (group * LANES + lane) as f64 + 0.5;
-                    let offset = self.bandwidth_hz * (centre / self.sub_bands as f64 - 0.5);
-                    (cosines[lane], sines[lane]) = cos_sin(wrap(-offset * delay * by) as f32);
-                }
-            }
+        for tap in 0..self.delays.len() {
+            self.turn(tap, self.delays[tap] * by);
         }
     }
 
@@ -170,6 +208,10 @@ impl Comb {
         }
     }
 }
+
+/// Steps of a delay in the inverse of the bandwidth: at the band's edge a step turns a tap by three
+/// degrees.
+const STEPS: f64 = 64.0;
 
 /// Sums over the taps of what a tap `a + jb` and its turn `c + js` have for products.
 struct Products {

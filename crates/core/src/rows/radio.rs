@@ -106,7 +106,8 @@ table! {
         flow: FlowId, "";
         /// Size of the IP packet.
         size_bytes: u32, "bytes";
-        /// Why: buffer-full, discard-timer, aqm, harq-failure, reordering or link-failure.
+        /// Why: no-block, buffer-full, discard-timer, aqm, harq-failure, reordering or
+        /// link-failure.
         cause: RadioDropCause, "";
     }
 }
@@ -140,6 +141,9 @@ impl Direction {
 named! {
     /// Why a bearer lost a packet.
     RadioDropCause {
+        /// No transport block that the UE could get carries it: in transparent mode it is larger
+        /// than all of them, or the SINR that is given is out of range.
+        NoBlock = "no-block",
         /// The RLC buffer was full.
         BufferFull = "buffer-full",
         /// PDCP's discard timer expired before it was sent.

@@ -87,6 +87,16 @@ impl Entity {
         self.machine.buffer().has_room(size)
     }
 
+    /// Bytes of the smallest grant that takes anything of an SDU of `size` bytes: all of it in
+    /// transparent mode, which cuts nothing, and 1 in the others.
+    #[inline]
+    pub fn least_grant(&self, size: u32) -> u32 {
+        match &self.machine {
+            Machine::Tm(tm) => tm.least_grant(size),
+            Machine::NrUm(..) | Machine::NrAm(..) | Machine::LteUm(..) | Machine::LteAm(..) => 1,
+        }
+    }
+
     /// Takes an SDU to send. An SDU that does not fit into the buffer comes back.
     #[inline]
     pub fn push_sdu(&mut self, sdu: Sdu) -> Result<(), Sdu> {

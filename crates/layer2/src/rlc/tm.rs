@@ -26,11 +26,15 @@ impl Tm {
             ..Backlog::default()
         }
     }
+    /// Bytes of the smallest grant that an SDU of `size` bytes fits into.
+    pub(super) fn least_grant(&self, size: u32) -> u32 {
+        size + self.subheader.size(size)
+    }
     /// An SDU that does not fit waits for a larger grant.
     pub(super) fn pull(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
         while let Some(Sdu { size, .. }) = pull.next(&mut self.buffer) {
             let overhead = self.subheader.size(size);
-            if size + overhead > pull.room() {
+            if self.least_grant(size) > pull.room() {
                 return;
             }
             let sdu = self.buffer.pop().expect("the head was just seen");

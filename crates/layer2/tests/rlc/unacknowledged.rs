@@ -98,6 +98,22 @@ fn transparent_mode_neither_adds_nor_cuts() {
 }
 
 #[test]
+fn only_transparent_mode_asks_for_a_grant_that_takes_an_sdu_whole() {
+    let (mut tx, mut source) = (entity(&RlcConfig::TM), Source::default());
+    source.push(&mut tx, Time::ZERO, &[255]);
+    source.push(&mut tx, Time::ZERO, &[256]);
+    for size in [255, 256] {
+        let least = tx.least_grant(size);
+        assert_eq!(least, size + if size < 256 { 2 } else { 3 });
+        assert_eq!(pull(&mut tx, Time::ZERO, least - 1).bytes, 0);
+        assert_eq!(pull(&mut tx, Time::ZERO, least).bytes, least);
+    }
+    for config in [RlcConfig::NR_UM, RlcConfig::NR_AM, RlcConfig::LTE_UM] {
+        assert_eq!(entity(&config).least_grant(1500), 1);
+    }
+}
+
+#[test]
 fn what_waits_in_transparent_mode_is_counted_with_its_subheaders() {
     let (mut tx, mut source) = (entity(&RlcConfig::TM), Source::default());
     source.push(&mut tx, Time::ZERO, &[100, 200]);

@@ -12,6 +12,12 @@ use crate::rrc::{Start, UeRrc};
 use crate::wire::{BearerFormat, Encoder, Form};
 use fadeout_core::{CellId, Direction, DrbId, EventQueue, Time, UeId};
 
+/// Bytes for data in the largest block that a leg can get, by direction.
+fn rooms(plan: &CellPlan, air: &Air, leg: LegId) -> [u32; 2] {
+    [Direction::Downlink, Direction::Uplink]
+        .map(|direction| plan.largest_room(direction, air.given_sinr_db(leg, direction)))
+}
+
 impl RadioAccess {
     /// Builds everything that `config` describes.
     ///
@@ -76,9 +82,10 @@ impl RadioAccess {
         if cell.reserve_occasion(state.occasion()) {
             state.keep_occasions();
         }
+        let rooms = rooms(&cell.plan, &stack.air, leg);
         for &bearer in rrc.bearers() {
             let drb = &mut stack.bearers[bearer.index()];
-            if drb.on_connected(config.number, leg) {
+            if drb.on_connected(config.number, leg, rooms) {
                 state.channels.add(bearer, drb.config());
             }
         }
@@ -108,7 +115,9 @@ impl RadioAccess {
         })?;
         rrc.on_bearer(id);
         for (number, &leg) in (0..).zip(rrc.legs()) {
-            if drb.on_connected(number, leg) {
+            let cell = stack.legs[leg.index()].config.cell;
+            let plan = &self.cells[cell.index()].plan;
+            if drb.on_connected(number, leg, rooms(plan, &stack.air, leg)) {
                 stack.legs[leg.index()].channels.add(id, &config);
             }
         }

@@ -2,9 +2,9 @@
 
 use super::stack::Stack;
 use crate::config::{AirInterface, Env, LegId};
-use crate::leg::{Content, Decoding, Leg, LegConfig, status_format};
+use crate::leg::{Content, Decoding, Leg, LegConfig};
 use crate::phy::frame::Duplex;
-use crate::plan::CellPlan;
+use crate::plan::{CellPlan, status_format};
 use crate::wire::{Load, Run};
 use fadeout_core::{Direction, MacPdu, Probe, Reception, SchedulingRequest, Span};
 

@@ -170,7 +170,13 @@ impl RadioAccess {
         let Some(leg) = cell.and_then(|cell| self.connect(ue, cell).ok()) else {
             return;
         };
-        // What came before waits already.
+        // What came before waits already. Only now is it known what fits into no block.
+        let plan = &self.cells[self.stack.legs[leg.index()].config.cell.index()].plan;
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let given_db = self.stack.air.given_sinr_db(leg, direction);
+            let room = plan.largest_room(direction, given_db);
+            self.stack.lose_unfit((leg, direction), room, env);
+        }
         if self.stack.downlink_waiting(env.now, leg).1.is_some() {
             self.activate(env.now, Some(leg), Direction::Downlink, 0);
         }
@@ -263,12 +269,16 @@ impl RadioAccess {
     }
 
     fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
-        match self.stack.legs[id.index()].requests.on_repeat(env.now) {
+        let leg = &mut self.stack.legs[id.index()];
+        let plan = &self.cells[leg.config.cell.index()].plan;
+        let repeat = leg.requests.on_repeat(plan, env.now);
+        match repeat {
             Repeat::Later => self.stack.arm_repeat(id),
-            Repeat::Ask if self.stack.backlog(env.now, id, Direction::Uplink) > 0 => {
-                self.request(id, env);
-            }
-            Repeat::Ask | Repeat::No => {}
+            Repeat::No => {}
+            Repeat::Ask | Repeat::GiveUp
+                if self.stack.backlog(env.now, id, Direction::Uplink) == 0 => {}
+            Repeat::Ask => self.request(id, env),
+            Repeat::GiveUp => self.on_link_failure(id, env),
         }
     }
 }

@@ -105,7 +105,7 @@ impl RadioAccess {
     }
 
     #[cold]
-    fn on_link_failure(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn on_link_failure(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
         let stack = &mut self.stack;
         let leg = &mut stack.legs[id.index()];
         let LegConfig { cell, ue, .. } = leg.config;

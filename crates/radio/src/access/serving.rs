@@ -4,7 +4,7 @@ use super::Event;
 use super::stack::Stack;
 use crate::cell::{Bid, Demand, Served, Slot, Transmission};
 use crate::config::{Env, LegId, Shape};
-use crate::leg::{Block, Leg, UplinkAir};
+use crate::leg::{Block, Leg, UplinkAir, UplinkChoice};
 use crate::plan::{CellPlan, Measurement};
 use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
@@ -57,7 +57,7 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
 
     /// The UE fills a new block of `bytes` bytes. False when there is nothing to send.
     fn fill_uplink(&mut self, plan: &CellPlan, leg: LegId, process: u8, bytes: u32) -> bool {
-        let room = Leg::room_beside_report(plan, bytes);
+        let room = plan.room_beside_report(bytes);
         let now = self.env.now;
         let content = self.stack.fill(leg, Direction::Uplink, room, self.env);
         let left = self.stack.backlog(now, leg, Direction::Uplink);
@@ -101,7 +101,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let (motion, now) = (&mut *self.motion, self.env.now);
         let state = &mut legs[leg.index()];
         let may_send = backlog > 0 && state.may_send_new(plan, slot.now);
-        let chosen = if may_send {
+        let mut chosen = if may_send {
             state.downlink_scheme(plan, slot.now, |measured, adaptation| {
                 air.refresh(leg, now, motion);
                 air.downlink_cqi(leg, measured, adaptation)
@@ -109,7 +109,20 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         } else {
             None
         };
-        let is_out_of_range = may_send && chosen.is_none();
+        let mut is_out_of_range = may_send && chosen.is_none();
+        if let Some((scheme, _)) = chosen
+            && state.channels.has_whole_only()
+        {
+            let (scheme, direction) = (usize::from(scheme), Direction::Downlink);
+            let least = self.stack.least_block(leg, direction);
+            if plan.down.bytes(slot.symbols, scheme, slot.units) < least {
+                chosen = None;
+                let most = plan.most_bytes(direction, scheme, u32::MAX);
+                let way = (leg, direction);
+                is_out_of_range = most < least && !self.stack.gives_up(way, most, self.env);
+            }
+        }
+        let state = &mut self.stack.legs[leg.index()];
         let ready = state.downlink_ready(plan, slot.now, waiting, is_out_of_range);
         let bid = chosen.map(|(scheme, cqi)| {
             let (symbols, number) = (slot.symbols, usize::from(scheme));
@@ -174,13 +187,25 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let state = &mut self.stack.legs[leg.index()];
         let wanted = state.uplink_wanted(plan);
         let may_send = slot.units > 0 && wanted > 0 && state.may_be_granted(slot.now, slot.target);
-        let choice = if may_send {
+        let mut choice = if may_send {
             let offered = (slot.symbols, slot.units, wanted);
             state.uplink_choice(plan, slot.now, offered, &mut air)
         } else {
             None
         };
-        let is_out_of_range = may_send && choice.is_none();
+        let mut is_out_of_range = may_send && choice.is_none();
+        if let Some(UplinkChoice { scheme, units, .. }) = choice
+            && state.is_unfit(plan.up.bytes(slot.symbols, usize::from(scheme), units))
+        {
+            choice = None;
+            let most = state.most_uplink_bytes(plan, scheme, &air);
+            if state.is_unfit(most) {
+                state.forget_unfit();
+                let (way, room) = ((leg, Direction::Uplink), plan.room_beside_report(most));
+                is_out_of_range = !self.stack.gives_up(way, room, self.env);
+            }
+        }
+        let state = &mut self.stack.legs[leg.index()];
         Demand {
             ready: state.uplink_ready(plan, slot.now, is_out_of_range),
             bid: choice.map(|choice| Bid {

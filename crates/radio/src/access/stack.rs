@@ -124,6 +124,46 @@ impl Stack {
         bytes
     }
 
+    /// Bytes of the smallest block that takes anything of what waits in a direction of a leg.
+    pub(super) fn least_block(&self, leg: LegId, direction: Direction) -> u32 {
+        let leg = &self.legs[leg.index()];
+        let number = leg.config.number;
+        let of_bearer = |id: DrbId| self.bearers[id.index()].least_grant(number, direction);
+        let least = leg.channels.bearers().map(of_bearer);
+        least.filter(|&bytes| bytes > 0).min().unwrap_or(0)
+    }
+
+    /// A leg cannot get blocks with more than `room` bytes for data in a direction now. Where its SINR is
+    /// given that stays so, and what fits into none is lost. Whether it was.
+    pub(super) fn gives_up(
+        &mut self,
+        (leg, direction): (LegId, Direction),
+        room: u32,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        let is_given = self.air.given_sinr_db(leg, direction).is_some();
+        if is_given {
+            self.lose_unfit((leg, direction), room, env);
+        }
+        is_given
+    }
+
+    /// No block of a leg has more than `room` bytes for data: what is first in a bearer's buffer and fits
+    /// into none is lost.
+    pub(super) fn lose_unfit(
+        &mut self,
+        (leg, direction): (LegId, Direction),
+        room: u32,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let leg = &self.legs[leg.index()];
+        let way = (leg.config.number, direction);
+        for id in leg.channels.bearers() {
+            let drb = &mut self.bearers[id.index()];
+            drb.lose_unfit(way, room, env, &mut self.storage);
+        }
+    }
+
     /// Bytes that the base station has to send to a leg, and when it is ready with the next packet
     /// for it that it is busy with.
     #[inline]
@@ -269,8 +309,7 @@ impl Stack {
         drb.close_books(direction, is_idle, env, &mut self.storage);
     }
 
-    /// A leg has failed and is empty: what its HARQ had is lost, and its bearers start afresh if
-    /// they are acknowledged.
+    /// A leg has failed and is empty: what its HARQ had is lost, and its bearers start afresh.
     #[cold]
     pub(super) fn fail_bearers(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -283,12 +322,7 @@ impl Stack {
         let mut position = 0;
         while let Some(bearer) = self.legs[leg.index()].channels.bearer(position) {
             let drb = &mut self.bearers[bearer.index()];
-            if drb.is_acknowledged() {
-                drb.reestablish(env, &mut self.storage);
-            } else {
-                self.close_books(bearer, Direction::Downlink, env);
-                self.close_books(bearer, Direction::Uplink, env);
-            }
+            drb.reestablish(env, &mut self.storage);
             position += 1;
         }
     }

@@ -21,7 +21,7 @@ use crate::phy::link_adaptation::LinkAdaptation;
 use crate::phy::mcs::Mcs;
 use crate::plan::{Measurement, frame, wideband_cqi};
 use fadeout_core::math::{from_db, to_db};
-use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
+use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 use history::History;
 use levels::Levels;
 use path::{Environments, Fade, Path, PathChannel, Placement};
@@ -245,6 +245,15 @@ impl Air {
         };
         self.legs.push(AirLeg { ue, cell, signal });
         Ok(())
+    }
+
+    /// The SINR in dB of a direction of a leg where it is given.
+    pub(crate) fn given_sinr_db(&self, leg: LegId, direction: Direction) -> Option<f64> {
+        match (&self.legs[leg.index()].signal, direction) {
+            (Signal::Given(sinr), Direction::Downlink) => Some(sinr.downlink.0),
+            (Signal::Given(sinr), Direction::Uplink) => Some(sinr.uplink.0),
+            (Signal::Paths(..), _) => None,
+        }
     }
 
     /// Measures every cell that a UE has a path to for the choice among them: the power in dBm

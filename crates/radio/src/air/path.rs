@@ -65,7 +65,7 @@ impl Path {
         let site = cell.config.site;
         let mut ends = LinkEnds::new(Kinematics::at_rest(site), placement.ue);
         if cell.config.channel.line_of_sight == LineOfSight::Geometry {
-            ends.is_los = Some(motion.is_clear(site, placement.ue.position));
+            ends.obstruction = Some(motion.obstruction(site, placement.ue.position));
         }
         // Beams of a path that only disturbs point at others.
         if let Some(serving) = placement.serving_site {

@@ -67,6 +67,33 @@ impl Drb {
         self.drop_lost(direction, RadioDropCause::HarqFailure, env, storage);
     }
 
+    /// No block of a leg has more than `room` bytes: what is first in its buffer and fits into none is
+    /// lost.
+    pub(crate) fn lose_unfit(
+        &mut self,
+        (leg, direction): (u8, Direction),
+        room: u32,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let end = self.legs.get_mut(leg).sender(direction);
+        end.catch_up(env.now);
+        let ledger = &mut self.anchors[direction.index()].ledger;
+        let rlc = &mut end.rlc;
+        while rlc
+            .head()
+            .is_some_and(|sdu| rlc.least_grant(sdu.size) > room)
+        {
+            let Some(sdu) = rlc.drop_head(env.now) else {
+                break;
+            };
+            if ledger.leave(sdu.serial) {
+                storage.lost.push(sdu.packet);
+            }
+        }
+        self.drop_lost(direction, RadioDropCause::NoBlock, env, storage);
+    }
+
     /// Without acknowledgments, what the receiver discards vanishes without a word. When nothing
     /// of a bearer is under way any more, in its buffers or in HARQ, what has not left it is lost.
     #[inline]

@@ -97,6 +97,7 @@ impl Drb {
             Ok(RlcLeg {
                 number,
                 leg: None,
+                rooms: [u32::MAX; 2],
                 format: BearerFormat::new(&config.rlc, &config.pdcp, nth),
                 ends: [
                     end(position, Direction::Downlink)?,
@@ -117,12 +118,14 @@ impl Drb {
         })
     }
 
-    /// The leg with a number is connected. Whether the bearer has RLC on it.
-    pub(crate) fn on_connected(&mut self, number: u8, leg: LegId) -> bool {
+    /// The leg with a number is connected; the largest blocks on it have so many bytes for data, by
+    /// direction. Whether the bearer has RLC on it.
+    pub(crate) fn on_connected(&mut self, number: u8, leg: LegId, rooms: [u32; 2]) -> bool {
         let mut legs = self.legs.iter_mut();
         match legs.find(|rlc| rlc.number == number) {
             Some(rlc) => {
                 rlc.leg = Some(leg);
+                rlc.rooms = rooms;
                 true
             }
             None => false,
@@ -163,6 +166,13 @@ impl Drb {
     pub(crate) fn backlog(&self, now: Time, leg: u8, direction: Direction) -> Backlog {
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         rlc.backlog(now)
+    }
+
+    /// Bytes of the smallest grant on a leg that takes anything of what was not sent yet; zero when
+    /// there is nothing.
+    pub(crate) fn least_grant(&self, leg: u8, direction: Direction) -> u32 {
+        let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
+        rlc.head().map_or(0, |head| rlc.least_grant(head.size))
     }
 
     /// A packet arrives at one end. Nothing becomes of it before [`Drb::take`].
@@ -210,8 +220,8 @@ impl Drb {
         took_any
     }
 
-    /// PDCP and RLC take a packet. False when it was dropped: the buffer was full, or queue
-    /// management chose it. It then takes no COUNT.
+    /// PDCP and RLC take a packet. False when it was dropped: no block carries it, the buffer was
+    /// full, or queue management chose it. It then takes no COUNT.
     pub(crate) fn take(
         &mut self,
         at: Time,
@@ -220,11 +230,16 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> bool {
+        let size = env.pool[packet].segment.wire_len();
+        let (rlc, room) = self.legs.primary.sending(direction);
+        if rlc.least_grant(size + self.config.pdcp.header()) > room {
+            self.refuse(at, direction, packet, RadioDropCause::NoBlock, env);
+            return false;
+        }
         if self.legs.primary.sender(direction).has_aqm() && !self.admits(at, direction, packet, env)
         {
             return false;
         }
-        let size = env.pool[packet].segment.wire_len();
         let rlc = &mut self.legs.primary.ends[direction.index()].rlc;
         let anchor = &mut self.anchors[direction.index()];
         let taken = anchor
@@ -238,12 +253,24 @@ impl Drb {
                 true
             }
             Err(packet) => {
-                let loss = self.loss(at, direction, RadioDropCause::BufferFull);
-                loss.of(packet, env.pool, env.probe);
-                self.counters[direction.index()].dropped_packets += 1;
+                self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
                 false
             }
         }
+    }
+
+    /// A packet that arrives is dropped.
+    fn refuse(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        packet: PacketId,
+        cause: RadioDropCause,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let loss = self.loss(at, direction, cause);
+        loss.of(packet, env.pool, env.probe);
+        self.counters[direction.index()].dropped_packets += 1;
     }
 
     /// Whether queue management takes a packet, which it may mark. One that it does not is dropped.
@@ -262,9 +289,7 @@ impl Drb {
         counters.marked_packets += marked;
         if !is_taken {
             counters.aqm_dropped_packets += 1;
-            counters.dropped_packets += 1;
-            let loss = self.loss(at, direction, RadioDropCause::Aqm);
-            loss.of(packet, env.pool, env.probe);
+            self.refuse(at, direction, packet, RadioDropCause::Aqm, env);
         }
         is_taken
     }

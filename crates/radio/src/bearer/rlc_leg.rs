@@ -23,6 +23,9 @@ pub(super) struct RlcLeg {
     pub number: u8,
     /// The leg, once it is connected.
     pub leg: Option<LegId>,
+    /// Bytes for data in the largest block that it can get on the leg, by direction; any before it is
+    /// connected.
+    pub rooms: [u32; 2],
     /// Its headers.
     pub format: BearerFormat,
     /// The base station's and the UE's, so that `ends[direction.index()]` sends in a direction.
@@ -75,6 +78,12 @@ impl RlcLeg {
     #[inline]
     pub(super) fn sender(&mut self, direction: Direction) -> &mut RlcEnd {
         &mut self.ends[direction.index()]
+    }
+    /// RLC that sends in a direction, and the bytes that the largest block has for it.
+    #[inline]
+    pub(super) fn sending(&self, direction: Direction) -> (&Entity, u32) {
+        let index = direction.index();
+        (&self.ends[index].rlc, self.rooms[index])
     }
     #[inline]
     pub(super) fn receiver(&mut self, direction: Direction) -> &mut RlcEnd {

@@ -101,6 +101,9 @@ fn unacknowledged() -> BearerConfig {
 }
 
 const DOWN: Direction = Direction::Downlink;
+const UP: Direction = Direction::Uplink;
+/// Blocks of any size may come.
+const ROOMS: [u32; 2] = [u32::MAX; 2];
 
 #[test]
 fn what_a_block_carries_leaves_at_the_far_end_and_is_counted() {
@@ -173,6 +176,40 @@ fn a_full_buffer_drops_the_arrival() {
 }
 
 #[test]
+fn a_packet_that_no_block_carries_is_refused_at_the_door() {
+    let transparent = BearerConfig {
+        rlc: RlcConfig::TM,
+        ..BearerConfig::nr(UeId(0))
+    };
+    let packet = Segment {
+        len: 500,
+        ..Segment::default()
+    };
+    // Three bytes of MAC subheader.
+    let needs = packet.wire_len() + PdcpConfig::NR.header() + 3;
+    for (config, room, is_taken) in [
+        (transparent, needs - 1, false),
+        (transparent, needs, true),
+        // What can be cut goes through any block.
+        (unacknowledged(), 8, true),
+        (BearerConfig::nr(UeId(0)), 8, true),
+        // Out of range for good.
+        (unacknowledged(), 0, false),
+        (BearerConfig::nr(UeId(0)), 0, false),
+    ] {
+        let mut rig = Rig::new(config, &[]);
+        // The other direction is its own.
+        assert!(rig.drb.on_connected(0, LegId(0), [u32::MAX, room]));
+        assert!(rig.put(DOWN, 500).1);
+        assert_eq!(rig.put(UP, 500).1, is_taken, "{room} bytes");
+        let refused = vec![RadioDropCause::NoBlock; usize::from(!is_taken)];
+        assert_eq!(rig.causes(), refused);
+        assert_eq!(rig.drb.counters(UP).dropped_packets, refused.len() as u64);
+        assert_eq!(rig.drb.backlog(rig.now, 0, UP).is_empty(), !is_taken);
+    }
+}
+
+#[test]
 fn pdcp_takes_a_packet_when_the_base_station_is_ready_with_it() {
     let mut rig = Rig::new(unacknowledged(), &[]);
     let packet = rig.pool.insert(Packet::default());
@@ -236,8 +273,8 @@ fn reestablishment_loses_what_was_not_delivered() {
 #[test]
 fn one_pdcp_anchor_takes_what_arrives_on_any_leg() {
     let mut rig = Rig::new(BearerConfig::nr(UeId(0)), &[1]);
-    assert!(rig.drb.on_connected(1, LegId(8)) && rig.drb.on_connected(0, LegId(3)));
-    assert!(!rig.drb.on_connected(2, LegId(9)));
+    assert!(rig.drb.on_connected(1, LegId(8), ROOMS) && rig.drb.on_connected(0, LegId(3), ROOMS));
+    assert!(!rig.drb.on_connected(2, LegId(9), ROOMS));
     assert_eq!(rig.drb.leg(), Some(LegId(3)));
     assert!(rig.drb.legs().eq([LegId(3), LegId(8)]));
     // Data goes to the first leg alone.

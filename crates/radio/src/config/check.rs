@@ -227,6 +227,12 @@ fn check_requests(
         !requests.repeat_after.is_zero(),
         "more than zero",
     )?;
+    ensure(
+        "most scheduling requests",
+        &requests.most,
+        requests.most > 0,
+        "at least 1",
+    )?;
     if let Some(grant) = cell.configured_grant {
         let is_valid = (1..=128).contains(&grant.period);
         ensure(

@@ -5,7 +5,7 @@ use super::Leg;
 use crate::config::{Adaptation, Sharing};
 use crate::phy::link_adaptation::LinkAdaptation;
 use crate::plan::{CellPlan, Measurement};
-use fadeout_core::Time;
+use fadeout_core::{Direction, Time};
 
 /// The latest report of one direction.
 #[derive(Debug)]
@@ -111,6 +111,18 @@ impl Leg {
             choice = self.choice_over(plan, (symbols, choice.units, wanted), air)?;
         }
         Some(choice)
+    }
+
+    /// Bytes of the largest uplink block with scheme number `scheme` that the UE's power suffices for.
+    pub(crate) fn most_uplink_bytes(
+        &self,
+        plan: &CellPlan,
+        scheme: u8,
+        air: &impl UplinkAir,
+    ) -> u32 {
+        let symbols = plan.frame.symbols();
+        let units = affordable_units(plan, symbols, plan.up.units(symbols), air);
+        plan.most_bytes(Direction::Uplink, usize::from(scheme), units)
     }
 
     /// The choice if the UE's power were spread over `units`.

@@ -15,12 +15,12 @@ mod request;
 mod tests;
 mod uplink;
 
-pub(crate) use adaptation::UplinkAir;
+pub(crate) use adaptation::{UplinkAir, UplinkChoice};
 pub(crate) use content::{Content, ContentId, Contents};
 pub(crate) use harq_entity::{Decoding, HarqProcess};
 pub(crate) use multiplex::RlcQueues;
 pub(crate) use request::Repeat;
-pub(crate) use uplink::{Block, status_format};
+pub(crate) use uplink::Block;
 
 use crate::config::{Adaptation, LegId, NO_SLOT, Rnti, Shape};
 use crate::phy::link_adaptation::OuterLoop;

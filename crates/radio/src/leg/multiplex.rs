@@ -4,7 +4,7 @@
 use super::Content;
 use crate::config::BearerConfig;
 use crate::mac::logical_channel::Bucket;
-use crate::rlc::TransportBlock;
+use crate::rlc::{Mode, TransportBlock};
 use fadeout_core::{Direction, DrbId, Time};
 
 /// The logical channels of a leg, most urgent first.
@@ -16,6 +16,8 @@ pub(crate) struct Channels(Vec<Channel>);
 struct Channel {
     bearer: DrbId,
     priority: u8,
+    /// Whether its packets go whole or not at all.
+    is_whole_only: bool,
     /// What each direction may send at its prioritised rate.
     buckets: [Bucket; 2],
 }
@@ -52,6 +54,7 @@ impl Channels {
         let channel = Channel {
             bearer,
             priority,
+            is_whole_only: config.rlc.mode == Mode::Tm,
             buckets: [bucket; 2],
         };
         self.0.insert(position, channel);
@@ -97,6 +100,11 @@ impl Channels {
                 left -= used;
             }
         }
+    }
+
+    /// Whether one of them sends packets whole or not at all.
+    pub(crate) fn has_whole_only(&self) -> bool {
+        self.0.iter().any(|channel| channel.is_whole_only)
     }
 
     /// The bearers, most urgent first.

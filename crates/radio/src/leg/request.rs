@@ -34,12 +34,17 @@ pub(crate) struct UplinkRequests {
     pub(super) is_asked: bool,
     /// Base station: bytes that wait, as far as reports told, less what was granted since.
     pub(super) known: u64,
+    /// Base station: bytes of the largest block that came back without data though data waited
+    /// that is not cut. Zero once a block brings some.
+    pub(super) unfit: u32,
     /// Base station: all bytes granted so far.
     granted: u64,
     /// Base station: `granted` as of the latest block with a report.
     reported_granted: u64,
     /// Scheduling requests so far.
     sent: u64,
+    /// Those of them since a grant last took something.
+    unanswered: u32,
 }
 
 /// A scheduling request.
@@ -60,6 +65,8 @@ pub(crate) enum Repeat {
     No,
     /// It asks again if it has something.
     Ask,
+    /// It has asked often enough: the radio link has failed.
+    GiveUp,
 }
 
 impl UplinkRequests {
@@ -99,14 +106,17 @@ impl UplinkRequests {
         self.granted
     }
 
-    /// A granted slot is there; `left` bytes stay behind. When the UE sent the request that it
-    /// answers, if it does.
+    /// A granted slot is there, which `takes` some; `left` bytes stay behind. When the UE sent the
+    /// request that it answers, if it does.
     pub(super) fn on_granted_slot(
         &mut self,
         plan: &CellPlan,
         now: Time,
-        left: u64,
+        (takes, left): (bool, u64),
     ) -> Option<Time> {
+        if takes || left == 0 {
+            self.unanswered = 0;
+        }
         let requested_at = self.is_requested.then_some(self.requested_at);
         self.outstanding -= 1;
         self.is_requested = false;
@@ -118,13 +128,22 @@ impl UplinkRequests {
     }
 
     /// The base station reads a report of `status` bytes in a block before whose end `granted`
-    /// bytes had been granted.
-    pub(super) fn on_report(&mut self, status: u64, granted: u64) {
-        if granted > self.reported_granted {
+    /// bytes had been granted. Whether there was no later one.
+    pub(super) fn on_report(&mut self, status: u64, granted: u64) -> bool {
+        let is_latest = granted > self.reported_granted;
+        if is_latest {
             self.reported_granted = granted;
             let granted_since = self.granted - granted;
             self.known = status.saturating_sub(granted_since);
         }
+        is_latest
+    }
+
+    /// A block of `bytes` was too small for what waits, `status` bytes in all: none of it will go in
+    /// what was granted since by the same reckoning.
+    pub(super) fn on_unfit(&mut self, status: u64, bytes: u32) {
+        self.unfit = self.unfit.max(bytes);
+        self.known = status;
     }
 
     /// Whether the base station knows or will learn that something waits, so that the UE need not
@@ -151,12 +170,15 @@ impl UplinkRequests {
     }
 
     /// A UE that was not granted anything for long asks again.
-    pub(crate) fn on_repeat(&mut self, now: Time) -> Repeat {
+    pub(crate) fn on_repeat(&mut self, plan: &CellPlan, now: Time) -> Repeat {
         if self.repeat_at > now {
             return Repeat::Later;
         }
         if self.outstanding > 0 {
             return Repeat::No;
+        }
+        if self.unanswered >= plan.config.requests.most {
+            return Repeat::GiveUp;
         }
         self.is_requested = false;
         self.reported = 0;
@@ -187,6 +209,7 @@ impl Leg {
         }
         let asked_at = plan.frame.start_of(slot);
         requests.sent += 1;
+        requests.unanswered += 1;
         requests.is_requested = true;
         requests.is_asked = true;
         requests.requested_at = asked_at;

@@ -8,7 +8,8 @@ use crate::mac::{DrxConfig, LogicalChannel, RequestConfig};
 use crate::phy::harq::FixedErrors;
 use crate::phy::link_adaptation::OuterLoopConfig;
 use crate::plan::Measurement;
-use crate::rlc::{Pdu, TransportBlock};
+use crate::rlc::{Pdu, RlcConfig, TransportBlock};
+use crate::wire::BufferStatus;
 use fadeout_core::DrbId;
 use fadeout_core::{Hertz, NullProbe, Point, Rate};
 
@@ -301,13 +302,43 @@ fn a_ue_asks_at_its_opportunity_and_again_when_nobody_answers() {
     let (at, generation) = leg.requests.arm_repeat().expect("it will ask again");
     assert_eq!(at, millis(113));
     assert!(leg.requests.fire_repeat(generation));
-    assert_eq!(leg.requests.on_repeat(millis(100)), Repeat::Later);
-    assert_eq!(leg.requests.on_repeat(at), Repeat::Ask);
+    assert_eq!(leg.requests.on_repeat(&plan, millis(100)), Repeat::Later);
+    assert_eq!(leg.requests.on_repeat(&plan, at), Repeat::Ask);
     assert_eq!(leg.request(&plan, at).slot, 113);
     // sr-ProhibitTimer: the next opportunity is too soon.
     leg.requests.reset();
     assert_eq!(leg.request(&plan, at).slot, 133);
     assert_eq!(leg.requests.sent(), 3);
+}
+
+#[test]
+fn a_ue_that_asked_often_in_vain_gives_the_link_up_and_a_grant_that_helps_starts_afresh() {
+    let plan = plan(lte());
+    for (takes, is_over) in [(None, true), (Some(content()), false)] {
+        let mut leg = leg(&plan);
+        let mut at = Time::ZERO;
+        for asked in 1..=plan.config.requests.most {
+            leg.request(&plan, at);
+            if asked == 10 {
+                // A block without room for data is no answer.
+                leg.grant(
+                    &plan,
+                    0,
+                    Block {
+                        shape: shape(2),
+                        cqi: 1,
+                    },
+                    900,
+                );
+                leg.on_filled(&plan, at, 0, (takes, 500));
+            }
+            at += Span::from_millis(200);
+        }
+        let expected = if is_over { Repeat::GiveUp } else { Repeat::Ask };
+        assert_eq!(leg.requests.on_repeat(&plan, at), expected);
+        leg.requests.reset();
+        assert_eq!(leg.requests.on_repeat(&plan, at), Repeat::Ask);
+    }
 }
 
 #[test]
@@ -339,6 +370,75 @@ fn a_report_tells_what_is_left_less_what_was_granted_since() {
     leg.skip_grant(1, 21);
     assert_eq!(leg.uplink_wanted(&plan), 0);
     assert!(!leg.requests.is_heard());
+}
+
+/// A leg whose bearer cuts nothing gets a block of `bytes` that comes back with `content` while
+/// `left` bytes wait, and another one is on its way.
+fn answered(plan: &CellPlan, mode: RlcConfig, content: Option<ContentId>, left: u64) -> Leg {
+    let mut leg = leg(plan);
+    let bearer = BearerConfig {
+        rlc: mode,
+        ..BearerConfig::lte(UeId(0))
+    };
+    leg.channels.add(DrbId(0), &bearer);
+    leg.request(plan, Time::ZERO);
+    let block = |bytes| Block {
+        shape: shape(bytes),
+        cqi: 7,
+    };
+    leg.grant(plan, 0, block(372), 20);
+    leg.on_filled(plan, millis(20), 0, (content, left));
+    leg.send_uplink(plan, (0, 20), 5.0);
+    leg.grant(plan, 1, block(372), 21);
+    let decoding = leg.decode(plan, (UP, 0), 0.0, &mut NullProbe);
+    assert!(decoding.is_some_and(|decoding| decoding.is_new));
+    leg.on_report(0);
+    leg
+}
+
+#[test]
+fn a_block_that_was_too_small_for_what_is_not_cut_is_followed_by_a_larger_one() {
+    let plan = plan(failing(0.0));
+    let wanted = |mode, content, left| answered(&plan, mode, content, left).uplink_wanted(&plan);
+    // What 493 bytes are taken for; 372 of them were granted since.
+    let told = BufferStatus::Lte.reported(493);
+    assert_eq!(wanted(RlcConfig::LTE_AM, None, 493), told - 372 + 2);
+    assert_eq!(wanted(RlcConfig::TM, Some(content()), 493), told - 372 + 2);
+    // The block on its way is no larger than the one that came back empty.
+    assert_eq!(wanted(RlcConfig::TM, None, 493), told + 2);
+    // Nothing of less than what was too small.
+    assert_eq!(wanted(RlcConfig::TM, None, 300), 372 + 1);
+}
+
+#[test]
+fn what_came_back_empty_is_tried_again_once_data_came_or_nothing_larger_can_be_had() {
+    let plan = plan(failing(0.0));
+    let mut leg = answered(&plan, RlcConfig::TM, None, 493);
+    assert!(leg.is_unfit(372) && !leg.is_unfit(373));
+    leg.on_filled(&plan, millis(21), 1, (Some(content()), 493));
+    leg.send_uplink(&plan, (1, 21), 5.0);
+    leg.decode(&plan, (UP, 1), 0.0, &mut NullProbe);
+    leg.on_report(1);
+    assert!(!leg.is_unfit(372));
+    leg = answered(&plan, RlcConfig::TM, None, 493);
+    leg.forget_unfit();
+    assert!(!leg.is_unfit(1));
+}
+
+#[test]
+fn the_largest_block_that_a_ue_can_be_granted_is_what_its_power_suffices_for() {
+    let plan = plan(lte());
+    let leg = leg(&plan);
+    let most = |blocks| {
+        let air = Uplink {
+            sinr_db: 20.0,
+            blocks,
+        };
+        leg.most_uplink_bytes(&plan, 9, &air)
+    };
+    // Groups of three resource blocks.
+    assert_eq!(most(7), plan.up.bytes(14, 9, 2));
+    assert_eq!(most(50), plan.up.bytes(14, 9, 17));
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! The uplink of a leg: what the base station grants, and what the UE does with it.
 
 use super::{ContentId, Leg};
-use crate::config::{AirInterface, NO_SLOT, Shape};
-use crate::plan::CellPlan;
-use crate::wire::BufferStatus;
+use crate::config::{NO_SLOT, Shape};
+use crate::plan::{CellPlan, status_format};
 use fadeout_core::Time;
 
 /// Resources of a new block, and the CQI that its scheme follows from.
@@ -16,12 +15,16 @@ pub(crate) struct Block {
 impl Leg {
     /// Bytes that the base station means to grant.
     pub(crate) fn uplink_wanted(&self, plan: &CellPlan) -> u64 {
-        if self.requests.known > 0 {
+        let wanted = if self.requests.known > 0 {
             self.requests.known + u64::from(status_format(plan.config.air).size())
         } else if self.requests.is_asked {
             u64::from(plan.config.requests.first_grant)
         } else {
-            0
+            return 0;
+        };
+        match self.requests.unfit {
+            0 => wanted,
+            unfit => wanted.max(u64::from(unfit) + 1),
         }
     }
 
@@ -68,11 +71,6 @@ impl Leg {
         self.up.last_slot = target;
     }
 
-    /// Bytes for data in a block of `bytes`, beside its buffer status report.
-    pub(crate) fn room_beside_report(plan: &CellPlan, bytes: u32) -> u32 {
-        bytes.saturating_sub(status_format(plan.config.air).size())
-    }
-
     /// The UE has filled a new block and has `left` bytes left, which it reports. Since when it had
     /// asked for the block, if it had. It asks again at [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat) if anything is left.
     pub(crate) fn on_filled(
@@ -85,7 +83,8 @@ impl Leg {
         let block = self.up.harq.process_mut(process);
         block.status = status_format(plan.config.air).reported(left);
         block.content = content;
-        self.requests.on_granted_slot(plan, now, left)
+        let takes = content.is_some();
+        self.requests.on_granted_slot(plan, now, (takes, left))
     }
 
     /// A grant is not used, as nothing is there that fits.
@@ -113,7 +112,23 @@ impl Leg {
     /// The base station has decoded a new block, and reads the report in it.
     pub(crate) fn on_report(&mut self, process: u8) {
         let block = self.up.harq.process(process);
-        self.requests.on_report(block.status, block.granted);
+        let is_latest = self.requests.on_report(block.status, block.granted);
+        if block.content.is_some() {
+            self.requests.unfit = 0;
+        } else if is_latest && self.channels.has_whole_only() {
+            let bytes = block.shape.bytes;
+            self.requests.on_unfit(block.status, bytes);
+        }
+    }
+
+    /// Whether a block of `bytes` would come back empty again: what waits at the UE is not cut.
+    pub(crate) fn is_unfit(&self, bytes: u32) -> bool {
+        self.requests.unfit > 0 && bytes <= self.requests.unfit
+    }
+
+    /// A larger block than those that came back empty cannot be had now: later they are tried again.
+    pub(crate) fn forget_unfit(&mut self) {
+        self.requests.unfit = 0;
     }
 
     /// From which slot on there is something to grant again after a block was received, if there
@@ -124,13 +139,5 @@ impl Leg {
         let again_from = harq.process(process).again_from();
         let free = wants.then(|| harq.free_from(again_from)).flatten();
         harq.waiting_from().into_iter().chain(free).min()
-    }
-}
-
-/// The buffer status reports of a generation.
-pub(crate) fn status_format(air: AirInterface) -> BufferStatus {
-    match air {
-        AirInterface::Lte { .. } => BufferStatus::Lte,
-        AirInterface::Nr { .. } => BufferStatus::Nr,
     }
 }

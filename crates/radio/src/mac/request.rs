@@ -15,6 +15,11 @@ pub struct RequestConfig {
     pub prohibit: Span,
     /// Time without a grant after which a UE with data asks again (retxBSR-Timer).
     pub repeat_after: Span,
+    /// Requests in a row without a grant that takes anything, after which the radio link has failed
+    /// (sr-TransMax; random access, which would follow, is taken to fail too).
+    ///
+    /// Standard: TS 38.321 §5.4.4; TS 36.321 §5.4.4; TS 38.331 §5.3.10.3.
+    pub most: u32,
     /// Bytes that the first grant after a request has room for, as the base station does not know
     /// yet what waits.
     pub first_grant: u32,

@@ -7,10 +7,11 @@ mod resources;
 pub(crate) use measurement::{Measurement, wideband_cqi};
 pub(crate) use resources::Resources;
 
-use crate::config::{AirInterface, CellConfig, RadioError, Sharing};
+use crate::config::{Adaptation, AirInterface, CellConfig, RadioError, Sharing};
 use crate::phy::PhyError;
 use crate::phy::frame::{Duplex, Frame};
 use crate::phy::numerology::{CyclicPrefix, Numerology};
+use crate::wire::BufferStatus;
 use fadeout_core::{CellId, Direction};
 
 /// A cell as everybody in it knows it.
@@ -35,6 +36,14 @@ struct Phase {
 
 /// Most uplink slots that one slot grants; a pattern with more in a row loses the rest.
 const MOST_TARGETS: usize = 32;
+
+/// The buffer status reports of a generation.
+pub(crate) fn status_format(air: AirInterface) -> BufferStatus {
+    match air {
+        AirInterface::Lte { .. } => BufferStatus::Lte,
+        AirInterface::Nr { .. } => BufferStatus::Nr,
+    }
+}
 
 /// The frame of a cell.
 pub(crate) fn frame(config: &CellConfig) -> Result<Frame, PhyError> {
@@ -88,6 +97,45 @@ impl CellPlan {
     pub(crate) fn largest_block(&self) -> u64 {
         let rate = self.config.peak_rate().as_bytes_per_sec_f64();
         (rate * self.frame.slot().as_secs_f64()) as u64
+    }
+
+    /// Bytes of the largest block of a direction with scheme number `scheme` on at most `units` units: that
+    /// of the slot with the most room.
+    pub(crate) fn most_bytes(&self, direction: Direction, scheme: usize, units: u32) -> u32 {
+        let resources = self.resources(direction);
+        let of_slot = |slot| {
+            let symbols = self.data_symbols(direction, slot);
+            resources.bytes(symbols, scheme, units.min(resources.units(symbols)))
+        };
+        (0..self.frame_period()).map(of_slot).max().unwrap_or(0)
+    }
+
+    /// Bytes for data in the largest block that a UE of the cell can get in a direction, at an SINR
+    /// that is given or at any; none where that is out of range.
+    pub(crate) fn largest_room(&self, direction: Direction, given_db: Option<f64>) -> u32 {
+        let resources = self.resources(direction);
+        let most = |scheme| self.most_bytes(direction, scheme, u32::MAX);
+        let bytes = match (resources.adaptation(), &self.config.adaptation, given_db) {
+            (Some(adaptation), Adaptation::Reports(reports), Some(sinr_db)) => {
+                let highest_db = reports.outer_loop.range_db.1;
+                let scheme = adaptation.scheme(adaptation.cqi(sinr_db), highest_db);
+                scheme.map_or(0, |mcs| most(resources.position(&mcs)))
+            }
+            (Some(adaptation), Adaptation::FixedScheme { .. }, _) => {
+                let scheme = adaptation.scheme(0, 0.0);
+                scheme.map_or(0, |mcs| most(resources.position(&mcs)))
+            }
+            _ => resources.schemes().map(most).max().unwrap_or(0),
+        };
+        match direction {
+            Direction::Downlink => bytes,
+            Direction::Uplink => self.room_beside_report(bytes),
+        }
+    }
+
+    /// Bytes for data in an uplink block of `bytes`, beside its buffer status report.
+    pub(crate) fn room_beside_report(&self, bytes: u32) -> u32 {
+        bytes.saturating_sub(status_format(self.config.air).size())
     }
 
     /// Symbols for data of one direction in `slot`, as if it had the slot alone.
@@ -228,6 +276,38 @@ mod tests {
         let cell = plan(Duplex::Fdd);
         assert!(cell.targets(17).eq([21]));
         assert_eq!(cell.granting_from(17), 17);
+    }
+
+    #[test]
+    fn the_largest_block_is_that_of_the_longest_slot_with_the_highest_scheme_there_can_be() {
+        let (down, up) = (Direction::Downlink, Direction::Uplink);
+        let pattern = TddPattern::lte(1, SpecialSlot::default()).expect("0 to 6");
+        let tdd = plan(Duplex::Tdd(pattern));
+        let highest = tdd.down.schemes().end - 1;
+        assert_eq!(
+            tdd.largest_room(down, None),
+            tdd.down.bytes(14, highest, 17)
+        );
+        assert_eq!(tdd.most_bytes(down, 3, 5), tdd.down.bytes(14, 3, 5));
+        // The report of LTE has two bytes.
+        let up_most = tdd.up.schemes().map(|scheme| tdd.up.bytes(14, scheme, 17));
+        assert_eq!(Some(tdd.largest_room(up, None) + 2), up_most.max());
+        // Where the SINR is given the outer loop adds at most 10 dB, and CQI 0 stays what it is.
+        let given = |sinr_db| tdd.largest_room(up, Some(sinr_db));
+        assert!(given(-5.0) < given(0.0) && given(0.0) < tdd.largest_room(up, None));
+        assert_eq!(given(-12.0), 0);
+        let fixed = CellConfig {
+            adaptation: Adaptation::FixedScheme {
+                index: 4,
+                table: crate::phy::mcs::McsTable::Qam64,
+            },
+            ..tdd.config.clone()
+        };
+        let fixed = CellPlan::new(CellId(0), fixed).expect("a cell");
+        assert_eq!(
+            fixed.largest_room(down, Some(-12.0)),
+            fixed.down.bytes(14, 4, 17)
+        );
     }
 
     #[test]

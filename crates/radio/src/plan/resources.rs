@@ -192,6 +192,11 @@ impl Resources {
         (mcs.index as usize).min(self.schemes.len() - 1)
     }
 
+    /// The numbers of its schemes.
+    pub(crate) fn schemes(&self) -> std::ops::Range<usize> {
+        0..self.schemes.len()
+    }
+
     /// Scheme number `position`.
     pub(crate) fn scheme(&self, position: usize) -> &Mcs {
         &self.schemes[position]

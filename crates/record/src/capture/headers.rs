@@ -2,7 +2,7 @@
 
 use super::mptcp::{self, Identity};
 use crate::EndpointInfo;
-use fadeout_core::{EndpointId, Flags, NodeId, Packet, Segment};
+use fadeout_core::{AccurateEcnOption, EndpointId, Flags, NodeId, Packet, Segment};
 use std::net::Ipv4Addr;
 
 const IP_HEADER: usize = 20;
@@ -127,7 +127,7 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
         sack: fadeout_core::SackList::EMPTY,
         ..*segment
     };
-    let room = (MAX_OPTIONS - fixed.options_len() as usize).saturating_sub(2) / 8;
+    let room = MAX_OPTIONS.saturating_sub(fixed.options_len() as usize + 2) / 8;
     let blocks = segment.sack.as_slice();
     let blocks = &blocks[..blocks.len().min(room)];
 
@@ -155,6 +155,11 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
     if options.stands_close {
         options.pad();
     }
+    if segment.accurate.is_present() {
+        let (kind, counters, length) = accurate_ecn(&segment.accurate);
+        options.put(kind, &counters[..length]);
+        options.pad();
+    }
     if let Some((own, peer)) = &packet.multipath
         && !segment.mptcp.is_empty()
     {
@@ -174,6 +179,23 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
     options.at
 }
 
+/// Option kind and counters of accurate ECN, and their bytes.
+///
+/// Standard: RFC 9768 §3.2.3.
+fn accurate_ecn(option: &AccurateEcnOption) -> (u8, [u8; 9], usize) {
+    let (kind, order) = if option.ect0_leads() {
+        (172, [2, 1, 0])
+    } else {
+        (174, [0, 1, 2])
+    };
+    let (mut bytes, mut length) = ([0; 9], 0);
+    for counter in order.into_iter().map_while(|index| option.counter(index)) {
+        bytes[length..length + 3].copy_from_slice(&counter.to_be_bytes()[1..]);
+        length += 3;
+    }
+    (kind, bytes, length)
+}
+
 struct OptionWriter<'a> {
     bytes: &'a mut [u8],
     at: usize,
@@ -183,7 +205,12 @@ struct OptionWriter<'a> {
 }
 
 impl OptionWriter<'_> {
+    /// Adds an option; one that the header has no room for is left out.
     fn put(&mut self, kind: u8, value: &[u8]) {
+        let end = self.at + 2 + value.len();
+        if end.next_multiple_of(4) > self.bytes.len() {
+            return;
+        }
         self.last = self.at;
         self.bytes[self.at] = kind;
         self.bytes[self.at + 1] = 2 + value.len() as u8;

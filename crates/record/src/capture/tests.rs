@@ -5,7 +5,8 @@ use super::headers::{Addressed, Headers};
 use super::*;
 use crate::{EndpointInfo, FlowInfo};
 use fadeout_core::{
-    Bytes, Ecn, EndpointId, Flags, FlowId, ProbeSettings, SackBlock, SackList, Segment, Span,
+    AccurateEcnOption, Bytes, Ecn, EndpointId, Flags, FlowId, ProbeSettings, SackBlock, SackList,
+    Segment, Span,
 };
 
 /// An endpoint of flow 0.
@@ -416,4 +417,39 @@ fn tshark(mut tool: std::process::Command, file: &[u8]) -> Option<Vec<String>> {
             .map(str::to_owned)
             .collect(),
     )
+}
+
+#[test]
+fn accurate_ecn_stands_in_its_option_and_what_has_no_room_is_left_out() {
+    let option = |ect0_leads| {
+        let mut segment = data(1, 100);
+        segment.accurate = AccurateEcnOption::new([1, 2, 3], 2, ect0_leads);
+        segment
+    };
+    // More than a header holds: nobody sends it, and nothing breaks.
+    let mut crowded = option(true);
+    crowded.mss = 1460;
+    crowded.window_scale = Some(7);
+    crowded.sack_permitted = true;
+    crowded.has_timestamps = true;
+    for n in 0..4 {
+        crowded.sack.push(SackBlock {
+            start: n,
+            end: n + 1,
+        });
+    }
+    let mut captures = Captures::open(&config(0), None)
+        .expect("memory is there")
+        .expect("a node is captured");
+    for segment in [option(false), option(true)] {
+        captures
+            .on_sent(at_ms(1), &packet(1, segment))
+            .expect("memory is there");
+    }
+    captures.hosts.headers(&packet(1, crowded));
+    let files = captures.finish().expect("memory is there");
+    let read = read(files[0].bytes.as_deref().expect("in memory"));
+    let of = |index: usize| read[index].options.iter().find(|(kind, _)| *kind > 100);
+    assert_eq!(of(0), Some(&(174, vec![0, 0, 1, 0, 0, 2])));
+    assert_eq!(of(1), Some(&(172, vec![0, 0, 3, 0, 0, 2])));
 }

@@ -89,21 +89,21 @@ table! {
         line_of_sight: LineOfSight = LineOfSight::SHAPE, Default("\"drawn\"");
         /// Whether the loss varies around its median, with the model's deviation and correlation.
         shadowing: bool = Shape::Bool, Default("true");
-        /// Small-scale fading in line of sight and out of it; without it Rician and Rayleigh.
-        fading: Option<String> = Shape::NameOf("fading"), Optional;
-        /// Power of the direct path over that of all others, for Rician fading (mean of UMi in TR
-        /// 38.901 Table 7.5-6); "drawn" takes it from the place, by the path loss's law in that
-        /// table, in line of sight.
+        /// Small-scale fading. That of clusters bears on the gain of beams too.
+        fading: String = Shape::NameOf("fading"), Default("\"clusters\"");
+        /// Power of the direct path over that of all others, in line of sight, of clusters and Rician
+        /// fading; "drawn" takes it from the place, by the path loss's law in TR 38.901 Table 7.5-6
+        /// (9 dB in the mean for UMi).
         k_factor: Option<Decibel> = Shape::AnyOf(&[
             Shape::Quantity(Dimension::Ratio, Range::closed(-60.0, 60.0)),
             Shape::Word("drawn"),
-        ]), Default("\"9 dB\"");
-        /// RMS delay spread of tapped delay lines (nominal of TR 38.901 Table 7.7.3-1); "drawn"
-        /// takes it from the place, by the path loss's law in Table 7.5-6.
+        ]), Default("\"drawn\"");
+        /// RMS delay spread of clusters and tapped delay lines (100 ns is nominal in TR 38.901 Table
+        /// 7.7.3-1); "drawn" takes it from the place, by the path loss's law in Table 7.5-6.
         delay_spread: Option<Span> = Shape::AnyOf(&[
             Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e5)),
             Shape::Word("drawn"),
-        ]), Default("\"100 ns\"");
+        ]), Default("\"drawn\"");
         /// Sub-bands in which wideband fading is sampled.
         sub_bands: u32 = Shape::Integer { min: 1, max: 64 }, Default("16");
         /// Speed of what moves around a UE; it makes the channel of a UE that stands still change.

@@ -121,7 +121,11 @@ pub(crate) static CATALOG: Catalog = Catalog {
         Kind {
             name: "fading",
             plural: "fadings",
-            entries: &[entry("none", &[], &[]), entry("rayleigh", &[], &[])],
+            entries: &[
+                entry("none", &[], &[]),
+                entry("rayleigh", &[], &[]),
+                entry("clusters", &[], &[]),
+            ],
         },
         Kind {
             name: "blockage-model",

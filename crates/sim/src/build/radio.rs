@@ -212,14 +212,12 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
     let path_loss = &described.path_loss;
-    let fading = |default: &str| {
-        let name = described.fading.as_deref().unwrap_or(default);
-        // What is drawn is not read.
-        let k_db = described.k_factor.map_or(0.0, |k| k.0);
-        let delay_spread = described.delay_spread.unwrap_or_default();
-        Fading::from_name(name, k_db, delay_spread)
-            .ok_or_else(|| format!("there is no fading \"{name}\""))
-    };
+    // What is drawn is not read.
+    let k_db = described.k_factor.map_or(0.0, |k| k.0);
+    let delay_spread = described.delay_spread.unwrap_or_default();
+    let name = &described.fading;
+    let fading = Fading::from_name(name, k_db, delay_spread)
+        .ok_or_else(|| format!("there is no fading \"{name}\""))?;
     let blockages = described.blockage.iter().map(|given| {
         Blockage::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("blockage model", given))
@@ -238,8 +236,8 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             scenario::LineOfSight::Geometry => LineOfSight::Geometry,
         },
         shadowing: described.shadowing.then(Shadowing::default),
-        los_fading: fading("rician")?,
-        nlos_fading: fading("rayleigh")?,
+        los_fading: fading,
+        nlos_fading: fading,
         draws_k_factor: described.k_factor.is_none(),
         draws_delay_spread: described.delay_spread.is_none(),
         environment_speed: described.environment_speed,

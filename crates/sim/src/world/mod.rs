@@ -118,7 +118,8 @@ impl<P: Probe> World<P> {
             delivered_packets: 0,
             outbox: Outbox::default(),
             path_outbox: PathOutbox::default(),
-            arrivals: Vec::new(),
+            // A bearer hands over what waited behind a hole at once.
+            arrivals: Vec::with_capacity(4096),
             asks: Vec::new(),
             directory: parts.directory,
             probe,

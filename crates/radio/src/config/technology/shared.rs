@@ -249,6 +249,7 @@ impl Shared {
             offset: (self.sr_offset == RequestOffset::Zero).then_some(0),
             prohibit: self.sr_prohibit,
             repeat_after: Span::from_millis(100),
+            most: 64,
             first_grant: self.first_grant,
         }
     }
@@ -307,7 +308,7 @@ impl ReportedAdaptation {
 impl RequestConfig {
     /// Requests every `period` slots, and the rest as a cell has it unless it is given: a random
     /// offset, first grants that carry a few TCP acknowledgments, asked again after 100 ms
-    /// (retxBSR-Timer).
+    /// (retxBSR-Timer), at most 64 times (sr-TransMax).
     pub fn every(period: u32) -> RequestConfig {
         Shared::default().requests(period)
     }

@@ -385,6 +385,7 @@ mod tests {
     use super::super::path::Mapping;
     use super::super::path::testing::{FakePath, path};
     use super::*;
+    use crate::tcp::TcpConfig;
     use fadeout_core::Span;
     use fadeout_core::registry::Parameters;
 
@@ -395,7 +396,7 @@ mod tests {
 
     /// So much was written and sent, in a window up to `window_end`.
     fn data(written: u64, sent: u64, window_end: u64) -> Outbound {
-        let mut data = Outbound::new();
+        let mut data = Outbound::new(&TcpConfig::linux());
         data.write(written);
         data.on_sent(1 + sent);
         data.on_data_ack(1, window_end - 1);

@@ -97,7 +97,7 @@ impl MultipathConnection {
         MultipathConnection {
             paths,
             manager: PathManager::new(configs, config.join_delay),
-            outbound: Outbound::new(),
+            outbound: Outbound::new(&config.tcp),
             inbound: Inbound::new(&config.tcp),
             queues: waits.then(|| SendQueues::new(count, config.maximum_send_buffer.0)),
             allocator: Allocator::new(

@@ -3,6 +3,7 @@
 //!
 //! Standard: RFC 8684 §3.3.
 
+use crate::tcp::TcpConfig;
 use fadeout_core::{Dss, Span, Time};
 
 /// Data that the application writes without end.
@@ -32,6 +33,11 @@ pub(super) struct Outbound {
     window_end: u64,
     fin_queued: bool,
     fin_sent: bool,
+    /// How often DATA_FIN was said again, and how often it may be.
+    fin_repeats: u32,
+    most_repeats: u32,
+    /// The shortest and the longest time between two.
+    waits: (Span, Span),
     /// When data that is not acknowledged is looked at again.
     timer_at: Time,
     /// What was acknowledged when that timer was set.
@@ -39,7 +45,7 @@ pub(super) struct Outbound {
 }
 
 impl Outbound {
-    pub(super) fn new() -> Outbound {
+    pub(super) fn new(config: &TcpConfig) -> Outbound {
         Outbound {
             una: 1,
             nxt: 1,
@@ -47,6 +53,12 @@ impl Outbound {
             window_end: 1,
             fin_queued: false,
             fin_sent: false,
+            fin_repeats: 0,
+            most_repeats: config.maximum_retries,
+            waits: (
+                config.minimum_rto,
+                config.maximum_rto.max(config.minimum_rto),
+            ),
             timer_at: Time::NEVER,
             una_then: 1,
         }
@@ -156,6 +168,19 @@ impl Outbound {
         self.timer_at = at;
     }
 
+    /// DATA_FIN is said again, and the timer runs twice as long as before (Linux
+    /// `mptcp_set_datafin_timeout`). Returns whether it is: a peer that stays silent is given up.
+    pub(super) fn repeat_fin(&mut self, now: Time) -> bool {
+        if self.fin_repeats >= self.most_repeats {
+            return false;
+        }
+        self.fin_repeats += 1;
+        let (shortest, longest) = self.waits;
+        let wait = (1..self.fin_repeats).fold(shortest, |wait, _| (wait * 2).min(longest));
+        self.timer_at = now.saturating_add(wait);
+        true
+    }
+
     /// The timer expired.
     pub(super) fn on_timer(&mut self) -> Expiry {
         self.timer_at = Time::NEVER;
@@ -183,7 +208,7 @@ mod tests {
 
     /// A thousand bytes were written, and so many sent.
     fn outbound(sent: u64) -> Outbound {
-        let mut outbound = Outbound::new();
+        let mut outbound = Outbound::new(&TcpConfig::linux());
         outbound.write(1_000);
         outbound.on_sent(1 + sent);
         outbound
@@ -294,5 +319,20 @@ mod tests {
         outbound.arm(at(0), wait);
         assert_eq!(outbound.wake_at(), at(300), "the fin is outstanding");
         assert_eq!(outbound.on_timer(), Expiry::FinOutstanding);
+    }
+
+    #[test]
+    fn a_fin_is_repeated_ever_more_seldom_and_not_for_ever() {
+        let mut outbound = Outbound::new(&TcpConfig {
+            maximum_retries: 4,
+            minimum_rto: Span::from_millis(200),
+            maximum_rto: Span::from_millis(500),
+            ..TcpConfig::linux()
+        });
+        for wait in [200, 400, 500, 500] {
+            assert!(outbound.repeat_fin(at(1_000)));
+            assert_eq!(outbound.wake_at(), at(1_000 + wait));
+        }
+        assert!(!outbound.repeat_fin(at(1_000)));
     }
 }

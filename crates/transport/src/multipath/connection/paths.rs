@@ -35,6 +35,7 @@ impl MultipathConnection {
         }
         if self.manager.is_over(now, index) {
             self.lose_path(index);
+            self.give_up_if_over(out);
             if self.manager.tell_removal(index) {
                 self.acknowledge_on_best(now, out);
             }
@@ -50,6 +51,14 @@ impl MultipathConnection {
         }
         self.outbound.set_timer(Time::NEVER);
         self.report(AppEvent::Aborted, out);
+    }
+
+    /// A path was lost: without any, or before the connection was opened, which no other path may
+    /// join, nothing is left of it.
+    fn give_up_if_over(&mut self, out: &mut PathOutbox) {
+        if !self.is_established || self.manager.are_all_gone() {
+            self.report(AppEvent::Aborted, out);
+        }
     }
 
     /// A path is of no use any more: others carry what it had not delivered.
@@ -108,9 +117,7 @@ impl MultipathConnection {
             }
             AppEvent::Aborted => {
                 self.lose_path(index);
-                if self.manager.are_all_gone() {
-                    self.report(AppEvent::Aborted, out);
-                }
+                self.give_up_if_over(out);
             }
             AppEvent::Established
             | AppEvent::AllAcknowledged
@@ -157,12 +164,28 @@ impl MultipathConnection {
         }
     }
 
+    /// Says DATA_FIN again on every path, as one may have lost the peer without a word; a peer that stays
+    /// silent is given up as in TCP.
+    fn repeat_data_fin(&mut self, now: Time, out: &mut PathOutbox) {
+        let goes_on = self.outbound.repeat_fin(now);
+        for index in 0..self.paths.len() {
+            if !goes_on {
+                self.lose_path(index);
+            } else if self.manager.is_usable(index) {
+                self.acknowledge(now, index, out);
+            }
+        }
+        if !goes_on {
+            self.report(AppEvent::Aborted, out);
+        }
+    }
+
     /// The connection's timer expired: says DATA_FIN again, or sends the head of the line on a path
     /// that has nothing to do.
     pub(super) fn on_data_timer(&mut self, now: Time, out: &mut PathOutbox) {
         match self.outbound.on_timer() {
             Expiry::Progress => {}
-            Expiry::FinOutstanding => self.acknowledge_on_best(now, out),
+            Expiry::FinOutstanding => self.repeat_data_fin(now, out),
             Expiry::Stalled => {
                 let sight = Sight {
                     paths: &self.paths,

@@ -362,6 +362,7 @@ impl SendQueues {
 mod tests {
     use super::super::path::testing::{FakePath, path};
     use super::*;
+    use crate::tcp::TcpConfig;
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
@@ -377,7 +378,7 @@ mod tests {
 
     /// So much was written, in a window that is wide open.
     fn written(bytes: u64) -> Outbound {
-        let mut data = Outbound::new();
+        let mut data = Outbound::new(&TcpConfig::linux());
         data.write(bytes);
         data.on_data_ack(1, 1 << 30);
         data
@@ -449,14 +450,14 @@ mod tests {
     fn the_peers_window_bounds_what_is_bound_to_whole_segments() {
         let paths = vec![path(10)];
         let mut queues = queues(&paths);
-        let mut data = Outbound::new();
+        let mut data = Outbound::new(&TcpConfig::linux());
         data.write(1_000_000);
         data.on_data_ack(1, 2_500);
         queues.fill(at(0), &data, &paths);
         assert_eq!(queues.first(0), waiting(1, 2_001, false));
         let mut closed = SendQueues::new(1, 1 << 20);
         closed.on_heard(at(0), 0, &paths);
-        let mut data = Outbound::new();
+        let mut data = Outbound::new(&TcpConfig::linux());
         data.write(1_000_000);
         closed.fill(at(0), &data, &paths);
         assert_eq!(closed.first(0), waiting(1, 1_001, false), "a probe");
@@ -592,7 +593,7 @@ mod tests {
     fn a_closed_window_is_probed_once() {
         let paths = vec![path(10)];
         let mut queues = queues(&paths);
-        let mut data = Outbound::new();
+        let mut data = Outbound::new(&TcpConfig::linux());
         data.write(10_000);
         queues.fill(at(0), &data, &paths);
         queues.fill(at(0), &data, &paths);

@@ -16,6 +16,58 @@ fn a_path_that_dies_for_good_loses_nothing() {
 }
 
 #[test]
+fn a_connection_whose_first_path_never_opens_it_is_given_up() {
+    let mut dead = pipe(500, 10);
+    dead.blocked = vec![(Time::ZERO, Time::NEVER)];
+    let mut leaves = dead.clone();
+    leaves.config.until = ms(700);
+    for first in [dead, leaves] {
+        let mut net = Net::new(&config("linux"), &[first, pipe(1000, 25)], 1);
+        net.transfer(10_000);
+        net.run(ms(600_000));
+        assert!(net.has(0, AppEvent::Aborted));
+        assert!(net.sent.iter().all(|sent| sent.2 == PathId(0)));
+    }
+}
+
+#[test]
+fn data_fin_is_said_again_on_every_path_ever_more_seldom_until_the_peer_is_given_up() {
+    let mut pipes = [pipe(500, 10), pipe(1000, 25)];
+    for pipe in &mut pipes {
+        pipe.blocked = vec![(ms(2_000), Time::NEVER)];
+    }
+    let config = config("linux");
+    let mut net = Net::new(&config, &pipes, 1);
+    net.command(1, AppCommand::Listen);
+    net.command(0, AppCommand::Connect);
+    net.command(0, AppCommand::Write(Bytes(10_000)));
+    net.run(ms(3_000));
+    assert_eq!(net.delivered, 10_000);
+    net.command(0, AppCommand::Close);
+    net.run(ms(3_000_000));
+    assert!(net.has(0, AppEvent::Aborted));
+    let is_fin = |sent: &&(Time, usize, PathId, Segment)| {
+        sent.1 == 0 && matches!(sent.3.mptcp, MptcpOption::Dss(dss) if dss.data_fin)
+    };
+    let times = |path| {
+        let fins = net.sent.iter().filter(is_fin);
+        Vec::from_iter(
+            fins.filter(|sent| sent.2 == PathId(path))
+                .map(|sent| sent.0),
+        )
+    };
+    let repeats = config.tcp.maximum_retries as usize;
+    // The first one went on one path.
+    let [first, second] = [times(0), times(1)];
+    assert_eq!((first.len(), second.len()), (repeats + 1, repeats));
+    assert_eq!(first[1..], second);
+    let waits: Vec<Span> = second.windows(2).map(|two| two[1].since(two[0])).collect();
+    let tcp = &config.tcp;
+    assert_eq!(waits[..3], [1, 2, 4].map(|times| tcp.minimum_rto * times));
+    assert_eq!(waits[repeats - 2], tcp.maximum_rto);
+}
+
+#[test]
 fn a_path_that_returns_is_used_again() {
     let mut returns = pipe(500, 10);
     returns.blocked = vec![(ms(500), ms(1500))];

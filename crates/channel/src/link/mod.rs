@@ -1,273 +1,33 @@
 //! One UE's link to one cell: everything between the two antennas' ports.
 
-use super::blockage::{MAX_BLOCKAGES, Process, View};
-use super::fading::rays::Place;
-use super::fading::{Fading, Plan};
-use super::large_scale::PlaceLaw;
-use super::normal::{normal_quantile, normal_share_below};
-use super::path_loss::{Condition, Ends, tr38901};
-use super::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
-use super::small_scale::{LOS, NLOS, SmallScale};
-use super::transition::{self, Transition};
 use crate::antenna::Angles;
 use crate::antenna::management::FailureMonitor;
-use crate::config::{ChannelConfig, LineOfSight};
-use crate::error::ConfigError;
-use crate::path_loss::wavelength;
-use crate::{atmosphere, large_scale};
-use fadeout_core::math::pow;
+use crate::blockage::{Process, View};
+use crate::clusters::{Look, Scattering};
+use crate::config::LineOfSight;
+use crate::ends::LinkEnds;
+use crate::fading::Plan;
+use crate::fading::rays::Place;
+use crate::normal::{normal_quantile, normal_share_below};
+use crate::path_loss::{Condition, Ends, tr38901};
+use crate::shadowing::MapReader;
+use crate::small_scale::{LOS, NLOS, SmallScale};
+use crate::transition::{self, Transition};
+use fadeout_core::math::{pow, to_db};
 use fadeout_core::random::Stream;
-use fadeout_core::{Kinematics, Point, Time};
-use std::collections::BTreeMap;
+use fadeout_core::{Point, Time};
 use std::sync::Arc;
+
+mod environment;
+mod parts;
+
+pub use environment::Environment;
+pub use parts::{LargeScale, State};
+
+use environment::Shared;
 
 /// Loss in dB of a link in outage or without a beam: nothing is received.
 pub const OUTAGE_LOSS_DB: f64 = 500.0;
-
-/// What the links of one carrier share: the configuration and the maps of its sites.
-#[derive(Debug)]
-pub struct Environment {
-    shared: Arc<Shared>,
-    common: Arc<CommonMap>,
-    sites: BTreeMap<u32, Arc<SiteMap>>,
-    seed: u64,
-}
-
-#[derive(Debug)]
-struct Shared {
-    config: ChannelConfig,
-    /// Loss by oxygen and rain, dB/m.
-    absorption_db_per_m: f64,
-    wavelength_m: f64,
-    environment_doppler_hz: f64,
-    /// Fading in LOS and in NLOS.
-    plans: [Plan; 2],
-    /// K factor in dB over places, where it is drawn.
-    k_factor: Option<PlaceLaw>,
-    /// Decimal logarithm of the delay spread in seconds in LOS and NLOS, where it is drawn.
-    delay_spread: [Option<PlaceLaw>; 2],
-}
-
-/// Which link: its numbers choose the maps and the random streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkKey {
-    /// The site: cells of one site share maps.
-    pub site: u32,
-    /// The cell.
-    pub cell: u32,
-    /// The UE.
-    pub ue: u32,
-}
-
-/// Where the two ends of a link are, and what the caller knows about them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LinkEnds {
-    /// The base station's antenna.
-    pub base: Kinematics,
-    /// The UE's antenna.
-    pub ue: Kinematics,
-    /// Whether the direct path is clear, by the caller's geometry. It overrides the
-    /// configuration's rule.
-    pub is_los: Option<bool>,
-    /// Where the base station's beam points when it does not serve this UE.
-    pub base_beam_at: Option<Point>,
-    /// Where the UE's beam points when this base station does not serve it.
-    pub ue_beam_at: Option<Point>,
-}
-
-impl LinkEnds {
-    /// Two ends about which nothing else is known.
-    pub fn new(base: Kinematics, ue: Kinematics) -> LinkEnds {
-        LinkEnds {
-            base,
-            ue,
-            is_los: None,
-            base_beam_at: None,
-            ue_beam_at: None,
-        }
-    }
-
-    /// The ends `earlier` seconds before, had they moved as they do now.
-    fn before(&self, earlier: f64) -> (Point, Point) {
-        (
-            self.base.position + self.base.velocity * -earlier,
-            self.ue.position + self.ue.velocity * -earlier,
-        )
-    }
-}
-
-/// The state of the direct path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// Line of sight.
-    Los,
-    /// No line of sight.
-    Nlos,
-    /// Nothing is received (NYU models).
-    Outage,
-}
-
-/// The parts of a large-scale gain, in dB; losses are positive.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LargeScale {
-    /// State of the direct path.
-    pub state: State,
-    /// Median path loss.
-    pub path_loss_db: f64,
-    /// Shadowing; negative where the place is better than the median.
-    pub shadowing_db: f64,
-    /// The gain that the other condition adds while LOS softly passes into NLOS or back, dB.
-    pub transition_db: f64,
-    /// Oxygen, rain and walls.
-    pub absorption_db: f64,
-    /// Blockage, or the reflected path that beam recovery found instead.
-    pub blockage_db: f64,
-    /// Gain of the base station's antenna toward the UE.
-    pub base_gain_dbi: f64,
-    /// Gain of the UE's antenna toward the base station.
-    pub ue_gain_dbi: f64,
-    /// Whether the beams are being found again, and nothing is received.
-    pub is_recovering: bool,
-    /// K factor where it is drawn, in LOS.
-    pub k_factor_db: Option<f64>,
-    /// RMS delay spread in seconds where it is drawn.
-    pub delay_spread_s: Option<f64>,
-    /// The sum: received by transmitted power.
-    pub gain_db: f64,
-}
-
-impl LargeScale {
-    /// Before anything is known: nothing is received.
-    const UNKNOWN: LargeScale = LargeScale {
-        state: State::Outage,
-        path_loss_db: OUTAGE_LOSS_DB,
-        shadowing_db: 0.0,
-        transition_db: 0.0,
-        absorption_db: 0.0,
-        blockage_db: 0.0,
-        base_gain_dbi: 0.0,
-        ue_gain_dbi: 0.0,
-        is_recovering: false,
-        k_factor_db: None,
-        delay_spread_s: None,
-        gain_db: -OUTAGE_LOSS_DB,
-    };
-}
-
-impl Environment {
-    /// The environment of a carrier.
-    ///
-    /// # Errors
-    /// When a value of the configuration is out of its range.
-    pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
-        config.check()?;
-        let carrier_ghz = config.carrier.0 / 1e9;
-        let is_drawn = |fading| {
-            config.draws_delay_spread
-                && matches!(fading, Fading::Tdl { profile, .. } if !profile.has_own_delays())
-        };
-        let spread = |fading, condition| {
-            is_drawn(fading)
-                .then(|| large_scale::delay_spread_lg(&config.path_loss, condition, carrier_ghz))
-        };
-        let delay_spread = [
-            spread(config.los_fading, Condition::Los),
-            spread(config.nlos_fading, Condition::Nlos),
-        ];
-        let is_rician = matches!(config.los_fading, Fading::Rician { .. });
-        let k_factor = (config.draws_k_factor && is_rician)
-            .then(|| large_scale::k_factor_db(&config.path_loss));
-        let own = config.shadowing.and_then(|shadowing| shadowing.distance_m);
-        let distance =
-            |condition| own.unwrap_or_else(|| config.path_loss.places().shadowing_m.of(condition));
-        let scales = MapScales {
-            shadowing_m: [distance(Condition::Los), distance(Condition::Nlos)],
-            state_m: config.path_loss.places().state_m,
-            k_factor_m: k_factor.map(|law| law.distance_m),
-            delay_spread_m: delay_spread.map(|law| law.map(|law| law.distance_m)),
-            between_sites: config
-                .shadowing
-                .map_or(0.0, |shadowing| shadowing.between_sites),
-        };
-        let oxygen = if config.has_oxygen {
-            atmosphere::oxygen_db_per_km(carrier_ghz)
-        } else {
-            0.0
-        };
-        let rain =
-            atmosphere::Rain::at(carrier_ghz.max(1.0)).slanted_db_per_km(config.rain_mm_per_h);
-        let wavelength_m = wavelength(config.carrier).0;
-        let plan = |fading| Plan::new(fading, config.bandwidth, config.sub_bands);
-        // The standard has no K factor without a direct path.
-        let nlos_fading = match config.nlos_fading {
-            Fading::Rician { .. } if config.draws_k_factor => Fading::Rayleigh,
-            other => other,
-        };
-        Ok(Environment {
-            common: Arc::new(CommonMap::new(scales, seed)),
-            sites: BTreeMap::new(),
-            seed,
-            shared: Arc::new(Shared {
-                absorption_db_per_m: (oxygen + rain) / 1000.0,
-                wavelength_m,
-                environment_doppler_hz: config.environment_speed / wavelength_m,
-                plans: [plan(config.los_fading), plan(nlos_fading)],
-                k_factor,
-                delay_spread,
-                config,
-            }),
-        })
-    }
-
-    /// The configuration.
-    pub fn config(&self) -> &ChannelConfig {
-        &self.shared.config
-    }
-
-    /// The link between a UE and a cell. A pure function of configuration, seed and key.
-    pub fn link(&mut self, key: LinkKey) -> LinkChannel {
-        let map = self.sites.entry(key.site).or_insert_with(|| {
-            Arc::new(SiteMap::new(&self.common, self.seed, u64::from(key.site)))
-        });
-        let config = &self.shared.config;
-        let entity = u64::from(key.cell) << 32 | u64::from(key.ue);
-        let ue = u64::from(key.ue);
-        let blockages = config.blockages.iter().enumerate().map(|(n, blockage)| {
-            let of = if blockage.surrounds_the_ue() {
-                ue
-            } else {
-                entity
-            };
-            blockage.start(Stream::new(self.seed, BLOCKAGE_DOMAINS[n], of))
-        });
-        let carrier_ghz = config.carrier.0 / 1e9;
-        let mut walls = Stream::new(self.seed, "radio.penetration", ue);
-        let mut environment_height = Stream::new(self.seed, "radio.environment_height", entity);
-        LinkChannel {
-            maps: MapReader::new(Arc::clone(map)),
-            blockages: blockages.collect(),
-            monitor: config.beams.as_ref().and_then(FailureMonitor::new),
-            walls_db: config.penetration.draw_db(carrier_ghz, &mut walls),
-            environment_height: environment_height.uniform(),
-            fading: SmallScale::new(),
-            spreads: [0.0; 2],
-            entity,
-            seed: self.seed,
-            asked: None,
-            anchor: Anchor::default(),
-            large_scale: LargeScale::UNKNOWN,
-            shared: Arc::clone(&self.shared),
-        }
-    }
-}
-
-/// A stream for each blockage of a link.
-const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
-    "radio.blockage.0",
-    "radio.blockage.1",
-    "radio.blockage.2",
-    "radio.blockage.3",
-];
 
 /// One UE's link to one cell.
 ///
@@ -286,6 +46,7 @@ pub struct LinkChannel {
     /// Uniform number that decides UMa's environment height.
     environment_height: f64,
     fading: SmallScale,
+    scattering: Scattering,
     /// Delay spreads in seconds that its own plans are made for.
     spreads: [f64; 2],
     entity: u64,
@@ -293,6 +54,20 @@ pub struct LinkChannel {
     asked: Option<(Time, LinkEnds)>,
     anchor: Anchor,
     large_scale: LargeScale,
+}
+
+/// Gains of both ends' antennas in a condition, dBi, and what is in the way, dB.
+#[derive(Debug, Clone, Copy)]
+struct EndGains {
+    base_dbi: f64,
+    ue_dbi: f64,
+    blockage_db: f64,
+}
+
+impl EndGains {
+    fn sum_db(&self) -> f64 {
+        self.base_dbi + self.ue_dbi - self.blockage_db
+    }
 }
 
 /// Where the UE was when it was last asked about, relative to the base station, and how it moved.
@@ -388,23 +163,28 @@ impl LinkChannel {
     /// Makes ready the fading of the conditions that have a share in the channel.
     fn draw_fading(&mut self, place: (f64, f64)) {
         let shared = Arc::clone(&self.shared);
-        if let Some(law) = shared.k_factor
+        if let Some(law) = shared.laws.k_factor
             && self.fading.involves(LOS)
         {
             let k_db = law.mean + law.deviation * self.maps.k_factor(place);
-            *self.fading.own_mut(LOS) = Some(Plan::rician(k_db));
+            if self.scattering.mix(LOS).is_none() {
+                *self.fading.own_mut(LOS) = Some(Plan::rician(k_db));
+            }
             self.large_scale.k_factor_db = Some(k_db);
         }
         for n in [LOS, NLOS] {
             if !self.fading.involves(n) {
                 continue;
             }
-            if let Some(law) = shared.delay_spread[n] {
+            if let Some(law) = shared.laws.delay_spread[n] {
                 let decades = law.mean + law.deviation * self.maps.delay_spread(n, place);
                 let spread = pow(10.0, decades);
                 let own = self.fading.own_mut(n);
                 let plan = own.get_or_insert_with(|| shared.plans[n].clone());
-                if self.spreads[n] != spread {
+                if let Some(mix) = self.scattering.mix(n) {
+                    let taps = (&mix.clusters[..mix.count], &mix.delays_s[..mix.count]);
+                    plan.lay(mix.direct, taps, mix.gain);
+                } else if self.spreads[n] != spread {
                     self.spreads[n] = spread;
                     plan.stretch(spread);
                 }
@@ -428,6 +208,11 @@ impl LinkChannel {
         let geometry = self.geometry(ends);
         let place = (ends.ue.position.x, ends.ue.position.y);
         let (state, los_weight) = self.state(&geometry, ends, place);
+        let (condition, other) = match state {
+            State::Los => (Condition::Los, Condition::Nlos),
+            State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
+        };
+        self.look_at_beams(now, ends, condition);
         let mut losses = |condition| {
             let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
                 let own = config.path_loss.shadowing_sigma_db(&geometry, condition);
@@ -435,30 +220,44 @@ impl LinkChannel {
             });
             (config.path_loss.loss_db(&geometry, condition), shadowing_db)
         };
-        let (condition, other) = match state {
-            State::Los => (Condition::Los, Condition::Nlos),
-            State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
-        };
         let (path_loss_db, shadowing_db) = losses(condition);
-        let transition = los_weight.map_or(Transition::none(condition), |weight| {
-            let (loss_db, shadow_db) = losses(other);
-            let excess_db = loss_db + shadow_db - path_loss_db - shadowing_db;
-            Transition::new(condition, weight, excess_db)
-        });
+        let others = los_weight.map(|weight| (weight, losses(other)));
+        let excess_db = others
+            .map(|(_, (loss_db, shadowing))| loss_db + shadowing - path_loss_db - shadowing_db);
+        let los_lead_db = match (condition, los_weight, excess_db) {
+            (Condition::Los, Some(weight), Some(excess_db)) => {
+                transition::lead_db(weight) + excess_db
+            }
+            (Condition::Nlos, Some(weight), Some(excess_db)) => {
+                transition::lead_db(weight) - excess_db
+            }
+            (Condition::Los, ..) => f64::INFINITY,
+            (Condition::Nlos, ..) => f64::NEG_INFINITY,
+        };
+        let gains = self.gains(now, ends, condition, los_lead_db);
+        let transition = others.zip(excess_db).map_or(
+            Transition::none(condition),
+            |((weight, _), excess_db)| {
+                let others = self.gains(now, ends, other, los_lead_db);
+                Transition::new(
+                    condition,
+                    weight,
+                    excess_db + gains.sum_db() - others.sum_db(),
+                )
+            },
+        );
         self.fading.set_los_share(transition.los_share);
-        let (base_gain_dbi, ue_gain_dbi) = self.antenna_gains(now, ends, 0.0);
         let mut look = LargeScale {
             state,
             path_loss_db,
             shadowing_db,
             transition_db: transition.gain_db,
             absorption_db: shared.absorption_db_per_m * geometry.slant_m + self.walls_db,
-            base_gain_dbi,
-            ue_gain_dbi,
+            blockage_db: gains.blockage_db,
+            base_gain_dbi: gains.base_dbi,
+            ue_gain_dbi: gains.ue_dbi,
             ..LargeScale::UNKNOWN
         };
-        self.look_at_beams(now, ends, state);
-        look.blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, state);
         if let Some(monitor) = &self.monitor {
             look.is_recovering = monitor.is_recovering();
             look.blockage_db = monitor.reflection_db().unwrap_or(look.blockage_db);
@@ -472,6 +271,49 @@ impl LinkChannel {
             look.gain_db = gain.clamp(-OUTAGE_LOSS_DB, -config.minimum_loss_db);
         }
         look
+    }
+
+    /// Gains of the antennas in a condition, and what a blockage takes from them: all, or where there
+    /// are clusters, what goes along the direct path.
+    fn gains(
+        &mut self,
+        now: Time,
+        ends: &LinkEnds,
+        condition: Condition,
+        los_lead_db: f64,
+    ) -> EndGains {
+        let shared = Arc::clone(&self.shared);
+        let blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, condition);
+        let look = Look {
+            config: &shared.config,
+            laws: &shared.laws,
+            maps: &mut self.maps,
+            now,
+            ends,
+            blockage_db,
+            los_lead_db,
+        };
+        let n = match condition {
+            Condition::Los => LOS,
+            Condition::Nlos => NLOS,
+        };
+        let Some(mix) = self.scattering.look(n, look) else {
+            let (base_dbi, ue_dbi) = self.antenna_gains(now, ends, 0.0);
+            return EndGains {
+                base_dbi,
+                ue_dbi,
+                blockage_db,
+            };
+        };
+        EndGains {
+            base_dbi: to_db(mix.base_gain),
+            ue_dbi: to_db(mix.clear_gain / mix.base_gain),
+            blockage_db: match condition {
+                Condition::Los => to_db(mix.clear_gain / mix.gain),
+                // No direct path: what is in the way is in the way of all.
+                Condition::Nlos => blockage_db,
+            },
+        }
     }
 
     fn geometry(&self, ends: &LinkEnds) -> Ends {
@@ -495,8 +337,11 @@ impl LinkChannel {
         place: (f64, f64),
     ) -> (State, Option<f64>) {
         let by_sight = |is_los| if is_los { State::Los } else { State::Nlos };
-        if let Some(is_los) = ends.is_los {
-            return (by_sight(is_los), None);
+        if let Some(obstruction) = ends.obstruction {
+            let v = obstruction / self.shared.wavelength_m.sqrt();
+            let weight = transition::weight_behind_an_edge(v);
+            let is_mixed = weight > 0.0 && weight < 1.0;
+            return (by_sight(v < 0.0), is_mixed.then_some(weight));
         }
         let rule = self.shared.config.line_of_sight;
         match rule {
@@ -524,24 +369,34 @@ impl LinkChannel {
     }
 
     /// Makes up the measurements of the beams until `now`.
-    fn look_at_beams(&mut self, now: Time, ends: &LinkEnds, state: State) {
-        let Some(mut monitor) = self.monitor.take() else {
-            return;
-        };
-        monitor.advance(now, |at| {
+    fn look_at_beams(&mut self, now: Time, ends: &LinkEnds, condition: Condition) {
+        let blockage_db = |channel: &mut LinkChannel, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);
-            self.blockage_db(at, base, ue, state) + self.misalignment_db(at, ends, earlier)
-        });
-        self.monitor = Some(monitor);
+            let blockage_db = channel.blockage_db(at, base, ue, condition);
+            channel.scattering.note(at, blockage_db);
+            (blockage_db, earlier)
+        };
+        if let Some(mut monitor) = self.monitor.take() {
+            monitor.advance(now, |at| {
+                let (blockage_db, earlier) = blockage_db(self, at);
+                blockage_db + self.misalignment_db(at, ends, earlier)
+            });
+            self.monitor = Some(monitor);
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        while let Some(at) = self.scattering.due(now, &shared.config) {
+            blockage_db(self, at);
+        }
     }
 
-    fn blockage_db(&mut self, now: Time, base: Point, ue: Point, state: State) -> f64 {
+    fn blockage_db(&mut self, now: Time, base: Point, ue: Point, condition: Condition) -> f64 {
         let view = View {
             now,
             base,
             ue,
-            has_direct_path: state == State::Los,
+            has_direct_path: condition == Condition::Los,
             wavelength_m: self.shared.wavelength_m,
         };
         self.blockages

@@ -1,0 +1,215 @@
+//! Gains of antennas and their beams toward clusters.
+
+use super::law::MOST_CLUSTERS;
+use super::place::{Cluster, Scatter, turn};
+use crate::antenna::{Aimed, Angles, Antenna};
+
+/// Offsets of the rays in a cluster, in its root mean square spread; each of both signs.
+///
+/// Standard: TR 38.901 Table 7.5-3.
+const OFFSETS: [f64; 10] = [
+    0.0447, 0.1413, 0.2492, 0.3715, 0.5129, 0.6797, 0.8844, 1.1481, 1.5195, 2.1551,
+];
+
+/// Rays in a cluster.
+const RAYS: usize = 2 * OFFSETS.len();
+
+/// Which ray's zenith goes with a ray's azimuth: a fixed coupling, where the standard draws one.
+/// Seven and twenty have no common divisor, so that all are met.
+const COUPLING: usize = 7;
+
+/// The two antennas of a link.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Antennas<'a> {
+    pub(crate) base: &'a Antenna,
+    pub(crate) ue: &'a Antenna,
+}
+
+/// Where the beams of both ends point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Beams {
+    pub(crate) base: Angles,
+    pub(crate) ue: Angles,
+}
+
+/// Power gains by both antennas of each cluster, and its delay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Gains {
+    /// Of each cluster at the base station's end, linear.
+    pub(crate) base: [f32; MOST_CLUSTERS],
+    /// Of each cluster at both ends, with its share in the power of all.
+    pub(crate) both: [f32; MOST_CLUSTERS],
+    /// Delay of each cluster, seconds.
+    pub(crate) delays_s: [f32; MOST_CLUSTERS],
+}
+
+impl Gains {
+    pub(crate) const NONE: Gains = Gains {
+        base: [0.0; MOST_CLUSTERS],
+        both: [0.0; MOST_CLUSTERS],
+        delays_s: [0.0; MOST_CLUSTERS],
+    };
+
+    /// Sum with weights.
+    pub(crate) fn mix(parts: [(&Gains, f64); 4]) -> Gains {
+        let mut mix = Gains::NONE;
+        for (part, weight) in parts {
+            let weight = weight as f32;
+            for n in 0..MOST_CLUSTERS {
+                mix.base[n] += weight * part.base[n];
+                mix.both[n] += weight * part.both[n];
+                mix.delays_s[n] += weight * part.delays_s[n];
+            }
+        }
+        mix
+    }
+}
+
+/// Gains of all clusters by beams: the mean over the rays of each cluster at each end, since rays
+/// of departure and arrival are coupled at random.
+///
+/// Standard: TR 38.901 §7.5, steps 7, 8 and 11.
+pub(crate) fn gains(scatter: &Scatter, antennas: Antennas<'_>, beams: Beams) -> Gains {
+    let mut gains = Gains::NONE;
+    let [asd, zsd, asa, zsa] = scatter.within_deg;
+    let (aimed_base, aimed_ue) = (antennas.base.aimed(beams.base), antennas.ue.aimed(beams.ue));
+    for (n, cluster) in scatter.clusters().iter().enumerate() {
+        let base = over_rays(antennas.base, &aimed_base, cluster.departure, [asd, zsd]);
+        let ue = over_rays(antennas.ue, &aimed_ue, cluster.arrival, [asa, zsa]);
+        gains.base[n] = (cluster.share * base) as f32;
+        gains.both[n] = (cluster.share * base * ue) as f32;
+        gains.delays_s[n] = cluster.delay_s as f32;
+    }
+    gains
+}
+
+/// Mean gain over the rays around a direction.
+fn over_rays(antenna: &Antenna, aimed: &Aimed<'_>, middle: Angles, within_deg: [f64; 2]) -> f64 {
+    if antenna.is_the_same_everywhere() {
+        return aimed.gain(middle);
+    }
+    let offset = |ray: usize| {
+        let offset = OFFSETS[ray / 2];
+        if ray.is_multiple_of(2) {
+            offset
+        } else {
+            -offset
+        }
+    };
+    let rays = (0..RAYS).map(|ray| {
+        let (azimuth, elevation) = (offset(ray), offset(ray * COUPLING % RAYS));
+        let toward = turn(middle, within_deg[0] * azimuth, within_deg[1] * elevation);
+        aimed.gain(toward)
+    });
+    rays.sum::<f64>() / RAYS as f64
+}
+
+/// The best pair of beams for a place: of those that point at a cluster's
+/// middle or along the direct path, at each end. The direct path and all clusters together have
+/// these powers.
+pub(crate) fn choose(
+    scatter: &Scatter,
+    antennas: Antennas<'_>,
+    direct: (Angles, Angles),
+    (direct_power, scattered_power): (f64, f64),
+) -> Beams {
+    let mut shares = [0.0; MOST_CLUSTERS + 1];
+    shares[0] = direct_power;
+    for (share, cluster) in shares[1..].iter_mut().zip(scatter.clusters()) {
+        *share = scattered_power * cluster.share;
+    }
+    let [asd, _, asa, _] = scatter.within_deg;
+    let base = Candidates::new(scatter, antennas.base, (direct.0, asd), |cluster| {
+        cluster.departure
+    });
+    let ue = Candidates::new(scatter, antennas.ue, (direct.1, asa), |cluster| {
+        cluster.arrival
+    });
+    let mut best = (
+        f64::NEG_INFINITY,
+        Beams {
+            base: direct.0,
+            ue: direct.1,
+        },
+    );
+    for (b, of_base) in base.gains[..base.count].iter().enumerate() {
+        for (u, of_ue) in ue.gains[..ue.count].iter().enumerate() {
+            let power = (0..=scatter.count)
+                .map(|n| shares[n] * of_base[n] * of_ue[n])
+                .sum::<f64>();
+            if power > best.0 {
+                let beams = Beams {
+                    base: base.directions[b],
+                    ue: ue.directions[u],
+                };
+                best = (power, beams);
+            }
+        }
+    }
+    best.1
+}
+
+/// Outer of three directions that stand for a cluster's rays, with weights of a quarter, a half and
+/// a quarter: the same root mean square.
+const OUTER: f64 = std::f64::consts::SQRT_2;
+
+/// Directions that a beam of one end may point in, and what it then receives from each: of the
+/// direct path and of the clusters.
+struct Candidates {
+    directions: [Angles; MOST_CLUSTERS + 1],
+    gains: [[f64; MOST_CLUSTERS + 1]; MOST_CLUSTERS + 1],
+    count: usize,
+}
+
+impl Candidates {
+    fn new(
+        scatter: &Scatter,
+        antenna: &Antenna,
+        (direct, within_deg): (Angles, f64),
+        direction: impl Fn(&Cluster) -> Angles,
+    ) -> Candidates {
+        let mut directions = [direct; MOST_CLUSTERS + 1];
+        for (known, cluster) in directions[1..].iter_mut().zip(scatter.clusters()) {
+            *known = direction(cluster);
+        }
+        let count = if antenna.is_steered() {
+            scatter.count + 1
+        } else {
+            1
+        };
+        let mut gains = [[0.0; MOST_CLUSTERS + 1]; MOST_CLUSTERS + 1];
+        for (row, beam) in gains[..count].iter_mut().zip(directions) {
+            let aimed = antenna.aimed(beam);
+            for (gain, toward) in row[..=scatter.count].iter_mut().zip(directions) {
+                *gain = aimed.gain(toward);
+            }
+            if !antenna.is_steered() {
+                continue;
+            }
+            for (gain, middle) in row[1..=scatter.count].iter_mut().zip(&directions[1..]) {
+                let side = |sign: f64| aimed.gain(turn(*middle, sign * OUTER * within_deg, 0.0));
+                *gain = 0.5 * *gain + 0.25 * (side(1.0) + side(-1.0));
+            }
+        }
+        Candidates {
+            directions,
+            gains,
+            count,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rays_have_the_spread_that_they_are_scaled_by() {
+        // The table's offsets have a root mean square of 1 to its digits.
+        let square = OFFSETS.iter().map(|offset| offset * offset).sum::<f64>() / 10.0;
+        assert!((square - 1.0).abs() < 0.01, "{square}");
+        let mut met = [false; RAYS];
+        (0..RAYS).for_each(|ray| met[ray * COUPLING % RAYS] = true);
+        assert!(met.iter().all(|met| *met));
+    }
+}

@@ -1,0 +1,177 @@
+//! The clusters of one link in one condition, as it moves and as its beams are swept.
+
+use super::beams::{Antennas, Beams, Gains, choose, gains};
+use super::law::MOST_CLUSTERS;
+use super::place::{ClusterMap, Direct, Spot};
+use fadeout_core::math::from_db;
+
+/// Places at which gains are computed are this far apart, metres; between them they are
+/// interpolated. A beam of six degrees is as wide as this at five metres.
+const STEP_M: f64 = 0.5;
+
+/// A link's clusters in one condition.
+#[derive(Debug)]
+pub(crate) struct LinkClusters {
+    map: ClusterMap,
+    corners: [Gains; 4],
+    /// The cell of the corners, and the beams that they are for.
+    known: Option<((i64, i64), Beams)>,
+    mix: Mix,
+}
+
+/// The power that arrives, by the way that it takes; of a transmitter of power 1, without path
+/// loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Mix {
+    /// By the direct path.
+    pub(crate) direct: f64,
+    /// By each cluster.
+    pub(crate) clusters: [f32; MOST_CLUSTERS],
+    /// Delay of each cluster, seconds.
+    pub(crate) delays_s: [f32; MOST_CLUSTERS],
+    /// Clusters.
+    pub(crate) count: usize,
+    /// In all.
+    pub(crate) gain: f64,
+    /// In all, were nothing in the direct path.
+    pub(crate) clear_gain: f64,
+    /// The same by the base station's antenna alone.
+    pub(crate) base_gain: f64,
+}
+
+impl Mix {
+    const NONE: Mix = Mix {
+        direct: 0.0,
+        clusters: [0.0; MOST_CLUSTERS],
+        delays_s: [0.0; MOST_CLUSTERS],
+        count: 0,
+        gain: 0.0,
+        clear_gain: 0.0,
+        base_gain: 0.0,
+    };
+}
+
+impl LinkClusters {
+    pub(crate) fn new(map: ClusterMap) -> LinkClusters {
+        LinkClusters {
+            map,
+            corners: [Gains::NONE; 4],
+            known: None,
+            mix: Mix::NONE,
+        }
+    }
+
+    /// As of the last [`look`](LinkClusters::look).
+    pub(crate) fn mix(&self) -> &Mix {
+        &self.mix
+    }
+
+    /// The best beams at a place, where what stands in the direct path takes `blockage_db` of it.
+    pub(crate) fn choose(
+        &mut self,
+        spot: &Spot,
+        antennas: Antennas<'_>,
+        blockage_db: f64,
+    ) -> Beams {
+        let scatter = self.map.at(spot);
+        let k = spot.k_db.map_or(0.0, from_db);
+        let shares = (k * from_db(-blockage_db) / (k + 1.0), 1.0 / (k + 1.0));
+        choose(scatter, antennas, spot.ways, shares)
+    }
+
+    /// The power at a place by beams.
+    pub(crate) fn power(
+        &mut self,
+        spot: &Spot,
+        antennas: Antennas<'_>,
+        beams: Beams,
+        blockage_db: f64,
+    ) -> f64 {
+        let here = gains(self.map.at(spot), antennas, beams);
+        let direct = spot.direct(blockage_db);
+        self.add_up(direct, antennas, beams, &here).gain
+    }
+
+    /// Looks at the power that arrives at a place by the beams of the pair.
+    pub(crate) fn look(
+        &mut self,
+        place: (f64, f64),
+        direct: Direct,
+        antennas: Antennas<'_>,
+        beams: Beams,
+        mut corner: impl FnMut((f64, f64)) -> Spot,
+    ) -> &Mix {
+        let (x, y) = (place.0 / STEP_M, place.1 / STEP_M);
+        let cell = cell(place);
+        if self.known != Some((cell, beams)) {
+            self.known = Some((cell, beams));
+            for n in 0..4_i64 {
+                let place = (
+                    (cell.0 + (n & 1)) as f64 * STEP_M,
+                    (cell.1 + (n >> 1)) as f64 * STEP_M,
+                );
+                let scatter = self.map.at(&corner(place));
+                self.corners[n as usize] = gains(scatter, antennas, beams);
+            }
+        }
+        let (right, up) = (x - x.floor(), y - y.floor());
+        let [a, b, c, d] = &self.corners;
+        let here = Gains::mix([
+            (a, (1.0 - right) * (1.0 - up)),
+            (b, right * (1.0 - up)),
+            (c, (1.0 - right) * up),
+            (d, right * up),
+        ]);
+        self.add_up(direct, antennas, beams, &here)
+    }
+
+    /// The same by beams that point at others, which change too often to keep anything.
+    pub(crate) fn look_once(
+        &mut self,
+        spot: &Spot,
+        antennas: Antennas<'_>,
+        beams: Beams,
+        blockage_db: f64,
+    ) -> &Mix {
+        let here = gains(self.map.at(spot), antennas, beams);
+        self.add_up(spot.direct(blockage_db), antennas, beams, &here)
+    }
+
+    fn add_up(
+        &mut self,
+        direct: Direct,
+        antennas: Antennas<'_>,
+        beams: Beams,
+        gains: &Gains,
+    ) -> &Mix {
+        let k = direct.k_db.map_or(0.0, from_db);
+        let (direct_share, share) = (k / (k + 1.0), 1.0 / (k + 1.0));
+        let base_gain = from_db(antennas.base.gain_dbi(direct.ways.0, beams.base));
+        let ue_gain = from_db(antennas.ue.gain_dbi(direct.ways.1, beams.ue));
+        let clear = direct_share * base_gain * ue_gain;
+        let mix = &mut self.mix;
+        mix.count = self.map.count();
+        mix.direct = clear * from_db(-direct.blockage_db);
+        mix.delays_s = gains.delays_s;
+        let (mut scattered, mut base_scattered) = (0.0, 0.0);
+        for (n, power) in mix.clusters.iter_mut().enumerate() {
+            *power = share as f32 * gains.both[n];
+            scattered += f64::from(*power);
+            base_scattered += f64::from(gains.base[n]);
+        }
+        mix.base_gain = direct_share * base_gain + share * base_scattered;
+        mix.gain = mix.direct + scattered;
+        mix.clear_gain = clear + scattered;
+        mix
+    }
+}
+
+/// The cell of places that a place lies in: the best beams are those of its cell.
+pub(crate) fn cell((x, y): (f64, f64)) -> (i64, i64) {
+    ((x / STEP_M).floor() as i64, (y / STEP_M).floor() as i64)
+}
+
+/// The place in the middle of a cell.
+pub(crate) fn middle((column, row): (i64, i64)) -> (f64, f64) {
+    ((column as f64 + 0.5) * STEP_M, (row as f64 + 0.5) * STEP_M)
+}

@@ -1,0 +1,281 @@
+//! The clusters that a place sees.
+//!
+//! Everything random about them is a number at each corner of a square lattice of places, drawn by
+//! the corner's own stream, and interpolated between: neighbours are alike, whoever comes back finds
+//! the same, and nothing has to be stored. All UEs of a site share its clusters. On which side of
+//! the direct path a cluster lies stays the same everywhere (TR 38.901 clause 7.6.3.2), so that
+//! nothing jumps.
+
+use super::law::{ClusterLaw, MOST_CLUSTERS};
+use crate::antenna::Angles;
+use crate::normal::normal_share_below;
+use crate::path_loss::Ends;
+use fadeout_core::math::{from_db, ln, pow};
+use fadeout_core::random::Stream;
+
+/// Numbers of a cluster that differ from place to place: delay, power, and the deviations of
+/// azimuth and zenith of departure and arrival.
+const NUMBERS: usize = 6;
+/// Of all clusters, and the four spreads.
+const DRAWN: usize = 4 + NUMBERS * MOST_CLUSTERS;
+
+/// A group of rays of about the same delay and the same directions.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Cluster {
+    /// Share in the power of all clusters.
+    pub(crate) share: f64,
+    /// Delay behind the first, seconds.
+    pub(crate) delay_s: f64,
+    /// Direction of its middle from the base station.
+    pub(crate) departure: Angles,
+    /// Direction of its middle from the UE.
+    pub(crate) arrival: Angles,
+}
+
+/// The clusters of one condition at one place.
+#[derive(Debug, Clone)]
+pub(crate) struct Scatter {
+    pub(crate) clusters: [Cluster; MOST_CLUSTERS],
+    pub(crate) count: usize,
+    /// Spreads of the rays within each cluster, degrees: azimuth and zenith of departure, azimuth
+    /// and zenith of arrival.
+    pub(crate) within_deg: [f64; 4],
+}
+
+impl Scatter {
+    pub(crate) fn clusters(&self) -> &[Cluster] {
+        &self.clusters[..self.count]
+    }
+}
+
+/// A place, as the map of clusters is asked about it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Spot {
+    /// Where it is, metres.
+    pub(crate) place: (f64, f64),
+    /// The two ends.
+    pub(crate) ends: Ends,
+    /// The direct path from the base station, and from the UE.
+    pub(crate) ways: (Angles, Angles),
+    /// RMS delay spread, seconds.
+    pub(crate) delay_spread_s: f64,
+    /// K factor in dB, with a direct path.
+    pub(crate) k_db: Option<f64>,
+}
+
+/// The direct path to a place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Direct {
+    /// Its directions from the base station, and from the UE.
+    pub(crate) ways: (Angles, Angles),
+    /// K factor in dB; nothing goes along it without one.
+    pub(crate) k_db: Option<f64>,
+    /// What is in the way takes this, dB.
+    pub(crate) blockage_db: f64,
+}
+
+impl Spot {
+    pub(crate) fn direct(&self, blockage_db: f64) -> Direct {
+        Direct {
+            ways: self.ways,
+            k_db: self.k_db,
+            blockage_db,
+        }
+    }
+}
+
+/// One site's clusters in one condition, over all places.
+#[derive(Debug, Clone)]
+pub(crate) struct ClusterMap {
+    law: ClusterLaw,
+    seed: u64,
+    domain: &'static str,
+    site: u64,
+    /// On which side of the direct path each cluster lies: azimuth and zenith of departure, azimuth
+    /// and zenith of arrival.
+    sides: [[f64; 4]; MOST_CLUSTERS],
+    /// The corners around the last place.
+    corners: [Box<[f32; DRAWN]>; 4],
+    cell: Option<(i64, i64)>,
+    /// The last answer.
+    last: Option<(Spot, Box<Scatter>)>,
+}
+
+impl ClusterMap {
+    pub(crate) fn new(law: ClusterLaw, seed: u64, domain: &'static str, site: u64) -> ClusterMap {
+        let mut stream = Stream::new(seed, domain, site);
+        let mut side = || if stream.chance(0.5) { 1.0 } else { -1.0 };
+        ClusterMap {
+            sides: std::array::from_fn(|_| std::array::from_fn(|_| side())),
+            corners: std::array::from_fn(|_| Box::new([0.0; DRAWN])),
+            cell: None,
+            last: None,
+            law,
+            seed,
+            domain,
+            site,
+        }
+    }
+
+    /// Clusters at every place.
+    pub(crate) fn count(&self) -> usize {
+        self.law.clusters
+    }
+
+    /// The clusters at a place. Asked again for the same place it costs nothing.
+    pub(crate) fn at(&mut self, spot: &Spot) -> &Scatter {
+        if self.last.as_ref().is_none_or(|(known, _)| known != spot) {
+            let scatter = self.scatter(spot);
+            match &mut self.last {
+                Some((known, last)) => {
+                    *known = *spot;
+                    **last = scatter;
+                }
+                last => *last = Some((*spot, Box::new(scatter))),
+            }
+        }
+        match &self.last {
+            Some((_, scatter)) => scatter,
+            None => unreachable!("it was just made"),
+        }
+    }
+
+    /// Standard: TR 38.901 §7.5, steps 5 to 7; §7.6.3.
+    fn scatter(&mut self, spot: &Spot) -> Scatter {
+        let drawn = self.drawn(spot.place);
+        let law = &self.law;
+        let count = law.clusters;
+        let spread = |n: usize, mean: f64, most_deg: f64| {
+            pow(10.0, mean + law.spreads[n].deviation * drawn[n]).min(most_deg)
+        };
+        let zenith_lg = law.zenith_departure_lg(&spot.ends);
+        let (departure_deg, arrival_deg) = (
+            [
+                spread(0, law.spreads[0].mean, 104.0),
+                spread(3, zenith_lg, 52.0),
+            ],
+            [
+                spread(1, law.spreads[1].mean, 104.0),
+                spread(2, law.spreads[2].mean, 52.0),
+            ],
+        );
+        let [azimuth_by, zenith_by, delay_by] = law.divisors(spot.k_db.unwrap_or(0.0));
+
+        let numbers = |cluster: usize| &drawn[4 + NUMBERS * cluster..][..NUMBERS];
+        let mut excess = [0.0; MOST_CLUSTERS];
+        let mut least = f64::INFINITY;
+        for (n, excess) in excess[..count].iter_mut().enumerate() {
+            let uniform = normal_share_below(numbers(n)[0]).clamp(1e-9, 1.0);
+            *excess = -law.delay_scaling * spot.delay_spread_s * ln(uniform);
+            least = least.min(*excess);
+        }
+        let slope = (law.delay_scaling - 1.0) / (law.delay_scaling * spot.delay_spread_s);
+        let mut shares = [0.0; MOST_CLUSTERS];
+        let mut total = 0.0;
+        for n in 0..count {
+            excess[n] -= least;
+            let profile = fadeout_core::math::exp(-excess[n] * slope);
+            shares[n] = profile * from_db(-law.shadowing_db * numbers(n)[1]);
+            total += shares[n];
+        }
+
+        // Of the angles' powers the first has the direct path's on top.
+        let k = spot.k_db.map(from_db);
+        let power = |n: usize| match k {
+            None => shares[n] / total,
+            Some(k) => (shares[n] / total + if n == 0 { k } else { 0.0 }) / (k + 1.0),
+        };
+        let most = (0..count).map(power).fold(0.0, f64::max);
+        let turned = |n: usize| {
+            let (fall, sides, numbers) = (-ln(power(n) / most), &self.sides[n], numbers(n));
+            let azimuth = fall.max(0.0).sqrt() * (2.0 / 1.4) / azimuth_by;
+            let zenith = fall.max(0.0) / zenith_by;
+            [
+                departure_deg[0] * (sides[0] * azimuth + numbers[2] / 7.0),
+                departure_deg[1] * (sides[1] * zenith + numbers[3] / 7.0),
+                arrival_deg[0] * (sides[2] * azimuth + numbers[4] / 7.0),
+                arrival_deg[1] * (sides[3] * zenith + numbers[5] / 7.0),
+            ]
+        };
+        // With a direct path the first cluster lies in its direction.
+        let first = if k.is_some() { turned(0) } else { [0.0; 4] };
+        let below_deg = law.zenith_departure_offset_deg(&spot.ends);
+        let mut clusters = [Cluster::default(); MOST_CLUSTERS];
+        for (n, cluster) in clusters[..count].iter_mut().enumerate() {
+            let [along, down, around, under] = turned(n);
+            let (from_base, from_ue) = spot.ways;
+            *cluster = Cluster {
+                share: shares[n] / total,
+                delay_s: excess[n] / delay_by.max(0.1),
+                departure: turn(from_base, along - first[0], -(down - first[1]) - below_deg),
+                arrival: turn(from_ue, around - first[2], -(under - first[3])),
+            };
+        }
+        let [asd, asa, zsa] = law.within_deg;
+        Scatter {
+            clusters,
+            count,
+            within_deg: [asd, 0.375 * pow(10.0, zenith_lg), asa, zsa],
+        }
+    }
+
+    /// Standard normal numbers at a place: those of the corners around it, by their weights.
+    fn drawn(&mut self, (x, y): (f64, f64)) -> [f64; DRAWN] {
+        let step = self.law.distance_m;
+        let (column, row) = ((x / step).floor(), (y / step).floor());
+        let cell = (column as i64, row as i64);
+        if self.cell != Some(cell) {
+            self.cell = Some(cell);
+            for n in 0..4_i64 {
+                let corner = (cell.0 + (n & 1), cell.1 + (n >> 1));
+                self.draw(n as usize, corner);
+            }
+        }
+        let (right, up) = (x / step - column, y / step - row);
+        let weights = [
+            (1.0 - right) * (1.0 - up),
+            right * (1.0 - up),
+            (1.0 - right) * up,
+            right * up,
+        ];
+        let norm = weights.iter().map(|weight| weight * weight).sum::<f64>();
+        let mut out = [0.0; DRAWN];
+        for (corner, weight) in self.corners.iter().zip(weights) {
+            let weight = weight / norm.sqrt();
+            for (out, number) in out.iter_mut().zip(corner.iter()) {
+                *out += weight * f64::from(*number);
+            }
+        }
+        out
+    }
+
+    fn draw(&mut self, n: usize, (column, row): (i64, i64)) {
+        // Three numbers into one: odd multipliers keep near corners apart, and the stream spreads
+        // what is left.
+        let entity = self
+            .site
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .wrapping_add((column as u64).wrapping_mul(0xd6e8_feb8_6659_fd93))
+            .wrapping_add((row as u64).wrapping_mul(0xa076_1d64_78bd_642f));
+        let mut stream = Stream::new(self.seed ^ 0x636c_7573_7465_7273, self.domain, entity);
+        for number in self.corners[n].iter_mut() {
+            *number = stream.normal() as f32;
+        }
+    }
+}
+
+/// A direction turned by an azimuth and an elevation, degrees. Beyond the zenith it comes down on
+/// the other side.
+pub(crate) fn turn(direction: Angles, azimuth_deg: f64, elevation_deg: f64) -> Angles {
+    let mut azimuth_deg = direction.azimuth_deg + azimuth_deg;
+    let turns = (direction.elevation_deg + elevation_deg) / 360.0;
+    let mut elevation_deg = 360.0 * (turns - (turns + 0.5).floor());
+    if elevation_deg.abs() > 90.0 {
+        elevation_deg = 180.0_f64.copysign(elevation_deg) - elevation_deg;
+        azimuth_deg += 180.0;
+    }
+    Angles {
+        azimuth_deg,
+        elevation_deg,
+    }
+}

@@ -1,0 +1,225 @@
+//! A link's clusters in both conditions, and the beams that point at them.
+
+use super::aim::{Aim, Key};
+use super::beams::{Antennas, Beams};
+use super::law::ClusterLaw;
+use super::link::{LinkClusters, Mix, cell, middle};
+use super::place::{ClusterMap, Direct, Spot};
+use crate::antenna::Angles;
+use crate::config::ChannelConfig;
+use crate::ends::LinkEnds;
+use crate::large_scale::PlaceLaw;
+use crate::path_loss;
+use crate::shadowing::MapReader;
+use crate::small_scale::{LOS, NLOS};
+use fadeout_core::math::{from_db, pow};
+use fadeout_core::{Point, Time};
+
+/// The laws of a carrier's clusters.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Laws {
+    /// In LOS and in NLOS, where the fading is theirs.
+    pub(crate) clusters: [Option<ClusterLaw>; 2],
+    /// K factor in dB.
+    pub(crate) k_factor: Option<PlaceLaw>,
+    /// Decimal logarithm of the delay spread in seconds.
+    pub(crate) delay_spread: [Option<PlaceLaw>; 2],
+}
+
+/// One link's clusters.
+#[derive(Debug)]
+pub(crate) struct Scattering {
+    of: [Option<Box<LinkClusters>>; 2],
+    aim: Aim,
+    /// The next measurement of the beams.
+    due_at: Time,
+}
+
+/// The circumstances of a look at the clusters.
+pub(crate) struct Look<'a> {
+    pub(crate) config: &'a ChannelConfig,
+    pub(crate) laws: &'a Laws,
+    pub(crate) maps: &'a mut MapReader,
+    pub(crate) now: Time,
+    pub(crate) ends: &'a LinkEnds,
+    /// Loss of the direct path by blockage, dB.
+    pub(crate) blockage_db: f64,
+    /// Power of the channel in sight over that of the one out of it, before antennas, dB; infinite
+    /// where there is only one.
+    pub(crate) los_lead_db: f64,
+}
+
+/// A condition that is so far behind does not bear on the choice of beams, dB.
+const NO_MATTER_DB: f64 = 40.0;
+
+const DOMAINS: [&str; 2] = ["radio.clusters.los", "radio.clusters.nlos"];
+
+impl Scattering {
+    pub(crate) fn new(laws: &Laws, seed: u64, site: u64) -> Scattering {
+        let of = |n: usize| {
+            let map = ClusterMap::new(laws.clusters[n]?, seed, DOMAINS[n], site);
+            Some(Box::new(LinkClusters::new(map)))
+        };
+        Scattering {
+            of: [of(LOS), of(NLOS)],
+            aim: Aim::default(),
+            due_at: Time::ZERO,
+        }
+    }
+
+    /// The power by each way as of the last look in a condition, where it has clusters.
+    pub(crate) fn mix(&self, n: usize) -> Option<&Mix> {
+        self.of[n].as_deref().map(LinkClusters::mix)
+    }
+
+    /// A measurement of the beams finds this blockage of the direct path.
+    pub(crate) fn note(&mut self, at: Time, blockage_db: f64) {
+        self.aim.note(at, blockage_db);
+    }
+
+    /// The next measurement that is due, when nothing else measures the beams: no more than the
+    /// last few are made up for.
+    pub(crate) fn due(&mut self, now: Time, config: &ChannelConfig) -> Option<Time> {
+        let period = config.beams.as_ref()?.tracking_period;
+        if self.of.iter().all(Option::is_none) || self.due_at > now {
+            return None;
+        }
+        let remembered = period * super::aim::MEMORY as u64;
+        if now.since(self.due_at) > remembered {
+            let nanos = now.saturating_sub(remembered).as_nanos();
+            self.due_at = Time::from_nanos(nanos - nanos % period.as_nanos().max(1));
+        }
+        let at = self.due_at;
+        self.due_at = at.saturating_add(period);
+        Some(at)
+    }
+
+    /// The power that arrives in condition `n` by the beams in use; `None` without clusters.
+    pub(crate) fn look(&mut self, n: usize, mut look: Look<'_>) -> Option<&Mix> {
+        self.of[n].as_ref()?;
+        let antennas = Antennas {
+            base: &look.config.base_antenna,
+            ue: &look.config.ue_antenna,
+        };
+        let (ends, blockage_db) = (look.ends, look.blockage_db);
+        let ways = (ends.base.position, ends.ue.position);
+        let target = |from: Point, at: Option<Point>| at.map(|at| Angles::between(from, at));
+        let others = (
+            target(ways.0, ends.base_beam_at),
+            target(ways.1, ends.ue_beam_at),
+        );
+        if let (Some(base), Some(ue)) = others {
+            let spot = look.spot(n, ways);
+            let clusters = self.of[n].as_mut()?;
+            return Some(clusters.look_once(&spot, antennas, Beams { base, ue }, blockage_db));
+        }
+        let mut beams = self.beams(&mut look, antennas);
+        beams.base = others.0.unwrap_or(beams.base);
+        beams.ue = others.1.unwrap_or(beams.ue);
+        let clusters = self.of[n].as_mut()?;
+        let place = (ways.1.x, ways.1.y);
+        let direct = Direct {
+            ways: directions(ways),
+            k_db: look.k_db(n, place),
+            blockage_db,
+        };
+        let corner = |(x, y): (f64, f64)| {
+            let there = Point { x, y, ..ways.1 };
+            look.spot(n, (ways.0, there))
+        };
+        Some(clusters.look(place, direct, antennas, beams, corner))
+    }
+
+    /// The beams in use at both ends: the best for the middle of the cell in which the UE was when
+    /// they were measured. Where two conditions mix, of the better one; how they compare is not
+    /// measured but known.
+    fn beams(&mut self, look: &mut Look<'_>, antennas: Antennas<'_>) -> Beams {
+        let (mut age, mut blockage_db) = (0.0, look.blockage_db);
+        if let Some(management) = &look.config.beams {
+            let measured_at = management.measured_at(look.now);
+            age = look.now.since(measured_at).as_secs_f64();
+            blockage_db = self.aim.blockage_db(measured_at);
+        }
+        let (base, ue) = look.ends.before(age);
+        let lead_db = look.los_lead_db.clamp(-NO_MATTER_DB, NO_MATTER_DB).round();
+        let key = Key {
+            cell: cell((ue.x, ue.y)),
+            blockage_db: blockage_db.round() as i64,
+            los_lead_db: lead_db as i64,
+        };
+        let of = &mut self.of;
+        let mut beams = self.aim.beams(key, || {
+            let (x, y) = middle(key.cell);
+            let there = Point { x, y, ..ue };
+            let spots = [
+                look.spot(LOS, (base, there)),
+                look.spot(NLOS, (base, there)),
+            ];
+            let blockage_db = key.blockage_db as f64;
+            let mut best = |n: usize| match &mut of[n] {
+                Some(clusters) => clusters.choose(&spots[n], antennas, blockage_db),
+                None => Beams {
+                    base: spots[n].ways.0,
+                    ue: spots[n].ways.1,
+                },
+            };
+            if lead_db >= NO_MATTER_DB {
+                return best(LOS);
+            }
+            if lead_db <= -NO_MATTER_DB {
+                return best(NLOS);
+            }
+            let (los, nlos) = (best(LOS), best(NLOS));
+            let mut power = |beams| {
+                let mut of_condition = |n: usize| match &mut of[n] {
+                    Some(clusters) => clusters.power(&spots[n], antennas, beams, blockage_db),
+                    None => straight(&spots[n], antennas, beams, blockage_db),
+                };
+                from_db(lead_db) * of_condition(LOS) + of_condition(NLOS)
+            };
+            if power(los) > power(nlos) { los } else { nlos }
+        });
+        if let Some(management) = &look.config.beams {
+            beams.ue.azimuth_deg += management.rotation_deg_per_s * age;
+        }
+        beams
+    }
+}
+
+/// The power by beams where all of it comes along the direct path.
+fn straight(spot: &Spot, antennas: Antennas<'_>, beams: Beams, blockage_db: f64) -> f64 {
+    let (base, ue) = spot.ways;
+    let gain = antennas.base.gain_dbi(base, beams.base) + antennas.ue.gain_dbi(ue, beams.ue);
+    from_db(gain - blockage_db)
+}
+
+impl Look<'_> {
+    /// A place before its clusters.
+    fn spot(&mut self, n: usize, (base, ue): (Point, Point)) -> Spot {
+        let place = (ue.x, ue.y);
+        let delay_spread_lg = self.laws.delay_spread[n]
+            .map_or(-7.0, |law| drawn(law, self.maps.delay_spread(n, place)));
+        Spot {
+            place,
+            ends: path_loss::Ends::new(base, ue, self.config.carrier),
+            ways: directions((base, ue)),
+            delay_spread_s: pow(10.0, delay_spread_lg),
+            k_db: self.k_db(n, place),
+        }
+    }
+
+    /// K factor in dB in line of sight.
+    fn k_db(&mut self, n: usize, place: (f64, f64)) -> Option<f64> {
+        let law = self.laws.k_factor.filter(|_| n == LOS)?;
+        Some(drawn(law, self.maps.k_factor(place)))
+    }
+}
+
+fn drawn(law: PlaceLaw, deviations: f64) -> f64 {
+    law.mean + law.deviation * deviations
+}
+
+/// The directions of the direct path from both ends.
+fn directions((base, ue): (Point, Point)) -> (Angles, Angles) {
+    (Angles::between(base, ue), Angles::between(ue, base))
+}

@@ -1,0 +1,52 @@
+//! Which link, and where its ends are.
+
+use fadeout_core::{Kinematics, Point};
+
+/// Which link: its numbers choose the maps and the random streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkKey {
+    /// The site: cells of one site share maps.
+    pub site: u32,
+    /// The cell.
+    pub cell: u32,
+    /// The UE.
+    pub ue: u32,
+}
+
+/// Where the two ends of a link are, and what the caller knows about them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkEnds {
+    /// The base station's antenna.
+    pub base: Kinematics,
+    /// The UE's antenna.
+    pub ue: Kinematics,
+    /// How deep the direct path lies behind edges, by the caller's geometry; see
+    /// [`Motion::obstruction`](fadeout_core::Motion::obstruction). It overrides the configuration's
+    /// rule.
+    pub obstruction: Option<f64>,
+    /// Where the base station's beam points when it does not serve this UE.
+    pub base_beam_at: Option<Point>,
+    /// Where the UE's beam points when this base station does not serve it.
+    pub ue_beam_at: Option<Point>,
+}
+
+impl LinkEnds {
+    /// Two ends about which nothing else is known.
+    pub fn new(base: Kinematics, ue: Kinematics) -> LinkEnds {
+        LinkEnds {
+            base,
+            ue,
+            obstruction: None,
+            base_beam_at: None,
+            ue_beam_at: None,
+        }
+    }
+
+    /// The ends `earlier` seconds before, had they moved as they do now.
+    pub(crate) fn before(&self, earlier: f64) -> (Point, Point) {
+        (
+            self.base.position + self.base.velocity * -earlier,
+            self.ue.position + self.ue.velocity * -earlier,
+        )
+    }
+}

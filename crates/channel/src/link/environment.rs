@@ -1,0 +1,194 @@
+//! What the links of one carrier share.
+
+use super::{Anchor, LargeScale, LinkChannel};
+use crate::antenna::management::FailureMonitor;
+use crate::atmosphere;
+use crate::blockage::MAX_BLOCKAGES;
+use crate::clusters::{ClusterLaw, Laws, Scattering};
+use crate::config::ChannelConfig;
+use crate::ends::LinkKey;
+use crate::error::ConfigError;
+use crate::fading::{Fading, Plan};
+use crate::large_scale::{self, PlaceLaw};
+use crate::path_loss::{Condition, wavelength};
+use crate::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
+use crate::small_scale::{LOS, NLOS, SmallScale};
+use fadeout_core::math::log10;
+use fadeout_core::random::Stream;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the links of one carrier share: the configuration and the maps of its sites.
+#[derive(Debug)]
+pub struct Environment {
+    shared: Arc<Shared>,
+    common: Arc<CommonMap>,
+    sites: BTreeMap<u32, Arc<SiteMap>>,
+    seed: u64,
+}
+
+/// What every link refers to.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) config: ChannelConfig,
+    /// Loss by oxygen and rain, dB/m.
+    pub(super) absorption_db_per_m: f64,
+    pub(super) wavelength_m: f64,
+    pub(super) environment_doppler_hz: f64,
+    /// Fading in LOS and in NLOS.
+    pub(super) plans: [Plan; 2],
+    /// The laws of all that is drawn with the place.
+    pub(super) laws: Laws,
+}
+
+impl Environment {
+    /// The environment of a carrier.
+    ///
+    /// # Errors
+    /// When a value of the configuration is out of its range.
+    pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
+        config.check()?;
+        let carrier_ghz = config.carrier.0 / 1e9;
+        let always = |mean| PlaceLaw {
+            mean,
+            deviation: 0.0,
+            distance_m: 1.0,
+        };
+        let spread = |fading, condition| {
+            let drawn = || large_scale::delay_spread_lg(&config.path_loss, condition, carrier_ghz);
+            match fading {
+                Fading::Tdl { profile, .. } if profile.has_own_delays() => None,
+                Fading::Tdl { .. } | Fading::Clusters { .. } if config.draws_delay_spread => {
+                    Some(drawn())
+                }
+                Fading::Clusters { delay_spread, .. } => {
+                    Some(always(log10(delay_spread.as_secs_f64())))
+                }
+                Fading::Tdl { .. } | Fading::None | Fading::Rayleigh | Fading::Rician { .. } => {
+                    None
+                }
+            }
+        };
+        let delay_spread = [
+            spread(config.los_fading, Condition::Los),
+            spread(config.nlos_fading, Condition::Nlos),
+        ];
+        let k_factor = match config.los_fading {
+            Fading::Rician { .. } | Fading::Clusters { .. } if config.draws_k_factor => {
+                Some(large_scale::k_factor_db(&config.path_loss))
+            }
+            Fading::Clusters { k_db, .. } => Some(always(k_db)),
+            Fading::Rician { .. } | Fading::None | Fading::Rayleigh | Fading::Tdl { .. } => None,
+        };
+        let own = config.shadowing.and_then(|shadowing| shadowing.distance_m);
+        let distance =
+            |condition| own.unwrap_or_else(|| config.path_loss.places().shadowing_m.of(condition));
+        let scales = MapScales {
+            shadowing_m: [distance(Condition::Los), distance(Condition::Nlos)],
+            state_m: config.path_loss.places().state_m,
+            k_factor_m: k_factor.map(|law| law.distance_m),
+            delay_spread_m: delay_spread.map(|law| law.map(|law| law.distance_m)),
+            between_sites: config
+                .shadowing
+                .map_or(0.0, |shadowing| shadowing.between_sites),
+        };
+        let oxygen = if config.has_oxygen {
+            atmosphere::oxygen_db_per_km(carrier_ghz)
+        } else {
+            0.0
+        };
+        let rain =
+            atmosphere::Rain::at(carrier_ghz.max(1.0)).slanted_db_per_km(config.rain_mm_per_h);
+        let wavelength_m = wavelength(config.carrier).0;
+        let clusters = [
+            (config.los_fading, Condition::Los),
+            (config.nlos_fading, Condition::Nlos),
+        ]
+        .map(|(fading, condition)| {
+            let has_clusters = matches!(fading, Fading::Clusters { .. });
+            has_clusters.then(|| ClusterLaw::of(&config.path_loss, condition, carrier_ghz))
+        });
+        let plan = |fading, clusters: Option<ClusterLaw>| {
+            let (bandwidth, sub_bands) = (config.bandwidth, config.sub_bands);
+            clusters.map_or_else(
+                || Plan::new(fading, bandwidth, sub_bands),
+                |law| Plan::of_clusters(law.clusters, bandwidth, sub_bands),
+            )
+        };
+        // There is no K factor without a direct path.
+        let nlos_fading = match config.nlos_fading {
+            Fading::Rician { .. } => Fading::Rayleigh,
+            other => other,
+        };
+        Ok(Environment {
+            common: Arc::new(CommonMap::new(scales, seed)),
+            sites: BTreeMap::new(),
+            seed,
+            shared: Arc::new(Shared {
+                absorption_db_per_m: (oxygen + rain) / 1000.0,
+                wavelength_m,
+                environment_doppler_hz: config.environment_speed / wavelength_m,
+                plans: [
+                    plan(config.los_fading, clusters[LOS]),
+                    plan(nlos_fading, clusters[NLOS]),
+                ],
+                laws: Laws {
+                    clusters,
+                    k_factor,
+                    delay_spread,
+                },
+                config,
+            }),
+        })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &ChannelConfig {
+        &self.shared.config
+    }
+
+    /// The link between a UE and a cell. A pure function of configuration, seed and key.
+    pub fn link(&mut self, key: LinkKey) -> LinkChannel {
+        let map = self.sites.entry(key.site).or_insert_with(|| {
+            Arc::new(SiteMap::new(&self.common, self.seed, u64::from(key.site)))
+        });
+        let config = &self.shared.config;
+        let entity = u64::from(key.cell) << 32 | u64::from(key.ue);
+        let ue = u64::from(key.ue);
+        let blockages = config.blockages.iter().enumerate().map(|(n, blockage)| {
+            let of = if blockage.surrounds_the_ue() {
+                ue
+            } else {
+                entity
+            };
+            blockage.start(Stream::new(self.seed, BLOCKAGE_DOMAINS[n], of))
+        });
+        let carrier_ghz = config.carrier.0 / 1e9;
+        let mut walls = Stream::new(self.seed, "radio.penetration", ue);
+        let mut environment_height = Stream::new(self.seed, "radio.environment_height", entity);
+        LinkChannel {
+            scattering: Scattering::new(&self.shared.laws, self.seed, u64::from(key.site)),
+            maps: MapReader::new(Arc::clone(map)),
+            blockages: blockages.collect(),
+            monitor: config.beams.as_ref().and_then(FailureMonitor::new),
+            walls_db: config.penetration.draw_db(carrier_ghz, &mut walls),
+            environment_height: environment_height.uniform(),
+            fading: SmallScale::new(),
+            spreads: [0.0; 2],
+            entity,
+            seed: self.seed,
+            asked: None,
+            anchor: Anchor::default(),
+            large_scale: LargeScale::UNKNOWN,
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+/// A stream for each blockage of a link.
+const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
+    "radio.blockage.0",
+    "radio.blockage.1",
+    "radio.blockage.2",
+    "radio.blockage.3",
+];

@@ -1,0 +1,61 @@
+//! The parts of a link's gain.
+
+use super::OUTAGE_LOSS_DB;
+
+/// The state of the direct path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Line of sight.
+    Los,
+    /// No line of sight.
+    Nlos,
+    /// Nothing is received (NYU models).
+    Outage,
+}
+
+/// The parts of a large-scale gain, in dB; losses are positive.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LargeScale {
+    /// State of the direct path.
+    pub state: State,
+    /// Median path loss.
+    pub path_loss_db: f64,
+    /// Shadowing; negative where the place is better than the median.
+    pub shadowing_db: f64,
+    /// The gain that the other condition adds while LOS softly passes into NLOS or back, dB.
+    pub transition_db: f64,
+    /// Oxygen, rain and walls.
+    pub absorption_db: f64,
+    /// Blockage, or the reflected path that beam recovery found instead.
+    pub blockage_db: f64,
+    /// Gain of the base station's antenna toward the UE.
+    pub base_gain_dbi: f64,
+    /// Gain of the UE's antenna toward the base station.
+    pub ue_gain_dbi: f64,
+    /// Whether the beams are being found again, and nothing is received.
+    pub is_recovering: bool,
+    /// K factor where it is drawn, in LOS.
+    pub k_factor_db: Option<f64>,
+    /// RMS delay spread in seconds where it is drawn.
+    pub delay_spread_s: Option<f64>,
+    /// The sum: received by transmitted power.
+    pub gain_db: f64,
+}
+
+impl LargeScale {
+    /// Before anything is known: nothing is received.
+    pub(super) const UNKNOWN: LargeScale = LargeScale {
+        state: State::Outage,
+        path_loss_db: OUTAGE_LOSS_DB,
+        shadowing_db: 0.0,
+        transition_db: 0.0,
+        absorption_db: 0.0,
+        blockage_db: 0.0,
+        base_gain_dbi: 0.0,
+        ue_gain_dbi: 0.0,
+        is_recovering: false,
+        k_factor_db: None,
+        delay_spread_s: None,
+        gain_db: -OUTAGE_LOSS_DB,
+    };
+}
