@@ -198,8 +198,10 @@ impl Opening {
         syn
     }
 
-    /// RFC 3168 section 6.1.1: the SYN sets two flags, the SYN-ACK only ECE. RFC 9768 section 3.1.1:
-    /// the SYN sets all three, and CWR alone says that nothing was marked so far.
+    /// The flags of a SYN or SYN-ACK. For classic ECN the SYN sets two, the SYN-ACK only ECE; for accurate
+    /// ECN the SYN sets all three, and CWR alone says that nothing was marked so far.
+    ///
+    /// Standard: RFC 3168 §6.1.1; RFC 9768 §3.1.1.
     fn syn_flags(&self, is_reply: bool, common: EcnFeedback, accurate: Option<&Accurate>) -> Flags {
         let mut flags = Flags::SYN;
         if is_reply {
