@@ -9,7 +9,8 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Ecn, Flags, FlowId, NullProbe, Segment, Time};
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{
-    self, AppCommand, AppEvent, ConnectionState, Outbox, Outgoing, TcpConfig, TcpEndpoint,
+    self, AppCommand, AppEvent, ConnectionState, Outbox, Outgoing, SocketOption, TcpConfig,
+    TcpEndpoint,
 };
 use std::collections::VecDeque;
 
@@ -235,10 +236,10 @@ impl Host {
         config.maximum_syn_acks = self.settings.syn_acks;
         let mut endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
         if let (Some(syns), false) = (extras.syns, is_passive) {
-            endpoint.limit_syns(syns);
+            endpoint.set(self.now, SocketOption::SynCount(syns));
         }
         if let Some(room) = fast {
-            endpoint.open_fast(room);
+            endpoint.set(self.now, SocketOption::FastOpen(room));
         }
         let low_water = low_water(extras.low_water, self.settings.low_water);
         let mut buffer = SendBuffer::new(self.settings.send_buffer, low_water);

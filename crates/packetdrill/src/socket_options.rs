@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::settings;
 use crate::sockets::{Kind, Request, Returned, Sockets, integer};
 use fadeout_core::{Bytes, Span};
-use fadeout_transport::tcp::{AppCommand, ReceiveWindow};
+use fadeout_transport::tcp::{AppCommand, ReceiveWindow, SocketOption};
 
 impl Sockets {
     pub(crate) fn set_option(
@@ -39,14 +39,16 @@ impl Sockets {
             "TCP_NODELAY" => {
                 socket.config.nagle = !is_on;
                 if let Some(connection) = connection {
-                    connection.endpoint.set_nagle(!is_on);
+                    connection
+                        .endpoint
+                        .set(host.now, SocketOption::NoDelay(is_on));
                     host.command(AppCommand::Write(Bytes(0)));
                 }
             }
             "TCP_CORK" => {
                 socket.is_corked = is_on;
                 if let Some(connection) = connection {
-                    connection.endpoint.set_cork(is_on);
+                    connection.endpoint.set(host.now, SocketOption::Cork(is_on));
                     host.command(AppCommand::Write(Bytes(0)));
                 }
             }
@@ -87,7 +89,9 @@ impl Sockets {
                     let syns = count as u32 + 1;
                     socket.extras.syns = Some(syns);
                     if let Some(connection) = connection {
-                        connection.endpoint.limit_syns(syns);
+                        connection
+                            .endpoint
+                            .set(host.now, SocketOption::SynCount(syns));
                     }
                 }
                 _ => return Ok(Returned::Error("EINVAL")),
@@ -103,7 +107,9 @@ impl Sockets {
                 let limit = (millis > 0).then(|| Span::from_millis(u64::from(millis)));
                 socket.config.user_timeout = limit;
                 if let Some(connection) = connection {
-                    connection.endpoint.set_user_timeout(limit);
+                    connection
+                        .endpoint
+                        .set(host.now, SocketOption::UserTimeout(limit));
                 }
             }
             "TCP_RTO_MAX_MS" if !is_connected => match number {
@@ -115,7 +121,9 @@ impl Sockets {
             "TCP_INQ" => socket.tells_unread = is_on,
             "TCP_QUICKACK" => {
                 if let Some(connection) = connection {
-                    connection.endpoint.set_quick_acks(is_on);
+                    connection
+                        .endpoint
+                        .set(host.now, SocketOption::QuickAck(is_on));
                 }
             }
             "TCP_CONGESTION" => {
@@ -125,7 +133,9 @@ impl Sockets {
                 };
                 wanted.clone_into(&mut socket.congestion);
                 if let Some(connection) = connection {
-                    connection.endpoint.set_congestion(host.now, congestion);
+                    connection
+                        .endpoint
+                        .set(host.now, SocketOption::Congestion(Box::new(congestion)));
                 }
             }
             "TCP_MAXSEG" => match number {

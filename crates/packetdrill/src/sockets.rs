@@ -5,7 +5,7 @@ use crate::host::{Connection, Extras, Host, Opening};
 use crate::problem::Problem;
 use crate::readiness::{self, Epolls, Events, Ready};
 use crate::script::Call;
-use fadeout_transport::tcp::{AppCommand, ConnectionState, TcpConfig};
+use fadeout_transport::tcp::{AppCommand, ConnectionState, SocketOption, TcpConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a call returns.
@@ -347,6 +347,7 @@ impl Sockets {
             _ => return Ok(Returned::Error("EINVAL")),
         };
         let socket = self.socket_mut(fd);
+        let now = host.now;
         let Some(connection) = connected(host, socket) else {
             return Ok(Returned::Error("ENOTCONN"));
         };
@@ -355,7 +356,7 @@ impl Sockets {
         }
         socket.is_shut |= reads;
         if writes {
-            connection.endpoint.set_cork(false);
+            connection.endpoint.set(now, SocketOption::Cork(false));
             host.command(AppCommand::Close);
         }
         Ok(Returned::Number(0))
@@ -379,7 +380,8 @@ impl Sockets {
             return;
         }
         connection.is_released = true;
-        connection.endpoint.set_cork(false);
+        let now = host.now;
+        connection.endpoint.set(now, SocketOption::Cork(false));
         // What was received and never read is lost: the peer hears it by a reset (RFC 2525
         // section 2.17).
         let is_over = connection.endpoint.state() == ConnectionState::Closed;

@@ -50,7 +50,7 @@ fn constant(name: &str) -> Option<i64> {
 
 fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
     let info = connection.endpoint.info();
-    let counters = connection.endpoint.accurate_counters();
+    let counters = info.accurate_ecn;
     let micros = |span: Span| span.as_micros() as i64;
     Some(match name {
         "tcpi_state" => state(connection.endpoint.state()),
@@ -70,7 +70,7 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
                 | bit(info.sack, OPTION_SACK)
                 | bit(connection.is_scaled(), OPTION_WINDOW_SCALE)
                 | bit(info.ecn, OPTION_ECN)
-                | bit(connection.endpoint.has_taken_early_data(), OPTION_SYN_DATA)
+                | bit(info.has_taken_syn_data, OPTION_SYN_DATA)
         }
         "tcpi_snd_wscale" => i64::from(connection.scale_in()),
         "tcpi_rcv_wscale" => i64::from(connection.scale_out()),
@@ -117,7 +117,7 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
         "tcpi_busy_time" => connection.limits.spent(now, Limit::Busy) as i64,
         "tcpi_rwnd_limited" => connection.limits.spent(now, Limit::Window) as i64,
         "tcpi_sndbuf_limited" => connection.limits.spent(now, Limit::Buffer) as i64,
-        "tcpi_rcv_mss" => i64::from(connection.endpoint.peer_mss()),
+        "tcpi_rcv_mss" => i64::from(info.rcv_mss),
         "tcpi_pacing_rate" => (info.pacing_rate.as_bits_per_sec() / 8) as i64,
         _ => return None,
     })

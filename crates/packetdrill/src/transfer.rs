@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::problem::Problem;
 use crate::sockets::{Kind, Request, Returned, Sockets, connected, wait};
 use fadeout_core::Bytes;
-use fadeout_transport::tcp::{AppCommand, ConnectionState};
+use fadeout_transport::tcp::{AppCommand, ConnectionState, SocketOption};
 
 /// Most bytes that a script may write in all.
 const MOST_WRITTEN: u64 = 16 << 20;
@@ -95,6 +95,7 @@ impl Sockets {
             return self.open_fast(host, request, fd, bytes, flags_at);
         }
         let socket = self.open[&fd].clone();
+        let now = host.now;
         let Some(connection) = connected(host, &socket) else {
             return Ok(Returned::Error("EPIPE"));
         };
@@ -134,17 +135,21 @@ impl Sockets {
             return Err(Problem::invalid(request.line, message));
         }
         let more = request.has(flags_at, "MSG_MORE");
-        connection.endpoint.set_cork(socket.is_corked || more);
-        connection.endpoint.set_more(more);
+        let corks = socket.is_corked || more;
+        connection.endpoint.set(now, SocketOption::Cork(corks));
+        connection.endpoint.set(now, SocketOption::More(more));
         if request.has(flags_at, "MSG_EOR") && taken > 0 {
-            connection.endpoint.end_record_after(Bytes(taken));
+            let record = SocketOption::EndRecordAfter(Bytes(taken));
+            connection.endpoint.set(now, record);
         }
         if taken > 0 || bytes == 0 {
             host.command(AppCommand::Write(Bytes(taken)));
         }
         // `MSG_MORE` is for this call: the next ACK may let the data go.
         if let Some(connection) = connected(host, &socket) {
-            connection.endpoint.set_cork(socket.is_corked);
+            connection
+                .endpoint
+                .set(now, SocketOption::Cork(socket.is_corked));
         }
         let done = before + taken;
         let may_wait = !socket.is_nonblocking && !request.has(flags_at, "MSG_DONTWAIT");

@@ -167,7 +167,7 @@ fn flow_row(
         mean_rtt_s: mean(sum.rtt_sum_s, sum.rtt_samples as f64),
         min_rtt_s: subflows
             .iter()
-            .filter_map(|tcp| tcp.min_rtt())
+            .filter_map(|tcp| tcp.info().min_rtt)
             .min()
             .map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: sum.max_cwnd,
@@ -216,7 +216,7 @@ fn path_row(
         retransmitted_segments: statistics.retransmitted_segments,
         timeouts: statistics.timeouts,
         mean_srtt_s: mean(statistics.srtt_integral, statistics.srtt_time_s),
-        min_rtt_s: tcp.min_rtt().map(|rtt| rtt.as_secs_f64()),
+        min_rtt_s: tcp.info().min_rtt.map(|rtt| rtt.as_secs_f64()),
         cwnd_segments: tcp.window().cwnd,
         max_cwnd_segments: statistics.max_cwnd,
     }

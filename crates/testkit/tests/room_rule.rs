@@ -14,7 +14,7 @@ const ALL_LISTED: [&str; 2] = ["layer2", "radio"];
 /// Crate, room, and what the room may use of its own crate.
 const MAY_USE: [(&str, &str, &[&str]); 18] = [
     ("channel", "error", &[]),
-    ("channel", "antenna", &["error"]),
+    ("channel", "antenna", &["error", "phasor"]),
     (
         "channel",
         "blockage",

@@ -5,7 +5,8 @@ mod common;
 use common::script::{FULL, Script, linux, profile};
 use fadeout_core::{Bytes, Flags, SackBlock, Segment, Span};
 use fadeout_transport::tcp::{
-    AppCommand, LossRecovery, NewRenoVariant, ReceiveWindow, SendBufferConfig, TcpConfig,
+    AppCommand, LossRecovery, NewRenoVariant, ReceiveWindow, SendBufferConfig, SocketOption,
+    TcpConfig,
 };
 
 /// `linux` with timers to the millisecond.
@@ -116,7 +117,7 @@ fn one_lost_syn_leaves_the_initial_window_and_two_do_not() {
 #[test]
 fn corked_data_leaves_when_the_probe_would() {
     let mut s = Script::connected(&exact());
-    s.tcp().set_cork(true);
+    s.set(SocketOption::Cork(true));
     s.command(AppCommand::Write(Bytes(100)));
     s.sends_nothing();
     let since = s.now_ms();
@@ -129,10 +130,10 @@ fn corked_data_leaves_when_the_probe_would() {
 #[test]
 fn switching_nagle_off_pushes_through_a_cork_once() {
     let mut s = Script::connected(&exact());
-    s.tcp().set_cork(true);
+    s.set(SocketOption::Cork(true));
     s.command(AppCommand::Write(Bytes(100)));
     s.sends_nothing();
-    s.tcp().set_nagle(false);
+    s.set(SocketOption::NoDelay(true));
     s.command(AppCommand::Write(Bytes(0)));
     assert_eq!(s.left()[0].segment.len, 100);
     s.command(AppCommand::Write(Bytes(100)));
@@ -165,7 +166,7 @@ fn a_piece_is_pushed_when_half_the_largest_window_went_without() {
 #[test]
 fn a_small_segment_that_is_read_is_acknowledged_at_once() {
     let mut s = Script::connected(&linux());
-    s.tcp().set_quick_acks(false); // and as after a reply
+    s.set(SocketOption::QuickAck(false)); // and as after a reply
     let small = |s: &Script, number: u64| Segment {
         seq: 1 + (number - 1) * 100,
         len: 100,

@@ -4,6 +4,10 @@
 //!
 //! Standard: RFC 9768 §3.
 
+#[cfg(test)]
+mod tests;
+
+use super::ConnectionState;
 use super::config::AccurateEcn;
 use fadeout_core::{AccurateEcnOption, Ecn, Flags, Segment};
 
@@ -103,6 +107,41 @@ impl Accurate {
         self.delivered
     }
 
+    /// Takes a segment that comes to a connection in `state` while `next` is expected, and writes the
+    /// whole count of marks into it. `delivery` is what it delivers, should it be an ACK.
+    #[cold]
+    pub(super) fn decode(
+        &mut self,
+        state: ConnectionState,
+        segment: &Segment,
+        field: Ecn,
+        next: u64,
+        delivery: impl FnOnce() -> Delivery,
+    ) -> Segment {
+        use ConnectionState as S;
+        let mut decoded = *segment;
+        let is_syn = segment.flags.has(Flags::SYN);
+        let is_ack = segment.flags.has(Flags::ACK);
+        match state {
+            S::Closed => {}
+            S::Listen | S::SynSent if is_syn && !is_ack => self.on_syn(segment, field, true),
+            S::SynReceived if is_syn => self.on_syn(segment, field, false),
+            S::SynSent if is_syn && is_ack => self.on_syn_ack(segment, field, true),
+            S::Listen | S::SynSent => {}
+            _ if is_syn => self.on_syn_ack(segment, field, false),
+            S::SynReceived if is_ack => {
+                self.on_third_ack(segment);
+                self.on_received(segment, field);
+            }
+            _ => {
+                self.on_received(segment, field);
+                self.notice_repetition(segment, next);
+                decoded.ce_packets = self.on_ack(segment, &delivery());
+            }
+        }
+        decoded
+    }
+
     /// Bytes of options that full segments leave room for.
     pub(super) fn room(&self) -> u32 {
         if self.sends_option() { 12 } else { 0 }
@@ -113,7 +152,7 @@ impl Accurate {
     }
 
     /// The peer's SYN came, perhaps again.
-    pub(super) fn on_syn(&mut self, segment: &Segment, field: Ecn, is_first: bool) {
+    fn on_syn(&mut self, segment: &Segment, field: Ecn, is_first: bool) {
         self.syn_field = field;
         if !is_first {
             self.was_repeated = true;
@@ -147,7 +186,7 @@ impl Accurate {
     }
 
     /// A SYN-ACK came: the answer reflects its field.
-    pub(super) fn on_syn_ack(&mut self, segment: &Segment, field: Ecn, is_first: bool) {
+    fn on_syn_ack(&mut self, segment: &Segment, field: Ecn, is_first: bool) {
         self.syn_field = field;
         self.reflects = true;
         self.has_option |= segment.accurate.is_present();
@@ -157,7 +196,7 @@ impl Accurate {
     }
 
     /// The ACK of the SYN-ACK, which reflects the SYN-ACK's field (Linux `tcp_accecn_third_ack`).
-    pub(super) fn on_third_ack(&mut self, segment: &Segment) {
+    fn on_third_ack(&mut self, segment: &Segment) {
         self.latest_ts = segment.ts_value;
         match ace(segment) {
             0 => self.is_bleached = true,
@@ -171,7 +210,7 @@ impl Accurate {
     }
 
     /// Counts what came, SYNs apart.
-    pub(super) fn on_received(&mut self, segment: &Segment, field: Ecn) {
+    fn on_received(&mut self, segment: &Segment, field: Ecn) {
         self.has_option |= segment.accurate.is_present();
         let index = match field {
             Ecn::NotEct => return,
@@ -190,7 +229,7 @@ impl Accurate {
     /// A segment came while `next` is expected: the same one more than twice ends the option.
     ///
     /// Standard: RFC 9768 §3.2.3.2.2.
-    pub(super) fn notice_repetition(&mut self, segment: &Segment, next: u64) {
+    fn notice_repetition(&mut self, segment: &Segment, next: u64) {
         let range = (segment.seq, segment.end_seq());
         if segment.len > 0 && range.1 <= next {
             self.is_dropped |= self.sends_option() && range == self.repeated;
@@ -199,7 +238,7 @@ impl Accurate {
     }
 
     /// Takes the counters of an ACK. Returns how many marked packets the peer has reported so far.
-    pub(super) fn on_ack(&mut self, segment: &Segment, delivery: &Delivery) -> u32 {
+    fn on_ack(&mut self, segment: &Segment, delivery: &Delivery) -> u32 {
         let ticks = segment.ts_value.wrapping_sub(self.latest_ts) as i32;
         let is_later = segment.has_timestamps && ticks > 0;
         if is_later {
@@ -351,78 +390,4 @@ fn reflection(field: Ecn) -> Flags {
 /// Standard: RFC 9768 §3.1.1, table 2.
 pub(super) fn is_agreed_by(segment: &Segment) -> bool {
     !matches!(ace(segment), 0 | 1 | 7)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn agreed(sends_option: bool) -> Accurate {
-        let mut accurate = Accurate::new(AccurateEcn {
-            sends_option,
-            validates: true,
-        });
-        accurate.agree();
-        accurate.has_option = true;
-        accurate
-    }
-
-    fn told(number: u32) -> Segment {
-        Segment {
-            flags: Flags::ACK | flags(number),
-            ..Segment::default()
-        }
-    }
-
-    fn delivery(packets: u32) -> Delivery {
-        Delivery {
-            packets,
-            bytes: u64::from(packets) * 1_000,
-            is_progress: true,
-            mss: 1_000,
-        }
-    }
-
-    #[test]
-    fn a_wrap_is_assumed_where_one_is_possible_and_large_acks_are_rare() {
-        let mut rare = agreed(false);
-        assert_eq!(rare.on_ack(&told(5), &delivery(1)), 0);
-        assert_eq!(rare.on_ack(&told(5), &delivery(9)), 8);
-        let mut usual = agreed(false);
-        assert_eq!(usual.on_ack(&told(5), &delivery(10)), 0);
-        assert_eq!(usual.on_ack(&told(4), &delivery(10)), 7);
-    }
-
-    #[test]
-    fn what_acknowledges_nothing_reports_nothing() {
-        let mut accurate = agreed(false);
-        let stale = Delivery {
-            is_progress: false,
-            ..delivery(0)
-        };
-        assert_eq!(accurate.on_ack(&told(6), &stale), 0);
-        assert_eq!(accurate.on_ack(&told(6), &delivery(1)), 1);
-    }
-
-    #[test]
-    fn a_block_makes_room_for_the_counters_that_changed() {
-        let mut accurate = agreed(true);
-        let data = Segment {
-            len: 1_000,
-            ..Segment::default()
-        };
-        accurate.on_received(&data, Ecn::Ce);
-        let mut ack = Segment {
-            has_timestamps: true,
-            ..Segment::default()
-        };
-        for start in [5_001, 3_001, 1_001] {
-            let end = start + 1_000;
-            assert!(ack.sack.push(fadeout_core::SackBlock { start, end }));
-        }
-        accurate.stamp(&mut ack, &mut Ecn::NotEct.clone(), false);
-        assert_eq!((ack.sack.as_slice().len(), ack.accurate.fields()), (2, 2));
-        assert_eq!(ack.accurate.counter(1), Some(1_000));
-        assert!(ack.flags.has(Flags::AE | Flags::CWR));
-    }
 }

@@ -1,46 +1,32 @@
-//! One end of a connection: handshake, close, and the two halves in between.
+//! One end of a connection: it carries segments, timers and commands between its machines, which do
+//! not know each other.
+//!
+//! - [`opening`]: the handshake
+//! - [`lifecycle`]: the states of the connection, and its close
+//! - `sender`, `receiver`: the two halves
+//! - `accurate`: accurate ECN as it is on the wire
 //!
 //! Standard: RFC 9293.
 
-mod crossed;
-mod early;
 mod handshake;
+mod lifecycle;
+mod opening;
 mod socket;
+
+pub use lifecycle::ConnectionState;
+pub use socket::SocketOption;
 
 use super::accurate::Accurate;
 use super::config::TcpConfig;
-use super::outbox::{AppEvent, Outbox, Outgoing};
+use super::outbox::{AppEvent, Outbox};
 use super::receiver::Receiver;
 use super::sender::{Sender, SenderStatistics, Step, TimerOutcome};
 use crate::congestion::{Congestion, RecoveryState, Window};
-use crate::multipath::coupling::PathState;
-use early::Early;
 use fadeout_core::{
     Bytes, Ecn, Flags, FlowEnd, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time,
 };
-use handshake::Offer;
-
-/// Connection states.
-///
-/// Standard: RFC 9293 §3.3.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the standard's names")]
-pub enum ConnectionState {
-    Closed,
-    Listen,
-    SynSent,
-    SynReceived,
-    Established,
-    FinWait1,
-    FinWait2,
-    CloseWait,
-    Closing,
-    LastAck,
-    TimeWait,
-}
-
-/// By how many milliseconds a timestamp may go back (Linux `TCP_PAWS_WINDOW`).
-const PAWS_WINDOW: u32 = 1;
+use lifecycle::{Close, Lifecycle, Reset};
+use opening::Opening;
 
 /// What an application may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,23 +58,11 @@ pub enum AppCommand {
 /// TIME-WAIT lasts without a timer: simulated port numbers are never used again.
 #[derive(Debug)]
 pub struct TcpEndpoint {
-    config: TcpConfig,
     flow: FlowId,
-    state: ConnectionState,
+    life: Lifecycle,
+    opening: Opening,
     sender: Sender,
     receiver: Receiver,
-    /// Handshake timer and how often the SYN or SYN-ACK was sent.
-    syn_at: Time,
-    syn_sent_at: Time,
-    /// When the first SYN or SYN-ACK was sent.
-    first_syn_at: Time,
-    syns: u32,
-    /// What the peer's SYN offered, once it came.
-    offer: Offer,
-    has_offer: bool,
-    early: Early,
-    /// Both ends opened, and the SYNs crossed.
-    is_crossed: bool,
     accurate: Option<Box<Accurate>>,
 }
 
@@ -115,19 +89,11 @@ impl TcpEndpoint {
     /// A closed endpoint.
     pub fn new(config: &TcpConfig, flow: FlowId, congestion: Congestion) -> TcpEndpoint {
         TcpEndpoint {
-            config: config.clone(),
             flow,
-            state: ConnectionState::Closed,
+            life: Lifecycle::new(),
+            opening: Opening::new(config),
             sender: Sender::new(config, flow, congestion),
             receiver: Receiver::new(config),
-            syn_at: Time::NEVER,
-            syn_sent_at: Time::ZERO,
-            first_syn_at: Time::ZERO,
-            syns: 0,
-            offer: Offer::default(),
-            has_offer: false,
-            early: Early::default(),
-            is_crossed: false,
             accurate: config.accurate_ecn.map(Accurate::new).map(Box::new),
         }
     }
@@ -149,13 +115,14 @@ impl TcpEndpoint {
     ) {
         let from = out.segments.len();
         match command {
-            AppCommand::Listen if self.is_unused() => self.state = ConnectionState::Listen,
-            AppCommand::Connect if self.is_unused() => {
-                self.state = ConnectionState::SynSent;
-                self.send_syn(now, out);
-            }
             // An endpoint serves one connection (RFC 9293 section 3.10.1: it already exists).
-            AppCommand::Listen | AppCommand::Connect => {}
+            AppCommand::Listen | AppCommand::Connect if self.opening.has_begun() => {}
+            AppCommand::Listen => self.life.listen(),
+            AppCommand::Connect => {
+                if self.life.connect() {
+                    self.send_syn(now, out);
+                }
+            }
             AppCommand::Write(bytes) => self.sender.write(now, bytes.0),
             AppCommand::WriteForever => self.sender.write(now, u64::MAX / 4),
             AppCommand::Close => self.close(out),
@@ -192,13 +159,15 @@ impl TcpEndpoint {
         let mut from = out.segments.len();
         let decoded;
         let mut segment = segment;
-        if self.accurate.is_some() {
-            decoded = self.decode_accurate(segment, ecn);
+        if let Some(accurate) = &mut self.accurate {
+            let delivery = || self.sender.preview_delivery(segment);
+            let next = self.receiver.next();
+            decoded = accurate.decode(self.life.state(), segment, ecn, next, delivery);
             segment = &decoded;
         }
-        match self.state {
+        match self.life.state() {
             ConnectionState::Closed => return,
-            ConnectionState::Listen => self.on_listen(now, segment, out, probe),
+            ConnectionState::Listen => self.on_call(now, segment, out, probe),
             ConnectionState::SynSent => self.on_syn_sent(now, segment, out, probe),
             _ => {
                 if self.receiver.must_acknowledge_before(segment, ecn) {
@@ -215,10 +184,10 @@ impl TcpEndpoint {
     /// A wake-up; stale ones do nothing.
     pub fn on_wake(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
         let from = out.segments.len();
-        if self.syn_at <= now {
+        if self.opening.wake_at() <= now {
             self.on_syn_timeout(now, out, probe);
         }
-        if self.state != ConnectionState::Closed {
+        if self.life.state() != ConnectionState::Closed {
             let outcome = self.sender.on_wake(&mut Step { now, out, probe });
             if outcome == TimerOutcome::GiveUp {
                 self.abort(out);
@@ -257,17 +226,18 @@ impl TcpEndpoint {
     /// or a command can change anything.
     #[inline]
     pub fn wake_at(&self) -> Time {
-        if self.state == ConnectionState::Closed {
+        if self.life.state() == ConnectionState::Closed {
             return Time::NEVER;
         }
-        self.syn_at
+        let opening = self.opening.wake_at();
+        opening
             .min(self.sender.wake_at())
             .min(self.receiver.wake_at())
     }
 
     /// Connection state.
     pub fn state(&self) -> ConnectionState {
-        self.state
+        self.life.state()
     }
     /// What the sending half counted.
     pub fn statistics(&self) -> SenderStatistics {
@@ -276,10 +246,6 @@ impl TcpEndpoint {
     /// The congestion window and threshold.
     pub fn window(&self) -> &Window {
         self.sender.window()
-    }
-    /// Smallest round-trip time seen; `None` before the first sample.
-    pub fn min_rtt(&self) -> Option<Span> {
-        Some(self.sender.rtt().min()).filter(|rtt| *rtt != Span::MAX)
     }
     /// Bytes acknowledged by the peer.
     pub fn acked_bytes(&self) -> u64 {
@@ -290,10 +256,15 @@ impl TcpEndpoint {
         self.sender.congestion_row(now)
     }
 
-    /// Lets a subflow send up to `bytes` of new data in the next step; see `Sender::offer`.
+    /// The sending half, which a multipath connection steers.
     #[inline]
-    pub(crate) fn offer(&mut self, bytes: u64, holds_back: bool) {
-        self.sender.offer(bytes, holds_back);
+    pub(crate) fn sender(&self) -> &Sender {
+        &self.sender
+    }
+    /// The sending half, which a multipath connection steers.
+    #[inline]
+    pub(crate) fn sender_mut(&mut self) -> &mut Sender {
+        &mut self.sender
     }
 
     /// Sends what was offered, as far as the windows allow.
@@ -310,11 +281,6 @@ impl TcpEndpoint {
         let from = out.segments.len();
         push_ack(&self.sender, out);
         self.stamp(now, out, from);
-    }
-
-    /// Halves the window of a subflow that holds the others up.
-    pub(crate) fn penalise(&mut self) {
-        self.sender.penalise();
     }
 
     /// What a multipath connection looks at in a subflow.
@@ -337,105 +303,46 @@ impl TcpEndpoint {
         }
     }
 
-    /// What a coupled congestion control tells the other subflows.
-    pub(crate) fn coupled_state(&self, srtt: Span) -> PathState {
-        let window = self.sender.window();
-        let repairs = matches!(
-            self.sender.recovery_state(),
-            RecoveryState::Recovery | RecoveryState::Loss
-        );
-        let cwnd = if repairs {
-            window.ssthresh.min(window.cwnd.max(2.0))
-        } else {
-            window.cwnd
-        };
-        match self.sender.congestion() {
-            Congestion::Coupled(coupled) => coupled.state(cwnd, srtt.as_secs_f64()),
-            _ => PathState::default(),
-        }
-    }
-
-    /// Shows a coupled congestion control all subflows.
-    pub(crate) fn see_paths(&mut self, on: usize, paths: &[PathState]) {
-        if let Congestion::Coupled(coupled) = self.sender.congestion_mut() {
-            coupled.see(on, paths);
-        }
-    }
-
     /// The connection has lost this subflow's path: nothing is sent any more.
     pub(crate) fn vanish(&mut self) {
-        self.state = ConnectionState::Closed;
-        self.syn_at = Time::NEVER;
+        self.life.end();
+        self.opening.end();
     }
 
     fn may_send(&self) -> bool {
-        matches!(
-            self.state,
-            ConnectionState::Established
-                | ConnectionState::CloseWait
-                | ConnectionState::FinWait1
-                | ConnectionState::LastAck
-                | ConnectionState::Closing
-        ) || (self.state == ConnectionState::SynReceived && self.early.is_on)
+        self.life.may_send(self.opening.is_early())
     }
 
     fn close(&mut self, out: &mut Outbox) {
-        match self.state {
-            ConnectionState::SynSent if self.sender.awaited() > 0 => self.sender.finish(),
-            ConnectionState::Listen | ConnectionState::SynSent => {
-                self.state = ConnectionState::Closed;
-                self.syn_at = Time::NEVER;
+        let carries_data = self.sender.awaited() > 0;
+        match self.life.close(carries_data, self.opening.is_early()) {
+            Close::Nothing => {}
+            Close::Finish => self.sender.finish(),
+            Close::Over => {
+                self.opening.end();
                 out.events.push(AppEvent::Closed);
             }
-            // It closes once it is established.
-            ConnectionState::SynReceived if !self.early.is_on => self.sender.finish(),
-            ConnectionState::Established | ConnectionState::SynReceived => {
-                self.sender.finish();
-                self.state = ConnectionState::FinWait1;
-            }
-            ConnectionState::CloseWait => {
-                self.sender.finish();
-                self.state = ConnectionState::LastAck;
-            }
-            _ => {}
         }
     }
 
-    /// The application drops the connection: where the peer may know of it, it is told.
-    ///
-    /// Standard: RFC 9293 §3.10.5.
+    /// The application drops the connection.
     fn reset(&mut self, out: &mut Outbox) {
-        use ConnectionState as S;
-        match self.state {
-            S::Closed => return,
-            S::Listen | S::SynSent | S::Closing | S::LastAck | S::TimeWait => {}
-            S::SynReceived | S::Established | S::FinWait1 | S::FinWait2 | S::CloseWait => {
-                let segment = Segment {
-                    seq: self.sender.snd_nxt(),
-                    flags: Flags::RST | Flags::ACK,
-                    ..Segment::default()
-                };
-                out.segments.push(Outgoing {
-                    segment,
-                    ecn: Ecn::NotEct,
-                });
-            }
+        let reset = self.life.reset();
+        if reset == Reset::Nothing {
+            return;
+        }
+        if reset == Reset::Told {
+            out.push(Segment {
+                seq: self.sender.snd_nxt(),
+                flags: Flags::RST | Flags::ACK,
+                ..Segment::default()
+            });
         }
         self.abort(out);
     }
 
-    /// Whether no connection was ever opened with it.
-    fn is_unused(&self) -> bool {
-        self.syns == 0
-            && matches!(
-                self.state,
-                ConnectionState::Closed | ConnectionState::Listen
-            )
-    }
-
     fn abort(&mut self, out: &mut Outbox) {
-        self.state = ConnectionState::Closed;
-        self.syn_at = Time::NEVER;
+        self.vanish();
         out.events.push(AppEvent::Aborted);
     }
 
@@ -449,7 +356,12 @@ impl TcpEndpoint {
         probe: &mut impl Probe,
     ) {
         let from = out.segments.len();
-        if self.is_outdated(segment) {
+        let sender = || {
+            let changes =
+                segment.ack != self.sender.snd_una() || self.sender.may_update_window(segment);
+            (changes, self.sender.rtt().rto())
+        };
+        if self.receiver.is_outdated(segment, sender) {
             if self.receiver.answers_outdated(now, segment) {
                 push_ack(&self.sender, out);
             }
@@ -467,30 +379,30 @@ impl TcpEndpoint {
             return;
         }
         if segment.flags.has(Flags::SYN) {
-            if self.completes_crossing(segment) {
-                self.on_crossed_answer(now, segment, out, probe);
-                return;
-            }
-            // The peer did not hear the answer: say it again.
-            if self.state == ConnectionState::SynReceived {
-                self.send_syn(now, out);
-            } else {
+            let (snd_nxt, next) = (self.sender.snd_nxt(), self.receiver.next());
+            if self.life.state() != ConnectionState::SynReceived {
                 push_ack(&self.sender, out);
+            } else if self.opening.is_crossed_answer(segment, snd_nxt, next) {
+                self.on_crossed_answer(now, segment, out, probe);
+            } else {
+                // The peer did not hear the answer: say it again.
+                self.send_syn(now, out);
             }
             return;
         }
-        if !segment.flags.has(Flags::ACK) || segment.ack > self.most_acknowledged() {
+        let most = self.opening.most_acknowledged(self.sender.snd_nxt());
+        if !segment.flags.has(Flags::ACK) || segment.ack > most {
             return; // RFC 9293 section 3.10.7.4: what was never sent cannot be acknowledged
         }
-        let was_early = self.early.is_on && self.state == ConnectionState::SynReceived;
-        if self.syn_at != Time::NEVER && segment.ack >= 1 {
+        let state = self.life.state();
+        let was_early = self.opening.is_early() && state == ConnectionState::SynReceived;
+        if self.opening.wake_at() != Time::NEVER && segment.ack >= 1 {
             self.establish(now, segment, out, probe);
-            self.resolve_crossing(now, segment, out, probe);
         }
         self.sender.on_ack(&mut Step { now, out, probe }, segment);
         let rtt = self.sender.rtt();
         let times = (rtt.rto(), rtt.srtt());
-        let may_reply = self.state == ConnectionState::Established && !was_early;
+        let may_reply = self.life.state() == ConnectionState::Established && !was_early;
         let received = self
             .receiver
             .on_segment(now, segment, ecn, times, may_reply);
@@ -501,57 +413,25 @@ impl TcpEndpoint {
         self.follow_close(received.fin, out);
     }
 
-    /// Whether the timestamp shows an old segment. One that would change nothing, an acknowledgment
-    /// overtaken on its way, passes (Linux `tcp_disordered_ack`).
-    ///
-    /// Standard: RFC 7323 §5.
-    #[inline]
-    fn is_outdated(&self, segment: &Segment) -> bool {
-        let age = self.receiver.timestamp_age(segment);
-        if age <= PAWS_WINDOW || segment.flags.has(Flags::RST) || segment.flags.has(Flags::SYN) {
-            return false;
-        }
-        let changes_nothing = segment.seq_len() == 0
-            && segment.seq == self.receiver.next()
-            && segment.ack == self.sender.snd_una()
-            && !self.sender.may_update_window(segment);
-        !(changes_nothing && u64::from(age) <= self.sender.rtt().rto().as_millis())
-    }
-
-    /// State changes of the close.
-    ///
-    /// Standard: RFC 9293 §3.6.
     #[inline]
     fn follow_close(&mut self, fin: bool, out: &mut Outbox) {
-        let is_open = self.state == ConnectionState::Established;
+        let is_open = self.life.state() == ConnectionState::Established;
         if !is_open || self.receiver.has_received_fin() {
             self.close_further(fin, out);
         }
     }
 
     fn close_further(&mut self, fin: bool, out: &mut Outbox) {
-        use ConnectionState as S;
-        let fin_acked = self.sender.has_sent_fin() && self.sender.is_drained();
-        let peer_done = self.receiver.has_received_fin();
-        if fin && matches!(self.state, S::Established | S::FinWait1 | S::FinWait2) {
+        if fin && self.life.tells_fin() {
             out.events.push(AppEvent::PeerClosed);
         }
-        let next = match self.state {
-            S::Established if peer_done => S::CloseWait,
-            S::FinWait1 if fin_acked && peer_done => S::TimeWait,
-            S::FinWait1 if fin_acked => S::FinWait2,
-            S::FinWait1 if peer_done => S::Closing,
-            S::FinWait2 if peer_done => S::TimeWait,
-            S::Closing if fin_acked => S::TimeWait,
-            S::LastAck if fin_acked => S::Closed,
-            same => same,
-        };
-        if next != self.state && matches!(next, S::TimeWait | S::Closed) {
+        let own_is_acked = self.sender.has_sent_fin() && self.sender.is_drained();
+        let peers_came = self.receiver.has_received_fin();
+        if self.life.follow_fins(own_is_acked, peers_came) {
             out.events.push(AppEvent::Closed);
             // Of thousands of flows most are over: they keep their statistics alone.
             self.sender.release();
         }
-        self.state = next;
     }
 
     /// Writes acknowledgment, window, timestamps and SACK into what leaves.
@@ -564,7 +444,7 @@ impl TcpEndpoint {
             if !flags.has(Flags::SYN) {
                 self.receiver.stamp(now, &mut outgoing.segment);
                 if let Some(accurate) = &mut self.accurate {
-                    let is_over = self.state == ConnectionState::TimeWait;
+                    let is_over = self.life.state() == ConnectionState::TimeWait;
                     accurate.stamp(&mut outgoing.segment, &mut outgoing.ecn, is_over);
                 }
             } else if flags.has(Flags::ACK) {
@@ -576,13 +456,9 @@ impl TcpEndpoint {
 
 /// Queues an acknowledgment without data; its other fields are stamped when it leaves.
 fn push_ack(sender: &Sender, out: &mut Outbox) {
-    let segment = Segment {
+    out.push(Segment {
         seq: sender.snd_nxt(),
         flags: Flags::ACK,
         ..Segment::default()
-    };
-    out.segments.push(Outgoing {
-        segment,
-        ecn: Ecn::NotEct,
     });
 }

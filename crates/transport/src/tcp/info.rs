@@ -1,5 +1,6 @@
 //! The state of a connection as an outsider may look at it (Linux `struct tcp_info`).
 
+use super::accurate::AccurateCounters;
 use crate::congestion::RecoveryState;
 use fadeout_core::{Rate, Span};
 
@@ -64,4 +65,11 @@ pub struct TcpInfo {
     pub data_segs_out: u64,
     /// Rate that is paced at, or that would be.
     pub pacing_rate: Rate,
+    /// Payload of what this end takes for the peer's full segments, bytes.
+    pub rcv_mss: u32,
+    /// Whether data on the SYN was taken: the peer's here, or all of this end's there.
+    pub has_taken_syn_data: bool,
+    /// Counters of accurate ECN, where it is on the wire: what came, and what the peer says came
+    /// there.
+    pub accurate_ecn: Option<(AccurateCounters, AccurateCounters)>,
 }

@@ -1,8 +1,8 @@
 //! A TCP endpoint without clock or I/O.
 //!
-//! [`TcpEndpoint`] is one end of a connection: `endpoint` holds handshake and close, `sender`
-//! everything about data going out, `receiver` everything about data coming in. A whole stack is
-//! chosen by name through a [profile](PROFILES): Linux's, the plain RFCs', or an older one.
+//! [`TcpEndpoint`] is one end of a connection: `endpoint` holds handshake and close and carries
+//! between its machines, `sender` everything about data going out, `receiver` everything about data
+//! coming in. A whole stack is chosen by name through a [profile](PROFILES): Linux's, the plain RFCs', or an older one.
 
 mod accurate;
 mod config;
@@ -15,7 +15,7 @@ mod rate;
 pub(crate) mod receiver;
 mod rtt;
 mod scoreboard;
-mod sender;
+pub(crate) mod sender;
 mod timer;
 
 pub use accurate::AccurateCounters;
@@ -24,7 +24,7 @@ pub use config::{
     Pacing, ReceiveWindow, ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule, TcpConfig,
 };
 pub(crate) use endpoint::SubflowView;
-pub use endpoint::{AppCommand, ConnectionState, TcpEndpoint};
+pub use endpoint::{AppCommand, ConnectionState, SocketOption, TcpEndpoint};
 pub use info::TcpInfo;
 pub use outbox::{AppEvent, Outbox, Outgoing};
 pub use profile::PROFILES;

@@ -39,6 +39,14 @@ pub struct Outbox {
 }
 
 impl Outbox {
+    /// Adds a segment that is not ECN-capable.
+    pub(super) fn push(&mut self, segment: Segment) {
+        self.segments.push(Outgoing {
+            segment,
+            ecn: Ecn::NotEct,
+        });
+    }
+
     /// Empties the box, keeping its storage.
     pub fn clear(&mut self) {
         self.segments.clear();

@@ -171,4 +171,57 @@ mod tests {
         rate.on_delivered(Time::from_nanos(10), &segment);
         assert_eq!(rate.finish(Span::from_millis(1)).interval, None);
     }
+
+    #[test]
+    fn what_is_sent_while_the_application_has_nothing_more_is_so_marked_until_it_is_delivered() {
+        let is_limited = |rate: &mut RateSampler| {
+            let mut segment = SentSegment::default();
+            rate.on_send(Time::ZERO, false, 0, &mut segment);
+            segment.tags.has(Tags::APP_LIMITED)
+        };
+        let mut rate = RateSampler {
+            delivered: 5,
+            ..RateSampler::default()
+        };
+        assert!(!is_limited(&mut rate));
+        rate.on_app_limited(3);
+        assert!(is_limited(&mut rate));
+        for (delivered, is_still) in [(7, true), (8, true), (9, false)] {
+            rate.delivered = delivered;
+            rate.finish(Span::MAX);
+            assert_eq!(is_limited(&mut rate), is_still, "{delivered}");
+        }
+        let mut fresh = RateSampler::default();
+        fresh.on_app_limited(0);
+        assert!(is_limited(&mut fresh), "before anything was sent");
+        let mut segment = SentSegment::default();
+        fresh.on_send(Time::ZERO, true, 0, &mut segment);
+        fresh.begin();
+        fresh.on_delivered(Time::ZERO, &segment);
+        assert!(fresh.finish(Span::MAX).is_app_limited);
+    }
+
+    #[test]
+    fn an_ack_counts_the_marks_that_came_with_it_and_nothing_of_the_one_before() {
+        let mut rate = RateSampler {
+            delivered: 7,
+            delivered_ce: 3,
+            ..RateSampler::default()
+        };
+        let mut segment = SentSegment::default();
+        rate.on_send(Time::ZERO, true, 0, &mut segment);
+        rate.begin();
+        assert_eq!(rate.prior_delivered(), None);
+        rate.on_delivered(Time::ZERO, &segment);
+        assert_eq!(rate.prior_delivered(), Some(7));
+        rate.delivered = 8;
+        rate.delivered_ce = 5;
+        let sample = rate.finish(Span::MAX);
+        assert_eq!((sample.delivered, sample.delivered_ce), (1, 2));
+        rate.begin();
+        assert_eq!(rate.prior_delivered(), None);
+        rate.delivered_ce = 9;
+        let sample = rate.finish(Span::MAX);
+        assert_eq!((sample.delivered, sample.delivered_ce), (0, 4));
+    }
 }

@@ -474,4 +474,56 @@ mod tests {
         board.pop();
         assert_eq!(order(&board), [3, 1]);
     }
+
+    #[test]
+    fn a_head_that_is_acknowledged_in_part_keeps_the_rest() {
+        let mut board = board(2);
+        board.trim_head(30);
+        let head = board.get(0);
+        assert_eq!((head.seq, head.len, head.end_seq()), (30, 70, 100));
+        board.trim_head(99);
+        assert_eq!((board.get(0).seq, board.get(0).len), (99, 1));
+        assert_eq!(board.get(1).seq, 100);
+    }
+
+    #[test]
+    fn what_a_receiver_took_back_is_in_flight_again() {
+        let mut board = board(4);
+        board.mark_sacked(1);
+        board.mark_sacked(3);
+        board.mark_lost(0);
+        board.forget_sacks();
+        assert_eq!((board.sacked_out, board.in_flight()), (0, 3));
+        assert!(board.counts_agree());
+    }
+
+    #[test]
+    fn a_retransmission_that_arrived_is_out_of_the_network_once() {
+        let mut board = board(2);
+        board.mark_lost(0);
+        board.mark_retransmitted(0);
+        board.clear_retransmitted(0);
+        board.clear_retransmitted(0);
+        board.clear_retransmitted(1);
+        assert_eq!((board.retrans_out, board.in_flight()), (0, 1));
+        assert!(board.counts_agree());
+    }
+
+    #[test]
+    fn counts_that_differ_from_the_tags_are_found() {
+        let spoil: [fn(&mut Scoreboard); 3] = [
+            |board| board.sacked_out += 1,
+            |board| board.lost_out += 1,
+            |board| board.retrans_out += 1,
+        ];
+        for spoil in spoil {
+            let mut board = board(2);
+            board.mark_sacked(0);
+            board.mark_lost(1);
+            board.mark_retransmitted(1);
+            assert!(board.counts_agree());
+            spoil(&mut board);
+            assert!(!board.counts_agree());
+        }
+    }
 }

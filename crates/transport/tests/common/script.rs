@@ -10,7 +10,7 @@ use fadeout_core::{random::Stream, registry::Parameters};
 use fadeout_testkit::Notation;
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{
-    AppCommand, AppEvent, ConnectionState, EcnMode, Outbox, TcpConfig, TcpEndpoint,
+    AppCommand, AppEvent, ConnectionState, EcnMode, Outbox, SocketOption, TcpConfig, TcpEndpoint,
 };
 
 /// Payload of a full segment.
@@ -133,6 +133,11 @@ impl Script {
     /// The endpoint itself.
     pub(crate) fn tcp(&mut self) -> &mut TcpEndpoint {
         &mut self.tcp
+    }
+
+    /// The application sets an option.
+    pub(crate) fn set(&mut self, option: SocketOption) {
+        self.tcp.set(self.now, option);
     }
 
     /// The application acts.

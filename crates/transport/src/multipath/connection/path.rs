@@ -1,8 +1,9 @@
 //! One path: its subflow, and which data its sequence numbers carry.
 
-use crate::multipath::{PathConfig, PathId};
+use super::manager::PathManager;
+use crate::congestion::Window;
+use crate::multipath::PathId;
 use crate::tcp::{SubflowView, TcpEndpoint};
-use fadeout_core::Time;
 use std::collections::VecDeque;
 
 /// Subflow sequence numbers and the data sequence numbers that they carry.
@@ -25,135 +26,26 @@ impl Mapping {
     }
 }
 
-/// A range of data sequence numbers that waits on a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Waiting {
-    pub(super) start: u64,
-    pub(super) end: u64,
-    /// It was bound to a path before.
-    pub(super) is_again: bool,
-}
-
-/// How far the path is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// Not opened.
-    Idle,
-    /// MP_CAPABLE or MP_JOIN is on its way.
-    Opening,
-    /// MP_JOIN was answered; data waits for the fourth packet (RFC 8684 section 3.2).
-    Confirming,
-    /// Carries data.
-    Usable,
-    /// Gave up, was reset or removed.
-    Gone,
-}
-
-/// What a path carried.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct PathStatistics {
-    /// Bytes of new data sent.
-    pub sent_bytes: u64,
-    /// Bytes that another path had sent before.
-    pub reinjected_bytes: u64,
-    /// Bytes that reached the receiver in subflow order.
-    pub arrived_bytes: u64,
-    /// Times its window was halved because it held the others up.
-    pub penalties: u64,
-}
-
-#[derive(Debug)]
-pub(super) struct Path {
-    pub(super) id: PathId,
-    pub(super) tcp: TcpEndpoint,
-    pub(super) config: PathConfig,
-    pub(super) stage: Stage,
-    /// When to open it; [`Time::NEVER`] while the connection does not know.
-    pub(super) join_at: Time,
+/// The mappings of a path.
+///
+/// Standard: RFC 8684 §3.3.1.
+#[derive(Debug, Default)]
+pub(super) struct Mappings {
     /// What was sent and is not acknowledged on the subflow, in order.
-    pub(super) sent: VecDeque<Mapping>,
+    sent: VecDeque<Mapping>,
     /// What arrived and is not in order on the subflow, in order.
-    pub(super) held: VecDeque<Mapping>,
-    /// Its timer ran out and its data was handed to others.
-    pub(super) is_stranded: bool,
-    pub(super) timeouts_in_a_row: u32,
-    /// The handshake's last packet, with its option, has left.
-    pub(super) has_confirmed: bool,
-    /// Next data sequence number of a redundant scheduler.
-    pub(super) cursor: u64,
-    /// Data below was retransmitted opportunistically on this path.
-    pub(super) opportunistic_up_to: u64,
-    pub(super) penalised_at: Time,
-    /// When to announce it; again until the echo.
-    pub(super) announce_at: Time,
-    /// The peer announced it and has yet to hear so.
-    pub(super) owes_echo: bool,
-    /// Number of the next of the configured changes of priority.
-    pub(super) next_change: usize,
-    /// The peer has yet to be told of the last.
-    pub(super) tells_priority: bool,
-    /// Data bound to the path that has not left.
-    pub(super) waiting: VecDeque<Waiting>,
-    /// Bytes of it.
-    pub(super) waiting_bytes: u64,
-    /// Memory for what waits or is not acknowledged, bytes.
-    pub(super) send_buffer: u64,
-    /// Average pacing rate, bits per second.
-    pub(super) pace: u64,
-    /// When the last segment arrived on it.
-    pub(super) heard_at: Time,
-    /// That, when the connection's timer first expired.
-    pub(super) heard_then: Time,
-    /// Expiries of the connection's timer since, with nothing heard.
-    pub(super) silent_expiries: u32,
-    /// Left out until it is heard.
-    pub(super) is_stale: bool,
-    pub(super) statistics: PathStatistics,
+    held: VecDeque<Mapping>,
 }
 
-impl Path {
-    pub(super) fn new(id: PathId, tcp: TcpEndpoint, config: PathConfig) -> Path {
-        Path {
-            id,
-            tcp,
-            config,
-            stage: Stage::Idle,
-            join_at: Time::NEVER,
-            sent: VecDeque::new(),
-            held: VecDeque::new(),
-            is_stranded: false,
-            timeouts_in_a_row: 0,
-            has_confirmed: false,
-            cursor: 0,
-            opportunistic_up_to: 0,
-            penalised_at: Time::ZERO,
-            announce_at: Time::NEVER,
-            owes_echo: false,
-            next_change: 0,
-            tells_priority: false,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            send_buffer: 0,
-            pace: 0,
-            heard_at: Time::ZERO,
-            heard_then: Time::ZERO,
-            silent_expiries: 0,
-            is_stale: false,
-            statistics: PathStatistics::default(),
-        }
+impl Mappings {
+    /// A new mapping left.
+    pub(super) fn push(&mut self, mapping: Mapping) {
+        self.sent.push_back(mapping);
     }
 
-    /// When its priority changes next.
-    pub(super) fn changes_at(&self) -> Time {
-        let changes = &self.config.backup_changes;
-        changes
-            .get(self.next_change)
-            .copied()
-            .unwrap_or(Time::NEVER)
-    }
-
-    pub(super) fn view(&self) -> SubflowView {
-        self.tcp.subflow_view()
+    /// What was sent and is not acknowledged, in order.
+    pub(super) fn sent(&self) -> impl Iterator<Item = &Mapping> {
+        self.sent.iter()
     }
 
     /// The data sequence number of a byte sent on the subflow.
@@ -194,5 +86,236 @@ impl Path {
         {
             self.held.insert(at, mapping);
         }
+    }
+
+    /// The first of what is held that the subflow, which expects `rcv_nxt`, has in order by now.
+    pub(super) fn take_in_order(&mut self, rcv_nxt: u64) -> Option<Mapping> {
+        self.held.pop_front_if(|first| first.seq < rcv_nxt)
+    }
+}
+
+/// What a path carried.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PathStatistics {
+    /// Bytes of new data sent.
+    pub sent_bytes: u64,
+    /// Bytes that another path had sent before.
+    pub reinjected_bytes: u64,
+    /// Bytes that reached the receiver in subflow order.
+    pub arrived_bytes: u64,
+    /// Times its window was halved because it held the others up.
+    pub penalties: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Path {
+    pub(super) id: PathId,
+    pub(super) tcp: TcpEndpoint,
+    pub(super) mappings: Mappings,
+    pub(super) statistics: PathStatistics,
+}
+
+impl Path {
+    pub(super) fn new(id: PathId, tcp: TcpEndpoint) -> Path {
+        Path {
+            id,
+            tcp,
+            mappings: Mappings::default(),
+            statistics: PathStatistics::default(),
+        }
+    }
+
+    pub(super) fn view(&self) -> SubflowView {
+        self.tcp.subflow_view()
+    }
+}
+
+/// What the machines that place data look at in the paths, by their numbers.
+pub(super) trait Paths {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// Whether a path carries data.
+    fn is_usable(&self, index: usize) -> bool;
+    /// Whether a path carries data, or is the first one, on its way to do so.
+    fn may_carry(&self, index: usize) -> bool;
+    /// Whether a path went for good.
+    fn is_gone(&self, index: usize) -> bool;
+    fn is_backup(&self, index: usize) -> bool;
+    fn view(&self, index: usize) -> SubflowView;
+    fn window(&self, index: usize) -> Window;
+    fn mappings(&self, index: usize) -> &Mappings;
+
+    /// The longest retransmission timeout of those that carry data.
+    fn longest_rto(&self) -> Option<fadeout_core::Span> {
+        (0..self.count())
+            .filter(|&index| self.is_usable(index))
+            .map(|index| self.view(index).rto)
+            .max()
+    }
+}
+
+/// The paths of a connection, looked at.
+pub(super) struct Sight<'a> {
+    pub(super) paths: &'a [Path],
+    pub(super) manager: &'a PathManager,
+}
+
+impl Paths for Sight<'_> {
+    fn count(&self) -> usize {
+        self.paths.len()
+    }
+    #[inline]
+    fn is_usable(&self, index: usize) -> bool {
+        self.manager.is_usable(index)
+    }
+    fn may_carry(&self, index: usize) -> bool {
+        self.manager.may_carry(index)
+    }
+    fn is_gone(&self, index: usize) -> bool {
+        self.manager.is_gone(index)
+    }
+    fn is_backup(&self, index: usize) -> bool {
+        self.manager.is_backup(index)
+    }
+    #[inline]
+    fn view(&self, index: usize) -> SubflowView {
+        self.paths[index].view()
+    }
+    #[inline]
+    fn window(&self, index: usize) -> Window {
+        *self.paths[index].tcp.window()
+    }
+    fn mappings(&self, index: usize) -> &Mappings {
+        &self.paths[index].mappings
+    }
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+    use crate::congestion::RecoveryState;
+    use fadeout_core::{Rate, Span};
+
+    /// A path without a subflow, with a window of ten segments of a thousand bytes.
+    pub(in crate::multipath::connection) struct FakePath {
+        pub(in crate::multipath::connection) is_usable: bool,
+        pub(in crate::multipath::connection) is_gone: bool,
+        pub(in crate::multipath::connection) is_backup: bool,
+        pub(in crate::multipath::connection) view: SubflowView,
+        pub(in crate::multipath::connection) window: Window,
+        pub(in crate::multipath::connection) mappings: Mappings,
+    }
+
+    /// A path with this round-trip time.
+    pub(in crate::multipath::connection) fn path(rtt_ms: u64) -> FakePath {
+        FakePath {
+            is_usable: true,
+            is_gone: false,
+            is_backup: false,
+            view: SubflowView {
+                srtt: Span::from_millis(rtt_ms),
+                variance: Span::ZERO,
+                rto: Span::from_millis(200 + rtt_ms),
+                timer_at: None,
+                pacing_rate: Rate::from_bits_per_sec(8_000_000),
+                in_flight: 0,
+                snd_una: 1,
+                snd_nxt: 1,
+                rcv_nxt: 1,
+                receiver_rtt: None,
+                recovery_state: RecoveryState::Open,
+                timeouts_in_a_row: 0,
+                may_send: true,
+            },
+            window: Window {
+                cwnd: 10.0,
+                ssthresh: f64::INFINITY,
+                mss: 1_000,
+            },
+            mappings: Mappings::default(),
+        }
+    }
+
+    impl Paths for Vec<FakePath> {
+        fn count(&self) -> usize {
+            self.len()
+        }
+        fn is_usable(&self, index: usize) -> bool {
+            self[index].is_usable
+        }
+        fn may_carry(&self, index: usize) -> bool {
+            self[index].is_usable
+        }
+        fn is_gone(&self, index: usize) -> bool {
+            self[index].is_gone
+        }
+        fn is_backup(&self, index: usize) -> bool {
+            self[index].is_backup
+        }
+        fn view(&self, index: usize) -> SubflowView {
+            self[index].view
+        }
+        fn window(&self, index: usize) -> Window {
+            self[index].window
+        }
+        fn mappings(&self, index: usize) -> &Mappings {
+            &self[index].mappings
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mapping(seq: u64, data_seq: u64, len: u64) -> Mapping {
+        Mapping { seq, data_seq, len }
+    }
+
+    #[test]
+    fn bytes_of_the_subflow_are_found_in_the_data_and_the_other_way_round() {
+        let mut mappings = Mappings::default();
+        mappings.push(mapping(1, 501, 100));
+        mappings.push(mapping(101, 901, 50));
+        for (seq, data_seq) in [
+            (0, None),
+            (1, Some(501)),
+            (100, Some(600)),
+            (101, Some(901)),
+            (150, Some(950)),
+            (151, None),
+        ] {
+            assert_eq!(mappings.data_seq_of(seq), data_seq, "{seq}");
+        }
+        for (data_seq, seq) in [
+            (500, None),
+            (501, Some(1)),
+            (600, Some(1)),
+            (601, None),
+            (950, Some(101)),
+            (951, None),
+        ] {
+            let found = mappings.mapping_of(data_seq).map(|mapping| mapping.seq);
+            assert_eq!(found, seq, "{data_seq}");
+        }
+        mappings.forget_acknowledged(100);
+        assert_eq!(mappings.sent().count(), 2);
+        mappings.forget_acknowledged(101);
+        assert_eq!(mappings.sent().count(), 1);
+        assert_eq!(mappings.data_seq_of(100), None);
+    }
+
+    #[test]
+    fn what_arrives_is_held_once_until_the_subflow_has_it_in_order() {
+        let mut mappings = Mappings::default();
+        mappings.hold(mapping(201, 901, 100), 101);
+        mappings.hold(mapping(101, 501, 100), 101);
+        mappings.hold(mapping(101, 777, 100), 101);
+        mappings.hold(mapping(1, 1, 100), 101);
+        assert_eq!(mappings.take_in_order(101), None);
+        assert_eq!(mappings.take_in_order(102), Some(mapping(101, 501, 100)));
+        assert_eq!(mappings.take_in_order(201), None);
+        assert_eq!(mappings.take_in_order(301), Some(mapping(201, 901, 100)));
+        assert_eq!(mappings.take_in_order(301), None);
     }
 }

@@ -2,6 +2,9 @@
 //! starts, and thinned ACKs of out-of-order data (RFC 5681 section 4.2; Linux
 //! `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
 
+#[cfg(test)]
+mod tests;
+
 use crate::tcp::config::{AckRule, TcpConfig};
 use crate::tcp::timer::TimerClock;
 use fadeout_core::{Span, Time};
@@ -294,49 +297,5 @@ impl AckPolicy {
             return true;
         }
         self.compressed_at <= now
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_quick_budget_is_half_the_window_in_segments_up_to_sixteen() {
-        // Reference vector DACK-1.
-        let mut policy = AckPolicy::new(&TcpConfig::linux());
-        policy.grant_quick_acks(65_535, 1448);
-        assert_eq!(policy.quick, 16);
-        policy.quick = 0;
-        policy.grant_quick_acks(20_000, 1448);
-        assert_eq!(policy.quick, 6);
-    }
-
-    #[test]
-    fn a_single_segment_waits_for_the_timer() {
-        let config = TcpConfig {
-            ack_rule: AckRule::EverySecond,
-            timer_wheel: false,
-            ..TcpConfig::linux()
-        };
-        let mut policy = AckPolicy::new(&config);
-        policy.on_data(Time::ZERO, Span::from_secs(1), 65_535, 1448);
-        let one = Unacknowledged {
-            next: 1449,
-            is_full: false,
-            has_sack: true,
-            rtt: Span::ZERO,
-            srtt: Span::ZERO,
-        };
-        assert!(!policy.decide(Time::ZERO, Urgency::Normal, &one));
-        assert_eq!(policy.wake_at(), Time::ZERO + Span::from_millis(40));
-        let two = Unacknowledged {
-            next: 2897,
-            is_full: true,
-            ..one
-        };
-        assert!(policy.decide(Time::ZERO, Urgency::Normal, &two));
-        policy.on_ack_sent();
-        assert!(policy.wake_at().is_never());
     }
 }

@@ -4,22 +4,22 @@ mod acknowledgment;
 mod freeze;
 mod marks;
 pub(crate) mod reassembly;
+mod timestamps;
 pub(crate) mod window;
 
 use super::config::{AckRule, LossResponse, OutageResponse, ResilienceConfig, TcpConfig};
 use super::expendable;
-use crate::congestion::EcnFeedback;
+use super::sender::Agreed;
 use acknowledgment::{AckPolicy, Unacknowledged, Urgency};
 use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, Segment, Span, Time};
 use reassembly::{Arrival, Reassembly};
+use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
 /// What the peer's full segments are taken to carry before any came, at most (Linux
 /// `TCP_MSS_DEFAULT`), and the least that they may (`TCP_MIN_MSS`).
 const FIRST_PEER_MSS: u32 = 536;
 const SMALLEST_PEER_MSS: u32 = 88;
-/// Old segments without data are answered no more often (Linux `tcp_invalid_ratelimit`).
-const OUTDATED_INTERVAL: Span = Span::from_millis(500);
 /// Smaller segments let the window not grow.
 const GROWS_FROM: u32 = 128;
 /// SACK blocks that every ACK has room for, whatever its other options (Linux
@@ -39,13 +39,11 @@ pub(super) struct Receiver {
     /// one when it was smaller.
     peer_mss: u32,
     last_len: u32,
-    has_timestamps: bool,
     has_sack: bool,
     /// Bytes of each ACK's option space that Multipath TCP takes.
     multipath_len: u32,
     marks: marks::Marks,
-    /// Newest timestamp to echo (RFC 7323 section 4.3 TS.Recent).
-    ts_recent: u32,
+    timestamps: Timestamps,
     /// RCV.NXT when the last ACK was sent.
     acked_up_to: u64,
     /// Sequence number of the peer's FIN.
@@ -57,10 +55,17 @@ pub(super) struct Receiver {
     pushes: u8,
     /// The thinned ACKs that left before the segment under way was taken stand for its own too.
     is_answered: bool,
-    /// From when on an old segment without data is answered.
-    answers_outdated_from: Time,
     resilience: ResilienceConfig,
     freeze: freeze::Freeze,
+}
+
+/// What the peer's SYN leaves to be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SynTerms {
+    pub(super) window_scaling: bool,
+    pub(super) timestamps: bool,
+    /// Payload of a full segment, where a SYN-ACK answers.
+    pub(super) answer_mss: Option<u32>,
 }
 
 /// What became of a segment.
@@ -84,7 +89,6 @@ impl Receiver {
             mss: config.effective_mss(),
             peer_mss: config.effective_mss(),
             last_len: 0,
-            has_timestamps: config.timestamps,
             has_sack: config.recovery.uses_sack(),
             multipath_len: if config.multipath {
                 MptcpOption::DATA_ACK_LEN
@@ -92,28 +96,21 @@ impl Receiver {
                 0
             },
             marks: marks::Marks::default(),
-            ts_recent: 0,
+            timestamps: Timestamps::new(config.timestamps),
             acked_up_to: 0,
             fin_at: None,
             is_reading: true,
             unread: 0,
             pushes: 0,
             is_answered: false,
-            answers_outdated_from: Time::ZERO,
             resilience: config.resilience,
             freeze: freeze::Freeze::default(),
         }
     }
 
     /// The handshake is complete, with what is agreed.
-    pub(super) fn on_established(
-        &mut self,
-        now: Time,
-        mss: u32,
-        timestamps: bool,
-        sack: bool,
-        ecn: EcnFeedback,
-    ) {
+    pub(super) fn on_established(&mut self, now: Time, agreed: &Agreed) {
+        let mss = agreed.mss;
         self.advertised = None;
         self.mss = mss;
         self.peer_mss = if self.policy.rule() == AckRule::Linux {
@@ -121,19 +118,23 @@ impl Receiver {
         } else {
             mss
         };
-        self.has_timestamps = timestamps;
-        self.has_sack = sack;
+        self.timestamps.agree(agreed.timestamps);
+        self.has_sack = agreed.sack;
         self.window.on_established(now, mss);
-        self.marks.on_established(ecn);
+        self.marks.on_established(agreed.ecn);
     }
 
-    /// Takes the peer's SYN; `answer_mss` is the payload of a full segment where a SYN-ACK answers.
-    pub(super) fn on_syn(&mut self, segment: &Segment, answer_mss: Option<u32>) {
+    /// Takes the peer's SYN.
+    pub(super) fn on_syn(&mut self, segment: &Segment, terms: SynTerms) {
         self.advertised = None;
+        if !terms.window_scaling {
+            self.window.forgo_scaling();
+        }
+        self.timestamps.agree(terms.timestamps);
         self.reassembly.begin(1);
         self.acked_up_to = 1;
-        self.ts_recent = segment.ts_value;
-        self.window.begin(1, answer_mss);
+        self.timestamps.on_syn(segment);
+        self.window.begin(1, terms.answer_mss);
     }
 
     /// Takes payload or FIN of a segment in a synchronised state. `rto` and `srtt` are the
@@ -147,12 +148,7 @@ impl Receiver {
         (rto, srtt): (Span, Span),
         may_reply: bool,
     ) -> Received {
-        if segment.has_timestamps
-            && segment.seq <= self.acked_up_to
-            && self.timestamp_age(segment) == 0
-        {
-            self.ts_recent = segment.ts_value; // RFC 7323 section 4.3 step 2
-        }
+        self.timestamps.take(segment, self.acked_up_to);
         if self.marks.take(segment, ecn) {
             self.policy
                 .enter_quick_mode(self.window.last(), self.peer_mss);
@@ -188,7 +184,7 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.fin_at = Some(end - 1);
         }
-        if self.has_timestamps {
+        if self.timestamps.is_on() {
             let is_full = segment.len >= self.peer_mss;
             self.window.measure_rtt(now, segment.ts_echo, is_full);
         }
@@ -255,15 +251,16 @@ impl Receiver {
         }
     }
 
-    /// By how much the timestamp of `segment` is behind the newest, ms.
+    /// Whether the timestamp shows an old segment. `sender` says whether it would change the sending
+    /// half, and that half's retransmission timeout.
     #[inline]
-    pub(super) fn timestamp_age(&self, segment: &Segment) -> u32 {
-        let age = self.ts_recent.wrapping_sub(segment.ts_value) as i32;
-        if self.has_timestamps && segment.has_timestamps {
-            age.max(0) as u32
-        } else {
-            0
-        }
+    pub(super) fn is_outdated(
+        &self,
+        segment: &Segment,
+        sender: impl FnOnce() -> (bool, Span),
+    ) -> bool {
+        let next = self.reassembly.next();
+        self.timestamps.is_outdated(segment, next, sender)
     }
 
     /// An old segment came, which is dropped. Returns whether an ACK answers it: always when it has
@@ -279,11 +276,7 @@ impl Receiver {
             }
             return true;
         }
-        let answers = now >= self.answers_outdated_from;
-        if answers {
-            self.answers_outdated_from = now + OUTDATED_INTERVAL;
-        }
-        answers
+        self.timestamps.answers_outdated(now)
     }
 
     /// Whether the ACK of a FIN may wait for the reply.
@@ -336,7 +329,7 @@ impl Receiver {
             return;
         }
         // Two of a kind, not cut short by a push unless they are large, are the peer's full ones.
-        let header = if self.has_timestamps { 12 } else { 0 };
+        let header = if self.timestamps.is_on() { 12 } else { 0 };
         let is_uncut = !pushes && !segment.flags.has(Flags::FIN);
         if segment.len + header >= FIRST_PEER_MSS
             || (is_uncut && segment.len + header >= SMALLEST_PEER_MSS)
@@ -438,14 +431,14 @@ impl Receiver {
         if self.resilience.loss == LossResponse::Casablanca {
             segment.is_radio_loss = self.is_radio_loss();
         }
-        if self.has_timestamps {
+        if self.timestamps.is_on() {
             segment.has_timestamps = true;
             segment.ts_value = now.as_millis() as u32;
-            segment.ts_echo = self.ts_recent;
+            segment.ts_echo = self.timestamps.recent();
         }
         if self.has_sack && self.reassembly.has_blocks() {
             // RFC 2018 section 3: as many as the 40 bytes of options leave room for.
-            let timestamps = if self.has_timestamps { 12 } else { 0 };
+            let timestamps = if self.timestamps.is_on() { 12 } else { 0 };
             let room = 40 - timestamps - self.multipath_len - 4;
             let most = (room / 8) as usize;
             segment.sack = self.reassembly.take_sack_blocks(most);
@@ -454,11 +447,6 @@ impl Receiver {
             self.policy.on_data_sent(now);
         }
         self.on_acknowledged();
-    }
-
-    /// Timestamps are, or are not, on what leaves from now on.
-    pub(super) fn agree_timestamps(&mut self, agreed: bool) {
-        self.has_timestamps = agreed;
     }
 
     /// The application is likely to answer what comes: its data will carry the ACK.
@@ -534,14 +522,6 @@ impl Receiver {
             .set_quick(is_on, self.window.last(), self.peer_mss);
     }
 
-    /// The window will not be scaled.
-    ///
-    /// Standard: RFC 7323 §2.2.
-    pub(super) fn forgo_window_scaling(&mut self) {
-        self.advertised = None;
-        self.window.forgo_scaling();
-    }
-
     /// Whether `seq` is beyond RCV.NXT and within what was offered.
     pub(super) fn is_within_window(&self, seq: u64) -> bool {
         let next = self.next();
@@ -585,7 +565,7 @@ impl Receiver {
         self.peer_mss
     }
     pub(super) fn ts_recent(&self) -> u32 {
-        self.ts_recent
+        self.timestamps.recent()
     }
     #[inline]
     pub(super) fn has_received_fin(&self) -> bool {

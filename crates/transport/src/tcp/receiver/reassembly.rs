@@ -282,4 +282,33 @@ mod tests {
         assert_eq!((reassembly.next(), reassembly.buffered()), (40, 0));
         assert_eq!(blocks(&mut reassembly), [(15, 20)]);
     }
+
+    #[test]
+    fn of_duplicates_before_an_ack_those_that_touch_are_one_and_the_first_is_kept() {
+        let mut touching = Reassembly::default();
+        touching.insert(20, 30);
+        touching.insert(22, 26);
+        assert_eq!(touching.insert(15, 28), Arrival::OutOfOrder);
+        assert_eq!(blocks(&mut touching), [(20, 28), (15, 30)]);
+        let mut apart = Reassembly::default();
+        apart.insert(20, 30);
+        apart.insert(40, 50);
+        apart.insert(22, 26);
+        assert_eq!(apart.insert(35, 45), Arrival::OutOfOrder);
+        assert_eq!(blocks(&mut apart), [(22, 26), (35, 50), (20, 30)]);
+    }
+
+    #[test]
+    fn an_old_segment_is_reported_as_far_as_it_is_a_duplicate_until_a_fin() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(0, 10);
+        assert!(!reassembly.has_blocks());
+        reassembly.report_duplicate(4, 20);
+        assert!(reassembly.has_blocks());
+        assert_eq!(blocks(&mut reassembly), [(4, 10)]);
+        reassembly.report_duplicate(4, 8);
+        reassembly.forget_duplicate();
+        assert!(!reassembly.has_blocks());
+        assert_eq!(blocks(&mut reassembly), []);
+    }
 }

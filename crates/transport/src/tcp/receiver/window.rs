@@ -4,6 +4,9 @@
 //! Linux accounts for the memory of a segment, not its payload. The share of payload is taken as a
 //! half until the first full segment shows what it is (`scaling_ratio`).
 
+#[cfg(test)]
+mod tests;
+
 use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::{Span, Time};
 
@@ -358,134 +361,4 @@ fn autotuned_buffer(copied: u64, space: u64, mss: u32) -> u64 {
     let window = 2 * copied + 16 * u64::from(mss);
     let grow = u128::from(window) * u128::from(copied - space) / u128::from(space.max(1));
     window.saturating_add(2 * u64::try_from(grow).unwrap_or(u64::MAX / 4))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_buffer_follows_a_doubling_sender() {
-        // Reference vector AUTOTUNE-1.
-        assert_eq!(autotuned_buffer(40_000, 20_000, 1448), 309_504);
-    }
-
-    const MSS: u32 = 1448;
-
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_millis(ms)
-    }
-
-    #[test]
-    fn the_right_edge_never_moves_back() {
-        let config = TcpConfig {
-            receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
-            ..TcpConfig::new("rfc", &Default::default()).expect("the profile exists")
-        };
-        let mut window = AdvertisedWindow::new(&config);
-        assert_eq!(window.advertise(1, 0, MSS), 10_000);
-        assert_eq!(window.advertise(1001, 9_000, MSS), 9_000);
-        assert_eq!(window.scale(), 0);
-    }
-
-    /// A window of a listening end whose peer's SYN came, as with `tcp_rmem` up to 64 MiB.
-    fn listening() -> AdvertisedWindow {
-        let mut window = AdvertisedWindow::new(&TcpConfig {
-            receive_window: ReceiveWindow::Autotuned {
-                max_bytes: 32 << 20,
-            },
-            ..TcpConfig::linux()
-        });
-        window.begin(1, Some(MSS));
-        window
-    }
-
-    #[test]
-    fn the_first_windows_are_those_of_a_recorded_kernel() {
-        let mut window = listening();
-        assert_eq!((window.initial(), window.scale()), (65_160, 11));
-        window.on_established(at(0), MSS);
-        window.measure_share(MSS);
-        let offered = (1..=7).map(|n| {
-            window.grow(MSS, MSS, MSS.into());
-            window.advertise(1 + n * u64::from(MSS), 0, MSS)
-        });
-        let recorded = [67_584, 71_680, 73_728, 75_776, 79_872, 79_872, 79_872];
-        assert_eq!(offered.collect::<Vec<_>>(), recorded);
-    }
-
-    #[test]
-    fn what_a_syn_offered_is_not_taken_back() {
-        let mut window = listening();
-        window.on_established(at(0), MSS);
-        // Room for a segment is kept back, but 65160 bytes were offered already.
-        assert_eq!(window.advertise(1, 0, MSS), 65_536);
-        assert_eq!(window.offered(1), 65_536);
-    }
-
-    #[test]
-    fn small_segments_let_the_window_grow_less_far() {
-        let mut window = listening();
-        window.on_established(at(0), MSS);
-        window.measure_share(MSS);
-        assert!(window.grow(500, MSS, 0));
-        window.threshold = window.maximum / 2 + 1;
-        window.buffer = window.maximum;
-        assert!(!window.grow(500, MSS, 0));
-        assert!(window.grow(MSS, MSS, 0));
-    }
-
-    #[test]
-    fn a_nearly_full_buffer_closes_the_window() {
-        let mut window = listening();
-        window.on_established(at(0), MSS);
-        assert_eq!(window.preview(60_000, MSS), 4_096);
-        assert_eq!(
-            window.preview(62_000, MSS),
-            0,
-            "less than a sixteenth is free"
-        );
-    }
-
-    #[test]
-    fn without_a_scale_the_window_is_whole_segments() {
-        let mut window = listening();
-        window.forgo_scaling();
-        window.on_established(at(0), MSS);
-        assert_eq!(window.advertise(1, 0, MSS), 65_160);
-        window.right_edge = 0;
-        assert_eq!(window.advertise(1, 0, MSS), 63_712);
-    }
-
-    #[test]
-    fn a_window_takes_a_round_trip() {
-        let mut window = listening();
-        window.measure_round(at(0), 1);
-        window.measure_round(at(30), 30_000);
-        assert_eq!(window.rtt, None);
-        window.measure_round(at(50), 1 + 65_160);
-        assert_eq!(window.rtt, Some(Span::from_millis(50)));
-    }
-
-    #[test]
-    fn a_smaller_round_trip_counts_at_once_and_a_larger_by_an_eighth() {
-        let mut window = listening();
-        window.measure_rtt(at(100), 20, true);
-        window.measure_rtt(at(200), 104, true);
-        assert_eq!(window.rtt, Some(Span::from_millis(82)));
-        window.measure_rtt(at(300), 219, true);
-        assert_eq!(window.rtt, Some(Span::from_millis(81)));
-    }
-
-    #[test]
-    fn the_scale_is_the_smallest_that_expresses_the_largest_window() {
-        let scale = |bytes| {
-            AdvertisedWindow::new(&TcpConfig {
-                receive_window: ReceiveWindow::Autotuned { max_bytes: bytes },
-                ..TcpConfig::linux()
-            })
-            .scale()
-        };
-        assert_eq!((scale(65_535), scale(3 << 20), scale(1 << 30)), (1, 7, 14));
-    }
 }

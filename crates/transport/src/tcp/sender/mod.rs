@@ -15,6 +15,7 @@
 //! - [`undo`]: reductions that prove spurious
 //! - [`resilience`]: schemes for links that fail or lose without being congested
 //! - [`pieces`]: bursts, and what they are cut from
+//! - [`subflow`]: what a multipath connection does with it
 //! - [`transmit`]: new data and retransmissions out, pacing, bursts
 //! - [`usage`]: whether the window limits the sender, idle restarts
 
@@ -29,6 +30,7 @@ mod rack;
 mod recovery;
 mod resilience;
 mod sack;
+mod subflow;
 mod timeout;
 mod transmit;
 mod undo;
@@ -99,7 +101,7 @@ pub struct SenderStatistics {
 }
 
 #[derive(Debug)]
-pub(super) struct Sender {
+pub(crate) struct Sender {
     config: TcpConfig,
     flow: FlowId,
     /// Which end of it this is, for the record.
@@ -286,23 +288,6 @@ impl Sender {
         self.write_end = self.write_end.saturating_add(bytes);
     }
 
-    /// A multipath connection lets this subflow send up to `bytes` of new data in this step;
-    /// `holds_back` when it has more. What is not sent is withdrawn by offering zero.
-    pub(super) fn offer(&mut self, bytes: u64, holds_back: bool) {
-        self.write_end = self.snd_nxt.saturating_add(bytes);
-        self.holds_back = holds_back;
-    }
-
-    /// Halves the window, and the threshold where slow start is over: the subflow holds the
-    /// connection's window up (Raiciu et al., NSDI 2012, section 4.2).
-    pub(super) fn penalise(&mut self) {
-        let prior = self.window.cwnd;
-        self.set_cwnd((prior / 2.0).floor());
-        if prior >= self.window.ssthresh {
-            self.window.ssthresh = (self.window.ssthresh / 2.0).floor().max(2.0);
-        }
-    }
-
     /// The application will write no more.
     pub(super) fn finish(&mut self) {
         self.fin_queued = self.buffer.as_mut().is_none_or(buffer::SendBuffer::close);
@@ -448,12 +433,6 @@ impl Sender {
     pub(super) fn segments_in_flight(&self) -> u32 {
         self.in_flight()
     }
-    pub(super) fn congestion(&self) -> &Congestion {
-        &self.congestion
-    }
-    pub(super) fn congestion_mut(&mut self) -> &mut Congestion {
-        &mut self.congestion
-    }
     pub(super) fn pacing_rate(&self) -> fadeout_core::Rate {
         self.pacer.rate
     }
@@ -490,6 +469,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
+    /// What the sending half knows of it.
     pub(super) fn info(&self) -> TcpInfo {
         TcpInfo {
             ca_state: self.state,
@@ -521,6 +501,9 @@ impl Sender {
             notsent_bytes: self.unsent(),
             data_segs_out: self.statistics.sent_segments,
             pacing_rate: self.pacer.rate,
+            rcv_mss: 0,
+            has_taken_syn_data: false,
+            accurate_ecn: None,
         }
     }
 
@@ -562,7 +545,7 @@ impl Sender {
         }
     }
 
-    fn report<P: Probe>(&self, cx: &mut Step<'_, P>, event: &'static str) {
+    pub(super) fn report<P: Probe>(&self, cx: &mut Step<'_, P>, event: &'static str) {
         cx.probe.flow_event(FlowEventRow {
             time_s: cx.now,
             flow: self.flow,

@@ -36,7 +36,8 @@ fn data_fin_is_said_again_on_every_path_ever_more_seldom_until_the_peer_is_given
     for pipe in &mut pipes {
         pipe.blocked = vec![(ms(2_000), Time::NEVER)];
     }
-    let mut net = Net::new(&config("linux"), &pipes, 1);
+    let config = config("linux");
+    let mut net = Net::new(&config, &pipes, 1);
     net.command(1, AppCommand::Listen);
     net.command(0, AppCommand::Connect);
     net.command(0, AppCommand::Write(Bytes(10_000)));
@@ -55,13 +56,13 @@ fn data_fin_is_said_again_on_every_path_ever_more_seldom_until_the_peer_is_given
                 .map(|sent| sent.0),
         )
     };
-    let repeats = net.ends[0].config.tcp.maximum_retries as usize;
+    let repeats = config.tcp.maximum_retries as usize;
     // The first one went on one path.
     let [first, second] = [times(0), times(1)];
     assert_eq!((first.len(), second.len()), (repeats + 1, repeats));
     assert_eq!(first[1..], second);
     let waits: Vec<Span> = second.windows(2).map(|two| two[1].since(two[0])).collect();
-    let tcp = &net.ends[0].config.tcp;
+    let tcp = &config.tcp;
     assert_eq!(waits[..3], [1, 2, 4].map(|times| tcp.minimum_rto * times));
     assert_eq!(waits[repeats - 2], tcp.maximum_rto);
 }
@@ -148,7 +149,7 @@ fn a_path_becomes_a_backup_and_regular_again_while_running() {
             })
             .collect();
         assert_eq!(told, [true, false], "{scheduler}");
-        assert!(!net.ends[1].paths[1].config.backup, "{scheduler}");
+        assert!(!net.ends[1].manager.is_backup(1), "{scheduler}");
     }
 }
 

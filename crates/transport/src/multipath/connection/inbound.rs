@@ -1,0 +1,286 @@
+//! Data that arrives: it is put in order across paths, into the receive buffer that all share.
+//!
+//! Standard: RFC 8684 §3.3.
+
+use crate::tcp::TcpConfig;
+use crate::tcp::receiver::reassembly::Reassembly;
+use crate::tcp::receiver::window::AdvertisedWindow;
+use fadeout_core::{Span, Time};
+
+/// Smallest payload that lets the window grow, as in `tcp_grow_window`.
+const GROWS_FROM: u64 = 128;
+
+/// What the subflows measured, when a round trip of reading would be over (Linux
+/// `mptcp_rcv_space_adjust`).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Round {
+    /// Round-trip time of the slowest.
+    pub(super) slowest: Option<Span>,
+    /// All carried data.
+    pub(super) all_carried: bool,
+}
+
+/// What became of data that arrived.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Delivered {
+    /// Bytes for the application.
+    pub(super) bytes: u64,
+    /// The peer's DATA_FIN is in order.
+    pub(super) fin: bool,
+}
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub(super) struct Inbound {
+    reassembly: Reassembly,
+    window: AdvertisedWindow,
+    /// Data below was counted for the application.
+    counted_up_to: u64,
+    fin_at: Option<u64>,
+    is_finished: bool,
+    is_reading: bool,
+    unread: u64,
+}
+
+impl Inbound {
+    pub(super) fn new(config: &TcpConfig) -> Inbound {
+        let mut reassembly = Reassembly::default();
+        reassembly.begin(1);
+        Inbound {
+            reassembly,
+            window: AdvertisedWindow::new(config),
+            counted_up_to: 1,
+            fin_at: None,
+            is_finished: false,
+            is_reading: true,
+            unread: 0,
+        }
+    }
+
+    /// The first subflow, of segments of `mss`, is established.
+    pub(super) fn on_established(&mut self, now: Time, mss: u32) {
+        self.window.on_established(now, mss);
+    }
+
+    /// Next data sequence number expected, the DATA_ACK.
+    #[inline]
+    pub(super) fn next(&self) -> u64 {
+        self.reassembly.next()
+    }
+
+    /// Bytes in the buffer: out of order, or not read.
+    pub(super) fn buffered(&self) -> u64 {
+        self.reassembly.buffered() + self.unread
+    }
+
+    /// Whether the peer's DATA_FIN came in order.
+    pub(super) fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// The peer's DATA_FIN has the number `at`.
+    pub(super) fn on_data_fin(&mut self, at: u64) {
+        self.fin_at = Some(at);
+    }
+
+    /// Data from `start` to `end` is in order on its subflow.
+    pub(super) fn insert(&mut self, start: u64, end: u64) {
+        self.reassembly.insert(start, end);
+    }
+
+    /// What was inserted is handed on; the last piece of it, of `last_len` bytes, came on a subflow with
+    /// segments of `mss`. `measure` looks at the subflows.
+    pub(super) fn deliver(
+        &mut self,
+        now: Time,
+        last_len: u64,
+        mss: u32,
+        measure: impl FnOnce() -> Round,
+    ) -> Delivered {
+        if last_len >= GROWS_FROM {
+            // What the connection holds is no longer in the subflow's buffer, whose room this asks for.
+            self.window.grow(mss, mss, 0);
+        }
+        let arrived = self.reassembly.next() - self.counted_up_to;
+        let mut delivered = Delivered::default();
+        if self.is_reading {
+            self.on_read(now, arrived, mss, measure);
+            delivered.bytes = arrived;
+        } else {
+            self.unread += arrived;
+        }
+        let next = self.reassembly.next();
+        if self.fin_at == Some(next) {
+            self.reassembly.insert(next, next + 1);
+            self.is_finished = true;
+            delivered.fin = true;
+        }
+        self.counted_up_to = self.reassembly.next();
+        delivered
+    }
+
+    /// The application read `bytes`. A round trip is that of the slowest subflow, looked up when the
+    /// one before it would be over.
+    fn on_read(&mut self, now: Time, bytes: u64, mss: u32, measure: impl FnOnce() -> Round) {
+        if self.window.is_round_over(now) {
+            let round = measure();
+            self.window.set_rtt(round.slowest);
+            // The share of payload is the least of the subflows', and a half on one that carried none.
+            if round.all_carried {
+                self.window.measure_share(mss);
+            }
+        }
+        self.window.on_read(now, bytes, mss);
+    }
+
+    /// The application stops reading.
+    pub(super) fn pause(&mut self) {
+        self.is_reading = false;
+    }
+
+    /// The application reads again. Returns what waited for it, and whether the window opens by so
+    /// much that the peer is told.
+    pub(super) fn resume(
+        &mut self,
+        now: Time,
+        mss: u32,
+        measure: impl FnOnce() -> Round,
+    ) -> (u64, bool) {
+        self.is_reading = true;
+        let unread = std::mem::take(&mut self.unread);
+        if unread == 0 {
+            return (0, false);
+        }
+        let before = self.window.offered(self.reassembly.next());
+        self.on_read(now, unread, mss, measure);
+        let after = self.window.preview(self.reassembly.buffered(), mss);
+        // RFC 9293 section 3.8.6.2.2, at the level of the connection.
+        (unread, after >= before + u64::from(mss).min(after / 2))
+    }
+
+    /// Window and scale of a SYN.
+    pub(super) fn syn_window(&self) -> (u64, u8) {
+        (self.window.initial(), self.window.scale())
+    }
+
+    /// The window that a segment offers which leaves now on a subflow with segments of `mss`.
+    pub(super) fn advertise(&mut self, mss: u32) -> u64 {
+        let held = self.buffered();
+        self.window.advertise(self.reassembly.next(), held, mss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::ReceiveWindow;
+
+    const MSS: u32 = 1_000;
+
+    fn inbound() -> Inbound {
+        let mut inbound = Inbound::new(&TcpConfig {
+            receive_window: ReceiveWindow::Fixed { bytes: 20_000 },
+            ..TcpConfig::linux()
+        });
+        inbound.on_established(Time::ZERO, MSS);
+        inbound
+    }
+
+    fn deliver(inbound: &mut Inbound) -> Delivered {
+        inbound.deliver(Time::ZERO, 1_000, MSS, Round::default)
+    }
+
+    fn bytes(bytes: u64) -> Delivered {
+        Delivered { bytes, fin: false }
+    }
+
+    #[test]
+    fn data_of_several_paths_is_put_in_order_and_counted_once() {
+        let mut inbound = inbound();
+        inbound.insert(1_001, 2_001);
+        assert_eq!(deliver(&mut inbound), bytes(0));
+        assert_eq!((inbound.next(), inbound.buffered()), (1, 1_000));
+        inbound.insert(1, 1_001);
+        inbound.insert(2_001, 2_501);
+        assert_eq!(deliver(&mut inbound), bytes(2_500));
+        assert_eq!((inbound.next(), inbound.buffered()), (2_501, 0));
+        inbound.insert(1_001, 2_001);
+        assert_eq!(deliver(&mut inbound), bytes(0));
+    }
+
+    #[test]
+    fn a_data_fin_waits_for_what_is_before_it_and_is_no_data() {
+        let mut inbound = inbound();
+        inbound.on_data_fin(1_001);
+        assert_eq!(deliver(&mut inbound), bytes(0));
+        assert!(!inbound.is_finished());
+        inbound.insert(1, 1_001);
+        let all = Delivered {
+            bytes: 1_000,
+            fin: true,
+        };
+        assert_eq!(deliver(&mut inbound), all);
+        assert!(inbound.is_finished());
+        assert_eq!((inbound.next(), inbound.buffered()), (1_002, 0));
+        assert_eq!(deliver(&mut inbound), bytes(0));
+    }
+
+    #[test]
+    fn what_is_not_read_fills_the_window_and_reading_opens_it() {
+        let mut inbound = inbound();
+        let (_, scale) = inbound.syn_window();
+        let whole = inbound.advertise(MSS);
+        assert!(whole <= 20_000 && whole > 20_000 - (1_000 << scale));
+        inbound.pause();
+        inbound.insert(1, 10_001);
+        assert_eq!(deliver(&mut inbound), bytes(0));
+        assert_eq!(inbound.buffered(), 10_000);
+        assert!(inbound.advertise(MSS) <= whole - 9_000);
+        let resumed = inbound.resume(Time::ZERO, MSS, Round::default);
+        assert_eq!(resumed, (10_000, true));
+        assert_eq!(inbound.buffered(), 0);
+        assert_eq!(inbound.resume(Time::ZERO, MSS, Round::default), (0, false));
+        inbound.advertise(MSS);
+        inbound.pause();
+        inbound.insert(10_001, 10_101);
+        deliver(&mut inbound);
+        let resumed = inbound.resume(Time::ZERO, MSS, Round::default);
+        assert_eq!(resumed, (100, false), "too little to speak of");
+    }
+
+    #[test]
+    fn the_subflows_are_looked_at_once_a_round_trip() {
+        let mut inbound = Inbound::new(&TcpConfig::linux());
+        let mut looks = Vec::new();
+        for millis in [0, 1, 30, 49, 50, 51] {
+            let now = Time::ZERO + Span::from_millis(millis);
+            let next = inbound.next();
+            inbound.insert(next, next + 1_000);
+            inbound.deliver(now, 1_000, MSS, || {
+                looks.push(millis);
+                Round {
+                    slowest: Some(Span::from_millis(50)),
+                    all_carried: true,
+                }
+            });
+        }
+        assert_eq!(looks, [0, 50]);
+    }
+
+    #[test]
+    fn the_window_opens_with_what_arrives_and_keeps_room_for_a_segment() {
+        let autotuned = |mss| {
+            let mut inbound = Inbound::new(&TcpConfig::linux());
+            inbound.on_established(Time::ZERO, mss);
+            inbound
+        };
+        let offered = |len: u64| {
+            let mut inbound = autotuned(MSS);
+            inbound.insert(1, 1 + len);
+            inbound.deliver(Time::ZERO, len, MSS, Round::default);
+            inbound.advertise(MSS)
+        };
+        assert!(offered(128) > offered(127), "small ones do not count");
+        assert!(autotuned(4_000).advertise(MSS) < autotuned(MSS).advertise(MSS));
+    }
+}

@@ -1,0 +1,338 @@
+//! Data that leaves: what was written, sent and acknowledged, the peer's window, the DATA_FIN, and the
+//! timer of the connection.
+//!
+//! Standard: RFC 8684 §3.3.
+
+use crate::tcp::TcpConfig;
+use fadeout_core::{Dss, Span, Time};
+
+/// Data that the application writes without end.
+pub(super) const ENDLESS: u64 = u64::MAX / 4;
+
+/// What the connection's timer finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expiry {
+    /// Something was acknowledged meanwhile.
+    Progress,
+    /// The DATA_FIN alone was not.
+    FinOutstanding,
+    /// Data was not.
+    Stalled,
+}
+
+/// The sending half of a connection, whatever path carries what.
+#[derive(Debug)]
+pub(super) struct Outbound {
+    /// First data sequence number not acknowledged (DATA_ACK received).
+    una: u64,
+    /// Next data sequence number to be sent for the first time.
+    nxt: u64,
+    /// Right edge of what the application has written.
+    end: u64,
+    /// First data sequence number beyond the peer's window.
+    window_end: u64,
+    fin_queued: bool,
+    fin_sent: bool,
+    /// How often DATA_FIN was said again, and how often it may be.
+    fin_repeats: u32,
+    most_repeats: u32,
+    /// The shortest and the longest time between two.
+    waits: (Span, Span),
+    /// When data that is not acknowledged is looked at again.
+    timer_at: Time,
+    /// What was acknowledged when that timer was set.
+    una_then: u64,
+}
+
+impl Outbound {
+    pub(super) fn new(config: &TcpConfig) -> Outbound {
+        Outbound {
+            una: 1,
+            nxt: 1,
+            end: 1,
+            window_end: 1,
+            fin_queued: false,
+            fin_sent: false,
+            fin_repeats: 0,
+            most_repeats: config.maximum_retries,
+            waits: (
+                config.minimum_rto,
+                config.maximum_rto.max(config.minimum_rto),
+            ),
+            timer_at: Time::NEVER,
+            una_then: 1,
+        }
+    }
+
+    /// The application wrote `bytes` more.
+    pub(super) fn write(&mut self, bytes: u64) {
+        self.end = self.end.saturating_add(bytes);
+    }
+
+    /// The application will write no more.
+    pub(super) fn finish(&mut self) {
+        self.fin_queued = true;
+    }
+
+    #[inline]
+    pub(super) fn una(&self) -> u64 {
+        self.una
+    }
+    #[inline]
+    pub(super) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+    #[inline]
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+    #[inline]
+    pub(super) fn window_end(&self) -> u64 {
+        self.window_end
+    }
+    /// Bytes that were never sent.
+    #[inline]
+    pub(super) fn unsent(&self) -> u64 {
+        self.end - self.nxt
+    }
+
+    /// The peer offers a window of `window` bytes behind what `data_ack` acknowledges.
+    pub(super) fn on_data_ack(&mut self, data_ack: u64, window: u64) {
+        if data_ack > self.una && data_ack <= self.nxt + 1 {
+            self.una = data_ack;
+        }
+        self.window_end = self.window_end.max(data_ack + window);
+    }
+
+    /// A segment of the handshake offers a window: a SYN behind the first number, another one behind
+    /// what is acknowledged.
+    pub(super) fn on_handshake(&mut self, is_syn: bool, window: u64) {
+        let from = if is_syn { 1 } else { self.una };
+        self.window_end = self.window_end.max(from + window);
+    }
+
+    /// Data up to `end` left.
+    pub(super) fn on_sent(&mut self, end: u64) {
+        self.nxt = self.nxt.max(end);
+    }
+
+    /// Whether DATA_FIN has to leave by itself: everything was sent, and it did not ride on it.
+    pub(super) fn owes_fin(&self) -> bool {
+        self.fin_queued && !self.fin_sent && self.nxt == self.end
+    }
+
+    /// Whether the DATA_FIN was acknowledged.
+    pub(super) fn is_fin_acknowledged(&self) -> bool {
+        self.fin_sent && self.una > self.end
+    }
+
+    /// The data sequence signal of a segment that acknowledges `data_ack` and carries `data`: its first
+    /// number, and how many bytes.
+    pub(super) fn signal(&mut self, data_ack: u64, data: Option<(u64, u32)>) -> Dss {
+        let mut dss = Dss {
+            data_ack,
+            ..Dss::default()
+        };
+        let ends_at_fin = |end: u64| self.fin_queued && end == self.end;
+        if let Some((data_seq, len)) = data {
+            dss.data_seq = data_seq;
+            dss.data_fin = ends_at_fin(data_seq + u64::from(len));
+            dss.data_len = len as u16 + u16::from(dss.data_fin);
+        } else if ends_at_fin(self.nxt) && self.una <= self.end {
+            dss.data_seq = self.end;
+            dss.data_len = 1;
+            dss.data_fin = true;
+        }
+        self.fin_sent |= dss.data_fin;
+        dss
+    }
+
+    pub(super) fn wake_at(&self) -> Time {
+        self.timer_at
+    }
+
+    /// Lets the timer run while something is not acknowledged: for `wait`, if anything, from when
+    /// something last was.
+    pub(super) fn arm(&mut self, now: Time, wait: impl FnOnce() -> Option<Span>) {
+        let sent = self.nxt + u64::from(self.fin_sent);
+        if self.una >= sent {
+            self.timer_at = Time::NEVER;
+        } else if self.timer_at.is_never() || self.una != self.una_then {
+            self.una_then = self.una;
+            self.timer_at = wait().map_or(Time::NEVER, |wait| now.saturating_add(wait));
+        }
+    }
+
+    /// Lets the timer run until `at`.
+    pub(super) fn set_timer(&mut self, at: Time) {
+        self.timer_at = at;
+    }
+
+    /// DATA_FIN is said again, and the timer runs twice as long as before (Linux
+    /// `mptcp_set_datafin_timeout`). Returns whether it is: a peer that stays silent is given up.
+    pub(super) fn repeat_fin(&mut self, now: Time) -> bool {
+        if self.fin_repeats >= self.most_repeats {
+            return false;
+        }
+        self.fin_repeats += 1;
+        let (shortest, longest) = self.waits;
+        let wait = (1..self.fin_repeats).fold(shortest, |wait, _| (wait * 2).min(longest));
+        self.timer_at = now.saturating_add(wait);
+        true
+    }
+
+    /// The timer expired.
+    pub(super) fn on_timer(&mut self) -> Expiry {
+        self.timer_at = Time::NEVER;
+        if self.una != self.una_then {
+            Expiry::Progress
+        } else if self.fin_sent && self.una == self.end {
+            Expiry::FinOutstanding
+        } else {
+            Expiry::Stalled
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn wait() -> Option<Span> {
+        Some(Span::from_millis(300))
+    }
+
+    /// A thousand bytes were written, and so many sent.
+    fn outbound(sent: u64) -> Outbound {
+        let mut outbound = Outbound::new(&TcpConfig::linux());
+        outbound.write(1_000);
+        outbound.on_sent(1 + sent);
+        outbound
+    }
+
+    /// All was sent, the DATA_FIN with it.
+    fn outbound_closed() -> Outbound {
+        let mut outbound = outbound(1_000);
+        outbound.finish();
+        outbound.signal(0, None);
+        outbound
+    }
+
+    #[test]
+    fn acknowledgments_move_forward_to_what_was_sent_and_its_fin() {
+        let mut outbound = outbound(500);
+        for (ack, una) in [
+            (0, 1),
+            (503, 1),
+            (201, 201),
+            (101, 201),
+            (501, 501),
+            (502, 502),
+        ] {
+            outbound.on_data_ack(ack, 0);
+            assert_eq!(outbound.una(), una, "{ack}");
+        }
+        assert_eq!((outbound.unsent(), outbound.end()), (500, 1_001));
+    }
+
+    #[test]
+    fn the_window_never_shrinks() {
+        let mut outbound = outbound(500);
+        outbound.on_handshake(true, 100);
+        assert_eq!(outbound.window_end(), 101);
+        outbound.on_data_ack(401, 1_000);
+        assert_eq!(outbound.window_end(), 1_401);
+        outbound.on_data_ack(401, 900);
+        outbound.on_handshake(true, 1_200);
+        assert_eq!(outbound.window_end(), 1_401);
+        outbound.on_handshake(false, 1_200);
+        assert_eq!(outbound.window_end(), 1_601);
+    }
+
+    #[test]
+    fn a_fin_rides_on_the_last_data_or_leaves_by_itself() {
+        let mut outbound = outbound(500);
+        assert!(!outbound.signal(7, Some((901, 100))).data_fin, "not closed");
+        outbound.finish();
+        assert!(!outbound.owes_fin());
+        let part = outbound.signal(7, Some((501, 400)));
+        assert_eq!((part.data_seq, part.data_len, part.data_ack), (501, 400, 7));
+        assert!(!part.data_fin);
+        assert!(!outbound.signal(7, None).data_fin);
+        outbound.on_sent(1_001);
+        assert!(outbound.owes_fin());
+        let last = outbound.signal(7, Some((901, 100)));
+        assert_eq!((last.data_len, last.data_fin), (101, true));
+        assert!(!outbound.owes_fin() && !outbound.is_fin_acknowledged());
+        let alone = outbound.signal(8, None);
+        assert_eq!((alone.data_seq, alone.data_len), (1_001, 1));
+        assert!(alone.data_fin);
+        outbound.on_data_ack(1_001, 0);
+        assert!(outbound.signal(8, None).data_fin && !outbound.is_fin_acknowledged());
+        outbound.on_data_ack(1_002, 0);
+        assert!(outbound.is_fin_acknowledged());
+        assert!(!outbound.signal(8, None).data_fin);
+    }
+
+    #[test]
+    fn the_timer_runs_from_the_last_progress_while_anything_is_outstanding() {
+        let mut outbound = outbound(0);
+        outbound.arm(at(0), wait);
+        assert!(outbound.wake_at().is_never());
+        outbound.on_sent(501);
+        outbound.arm(at(10), || None);
+        assert!(outbound.wake_at().is_never(), "no path to wait for");
+        outbound.arm(at(10), wait);
+        assert_eq!(outbound.wake_at(), at(310));
+        outbound.arm(at(20), wait);
+        assert_eq!(outbound.wake_at(), at(310));
+        outbound.on_data_ack(101, 0);
+        outbound.arm(at(30), wait);
+        assert_eq!(outbound.wake_at(), at(330));
+        outbound.set_timer(at(400));
+        outbound.arm(at(40), wait);
+        assert_eq!(outbound.wake_at(), at(400));
+        outbound.on_data_ack(501, 0);
+        outbound.arm(at(50), wait);
+        assert!(outbound.wake_at().is_never());
+    }
+
+    #[test]
+    fn an_expiry_tells_progress_from_a_fin_and_from_data_that_is_stuck() {
+        let mut outbound = outbound(1_000);
+        outbound.arm(at(0), wait);
+        assert_eq!(outbound.on_timer(), Expiry::Stalled);
+        assert!(outbound.wake_at().is_never());
+        outbound.arm(at(0), wait);
+        outbound.on_data_ack(11, 0);
+        assert_eq!(outbound.on_timer(), Expiry::Progress);
+        let mut closed = outbound_closed();
+        closed.arm(at(0), wait);
+        assert_eq!(closed.on_timer(), Expiry::Stalled);
+        outbound.on_data_ack(1_001, 0);
+        outbound.finish();
+        outbound.signal(0, None);
+        outbound.arm(at(0), wait);
+        assert_eq!(outbound.wake_at(), at(300), "the fin is outstanding");
+        assert_eq!(outbound.on_timer(), Expiry::FinOutstanding);
+    }
+
+    #[test]
+    fn a_fin_is_repeated_ever_more_seldom_and_not_for_ever() {
+        let mut outbound = Outbound::new(&TcpConfig {
+            maximum_retries: 4,
+            minimum_rto: Span::from_millis(200),
+            maximum_rto: Span::from_millis(500),
+            ..TcpConfig::linux()
+        });
+        for wait in [200, 400, 500, 500] {
+            assert!(outbound.repeat_fin(at(1_000)));
+            assert_eq!(outbound.wake_at(), at(1_000 + wait));
+        }
+        assert!(!outbound.repeat_fin(at(1_000)));
+    }
+}

@@ -1,0 +1,362 @@
+//! The send queues of Linux's stack: data is bound to a subflow as soon as it is written, and waits
+//! there for the subflow's window (net/mptcp/protocol.c, Linux 6.12).
+//!
+//! - The socket takes data until its send buffer is full; what holds it is what the peer has not
+//!   acknowledged *in order*. The buffer is the sum of the subflows'. A full one is filled again
+//!   once a third is free.
+//! - What was taken is bound at once, in bursts, to the path whose queue drains soonest. Where that
+//!   path's own buffer is full, nothing is bound.
+//! - So a path that stops holds up what waits behind its data: the others run dry once the send
+//!   buffer is full of it. After five expiries of the connection's timer without a segment on the
+//!   path, everything not acknowledged is bound anew, and the path left out until it is heard.
+
+use super::outbound::Outbound;
+use super::path::Paths;
+use crate::congestion::Window;
+use crate::multipath::scheduler::linux::{BURST, Queue, soonest_drained};
+use fadeout_core::{Span, Time};
+use std::collections::VecDeque;
+
+/// What a segment of 1460 bytes takes of a send buffer, bytes: the power of two that holds it with
+/// headers and bookkeeping, and the `sk_buff` (`tcp_sndbuf_expand`, x86-64).
+const SEGMENT_MEMORY: u64 = 4096 + 256;
+/// Windows that a send buffer holds (`tcp_sndbuf_expand`).
+const WINDOWS: u64 = 2;
+/// Least send buffer of a connection beside its subflows', bytes (`tcp_wmem[0]`).
+const SMALLEST_BUFFER: u64 = 4096;
+/// Expiries of the connection's timer without a segment after which a path is stale: more than
+/// `net.mptcp.stale_loss_cnt`, which is 4.
+const STALE_EXPIRIES: u32 = 5;
+/// A path that takes over for a stale one was itself silent for fewer expiries than this.
+const LIVELY_EXPIRIES: u32 = 3;
+/// A fragment of the write queue, bytes: what a page of 32 KiB has room for beside the fragment's own
+/// bookkeeping. The connection's timer sends again what is left of one.
+const FRAGMENT: u64 = 32_728;
+/// The connection's timer when no subflow's runs (`TCP_RTO_MIN`).
+const SHORTEST_TIMER: Span = Span::from_millis(200);
+
+/// A range of data sequence numbers that waits on a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// It was bound to a path before.
+    pub(super) is_again: bool,
+}
+
+/// What waits on one path.
+#[derive(Debug, Default)]
+struct PathQueue {
+    /// Data bound to the path that has not left.
+    waiting: VecDeque<Waiting>,
+    /// Bytes of it.
+    bytes: u64,
+    /// Memory for what waits or is not acknowledged, bytes.
+    send_buffer: u64,
+    /// Average pacing rate, bits per second.
+    pace: u64,
+    /// When the last segment arrived on it.
+    heard_at: Time,
+    /// That, when the connection's timer first expired.
+    heard_then: Time,
+    /// Expiries of the connection's timer since, with nothing heard.
+    silent_expiries: u32,
+    /// Left out until it is heard.
+    is_stale: bool,
+}
+
+impl PathQueue {
+    /// Puts data behind what waits.
+    fn wait(&mut self, data: Waiting) {
+        self.bytes += data.end - data.start;
+        match self.waiting.back_mut() {
+            Some(last) if last.end == data.start && last.is_again == data.is_again => {
+                last.end = data.end;
+            }
+            _ => self.waiting.push_back(data),
+        }
+    }
+
+    /// `bytes` of what waits first have left.
+    fn leave(&mut self, bytes: u64) {
+        self.bytes -= bytes;
+        if let Some(first) = self.waiting.front_mut() {
+            first.start += bytes;
+            if first.start >= first.end {
+                self.waiting.pop_front();
+            }
+        }
+    }
+
+    /// Grows the send buffer to two windows.
+    fn grow_buffer(&mut self, window: Window, maximum: u64) {
+        let window = window.cwnd.max(10.0) as u64;
+        let wanted = (WINDOWS * window * SEGMENT_MEMORY).min(maximum);
+        self.send_buffer = self.send_buffer.max(wanted);
+    }
+}
+
+/// Send queues of a connection.
+#[derive(Debug)]
+pub(super) struct SendQueues {
+    paths: Vec<PathQueue>,
+    /// Most that a subflow's send buffer grows to, bytes (`tcp_wmem[2]`).
+    maximum: u64,
+    /// First data sequence number that the socket has not taken.
+    taken: u64,
+    /// Next data sequence number to be bound.
+    bound: u64,
+    /// First data sequence number that never was.
+    unbound: u64,
+    /// The buffer was full: the application waits for a third of it.
+    is_waiting: bool,
+    /// How long the connection's timer runs. It is measured when a path is sought for data, and stays
+    /// while the peer's window is full.
+    timer: Span,
+}
+
+impl SendQueues {
+    /// Empty queues of `paths` paths, whose send buffers grow to `maximum` bytes.
+    pub(super) fn new(paths: usize, maximum: u64) -> SendQueues {
+        SendQueues {
+            paths: (0..paths).map(|_| PathQueue::default()).collect(),
+            maximum,
+            taken: 1,
+            bound: 1,
+            unbound: 1,
+            is_waiting: false,
+            timer: SHORTEST_TIMER,
+        }
+    }
+
+    /// How long the connection's timer runs.
+    pub(super) fn timer(&self) -> Span {
+        self.timer
+    }
+
+    /// What waits first on a path.
+    pub(super) fn first(&self, index: usize) -> Option<Waiting> {
+        self.paths[index].waiting.front().copied()
+    }
+
+    /// Bytes that wait on a path.
+    pub(super) fn bytes(&self, index: usize) -> u64 {
+        self.paths[index].bytes
+    }
+
+    /// `bytes` of what waits first on a path have left.
+    pub(super) fn leave(&mut self, index: usize, bytes: u64) {
+        self.paths[index].leave(bytes);
+    }
+
+    /// Whether a path may get new data.
+    fn is_active(&self, index: usize, paths: &impl Paths) -> bool {
+        paths.is_usable(index) && !self.paths[index].is_stale
+    }
+
+    /// What waits on a path or is not acknowledged.
+    fn queue(&self, index: usize, paths: &impl Paths) -> Queue {
+        let view = paths.view(index);
+        let queue = &self.paths[index];
+        Queue {
+            bytes: view.snd_nxt - view.snd_una + queue.bytes,
+            pace: queue.pace,
+        }
+    }
+
+    /// As long as the longest of the timers of subflows that are heard (`mptcp_timeout_from_subflow`).
+    fn longest_timer(&self, now: Time, paths: &impl Paths) -> Span {
+        let timers = (0..self.paths.len())
+            .filter(|&index| self.is_active(index, paths))
+            .filter(|&index| self.paths[index].silent_expiries == 0)
+            .filter_map(|index| paths.view(index).timer_at)
+            .map(|at| at.since(now));
+        timers
+            .max()
+            .filter(|span| !span.is_zero())
+            .unwrap_or(SHORTEST_TIMER)
+    }
+
+    /// After a segment on path `index`: its send buffer grows where the buffer, not the window,
+    /// holds the path back; and a stale path is stale no more.
+    pub(super) fn on_heard(&mut self, now: Time, index: usize, paths: &impl Paths) {
+        let queue = &mut self.paths[index];
+        queue.heard_at = now;
+        if queue.is_stale {
+            queue.is_stale = false;
+            queue.silent_expiries = 0;
+        }
+        if !paths.is_usable(index) {
+            return;
+        }
+        let window = paths.window(index);
+        let has_room = paths.view(index).in_flight < window.cwnd as u32;
+        if queue.send_buffer == 0 || self.is_waiting && has_room {
+            queue.grow_buffer(window, self.maximum);
+        }
+    }
+
+    /// A path went: nothing waits on it, and everything not acknowledged is bound anew.
+    pub(super) fn drop_path(&mut self, index: usize, una: u64) {
+        self.paths[index].waiting.clear();
+        self.paths[index].bytes = 0;
+        self.bind_anew(una);
+    }
+
+    /// Everything not acknowledged is bound anew (`__mptcp_retransmit_pending_data`).
+    fn bind_anew(&mut self, una: u64) {
+        self.bound = una.min(self.taken);
+    }
+
+    /// Takes what the application wrote as far as the buffer goes, and binds it to paths.
+    pub(super) fn fill(&mut self, now: Time, data: &Outbound, paths: &impl Paths) {
+        let usable = (0..self.paths.len()).filter(|&index| paths.is_usable(index));
+        let buffers: u64 = usable.map(|index| self.paths[index].send_buffer).sum();
+        let buffer = SMALLEST_BUFFER + buffers;
+        let una = data.una().min(self.taken);
+        let held = self.taken - una;
+        if !self.is_waiting || 3 * held <= 2 * buffer {
+            let room = buffer.saturating_sub(held);
+            let untaken = data.end() - self.taken;
+            self.is_waiting = room < untaken;
+            self.taken += room.min(untaken);
+        }
+        self.bound = self.bound.max(data.una().min(self.taken));
+        while self.bind_burst(now, data, paths) {}
+    }
+
+    /// Binds a burst to the path whose queue drains soonest; false when there is nothing to bind or
+    /// no place for it.
+    fn bind_burst(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> bool {
+        let left = self.taken - self.bound;
+        if left == 0 {
+            return false;
+        }
+        if data.window_end() > self.bound {
+            self.timer = self.longest_timer(now, paths);
+        }
+        let active = (0..self.paths.len()).filter(|&index| self.is_active(index, paths));
+        let backups = active.clone().all(|index| paths.is_backup(index));
+        let candidates = active
+            .filter(|&index| paths.is_backup(index) == backups)
+            .map(|index| (index, self.queue(index, paths)));
+        let Some(index) = soonest_drained(candidates) else {
+            return false;
+        };
+        let mut queue = self.queue(index, paths);
+        let path = &mut self.paths[index];
+        if queue.bytes >= path.send_buffer {
+            return false;
+        }
+        let mss = u64::from(paths.window(index).mss);
+        let room = data.window_end().saturating_sub(self.bound);
+        let mut burst = left.min(BURST);
+        if room < burst {
+            burst = room - room % mss;
+            if burst == 0 && self.bound == data.una() && path.waiting.is_empty() {
+                // Nothing is outstanding: the subflow probes the closed window.
+                burst = mss.min(left);
+            }
+        }
+        if burst == 0 {
+            return false;
+        }
+        let is_again = self.bound < self.unbound;
+        if is_again {
+            burst = burst.min(self.unbound - self.bound);
+        }
+        let rate = paths.view(index).pacing_rate.as_bits_per_sec();
+        if queue.pace == 0 {
+            queue.pace = rate;
+        }
+        path.pace = queue.averaged(rate, burst);
+        path.wait(Waiting {
+            start: self.bound,
+            end: self.bound + burst,
+            is_again,
+        });
+        self.bound += burst;
+        self.unbound = self.unbound.max(self.bound);
+        true
+    }
+
+    /// The connection's timer expired: counts silent expiries, and sends the head of the line on a
+    /// path that has nothing to do (`__mptcp_retrans`). Returns how long the timer runs again.
+    pub(super) fn on_timer(
+        &mut self,
+        now: Time,
+        data: &Outbound,
+        paths: &impl Paths,
+    ) -> Option<Span> {
+        let mut idle = None;
+        let mut idle_backup = None;
+        let mut least_silent = u32::MAX;
+        let mut any_usable = false;
+        for index in 0..self.paths.len() {
+            if !paths.is_usable(index) {
+                continue;
+            }
+            any_usable = true;
+            if self.queue(index, paths).bytes == 0 {
+                let pick = if paths.is_backup(index) {
+                    &mut idle_backup
+                } else {
+                    &mut idle
+                };
+                pick.get_or_insert(index);
+                continue;
+            }
+            let path = &mut self.paths[index];
+            if path.silent_expiries == 0 {
+                path.silent_expiries = 1;
+                path.heard_then = path.heard_at;
+            } else if path.heard_then == path.heard_at {
+                path.silent_expiries += 1;
+                self.give_up_if_silent(index, data.una(), paths);
+            } else {
+                path.silent_expiries = 0;
+            }
+            least_silent = least_silent.min(self.paths[index].silent_expiries);
+        }
+        let pick = idle.or(idle_backup.filter(|_| least_silent > 1));
+        // It runs again for as long as before; a path is sought, and the time measured, after that.
+        let again = any_usable.then_some(self.timer);
+        if self.taken > self.bound {
+            self.timer = self.longest_timer(now, paths);
+        }
+        // Data sequence numbers of data begin at 1.
+        let una = data.una();
+        let fragment = (una - 1) / FRAGMENT * FRAGMENT + 1;
+        let end = data.nxt().min(fragment + FRAGMENT);
+        if let Some(pick) = pick
+            && end > una
+        {
+            self.paths[pick].wait(Waiting {
+                start: una,
+                end,
+                is_again: true,
+            });
+        }
+        again
+    }
+
+    /// A path that stayed silent too long is left out while another one works.
+    fn give_up_if_silent(&mut self, index: usize, una: u64, paths: &impl Paths) {
+        let path = &self.paths[index];
+        if path.is_stale || path.silent_expiries < STALE_EXPIRIES {
+            return;
+        }
+        let takes_over = |other: usize| {
+            other != index
+                && self.is_active(other, paths)
+                && self.paths[other].silent_expiries < LIVELY_EXPIRIES
+        };
+        if (0..self.paths.len()).any(takes_over) {
+            self.paths[index].is_stale = true;
+            self.bind_anew(una);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

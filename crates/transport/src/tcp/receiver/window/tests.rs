@@ -1,0 +1,277 @@
+//! The advertised window by itself.
+
+use super::*;
+
+#[test]
+fn the_buffer_follows_a_doubling_sender() {
+    // Reference vector AUTOTUNE-1.
+    assert_eq!(autotuned_buffer(40_000, 20_000, 1448), 309_504);
+}
+
+const MSS: u32 = 1448;
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+#[test]
+fn the_right_edge_never_moves_back() {
+    let config = TcpConfig {
+        receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
+        ..TcpConfig::new("rfc", &Default::default()).expect("the profile exists")
+    };
+    let mut window = AdvertisedWindow::new(&config);
+    assert_eq!(window.advertise(1, 0, MSS), 10_000);
+    assert_eq!(window.advertise(1001, 9_000, MSS), 9_000);
+    assert_eq!(window.scale(), 0);
+}
+
+/// A window of a listening end whose peer's SYN came, as with `tcp_rmem` up to 64 MiB.
+fn listening() -> AdvertisedWindow {
+    let mut window = AdvertisedWindow::new(&TcpConfig {
+        receive_window: ReceiveWindow::Autotuned {
+            max_bytes: 32 << 20,
+        },
+        ..TcpConfig::linux()
+    });
+    window.begin(1, Some(MSS));
+    window
+}
+
+#[test]
+fn the_first_windows_are_those_of_a_recorded_kernel() {
+    let mut window = listening();
+    assert_eq!((window.initial(), window.scale()), (65_160, 11));
+    window.on_established(at(0), MSS);
+    window.measure_share(MSS);
+    let offered = (1..=7).map(|n| {
+        window.grow(MSS, MSS, MSS.into());
+        window.advertise(1 + n * u64::from(MSS), 0, MSS)
+    });
+    let recorded = [67_584, 71_680, 73_728, 75_776, 79_872, 79_872, 79_872];
+    assert_eq!(offered.collect::<Vec<_>>(), recorded);
+}
+
+#[test]
+fn what_a_syn_offered_is_not_taken_back() {
+    let mut window = listening();
+    window.on_established(at(0), MSS);
+    // Room for a segment is kept back, but 65160 bytes were offered already.
+    assert_eq!(window.advertise(1, 0, MSS), 65_536);
+    assert_eq!(window.offered(1), 65_536);
+}
+
+#[test]
+fn small_segments_let_the_window_grow_less_far() {
+    let mut window = listening();
+    window.on_established(at(0), MSS);
+    window.measure_share(MSS);
+    assert!(window.grow(500, MSS, 0));
+    window.threshold = window.maximum / 2 + 1;
+    window.buffer = window.maximum;
+    assert!(!window.grow(500, MSS, 0));
+    assert!(window.grow(MSS, MSS, 0));
+}
+
+#[test]
+fn a_nearly_full_buffer_closes_the_window() {
+    let mut window = listening();
+    window.on_established(at(0), MSS);
+    assert_eq!(window.preview(60_000, MSS), 4_096);
+    assert_eq!(
+        window.preview(62_000, MSS),
+        0,
+        "less than a sixteenth is free"
+    );
+}
+
+#[test]
+fn without_a_scale_the_window_is_whole_segments() {
+    let mut window = listening();
+    window.forgo_scaling();
+    window.on_established(at(0), MSS);
+    assert_eq!(window.advertise(1, 0, MSS), 65_160);
+    window.right_edge = 0;
+    assert_eq!(window.advertise(1, 0, MSS), 63_712);
+}
+
+#[test]
+fn a_window_takes_a_round_trip() {
+    let mut window = listening();
+    window.measure_round(at(0), 1);
+    window.measure_round(at(30), 30_000);
+    assert_eq!(window.rtt, None);
+    window.measure_round(at(50), 1 + 65_160);
+    assert_eq!(window.rtt, Some(Span::from_millis(50)));
+}
+
+#[test]
+fn a_smaller_round_trip_counts_at_once_and_a_larger_by_an_eighth() {
+    let mut window = listening();
+    window.measure_rtt(at(100), 20, true);
+    window.measure_rtt(at(200), 104, true);
+    assert_eq!(window.rtt, Some(Span::from_millis(82)));
+    window.measure_rtt(at(300), 219, true);
+    assert_eq!(window.rtt, Some(Span::from_millis(81)));
+}
+
+#[test]
+fn the_scale_is_the_smallest_that_expresses_the_largest_window() {
+    let scale = |bytes| {
+        AdvertisedWindow::new(&TcpConfig {
+            receive_window: ReceiveWindow::Autotuned { max_bytes: bytes },
+            ..TcpConfig::linux()
+        })
+        .scale()
+    };
+    assert_eq!((scale(65_535), scale(3 << 20), scale(1 << 30)), (1, 7, 14));
+}
+
+/// One of constant size, Linux's or the RFCs'.
+fn fixed(profile: &str, bytes: u64) -> AdvertisedWindow {
+    AdvertisedWindow::new(&TcpConfig {
+        receive_window: ReceiveWindow::Fixed { bytes },
+        ..TcpConfig::new(profile, &Default::default()).expect("the profile exists")
+    })
+}
+
+/// One without a scale and with this buffer, of which `last` bytes are offered.
+fn unscaled(buffer: u64, last: u64) -> AdvertisedWindow {
+    let mut window = listening();
+    window.forgo_scaling();
+    window.buffer = buffer;
+    window.threshold = buffer;
+    window.last = last;
+    window
+}
+
+#[test]
+fn a_buffer_is_tight_with_less_than_half_of_it_free() {
+    let mut window = listening();
+    window.buffer = 1_000;
+    assert!(!window.is_tight(500) && window.is_tight(501));
+}
+
+#[test]
+fn what_is_offered_at_first_is_what_the_syn_says() {
+    let mut window = fixed("linux", 50_000);
+    assert_eq!(window.offered(1), window.last());
+    window.begin(1, None);
+    window.advertise(1, 0, MSS);
+    let edge = window.right_edge;
+    assert_eq!(window.offered(edge - 1), 1);
+    assert_eq!(window.offered(edge), 0);
+}
+
+#[test]
+fn room_for_two_segments_is_offered_though_one_is_kept_back() {
+    let mut window = listening();
+    let mss = u64::from(MSS);
+    window.buffer = 5 * mss / 2;
+    window.threshold = window.buffer;
+    window.on_established(at(7), MSS);
+    assert_eq!((window.threshold, window.space), (2 * mss, 2 * mss));
+    assert_eq!(window.measured_from, at(7));
+}
+
+#[test]
+fn a_scaled_window_is_never_more_than_was_meant() {
+    let mut window = fixed("rfc", 100_001);
+    assert_eq!(window.scale(), 1);
+    assert_eq!(window.preview(0, MSS), 100_000);
+    assert_eq!(window.advertise(1, 0, MSS), 100_000);
+    // Less than was offered cannot be taken back, nor an odd number be said.
+    assert_eq!(window.advertise(2, 50_000, MSS), 99_998);
+}
+
+#[test]
+fn without_a_scale_the_window_moves_by_whole_segments() {
+    let mss = u64::from(MSS);
+    let preview = |last, held| unscaled(20_000, last).preview(held, MSS);
+    assert_eq!(preview(10_000, 20_000 - 11_448), 7 * mss, "a segment more");
+    assert_eq!(preview(10_000, 20_000 - 11_447), 10_000);
+    assert_eq!(preview(10_000, 10_000), 10_000);
+    assert_eq!(preview(10_000, 20_000 - 9_999), 6 * mss, "it shrinks");
+    assert_eq!(preview(20_000, 20_000 - mss), mss);
+    assert_eq!(preview(20_000, 20_000 - mss + 1), 0);
+}
+
+#[test]
+fn a_buffer_of_less_than_a_segment_opens_by_half_of_itself() {
+    let preview = |held| unscaled(1_000, 400).preview(held, MSS);
+    assert_eq!([preview(0), preview(99), preview(100)], [1_000, 901, 400]);
+}
+
+#[test]
+fn a_share_is_measured_by_autotuning_as_linux_does_alone() {
+    let mut plain = fixed("linux", 50_000);
+    plain.measure_share(100);
+    assert_eq!((plain.buffer, plain.share), (50_000, FIRST_SHARE));
+    let mut rfc = AdvertisedWindow::new(&TcpConfig {
+        receive_window: ReceiveWindow::Autotuned { max_bytes: 1 << 20 },
+        ..TcpConfig::new("rfc", &Default::default()).expect("the profile exists")
+    });
+    let buffer = rfc.buffer;
+    rfc.measure_share(100);
+    assert_eq!((rfc.buffer, rfc.share), (buffer, FIRST_SHARE));
+    let mut linux = listening();
+    linux.measure_share(100);
+    // 100 of 996 bytes are payload.
+    assert_eq!(linux.share, 25);
+    assert_eq!(linux.buffer, linux.memory * 25 / 256);
+}
+
+#[test]
+fn the_smaller_the_segments_the_sooner_growth_ends() {
+    let mut window = listening();
+    window.share = 158;
+    for (len, part) in [(500, 2), (200, 4), (128, 8)] {
+        window.threshold = window.maximum / part;
+        assert_eq!(window.growth(len, MSS.into()), 2 * u64::from(MSS), "{len}");
+        window.threshold += 1;
+        assert_eq!(window.growth(len, MSS.into()), 0, "{len}");
+    }
+    // Large ones cost no more than they bring.
+    assert_eq!(window.growth(2_000, MSS.into()), 4_000);
+}
+
+#[test]
+fn a_round_trip_of_reading_sets_the_buffer_and_begins_the_next() {
+    let mut window = listening();
+    window.on_established(at(0), MSS);
+    window.set_rtt(Some(Span::from_millis(10)));
+    assert_eq!(window.rtt(), Some(Span::from_millis(10)));
+    window.on_read(at(9), 50_000, MSS);
+    assert_eq!((window.copied, window.measured_from), (50_000, at(0)));
+    window.on_read(at(10), 0, MSS);
+    assert_eq!(window.measured_from, at(0), "nothing was read");
+    let space = window.space;
+    let copied = 50_000 + u64::from(MSS);
+    window.on_read(at(10), 3 * u64::from(MSS), MSS);
+    let buffer = autotuned_buffer(copied, space, MSS);
+    assert_eq!((window.buffer, window.memory), (buffer, 2 * buffer));
+    assert_eq!((window.space, window.copied), (copied, 2 * u64::from(MSS)));
+    assert_eq!(window.measured_from, at(10));
+    // Less than before changes nothing.
+    window.on_read(at(20), 1, MSS);
+    assert_eq!((window.buffer, window.space), (buffer, copied));
+    let mut constant = fixed("linux", 50_000);
+    constant.set_rtt(Some(Span::ZERO));
+    constant.on_read(at(10), 400_000, MSS);
+    assert_eq!((constant.buffer, constant.copied), (50_000, 0));
+}
+
+#[test]
+fn a_round_ends_with_the_whole_window_and_the_senders_time_bounds_it() {
+    let mut window = listening();
+    let srtt = Span::from_millis(20);
+    assert_eq!(window.rtt_or(srtt), srtt);
+    window.measure_round(at(0), 2);
+    window.measure_round(at(20), 1 + 65_160);
+    assert_eq!(window.rtt(), None);
+    window.measure_round(at(30), 2 + 65_160);
+    assert_eq!(window.rtt(), Some(Span::from_millis(30)));
+    assert_eq!(window.rtt_or(Span::ZERO), Span::from_millis(30));
+    assert_eq!(window.rtt_or(srtt), srtt);
+    assert_eq!(window.rtt_or(Span::from_millis(40)), Span::from_millis(30));
+}

@@ -1,0 +1,48 @@
+//! What a multipath connection does with the sending half of a subflow.
+
+use super::Sender;
+use crate::congestion::{Congestion, RecoveryState};
+use crate::multipath::coupling::PathState;
+use fadeout_core::Span;
+
+impl Sender {
+    /// The connection lets this subflow send up to `bytes` of new data in this step; `holds_back`
+    /// when it has more. What is not sent is withdrawn by offering zero.
+    #[inline]
+    pub(crate) fn offer(&mut self, bytes: u64, holds_back: bool) {
+        self.write_end = self.snd_nxt.saturating_add(bytes);
+        self.holds_back = holds_back;
+    }
+
+    /// Halves the window, and the threshold where slow start is over: the subflow holds the
+    /// connection's window up (Raiciu et al., NSDI 2012, section 4.2).
+    pub(crate) fn penalise(&mut self) {
+        let prior = self.window.cwnd;
+        self.set_cwnd((prior / 2.0).floor());
+        if prior >= self.window.ssthresh {
+            self.window.ssthresh = (self.window.ssthresh / 2.0).floor().max(2.0);
+        }
+    }
+
+    /// What a coupled congestion control tells the other subflows.
+    pub(crate) fn coupled_state(&self, srtt: Span) -> PathState {
+        let window = &self.window;
+        let repairs = matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss);
+        let cwnd = if repairs {
+            window.ssthresh.min(window.cwnd.max(2.0))
+        } else {
+            window.cwnd
+        };
+        match &self.congestion {
+            Congestion::Coupled(coupled) => coupled.state(cwnd, srtt.as_secs_f64()),
+            _ => PathState::default(),
+        }
+    }
+
+    /// Shows a coupled congestion control all subflows.
+    pub(crate) fn see_paths(&mut self, on: usize, paths: &[PathState]) {
+        if let Congestion::Coupled(coupled) = &mut self.congestion {
+            coupled.see(on, paths);
+        }
+    }
+}
