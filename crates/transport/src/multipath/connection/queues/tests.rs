@@ -1,0 +1,273 @@
+//! Which data waits where, over paths without subflows.
+
+use super::super::path::testing::{FakePath, path};
+use super::*;
+use crate::tcp::TcpConfig;
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Span::from_millis(millis)
+}
+
+fn queues(paths: &Vec<FakePath>) -> SendQueues {
+    let mut queues = SendQueues::new(paths.len(), 1 << 20);
+    for index in 0..paths.len() {
+        queues.on_heard(at(0), index, paths);
+    }
+    queues
+}
+
+/// So much was written, in a window that is wide open.
+fn written(bytes: u64) -> Outbound {
+    let mut data = Outbound::new(&TcpConfig::linux());
+    data.write(bytes);
+    data.on_data_ack(1, 1 << 30);
+    data
+}
+
+fn waiting(start: u64, end: u64, is_again: bool) -> Option<Waiting> {
+    Some(Waiting {
+        start,
+        end,
+        is_again,
+    })
+}
+
+#[test]
+fn bursts_wait_on_the_path_that_drains_soonest() {
+    let mut paths = vec![path(10), path(10)];
+    paths[1].view.pacing_rate = fadeout_core::Rate::from_bits_per_sec(2_000_000);
+    let mut queues = queues(&paths);
+    // The sum of two windows of ten segments each, and the connection's own.
+    let buffer = 2 * 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
+    queues.fill(at(0), &written(1_000_000), &paths);
+    assert_eq!(queues.first(0), waiting(1, 1 + BURST, false));
+    assert_eq!(queues.first(1).map(|data| data.start), Some(1 + BURST));
+    assert_eq!(queues.bytes(0) + queues.bytes(1), buffer);
+    let bytes = queues.bytes(0);
+    queues.leave(0, 1_000);
+    assert_eq!(queues.first(0).map(|data| data.start), Some(1_001));
+    assert_eq!(queues.bytes(0), bytes - 1_000);
+}
+
+#[test]
+fn a_full_buffer_is_filled_again_once_a_third_is_free() {
+    let paths = vec![path(10)];
+    let mut queues = queues(&paths);
+    let buffer = 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
+    let mut data = written(1_000_000);
+    queues.fill(at(0), &data, &paths);
+    assert_eq!(queues.taken, 1 + buffer);
+    data.on_sent(1 + buffer);
+    data.on_data_ack(buffer / 3 - 1, 1 << 30);
+    queues.fill(at(1), &data, &paths);
+    assert_eq!(queues.taken, 1 + buffer);
+    data.on_data_ack(buffer / 3 + 2, 1 << 30);
+    queues.fill(at(2), &data, &paths);
+    assert_eq!(queues.taken, buffer + buffer / 3 + 2);
+}
+
+#[test]
+fn a_buffer_grows_with_the_window_when_it_is_what_holds_the_path_back() {
+    let mut paths = vec![path(10)];
+    let mut queues = queues(&paths);
+    let first = queues.paths[0].send_buffer;
+    paths[0].window.cwnd = 30.0;
+    queues.on_heard(at(1), 0, &paths);
+    assert_eq!(queues.paths[0].send_buffer, first, "nobody waits");
+    queues.fill(at(1), &written(1_000_000), &paths);
+    paths[0].view.in_flight = 30;
+    queues.on_heard(at(2), 0, &paths);
+    assert_eq!(queues.paths[0].send_buffer, first, "the window is full");
+    paths[0].view.in_flight = 29;
+    queues.on_heard(at(3), 0, &paths);
+    assert_eq!(queues.paths[0].send_buffer, 3 * first);
+    paths[0].window.cwnd = 1e6;
+    queues.on_heard(at(4), 0, &paths);
+    assert_eq!(queues.paths[0].send_buffer, 1 << 20);
+}
+
+#[test]
+fn the_peers_window_bounds_what_is_bound_to_whole_segments() {
+    let paths = vec![path(10)];
+    let mut queues = queues(&paths);
+    let mut data = Outbound::new(&TcpConfig::linux());
+    data.write(1_000_000);
+    data.on_data_ack(1, 2_500);
+    queues.fill(at(0), &data, &paths);
+    assert_eq!(queues.first(0), waiting(1, 2_001, false));
+    let mut closed = SendQueues::new(1, 1 << 20);
+    closed.on_heard(at(0), 0, &paths);
+    let mut data = Outbound::new(&TcpConfig::linux());
+    data.write(1_000_000);
+    closed.fill(at(0), &data, &paths);
+    assert_eq!(closed.first(0), waiting(1, 1_001, false), "a probe");
+}
+
+#[test]
+fn backups_get_data_while_no_regular_path_is_usable() {
+    let mut paths = vec![path(10), path(10)];
+    paths[1].is_backup = true;
+    let mut first = queues(&paths);
+    first.fill(at(0), &written(10_000), &paths);
+    assert_eq!((first.bytes(0), first.bytes(1)), (10_000, 0));
+    paths[0].is_usable = false;
+    let mut second = queues(&paths);
+    second.fill(at(0), &written(10_000), &paths);
+    assert_eq!((second.bytes(0), second.bytes(1)), (0, 10_000));
+}
+
+#[test]
+fn what_a_lost_path_had_is_bound_anew() {
+    let mut paths = vec![path(10), path(10)];
+    let mut queues = queues(&paths);
+    let mut data = written(10_000);
+    queues.fill(at(0), &data, &paths);
+    assert_eq!(queues.bytes(0), 10_000);
+    data.on_sent(4_001);
+    data.on_data_ack(2_001, 1 << 30);
+    paths[0].is_usable = false;
+    queues.drop_path(0, data.una());
+    assert_eq!((queues.first(0), queues.bytes(0)), (None, 0));
+    queues.fill(at(1), &data, &paths);
+    assert_eq!(queues.first(1), waiting(2_001, 10_001, true));
+    // What was written since was never bound.
+    data.write(500);
+    queues.fill(at(2), &data, &paths);
+    assert_eq!(queues.bytes(1), 8_500);
+    queues.leave(1, 8_000);
+    assert_eq!(queues.first(1), waiting(10_001, 10_501, false));
+}
+
+#[test]
+fn a_path_silent_for_five_expiries_is_left_out_until_it_is_heard() {
+    let mut paths = vec![path(10), path(10)];
+    let mut queues = queues(&paths);
+    let mut data = written(10_000);
+    queues.fill(at(0), &data, &paths);
+    data.on_sent(10_001);
+    queues.leave(0, 10_000);
+    paths[0].view.snd_nxt = 10_001;
+    for expiry in 1..=5 {
+        assert!(!queues.paths[0].is_stale, "{expiry}");
+        let again = queues.on_timer(at(200 * expiry), &data, &paths);
+        assert_eq!(again, Some(SHORTEST_TIMER));
+        // The idle path carries the head of the line.
+        assert_eq!(queues.first(1), waiting(1, 10_001, true));
+        queues.leave(1, 10_000);
+    }
+    assert!(queues.paths[0].is_stale);
+    queues.fill(at(1_100), &data, &paths);
+    assert_eq!((queues.bytes(0), queues.bytes(1)), (0, 10_000));
+    queues.on_heard(at(1_200), 0, &paths);
+    assert!(!queues.paths[0].is_stale);
+    assert_eq!(queues.paths[0].silent_expiries, 0);
+}
+
+#[test]
+fn a_segment_between_two_expiries_ends_the_silence() {
+    let mut paths = vec![path(10), path(10)];
+    paths[1].is_usable = false;
+    let mut queues = queues(&paths);
+    let data = written(10_000);
+    paths[0].view.snd_nxt = 10_001;
+    for expiry in 1..=2 {
+        queues.on_timer(at(200 * expiry), &data, &paths);
+        assert_eq!(u64::from(queues.paths[0].silent_expiries), expiry);
+    }
+    queues.on_heard(at(500), 0, &paths);
+    queues.on_timer(at(600), &data, &paths);
+    assert_eq!(queues.paths[0].silent_expiries, 0);
+    for expiry in 4..=20 {
+        queues.on_timer(at(200 * expiry), &data, &paths);
+    }
+    assert!(!queues.paths[0].is_stale, "no other takes over");
+}
+
+#[test]
+fn an_idle_backup_carries_the_head_of_the_line_after_two_silent_expiries() {
+    let mut paths = vec![path(10), path(10)];
+    paths[1].is_backup = true;
+    let mut queues = queues(&paths);
+    let mut data = written(100_000);
+    data.on_sent(100_001);
+    data.on_data_ack(FRAGMENT + 2, 1 << 30);
+    paths[0].view.snd_nxt = 100_001;
+    queues.on_timer(at(200), &data, &paths);
+    assert_eq!(queues.first(1), None);
+    queues.on_timer(at(400), &data, &paths);
+    // What is left of its fragment.
+    let rest = waiting(FRAGMENT + 2, 2 * FRAGMENT + 1, true);
+    assert_eq!(queues.first(1), rest);
+}
+
+#[test]
+fn the_timer_is_the_longest_of_the_subflows_that_are_heard() {
+    let mut paths = vec![path(10), path(10)];
+    paths[0].view.timer_at = Some(at(300));
+    paths[1].view.timer_at = Some(at(500));
+    let mut queues = queues(&paths);
+    assert_eq!(queues.timer(), SHORTEST_TIMER);
+    queues.fill(at(100), &written(1_000), &paths);
+    assert_eq!(queues.timer(), Span::from_millis(400));
+    queues.paths[1].silent_expiries = 1;
+    queues.fill(at(100), &written(2_000), &paths);
+    assert_eq!(queues.timer(), Span::from_millis(200));
+    paths[0].is_usable = false;
+    paths[1].is_usable = false;
+    let again = queues.on_timer(at(600), &written(2_000), &paths);
+    assert_eq!(again, None);
+}
+
+#[test]
+fn what_follows_what_waits_waits_with_it() {
+    let paths = vec![path(10)];
+    let mut queues = queues(&paths);
+    let mut data = written(5_000);
+    queues.fill(at(0), &data, &paths);
+    data.write(5_000);
+    queues.fill(at(0), &data, &paths);
+    assert_eq!(queues.first(0), waiting(1, 10_001, false));
+}
+
+#[test]
+fn a_closed_window_is_probed_once() {
+    let paths = vec![path(10)];
+    let mut queues = queues(&paths);
+    let mut data = Outbound::new(&TcpConfig::linux());
+    data.write(10_000);
+    queues.fill(at(0), &data, &paths);
+    queues.fill(at(0), &data, &paths);
+    assert_eq!(queues.first(0), waiting(1, 1_001, false));
+    queues.leave(0, 1_000);
+    data.on_sent(1_001);
+    queues.fill(at(0), &data, &paths);
+    assert_eq!(queues.first(0), None, "the probe is outstanding");
+}
+
+#[test]
+fn data_that_is_bound_again_and_new_data_are_told_apart() {
+    let mut paths = vec![path(10), path(10)];
+    let mut queues = queues(&paths);
+    let mut data = written(10_000);
+    queues.fill(at(0), &data, &paths);
+    paths[0].is_usable = false;
+    queues.drop_path(0, data.una());
+    data.write(500);
+    queues.fill(at(1), &data, &paths);
+    assert_eq!(queues.first(1), waiting(1, 10_001, true));
+    queues.leave(1, 10_000);
+    assert_eq!(queues.first(1), waiting(10_001, 10_501, false));
+}
+
+#[test]
+fn the_last_byte_of_a_fragment_is_sent_again_alone() {
+    let mut paths = vec![path(10), path(10)];
+    let mut queues = queues(&paths);
+    let mut data = written(100_000);
+    data.on_sent(100_001);
+    data.on_data_ack(FRAGMENT, 1 << 30);
+    paths[0].view.snd_nxt = 100_001;
+    queues.on_timer(at(200), &data, &paths);
+    let last = waiting(FRAGMENT, FRAGMENT + 1, true);
+    assert_eq!(queues.first(1), last);
+}
