@@ -1,6 +1,9 @@
 //! Which data goes where, when it is bound to a path as it leaves: the scheduler's choice, data stranded
 //! on paths that stopped, copies, and opportunistic retransmission.
 
+#[cfg(test)]
+mod tests;
+
 use super::outbound::Outbound;
 use super::path::{Mappings, Paths};
 use crate::congestion::RecoveryState;
@@ -379,6 +382,3 @@ fn views(
     }
     views
 }
-
-#[cfg(test)]
-mod tests;

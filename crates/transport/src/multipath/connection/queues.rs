@@ -10,6 +10,9 @@
 //!   buffer is full of it. After five expiries of the connection's timer without a segment on the
 //!   path, everything not acknowledged is bound anew, and the path left out until it is heard.
 
+#[cfg(test)]
+mod tests;
+
 use super::outbound::Outbound;
 use super::path::Paths;
 use crate::congestion::Window;
@@ -357,6 +360,3 @@ impl SendQueues {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,3 +1,5 @@
+//! Which data goes where, over paths without subflows.
+
 use super::super::path::Mapping;
 use super::super::path::testing::{FakePath, path};
 use super::*;

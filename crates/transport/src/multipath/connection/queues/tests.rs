@@ -1,3 +1,5 @@
+//! Which data waits where, over paths without subflows.
+
 use super::super::path::testing::{FakePath, path};
 use super::*;
 use crate::tcp::TcpConfig;
