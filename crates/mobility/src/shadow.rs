@@ -1,9 +1,11 @@
 //! How deep a straight line lies in the shadow of buildings, or how clear of them it passes.
 //!
 //! An edge that reaches `h` metres across a line, `a` and `b` metres from its ends, diffracts by
-//! `h sqrt(2 (1/a + 1/b) / wavelength)` (ITU-R P.526-15 equation 26). Everything here is in these
-//! terms without the wavelength: offsets in the square roots of metres. They are continuous in the
-//! places of both ends, so that what is computed from them is.
+//! `h sqrt(2 (1/a + 1/b) / wavelength)`. Everything here is in these terms without the wavelength:
+//! offsets in the square roots of metres. They are continuous in the places of both ends, so that
+//! what is computed from them is.
+//!
+//! Standard: ITU-R P.526-15 equation 26.
 
 use crate::Obstacle;
 use fadeout_core::Point;

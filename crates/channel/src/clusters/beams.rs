@@ -68,7 +68,7 @@ impl Gains {
 /// Gains of all clusters by beams: the mean over the rays of each cluster at each end, since rays
 /// of departure and arrival are coupled at random.
 ///
-/// Standard: TR 38.901 §7.5, steps 7, 8 and 11.
+/// Standard: TR 38.901 §7.5.
 pub(crate) fn gains(scatter: &Scatter, antennas: Antennas<'_>, beams: Beams) -> Gains {
     let mut gains = Gains::NONE;
     let [asd, zsd, asa, zsa] = scatter.within_deg;

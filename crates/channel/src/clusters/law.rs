@@ -131,7 +131,7 @@ impl ClusterLaw {
 
     /// Divisors of azimuths, zeniths and delays with a K factor in dB.
     ///
-    /// Standard: TR 38.901 §7.5, equations 7.5-3, 7.5-10 and 7.5-15.
+    /// Standard: TR 38.901 §7.5.
     pub fn divisors(&self, k_db: f64) -> [f64; 3] {
         let [azimuth, zenith] = self.scaling;
         if self.condition == Condition::Nlos {

@@ -1,10 +1,11 @@
 //! The clusters that a place sees.
 //!
 //! Everything random about them is a number at each corner of a square lattice of places, drawn by
-//! the corner's own stream, and interpolated between: neighbours are alike, whoever comes back finds
-//! the same, and nothing has to be stored. All UEs of a site share its clusters. On which side of
-//! the direct path a cluster lies stays the same everywhere (TR 38.901 clause 7.6.3.2), so that
-//! nothing jumps.
+//! the corner's own stream, and interpolated between: neighbours are alike, whoever comes back
+//! finds the same, and nothing has to be stored. All UEs of a site share its clusters. On which
+//! side of the direct path a cluster lies stays the same everywhere, so that nothing jumps.
+//!
+//! Standard: TR 38.901 §7.6.3.2.
 
 use super::law::{ClusterLaw, MOST_CLUSTERS};
 use crate::antenna::Angles;
@@ -140,7 +141,9 @@ impl ClusterMap {
         }
     }
 
-    /// Standard: TR 38.901 §7.5, steps 5 to 7; §7.6.3.
+    /// Steps 5 to 7 of the first clause.
+    ///
+    /// Standard: TR 38.901 §7.5, §7.6.3.
     fn scatter(&mut self, spot: &Spot) -> Scatter {
         let drawn = self.drawn(spot.place);
         let law = &self.law;
