@@ -213,6 +213,9 @@ fn segment(input: &mut Input<'_>, is_multipath: bool) -> Segment {
     if segment.options_len() > 40 {
         segment.accurate = AccurateEcnOption::default();
     }
+    if segment.options_len() > 40 {
+        segment.mptcp = MptcpOption::None;
+    }
     segment
 }
 
