@@ -4,7 +4,7 @@ use fadeout_channel::antenna::{Angles, Antenna, Array, Element, ElementKind, Mou
 use fadeout_channel::blockage::{Blockage, Interval, Scripted};
 use fadeout_channel::fading::Fading;
 use fadeout_channel::{ChannelConfig, Environment, LargeScale, LineOfSight, LinkEnds, LinkKey};
-use fadeout_core::math::{cos, sin};
+use fadeout_core::math::{cos, sin, to_db};
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
 
 /// With K factor and delay spread of the place.
@@ -59,7 +59,7 @@ fn ends(x: f64, y: f64) -> LinkEnds {
 
 /// Gains below the arrays' peak, dB, sorted: UEs at 20 to 200 m within 60 degrees of broadside.
 fn below_peak(is_los: bool, drops: u32) -> Vec<f64> {
-    let peak_db = 10.0 * f64::from(64 * 16).log10();
+    let peak_db = to_db(f64::from(64 * 16));
     let mut found: Vec<f64> = (0..drops)
         .map(|n| {
             let mut environment =
