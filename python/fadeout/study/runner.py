@@ -92,12 +92,12 @@ class ThreadRunner:
         try:
             self._executor.drive(batch, tick)
             tick()
+            if batch.error is not None:
+                raise batch.error
         except KeyboardInterrupt:
             self.is_whole = False
             if not found and not batch.found:
                 raise
-        if batch.error is not None:
-            raise batch.error
         found |= batch.found
         return [found.get(name) for name in names]
 

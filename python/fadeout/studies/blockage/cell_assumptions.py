@@ -45,6 +45,14 @@ def failure_at(loss_db: float) -> dict[str, str]:
     return {f"{CHANNEL}.beam-failure-threshold": f"{loss_db:g} dB"}
 
 
+def row_of(elements: int, azimuth_deg: int) -> str:
+    """Elements of 8 dBi beside each other."""
+    return (
+        f'{{ kind = "array", rows = 1, columns = {elements}, element = "tr38901", '
+        f"azimuth = {azimuth_deg} }}"
+    )
+
+
 def pdcp(timer: str) -> Values:
     """PDCP with another timer."""
     return {"ue.phone.pdcp": f'{{ name = "standard", {timer} }}'}
@@ -90,8 +98,8 @@ CELL_CHANGES = (
         "beams",
         "rows of 8 and 4 elements",
         {
-            ANTENNA: '{ kind = "array", rows = 1, columns = 8 }',
-            UE_ANTENNA: '{ kind = "array", rows = 1, columns = 4, azimuth = 180 }',
+            ANTENNA: row_of(8, 0),
+            UE_ANTENNA: row_of(4, 180),
         }
         | failure_at(37),
     ),
@@ -100,6 +108,11 @@ CELL_CHANGES = (
     CellChange("onset", "steps", {f"{CELL_BLOCKAGE}.onset": "sudden"}, (VEHICLE,)),
     CellChange("LOS fading", "none", {f"{CHANNEL}.fading": "none"}),
     CellChange("LOS fading", "Rician, K = 3 dB", {f"{CHANNEL}.k-factor": "3 dB"}),
+    CellChange(
+        "LOS fading",
+        "clusters, K drawn",
+        {f"{CHANNEL}.fading": "clusters", f"{CHANNEL}.k-factor": "drawn"},
+    ),
     CellChange("PDCP t-Reordering", "300 ms", pdcp('t-reordering = "300 ms"')),
     CellChange("PDCP discardTimer", "100 ms", pdcp('discard-timer = "100 ms"')),
     CellChange("stack", "no undo, RTO always 200 ms", NO_UNDO | FIXED_RTO),

@@ -45,7 +45,37 @@ CHANGES = (
     Change("PDCP", "delivers at once", {"ue.phone.pdcp": PDCP_AT_ONCE}),
     Change("walking", "at rest", {"ue.phone.mobility.y-speed": "0"}),
     Change("block errors aimed at", "1 %", {"cell.small-cell.radio.target-bler": "0.01"}),
-    Change("fading", "TDL-A, 100 ns", {"cell.small-cell.channel.fading": "tdl-a"}),
+    Change(
+        "fading",
+        "TDL-A, 100 ns",
+        {
+            "cell.small-cell.channel.fading": "tdl-a",
+            "cell.small-cell.channel.delay-spread": "100 ns",
+        },
+    ),
+    Change(
+        "elements",
+        "5 dBi, as large as their cells",
+        {
+            "cell.small-cell.antenna.element": "aperture",
+            "cell.small-cell.channel.ue-antenna.element": "aperture",
+        },
+    ),
+    Change(
+        "fading and beams",
+        "through clusters",
+        {"cell.small-cell.channel.fading": "clusters", "cell.small-cell.channel.k-factor": "drawn"},
+    ),
+    Change(
+        "channel",
+        "as fadeout has it by default",
+        {
+            "cell.small-cell.channel.fading": "clusters",
+            "cell.small-cell.channel.k-factor": "drawn",
+            "cell.small-cell.antenna.element": "aperture",
+            "cell.small-cell.channel.ue-antenna.element": "aperture",
+        },
+    ),
 )
 """What the one-at-a-time table changes."""
 

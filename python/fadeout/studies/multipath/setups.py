@@ -130,6 +130,11 @@ LTE_BUFFER = {"ue.ue-lte.rlc.buffer": "1 MB"}
 NO_HYSTART = {CONGESTION: '{ name = "cubic", hystart = "off" }'}
 HARQ_ONLY = each("28 73", "ue.ue-{}.rlc.mode", "um")
 
+APERTURE = each("28 73", "cell.cell-{}.antenna.element", "aperture") | each(
+    "28 73", "cell.cell-{}.channel.ue-antenna.element", "aperture"
+)
+CLUSTERS = {"cell.cell-*.channel.fading": "clusters", "cell.cell-*.channel.k-factor": "drawn"}
+
 CHANGES = (
     *(Change("scheduler", name, {SCHEDULER: name}) for name in
       ("lowest-rtt", "round-robin", "redundant", "blest")),
@@ -150,7 +155,11 @@ CHANGES = (
     Change("line of sight", "never", {"cell.cell-*.channel.line-of-sight": "obstructed"}),
     Change("path loss of 28 and 73 GHz", "UMi",
            each("28 73", "cell.cell-{}.channel.path-loss", "umi")),
-    Change("fading", "TDL-A, 100 ns", {"cell.cell-*.channel.fading": "tdl-a"}),
+    Change("fading", "TDL-A, 100 ns", {"cell.cell-*.channel.fading": "tdl-a",
+                                       "cell.cell-*.channel.delay-spread": "100 ns"}),
+    Change("elements of 28 and 73 GHz", "5 dBi, as large as their cells", APERTURE),
+    Change("fading and beams", "through clusters", CLUSTERS),
+    Change("channel", "as fadeout has it by default", APERTURE | CLUSTERS),
     Change("power of 28 and 73 GHz", "20 dBm", each("28 73", "cell.cell-{}.tx-power", "20 dBm")),
     Change("power of 73 GHz", "20 dBm", {"cell.cell-73.tx-power": "20 dBm"}),
     Change("73 GHz", "500 MHz", {"cell.cell-73.bandwidth": "500 MHz",
