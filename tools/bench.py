@@ -210,7 +210,13 @@ def measure() -> list[Figure]:
     ]
     names = ("bulk", "thousand", "ten-thousand", "two-tcps", "two-subflows")
     bulk, thousand, transfers, tcps, subflows = (str(SCENARIOS / f"{name}.toml") for name in names)
-    radio = ("mmwave-ue", "mmwave-ue-wideband", "mmwave-ten-ues", "thousand-ues")
+    radio = (
+        "mmwave-ue",
+        "mmwave-ue-wideband",
+        "mmwave-ue-clusters",
+        "mmwave-ten-ues",
+        "thousand-ues",
+    )
     slow = ["link.path.rate=100 Mbit/s", "link.path.queue.limit=50 packets", "duration=100 s"]
     with tempfile.TemporaryDirectory() as scratch:
         runs = medians(
@@ -228,7 +234,7 @@ def measure() -> list[Figure]:
                 "subflows-papers": [
                     "null",
                     subflows,
-                    "flow.both.multipath.scheduler=lowest-rtt",
+                    "flow.both.multipath.path-scheduler=lowest-rtt",
                 ],
             }
             | {name: ["null", str(SCENARIOS / f"{name}.toml")] for name in radio}
@@ -245,7 +251,7 @@ def measure() -> list[Figure]:
         runs[name].ns_per_packet / runs["tcps"].ns_per_packet
         for name in ("subflows", "subflows-papers")
     )
-    mmwave, wideband, ten, crowd = (
+    mmwave, wideband, clusters, ten, crowd = (
         runs[name].cpu_s * 1e3 / runs[name].simulated_s for name in radio
     )
     figures = [
@@ -265,6 +271,7 @@ def measure() -> list[Figure]:
         Figure("Multipath TCP, lowest RTT, to two TCPs", papers, "x", 2.5),
         Figure("one mmWave UE, 630 Mbit/s, full stack: a second", mmwave, "ms", 25),
         Figure("the same with wideband fading: a second", wideband, "ms", 25),
+        Figure("the same through clusters and past a corner: a second", clusters, "ms", 32),
         Figure("ten mmWave UEs in a cell, full stack: a second", ten, "ms", 60),
         Figure("1,000 UEs in 10 LTE cells, full stack: a second", crowd, "ms", 1000),
         Figure("1,000 UEs in 10 LTE cells: memory", runs["thousand-ues"].peak_mb, "MB", 1000),
