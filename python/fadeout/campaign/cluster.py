@@ -201,7 +201,9 @@ class _Driver:
         self._sent: dict[Any, list[Any]] = {}
         self._back: SimpleQueue[Any] = SimpleQueue()
         self._alone: list[Any] = []
-        """Runs of chunks whose workers died: each is tried by itself."""
+        """Runs of chunks whose workers died: each is tried with nothing else under way, as Dask
+        blames all that waited at a worker for its death."""
+        self._tried: Any = None
 
     def run(self) -> None:
         engine = self._engine
@@ -234,14 +236,23 @@ class _Driver:
     def _send(self) -> None:
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         threads = max(1, sum(worker["nthreads"] for worker in workers))
+        if self._tried in self._sent:
+            return
+        if self._alone:
+            if not self._sent:
+                self._tried = self._submit([self._alone.pop()])
+            return
         while len(self._sent) < AHEAD * threads:
-            alone = [self._alone.pop()] if self._alone else []
-            jobs = alone or self._engine.take_some(CHUNK_S, 1000)
+            jobs = self._engine.take_some(CHUNK_S, 1000)
             if not jobs:
                 return
-            future = self._client.submit(do_chunk, self._engine.context, jobs, pure=False)
-            self._sent[future] = jobs
-            future.add_done_callback(self._back.put)
+            self._submit(jobs)
+
+    def _submit(self, jobs: list[Any]) -> Any:  # noqa: ANN401 - of an optional module
+        future = self._client.submit(do_chunk, self._engine.context, jobs, pure=False)
+        self._sent[future] = jobs
+        future.add_done_callback(self._back.put)
+        return future
 
     def _take(self, future: Any) -> None:  # noqa: ANN401 - of an optional module
         from distributed.scheduler import KilledWorker
@@ -255,7 +266,7 @@ class _Driver:
             self._back.put(future)
             return
         except KilledWorker:
-            if len(jobs) > 1:
+            if future is not self._tried:
                 self._alone += jobs
             else:
                 reason = f"{DEATHS} workers died while they did it"
