@@ -50,11 +50,9 @@ impl Outlook {
         }
         let sites = self.cells.iter().map(|cell| cell.site);
         let key = link_key(sites, cell, ue.0);
-        let mut channel = self.environment(cell)?.link(key);
-        let CellConfig {
-            site, gain_period, ..
-        } = self.cells[cell.index()];
-        let described = &self.cells[cell.index()].channel;
+        let mut channel = self.environment(cell)?.link_behind(key, config.penetration);
+        let cell = self.cells[cell.index()].clone();
+        let (gain_period, described) = (cell.gain_period, &cell.channel);
         let by_geometry = described.line_of_sight == LineOfSight::Geometry;
         let threshold_db = threshold_db(described);
         let mut outages = Vec::new();
@@ -62,6 +60,7 @@ impl Outlook {
         let mut at = Time::ZERO;
         while at <= until {
             let position = motion.at(config.node, at);
+            let site = cell.site + cell.shift_toward(position.position);
             let mut ends = LinkEnds::new(Kinematics::at_rest(site), position);
             if by_geometry {
                 ends.obstruction = Some(motion.obstruction(site, position.position));

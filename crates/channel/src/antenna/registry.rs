@@ -3,6 +3,7 @@
 use super::angles::Angles;
 use super::array::Array;
 use super::beam::Beam;
+use super::column::Column;
 use super::element::{Element, Isotropic, LteSector};
 use super::pattern::{Mounted, Pattern};
 use crate::error::ConfigError;
@@ -17,6 +18,7 @@ fadeout_core::registry! {
         Isotropic(Isotropic),
         Element(Mounted<Element>),
         Sector(Mounted<LteSector>),
+        Column(Mounted<Column>),
         Beam(Beam),
         Array(Mounted<Array>),
     }

@@ -24,6 +24,7 @@ mod reception;
 mod serving;
 mod stack;
 
+pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, FixedSinr,
     RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,

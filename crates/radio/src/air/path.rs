@@ -2,7 +2,8 @@
 
 use super::AirCell;
 use crate::channel::fading::MAX_SUB_BANDS;
-use crate::channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds};
+use crate::channel::penetration::Penetration;
+use crate::channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, State};
 use crate::config::{RadioError, link_key};
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Hertz, Kinematics, Motion, Point, Time};
@@ -28,7 +29,7 @@ pub(super) struct PathChannel {
 }
 
 /// Where a UE is, and the cell that its beam points at if that is not the one at the path's other
-/// end.
+/// end: the image of it that the UE hears.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placement {
     pub ue: Kinematics,
@@ -62,7 +63,8 @@ impl Path {
         cell: &AirCell,
         motion: &mut M,
     ) {
-        let site = cell.config.site;
+        let shift = cell.config.shift_toward(placement.ue.position);
+        let site = cell.config.site + shift;
         let mut ends = LinkEnds::new(Kinematics::at_rest(site), placement.ue);
         if cell.config.channel.line_of_sight == LineOfSight::Geometry {
             ends.obstruction = Some(motion.obstruction(site, placement.ue.position));
@@ -70,7 +72,7 @@ impl Path {
         // Beams of a path that only disturbs point at others.
         if let Some(serving) = placement.serving_site {
             ends.ue_beam_at = Some(serving);
-            ends.base_beam_at = cell.beam_at;
+            ends.base_beam_at = cell.beam_at.map(|at| at + shift);
         }
         channel.gain_db = channel.channel.large_scale_db(at, &ends);
         self.gain = from_db(channel.gain_db);
@@ -83,6 +85,11 @@ impl PathChannel {
             channel,
             gain_db: f64::NEG_INFINITY,
         }
+    }
+
+    /// Its state when it was last looked at.
+    pub(super) fn state(&self) -> State {
+        self.channel.large_scale().state
     }
 
     /// The fading at `at`; that of the sub-bands goes into `gains`.
@@ -103,17 +110,17 @@ impl PathChannel {
 pub(super) struct Environments(Vec<(ChannelConfig, Environment)>);
 
 impl Environments {
-    /// The channel between UE number `ue` and the cell.
+    /// The channel between UE number `ue`, behind walls of its own, and the cell.
     pub(super) fn channel(
         &mut self,
         cells: &[AirCell],
         id: CellId,
-        ue: u32,
+        (ue, penetration): (u32, Penetration),
         seed: u64,
     ) -> Result<PathChannel, RadioError> {
         let cell = &cells[id.index()];
         let key = link_key(cells.iter().map(|cell| cell.config.site), id, ue);
-        let channel = self.of(id, cell, seed)?.link(key);
+        let channel = self.of(id, cell, seed)?.link_behind(key, penetration);
         Ok(PathChannel::new(channel))
     }
 

@@ -185,6 +185,7 @@ impl Shared {
             self.errors == ErrorKind::Fixed || matches!(adaptation, Adaptation::FixedRate { .. });
         CellConfig {
             site,
+            repeats: None,
             carrier,
             air: own.air,
             resource_blocks,
