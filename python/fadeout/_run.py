@@ -136,9 +136,9 @@ def geometry(
 
     A row each: `ue`, its place `x_m`, `y_m` and `height_m`, the `cell` that it hears best, the
     `distance_m` to it on the ground, `coupling_loss_db` (transmitted power over received power,
-    antennas included), `snr_db`, `sir_db` and `sinr_db` (wideband, of the downlink, with all cells of
-    the carrier at full power), and `line_of_sight`. Small-scale fading is left out. What is not there
-    is null: all but the place of a UE whose SINR is given, `sir_db` where no other cell is.
+    antennas included), `snr_db`, `sir_db` and `sinr_db` (wideband, of the downlink, with all cells
+    of the carrier at full power), and `line_of_sight`. Small-scale fading is left out. What is not
+    there is null: all but the place of a UE whose SINR is given, `sir_db` where no other cell is.
 
     Raises:
         ScenarioError: the scenario is wrong.

@@ -160,7 +160,9 @@ class Plots:
         """
         found = self._places()
         if not found.is_a_map:
-            raise _native.ResultError("this run has no radio access with places, so there is no map")
+            raise _native.ResultError(
+                "this run has no radio access with places, so there is no map"
+            )
         interfaces = self._results.interfaces
         names = (one.rpartition("/")[0] or one for one in interfaces["interface"].to_list())
         serving = dict(zip(names, interfaces["cell"].to_list(), strict=True))

@@ -65,7 +65,7 @@ def _place(written: Sequence[str]) -> tuple[float, float]:
 _DIRECTED = ("sector", "column", "element", "array")
 
 
-def _azimuth(antenna: Any) -> float | None:
+def _azimuth(antenna: object) -> float | None:
     if not isinstance(antenna, Mapping) or antenna.get("kind") not in _DIRECTED:
         return None
     return float(antenna.get("azimuth", 0.0))
@@ -76,7 +76,9 @@ def draw(ax: Axes, found: Places, serving: Mapping[str, str | None]) -> None:
     for (x0, y0), (x1, y1) in found.buildings:
         low = (min(x0, x1), min(y0, y1))
         ax.add_patch(
-            Rectangle(low, abs(x1 - x0), abs(y1 - y0), facecolor=BUILDING, edgecolor="none", zorder=1)
+            Rectangle(
+                low, abs(x1 - x0), abs(y1 - y0), facecolor=BUILDING, edgecolor="none", zorder=1
+            )
         )
     names = [cell.name for cell in found.cells]
     heard = [name for name in names if name in set(serving.values())]
@@ -114,8 +116,14 @@ def _sites(ax: Axes, found: Places, colors: Mapping[str, ColorType]) -> None:
                 end,
                 cell.place,
                 zorder=4,
-                arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 0.8, "shrinkA": 0,
-                            "shrinkB": 0, "mutation_scale": 5},
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": color,
+                    "linewidth": 0.8,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                    "mutation_scale": 5,
+                },
             )
     sites = sorted({cell.place for cell in found.cells})
     east, north = zip(*sites, strict=True)

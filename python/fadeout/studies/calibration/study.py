@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from fadeout.plot.style import PALETTE, legend_above, new_grid
+from fadeout.plot.style import PALETTE, new_grid
 from fadeout.studies.calibration.cases import (
     MEASURES,
     PERCENTILES,
@@ -49,7 +49,9 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
                 }
             records.append(record)
     worst = max(
-        abs(record[f"difference_{percentile}_db"]) for record in records for percentile in PERCENTILES
+        abs(record[f"difference_{percentile}_db"])
+        for record in records
+        for percentile in PERCENTILES
     )
     columns = {"case": "{_title}", "measure": "{_measure}"} | {
         f"{percentile} %: 3GPP / here (difference) dB": (
@@ -63,11 +65,14 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
         title=f"Beside the calibration of {document}",
         text=(
             f"Medians over the companies: {PUBLISHED['source'][name]}, as "
-            f"{PUBLISHED['source']['read_from']}. Here the mean over {seeds} drops of each percentile."
+            f"{PUBLISHED['source']['read_from']}. Here the mean over {seeds} drops of each "
+            "percentile."
         ),
         table=Table.of(records, columns),
         figures={
-            f"Distributions beside the published percentiles (circles), {document}": curves(cases, seeds)
+            f"Distributions beside the published percentiles (circles), {document}": curves(
+                cases, seeds
+            )
         },
         conclusion=f"The largest difference is {worst:.1f} dB.",
         is_headline=True,
@@ -88,7 +93,7 @@ def curves(cases: Sequence[Case], seeds: int) -> Figure:
                 ax.plot(theirs, PERCENTILES, "o", color=color, markersize=3, fillstyle="none")
             ax.set_xlabel(f"{MEASURES[measure]} (dB)")
         axes[0].set_ylabel("UEs below (%)")
-        legend_above(axes[0], columns=3)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=4)
     return figure
 
 
@@ -118,7 +123,10 @@ def alone(cases: Sequence[Case], seeds: int) -> Section:
 
 
 SITE_DISTANCE_M = 500.0
-SIDES = 3.0
+UP_M = 32.0 - 1.5
+"""From the UE's antenna up to the site's."""
+DROPS_OF_ONE_CELL = 10
+"""They are small: so many more of them."""
 
 
 def distance_share(distance_m: float) -> float:
@@ -161,12 +169,14 @@ def closed_form(seeds: int) -> Section:
         "ue.phone.indoor.share": 0,
         "ue.phone.drop.min-distance": "0 m",
     }
-    drops = [drop(changes, seed) for seed in range(1, seeds + 1)]
+    drops = [drop(changes, seed) for seed in range(1, DROPS_OF_ONE_CELL * seeds + 1)]
     records = []
     for percentile in PERCENTILES:
         distance = distance_at(1.0 - percentile / 100.0)
-        expected = -(128.1 + 37.6 * math.log10(max(distance, 1.0) / 1000.0))
-        values = [float(np.percentile(one["coupling_gain_db"].to_numpy(), percentile)) for one in drops]
+        expected = -(128.1 + 37.6 * math.log10(math.hypot(distance, UP_M) / 1000.0))
+        values = [
+            float(np.percentile(one["coupling_gain_db"].to_numpy(), percentile)) for one in drops
+        ]
         ours = estimate(values)
         records.append(
             {
@@ -180,8 +190,9 @@ def closed_form(seeds: int) -> Section:
         name="closed-form",
         title="Beside a closed form",
         text=(
-            "One site of TR 36.814 without sectors and shadowing: UEs are uniform in its hexagon, so the "
-            "coupling loss, $128.1 + 37.6\\,\\lg(d/\\mathrm{km})$, follows from the law of the distance."
+            "One site of TR 36.814 without sectors and shadowing: UEs are uniform in its hexagon, "
+            "so the coupling loss, $128.1 + 37.6\\,\\lg(d/\\mathrm{km})$, follows from the law of "
+            "the distance, which is in space here."
         ),
         table=Table.of(
             records,
@@ -206,10 +217,11 @@ STUDY = Study(
     folder=Path(__file__).parent,
     title="Coupling loss and geometry beside 3GPP's calibrations",
     introduction="""\
-UEs are dropped in the deployments of TR 36.873, TR 38.901 and TR 36.814, and stand still. The *coupling
-loss* is what is lost from the port of a sector's antenna to that of the UE, in the sector that it hears
-best; the *geometry* is the wideband ratio of that sector's power to the sum of all others'. Small-scale
-fading is left out, as it is there. What had to be chosen is listed in the study's README.md.
+UEs are dropped in the deployments of TR 36.873, TR 38.901 and TR 36.814, and stand still. The
+*coupling loss* is what is lost from the port of a sector's antenna to that of the UE, in the sector
+that it hears best; the *geometry* is the wideband ratio of that sector's power to the sum of all
+others'. Small-scale fading is left out, as it is there. What had to be chosen is listed in the
+study's README.md.
 """,
     full=Effort(seeds=10),
     quick=Effort(seeds=2),
