@@ -27,12 +27,14 @@ pub enum PhyError {
         expected: &'static str,
     },
     /// A slot pattern does not parse.
-    #[error("slot pattern \"{pattern}\": {problem}; expected for example DDDSU")]
+    #[error("slot pattern \"{pattern}\": {problem}; expected for example {example}")]
     Pattern {
         /// The pattern as given.
         pattern: String,
         /// The mistake.
         problem: String,
+        /// One without.
+        example: &'static str,
     },
 }
 

@@ -152,7 +152,8 @@ pub(super) struct Own {
     pub(super) cqi_period: u32,
     /// Slots from a report to its first use.
     pub(super) cqi_delay: u32,
-    pub(super) harq_processes: u8,
+    /// Downlink and uplink.
+    pub(super) harq_processes: (u8, u8),
     /// Slots between two SR opportunities.
     pub(super) sr_period: u32,
     pub(super) cqi_table: CqiTable,
@@ -228,10 +229,10 @@ impl Shared {
         }
     }
 
-    fn harq(&self, processes: u8) -> CellHarqConfig {
+    fn harq(&self, (downlink, uplink): (u8, u8)) -> CellHarqConfig {
         CellHarqConfig {
-            downlink_processes: processes,
-            uplink_processes: processes,
+            downlink_processes: downlink,
+            uplink_processes: uplink,
             most_transmissions: self.harq_transmissions,
             combining: match self.harq_combining {
                 CombiningKind::IncrementalRedundancy => Combining::IncrementalRedundancy,
@@ -318,6 +319,6 @@ impl CellHarqConfig {
     /// So many processes in each direction, and the rest as a cell has it unless it is given:
     /// incremental redundancy, feedback without errors.
     pub fn with_processes(processes: u8) -> CellHarqConfig {
-        Shared::default().harq(processes)
+        Shared::default().harq((processes, processes))
     }
 }
