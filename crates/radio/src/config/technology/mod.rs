@@ -83,6 +83,24 @@ mod tests {
     }
 
     #[test]
+    fn given_resource_blocks_are_those_that_the_bandwidth_has() {
+        let blocks = |name, carrier: &Carrier, blocks| {
+            let keys = [("resource-blocks", Value::Number(blocks))];
+            with(name, carrier, &keys).map(|cell| cell.resource_blocks)
+        };
+        assert_eq!(blocks("nr", &carrier(28e9, 400e6), 168.0), Ok(168));
+        assert_eq!(blocks("nr", &carrier(28e9, 1e9), 694.0), Ok(694));
+        let error = blocks("nr", &carrier(28e9, 400e6), 1000.0).expect_err("too many");
+        assert!(
+            error.contains("`resource-blocks`: 1000") && error.contains("1 to 264"),
+            "{error}"
+        );
+        let error = blocks("lte", &carrier(2e9, 10e6), 100.0).expect_err("too many");
+        assert!(error.contains("1 to 50"), "{error}");
+        assert!(blocks("nr", &carrier(28e9, 1e6), 1.0).is_err());
+    }
+
+    #[test]
     fn a_cell_of_nr_has_any_pattern_by_period_and_counts() {
         let of = |keys: &[(&str, &str)]| {
             let mut all = vec![("duplex", Value::Choice("tdd".into()))];
