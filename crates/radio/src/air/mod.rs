@@ -17,9 +17,7 @@ mod tests;
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::config::{CellConfig, FixedSinr, LegId, RadioError, Serving, UeConfig};
 use crate::phy::frame::Frame;
-use crate::phy::link_adaptation::LinkAdaptation;
-use crate::phy::mcs::Mcs;
-use crate::plan::{Measurement, frame, wideband_cqi};
+use crate::plan::{LayeredScheme, Measurement, Resources, frame, split_db, wideband_cqi};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 use history::History;
@@ -111,11 +109,19 @@ impl AirCell {
         })
     }
 
-    /// SINR in dB that counts for a block of scheme `scheme` when it is `mean` without fading.
-    fn sinr_db(&self, channel: &PathChannel, at: Time, scheme: &Mcs, mean: f64) -> f64 {
+    /// SINR in dB that counts for a block of scheme `scheme` when it is `mean` without fading for one
+    /// layer alone.
+    fn sinr_db(
+        &self,
+        channel: &PathChannel,
+        at: Time,
+        LayeredScheme { mcs, layers }: LayeredScheme<'_>,
+        mean: f64,
+    ) -> f64 {
+        let mean = mean / f64::from(layers);
         let sinr = match channel.fade(at, &mut [0.0; MAX_SUB_BANDS]) {
             Fade::Flat(gain) => mean * gain,
-            Fade::Wideband(gains) => self.config.effective_sinr.effective(scheme, mean, gains),
+            Fade::Wideband(gains) => self.config.effective_sinr.effective(mcs, mean, gains),
         };
         to_db(self.config.sinr_range.clip(sinr))
     }
@@ -365,10 +371,10 @@ impl Air {
 
     /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
     /// refreshed.
-    pub(crate) fn downlink_sinr_db(&self, leg: LegId, slot: u64, scheme: &Mcs) -> f64 {
+    pub(crate) fn downlink_sinr_db(&self, leg: LegId, slot: u64, scheme: LayeredScheme<'_>) -> f64 {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
-            Signal::Given(sinr) => sinr.downlink.0,
+            Signal::Given(sinr) => sinr.downlink.0 - split_db(scheme.layers),
             Signal::Paths(serving, carrier) => {
                 let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Transmission);
                 let cell = &self.cells[leg.cell.index()];
@@ -378,21 +384,29 @@ impl Air {
         }
     }
 
-    /// The CQI that a UE reports of `slot`, of the paths as last refreshed.
-    pub(crate) fn downlink_cqi(&self, leg: LegId, slot: u64, adaptation: &LinkAdaptation) -> u8 {
+    /// The CQI that a UE reports of `slot`, and the number of its rank, of the paths as last refreshed.
+    pub(crate) fn downlink_report(&self, leg: LegId, slot: u64, resources: &Resources) -> (u8, u8) {
         let leg = &self.legs[leg.index()];
         let (serving, carrier) = match &leg.signal {
-            Signal::Given(sinr) => return adaptation.cqi(sinr.downlink.0),
+            Signal::Given(sinr) => {
+                return resources.report(|adaptation, layers| {
+                    adaptation.cqi(sinr.downlink.0 - split_db(layers))
+                });
+            }
             Signal::Paths(serving, carrier) => (*serving, carrier),
         };
         let cell = &self.cells[leg.cell.index()];
         let mean = self.downlink_mean(leg, serving, carrier, slot, Purpose::Report);
         let mut gains = [0.0; MAX_SUB_BANDS];
         let at = cell.frame.start_of(slot);
-        match self.channels[serving].fade(at, &mut gains) {
-            Fade::Flat(gain) => adaptation.cqi(to_db(cell.config.sinr_range.clip(mean * gain))),
-            Fade::Wideband(gains) => wideband_cqi(&cell.config, adaptation, mean, gains),
-        }
+        let fade = self.channels[serving].fade(at, &mut gains);
+        resources.report(|adaptation, layers| {
+            let mean = mean / f64::from(layers);
+            match &fade {
+                Fade::Flat(gain) => adaptation.cqi(to_db(cell.config.sinr_range.clip(mean * gain))),
+                Fade::Wideband(gains) => wideband_cqi(&cell.config, adaptation, mean, gains),
+            }
+        })
     }
 
     /// Linear SINR of the downlink in `slot`, without fading.
@@ -431,12 +445,12 @@ impl Air {
     pub(crate) fn uplink_sinr_db(
         &self,
         leg: LegId,
-        (slot, scheme): (u64, &Mcs),
+        (slot, scheme): (u64, LayeredScheme<'_>),
         block_power_dbm: f64,
     ) -> f64 {
         let leg = &self.legs[leg.index()];
         match leg.signal {
-            Signal::Given(sinr) => sinr.uplink.0,
+            Signal::Given(sinr) => sinr.uplink.0 - split_db(scheme.layers),
             Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let path = &self.paths[serving];

@@ -16,8 +16,8 @@ mod ue;
 pub use bearer::BearerConfig;
 pub(crate) use cell::link_key;
 pub use cell::{
-    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
-    Sharing, UplinkPower,
+    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Rank,
+    ReportedAdaptation, Sharing, UplinkPower,
 };
 pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
