@@ -138,6 +138,11 @@ def test_new_writes_a_scenario_that_is_right(cli: CliRunner):
     assert Path("mine.toml").read_text() == _examples.examples()["blockage"].text
     assert cli.invoke(app, ["new", "multipath-outage"]).exit_code == 0
     assert "multipath" in Path("multipath-outage.toml").read_text()
+    assert cli.invoke(app, ["new", "mine", "--force", "--from", "drive-test"]).exit_code == 0
+    fadeout.check(Path("mine.toml"))
+    assert cli.invoke(app, ["new", "yours", "--from", "drive-test"]).exit_code == 1, (
+        "one file of two"
+    )
     wrong = cli.invoke(app, ["new", "x", "--from", "lossy"])
     assert wrong.exit_code == 2
     assert "'lossy-link'" in wrong.stderr

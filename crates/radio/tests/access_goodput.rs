@@ -183,3 +183,114 @@ fn ten_percent_errors_cost_ten_percent_and_lose_nothing() {
     // Every tenth slot repeats: 1 / 1.1. 8800 draws: a standard error of 0.3 %.
     assert!((ratio - 1.0 / 1.1).abs() < 0.01, "{ratio}");
 }
+
+#[test]
+fn lte_tdd_fills_every_subframe_with_the_processes_of_its_configuration() {
+    use fadeout_radio::phy::frame::Duplex;
+    use fadeout_radio::phy::lte::{LteAllocation, schemes};
+    use fadeout_radio::phy::lte_tdd::LteTdd;
+    use fadeout_radio::phy::timing::Timing;
+    // Bytes of a block with MCS 20 on so many resource blocks.
+    let bytes = |direction, resource_blocks| {
+        let allocation = LteAllocation {
+            resource_blocks,
+            layers: 1,
+            tti: Span::from_millis(1),
+        };
+        f64::from(allocation.transport_block(schemes(direction)[20].tbs_index) / 8)
+    };
+    for configuration in 0..7 {
+        let tdd = LteTdd::new(configuration).expect("0 to 6");
+        let pattern = tdd.pattern(7).expect("10:2:2");
+        let count = |symbols: fn(&fadeout_radio::phy::frame::SlotFormat) -> u8, all| {
+            let slots = pattern.slots().iter();
+            slots.filter(|slot| symbols(slot) == all).count() as f64
+        };
+        let (whole, special) = (count(|it| it.downlink, 14), count(|it| it.downlink, 10));
+        let up = count(|it| it.uplink, 14);
+        let mut cell = CellConfig {
+            duplex: Duplex::Tdd(pattern.clone()),
+            timing: Timing::lte_tdd(tdd),
+            adaptation: Adaptation::FixedScheme {
+                index: 20,
+                table: McsTable::Qam64,
+            },
+            ..CellConfig::lte(Point::default(), Hertz(2e9), 100)
+        };
+        (cell.harq.downlink_processes, cell.harq.uplink_processes) = tdd.processes();
+        // A frame of 10 ms, less 7 bytes of headers of segments a block and 2 of the uplink's report.
+        let (down, less) = (Direction::Downlink, 7.0);
+        let of_special = bytes(down, 75) - less;
+        for (direction, frame) in [
+            (
+                down,
+                whole * (bytes(down, 100) - less) + special * of_special,
+            ),
+            (
+                Direction::Uplink,
+                up * (bytes(Direction::Uplink, 100) - less - 2.0),
+            ),
+        ] {
+            let expected = 100.0 * frame * 1500.0 / 1507.0;
+            let found = goodput(with_ues(cell.clone(), 1, 30.0), direction, 1500)[0] as f64;
+            assert!(
+                (found / expected - 1.0).abs() < 0.005,
+                "{configuration} {direction:?}: {found} beside {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pattern_by_counts_carries_its_symbols_and_shares_its_flexible_ones() {
+    use fadeout_radio::phy::frame::Duplex;
+    use fadeout_radio::phy::numerology::{CyclicPrefix, Numerology};
+    use fadeout_radio::phy::tdd::{Flexible, TddPattern, UlDlPattern};
+    // Two slots and four symbols down, one slot and two symbols up, 22 flexible symbols in 5 slots.
+    let counts = UlDlPattern {
+        period: Span::from_micros(625),
+        downlink_slots: 2,
+        downlink_symbols: 4,
+        uplink_slots: 1,
+        uplink_symbols: 2,
+    };
+    let mu3 = Numerology::new(3, CyclicPrefix::Normal).expect("a numerology");
+    let rate = |flexible, direction| {
+        let pattern = TddPattern::by_counts(mu3, &[counts], flexible).expect("a pattern");
+        let cell = CellConfig {
+            duplex: Duplex::Tdd(pattern),
+            adaptation: Adaptation::FixedScheme {
+                index: 15,
+                table: McsTable::Qam64,
+            },
+            ..CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
+        };
+        goodput(with_ues(cell, 1, 30.0), direction, 1500)[0] as f64
+    };
+    // Control takes a symbol of every slot with downlink, feedback two of those with uplink, and each
+    // block has a DM-RS.
+    let expected = |direction, blocks: &[u8]| {
+        let status = if direction == Direction::Uplink {
+            4.0
+        } else {
+            0.0
+        };
+        let room = |symbols: &u8| f64::from(block(66, *symbols, 15)) - 7.0 - status;
+        1600.0 * blocks.iter().map(room).sum::<f64>() * 1500.0 / 1507.0
+    };
+    for (flexible, direction, blocks) in [
+        (Flexible::Guard, Direction::Downlink, &[13, 13, 3][..]),
+        (Flexible::Guard, Direction::Uplink, &[12]),
+        (Flexible::Downlink(2), Direction::Downlink, &[13, 13, 13, 9]),
+        (Flexible::Uplink(2), Direction::Uplink, &[6, 12, 12]),
+        // Divided, and all the other direction's while one is idle. Feedback keeps its symbols.
+        (Flexible::Shared(2), Direction::Downlink, &[13, 13, 9, 9]),
+        (Flexible::Shared(2), Direction::Uplink, &[6, 9, 12]),
+    ] {
+        let (found, expected) = (rate(flexible, direction), expected(direction, blocks));
+        assert!(
+            (found / expected - 1.0).abs() < 0.01,
+            "{flexible:?} {direction:?}: {found} beside {expected}"
+        );
+    }
+}

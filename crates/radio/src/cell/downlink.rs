@@ -21,11 +21,12 @@ struct Room {
 impl CellMac {
     /// Symbols for downlink data in `slot`: those that uplink grants have left.
     pub(super) fn downlink_symbols(&self, slot: u64) -> u8 {
-        let symbols = self.plan.data_symbols(Direction::Downlink, slot);
-        match self.plan.config.duplex {
-            Duplex::Flexible { .. } => symbols.saturating_sub(self.uplink_used(slot) as u8),
-            _ => symbols,
+        let symbols = self.plan.data_symbols(slot);
+        if symbols.shared() == 0 {
+            return symbols.down;
         }
+        let left = symbols.both.saturating_sub(self.uplink_used(slot) as u8);
+        symbols.down.min(left)
     }
 
     /// Sends what the base station has for `slot`, which begins now.

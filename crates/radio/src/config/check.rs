@@ -184,11 +184,15 @@ fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
             "above zero, and at most the cycle",
         )?;
     }
-    let is_flexible = matches!(cell.duplex, Duplex::Flexible { .. });
+    let is_divided = match &cell.duplex {
+        Duplex::Fdd => false,
+        Duplex::Flexible { .. } => true,
+        Duplex::Tdd(pattern) => pattern.slots().iter().any(|slot| slot.shared() > 0),
+    };
     ensure(
         "duplex",
-        &"flexible",
-        !is_flexible || cell.sharing == Sharing::Time,
+        &"slots that the scheduler divides",
+        !is_divided || cell.sharing == Sharing::Time,
         "FDD or a TDD pattern where UEs share a slot in frequency",
     )?;
     check_requests(mu, cell, &ensure)

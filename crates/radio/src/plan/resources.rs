@@ -226,9 +226,12 @@ impl Resources {
         match self.air {
             AirInterface::Lte { tti } => {
                 let index = lte::schemes(self.direction)[scheme].tbs_index;
-                let bits = lte_allocation(occupied, self.layers, tti).transport_block(index);
-                // Special subframes of TDD carry their share.
-                bits * u32::from(occupied.symbols) / u32::from(self.slot_symbols)
+                let blocks = self.lte_blocks(occupied);
+                let occupied = Occupied {
+                    resource_blocks: blocks,
+                    ..occupied
+                };
+                lte_allocation(occupied, self.layers, tti).transport_block(index)
             }
             AirInterface::Nr { .. } => nr_transport_block(
                 allocation(occupied).resource_elements(),
@@ -238,6 +241,18 @@ impl Resources {
                 1.0,
             ),
         }
+    }
+
+    /// The resource blocks that the size of an LTE block is read for: fewer in special subframes.
+    ///
+    /// Standard: TS 36.213 §7.1.7.
+    fn lte_blocks(&self, occupied: Occupied) -> u32 {
+        let eighths = match occupied.symbols {
+            symbols if symbols == self.slot_symbols => 8,
+            ..=6 => 3,
+            _ => 6,
+        };
+        (occupied.resource_blocks * eighths / 8).max(1)
     }
 
     fn lte_elements(&self, occupied: Occupied) -> f64 {

@@ -2,6 +2,7 @@
 
 use super::Carrier;
 use super::shared::{Own, Shared};
+use super::tdd::Tdd;
 use crate::channel::ChannelConfig;
 use crate::config::{AirInterface, CellConfig, Sharing, UplinkPower};
 use crate::phy::PhyError;
@@ -24,6 +25,7 @@ fadeout_core::choices! {
         Ddsu = "DDSU",
         Dsuud = "DSUUD",
         Dddddddsuu = "DDDDDDDSUU",
+        Tdd = "tdd",
     }
 }
 
@@ -42,8 +44,9 @@ fadeout_core::parameters! {
     pub struct Nr {
         /// Numerology mu: slots of 1 ms / 2^mu. By default 3 above 6 GHz and 1 below.
         numerology: Option<u8> = integer((0, 6, ""), "by carrier"),
-        /// FDD, slots divided by the scheduler, or a TDD pattern with special slots of 10:2:2
-        /// symbols.
+        /// FDD, slots divided by the scheduler, a TDD pattern with special slots of 10:2:2 symbols, or
+        /// with `tdd` one of the counts `tdd-…`. The default is slots that are divided above 6 GHz, and
+        /// FDD below.
         duplex: DuplexKind = choice(DuplexKind::NAMES, "default"),
         /// Tables of CQI and MCS.
         mcs_table: McsTableKind = choice(McsTableKind::NAMES, "64qam"),
@@ -55,6 +58,8 @@ fadeout_core::parameters! {
         harq_processes: u8 = integer((1, 32, ""), "16"),
         /// Slots between two SR opportunities.
         sr_period: u32 = integer((1, 640, "slots"), "8"),
+        /// A pattern by counts.
+        tdd: Tdd = group(),
         /// The parameters of every cell.
         shared: Shared = group(),
     }
@@ -103,14 +108,18 @@ impl Nr {
             McsTableKind::Qam64 => (CqiTable::Qam64, McsTable::Qam64),
             McsTableKind::Qam256 => (CqiTable::Qam256, McsTable::Qam256),
         };
+        let flexible = Duplex::Flexible {
+            guard: self.tdd.guard_symbols,
+        };
         let own = Own {
             air: AirInterface::Nr { mu },
             slot: numerology.slot(),
             timing: Timing::nr(numerology, &NrTimingConfig::default())?,
             duplex: match self.duplex {
-                DuplexKind::Default if is_fr2 => Duplex::Flexible { guard: 0 },
+                DuplexKind::Default if is_fr2 => flexible,
                 DuplexKind::Default | DuplexKind::Fdd => Duplex::Fdd,
-                DuplexKind::Flexible => Duplex::Flexible { guard: 0 },
+                DuplexKind::Flexible => flexible,
+                DuplexKind::Tdd => Duplex::Tdd(self.tdd.pattern(numerology)?),
                 pattern => {
                     let (special, symbols) = (SpecialSlot::default(), numerology.symbols());
                     Duplex::Tdd(TddPattern::new(pattern.name(), special, symbols)?)
@@ -132,7 +141,7 @@ impl Nr {
             channel: ChannelConfig::default(),
             cqi_period: self.cqi_period,
             cqi_delay: self.cqi_delay,
-            harq_processes: self.harq_processes,
+            harq_processes: (self.harq_processes, self.harq_processes),
             sr_period: self.sr_period,
             cqi_table,
             mcs_table,

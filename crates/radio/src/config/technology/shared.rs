@@ -14,7 +14,7 @@ use crate::phy::frame::Duplex;
 use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
 use crate::phy::mcs::McsTable;
-use crate::phy::numerology::{ChannelKind, Numerology, resource_blocks};
+use crate::phy::numerology::{ChannelKind, Numerology, check_blocks, resource_blocks};
 use crate::phy::timing::Timing;
 use fadeout_core::registry::{choice, flag, integer, number, span};
 use fadeout_core::{Dbm, Decibel, Hertz, Point, Rate, Span};
@@ -71,8 +71,8 @@ fadeout_core::parameters! {
     /// The parameters of a cell of every technology.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Shared {
-        /// Resource blocks of the carrier; 0 takes them from the standard's table. For an aggregate
-        /// that the table does not list.
+        /// Resource blocks of the carrier; 0 takes them from the standard's table. For a part of a
+        /// channel, or an aggregate that the table does not list: no more than the bandwidth has.
         pub(super) resource_blocks: u32 = integer((0, 10_000, ""), "0"),
         /// Spatial layers of a transmission.
         pub(super) layers: u32 = integer((1, 8, ""), "1"),
@@ -152,7 +152,8 @@ pub(super) struct Own {
     pub(super) cqi_period: u32,
     /// Slots from a report to its first use.
     pub(super) cqi_delay: u32,
-    pub(super) harq_processes: u8,
+    /// Downlink and uplink.
+    pub(super) harq_processes: (u8, u8),
     /// Slots between two SR opportunities.
     pub(super) sr_period: u32,
     pub(super) cqi_table: CqiTable,
@@ -160,17 +161,22 @@ pub(super) struct Own {
 }
 
 impl Shared {
-    /// Resource blocks: those given, or the standard's for the bandwidth.
+    /// Resource blocks: those given, which the bandwidth must have, or the standard's for it.
     pub(super) fn resource_blocks(
         &self,
         kind: ChannelKind,
         numerology: Numerology,
         carrier: &Carrier,
     ) -> Result<u32, String> {
+        let bandwidth_mhz = carrier.bandwidth.0 / 1e6;
         if self.resource_blocks > 0 {
-            return Ok(self.resource_blocks);
+            let given = self.resource_blocks;
+            let checked = check_blocks(kind, numerology, bandwidth_mhz, given);
+            return checked
+                .map(|()| given)
+                .map_err(|error| format!("`resource-blocks`: {error}"));
         }
-        let listed = resource_blocks(kind, numerology, carrier.bandwidth.0 / 1e6);
+        let listed = resource_blocks(kind, numerology, bandwidth_mhz);
         listed.map_err(|error| format!("{error}; or give `resource-blocks` for an aggregate"))
     }
 
@@ -228,10 +234,10 @@ impl Shared {
         }
     }
 
-    fn harq(&self, processes: u8) -> CellHarqConfig {
+    fn harq(&self, (downlink, uplink): (u8, u8)) -> CellHarqConfig {
         CellHarqConfig {
-            downlink_processes: processes,
-            uplink_processes: processes,
+            downlink_processes: downlink,
+            uplink_processes: uplink,
             most_transmissions: self.harq_transmissions,
             combining: match self.harq_combining {
                 CombiningKind::IncrementalRedundancy => Combining::IncrementalRedundancy,
@@ -318,6 +324,6 @@ impl CellHarqConfig {
     /// So many processes in each direction, and the rest as a cell has it unless it is given:
     /// incremental redundancy, feedback without errors.
     pub fn with_processes(processes: u8) -> CellHarqConfig {
-        Shared::default().harq(processes)
+        Shared::default().harq((processes, processes))
     }
 }
