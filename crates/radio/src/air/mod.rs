@@ -15,7 +15,7 @@ mod power;
 mod tests;
 
 use crate::channel::fading::MAX_SUB_BANDS;
-use crate::config::{CellConfig, FixedSinr, LegId, RadioError, Serving, UeConfig};
+use crate::config::{CellConfig, Channels, FixedSinr, LegId, RadioError, Serving, UeConfig};
 use crate::phy::frame::Frame;
 use crate::phy::link_adaptation::LinkAdaptation;
 use crate::phy::mcs::Mcs;
@@ -24,7 +24,7 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 use history::History;
 use levels::Levels;
-use path::{Environments, Fade, Path, PathChannel, Placement};
+use path::{Fade, Path, PathChannel, Placement};
 use std::ops::Range;
 
 /// Every path, and what every cell sends and hears.
@@ -37,8 +37,7 @@ pub(crate) struct Air {
     paths: Vec<Path>,
     /// Beside `paths`: what is seldom needed of them.
     channels: Vec<PathChannel>,
-    environments: Environments,
-    seed: u64,
+    built: Channels,
 }
 
 /// A cell's antenna.
@@ -170,8 +169,7 @@ impl Air {
             legs: Vec::with_capacity(ues.len()),
             paths: Vec::new(),
             channels: Vec::new(),
-            environments: Environments::default(),
-            seed,
+            built: Channels::new(seed),
         };
         for (id, &config) in (0..).map(UeId).zip(ues) {
             air.ues.push(AirUe {
@@ -214,11 +212,14 @@ impl Air {
         let first = self.paths.len();
         for id in (0..self.cells.len() as u32).map(CellId) {
             if self.cells[id.index()].config.carrier == carrier {
-                let channel = self
-                    .environments
-                    .channel(&self.cells, id, ue.0, self.seed)?;
+                let cells = self.cells.iter().map(|cell| &cell.config);
+                let channel = self.built.between(ue, id, cells);
+                let channel = channel.map_err(|error| RadioError::Channel {
+                    cell: id.index(),
+                    error,
+                })?;
                 self.paths.push(Path::new(id));
-                self.channels.push(channel);
+                self.channels.push(PathChannel::new(channel));
             }
         }
         let paths = first..self.paths.len();
