@@ -16,7 +16,9 @@ mod tests;
 
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::{Quantity, Series};
-use crate::config::{CellConfig, FixedSinr, LegId, RadioError, RecordedPath, Serving, UeConfig};
+use crate::config::{
+    CellConfig, Channels, FixedSinr, LegId, RadioError, RecordedPath, Serving, UeConfig,
+};
 use crate::phy::frame::Frame;
 use crate::phy::link_adaptation::LinkAdaptation;
 use crate::phy::mcs::Mcs;
@@ -25,7 +27,7 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 use history::History;
 use levels::Levels;
-use path::{Environments, Fade, Path, PathChannel, Placement};
+use path::{Fade, Path, PathChannel, Placement};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -39,10 +41,9 @@ pub(crate) struct Air {
     paths: Vec<Path>,
     /// Beside `paths`: what is seldom needed of them.
     channels: Vec<PathChannel>,
-    environments: Environments,
+    built: Channels,
     /// Looked up as paths and legs are made.
     recorded: BTreeMap<(UeId, CellId), RecordedPath>,
-    seed: u64,
 }
 
 /// A cell's antenna.
@@ -180,9 +181,8 @@ impl Air {
             legs: Vec::with_capacity(ues.len()),
             paths: Vec::new(),
             channels: Vec::new(),
-            environments: Environments::default(),
+            built: Channels::new(seed),
             recorded: recorded.collect(),
-            seed,
         };
         for (id, &config) in (0..).map(UeId).zip(ues) {
             air.ues.push(AirUe {
@@ -226,9 +226,15 @@ impl Air {
         let first = self.paths.len();
         for id in (0..self.cells.len() as u32).map(CellId) {
             if self.cells[id.index()].config.carrier == carrier {
-                let mut channel = self
-                    .environments
-                    .channel(&self.cells, id, ue.0, self.seed)?;
+                let cells = self.cells.iter().map(|cell| &cell.config);
+                let channel = self.built.between(ue, id, cells);
+                let mut channel =
+                    channel
+                        .map(PathChannel::new)
+                        .map_err(|error| RadioError::Channel {
+                            cell: id.index(),
+                            error,
+                        })?;
                 if let Some(recorded) = self.recorded.get(&(ue, id))
                     && let Quantity::Gain(series) = &recorded.quantity
                 {
