@@ -221,6 +221,18 @@ impl CellConfig {
         }
     }
 
+    /// Bandwidth of a resource block.
+    ///
+    /// Standard: TS 36.211 §6.2.3; TS 38.211 §4.4.4.1.
+    pub(crate) fn block(&self) -> Hertz {
+        Hertz(12.0 * 15e3 * f64::from(1_u32 << self.mu()))
+    }
+
+    /// Bandwidth that all resource blocks occupy.
+    pub(crate) fn occupied(&self) -> Hertz {
+        Hertz(self.block().0 * f64::from(self.resource_blocks))
+    }
+
     /// Whether it is a cell of NR.
     pub(crate) fn is_nr(&self) -> bool {
         matches!(self.air, AirInterface::Nr { .. })
@@ -253,7 +265,7 @@ impl CellConfig {
 
 /// The key of the channel between a UE and a cell; `sites` are those of all cells. Cells at one place are
 /// one site, called by its first cell.
-pub(crate) fn link_key(
+pub(super) fn link_key(
     sites: impl Iterator<Item = Point> + Clone,
     cell: CellId,
     ue: u32,

@@ -19,7 +19,7 @@ pub(super) const PERSIST_RECOVERIES: u32 = 16;
 /// RACK's view of the newest delivery.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rack {
-    sent_at: Time,
+    pub(super) sent_at: Time,
     end_seq: u64,
     rtt: Span,
     pub(super) advanced: bool,
