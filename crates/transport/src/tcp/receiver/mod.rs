@@ -572,3 +572,6 @@ impl Receiver {
         self.fin_at.is_some_and(|at| at < self.reassembly.next())
     }
 }
+
+#[cfg(test)]
+mod tests;
