@@ -204,7 +204,7 @@ impl Receiver {
             _ => self.take_news(now, segment, arrival, rto, held),
         }
         let advanced = self.reassembly.next() - next;
-        let fin = advanced > 0 && self.has_received_fin() && self.fin_at >= Some(next);
+        let fin = self.has_received_fin() && self.fin_at >= Some(next);
         let bytes = advanced - u64::from(fin);
         if fin {
             self.reassembly.forget_duplicate();
