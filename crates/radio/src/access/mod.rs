@@ -26,7 +26,8 @@ mod stack;
 
 pub use crate::config::{
     Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, FixedSinr,
-    RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
+    RadioConfig, RadioError, Rank, RecordedPath, ReportedAdaptation, Serving, Sharing, UeConfig,
+    UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
 

@@ -9,9 +9,10 @@ use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
 use crate::phy::mcs::McsTable;
 use crate::phy::mutual_information::Modulation;
+use crate::phy::overhead::Overhead;
 use crate::phy::tbs::PeakRate;
 use crate::phy::timing::Timing;
-use fadeout_core::{CellId, Dbm, Decibel, Hertz, Point, Rate, Span};
+use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Point, Rate, Span};
 
 /// One carrier of one base station.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +29,12 @@ pub struct CellConfig {
     pub duplex: Duplex,
     /// How UEs share a slot.
     pub sharing: Sharing,
-    /// Spatial layers of a transmission. Layers carry data in parallel at the SINR of one.
+    /// Spatial layers of a downlink transmission, or the most of them. Layers share the power.
     pub layers: u32,
+    /// The same of the uplink.
+    pub uplink_layers: u32,
+    /// How many of them a transmission has.
+    pub rank: Rank,
     /// Transmitted power over the whole carrier.
     pub power: Dbm,
     /// Noise figure of the base station's receiver.
@@ -48,6 +53,8 @@ pub struct CellConfig {
     pub harq: CellHarqConfig,
     /// Processing times.
     pub timing: Timing,
+    /// Downlink resources of NR that are not data, beside control and DM-RS.
+    pub overhead: Overhead,
     /// Scheduling requests.
     pub requests: RequestConfig,
     /// Resources that each UE may use without asking, when it has data.
@@ -71,6 +78,15 @@ pub struct CellConfig {
     /// How long a UE is without service after RLC has given up repeating (radio link failure)
     /// until it is connected again.
     pub reestablish_after: Span,
+}
+
+/// How many layers a transmission has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    /// Always all.
+    Fixed,
+    /// As many as carry most, by the reports. All, where the scheme is fixed.
+    Adaptive,
 }
 
 /// Generation with its length of a slot.
@@ -194,6 +210,14 @@ impl CellConfig {
         match self.air {
             AirInterface::Lte { .. } => 0,
             AirInterface::Nr { mu } => mu,
+        }
+    }
+
+    /// Spatial layers of a direction.
+    pub(crate) fn layers(&self, direction: Direction) -> u32 {
+        match direction {
+            Direction::Downlink => self.layers,
+            Direction::Uplink => self.uplink_layers,
         }
     }
 
