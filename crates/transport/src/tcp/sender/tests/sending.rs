@@ -402,7 +402,7 @@ fn what_of_a_syns_data_was_not_acknowledged_goes_again_without_a_reduction() {
             RecoveryState::Open
         };
         assert_eq!(b.state(), state);
-        assert_eq!(b.sender.window.ssthresh.is_finite(), false);
+        assert!(b.sender.window.ssthresh.is_infinite());
         assert_eq!(b.sender.undo.prior_ssthresh, None);
         let board = &b.sender.board;
         let lens: Vec<u32> = (board.first()..board.end())
