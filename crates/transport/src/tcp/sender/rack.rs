@@ -184,10 +184,8 @@ impl Sender {
             number -= 1;
             above += u32::from(self.board.get(number).tags.has(Tags::SACKED));
         }
-        if above < threshold {
-            return;
-        }
-        // Everything below `number` has the threshold above it; what was found before is marked.
+        // Everything below `number` has the threshold above it, or there is nothing; what was found before
+        // is marked.
         while number > self.board.first() {
             number -= 1;
             let tags = self.board.get(number).tags;
