@@ -14,7 +14,6 @@ from fadeout.studies.link_retransmission.setups import (
     DISTANCES_M,
     MODES,
     SIZES_MB,
-    UPLINK,
     Mode,
     place,
     seen,
@@ -22,6 +21,7 @@ from fadeout.studies.link_retransmission.setups import (
 from fadeout.study import QUIET_CELL, SIGHTS, Job, Places, Runs, Values, overrides
 
 SCENARIO = Path(__file__).parent / "scenario.toml"
+UPLINK = Path(__file__).parent / "uplink.toml"
 
 SWEPT_M = (50, 150)
 """Distances at which assumptions are changed."""
@@ -124,10 +124,10 @@ def places(
 
 def uplink(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
     """The walk past a building, by what the link repeats: a list over the seeds."""
-    values = {**QUIET_CELL, "duration": f"{length_s(runs.effort):g} s", **UPLINK}
+    values = {**QUIET_CELL, "duration": f"{length_s(runs.effort):g} s"}
     found = runs.over_seeds(
         MODES,
-        lambda mode, seed: Job(SCENARIO, overrides({**values, **mode.values}), seed=seed),
+        lambda mode, seed: Job(UPLINK, overrides({**values, **mode.values}), seed=seed),
         measure,
         runs.effort.seeds,
     )

@@ -80,20 +80,3 @@ def place(distance_m: float, length_s: float) -> Values:
 def seen(sight: str) -> Values:
     """The sight of all of a run's places."""
     return {"cell.small-cell.channel.line-of-sight": sight}
-
-
-UPLINK: Values = {
-    "flow.download.from": "phone",
-    "flow.download.to": "server",
-    "cell.small-cell.height": "3 m",
-    "cell.small-cell.bandwidth": "400 MHz",
-    "cell.small-cell.radio.resource-blocks": "264",
-    "cell.small-cell.channel.path-loss": "uma",
-    "cell.small-cell.channel.line-of-sight": "geometry",
-    "ue.phone.position": '["100 m", "-20 m"]',
-    "building.between": (
-        '{ corner = ["80 m", "-10 m"], opposite = ["90 m", "10 m"], height = "10 m" }'
-    ),
-}
-"""The public script by the same author for a sibling scenario: a walk of 20 s past a building,
-uplink. Bandwidth and path loss are not in it."""

@@ -113,7 +113,7 @@ def bulk_section(found: Found) -> Section:
         title="Throughput and latency over distance",
         text=(
             "*Paper*: Mbit/s as its text implies. *In sight* and *out of it*: means over the "
-            "places of either kind; the goodput weighs them by the law of sight, whose share is beside."
+            "places of either kind; the goodput weighs them by the law of sight, beside it."
         ),
         table=Table.of(
             records,
@@ -325,4 +325,5 @@ paper prints no tables of this experiment: its claims in the text are what is ch
     quick=Effort(seeds=2, swept_seeds=2, delay_seeds=1, walk_seeds=1, duration_s=2),
     count=count,
     sections=sections,
+    other_scenarios={"scenario_of_the_uplink": "uplink.toml"},
 )
