@@ -43,9 +43,9 @@ SENDERS: dict[str, Values] = {
     | {"flow.tcp.newreno-variant": SLOW},
     NO_GUARD: {"flow.profile": "reno"} | FIXED_RTO,
 }
-"""Senders, from what Linux does to what the paper describes: duplicate ACKs after a timeout
-are taken for a loss, which RFC 6582's guard and SACK prevent. All send with CUBIC; those but
-Linux's have the paper's timeout, always 200 ms."""
+"""Senders, from what Linux does to what the paper describes: duplicate ACKs after a timeout are
+taken for a loss. SACK tells such ACKs from others; RFC 6582's `recover` does so only up to what had
+been sent before the timeout. All send with CUBIC; those but Linux's have the paper's timeout."""
 
 GEOMETRY = {
     "blockage.vehicle.depth": "{ geometry = { "
