@@ -12,6 +12,8 @@ import fadeout
 from conftest import ROOT
 from fadeout import _examples, _lexicon, _schema
 from fadeout.cli import app, complete
+from fadeout.studies import questions
+from fadeout.study import studies
 
 
 def test_every_kind_is_described_and_has_a_place_in_a_scenario():
@@ -185,3 +187,8 @@ def test_each_shell_completes_names_by_kind(shell: str):
 def test_keys_of_the_schema_are_found_once():
     paths = [key.path for key in _schema.all_keys()]
     assert len(paths) == len(set(paths)) > 100
+
+
+def test_each_study_has_its_question_by_its_name():
+    assert list(questions()) == list(studies())
+    assert all(question.endswith("?") for question in questions().values())

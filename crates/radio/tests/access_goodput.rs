@@ -294,3 +294,119 @@ fn a_pattern_by_counts_carries_its_symbols_and_shares_its_flexible_ones() {
         );
     }
 }
+
+#[test]
+fn more_layers_than_antennas_or_than_the_uplink_has_are_errors() {
+    use fadeout_radio::access::RadioAccess;
+    use fadeout_radio::antenna::{Antenna, Array, Mounted};
+    use fadeout_radio::channel::ChannelConfig;
+    let pair = Antenna::Array(Mounted {
+        pattern: Array {
+            rows: 1,
+            columns: 1,
+            ..Array::default()
+        },
+        boresight: Default::default(),
+    });
+    let with = |layers, uplink_layers, ue_antenna| {
+        let cell = CellConfig {
+            layers,
+            uplink_layers,
+            channel: ChannelConfig {
+                ue_antenna,
+                ..ChannelConfig::default()
+            },
+            ..CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 51).expect("a cell")
+        };
+        let error = RadioAccess::new(with_ues(cell, 1, 20.0), 1).err();
+        error.map_or_else(String::new, |error| error.to_string())
+    };
+    assert_eq!(with(8, 4, Antenna::default()), "");
+    assert_eq!(with(2, 2, pair), "");
+    assert!(with(4, 1, pair).contains("at most 2: two for each element of the UE's antenna"));
+    assert!(with(1, 4, pair).contains("uplink layers"));
+    assert!(with(8, 5, Antenna::default()).contains("1 to 4"));
+}
+
+#[test]
+fn several_layers_carry_their_blocks_and_errors_stay_on_target() {
+    // At 30 dB each of two layers has 27 dB, which the highest scheme needs 6 dB less than: twice
+    // the bytes of one layer, in the uplink too.
+    let cell = |layers| CellConfig {
+        layers,
+        uplink_layers: layers,
+        ..CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell")
+    };
+    for direction in [Direction::Downlink, Direction::Uplink] {
+        let rate = |layers, sinr_db| {
+            let found = goodput(with_ues(cell(layers), 1, sinr_db), direction, 1500);
+            found[0] as f64
+        };
+        let ratio = rate(2, 30.0) / rate(1, 30.0);
+        assert!((ratio - 2.0).abs() < 0.02, "{direction:?}: {ratio}");
+        // At 3 dB layers of -3 dB are worth 4 lg(1.5) / lg(3) = 1.48 of one; the steps of the CQI take or
+        // give a fifth.
+        let ratio = rate(4, 3.0) / rate(1, 3.0);
+        assert!((1.18..1.78).contains(&ratio), "{direction:?}: {ratio}");
+    }
+}
+
+#[test]
+fn reference_signals_take_their_airtime() {
+    use fadeout_radio::phy::overhead::{CsiRs, Overhead, Ssb};
+    let scheme = Adaptation::FixedScheme {
+        index: 15,
+        table: McsTable::Qam64,
+    };
+    let rate = |cell: &CellConfig, overhead, direction| {
+        let cell = CellConfig {
+            overhead,
+            adaptation: scheme,
+            ..cell.clone()
+        };
+        goodput(with_ues(cell, 1, 30.0), direction, 1500)[0] as f64
+    };
+    let sweep = |blocks| {
+        Some(Ssb {
+            period: Span::from_millis(20),
+            blocks,
+        })
+    };
+    let check = |found: f64, slots: &[(f64, u32)]| {
+        let bytes = |(count, bytes): &(f64, u32)| count * (f64::from(*bytes) - 7.0);
+        let expected = slots.iter().map(bytes).sum::<f64>() * 1500.0 / 1507.0;
+        assert!(
+            (found / expected - 1.0).abs() < 0.005,
+            "{found} beside {expected}"
+        );
+    };
+    // 28 GHz, one beam at a time: 64 blocks in 32 of 160 slots, eight symbols of the eleven for data.
+    let fr2 = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
+    let swept = Overhead {
+        ssb: sweep(64),
+        ..Overhead::default()
+    };
+    let slots = [(6400.0, block(66, 11, 15)), (1600.0, block(66, 3, 15))];
+    check(rate(&fr2, swept, Direction::Downlink), &slots);
+    // CSI-RS of a symbol in every fourth slot.
+    let csi = Overhead {
+        csi_rs: Some(CsiRs {
+            period: 4,
+            symbols: 1,
+        }),
+        ..Overhead::default()
+    };
+    let slots = [(6000.0, block(66, 11, 15)), (2000.0, block(66, 10, 15))];
+    check(rate(&fr2, csi, Direction::Downlink), &slots);
+    // 3.5 GHz: eight blocks in four of forty slots, each three groups of eight resource blocks of 106.
+    let fr1 = CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell");
+    let swept = Overhead {
+        ssb: sweep(8),
+        ..Overhead::default()
+    };
+    let slots = [(1800.0, block(106, 13, 15)), (200.0, block(88, 13, 15))];
+    check(rate(&fr1, swept, Direction::Downlink), &slots);
+    // The uplink of FDD has nothing to do with it.
+    let up = |overhead| rate(&fr1, overhead, Direction::Uplink);
+    assert_eq!(up(swept), up(Overhead::default()));
+}

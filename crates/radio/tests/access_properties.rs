@@ -11,8 +11,8 @@ use fadeout_core::{
     Rate, Span, Time, UeId,
 };
 use fadeout_radio::access::{
-    BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, DirectionCounters, FixedSinr,
-    RadioAccess, RadioConfig, Serving, UeConfig,
+    AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, DirectionCounters,
+    FixedSinr, RadioAccess, RadioConfig, Serving, UeConfig,
 };
 use fadeout_radio::mac::{LogicalChannel, RequestConfig, SchedulerKind};
 use fadeout_radio::pdcp::PdcpConfig;
@@ -20,6 +20,7 @@ use fadeout_radio::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use fadeout_radio::phy::harq::FixedErrors;
 use fadeout_radio::phy::lte_tdd::LteTdd;
 use fadeout_radio::phy::numerology::{CyclicPrefix, Numerology};
+use fadeout_radio::phy::overhead::{CsiRs, Overhead, Ssb};
 use fadeout_radio::phy::tdd::{Flexible, UlDlPattern};
 use fadeout_radio::phy::timing::Timing;
 use fadeout_radio::rlc::{AmConfig, AqmConfig, Generation, Mode, RlcConfig};
@@ -96,6 +97,22 @@ fn cell(random: &mut Stream) -> CellConfig {
         prohibit: Span::from_millis(random.below(20)),
         ..RequestConfig::every([1, 2, 40, 80][random.below(4) as usize])
     };
+    if random.chance(0.3) {
+        cell.overhead = Overhead {
+            ssb: Some(Ssb {
+                period: Span::from_millis(5 << random.below(3)),
+                blocks: 2,
+            }),
+            csi_rs: Some(CsiRs {
+                period: 4 << random.below(4),
+                symbols: 1 + random.below(4) as u8,
+            }),
+            ..Overhead::default()
+        };
+        if matches!(cell.air, AirInterface::Lte { .. }) {
+            cell.overhead = Overhead::default();
+        }
+    }
     if random.chance(0.3) {
         cell.configured_grant = Some(ConfiguredGrant {
             period: 1 + random.below(20) as u32,

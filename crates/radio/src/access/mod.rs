@@ -26,7 +26,7 @@ mod stack;
 
 pub use crate::config::{
     Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, FixedSinr,
-    RadioConfig, RadioError, RecordedPath, ReportedAdaptation, Serving, Sharing, UeConfig,
+    RadioConfig, RadioError, Rank, RecordedPath, ReportedAdaptation, Serving, Sharing, UeConfig,
     UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};

@@ -16,16 +16,16 @@ mod tests;
 
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::{Quantity, Series};
-use crate::config::{CellConfig, FixedSinr, LegId, RadioError, RecordedPath, Serving, UeConfig};
+use crate::config::{
+    CellConfig, Channels, FixedSinr, LegId, RadioError, RecordedPath, Serving, UeConfig,
+};
 use crate::phy::frame::Frame;
-use crate::phy::link_adaptation::LinkAdaptation;
-use crate::phy::mcs::Mcs;
-use crate::plan::{Measurement, frame, wideband_cqi};
+use crate::plan::{LayeredScheme, Measurement, Resources, frame, split_db, wideband_cqi};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 use history::History;
 use levels::Levels;
-use path::{Environments, Fade, Path, PathChannel, Placement};
+use path::{Fade, Path, PathChannel, Placement};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -39,10 +39,9 @@ pub(crate) struct Air {
     paths: Vec<Path>,
     /// Beside `paths`: what is seldom needed of them.
     channels: Vec<PathChannel>,
-    environments: Environments,
+    built: Channels,
     /// Looked up as paths and legs are made.
     recorded: BTreeMap<(UeId, CellId), RecordedPath>,
-    seed: u64,
 }
 
 /// A cell's antenna.
@@ -119,11 +118,19 @@ impl AirCell {
         })
     }
 
-    /// SINR in dB that counts for a block of scheme `scheme` when it is `mean` without fading.
-    fn sinr_db(&self, channel: &PathChannel, at: Time, scheme: &Mcs, mean: f64) -> f64 {
+    /// SINR in dB that counts for a block of scheme `scheme` when it is `mean` without fading for one
+    /// layer alone.
+    fn sinr_db(
+        &self,
+        channel: &PathChannel,
+        at: Time,
+        LayeredScheme { mcs, layers }: LayeredScheme<'_>,
+        mean: f64,
+    ) -> f64 {
+        let mean = mean / f64::from(layers);
         let sinr = match channel.fade(at, &mut [0.0; MAX_SUB_BANDS]) {
             Fade::Flat(gain) => mean * gain,
-            Fade::Wideband(gains) => self.config.effective_sinr.effective(scheme, mean, gains),
+            Fade::Wideband(gains) => self.config.effective_sinr.effective(mcs, mean, gains),
         };
         to_db(self.config.sinr_range.clip(sinr))
     }
@@ -180,9 +187,8 @@ impl Air {
             legs: Vec::with_capacity(ues.len()),
             paths: Vec::new(),
             channels: Vec::new(),
-            environments: Environments::default(),
+            built: Channels::new(seed),
             recorded: recorded.collect(),
-            seed,
         };
         for (id, &config) in (0..).map(UeId).zip(ues) {
             air.ues.push(AirUe {
@@ -226,9 +232,15 @@ impl Air {
         let first = self.paths.len();
         for id in (0..self.cells.len() as u32).map(CellId) {
             if self.cells[id.index()].config.carrier == carrier {
-                let mut channel = self
-                    .environments
-                    .channel(&self.cells, id, ue.0, self.seed)?;
+                let cells = self.cells.iter().map(|cell| &cell.config);
+                let channel = self.built.between(ue, id, cells);
+                let mut channel =
+                    channel
+                        .map(PathChannel::new)
+                        .map_err(|error| RadioError::Channel {
+                            cell: id.index(),
+                            error,
+                        })?;
                 if let Some(recorded) = self.recorded.get(&(ue, id))
                     && let Quantity::Gain(series) = &recorded.quantity
                 {
@@ -414,11 +426,13 @@ impl Air {
 
     /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
     /// refreshed.
-    pub(crate) fn downlink_sinr_db(&self, leg: LegId, slot: u64, scheme: &Mcs) -> f64 {
+    pub(crate) fn downlink_sinr_db(&self, leg: LegId, slot: u64, scheme: LayeredScheme<'_>) -> f64 {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
-            Signal::Given(sinr) => sinr.downlink.0,
-            Signal::Recorded(downlink, _) => downlink.at(self.start_of(leg, slot)),
+            Signal::Given(sinr) => sinr.downlink.0 - split_db(scheme.layers),
+            Signal::Recorded(downlink, _) => {
+                downlink.at(self.start_of(leg, slot)) - split_db(scheme.layers)
+            }
             Signal::Paths(serving, carrier) => {
                 let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Transmission);
                 let cell = &self.cells[leg.cell.index()];
@@ -428,13 +442,19 @@ impl Air {
         }
     }
 
-    /// The CQI that a UE reports of `slot`, of the paths as last refreshed.
-    pub(crate) fn downlink_cqi(&self, leg: LegId, slot: u64, adaptation: &LinkAdaptation) -> u8 {
+    /// The CQI that a UE reports of `slot`, and the number of its rank, of the paths as last refreshed.
+    pub(crate) fn downlink_report(&self, leg: LegId, slot: u64, resources: &Resources) -> (u8, u8) {
         let leg = &self.legs[leg.index()];
         let (serving, carrier) = match &leg.signal {
-            Signal::Given(sinr) => return adaptation.cqi(sinr.downlink.0),
+            Signal::Given(sinr) => {
+                return resources.report(|adaptation, layers| {
+                    adaptation.cqi(sinr.downlink.0 - split_db(layers))
+                });
+            }
             Signal::Recorded(downlink, _) => {
-                return adaptation.cqi(downlink.at(self.start_of(leg, slot)));
+                let sinr_db = downlink.at(self.start_of(leg, slot));
+                return resources
+                    .report(|adaptation, layers| adaptation.cqi(sinr_db - split_db(layers)));
             }
             Signal::Paths(serving, carrier) => (*serving, carrier),
         };
@@ -442,10 +462,14 @@ impl Air {
         let mean = self.downlink_mean(leg, serving, carrier, slot, Purpose::Report);
         let mut gains = [0.0; MAX_SUB_BANDS];
         let at = cell.frame.start_of(slot);
-        match self.channels[serving].fade(at, &mut gains) {
-            Fade::Flat(gain) => adaptation.cqi(to_db(cell.config.sinr_range.clip(mean * gain))),
-            Fade::Wideband(gains) => wideband_cqi(&cell.config, adaptation, mean, gains),
-        }
+        let fade = self.channels[serving].fade(at, &mut gains);
+        resources.report(|adaptation, layers| {
+            let mean = mean / f64::from(layers);
+            match &fade {
+                Fade::Flat(gain) => adaptation.cqi(to_db(cell.config.sinr_range.clip(mean * gain))),
+                Fade::Wideband(gains) => wideband_cqi(&cell.config, adaptation, mean, gains),
+            }
+        })
     }
 
     /// When a slot of a leg's cell begins.
@@ -489,13 +513,15 @@ impl Air {
     pub(crate) fn uplink_sinr_db(
         &self,
         leg: LegId,
-        (slot, scheme): (u64, &Mcs),
+        (slot, scheme): (u64, LayeredScheme<'_>),
         block_power_dbm: f64,
     ) -> f64 {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
-            Signal::Given(sinr) => sinr.uplink.0,
-            Signal::Recorded(_, uplink) => uplink.at(self.start_of(leg, slot)),
+            Signal::Given(sinr) => sinr.uplink.0 - split_db(scheme.layers),
+            Signal::Recorded(_, uplink) => {
+                uplink.at(self.start_of(leg, slot)) - split_db(scheme.layers)
+            }
             &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let path = &self.paths[serving];

@@ -1,12 +1,11 @@
 //! The paths between UEs and cells.
 
 use super::AirCell;
+use crate::channel::LinkChannel;
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::Series;
-use crate::channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds};
-use crate::config::{RadioError, link_key};
 use fadeout_core::math::from_db;
-use fadeout_core::{CellId, Hertz, Kinematics, Motion, Point, Time};
+use fadeout_core::{CellId, Kinematics, Motion, Point, Time};
 
 /// The numbers of the path between a UE and a cell that every slot needs.
 #[derive(Debug, Clone, Copy)]
@@ -80,11 +79,7 @@ impl Path {
                 return;
             }
         }
-        let site = cell.config.site;
-        let mut ends = LinkEnds::new(Kinematics::at_rest(site), placement.ue);
-        if cell.config.channel.line_of_sight == LineOfSight::Geometry {
-            ends.obstruction = Some(motion.obstruction(site, placement.ue.position));
-        }
+        let mut ends = cell.config.ends(placement.ue, motion);
         // Beams of a path that only disturbs point at others.
         if let Some(serving) = placement.serving_site {
             ends.ue_beam_at = Some(serving);
@@ -125,52 +120,5 @@ impl PathChannel {
                 Fade::Wideband(gains)
             }
         }
-    }
-}
-
-/// The channels of a carrier, for all cells that describe it alike.
-#[derive(Debug, Default)]
-pub(super) struct Environments(Vec<(ChannelConfig, Environment)>);
-
-impl Environments {
-    /// The channel between UE number `ue` and the cell.
-    pub(super) fn channel(
-        &mut self,
-        cells: &[AirCell],
-        id: CellId,
-        ue: u32,
-        seed: u64,
-    ) -> Result<PathChannel, RadioError> {
-        let cell = &cells[id.index()];
-        let key = link_key(cells.iter().map(|cell| cell.config.site), id, ue);
-        let channel = self.of(id, cell, seed)?.link(key);
-        Ok(PathChannel::new(channel))
-    }
-
-    fn of(
-        &mut self,
-        id: CellId,
-        cell: &AirCell,
-        seed: u64,
-    ) -> Result<&mut Environment, RadioError> {
-        let config = ChannelConfig {
-            carrier: cell.config.carrier,
-            bandwidth: Hertz(cell.levels.bandwidth_hz),
-            ..cell.config.channel.clone()
-        };
-        let known = self.0.iter().position(|(known, _)| *known == config);
-        let position = match known {
-            Some(position) => position,
-            None => {
-                let error = |error| RadioError::Channel {
-                    cell: id.index(),
-                    error,
-                };
-                let environment = Environment::new(config.clone(), seed).map_err(error)?;
-                self.0.push((config, environment));
-                self.0.len() - 1
-            }
-        };
-        Ok(&mut self.0[position].1)
     }
 }

@@ -67,14 +67,17 @@ fn served_by(cells: &[CellConfig], cell: u32) -> Air {
     air
 }
 
-fn scheme() -> Mcs {
-    crate::phy::mcs::McsTable::Qam64.rows()[0]
+fn scheme() -> LayeredScheme<'static> {
+    LayeredScheme {
+        mcs: &crate::phy::mcs::McsTable::Qam64.rows()[0],
+        layers: 1,
+    }
 }
 
 fn downlink_at(air: &mut Air, x: f64, slot: u64) -> f64 {
     let now = air.cells[0].frame.start_of(slot);
     air.refresh(LEG, now, &mut at(x));
-    air.downlink_sinr_db(LEG, slot, &scheme())
+    air.downlink_sinr_db(LEG, slot, scheme())
 }
 
 #[test]
@@ -173,13 +176,13 @@ fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
     for leg in [LEG, other] {
         air.refresh(leg, Time::ZERO, &mut at(100.0));
     }
-    let alone = air.uplink_sinr_db(other, (7, &scheme()), -20.0);
+    let alone = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     air.on_uplink_sent(LEG, 7, 6.0, 0.25);
     // 900 m of free space: 97.55 dB.
     let heard = to_db(air.cells[1].uplink_interference.at(7));
     assert!((heard - (6.0 - 97.55 - 6.02)).abs() < 0.01, "{heard}");
     assert_eq!(air.cells[0].uplink_interference.at(7), 0.0);
-    let disturbed = air.uplink_sinr_db(other, (7, &scheme()), -20.0);
+    let disturbed = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     // -20 dBm - 97.55 dB, below interference of -97.57 dBm.
     assert!((disturbed - -20.0).abs() < 0.1, "{disturbed}");
     assert!(alone > disturbed + 10.0, "{alone}");
@@ -203,7 +206,7 @@ fn legs_on_two_carriers_have_their_own_signal_and_do_not_disturb_each_other() {
     for leg in [LEG, nr] {
         air.refresh(leg, Time::ZERO, &mut motion);
     }
-    let sinr = |air: &Air| [LEG, nr].map(|leg| air.downlink_sinr_db(leg, 0, &scheme()));
+    let sinr = |air: &Air| [LEG, nr].map(|leg| air.downlink_sinr_db(leg, 0, scheme()));
     let alone = sinr(&air);
     // The NR cell is louder by nothing, further by 1 %, and 4.86 dB weaker by its frequency; its
     // noise is over 18.36 MHz: 3.10 dB more.
@@ -240,7 +243,7 @@ fn two_legs_on_one_carrier_each_look_at_their_own_path() {
     assert!(air.paths[1].gain > before, "it comes nearer");
     // Each hears the other.
     air.on_downlink_sent(CellId(1), 1, 1.0);
-    let sinr_db = air.downlink_sinr_db(LEG, 1, &scheme());
+    let sinr_db = air.downlink_sinr_db(LEG, 1, scheme());
     assert!(sinr_db.abs() < 0.01, "{sinr_db}");
 }
 

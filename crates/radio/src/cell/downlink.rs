@@ -35,12 +35,13 @@ impl CellMac {
             return;
         }
         let symbols = self.downlink_symbols(slot);
+        let (next_symbol, units) = self.plan.downlink_room(slot, symbols);
         let mut room = Room {
             slot,
             symbols,
-            units: self.plan.down.units(symbols),
+            units,
             ues: self.plan.config.most_ues,
-            next_symbol: self.plan.config.timing.control_symbols,
+            next_symbol,
         };
         if room.units < self.plan.down.least_units() {
             return;

@@ -7,6 +7,7 @@
 
 mod bearer;
 mod cell;
+mod channels;
 mod check;
 mod env;
 mod error;
@@ -15,11 +16,11 @@ pub mod technology;
 mod ue;
 
 pub use bearer::BearerConfig;
-pub(crate) use cell::link_key;
 pub use cell::{
-    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
-    Sharing, UplinkPower,
+    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Rank,
+    ReportedAdaptation, Sharing, UplinkPower,
 };
+pub(crate) use channels::Channels;
 pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;

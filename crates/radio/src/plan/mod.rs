@@ -5,12 +5,13 @@ mod measurement;
 mod resources;
 
 pub(crate) use measurement::{Measurement, wideband_cqi};
-pub(crate) use resources::Resources;
+pub(crate) use resources::{LayeredScheme, Resources, split_db};
 
 use crate::config::{Adaptation, AirInterface, CellConfig, RadioError, Sharing};
 use crate::phy::PhyError;
 use crate::phy::frame::{Duplex, Frame};
 use crate::phy::numerology::{CyclicPrefix, Numerology};
+use crate::phy::overhead::{SSB_RESOURCE_BLOCKS, SSB_SYMBOLS, common_multiple};
 use crate::wire::BufferStatus;
 use fadeout_core::{CellId, Direction};
 
@@ -48,6 +49,10 @@ impl DataSymbols {
 #[derive(Debug, Clone)]
 struct Phase {
     symbols: DataSymbols,
+    /// Symbols at its beginning that are not data.
+    before_data: u8,
+    /// Units of the downlink that are not data either, where UEs share the band.
+    taken_units: u32,
     /// Uplink slots that are granted in this slot: distances from it.
     targets: Vec<u64>,
     /// Slots to the first one, this one included, that grants anything.
@@ -81,10 +86,12 @@ impl CellPlan {
             error,
         };
         let frame = frame(&config).map_err(error)?;
+        config.overhead.validate(&frame).map_err(error)?;
         let period = match &config.duplex {
             Duplex::Tdd(pattern) => pattern.slots().len() as u64,
             _ => 1,
         };
+        let period = common_multiple(period, config.overhead.period(&frame));
         let resources = |direction| {
             let data_symbols: Vec<u8> = (0..period)
                 .map(|slot| data_symbols(&config, &frame, slot))
@@ -99,7 +106,11 @@ impl CellPlan {
         };
         let down = resources(Direction::Downlink)?;
         let up = resources(Direction::Uplink)?;
-        let phases = phases(&config, &frame, period);
+        let phases = phases(
+            &config,
+            &frame,
+            (period, down.units_of(SSB_RESOURCE_BLOCKS)),
+        );
         Ok(CellPlan {
             id,
             frame,
@@ -145,12 +156,17 @@ impl CellPlan {
         let bytes = match (resources.adaptation(), &self.config.adaptation, given_db) {
             (Some(adaptation), Adaptation::Reports(reports), Some(sinr_db)) => {
                 let highest_db = reports.outer_loop.range_db.1;
-                let scheme = adaptation.scheme(adaptation.cqi(sinr_db), highest_db);
-                scheme.map_or(0, |mcs| most(resources.position(&mcs)))
+                let of_rank = |(rank, &layers): (u8, &u32)| {
+                    let cqi = adaptation.cqi(sinr_db - split_db(layers));
+                    let mcs = adaptation.scheme(cqi, highest_db)?;
+                    Some(most(resources.position(&mcs, rank)))
+                };
+                let ranks = (0_u8..).zip(resources.ranks());
+                ranks.filter_map(of_rank).max().unwrap_or(0)
             }
             (Some(adaptation), Adaptation::FixedScheme { .. }, _) => {
                 let scheme = adaptation.scheme(0, 0.0);
-                scheme.map_or(0, |mcs| most(resources.position(&mcs)))
+                scheme.map_or(0, |mcs| most(resources.position(&mcs, 0)))
             }
             _ => resources.schemes().map(most).max().unwrap_or(0),
         };
@@ -168,9 +184,23 @@ impl CellPlan {
     /// Symbols for data in `slot`.
     #[inline]
     pub(crate) fn data_symbols(&self, slot: u64) -> DataSymbols {
+        self.phase(slot).symbols
+    }
+
+    /// The symbol that downlink data may start at in `slot`, and its units where it has `symbols` symbols
+    /// for it.
+    #[inline]
+    pub(crate) fn downlink_room(&self, slot: u64, symbols: u8) -> (u8, u32) {
+        let phase = self.phase(slot);
+        let units = self.down.units(symbols);
+        (phase.before_data, units.saturating_sub(phase.taken_units))
+    }
+
+    #[inline]
+    fn phase(&self, slot: u64) -> &Phase {
         match &self.phases[..] {
-            [always] => always.symbols,
-            phases => phases[(slot % phases.len() as u64) as usize].symbols,
+            [always] => always,
+            phases => &phases[(slot % phases.len() as u64) as usize],
         }
     }
 
@@ -257,11 +287,10 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
         config.timing.feedback_symbols,
     );
     let less = |symbols: u8, taken: u8| symbols.saturating_sub(taken);
+    let taken = taken_symbols(config, frame, slot);
     if format.shared() == 0 {
-        let (down, up) = (
-            less(format.downlink, control),
-            less(format.uplink, feedback),
-        );
+        let down = less(format.downlink, control + taken);
+        let up = less(format.uplink, feedback);
         let both = down + up;
         return DataSymbols { down, up, both };
     }
@@ -270,11 +299,22 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
         format.budget - format.uplink,
         format.budget - format.downlink,
     );
+    let before = control + taken;
     DataSymbols {
-        down: less(format.downlink, control + less(feedback, own_up)),
-        up: less(format.uplink, feedback + less(control, own_down)),
-        both: less(format.budget, control + feedback),
+        down: less(format.downlink, before + less(feedback, own_up)),
+        up: less(format.uplink, feedback + less(before, own_down)),
+        both: less(format.budget, before + feedback),
     }
+}
+
+/// Downlink symbols of a slot that reference signals take from all: CSI-RS, and where one beam serves at a
+/// time the synchronisation signal blocks, each with a beam of its own.
+fn taken_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> u8 {
+    let ssb = match config.sharing {
+        Sharing::Time => config.overhead.ssb_blocks(frame, slot) * SSB_SYMBOLS,
+        Sharing::Frequency => 0,
+    };
+    ssb + config.overhead.csi_rs_symbols(frame, slot)
 }
 
 /// Symbols of PDCCH in the special subframes that have no more downlink than that.
@@ -282,7 +322,7 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
 /// Standard: TS 36.213 §7.1.7.
 const LTE_CONTROL_SYMBOLS: u8 = 3;
 
-fn phases(config: &CellConfig, frame: &Frame, period: u64) -> Vec<Phase> {
+fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -> Vec<Phase> {
     // Uplink slots need feedback's symbols and data's.
     let least = match config.sharing {
         Sharing::Time => 2,
@@ -307,8 +347,15 @@ fn phases(config: &CellConfig, frame: &Frame, period: u64) -> Vec<Phase> {
                 let next = frame.downlink_from(slot + 1, control);
                 targets.extend((earliest(slot)..earliest(next)).filter(|&slot| has_data(slot)));
             }
+            let taken = taken_symbols(config, frame, slot);
+            let has_ssb = config.overhead.ssb_blocks(frame, slot) > 0;
             Phase {
                 symbols: data_symbols(config, frame, slot),
+                before_data: config.timing.control_symbols + taken,
+                taken_units: match config.sharing {
+                    Sharing::Frequency if has_ssb => ssb_units,
+                    _ => 0,
+                },
                 targets: targets.into_iter().map(|target| target - slot).collect(),
                 to_granting: 0,
             }

@@ -310,7 +310,6 @@ def uplink_section(runs: Runs[Effort]) -> Section:
 
 STUDY = Study(
     name="link-retransmission",
-    summary="What do HARQ and RLC retransmissions on a 28 GHz link do for TCP, by distance?",
     folder=FOLDER,
     title="TCP over 28 GHz with and without retransmissions on the link",
     introduction="""\

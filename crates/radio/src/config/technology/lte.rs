@@ -10,6 +10,7 @@ use crate::phy::frame::Duplex;
 use crate::phy::lte_tdd::{LTE_FDD_PROCESSES, LteTdd};
 use crate::phy::mcs::McsTable;
 use crate::phy::numerology::{ChannelKind, Numerology};
+use crate::phy::overhead::Overhead;
 use crate::phy::timing::Timing;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
 use fadeout_core::{Dbm, Decibel, Hertz, Point, Span};
@@ -109,6 +110,7 @@ impl Lte {
             air: AirInterface::Lte { tti },
             slot: tti,
             timing: Timing::lte(tti),
+            overhead: Overhead::default(),
             duplex: Duplex::Fdd,
             sharing: Sharing::Frequency,
             power: Dbm(46.0),

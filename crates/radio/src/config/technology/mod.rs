@@ -2,6 +2,7 @@
 
 mod lte;
 mod nr;
+mod overhead;
 mod shared;
 mod tdd;
 

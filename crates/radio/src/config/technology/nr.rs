@@ -1,6 +1,7 @@
 //! Cells of NR.
 
 use super::Carrier;
+use super::overhead::Overheads;
 use super::shared::{Own, Shared};
 use super::tdd::Tdd;
 use crate::channel::ChannelConfig;
@@ -58,6 +59,8 @@ fadeout_core::parameters! {
         harq_processes: u8 = integer((1, 32, ""), "16"),
         /// Slots between two SR opportunities.
         sr_period: u32 = integer((1, 640, "slots"), "8"),
+        /// Control, feedback and reference signals.
+        overheads: Overheads = group(),
         /// A pattern by counts.
         tdd: Tdd = group(),
         /// The parameters of every cell.
@@ -91,6 +94,10 @@ impl Nr {
         let text = |error: PhyError| error.to_string();
         let numerology = Numerology::new(mu, CyclicPrefix::Normal).map_err(text)?;
         let blocks = self.shared.resource_blocks(kind, numerology, carrier)?;
+        let (beams, most) = (self.overheads.ssb_beams, most_beams(carrier.carrier));
+        if beams > most && self.overheads.overhead().ssb.is_some() {
+            return Err(format!("{beams} `ssb-beams`; the carrier has 1 to {most}"));
+        }
         self.with_blocks(carrier.site, carrier.carrier, mu, blocks)
             .map_err(text)
     }
@@ -111,10 +118,16 @@ impl Nr {
         let flexible = Duplex::Flexible {
             guard: self.tdd.guard_symbols,
         };
+        let timing = NrTimingConfig {
+            control_symbols: self.overheads.pdcch_symbols,
+            feedback_symbols: self.overheads.pucch_symbols,
+            ..NrTimingConfig::default()
+        };
         let own = Own {
             air: AirInterface::Nr { mu },
             slot: numerology.slot(),
-            timing: Timing::nr(numerology, &NrTimingConfig::default())?,
+            timing: Timing::nr(numerology, &timing)?,
+            overhead: self.overheads.overhead(),
             duplex: match self.duplex {
                 DuplexKind::Default if is_fr2 => flexible,
                 DuplexKind::Default | DuplexKind::Fdd => Duplex::Fdd,
@@ -147,6 +160,17 @@ impl Nr {
             mcs_table,
         };
         Ok(self.shared.cell((site, carrier, blocks), own))
+    }
+}
+
+/// Most synchronisation signal blocks of a burst.
+///
+/// Standard: TS 38.213 §4.1.
+fn most_beams(carrier: Hertz) -> u8 {
+    match carrier.0 {
+        hertz if hertz <= 3e9 => 4,
+        _ if is_fr2(carrier) => 64,
+        _ => 8,
     }
 }
 
