@@ -336,7 +336,7 @@ fn a_recorded_sinr_is_what_is_received_in_either_direction() {
     // What others send is in it already.
     air.on_downlink_sent(CellId(0), 500, 1.0);
     assert_eq!(downlink_at(&mut air, 700.0, 500), 10.0);
-    assert_eq!(air.uplink_sinr_db(LEG, (500, &scheme()), -20.0), 3.0);
+    assert_eq!(air.uplink_sinr_db(LEG, (500, scheme()), -20.0), 3.0);
     let mut measurement = Measurement::UNKNOWN;
     air.measure_uplink(LEG, 500, &mut measurement);
     assert!(measurement.is_given && measurement.sinr_db == 3.0);
