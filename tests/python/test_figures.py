@@ -121,7 +121,9 @@ def test_a_legend_whose_columns_do_not_come_out_even_fits_its_axes(labels: list[
         ax.set_ylabel("Queue (packets)")
         legend_above(ax, 4)
         figure.draw_without_rendering()
-        assert ax.get_legend().get_window_extent().x1 <= ax.get_window_extent().x1
+        legend = ax.get_legend()
+        assert legend is not None
+        assert legend.get_window_extent().x1 <= ax.get_window_extent().x1
 
 
 def test_a_legend_fits_its_axes_and_names_a_line_once(multipath):

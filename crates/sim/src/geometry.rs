@@ -1,6 +1,6 @@
 //! Where the UEs of a scenario stand.
 
-use crate::build::{BuildError, surroundings};
+use crate::build::{BuildError, recordings, surroundings};
 use fadeout_core::{GeometryRow, Motion, Time};
 use fadeout_radio::access;
 use fadeout_scenario::Scenario;
@@ -14,7 +14,8 @@ pub fn geometry(scenario: &Scenario) -> Result<Vec<GeometryRow>, BuildError> {
     if config.cells.is_empty() {
         return Ok(Vec::new());
     }
-    let found = access::geometry(&config, scenario.seed, &mut places);
+    let recorded = recordings(scenario)?;
+    let found = access::geometry(&config, &recorded, scenario.seed, &mut places);
     let found = found.map_err(|error| BuildError::of_radio(scenario, &error))?;
     let rows = scenario.ues.iter().zip(found).map(|(ue, geometry)| {
         let place = places.at(ue.node, Time::ZERO).position;

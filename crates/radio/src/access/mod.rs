@@ -26,8 +26,9 @@ mod stack;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
-    Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, FixedSinr,
-    RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
+    Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, Division,
+    FixedSinr, RadioConfig, RadioError, Rank, RecordedPath, ReportedAdaptation, Serving, Sharing,
+    UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
 

@@ -1,13 +1,14 @@
 //! Where UEs stand in a network before anything is sent: the loss to the cell that they hear best, and
 //! what the others disturb.
 
-use super::path::Environments;
-use super::{AirCell, Path, Placement};
+use super::{AirCell, Path, PathChannel, Placement};
 use crate::channel::State;
 use crate::channel::fading::Fading;
-use crate::config::{CellConfig, RadioConfig, RadioError, Serving, check};
+use crate::channel::recorded::Quantity;
+use crate::config::{CellConfig, Channels, RadioConfig, RadioError, RecordedPath, Serving, check};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Motion, Time, UeId};
+use std::collections::BTreeMap;
 
 /// Where one UE stands: the wideband levels of the downlink without fading, with all cells of its carrier
 /// at full power.
@@ -40,7 +41,8 @@ struct Heard {
     is_los: bool,
 }
 
-/// Where each UE stands when a run begins; none of a UE whose SINR is given. Small-scale fading and
+/// Where each UE stands when a run begins; none of a UE whose SINR is given or recorded. What is `recorded`
+/// of a gain counts in place of the channel's. Small-scale fading and
 /// what blocks the path for a while are left out: antennas count with their gain along the direct path,
 /// and steered ones with their best beam, but where they serve others.
 ///
@@ -48,6 +50,7 @@ struct Heard {
 /// What is wrong, where, and what was expected.
 pub fn geometry<M: Motion>(
     config: &RadioConfig,
+    recorded: &[RecordedPath],
     seed: u64,
     motion: &mut M,
 ) -> Result<Vec<Option<Geometry>>, RadioError> {
@@ -64,11 +67,19 @@ pub fn geometry<M: Motion>(
     let cells = cells
         .map(|(id, cell)| AirCell::new(id, &bare(cell)))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut environments = Environments::default();
+    let bare_configs: Vec<CellConfig> = cells.iter().map(|cell| cell.config.clone()).collect();
+    let recorded: BTreeMap<_, _> = recorded
+        .iter()
+        .map(|one| ((one.ue, one.cell), &one.quantity))
+        .collect();
+    let mut channels = Channels::new(seed);
     let mut found = Vec::with_capacity(config.ues.len());
     let mut heard: Vec<Heard> = Vec::with_capacity(cells.len());
     for (ue, described) in (0..).map(UeId).zip(&config.ues) {
-        if described.fixed_sinr.is_some() {
+        let of_ue = recorded.range((ue, CellId(0))..=(ue, CellId(u32::MAX)));
+        let mut of_ue = of_ue.map(|(_, quantity)| *quantity);
+        let has_recorded_sinr = of_ue.any(|one| matches!(one, Quantity::Sinr { .. }));
+        if described.fixed_sinr.is_some() || has_recorded_sinr {
             found.push(None);
             continue;
         }
@@ -79,8 +90,16 @@ pub fn geometry<M: Motion>(
         };
         heard.clear();
         for id in (0..cells.len() as u32).map(CellId) {
-            let behind = (ue.0, described.penetration);
-            let mut channel = environments.channel(&cells, id, behind, seed)?;
+            let behind = (ue, described.penetration);
+            let channel = channels.between(behind, id, bare_configs.iter());
+            let error = |error| RadioError::Channel {
+                cell: id.index(),
+                error,
+            };
+            let mut channel = PathChannel::new(channel.map_err(error)?);
+            if let Some(Quantity::Gain(series)) = recorded.get(&(ue, id)) {
+                channel.record(series.clone(), false);
+            }
             let cell = &cells[id.index()];
             let mut path = Path::new(id);
             path.look(&mut channel, Time::ZERO, &placement, cell, motion);

@@ -111,6 +111,11 @@ impl Builder<'_, '_> {
             &surroundings,
             !cells.is_empty() || self.names_deployments,
         );
+        let channel_files: Vec<Option<ChannelFile>> = file
+            .map("channel-file")
+            .iter()
+            .map(|(name, fields)| ChannelFile::read(fields, Some((name.clone(),)), self))
+            .collect();
         let wired = file.map("link").iter().enumerate();
         let wired = wired.map(|(index, (name, _))| (name.as_str(), Medium::Link(index)));
         let named_rabs = file.map("rab").iter().enumerate();
@@ -150,6 +155,7 @@ impl Builder<'_, '_> {
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
+            channel_files: channel_files.into_iter().collect::<Option<_>>()?,
             blockages: blockages.into_iter().collect::<Option<_>>()?,
             flows,
             probe: probe?,

@@ -4,7 +4,7 @@ mod deployment;
 
 pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 
-use crate::model::{Blockage, Building, Cell, Flow, Link, Probe, Rab, Ue};
+use crate::model::{Blockage, Building, Cell, ChannelFile, Flow, Link, Probe, Rab, Ue};
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
 use Presence::{Default, Optional, Required};
@@ -122,6 +122,12 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Map(Building::KEYS),
         Optional,
         "Buildings by name; they cut lines of sight where a channel takes them from geometry.",
+    ),
+    key(
+        "channel-file",
+        Shape::Map(ChannelFile::KEYS),
+        Optional,
+        "Channels from outside by name: gain or SINR over time by UE and cell, in place of the model.",
     ),
     key(
         "blockage",
