@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Where one UE stands: the wideband levels of the downlink without fading, with all cells of its carrier
 /// at full power.
 ///
-/// Standard: TR 36.873 §8.2, TR 38.901 §7.8.1.
+/// Standard: TR 36.873 §8.2; TR 38.901 §7.8.1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Geometry {
     /// The cell that it hears best, or the one that it is given.
