@@ -12,9 +12,8 @@ mod downlink;
 mod tests;
 mod uplink;
 
-use crate::config::{LegId, NO_SLOT, Rnti, Shape};
+use crate::config::{Division, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::scheduler::{Scheduler, SchedulerKind};
-use crate::phy::frame::Duplex;
 use crate::plan::CellPlan;
 use contest::Contest;
 use fadeout_core::{Direction, Time, UeId, Wake};
@@ -34,8 +33,10 @@ pub(crate) struct Demand {
 pub(crate) struct Bid {
     pub scheme: u8,
     pub cqi: u8,
-    /// Units that would empty its buffer.
+    /// Units that would empty its buffer, of those that are left.
     pub wanted: u32,
+    /// The same if nothing of the slot were given away; of downlink that the uplink may take from.
+    pub whole: u32,
     /// Bytes on all units.
     pub rate: f64,
 }
@@ -110,6 +111,9 @@ pub(crate) trait Served {
     fn wake(&mut self, at: Time, generation: u32);
 }
 
+/// Slots of which it is remembered what the downlink needed: more than lie between a grant and its slot.
+const NEEDS: usize = 8;
+
 /// A cell: its own state and decisions.
 #[derive(Debug)]
 pub(crate) struct CellMac {
@@ -125,6 +129,8 @@ pub(crate) struct CellMac {
     first_slot: u64,
     /// Uplink units given away, by slot.
     uplink_used: Vec<(u64, u32)>,
+    /// Units that the downlink needed in the latest slots that it had something for.
+    needed: [(u64, u32); NEEDS],
     /// Units of the largest downlink block that is to be sent again and found no room.
     blocked_units: u32,
     /// Occasions of configured grants in each slot of their period.
@@ -192,6 +198,7 @@ impl CellMac {
             wake: Wake::default(),
             first_slot: 0,
             uplink_used: vec![(u64::MAX, 0); 256],
+            needed: [(0, 0); NEEDS],
             blocked_units: 0,
             occasions: vec![0; occasions as usize],
             contest: Contest::default(),
@@ -297,16 +304,30 @@ impl CellMac {
 
     /// Units that the uplink may still give to new data in `slot`.
     fn uplink_units_left(&self, slot: u64) -> u32 {
-        let all = self.plan.up.units(self.plan.uplink_symbols(slot));
-        let mut units = all;
-        if matches!(self.plan.config.duplex, Duplex::Flexible { .. })
-            && !self.down.active.is_empty()
-        {
+        let symbols = self.plan.data_symbols(slot);
+        let mut units = self.plan.up.units(symbols.up);
+        if symbols.shared() > 0 && !self.down.active.is_empty() {
             // Both directions want the slot: half each, unless a downlink block that is to be
             // sent again needs more.
-            units = (all / 2).min(all.saturating_sub(self.blocked_units));
+            let (shared, both) = (u32::from(symbols.shared()), u32::from(symbols.both));
+            let left = both.saturating_sub(self.blocked_units);
+            let half = shared.div_ceil(2);
+            let kept = match self.plan.config.division {
+                Division::Halves => half,
+                Division::Demand => self
+                    .needed(slot)
+                    .clamp(self.plan.down.least_units(), half.max(2)),
+            };
+            units = units.saturating_sub(kept).min(left);
         }
         units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
+    }
+
+    /// The most units that the downlink needed in any of the latest slots before `slot`.
+    fn needed(&self, slot: u64) -> u32 {
+        let latest = self.needed.iter();
+        let latest = latest.filter(|(at, _)| at + NEEDS as u64 * 2 > slot);
+        latest.map(|(_, units)| *units).max().unwrap_or(0)
     }
 
     /// Units that it may still give to blocks that are sent again.
@@ -341,10 +362,7 @@ impl CellMac {
         let Some(grant) = self.plan.config.configured_grant else {
             return false;
         };
-        let parts = match self.plan.config.duplex {
-            Duplex::Flexible { .. } => 4,
-            _ => 2,
-        };
+        let parts = if self.plan.divides_slots() { 4 } else { 2 };
         let most = self.plan.up.units(self.plan.frame.symbols()) / parts;
         let count = &mut self.occasions[offset as usize];
         let has_room = (*count + 1) * grant.units <= most;

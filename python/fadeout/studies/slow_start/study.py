@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fadeout.studies.slow_start.checks import checks, claims
+from fadeout.studies.slow_start.misses import misses, signs
 from fadeout.studies.slow_start.runs import (
     Effort,
     Rates,
@@ -33,6 +34,8 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield table1(found, downloads(runs, radio), effort.seeds)
     yield readings(found)
     yield assumptions(found)
+    yield signs(found)
+    yield misses(found)
     yield checks(found, single)
     yield claims(found)
     yield saturation(radio, limited(runs, radio))
@@ -75,7 +78,6 @@ def saturation(rates: Rates, limited: dict[tuple[float, float], float]) -> Secti
 
 STUDY = Study(
     name="slow-start",
-    summary="What do shorter LTE intervals and quicker uplink requests give TCP slow start?",
     folder=Path(__file__).parent,
     title="TCP slow start over LTE with short intervals",
     introduction=f"""\

@@ -213,7 +213,7 @@ impl Receiver {
             _ => self.take_news(now, segment, arrival, rto, (next, held)),
         }
         let advanced = self.reassembly.next() - next;
-        let fin = advanced > 0 && self.has_received_fin() && self.fin_at >= Some(next);
+        let fin = self.has_received_fin() && self.fin_at >= Some(next);
         let bytes = advanced - u64::from(fin);
         if fin {
             self.reassembly.forget_duplicate();
@@ -564,3 +564,6 @@ impl Receiver {
         self.fin_at.is_some_and(|at| at < self.reassembly.next())
     }
 }
+
+#[cfg(test)]
+mod tests;
