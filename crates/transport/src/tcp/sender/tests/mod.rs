@@ -3,6 +3,8 @@
 
 mod acks;
 mod losses;
+mod schemes;
+mod sending;
 mod spurious;
 mod timeouts;
 mod without_sack;
@@ -10,13 +12,13 @@ mod without_sack;
 use super::{Agreed, Sender, Step, TimerKind, TimerOutcome};
 use crate::congestion::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Custom, EcnFeedback, RecoveryState,
-    Window,
+    SentSample, Window,
 };
 use crate::tcp::config::TcpConfig;
 use crate::tcp::outbox::{AppEvent, Outbox, Outgoing};
 use fadeout_core::registry::Parameters;
 use fadeout_core::{
-    Flags, FlowId, Probe, RetransmitRow, SackBlock, Segment, Span, Time, TimeoutRow,
+    Flags, FlowId, LinkInfo, Probe, RetransmitRow, SackBlock, Segment, Span, Time, TimeoutRow,
 };
 use std::sync::{Arc, Mutex};
 
@@ -29,6 +31,10 @@ pub(super) struct Told {
     pub(super) acks: Vec<AckSample>,
     pub(super) events: Vec<CongestionEvent>,
     pub(super) idle: Vec<Span>,
+    pub(super) sent: Vec<SentSample>,
+    pub(super) notices: Vec<LinkInfo>,
+    /// Whether it holds on through what looks like a loss.
+    pub(super) holds: bool,
 }
 
 /// What was recorded.
@@ -57,6 +63,15 @@ impl CongestionControl for Halving {
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
         window.ssthresh = (window.cwnd / 2.0).max(2.0);
         self.0.lock().expect("one thread").events.push(*event);
+    }
+    fn on_sent(&mut self, _window: &mut Window, sent: &SentSample) {
+        self.0.lock().expect("one thread").sent.push(*sent);
+    }
+    fn on_link_info(&mut self, _window: &mut Window, _now: Time, info: &LinkInfo) {
+        self.0.lock().expect("one thread").notices.push(*info);
+    }
+    fn holds(&self, _now: Time, _rto: Span) -> bool {
+        self.0.lock().expect("one thread").holds
     }
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, idle: Span) {
         self.0.lock().expect("one thread").idle.push(idle);
@@ -240,7 +255,20 @@ impl Bench {
 
     /// What the congestion control was told since the last look.
     pub(super) fn told(&mut self) -> Told {
-        std::mem::take(&mut *self.told.lock().expect("one thread"))
+        let mut told = self.told.lock().expect("one thread");
+        let holds = told.holds;
+        std::mem::replace(
+            &mut *told,
+            Told {
+                holds,
+                ..Told::default()
+            },
+        )
+    }
+
+    /// From now on the congestion control holds on, or not.
+    pub(super) fn hold(&mut self, holds: bool) {
+        self.told.lock().expect("one thread").holds = holds;
     }
 
     /// The only sample since the last look.
