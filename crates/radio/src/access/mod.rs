@@ -25,9 +25,9 @@ mod serving;
 mod stack;
 
 pub use crate::config::{
-    Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, FixedSinr,
-    RadioConfig, RadioError, Rank, RecordedPath, ReportedAdaptation, Serving, Sharing, UeConfig,
-    UplinkPower,
+    Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, Division,
+    FixedSinr, RadioConfig, RadioError, Rank, RecordedPath, ReportedAdaptation, Serving, Sharing,
+    UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
 

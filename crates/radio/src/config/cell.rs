@@ -27,6 +27,8 @@ pub struct CellConfig {
     pub resource_blocks: u32,
     /// How downlink and uplink share the carrier.
     pub duplex: Duplex,
+    /// What the uplink leaves to the downlink of symbols that either may have.
+    pub division: Division,
     /// How UEs share a slot.
     pub sharing: Sharing,
     /// Spatial layers of a downlink transmission, or the most of them. Layers share the power.
@@ -102,6 +104,16 @@ pub enum AirInterface {
         /// Numerology: slots of 1 ms / 2^mu.
         mu: u8,
     },
+}
+
+/// What grants of the uplink leave to the downlink, while that has data, of symbols that either may have.
+/// The downlink takes what it needs of what the uplink was not granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Division {
+    /// Half of them.
+    Halves,
+    /// As many as it needed of late, half of them at most.
+    Demand,
 }
 
 /// How the UEs of a cell share one slot.
