@@ -24,6 +24,7 @@ mod reception;
 mod serving;
 mod stack;
 
+pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, Division,
     FixedSinr, RadioConfig, RadioError, Rank, RecordedPath, ReportedAdaptation, Serving, Sharing,

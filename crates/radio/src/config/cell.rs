@@ -12,13 +12,15 @@ use crate::phy::mutual_information::Modulation;
 use crate::phy::overhead::Overhead;
 use crate::phy::tbs::PeakRate;
 use crate::phy::timing::Timing;
-use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Point, Rate, Span};
+use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Lattice, Point, Rate, Span, Vector};
 
 /// One carrier of one base station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellConfig {
     /// Place of its antenna.
     pub site: Point,
+    /// Shifts after which the network repeats: a UE hears the image that is nearest to it.
+    pub repeats: Option<Lattice>,
     /// Carrier frequency. Cells with the same carrier interfere.
     pub carrier: Hertz,
     /// LTE or NR.
@@ -217,6 +219,12 @@ impl UplinkPower {
 }
 
 impl CellConfig {
+    /// How far the image of the cell that a UE at `ue` hears is shifted.
+    pub(crate) fn shift_toward(&self, ue: Point) -> Vector {
+        let shift = |lattice: Lattice| lattice.shift(self.site, ue);
+        self.repeats.map_or(Vector::default(), shift)
+    }
+
     /// Numerology; zero in LTE.
     pub(crate) fn mu(&self) -> u8 {
         match self.air {

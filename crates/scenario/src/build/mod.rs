@@ -2,12 +2,14 @@
 //! to something, that intervals are in order, that routes exist.
 
 mod blockage;
+mod drop;
 mod flow;
 mod link;
 mod multipath;
 mod radio;
 mod route;
 
+use crate::deployment::{self, Deployed};
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
 use crate::model::*;
@@ -15,6 +17,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item, Reader, is_name};
 use crate::suggest::nearest;
 use crate::tree::{Place, Table, shortened};
+use drop::Surroundings;
 use fadeout_core::{Decibel, Meters, NodeId, Span, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,9 +29,14 @@ pub(crate) fn scenario(
     base_dir: &Path,
     reader: &mut Reader<'_>,
 ) -> Option<Scenario> {
-    let file = reader.fields(document, SCENARIO, Place::START, "");
+    let mut document = document.clone();
+    let names_deployments = document.entry("deployment").is_some();
+    let deployed = deployment::expand(&mut document, reader);
+    let file = reader.fields(&document, SCENARIO, Place::START, "");
     let mut builder = Builder {
         reader,
+        names_deployments,
+        deployed,
         base_dir,
         duration: Span::ZERO,
         seed: 0,
@@ -53,6 +61,10 @@ pub(crate) struct Builder<'r, 'c> {
     media: BTreeMap<String, (Medium, (NodeId, NodeId))>,
     /// Nodes of the UEs that a `count` made, by the name that made them.
     groups: BTreeMap<String, Vec<NodeId>>,
+    /// The deployments, whose cells stand in the file by now.
+    deployed: Vec<Deployed>,
+    /// Whether the file has any, right or wrong.
+    names_deployments: bool,
     /// Files read so far, by path.
     files: BTreeMap<String, Arc<[u8]>>,
 }
@@ -84,12 +96,21 @@ impl Builder<'_, '_> {
             .flatten()
             .map(|cell| (cell.name.clone(), cell.node))
             .collect();
-        let ues = self.ues(file.map("ue"), &bases, !cells.is_empty());
         let buildings: Vec<Option<Building>> = file
             .map("building")
             .iter()
             .map(|(name, fields)| self.building(name, fields))
             .collect();
+        let surroundings = Surroundings {
+            bases: &bases,
+            cells: cells.iter().flatten().collect(),
+            buildings: buildings.iter().flatten().collect(),
+        };
+        let ues = self.ues(
+            file.map("ue"),
+            &surroundings,
+            !cells.is_empty() || self.names_deployments,
+        );
         let channel_files: Vec<Option<ChannelFile>> = file
             .map("channel-file")
             .iter()

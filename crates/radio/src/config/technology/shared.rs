@@ -208,6 +208,7 @@ impl Shared {
             self.errors == ErrorKind::Fixed || matches!(adaptation, Adaptation::FixedRate { .. });
         CellConfig {
             site,
+            repeats: None,
             carrier,
             air: own.air,
             resource_blocks,
