@@ -20,15 +20,19 @@
 mod build;
 mod capture;
 mod counters;
+mod handover;
+mod mobility;
 mod reception;
 mod serving;
 mod stack;
 
 pub use crate::config::{
-    Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, FixedSinr,
-    RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
+    AccessConfig, Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant,
+    DataForwarding, EventKind, FixedSinr, MeasurementEvent, MobilityConfig, Monitoring,
+    ProcedureConfig, RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
+pub use mobility::Move;
 
 use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
@@ -42,6 +46,7 @@ use stack::Stack;
 pub struct RadioAccess {
     cells: Vec<CellMac>,
     stack: Stack,
+    mobility: Option<Box<mobility::Mobility>>,
     handled: u64,
     seed: u64,
 }
@@ -58,6 +63,10 @@ enum Event {
     Repeat(LegId, u32),
     /// A UE looks for its cell.
     Attach(UeId),
+    /// The mobility of a UE is due.
+    Mobility(UeId, u32),
+    /// An end marker of a bearer is at the target.
+    Marker(DrbId),
 }
 
 impl RadioAccess {
@@ -157,6 +166,13 @@ impl RadioAccess {
                     }
                 }
                 Event::Attach(ue) => self.on_attach(ue, motion, env),
+                Event::Mobility(ue, generation) => {
+                    self.on_mobility((ue, generation), motion, env);
+                }
+                Event::Marker(bearer) => self.on_marker(bearer, env),
+            }
+            if !self.stack.storage.signalled.is_empty() {
+                self.on_signalling(env);
             }
         }
     }

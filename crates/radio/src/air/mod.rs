@@ -11,6 +11,7 @@ mod history;
 mod levels;
 mod path;
 mod power;
+mod quality;
 #[cfg(test)]
 mod tests;
 

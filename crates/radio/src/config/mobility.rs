@@ -1,6 +1,5 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use crate::mac::LogicalChannel;
 use fadeout_core::{Decibel, Span};
 
 /// Mobility management of all UEs that have a channel.
@@ -24,8 +23,6 @@ pub struct MobilityConfig {
     pub most_ues: Option<u32>,
     /// Base station of each cell: cells with the same number hand over without a path switch.
     pub stations: Vec<u32>,
-    /// The logical channel of signalling radio bearer 1.
-    pub signalling: LogicalChannel,
 }
 
 /// What becomes of downlink data at the source of a handover.

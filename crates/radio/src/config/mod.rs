@@ -10,6 +10,7 @@ mod cell;
 mod check;
 mod env;
 mod error;
+mod mobility;
 pub mod technology;
 mod ue;
 
@@ -22,6 +23,10 @@ pub use cell::{
 pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
+pub use mobility::{
+    AccessConfig, DataForwarding, EventKind, MeasurementEvent, MobilityConfig, Monitoring,
+    ProcedureConfig,
+};
 pub use ue::{FixedSinr, Serving, UeConfig};
 
 /// All cells, UEs and bearers of a scenario.

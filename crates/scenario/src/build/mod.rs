@@ -4,6 +4,7 @@
 mod blockage;
 mod flow;
 mod link;
+mod mobility;
 mod multipath;
 mod radio;
 mod route;
@@ -85,6 +86,7 @@ impl Builder<'_, '_> {
             .map(|cell| (cell.name.clone(), cell.node))
             .collect();
         let ues = self.ues(file.map("ue"), &bases, !cells.is_empty());
+        let mobility = self.mobility(file, !cells.is_empty());
         let buildings: Vec<Option<Building>> = file
             .map("building")
             .iter()
@@ -128,6 +130,7 @@ impl Builder<'_, '_> {
             rabs: rabs.into_iter().collect::<Option<_>>()?,
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
+            mobility: mobility?,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
             blockages: blockages.into_iter().collect::<Option<_>>()?,
             flows,

@@ -1,6 +1,6 @@
 //! The keys at the top of a scenario file, and the shapes that tables share.
 
-use crate::model::{Blockage, Building, Cell, Flow, Link, Probe, Rab, Ue};
+use crate::model::{Blockage, Building, Cell, Flow, Link, MobilityManagement, Probe, Rab, Ue};
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
 use Presence::{Default, Optional, Required};
@@ -106,6 +106,12 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Map(Ue::KEYS),
         Optional,
         "Radio interfaces by name, each with a bearer to the cell that serves it.",
+    ),
+    key(
+        "mobility-management",
+        Shape::Table(MobilityManagement::KEYS),
+        Optional,
+        "Handover of UEs between the cells; without it each stays in the cell that it began in.",
     ),
     key(
         "building",
