@@ -9,6 +9,7 @@ FIGURES = {
     "sinr": "Signal to interference and noise of each UE.",
     "buffer": "Bytes that wait in the RLC of each bearer.",
     "delay": "Where the delay of packets on radio bearers comes from.",
+    "handover": "Changes of cell of a UE, step by step, above window and round-trip time.",
     "overview": "Throughput, congestion window, round-trip time and queue above one time axis.",
 }
 """In the order in which they are drawn."""
