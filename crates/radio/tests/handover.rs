@@ -88,8 +88,16 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
     let (mut pool, mut motion, mut rows) = (PacketPool::new(), case.walk, Rows::default());
     let mut outside: BTreeMap<(Time, u64), Outside> = BTreeMap::new();
     let mut put = Vec::new();
-    let mut at = Time::ZERO;
-    while at < Time::ZERO + length {
+    // What LTE's PDCP stored at a handover waits for the next packet: the last ones come late.
+    let late = [
+        Span::from_secs(14),
+        Span::from_secs(15),
+        Span::from_secs(16),
+    ];
+    let late = late.map(|later| Time::ZERO + length + later);
+    let regular = std::iter::successors(Some(Time::ZERO), |&at| Some(at + every));
+    let regular = regular.take_while(|&at| at < Time::ZERO + length);
+    for at in regular.chain(late) {
         let direction = match put.len() % 3 {
             0 => Direction::Uplink,
             _ => Direction::Downlink,
@@ -97,14 +105,15 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
         let number = put.len() as u32;
         outside.insert((at, u64::from(number)), Outside::Packet(direction, number));
         put.push(direction);
-        at += every;
     }
     let mut next = put.len() as u64;
     let mut station = access.serving_cell(UeId(0)).expect("a cell").0;
     let (mut out, mut moves, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
     let end = Time::ZERO + length + Span::from_secs(20);
     loop {
-        let first = outside.first_key_value().map_or(Time::NEVER, |(key, _)| key.0);
+        let first = outside
+            .first_key_value()
+            .map_or(Time::NEVER, |(key, _)| key.0);
         let now = first.min(access.wake_at());
         if now > end {
             break;
@@ -127,7 +136,9 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
             }
             continue;
         }
-        let Some((_, event)) = outside.pop_first() else { break };
+        let Some((_, event)) = outside.pop_first() else {
+            break;
+        };
         match event {
             Outside::Packet(direction, number) => {
                 let segment = Segment {
@@ -315,7 +326,9 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
             reestablished += u32::from(is_back && row.outcome == Outcome::Success);
         }
         let releases = outcomes.rows.steps.iter();
-        let releases = releases.filter(|row| row.event == RrcEvent::Released).count();
+        let releases = releases
+            .filter(|row| row.event == RrcEvent::Released)
+            .count();
         released += releases;
         if releases == 0 {
             let drops = &outcomes.rows.drops;
@@ -356,13 +369,14 @@ fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
             case.mobility.data = DataForwarding::Dropped;
         }
         if is_nr {
-            case.config.bearers[0].pdcp.delivery =
-                Delivery::InOrder(Some(Span::from_millis(100)));
+            case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
         }
         let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
         books_close(&outcomes, seed);
         let drops = outcomes.rows.drops.iter();
-        lost += drops.filter(|row| row.cause == RadioDropCause::Handover).count();
+        lost += drops
+            .filter(|row| row.cause == RadioDropCause::Handover)
+            .count();
         let rows = outcomes.rows.handovers.iter();
         successes += rows.filter(|row| row.outcome == Outcome::Success).count();
     });

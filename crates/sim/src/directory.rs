@@ -264,7 +264,9 @@ impl Directory {
     /// The bearers of a UE.
     pub(crate) fn bearers_of(&self, ue: UeId) -> impl Iterator<Item = DrbId> + '_ {
         let numbered = (0..).map(DrbId).zip(&self.bearers);
-        numbered.filter(move |(_, it)| it.ue == ue).map(|(id, _)| id)
+        numbered
+            .filter(move |(_, it)| it.ue == ue)
+            .map(|(id, _)| id)
     }
 
     /// The base station of a cell.

@@ -214,6 +214,7 @@ impl RadioAccess {
             if self.stack.bearers[bearer.index()].guard_at() <= now {
                 self.stack.bearers[bearer.index()].on_guard(now);
                 self.flow_on(bearer, env);
+                self.stack.close_books(bearer, Direction::Downlink, env);
             }
             position += 1;
         }
@@ -275,6 +276,9 @@ impl RadioAccess {
         if !managed.state.is_connected() {
             return;
         }
+        // The command is void, should it arrive after all.
+        let messages = &mut managed.state.messages;
+        messages.retain(|(_, message)| !matches!(message, Message::Command(_)));
         self.note(managed.ue, RrcEvent::SourceResumed, env);
         self.fail_row(managed, Outcome::Cancelled, env);
         self.resume(managed, env);
@@ -282,9 +286,9 @@ impl RadioAccess {
 
     /// The base station sends downlink data again.
     fn resume(&mut self, managed: &Managed<'_>, env: &mut Env<'_, impl Probe>) {
-        let is_home = self.serving_cell(managed.ue).is_some_and(|cell| {
-            managed.config.stations[cell.index()] == managed.state.home
-        });
+        let is_home = self
+            .serving_cell(managed.ue)
+            .is_some_and(|cell| managed.config.stations[cell.index()] == managed.state.home);
         let mut position = 0;
         while let Some(&bearer) = self.stack.ues[managed.ue.index()].bearers().get(position) {
             let drb = &mut self.stack.bearers[bearer.index()];
@@ -293,6 +297,7 @@ impl RadioAccess {
                 drb.on_path_switch(env.now, 0, Span::ZERO);
             }
             self.flow_on(bearer, env);
+            self.stack.close_books(bearer, Direction::Downlink, env);
             position += 1;
         }
     }
@@ -576,7 +581,11 @@ impl RadioAccess {
         managed.loads[cell.index()] += 1;
         managed.state.stage = Stage::Connected;
         managed.state.preparation = Preparation::Idle;
-        managed.state.events.iter_mut().for_each(EventState::on_new_serving_cell);
+        managed
+            .state
+            .events
+            .iter_mut()
+            .for_each(EventState::on_new_serving_cell);
         managed.moves.push(Move::Uplink { ue, cell });
         if let Some(row) = &mut managed.state.row {
             row.entered_s = seconds(env.now);

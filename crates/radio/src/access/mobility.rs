@@ -2,16 +2,16 @@
 //! procedure is due. The procedures themselves are in [`handover`](super::handover).
 
 use super::{Event, RadioAccess};
+use crate::cell::CellMac;
 use crate::config::{
     AirInterface, BearerConfig, DataForwarding, Env, LegId, MobilityConfig, RadioError,
 };
-use crate::cell::CellMac;
 use crate::mac::LogicalChannel;
 use crate::rrc::mobility::{Message, Preparation, Stage, UeMobility};
 use crate::rrc::monitor::Indication;
 use fadeout_core::{
-    CellId, Direction, DrbId, MeasurementRow, Motion, Packet, PacketId, PacketPool, Probe, RrcEvent,
-    RrcRow, Segment, Time, UeId,
+    CellId, Direction, DrbId, MeasurementRow, Motion, Packet, PacketId, PacketPool, Probe,
+    RrcEvent, RrcRow, Segment, Time, UeId,
 };
 
 /// Mobility management of all UEs that have it.
@@ -180,7 +180,9 @@ impl RadioAccess {
             self.on_packet(now, bearer, Direction::Downlink, packet, pool, probe);
             return;
         }
-        let Some(mobility) = &self.mobility else { return };
+        let Some(mobility) = &self.mobility else {
+            return;
+        };
         let timeout = mobility.config.procedure.marker_timeout;
         let env = &mut Env {
             now,
@@ -196,7 +198,9 @@ impl RadioAccess {
 
     /// The core has switched the path of a bearer's UE, and so many end markers are on their way.
     pub fn on_path_switched(&mut self, now: Time, bearer: DrbId, markers: u32) {
-        let Some(mobility) = &self.mobility else { return };
+        let Some(mobility) = &self.mobility else {
+            return;
+        };
         let timeout = mobility.config.procedure.marker_timeout;
         let drb = &mut self.stack.bearers[bearer.index()];
         drb.on_path_switch(now, markers, timeout);
@@ -208,7 +212,9 @@ impl RadioAccess {
 
     /// An end marker of a bearer has reached the source.
     pub fn on_end_marker(&mut self, now: Time, bearer: DrbId) {
-        let Some(mobility) = &self.mobility else { return };
+        let Some(mobility) = &self.mobility else {
+            return;
+        };
         let at = now.saturating_add(mobility.config.procedure.station_delay);
         self.stack.events.schedule(at, Event::Marker(bearer));
     }
@@ -220,6 +226,7 @@ impl RadioAccess {
         drb.on_end_marker(env.now);
         self.note(ue, RrcEvent::EndMarker, env);
         self.flow_on(bearer, env);
+        self.stack.close_books(bearer, Direction::Downlink, env);
     }
 
     /// What a base station has of a bearer may have grown.
@@ -246,7 +253,9 @@ impl RadioAccess {
             at = at.min(self.stack.bearers[bearer.index()].guard_at());
         }
         if let Some(generation) = state.wake.arm(at) {
-            self.stack.events.schedule(at, Event::Mobility(ue, generation));
+            self.stack
+                .events
+                .schedule(at, Event::Mobility(ue, generation));
         }
     }
 

@@ -27,9 +27,10 @@ mod serving;
 mod stack;
 
 pub use crate::config::{
-    AccessConfig, Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant,
-    DataForwarding, EventKind, FixedSinr, MeasurementEvent, MobilityConfig, Monitoring,
-    ProcedureConfig, RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
+    AccessConfig, Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
+    ConfiguredGrant, DataForwarding, EventKind, FixedSinr, MeasurementEvent, MobilityConfig,
+    Monitoring, ProcedureConfig, RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing,
+    UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
 pub use mobility::Move;

@@ -124,6 +124,10 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
+        // What the source forwards is under way too.
+        if direction == Direction::Downlink && self.is_travelling() {
+            return;
+        }
         let (from, to) = (direction.index(), direction.opposite().index());
         let is_waiting = |leg: &RlcLeg| !leg.ends[to].rlc.wake_at().is_never();
         if self.legs.iter().any(is_waiting) || self.anchors[to].rx.is_holding() {

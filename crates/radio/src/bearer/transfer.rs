@@ -200,7 +200,9 @@ impl Drb {
                         storage.lost.push(sdu.packet);
                     }
                 }
-                storage.lost.extend(journey.fresh.drain(..).map(|(_, packet)| packet));
+                storage
+                    .lost
+                    .extend(journey.fresh.drain(..).map(|(_, packet)| packet));
             }
         }
         self.lose_at_source(Direction::Downlink, env, storage);
@@ -373,7 +375,9 @@ impl Drb {
         let unsent = unsent.unwrap_or_else(|| ledger.next_serial());
         if !is_downlink {
             let again = storage.unconfirmed.drain(..);
-            storage.again.extend(again.filter(|sdu| sdu.serial >= unsent));
+            storage
+                .again
+                .extend(again.filter(|sdu| sdu.serial >= unsent));
         }
         storage.unconfirmed.clear();
         let rx = &mut self.anchors[direction.opposite().index()].rx;
@@ -486,7 +490,12 @@ impl Drb {
         }
         packets.extend(std::iter::from_fn(|| self.inlet.pop()).map(|(_, packet)| packet));
         storage.lost.append(&mut packets);
-        self.drop_lost(Direction::Downlink, RadioDropCause::LinkFailure, env, storage);
+        self.drop_lost(
+            Direction::Downlink,
+            RadioDropCause::LinkFailure,
+            env,
+            storage,
+        );
         self.reestablish(env, storage);
         for anchor in &mut self.anchors {
             anchor.tx.restart();

@@ -163,7 +163,10 @@ mod tests {
     fn t310_starts_and_stops_with_consecutive_indications() {
         let started = |at, fails| (Some(at), None, Some(fails));
         assert_eq!(run(&config(3, 1, 1000), &[(0, "OOO")]), started(20, 1020));
-        assert_eq!(run(&config(3, 1, 1000), &[(0, "OOIOO")]), (None, None, None));
+        assert_eq!(
+            run(&config(3, 1, 1000), &[(0, "OOIOO")]),
+            (None, None, None)
+        );
         let again = run(&config(3, 2, 1000), &[(0, "OOIOOO")]);
         assert_eq!(again, started(50, 1050));
         let recovered = run(&config(3, 2, 1000), &[(0, "OOO"), (300, "II")]);
@@ -203,7 +206,9 @@ mod tests {
         for _ in 0..WINDOW {
             quality.on_sinr(&config, 1.0);
         }
-        let count = (0..).take_while(|_| quality.on_sinr(&config, 0.0) != out).count();
+        let count = (0..)
+            .take_while(|_| quality.on_sinr(&config, 0.0) != out)
+            .count();
         assert_eq!(count, 16, "of 20 evaluations, 3 at 0 dB are too few");
     }
 }

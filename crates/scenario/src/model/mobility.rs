@@ -167,6 +167,8 @@ impl KeyValue for Vec<MeasurementEvent> {
         events.into_iter().collect()
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
-        self.iter().map(|event| KeyValue::written(event, shape)).collect()
+        self.iter()
+            .map(|event| KeyValue::written(event, shape))
+            .collect()
     }
 }

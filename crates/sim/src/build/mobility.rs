@@ -52,7 +52,8 @@ fn way(
 ) -> Result<Option<UePath>, BuildError> {
     let of_node = |node| {
         let ues = scenario.ues.iter();
-        ues.clone().position(|ue| ue.node == node && ue.sinr.is_none())
+        ues.clone()
+            .position(|ue| ue.node == node && ue.sinr.is_none())
     };
     let refuse = |reason: &str| {
         Err(BuildError::Immobile {

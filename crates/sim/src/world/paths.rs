@@ -7,9 +7,7 @@
 use super::World;
 use crate::hop::{Hop, Routes};
 use crate::routing::{Topology, backward};
-use fadeout_core::{
-    DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId,
-};
+use fadeout_core::{DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId};
 use fadeout_radio::access::Move;
 use std::collections::{BTreeMap, BTreeSet};
 
