@@ -27,6 +27,7 @@ LAYERS = {
     "Channel": ["models/channel", "models/antennas", "models/mobility"],
     "Radio access": [
         "models/radio-access",
+        "models/handover",
         "models/phy",
         "models/mac",
         "models/rlc",
@@ -40,6 +41,7 @@ LIMITS = re.compile(r"^## (?:(?:What is n|N)ot modelled|Limits)\n(.*?)(?=^## |\Z
 TITLE = re.compile(r"^# (.+)$", re.M)
 
 FIGURES = {
+    "handover": ["handover"],
     "lte-download": ["delay"],
     "mmwave-walk": ["sinr", "overview", "delay"],
     "multipath-outage": ["throughput"],

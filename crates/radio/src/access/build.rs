@@ -185,9 +185,9 @@ impl RadioAccess {
         } = &self.stack;
         let mut counters = DirectionCounters::default();
         let now = ues[ue.index()].legs().iter().copied();
-        let before = self
-            .legs_ever(ue)
-            .filter(|leg| !ues[ue.index()].legs().contains(leg));
+        let mobility = self.mobility.as_ref();
+        let ever = mobility.into_iter().flat_map(|it| it.legs_ever(ue));
+        let before = ever.filter(|leg| !ues[ue.index()].legs().contains(leg));
         for leg in now.chain(before) {
             counters.add_leg(legs[leg.index()].half(direction).counters());
         }

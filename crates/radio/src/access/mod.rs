@@ -20,7 +20,9 @@
 mod build;
 mod capture;
 mod counters;
+mod failure;
 mod handover;
+mod managed;
 mod mobility;
 mod reception;
 mod serving;

@@ -110,7 +110,7 @@ impl RadioAccess {
         let leg = &mut stack.legs[id.index()];
         let LegConfig { cell, ue, .. } = leg.config;
         if self.is_managed(ue) {
-            return self.with_managed(ue, |access, managed| access.fail_link(managed, env));
+            return self.with_managed(ue, |managed| managed.fail_link(env));
         }
         let stack = &mut self.stack;
         let leg = &mut stack.legs[id.index()];

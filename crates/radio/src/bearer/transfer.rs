@@ -95,6 +95,12 @@ impl Journey {
     }
 }
 
+/// A bearer on its way: what is done with it there.
+#[derive(Debug)]
+pub(crate) struct Travel<'a> {
+    drb: &'a mut Drb,
+}
+
 impl Drb {
     /// Its UE is under mobility management.
     pub(crate) fn manage(&mut self) {
@@ -108,8 +114,22 @@ impl Drb {
         transfer.is_some_and(|transfer| transfer.journey.is_some())
     }
 
-    fn journey(&mut self) -> Option<&mut Journey> {
-        self.transfer.as_mut()?.journey.as_mut()
+    /// Packets have left in a direction.
+    #[inline]
+    pub(super) fn note_out(&mut self, direction: Direction, now: Time) {
+        if let Some(transfer) = &mut self.transfer {
+            let gap = &mut transfer.gaps[direction.index()];
+            if let Gap::Open(since) = *gap {
+                *gap = since.map_or(Gap::None, |since| Gap::Closed(now.since(since)));
+            }
+            transfer.last_out[direction.index()] = Some(now);
+        }
+    }
+
+    /// When the target stops waiting for end markers.
+    pub(crate) fn guard_at(&self) -> Time {
+        let journey = self.transfer.as_ref().and_then(|it| it.journey.as_ref());
+        journey.map_or(Time::NEVER, |journey| journey.guard_at)
     }
 
     /// The longest time without a packet of the latest change of cell, by direction, and what became
@@ -125,16 +145,15 @@ impl Drb {
         (transfer.gaps.map(span), transfer.counts)
     }
 
-    /// Packets have left in a direction.
-    #[inline]
-    pub(super) fn note_out(&mut self, direction: Direction, now: Time) {
-        if let Some(transfer) = &mut self.transfer {
-            let gap = &mut transfer.gaps[direction.index()];
-            if let Gap::Open(since) = *gap {
-                *gap = since.map_or(Gap::None, |since| Gap::Closed(now.since(since)));
-            }
-            transfer.last_out[direction.index()] = Some(now);
-        }
+    /// What is done with it on its way from one cell to another.
+    pub(crate) fn travel(&mut self) -> Travel<'_> {
+        Travel { drb: self }
+    }
+}
+
+impl Travel<'_> {
+    fn journey(&mut self) -> Option<&mut Journey> {
+        self.drb.transfer.as_mut()?.journey.as_mut()
     }
 
     /// The base station `source` sends nothing new from now on.
@@ -145,7 +164,7 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        let Some(transfer) = &mut self.transfer else {
+        let Some(transfer) = &mut self.drb.transfer else {
             return;
         };
         if transfer.journey.is_none() {
@@ -154,12 +173,12 @@ impl Drb {
         let journey = transfer.journey.get_or_insert_with(|| Journey::new(source));
         // Of a journey that goes on elsewhere before its end, either lists or buffers are empty.
         journey.has_resumed = false;
-        let end = self.legs.primary.sender(Direction::Downlink);
+        let end = self.drb.legs.primary.sender(Direction::Downlink);
         end.catch_up(env.now);
         while let Some(sdu) = end.rlc.take_head(env.now) {
             journey.numbered.push_back(sdu);
         }
-        while let Some((_, packet)) = self.inlet.pop() {
+        while let Some((_, packet)) = self.drb.inlet.pop() {
             journey.fresh.push_back((Time::NEVER, packet));
         }
         self.redirect(fate, env, storage);
@@ -173,7 +192,7 @@ impl Drb {
         storage: &mut Storage,
     ) {
         let now = env.now;
-        let Some(transfer) = &mut self.transfer else {
+        let Some(transfer) = &mut self.drb.transfer else {
             return;
         };
         let Some(journey) = &mut transfer.journey else {
@@ -194,7 +213,7 @@ impl Drb {
                 }
             }
             Fate::Dropped => {
-                let ledger = &mut self.anchors[Direction::Downlink.index()].ledger;
+                let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;
                 for sdu in journey.numbered.drain(..) {
                     if ledger.leave(sdu.serial) {
                         storage.lost.push(sdu.packet);
@@ -215,10 +234,11 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        if let Some(transfer) = &mut self.transfer {
+        if let Some(transfer) = &mut self.drb.transfer {
             transfer.counts.lost += storage.lost.len() as u64;
         }
-        self.drop_lost(direction, RadioDropCause::Handover, env, storage);
+        self.drb
+            .drop_lost(direction, RadioDropCause::Handover, env, storage);
     }
 
     /// A downlink packet arrives at a base station while the bearer is between two cells.
@@ -229,9 +249,9 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        self.enter(Direction::Downlink, packet, env, storage);
+        self.drb.enter(Direction::Downlink, packet, env, storage);
         let now = env.now;
-        let Some(transfer) = &mut self.transfer else {
+        let Some(transfer) = &mut self.drb.transfer else {
             return;
         };
         let Some(journey) = &mut transfer.journey else {
@@ -250,7 +270,7 @@ impl Drb {
                 transfer.counts.fresh += 1;
                 let at = now.saturating_add(delay);
                 if journey.has_resumed {
-                    self.inlet.push((at, packet));
+                    self.drb.inlet.push((at, packet));
                 } else {
                     journey.fresh.push_back((at, packet));
                 }
@@ -266,7 +286,7 @@ impl Drb {
     /// COUNTs and sends again what the other end's status report does not have; otherwise it starts
     /// afresh too, and what was sent is lost if it did not arrive.
     pub(crate) fn detach(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
-        let is_kept = self.is_acknowledged();
+        let is_kept = self.drb.is_acknowledged();
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
         }
@@ -275,7 +295,7 @@ impl Drb {
                 true => self.recover(direction, env, storage),
                 false => self.restart(direction, env, storage),
             }
-            if let Some(transfer) = &mut self.transfer {
+            if let Some(transfer) = &mut self.drb.transfer {
                 let last = transfer.last_out[direction.index()];
                 let gap = &mut transfer.gaps[direction.index()];
                 if !matches!(gap, Gap::Open(_)) {
@@ -284,7 +304,7 @@ impl Drb {
             }
         }
         self.push_uplink(storage);
-        self.on_left();
+        self.drb.on_left();
         if let Some(journey) = self.journey() {
             journey.has_left = true;
         }
@@ -297,13 +317,13 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        let receiver = self.legs.primary.receiver(direction);
+        let receiver = self.drb.legs.primary.receiver(direction);
         receiver.rlc.hand_up(&mut storage.sdus);
-        let rx = &mut self.anchors[direction.opposite().index()].rx;
+        let rx = &mut self.drb.anchors[direction.opposite().index()].rx;
         for sdu in storage.sdus.drain(..) {
             rx.on_held(env.now, sdu, &mut storage.ordered);
         }
-        self.hand_over(direction, env, storage);
+        self.drb.hand_over(direction, env, storage);
     }
 
     /// Takes what a direction has not confirmed out of RLC, but for what arrived (acknowledged mode).
@@ -313,18 +333,18 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        let end = self.legs.primary.sender(direction);
+        let end = self.drb.legs.primary.sender(direction);
         end.catch_up(env.now);
-        let tx = &mut self.anchors[direction.index()].tx;
+        let tx = &mut self.drb.anchors[direction.index()].tx;
         tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
-        let rx = &self.anchors[direction.opposite().index()].rx;
+        let rx = &self.drb.anchors[direction.opposite().index()].rx;
         storage.unconfirmed.retain(|sdu| !rx.has(sdu.count));
         if direction == Direction::Uplink {
             storage.again.append(&mut storage.unconfirmed);
             return;
         }
-        let ledger = &mut self.anchors[direction.index()].ledger;
-        let transfer = self.transfer.as_mut();
+        let ledger = &mut self.drb.anchors[direction.index()].ledger;
+        let transfer = self.drb.transfer.as_mut();
         let counts_and_journey = transfer.and_then(|transfer| {
             let journey = transfer.journey.as_mut()?;
             Some((&mut transfer.counts, journey))
@@ -362,16 +382,20 @@ impl Drb {
         storage: &mut Storage,
     ) {
         let is_downlink = direction == Direction::Downlink;
-        let end = self.legs.primary.sender(direction);
+        let end = self.drb.legs.primary.sender(direction);
         end.catch_up(env.now);
         let head = end.rlc.head().map(|sdu| sdu.serial);
-        let journey = self.transfer.as_ref().and_then(|it| it.journey.as_ref());
+        let journey = self
+            .drb
+            .transfer
+            .as_ref()
+            .and_then(|it| it.journey.as_ref());
         let waiting = journey.filter(|_| is_downlink);
         let first = waiting.and_then(|journey| journey.numbered.front());
         let unsent = head.or(first.map(|sdu| sdu.serial));
-        let tx = &mut self.anchors[direction.index()].tx;
+        let tx = &mut self.drb.anchors[direction.index()].tx;
         tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
-        let ledger = &mut self.anchors[direction.index()].ledger;
+        let ledger = &mut self.drb.anchors[direction.index()].ledger;
         let unsent = unsent.unwrap_or_else(|| ledger.next_serial());
         if !is_downlink {
             let again = storage.unconfirmed.drain(..);
@@ -380,11 +404,11 @@ impl Drb {
                 .extend(again.filter(|sdu| sdu.serial >= unsent));
         }
         storage.unconfirmed.clear();
-        let rx = &mut self.anchors[direction.opposite().index()].rx;
+        let rx = &mut self.drb.anchors[direction.opposite().index()].rx;
         rx.flush(&mut storage.ordered);
-        self.hand_over(direction, env, storage);
-        self.anchors[direction.opposite().index()].rx.restart();
-        let anchor = &mut self.anchors[direction.index()];
+        self.drb.hand_over(direction, env, storage);
+        self.drb.anchors[direction.opposite().index()].rx.restart();
+        let anchor = &mut self.drb.anchors[direction.index()];
         anchor.tx.restart();
         anchor.ledger.pass(unsent, &mut storage.lost);
         self.lose_at_source(direction, env, storage);
@@ -392,9 +416,9 @@ impl Drb {
 
     /// What the UE has to send goes back into its RLC.
     fn push_uplink(&mut self, storage: &mut Storage) {
-        let is_kept = self.is_acknowledged();
-        let rlc = &mut self.legs.primary.sender(Direction::Uplink).rlc;
-        let tx = &mut self.anchors[Direction::Uplink.index()].tx;
+        let is_kept = self.drb.is_acknowledged();
+        let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
+        let tx = &mut self.drb.anchors[Direction::Uplink.index()].tx;
         for sdu in storage.again.drain(..) {
             match is_kept {
                 true => rlc.push_again(sdu),
@@ -405,16 +429,16 @@ impl Drb {
 
     /// The UE is in the target, or the source goes on: what was forwarded is sent.
     pub(crate) fn resume(&mut self, now: Time) {
-        let is_kept = self.is_acknowledged();
-        let Some(transfer) = &mut self.transfer else {
+        let is_kept = self.drb.is_acknowledged();
+        let Some(transfer) = &mut self.drb.transfer else {
             return;
         };
         let Some(journey) = &mut transfer.journey else {
             return;
         };
         journey.has_resumed = true;
-        let [downlink, uplink] = &mut self.anchors;
-        let rlc = &mut self.legs.primary.sender(Direction::Downlink).rlc;
+        let [downlink, uplink] = &mut self.drb.anchors;
+        let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
         for sdu in journey.numbered.drain(..) {
             match (journey.has_left, is_kept) {
                 (true, true) if uplink.rx.has(sdu.count) => {}
@@ -424,7 +448,7 @@ impl Drb {
         }
         for (at, packet) in journey.fresh.drain(..) {
             let at = if at.is_never() { now } else { at.max(now) };
-            self.inlet.push((at, packet));
+            self.drb.inlet.push((at, packet));
         }
         self.conclude(now);
     }
@@ -449,12 +473,6 @@ impl Drb {
         self.conclude(now);
     }
 
-    /// When the target stops waiting for end markers.
-    pub(crate) fn guard_at(&self) -> Time {
-        let journey = self.transfer.as_ref().and_then(|it| it.journey.as_ref());
-        journey.map_or(Time::NEVER, |journey| journey.guard_at)
-    }
-
     /// An end marker is lost.
     pub(crate) fn on_guard(&mut self, now: Time) {
         if let Some(journey) = self.journey()
@@ -468,14 +486,14 @@ impl Drb {
 
     /// Once nothing comes from the source any more, what came over the new path follows.
     fn conclude(&mut self, now: Time) {
-        let Some(transfer) = &mut self.transfer else {
+        let Some(transfer) = &mut self.drb.transfer else {
             return;
         };
         let is_over = |journey: &mut Journey| journey.has_resumed && journey.markers == Some(0);
         if let Some(mut journey) = transfer.journey.take_if(is_over) {
-            let last = self.inlet.back().map_or(now, |&(at, _)| at.max(now));
+            let last = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
             for packet in journey.direct.drain(..) {
-                self.inlet.push((last, packet));
+                self.drb.inlet.push((last, packet));
             }
         }
     }
@@ -488,20 +506,20 @@ impl Drb {
             packets.extend(journey.fresh.drain(..).map(|(_, packet)| packet));
             packets.append(&mut journey.direct.drain(..).collect());
         }
-        packets.extend(std::iter::from_fn(|| self.inlet.pop()).map(|(_, packet)| packet));
+        packets.extend(std::iter::from_fn(|| self.drb.inlet.pop()).map(|(_, packet)| packet));
         storage.lost.append(&mut packets);
-        self.drop_lost(
+        self.drb.drop_lost(
             Direction::Downlink,
             RadioDropCause::LinkFailure,
             env,
             storage,
         );
-        self.reestablish(env, storage);
-        for anchor in &mut self.anchors {
+        self.drb.reestablish(env, storage);
+        for anchor in &mut self.drb.anchors {
             anchor.tx.restart();
             anchor.rx.restart();
         }
-        if let Some(transfer) = &mut self.transfer {
+        if let Some(transfer) = &mut self.drb.transfer {
             transfer.journey = None;
         }
     }

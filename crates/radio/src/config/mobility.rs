@@ -129,7 +129,10 @@ pub struct Monitoring {
 }
 
 impl Default for Monitoring {
-    /// TR 36.839: -8 and -6 dB, N310 and N311 of 1, T310 of 1 s. T311 3 s, T301 400 ms, cell selection in 200 ms.
+    /// -8 and -6 dB, N310 and N311 of 1, T310 of 1 s. T311 3 s, T301 400 ms, cell selection in 200
+    /// ms.
+    ///
+    /// Standard: TR 36.839.
     fn default() -> Monitoring {
         Monitoring {
             period: Span::from_millis(10),
@@ -204,8 +207,10 @@ pub struct ProcedureConfig {
 }
 
 impl Default for ProcedureConfig {
-    /// 5 ms between base stations and to the core, admission in 10 ms, LTE's 15 ms for RRC and
-    /// 20 ms for synchronisation to a known cell (TS 36.133 §5.1.2.1), T304 of 1 s.
+    /// 5 ms between base stations and to the core, admission in 10 ms, LTE's 15 ms for RRC and 20
+    /// ms for synchronisation to a known cell, T304 of 1 s.
+    ///
+    /// Standard: TS 36.133 §5.1.2.1.
     fn default() -> ProcedureConfig {
         ProcedureConfig {
             station_delay: Span::from_millis(5),

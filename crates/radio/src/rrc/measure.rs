@@ -8,8 +8,9 @@
 use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{Span, Time, math};
 
-/// Input period for which filterCoefficient is defined: a measurement period without DRX (TS
-/// 36.133 clause 8.1.2.2.1, TS 38.133 Table 9.2.5.2-1).
+/// Input period for which filterCoefficient is defined: a measurement period without DRX.
+///
+/// Standard: TS 36.133 §8.1.2.2.1; TS 38.133 Table 9.2.5.2-1.
 const FILTER_PERIOD: Span = Span::from_millis(200);
 
 /// The layer 3 filter, in dB.

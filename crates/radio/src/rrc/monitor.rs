@@ -6,8 +6,9 @@ use crate::config::Monitoring;
 use fadeout_core::Time;
 use fadeout_core::math::from_db;
 
-/// Over how long the quality is averaged for Qout (TS 36.133 clause 7.6.1), in evaluations of 10 ms; half
-/// of it for Qin.
+/// Over how long the quality is averaged for Qout, in evaluations of 10 ms; half of it for Qin.
+///
+/// Standard: TS 36.133 §7.6.1.
 const WINDOW: usize = 20;
 
 /// The quality of a link over time, as indications.
@@ -198,11 +199,12 @@ mod tests {
         for _ in 0..WINDOW {
             quality.on_sinr(&config, from_db(-20.0));
         }
-        // Of -20 dB and 0 dB the mean is above Qout, 0.158, with 3 of 20 at 0 dB, and above Qin, 0.251,
+        // Of -20 dB and 0 dB the mean is above Qout, 0.1585, with 3 of 20 at 0 dB, and above Qin, 0.251,
         // with 3 of 10.
         let indications: Vec<_> = (0..4).map(|_| quality.on_sinr(&config, 1.0)).collect();
         let out = Some(Indication::OutOfSync);
-        assert_eq!(indications, [out, out, out, Some(Indication::InSync)]);
+        let is_in = Some(Indication::InSync);
+        assert_eq!(indications, [out, out, is_in, is_in]);
         for _ in 0..WINDOW {
             quality.on_sinr(&config, 1.0);
         }
