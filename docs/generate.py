@@ -7,8 +7,8 @@ from typing import Any
 
 import gather
 from fadeout import _native
+from fadeout._columns import table_docs
 from fadeout._schema import nested, resolve, shape
-from fadeout.results import table_docs
 from fadeout.validate import linux
 
 DRAWN = (

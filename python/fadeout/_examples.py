@@ -26,6 +26,12 @@ class Example:
         return str(tomllib.loads(self.text).get("title", ""))
 
     @property
+    def files(self) -> list[Path]:
+        """The files that it reads, which lie beside it."""
+        tables = tomllib.loads(self.text).get("channel-file", {}).values()
+        return [self.path.parent / str(table["file"]) for table in tables]
+
+    @property
     def remarks(self) -> list[str]:
         """The comment at the top of the file, line by line."""
         lines = []

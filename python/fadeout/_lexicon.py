@@ -9,8 +9,9 @@ from functools import cache
 from typing import Any
 
 from fadeout import _examples, _native, _schema
+from fadeout._columns import table_docs
 from fadeout._figures import FIGURES
-from fadeout.results import table_docs
+from fadeout.studies import questions
 
 KINDS = {
     "congestion-control": "How a sender's window grows and shrinks",
@@ -128,12 +129,10 @@ def _schemes() -> Iterator[Topic]:
 
 
 def _others() -> Iterator[Topic]:
-    from fadeout.study import studies
-
     for name, example in _examples.examples().items():
         yield Topic(name, "example", example.title, f"fadeout examples {name}")
-    for name, study in studies().items():
-        yield Topic(name, "study", study.summary, f"fadeout study {name} --help")
+    for name, question in questions().items():
+        yield Topic(name, "study", question, f"fadeout study {name} --help")
     for name, summary in FIGURES.items():
         yield Topic(name, "figure", summary, f"fadeout plot RUN {name}")
     for name, table in table_docs().items():

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from fadeout._columns import table_docs
+
 if TYPE_CHECKING:
     from fadeout.results import Results
 
@@ -80,8 +82,6 @@ def sections(results: "Results") -> Iterator[Section]:
 
 
 def _section(name: str, rows: pl.DataFrame, columns: dict[str, str]) -> Section:
-    from fadeout.results import table_docs
-
     docs = {column["name"]: column for column in table_docs()[name]["columns"]}
     headings = [heading(docs[column], form) for column, form in columns.items()]
     return Section(

@@ -5,10 +5,12 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from fadeout import _files, _native, _toml, congestion
-from fadeout.results import Results
+
+if TYPE_CHECKING:
+    from fadeout.results import Results
 
 Source = str | PathLike[str] | Mapping[str, Any]
 Overrides = Mapping[str, Any] | Sequence[str]
@@ -23,7 +25,7 @@ class Interrupted(KeyboardInterrupt):
     has the results afterwards.
     """
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: "Results") -> None:
         where = "its .results" if results.folder is None else str(results.folder)
         super().__init__(f"stopped at {results.duration_s:g} s; what was recorded is in {where}")
         self.results = results
@@ -49,7 +51,7 @@ def run(
     force: bool = False,
     progress: Progress | None = None,
     congestion_controls: CongestionControls | None = None,
-) -> Results:
+) -> "Results":
     """Run a scenario and return its results.
 
     Args:
@@ -74,6 +76,8 @@ def run(
         Interrupted: Ctrl-C; its `.results` has what was recorded until then.
         OSError: the scenario cannot be read.
     """
+    from fadeout.results import Results
+
     text, name, base_dir = read_source(source)
     outcome = _native.run(
         text,

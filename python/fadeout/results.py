@@ -4,7 +4,7 @@ import io
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 
 from fadeout import _names, _native
+from fadeout._columns import table_docs
 from fadeout._tables import TableAttributes
 
 if TYPE_CHECKING:
@@ -327,9 +328,3 @@ def _entry(name: str) -> dict[str, Any]:
     if name not in tables:
         raise _native.ResultError(_names.unknown("table", name, tables))
     return tables[name]
-
-
-@cache
-def table_docs() -> dict[str, dict[str, Any]]:
-    """Every table by name: where its rows lie, what they are, its columns with unit and meaning."""
-    return {table["name"]: table for table in json.loads(_native.tables())}

@@ -6,7 +6,7 @@ import pytest
 
 import fadeout
 from conftest import ROOT, SCENARIO
-from fadeout.results import table_docs
+from fadeout._columns import table_docs
 
 TABLES = (
     "congestion",

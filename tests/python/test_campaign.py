@@ -118,6 +118,21 @@ def test_a_file_that_the_scenario_reads_is_part_of_the_name(tmp_path: Path):
     assert names({"scenario": str(path)}) != before
 
 
+def test_a_channel_from_a_file_is_part_of_a_runs_name(tmp_path: Path):
+    table = tmp_path / "gain.csv"
+    table.write_text("time_s,ue,cell,gain_db\n0,phone,macro,-90\n")
+    path = tmp_path / "drive.toml"
+    cell = 'carrier = "2 GHz"\nbandwidth = "20 MHz"\nchannel = { path-loss = "umi" }'
+    path.write_text(
+        f'duration = "1 s"\n[cell.macro]\n{cell}\n[ue.phone]\n'
+        '[channel-file.drive]\nfile = "gain.csv"\n[flow.up]\nfrom = "phone"\nto = "macro"\n'
+    )
+    (first,) = names({"scenario": str(path)})
+    assert names({"scenario": str(path)}) == [first]
+    table.write_text("time_s,ue,cell,gain_db\n0,phone,macro,-91.5\n")
+    assert names({"scenario": str(path)}) != [first]
+
+
 def test_the_source_of_a_congestion_control_is_part_of_the_name(tmp_path: Path):
     control = tmp_path / "mine.py"
     body = (

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import fadeout
 from conftest import ROOT, SCENARIO
 from fadeout.plot.panels import traffic_end_s
-from fadeout.plot.style import OTHERS, PALETTE
+from fadeout.plot.style import OTHERS, PALETTE, legend_above, new_figure
 
 TRANSFER = 'application = { kind = "transfer", size = "300 kB" }\n'
 
@@ -105,6 +105,25 @@ def test_flows_that_have_no_name_are_grey_and_those_that_sent_most_have_one():
     assert "large" in texts(figure)
     grey = [line for line in figure.axes[0].lines if line.get_color() == OTHERS["color"]]
     assert len(grey) == 13 - 8
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["core", "hspa/downlink", "hspa/uplink", "drop: queue-full"],
+        ["a", "a much longer name of a link", "b", "c", "drop: buffer-full"],
+    ],
+)
+def test_a_legend_whose_columns_do_not_come_out_even_fits_its_axes(labels: list[str]):
+    with new_figure(height=2.0) as (figure, (ax,)):
+        for label in labels:
+            ax.plot([0, 1], [0, 1], label=label)
+        ax.set_ylabel("Queue (packets)")
+        legend_above(ax, 4)
+        figure.draw_without_rendering()
+        legend = ax.get_legend()
+        assert legend is not None
+        assert legend.get_window_extent().x1 <= ax.get_window_extent().x1
 
 
 def test_a_legend_fits_its_axes_and_names_a_line_once(multipath):

@@ -12,6 +12,8 @@ import fadeout
 from conftest import ROOT
 from fadeout import _examples, _lexicon, _schema
 from fadeout.cli import app, complete
+from fadeout.studies import questions
+from fadeout.study import studies
 
 
 def test_every_kind_is_described_and_has_a_place_in_a_scenario():
@@ -136,6 +138,11 @@ def test_new_writes_a_scenario_that_is_right(cli: CliRunner):
     assert Path("mine.toml").read_text() == _examples.examples()["blockage"].text
     assert cli.invoke(app, ["new", "multipath-outage"]).exit_code == 0
     assert "multipath" in Path("multipath-outage.toml").read_text()
+    assert cli.invoke(app, ["new", "mine", "--force", "--from", "drive-test"]).exit_code == 0
+    fadeout.check(Path("mine.toml"))
+    assert cli.invoke(app, ["new", "yours", "--from", "drive-test"]).exit_code == 1, (
+        "one file of two"
+    )
     wrong = cli.invoke(app, ["new", "x", "--from", "lossy"])
     assert wrong.exit_code == 2
     assert "'lossy-link'" in wrong.stderr
@@ -180,3 +187,8 @@ def test_each_shell_completes_names_by_kind(shell: str):
 def test_keys_of_the_schema_are_found_once():
     paths = [key.path for key in _schema.all_keys()]
     assert len(paths) == len(set(paths)) > 100
+
+
+def test_each_study_has_its_question_by_its_name():
+    assert list(questions()) == list(studies())
+    assert all(question.endswith("?") for question in questions().values())

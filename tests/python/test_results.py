@@ -2,6 +2,8 @@
 
 import _thread
 import inspect
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -11,8 +13,8 @@ import pytest
 import fadeout
 from conftest import SCENARIO
 from fadeout import _toml
+from fadeout._columns import table_docs
 from fadeout._tables import TableAttributes
-from fadeout.results import table_docs
 
 CAPTURE = '\n[probe]\ncapture = ["phone"]\n'
 
@@ -158,9 +160,39 @@ def test_what_a_progress_callback_raises_keeps_what_there_is(tmp_path: Path):
 
 
 def test_importing_the_package_loads_no_library_before_it_is_used():
-    import subprocess
-    import sys
-
     code = "import sys, fadeout; print([m for m in ('polars', 'matplotlib') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("command", "loaded"),
+    [
+        (["--version"], []),
+        (["check", "it.toml"], []),
+        (["list"], []),
+        (["list", "studies"], []),
+        (["explain", "flow.congestion-control"], []),
+        # What it prints of the run are frames.
+        (["run", "it.toml", "--no-figures", "--out", "run"], ["polars"]),
+    ],
+)
+def test_a_command_loads_only_the_libraries_that_it_uses(
+    command: list[str], loaded: list[str], tmp_path: Path
+):
+    (tmp_path / "it.toml").write_text(SCENARIO)
+    heavy = ["polars", "matplotlib", "scipy", "numpy", "distributed", "optuna", "pandas"]
+    code = (
+        "import atexit, sys\n"
+        f"atexit.register(lambda: print([m for m in {heavy} if m in sys.modules]))\n"
+        "from fadeout.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout.splitlines()[-1] == str(loaded)

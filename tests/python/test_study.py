@@ -347,7 +347,7 @@ class Stopping:
     def study(self) -> Study[Effort]:
         effort = Effort(seeds=1)
         return Study(
-            "stopping", "", STUDY.folder, "Stopping", "", effort, effort, lambda _: 3, self.sections
+            "stopping", STUDY.folder, "Stopping", "", effort, effort, lambda _: 3, self.sections
         )
 
 
@@ -430,7 +430,7 @@ def test_another_way_of_doing_the_runs_gives_the_same_report(tmp_path: Path):
         records = [{"rate": rate} for rate in found[0]]
         yield Section("rates", "Rates", table=Table.of(records, {"rate": "{rate}"}))
 
-    study = Study("a", "", STUDY.folder, "A", "", effort, effort, lambda _: 2, sections)
+    study = Study("a", STUDY.folder, "A", "", effort, effort, lambda _: 2, sections)
     for folder, runner in (("threads", None), ("processes", ProcessRunner())):
         run_study(study, tmp_path / folder, Options(), runner=runner)
     threads, processes = (

@@ -8,8 +8,8 @@ import pytest
 
 import fadeout
 from conftest import ROOT, SCENARIO
+from fadeout._columns import table_docs
 from fadeout.cli import app
-from fadeout.results import table_docs
 
 SUMMARIES = {name: table for name, table in table_docs().items() if table["place"] is not None}
 

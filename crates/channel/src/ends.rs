@@ -42,6 +42,13 @@ impl LinkEnds {
         }
     }
 
+    /// The same, `earlier` seconds before.
+    pub(crate) fn moved_back(&self, earlier: f64) -> LinkEnds {
+        let mut then = *self;
+        (then.base.position, then.ue.position) = self.before(earlier);
+        then
+    }
+
     /// The ends `earlier` seconds before, had they moved as they do now.
     pub(crate) fn before(&self, earlier: f64) -> (Point, Point) {
         (

@@ -22,6 +22,7 @@ mod normal;
 pub mod path_loss;
 pub mod penetration;
 mod phasor;
+pub mod recorded;
 pub mod shadowing;
 mod small_scale;
 mod transition;

@@ -1,6 +1,8 @@
 //! Beams and fading through the clusters of TR 38.901 clause 7.5.
 
-use fadeout_channel::antenna::{Angles, Antenna, Array, Element, ElementKind, Mounted};
+use fadeout_channel::antenna::{
+    Angles, Antenna, Array, BeamManagement, Element, ElementKind, Mounted,
+};
 use fadeout_channel::blockage::{Blockage, Interval, Scripted};
 use fadeout_channel::fading::Fading;
 use fadeout_channel::{ChannelConfig, Environment, LargeScale, LineOfSight, LinkEnds, LinkKey};
@@ -211,4 +213,63 @@ fn the_wideband_gain_fades_as_its_clusters_say() {
     // Four standard errors of a mean with a variance below 1.
     assert!((mean - 1.0).abs() < 0.063, "{mean}");
     assert!((0.02..0.7).contains(&variance), "{variance}");
+}
+
+/// The instants in milliseconds, of every fifth, at which nothing is received as beams are found anew:
+/// behind the wall, and a UE that passes at 10 m/s.
+fn recovering(los_fading: Fading, every: u64) -> Vec<u64> {
+    let config = ChannelConfig {
+        los_fading,
+        nlos_fading: Fading::Rayleigh,
+        draws_k_factor: false,
+        draws_delay_spread: false,
+        blockages: vec![wall()],
+        beams: Some(BeamManagement::default()),
+        ..config(true, 0.0)
+    };
+    let mut environment = Environment::new(config, 3).expect("a valid channel");
+    let mut link = environment.link(LinkKey {
+        site: 0,
+        cell: 0,
+        ue: 0,
+    });
+    let mut found = Vec::new();
+    for ms in (0..1000).step_by(every as usize) {
+        let mut ends = ends(50.0, 0.01 * ms as f64);
+        ends.ue.velocity.y = 10.0;
+        link.large_scale_db(Time::ZERO + Span::from_millis(ms), &ends);
+        if ms % 5 == 0 && link.large_scale().is_recovering {
+            found.push(ms);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_blocked_direct_path_is_no_beam_failure_where_clusters_leave_enough() {
+    let clusters = |k_db| Fading::Clusters {
+        k_db,
+        delay_spread: Span::from_nanos(50),
+    };
+    // Clusters with ten times the direct path's power lose 0.4 dB by it at most: whatever the beams
+    // point at, it is far from the threshold of 10 dB.
+    assert_eq!(recovering(clusters(-10.0), 1), []);
+    // Without clusters, or with next to nothing in them, the third measurement declares failure and
+    // 20 ms without reception follow.
+    for without in [Fading::None, Fading::Rician { k_db: 9.0 }, clusters(60.0)] {
+        let failures = recovering(without, 1);
+        assert_eq!(failures[..4], [60, 65, 70, 75], "{without:?}");
+        assert!(failures.len() > 10, "{without:?}");
+    }
+}
+
+#[test]
+fn what_a_measurement_of_beams_finds_does_not_depend_on_how_often_the_link_is_asked() {
+    for k_db in [9.0, 12.0, 20.0] {
+        let clusters = Fading::Clusters {
+            k_db,
+            delay_spread: Span::from_nanos(50),
+        };
+        assert_eq!(recovering(clusters, 1), recovering(clusters, 5), "{k_db}");
+    }
 }

@@ -84,8 +84,7 @@ impl Line {
 
     /// By so much a roof is above the line.
     fn roof(&self, height: f64, share: f64) -> f64 {
-        let line = self.from.z + (self.to.z - self.from.z) * share;
-        (height - line) * self.scale(share)
+        (height - self.height_at(share)) * self.scale(share)
     }
 
     /// Shares of the way at which the offset of a straight wall from one corner to another may be
@@ -291,7 +290,7 @@ mod tests {
         )
     }
 
-    /// How near to an edge a way passes on which something is cut or just not.
+    /// Whether something stands in a straight way.
     fn is_cut(town: &[Obstacle], from: Point, to: Point) -> bool {
         town.iter().any(|house| house.crossing(from, to).is_some())
     }

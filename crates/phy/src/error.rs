@@ -16,6 +16,16 @@ pub enum PhyError {
         /// The bandwidths of the table, or the spacings it has.
         valid: String,
     },
+    /// More resource blocks than a channel has, or none.
+    #[error("{blocks} resource blocks; {channel} has 1 to {most}")]
+    Blocks {
+        /// Resource blocks asked for.
+        blocks: u32,
+        /// The channel.
+        channel: String,
+        /// The most that it has.
+        most: u32,
+    },
     /// A number lies outside its range.
     #[error("{what} is {value}; expected {expected}")]
     Range {
@@ -27,12 +37,14 @@ pub enum PhyError {
         expected: &'static str,
     },
     /// A slot pattern does not parse.
-    #[error("slot pattern \"{pattern}\": {problem}; expected for example DDDSU")]
+    #[error("slot pattern \"{pattern}\": {problem}; expected for example {example}")]
     Pattern {
         /// The pattern as given.
         pattern: String,
         /// The mistake.
         problem: String,
+        /// One without.
+        example: &'static str,
     },
 }
 

@@ -5,6 +5,7 @@
 
 use super::error::PhyError;
 use super::numerology::Numerology;
+pub use super::tdd::{SpecialSlot, TddPattern};
 use fadeout_core::{Span, Time};
 
 /// Symbols of one slot that each direction may use.
@@ -18,122 +19,12 @@ pub struct SlotFormat {
     pub budget: u8,
 }
 
-/// Symbols of the slot in which downlink turns into uplink (`S`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SpecialSlot {
-    /// Downlink symbols, first.
-    pub downlink: u8,
-    /// Silent symbols between.
-    pub guard: u8,
-    /// Uplink symbols, last.
-    pub uplink: u8,
-}
-
-impl Default for SpecialSlot {
-    /// 10 down, 2 silent, 2 up.
-    fn default() -> Self {
-        SpecialSlot {
-            downlink: 10,
-            guard: 2,
-            uplink: 2,
-        }
+impl SlotFormat {
+    /// Symbols that either direction may have, as the scheduler divides them.
+    pub fn shared(&self) -> u8 {
+        self.downlink + self.uplink - self.budget
     }
 }
-
-/// A cyclic sequence of slots.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TddPattern {
-    slots: Vec<SlotFormat>,
-}
-
-/// Longest pattern: 10 ms of 15.6 us slots.
-const LONGEST_PATTERN: usize = 640;
-
-/// TDD uplink-downlink configurations of LTE.
-///
-/// Standard: TS 36.211 Table 4.2-2.
-const LTE_TDD: [&str; 7] = [
-    "DSUUUDSUUU",
-    "DSUUDDSUUD",
-    "DSUDDDSUDD",
-    "DSUUUDDDDD",
-    "DSUUDDDDDD",
-    "DSUDDDDDDD",
-    "DSUUUDSUUD",
-];
-
-impl TddPattern {
-    /// A pattern of the letters `D` (downlink), `U` (uplink) and `S` (special), for slots of
-    /// `symbols` symbols. It needs a slot of each direction.
-    pub fn new(pattern: &str, special: SpecialSlot, symbols: u8) -> Result<TddPattern, PhyError> {
-        let error = |problem: String| PhyError::Pattern {
-            pattern: pattern.chars().take(32).collect(),
-            problem,
-        };
-        let SpecialSlot {
-            downlink,
-            guard,
-            uplink,
-        } = special;
-        let taken = u32::from(downlink) + u32::from(guard) + u32::from(uplink);
-        if pattern.contains('S') && taken != u32::from(symbols) {
-            return Err(error(format!(
-                "S of {downlink}:{guard}:{uplink} symbols has {taken}, a slot has {symbols}"
-            )));
-        }
-        let slots = pattern.chars().map(|letter| match letter {
-            'D' => Ok((symbols, 0)),
-            'U' => Ok((0, symbols)),
-            'S' => Ok((downlink, uplink)),
-            other => Err(error(format!("'{other}' is none of D, U and S"))),
-        });
-        let slots = slots
-            .map(|slot| {
-                slot.map(|(downlink, uplink)| SlotFormat {
-                    downlink,
-                    uplink,
-                    budget: downlink + uplink,
-                })
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        if slots.len() > LONGEST_PATTERN {
-            return Err(error(format!("more than {LONGEST_PATTERN} slots")));
-        }
-        if !slots.iter().any(|slot| slot.downlink > 0) {
-            return Err(error("no downlink".to_owned()));
-        }
-        if !slots.iter().any(|slot| slot.uplink > 0) {
-            return Err(error("no uplink".to_owned()));
-        }
-        Ok(TddPattern { slots })
-    }
-
-    /// LTE's uplink-downlink configuration 0 to 6.
-    ///
-    /// Standard: TS 36.211 Table 4.2-2.
-    pub fn lte(configuration: u8, special: SpecialSlot) -> Result<TddPattern, PhyError> {
-        let value = f64::from(configuration);
-        let pattern = LTE_TDD.get(usize::from(configuration));
-        PhyError::check("TDD configuration", value, pattern.is_some(), "0 to 6")?;
-        TddPattern::new(pattern.copied().unwrap_or_default(), special, 14)
-    }
-
-    /// The slots of one period.
-    pub fn slots(&self) -> &[SlotFormat] {
-        &self.slots
-    }
-}
-
-/// HARQ processes of LTE FDD in each direction.
-///
-/// Standard: TS 36.213 §7, §8.
-pub const LTE_FDD_PROCESSES: u8 = 8;
-
-/// HARQ processes of LTE's TDD configurations 0 to 6: downlink and uplink.
-///
-/// Standard: TS 36.213 Table 7-1, Table 8-1.
-pub const LTE_TDD_PROCESSES: [(u8, u8); 7] =
-    [(4, 7), (7, 4), (10, 2), (9, 3), (12, 2), (15, 1), (6, 6)];
 
 /// How the two directions share the band.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,8 +85,8 @@ impl Frame {
             let fits = |slot: &SlotFormat| slot.budget <= symbols;
             PhyError::check(
                 "symbols of the pattern's slots",
-                f64::from(pattern.slots.iter().map(|s| s.budget).max().unwrap_or(0)),
-                pattern.slots.iter().all(fits),
+                f64::from(pattern.slots().iter().map(|s| s.budget).max().unwrap_or(0)),
+                pattern.slots().iter().all(fits),
                 "at most the symbols of the frame's slots",
             )?;
         }
@@ -265,7 +156,10 @@ impl Frame {
     /// The symbols of slot `slot`.
     pub fn format(&self, slot: u64) -> SlotFormat {
         match &self.duplex {
-            Duplex::Tdd(pattern) => pattern.slots[(slot % pattern.slots.len() as u64) as usize],
+            Duplex::Tdd(pattern) => {
+                let slots = pattern.slots();
+                slots[(slot % slots.len() as u64) as usize]
+            }
             _ => self.uniform,
         }
     }
@@ -284,7 +178,7 @@ impl Frame {
 
     fn find(&self, slot: u64, is_wanted: impl Fn(SlotFormat) -> bool) -> u64 {
         let period = match &self.duplex {
-            Duplex::Tdd(pattern) => pattern.slots.len() as u64,
+            Duplex::Tdd(pattern) => pattern.slots().len() as u64,
             _ => return slot,
         };
         (slot..slot.saturating_add(period))
@@ -332,30 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_pattern_is_an_error_that_says_what_is_wrong() {
-        for (pattern, problem) in [
-            ("DDFSU", "'F' is none of D, U and S"),
-            ("DDDD", "no uplink"),
-            ("UU", "no downlink"),
-            ("", "no downlink"),
-        ] {
-            let error = tdd(pattern).expect_err(pattern).to_string();
-            assert!(error.contains(problem), "{error}");
-        }
-        let special = SpecialSlot {
-            guard: 5,
-            ..SpecialSlot::default()
-        };
-        let error = TddPattern::new("DS", special, 14).expect_err("17 symbols");
-        assert!(
-            error.to_string().contains("10:5:2 symbols has 17"),
-            "{error}"
-        );
-        assert!(tdd(&"DU".repeat(400)).is_err());
-    }
-
-    #[test]
-    fn lte_frames_take_short_intervals_and_all_tdd_configurations() {
+    fn lte_frames_take_short_intervals() {
         for (micros, symbols) in [(1000, 14), (500, 7), (100, 1)] {
             let frame = Frame::lte(Span::from_micros(micros), Duplex::Fdd).expect("a frame");
             assert_eq!(frame.symbols(), symbols);
@@ -363,12 +234,6 @@ mod tests {
         }
         assert!(Frame::lte(Span::from_micros(300), Duplex::Fdd).is_err());
         assert!(Frame::lte(Span::ZERO, Duplex::Fdd).is_err());
-        for (configuration, downlink) in [(0, 2), (1, 4), (2, 6), (3, 6), (4, 7), (5, 8), (6, 3)] {
-            let pattern = TddPattern::lte(configuration, SpecialSlot::default()).expect("0 to 6");
-            let full = pattern.slots().iter().filter(|slot| slot.downlink == 14);
-            assert_eq!(full.count(), downlink, "configuration {configuration}");
-        }
-        assert!(TddPattern::lte(7, SpecialSlot::default()).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The physical layer as the layers above see it: from SINR to blocks that arrive or do not.
 //!
-//! Frames, slots and delays: [`numerology`], [`frame`], [`timing`]. What a block carries: [`mcs`],
+//! Frames, slots and delays: [`numerology`], [`frame`], [`tdd`], [`lte_tdd`], [`timing`]. What a block carries: [`mcs`],
 //! [`cqi`], [`tbs`], [`lte`], [`overhead`], [`code_block`]. Whether it arrives:
 //! [`mutual_information`], [`effective_sinr`], [`bler`], [`harq`]. Choice of the scheme:
 //! [`link_adaptation`]; [`rate`] for links without blocks. Uplink [`power`].
@@ -14,6 +14,7 @@ pub mod frame;
 pub mod harq;
 pub mod link_adaptation;
 pub mod lte;
+pub mod lte_tdd;
 pub mod mcs;
 pub mod mutual_information;
 pub mod numerology;
@@ -21,6 +22,7 @@ pub mod overhead;
 pub mod power;
 pub mod rate;
 pub mod tbs;
+pub mod tdd;
 pub mod timing;
 
 pub use error::PhyError;

@@ -146,6 +146,17 @@ impl LinkAdaptation {
         }
     }
 
+    /// Bits that a resource element of one layer carries with the scheme that a CQI stands for.
+    pub fn efficiency_of_cqi(&self, cqi: u8) -> f64 {
+        match cqi {
+            0 => 0.0,
+            cqi => {
+                let rows = self.cqi_table.rows();
+                rows[usize::from(cqi).min(rows.len()) - 1].efficiency
+            }
+        }
+    }
+
     /// The scheme for a report, corrected by `offset_db` of the [`OuterLoop`]: the most efficient
     /// that keeps the target at the SINR the report stands for. The lowest scheme when none does;
     /// nothing when the report is 0, out of range. A fixed scheme is always the answer.

@@ -101,7 +101,7 @@ impl Numerology {
 pub enum ChannelKind {
     /// NR below 7.125 GHz (TS 38.101-1 Table 5.3.2-1).
     NrFr1,
-    /// NR from 24.25 to 52.6 GHz (TS 38.101-2 Table 5.3.2-1).
+    /// NR from 24.25 to 71 GHz (TS 38.101-2 Table 5.3.2-1).
     NrFr2,
     /// LTE (TS 36.101 Table 5.6-1).
     Lte,
@@ -112,6 +112,14 @@ impl ChannelKind {
         match self {
             ChannelKind::NrFr1 => "NR_FR1",
             ChannelKind::NrFr2 => "NR_FR2",
+            ChannelKind::Lte => "LTE",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            ChannelKind::NrFr1 => "NR FR1",
+            ChannelKind::NrFr2 => "NR FR2",
             ChannelKind::Lte => "LTE",
         }
     }
@@ -147,11 +155,11 @@ pub fn resource_blocks(
     bandwidth_mhz: f64,
 ) -> Result<u32, PhyError> {
     let spacing_khz = numerology.spacing_khz();
+    if let Some(listed) = listed_blocks(kind, numerology, bandwidth_mhz) {
+        return Ok(listed);
+    }
     let of_kind = || CHANNELS.iter().filter(|row| row.kind == kind.name());
     let of_spacing = || of_kind().filter(|row| row.spacing_khz == spacing_khz);
-    if let Some(row) = of_spacing().find(|row| row.bandwidth_mhz == bandwidth_mhz) {
-        return Ok(row.resource_blocks);
-    }
     let mut valid: Vec<String> = of_spacing()
         .map(|row| format!("{} MHz", row.bandwidth_mhz))
         .collect();
@@ -162,14 +170,48 @@ pub fn resource_blocks(
         valid.dedup();
     }
     Err(PhyError::Bandwidth {
-        kind: match kind {
-            ChannelKind::NrFr1 => "NR FR1",
-            ChannelKind::NrFr2 => "NR FR2",
-            ChannelKind::Lte => "LTE",
-        },
+        kind: kind.text(),
         bandwidth_mhz,
         spacing_khz,
         valid: valid.join(", "),
+    })
+}
+
+fn listed_blocks(kind: ChannelKind, numerology: Numerology, bandwidth_mhz: f64) -> Option<u32> {
+    let is_it = |row: &&ChannelRow| {
+        row.kind == kind.name()
+            && row.spacing_khz == numerology.spacing_khz()
+            && row.bandwidth_mhz == bandwidth_mhz
+    };
+    CHANNELS.iter().find(is_it).map(|row| row.resource_blocks)
+}
+
+/// Checks that a channel has as many resource blocks: no more than the standard's table says, or where
+/// it does not list the bandwidth (an aggregate, a study's), than fit into it.
+///
+/// # Errors
+/// It has fewer, or there is none.
+///
+/// Standard: TS 38.101-1 §5.3.2; TS 38.101-2 §5.3.2; TS 36.101 §5.6.
+pub fn check_blocks(
+    kind: ChannelKind,
+    numerology: Numerology,
+    bandwidth_mhz: f64,
+    blocks: u32,
+) -> Result<(), PhyError> {
+    let spacing_khz = numerology.spacing_khz();
+    let one_mhz = numerology.occupied(1).0 / 1e6;
+    // A hair more, lest a whole number of blocks falls below itself.
+    let fitting = || (bandwidth_mhz / one_mhz + 1e-9) as u32;
+    let most = listed_blocks(kind, numerology, bandwidth_mhz).unwrap_or_else(fitting);
+    if (1..=most).contains(&blocks) {
+        return Ok(());
+    }
+    let text = kind.text();
+    Err(PhyError::Blocks {
+        blocks,
+        channel: format!("an {text} channel of {bandwidth_mhz} MHz at {spacing_khz} kHz"),
+        most,
     })
 }
 
@@ -215,5 +257,29 @@ mod tests {
         );
         let error = resource_blocks(ChannelKind::Lte, mu(1), 20.0).expect_err("no such spacing");
         assert!(error.to_string().ends_with("there are 15 kHz"), "{error}");
+    }
+
+    #[test]
+    fn a_channel_has_no_more_blocks_than_its_table_or_its_width_says() {
+        let mu = |mu| Numerology::new(mu, CyclicPrefix::Normal).expect("a numerology");
+        let fr2 = |mhz, blocks| check_blocks(ChannelKind::NrFr2, mu(3), mhz, blocks);
+        assert_eq!((fr2(400.0, 264), fr2(400.0, 1)), (Ok(()), Ok(())));
+        let error = fr2(400.0, 1000).expect_err("264 at most").to_string();
+        assert_eq!(
+            error,
+            "1000 resource blocks; an NR FR2 channel of 400 MHz at 120 kHz has 1 to 264"
+        );
+        // An aggregate: 1.44 MHz a block.
+        assert_eq!(fr2(1000.0, 694), Ok(()));
+        assert!(fr2(1000.0, 695).is_err() && fr2(400.0, 0).is_err());
+        assert_eq!(fr2(1.44, 1), Ok(()));
+        assert!(
+            fr2(1.0, 1)
+                .expect_err("no room")
+                .to_string()
+                .ends_with("1 to 0")
+        );
+        let lte = |blocks| check_blocks(ChannelKind::Lte, mu(0), 20.0, blocks);
+        assert!(lte(100).is_ok() && lte(101).is_err());
     }
 }

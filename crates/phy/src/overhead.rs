@@ -1,166 +1,188 @@
-//! The resource elements of a slot that are not data: control, reference signals, synchronisation.
+//! What of NR's downlink slots is not data beside control and DM-RS: synchronisation signal blocks, CSI
+//! reference signals, and what block sizes reckon with.
 
 use super::error::PhyError;
-use super::frame::SlotFormat;
-use super::numerology::SUBCARRIERS;
-use super::tbs::Allocation;
+use super::frame::Frame;
+use fadeout_core::Span;
 
-/// The overheads of NR's data channels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NrOverhead {
-    /// Symbols of PDCCH at the start of a downlink slot, 0 to 3.
-    pub control_symbols: u8,
-    /// Symbols of PUCCH at the end of an uplink slot.
-    pub feedback_symbols: u8,
-    /// Resource elements of DM-RS in a resource block, with those of CDM groups left without
-    /// data: 12 a symbol, or 6 where one of two groups (type 1) carries data.
-    pub dmrs: u32,
+/// The overheads of NR's downlink beside control and DM-RS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overhead {
     /// Overhead that block sizes reckon with, for CSI-RS and the like: 0, 6, 12 or 18 resource
     /// elements in a resource block (xOverhead, TS 38.214 clause 5.1.3.2).
     pub x_overhead: u32,
     /// CSI reference signals.
-    pub csi_rs: Option<Periodic>,
+    pub csi_rs: Option<CsiRs>,
     /// Synchronisation signal blocks.
     pub ssb: Option<Ssb>,
 }
 
-/// A reference signal in every `period`-th slot.
+/// CSI reference signals that take whole symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Periodic {
-    /// Slots from one to the next.
+pub struct CsiRs {
+    /// Slots from one occasion to the next, of which the first is slot 0.
     pub period: u64,
-    /// First slot.
-    pub offset: u64,
-    /// Resource elements in each resource block.
-    pub elements: u32,
+    /// Symbols of each.
+    pub symbols: u8,
 }
 
-/// Synchronisation signal blocks: 20 resource blocks and four symbols each, two a slot in the first
-/// slots of each period.
+/// Synchronisation signal blocks, one for each beam: at the beginning of each period, two in each slot
+/// that is downlink.
 ///
 /// Standard: TS 38.211 §7.4.3; TS 38.213 §4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ssb {
-    /// Slots from one burst to the next.
-    pub period: u64,
+    /// Time from one burst to the next.
+    pub period: Span,
     /// Blocks in a burst.
-    pub blocks: u64,
+    pub blocks: u8,
 }
 
-const SSB_RESOURCE_BLOCKS: u32 = 20;
-const SSB_SYMBOLS: u32 = 4;
+/// Resource blocks of a synchronisation signal block.
+pub const SSB_RESOURCE_BLOCKS: u32 = 20;
+/// Symbols of a synchronisation signal block.
+pub const SSB_SYMBOLS: u8 = 4;
+/// Downlink symbols of a slot that has two of them: the second one ends before the thirteenth
+/// (TS 38.213 clause 4.1, case A and C).
+const SSB_SLOT_SYMBOLS: u8 = 12;
+/// A burst is sent within this time (TS 38.213 clause 4.1).
+const BURST: Span = Span::from_millis(5);
 
-impl Default for NrOverhead {
-    /// One symbol each of PDCCH, DM-RS alone in its symbol, two of PUCCH.
-    fn default() -> Self {
-        NrOverhead {
-            control_symbols: 1,
-            feedback_symbols: 2,
-            dmrs: 12,
-            x_overhead: 0,
-            csi_rs: None,
-            ssb: None,
-        }
-    }
-}
+/// Periods of CSI-RS in slots.
+///
+/// Standard: TS 38.331 §6.3.2.
+const CSI_RS_PERIODS: [u64; 13] = [4, 5, 8, 10, 16, 20, 32, 40, 64, 80, 160, 320, 640];
 
-impl NrOverhead {
-    /// Checks the values.
-    pub fn validate(&self) -> Result<(), PhyError> {
-        let control = self.control_symbols;
-        PhyError::check("PDCCH symbols", f64::from(control), control <= 3, "0 to 3")?;
-        let feedback = self.feedback_symbols;
-        PhyError::check(
-            "PUCCH symbols",
-            f64::from(feedback),
-            feedback <= 14,
-            "0 to 14",
-        )?;
-        let dmrs = self.dmrs;
-        PhyError::check("DM-RS elements", f64::from(dmrs), dmrs <= 48, "0 to 48")?;
+/// Periods of synchronisation signal blocks in milliseconds.
+///
+/// Standard: TS 38.331 §6.3.2.
+const SSB_PERIODS_MS: [u64; 6] = [5, 10, 20, 40, 80, 160];
+
+impl Overhead {
+    /// Checks the values in a frame.
+    ///
+    /// # Errors
+    /// A value that the standard does not have, or more synchronisation signal blocks than downlink slots
+    /// hold in 5 ms.
+    pub fn validate(&self, frame: &Frame) -> Result<(), PhyError> {
         let other = self.x_overhead;
         let is_valid = matches!(other, 0 | 6 | 12 | 18);
         PhyError::check("xOverhead", f64::from(other), is_valid, "0, 6, 12 or 18")?;
         if let Some(csi) = self.csi_rs {
-            PhyError::check("CSI-RS period in slots", 0.0, csi.period > 0, "1 or more")?;
-            let elements = f64::from(csi.elements);
-            PhyError::check("CSI-RS elements", elements, csi.elements <= 64, "0 to 64")?;
+            PhyError::check(
+                "CSI-RS period in slots",
+                csi.period as f64,
+                CSI_RS_PERIODS.contains(&csi.period),
+                "4, 5, 8, 10, 16, 20, 32, 40, 64, 80, 160, 320 or 640",
+            )?;
+            let symbols = f64::from(csi.symbols);
+            let is_valid = (1..=8).contains(&csi.symbols);
+            PhyError::check("CSI-RS symbols", symbols, is_valid, "1 to 8")?;
         }
         if let Some(ssb) = self.ssb {
-            PhyError::check("SSB period in slots", 0.0, ssb.period > 0, "1 or more")?;
-            let blocks = ssb.blocks as f64;
-            let most = ssb.period.saturating_mul(2).min(64);
-            PhyError::check("SSBs", blocks, ssb.blocks <= most, "two a slot, at most 64")?;
+            let period = ssb.period;
+            PhyError::check(
+                "SSB period in ms",
+                period.as_secs_f64() * 1e3,
+                SSB_PERIODS_MS
+                    .iter()
+                    .any(|&ms| Span::from_millis(ms) == period),
+                "5, 10, 20, 40, 80 or 160",
+            )?;
+            let slots = BURST.as_nanos() / frame.slot().as_nanos();
+            let room: u8 = (0..slots)
+                .map(|slot| 2 * u8::from(holds_ssb(frame, slot)))
+                .sum();
+            let is_valid = (1..=room).contains(&ssb.blocks);
+            let blocks = f64::from(ssb.blocks);
+            let expected = "as many as fit, two in each downlink slot of 5 ms";
+            PhyError::check("SSB beams", blocks, is_valid, expected)?;
         }
         Ok(())
     }
 
-    /// The downlink data of a whole slot on `resource_blocks`.
-    pub fn downlink(&self, format: SlotFormat, resource_blocks: u32) -> Allocation {
-        self.allocation(format.downlink, self.control_symbols, resource_blocks)
+    /// Slots after which it repeats.
+    pub fn period(&self, frame: &Frame) -> u64 {
+        let csi = self.csi_rs.map_or(1, |csi| csi.period);
+        let slot = frame.slot().as_nanos();
+        let ssb = self.ssb.map_or(1, |ssb| ssb.period.as_nanos() / slot);
+        common_multiple(csi, ssb)
     }
 
-    /// The uplink data of a whole slot on `resource_blocks`.
-    pub fn uplink(&self, format: SlotFormat, resource_blocks: u32) -> Allocation {
-        self.allocation(format.uplink, self.feedback_symbols, resource_blocks)
+    /// Symbols of CSI-RS in a slot.
+    pub fn csi_rs_symbols(&self, frame: &Frame, slot: u64) -> u8 {
+        let is_there =
+            |csi: &CsiRs| slot.is_multiple_of(csi.period) && frame.format(slot).downlink > 0;
+        self.csi_rs.filter(is_there).map_or(0, |csi| csi.symbols)
     }
 
-    fn allocation(&self, symbols: u8, taken: u8, resource_blocks: u32) -> Allocation {
-        Allocation {
-            resource_blocks,
-            symbols: symbols.saturating_sub(taken),
-            dmrs: self.dmrs,
-            overhead: self.x_overhead,
+    /// Synchronisation signal blocks in a slot, at most two.
+    pub fn ssb_blocks(&self, frame: &Frame, slot: u64) -> u8 {
+        let Some(ssb) = self.ssb else { return 0 };
+        let period = ssb.period.as_nanos() / frame.slot().as_nanos();
+        let first = slot - slot % period;
+        if !holds_ssb(frame, slot) {
+            return 0;
         }
+        let before = (first..slot).filter(|&slot| holds_ssb(frame, slot)).count();
+        u64::from(ssb.blocks)
+            .saturating_sub(2 * before as u64)
+            .min(2) as u8
     }
+}
 
-    /// Resource elements of one layer that `allocation` has for downlink data in slot `slot`:
-    /// those left by DM-RS, CSI-RS and synchronisation blocks. xOverhead does not count, for it
-    /// stands for these in the mean. The synchronisation blocks take their share of an allocation
-    /// as if it lay anywhere in the carrier's `carrier_blocks`.
-    pub fn downlink_elements(
-        &self,
-        slot: u64,
-        allocation: &Allocation,
-        carrier_blocks: u32,
-    ) -> u32 {
-        let mut each = (SUBCARRIERS * u32::from(allocation.symbols)).saturating_sub(self.dmrs);
-        if let Some(csi) = self.csi_rs
-            && slot % csi.period.max(1) == csi.offset % csi.period.max(1)
-        {
-            each = each.saturating_sub(csi.elements);
-        }
-        let all = each * allocation.resource_blocks;
-        let lost = self.ssb.map_or(0, |ssb| {
-            let sent = ssb
-                .blocks
-                .saturating_sub(slot % ssb.period.max(1) * 2)
-                .min(2) as u32;
-            let elements = sent * SSB_SYMBOLS * SUBCARRIERS * SSB_RESOURCE_BLOCKS;
-            (u64::from(elements) * u64::from(allocation.resource_blocks)
-                / u64::from(carrier_blocks.max(1))) as u32
-        });
-        all.saturating_sub(lost)
+fn holds_ssb(frame: &Frame, slot: u64) -> bool {
+    frame.format(slot).downlink >= SSB_SLOT_SYMBOLS
+}
+
+/// The least common multiple of two numbers of slots.
+pub fn common_multiple(a: u64, b: u64) -> u64 {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
     }
+    a / divisor * b
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::{Duplex, SpecialSlot, TddPattern};
     use crate::mutual_information::Modulation;
-    use crate::tbs::{PeakRate, nr_transport_block};
+    use crate::numerology::{CyclicPrefix, Numerology};
+    use crate::tbs::{Allocation, PeakRate, nr_transport_block};
 
-    const FULL: SlotFormat = SlotFormat {
-        downlink: 14,
-        uplink: 14,
-        budget: 28,
-    };
+    fn frame(mu: u8, pattern: &str) -> Frame {
+        let numerology = Numerology::new(mu, CyclicPrefix::Normal).expect("a numerology");
+        let duplex = match pattern {
+            "" => Duplex::Fdd,
+            letters => Duplex::Tdd(
+                TddPattern::new(letters, SpecialSlot::default(), 14).expect("a pattern"),
+            ),
+        };
+        Frame::nr(numerology, duplex).expect("a frame")
+    }
+
+    fn with_ssb(period_ms: u64, blocks: u8) -> Overhead {
+        Overhead {
+            ssb: Some(Ssb {
+                period: Span::from_millis(period_ms),
+                blocks,
+            }),
+            ..Overhead::default()
+        }
+    }
 
     #[test]
     fn a_full_slot_carries_the_peak_rate() {
         // TS 38.306 says 14 % overhead in FR1. One symbol of control and one of DM-RS are 2/14,
         // and a block size is within one step of the quantisation, 2^-6 and less.
-        let allocation = NrOverhead::default().downlink(FULL, 273);
+        let allocation = Allocation {
+            resource_blocks: 273,
+            symbols: 13,
+            dmrs: 12,
+            overhead: 0,
+        };
         let elements = allocation.resource_elements();
         let bits = nr_transport_block(elements, Modulation::Qam256, 948.0 / 1024.0, 4, 1.0);
         let peak = PeakRate {
@@ -176,51 +198,74 @@ mod tests {
     }
 
     #[test]
-    fn reference_signals_take_their_elements_in_their_slots() {
-        let overhead = NrOverhead {
-            csi_rs: Some(Periodic {
-                period: 40,
-                offset: 3,
-                elements: 4,
-            }),
-            ssb: Some(Ssb {
-                period: 160,
-                blocks: 3,
-            }),
-            ..NrOverhead::default()
+    fn a_burst_lies_in_the_first_downlink_slots_of_its_period() {
+        let blocks = |overhead: Overhead, frame: &Frame, slots: std::ops::Range<u64>| {
+            let each = slots.map(|slot| overhead.ssb_blocks(frame, slot));
+            each.collect::<Vec<u8>>()
         };
-        assert!(overhead.validate().is_ok());
-        let allocation = overhead.downlink(FULL, 66);
-        let elements = |slot| overhead.downlink_elements(slot, &allocation, 66);
-        let plain = 66 * (12 * 13 - 12);
-        assert_eq!(elements(2), plain);
-        assert_eq!(
-            (elements(3), elements(43)),
-            (plain - 66 * 4, plain - 66 * 4)
-        );
-        assert_eq!((elements(0), elements(1)), (plain - 1920, plain - 960));
-        let half = Allocation {
-            resource_blocks: 33,
-            ..allocation
-        };
-        assert_eq!(overhead.downlink_elements(160, &half, 66), plain / 2 - 960);
+        let fdd = frame(3, "");
+        assert_eq!(blocks(with_ssb(20, 3), &fdd, 0..4), [2, 1, 0, 0]);
+        assert_eq!(blocks(with_ssb(20, 3), &fdd, 159..163), [0, 2, 1, 0]);
+        assert_eq!(with_ssb(20, 3).period(&fdd), 160);
+        // S has ten downlink symbols, too few.
+        let tdd = frame(3, "DDDSU");
+        assert_eq!(blocks(with_ssb(20, 8), &tdd, 0..7), [2, 2, 2, 0, 0, 2, 0]);
+        let all = |overhead: Overhead| blocks(overhead, &tdd, 0..160).iter().sum::<u8>();
+        assert_eq!(all(with_ssb(20, 48)), 48);
+        assert!(with_ssb(20, 48).validate(&tdd).is_ok());
+        let error = with_ssb(20, 49)
+            .validate(&tdd)
+            .expect_err("24 slots in 5 ms");
+        assert!(error.to_string().contains("as many as fit"), "{error}");
+        assert!(with_ssb(15, 4).validate(&fdd).is_err());
     }
 
     #[test]
-    fn a_slot_without_room_has_no_elements() {
-        let overhead = NrOverhead::default();
-        let short = SlotFormat {
-            downlink: 1,
-            uplink: 2,
-            budget: 3,
+    fn csi_rs_are_in_their_slots_where_those_are_downlink() {
+        let overhead = Overhead {
+            csi_rs: Some(CsiRs {
+                period: 4,
+                symbols: 2,
+            }),
+            ..Overhead::default()
         };
-        assert_eq!(overhead.downlink(short, 66).resource_elements(), 0);
-        assert_eq!(overhead.uplink(short, 66).resource_elements(), 0);
-        let wrong = NrOverhead {
-            x_overhead: 7,
+        let tdd = frame(1, "DDDSU");
+        let symbols: Vec<u8> = (0..20)
+            .map(|slot| overhead.csi_rs_symbols(&tdd, slot))
+            .collect();
+        assert_eq!(
+            symbols.iter().sum::<u8>(),
+            8,
+            "slot 4 is uplink: {symbols:?}"
+        );
+        assert_eq!(symbols[8], 2);
+        let both = Overhead {
+            ssb: with_ssb(5, 1).ssb,
             ..overhead
         };
-        let error = wrong.validate().expect_err("7 is none of them");
-        assert!(error.to_string().contains("0, 6, 12 or 18"), "{error}");
+        assert_eq!(both.period(&tdd), 20);
+        for (wrong, text) in [
+            (
+                Overhead {
+                    x_overhead: 7,
+                    ..overhead
+                },
+                "0, 6, 12 or 18",
+            ),
+            (
+                Overhead {
+                    csi_rs: Some(CsiRs {
+                        period: 7,
+                        symbols: 1,
+                    }),
+                    ..overhead
+                },
+                "4, 5, 8",
+            ),
+        ] {
+            let error = wrong.validate(&tdd).expect_err(text).to_string();
+            assert!(error.contains(text), "{error}");
+        }
+        assert_eq!(common_multiple(4, 10), 20);
     }
 }

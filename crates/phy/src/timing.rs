@@ -3,13 +3,13 @@
 //!
 //! One set of rules serves LTE and NR: each step is a least number of slots and a least processing
 //! time, and then the first slot of the frame that has symbols for it. LTE FDD's n+4 and n+8
-//! follow, and LTE TDD's feedback in the first uplink subframe from n+4 on, which is TS 36.213
-//! Table 10.1.3.1-1 but for the spreading of feedback over several subframes.
+//! follow. LTE TDD has tables, which take the place of the rules where there is one.
 //!
 //! Standard: TS 36.213 §7.3, §8, §9.1.2; TS 38.213 §9.2; TS 38.214 §5.3, §6.4.
 
 use super::error::PhyError;
 use super::frame::{Frame, lte_symbols};
+use super::lte_tdd::LteTdd;
 use super::numerology::Numerology;
 use fadeout_core::data::{cell, number};
 use fadeout_core::{Span, Time};
@@ -40,6 +40,8 @@ pub struct Timing {
     pub control_symbols: u8,
     /// Symbols of feedback and scheduling requests at the end of a slot (PUCCH).
     pub feedback_symbols: u8,
+    /// The configuration of LTE TDD, whose tables hold.
+    pub lte_tdd: Option<LteTdd>,
 }
 
 /// The steps of a downlink transmission.
@@ -94,6 +96,17 @@ impl Timing {
             control_symbols: 0,
             // The whole subframe: the special one's uplink symbols carry no feedback.
             feedback_symbols: lte_symbols(tti),
+            lte_tdd: None,
+        }
+    }
+
+    /// LTE's in TDD, with the tables of its configuration.
+    ///
+    /// Standard: TS 36.213 Table 8-2, Table 9.1.2-1, Table 10.1.3.1-1.
+    pub fn lte_tdd(tdd: LteTdd) -> Timing {
+        Timing {
+            lte_tdd: Some(tdd),
+            ..Timing::lte(Span::from_millis(1))
         }
     }
 
@@ -129,6 +142,7 @@ impl Timing {
             k2: config.k2,
             control_symbols: config.control_symbols,
             feedback_symbols: config.feedback_symbols,
+            lte_tdd: None,
         })
     }
 
@@ -154,13 +168,16 @@ impl Timing {
     pub fn downlink(&self, frame: &Frame, slot: u64, end_symbol: u8) -> DownlinkTimes {
         let data_slot = frame.downlink_from(slot + u64::from(self.k0), 1);
         let data_end_at = frame.symbol_start(data_slot, end_symbol);
-        let feedback_slot = self.uplink_slot(
-            frame,
-            data_slot + u64::from(self.k1),
-            data_end_at.saturating_add(self.user_feedback),
-            self.feedback_symbols,
-            self.feedback_symbols,
-        );
+        let by_table = self.lte_tdd.and_then(|tdd| tdd.feedback(data_slot));
+        let feedback_slot = by_table.unwrap_or_else(|| {
+            self.uplink_slot(
+                frame,
+                data_slot + u64::from(self.k1),
+                data_end_at.saturating_add(self.user_feedback),
+                self.feedback_symbols,
+                self.feedback_symbols,
+            )
+        });
         let feedback_at = frame.start_of(feedback_slot + 1);
         DownlinkTimes {
             data_slot,
@@ -188,8 +205,14 @@ impl Timing {
             data_slot,
             data_end_at,
             decoded_at: data_end_at.saturating_add(self.base_decoding),
-            repetition_slot: self.reaction_slot(frame, data_end_at),
+            repetition_slot: self.answer_slot(frame, data_slot),
         }
+    }
+
+    /// The slot of the earliest grant that answers uplink data in `slot`.
+    pub fn answer_slot(&self, frame: &Frame, slot: u64) -> u64 {
+        let by_table = self.lte_tdd.and_then(|tdd| tdd.answer(slot));
+        by_table.unwrap_or_else(|| self.reaction_slot(frame, frame.start_of(slot + 1)))
     }
 
     // The first slot from `slot` on with `least` uplink symbols, of which the last `used` (or all
@@ -358,15 +381,23 @@ mod tests {
     }
 
     #[test]
-    fn lte_tdd_acknowledges_in_the_first_uplink_subframe_from_four_on() {
-        let pattern = TddPattern::lte(1, SpecialSlot::default()).expect("DSUUDDSUUD");
+    fn lte_tdd_acknowledges_and_repeats_where_its_tables_say() {
+        let tdd = LteTdd::new(2).expect("0 to 6");
         let tti = Span::from_millis(1);
+        let pattern = tdd.pattern(7).expect("DSUDDDSUDD");
         let frame = Frame::lte(tti, Duplex::Tdd(pattern)).expect("a frame");
-        let feedback = |slot| Timing::lte(tti).downlink(&frame, slot, 14).feedback_slot;
-        // TS 36.213 Table 10.1.3.1-1, configuration 1: subframes 2 (k = 7, 6), 3 (k = 4), 7 and 8.
-        for (slot, expected) in [(10, 17), (11, 17), (14, 18), (15, 22), (16, 22), (19, 23)] {
-            assert_eq!(feedback(slot), expected, "subframe {slot}");
+        let timing = Timing::lte_tdd(tdd);
+        // TS 36.213 Table 10.1.3.1-1, configuration 2: k = 8, 7, 4, 6, where the first uplink
+        // subframe from n+4 on would be subframe 17 for 13, and 22 for 14 too.
+        for (slot, expected) in [(10, 17), (11, 17), (13, 17), (14, 22), (18, 22), (19, 27)] {
+            let found = timing.downlink(&frame, slot, 14).feedback_slot;
+            assert_eq!(found, expected, "subframe {slot}");
         }
+        // Table 9.1.2-1: data in subframe 2 is answered in 8, which grants 12.
+        assert_eq!(timing.answer_slot(&frame, 12), 18);
+        assert_eq!(timing.uplink(&frame, 18, 14).repetition_slot, 28);
+        // A request in subframe 2 is read by 5, and answered where there is downlink.
+        assert_eq!(timing.grant_slot(&frame, 12), 16);
     }
 
     #[test]

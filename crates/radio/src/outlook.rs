@@ -4,19 +4,15 @@
 //! The channel is a function of seed, time and places. So a second copy of it, asked on the grid of
 //! instants at which the radio access asks its own, tells what that will do and disturbs nothing.
 
-use crate::channel::{
-    ChannelConfig, ConfigError, Environment, LargeScale, LineOfSight, LinkEnds, State,
-};
-use crate::config::{CellConfig, UeConfig, link_key};
-use fadeout_core::{CellId, Kinematics, Motion, Span, Time, UeId};
-use std::collections::BTreeMap;
+use crate::channel::{ChannelConfig, ConfigError, LargeScale, State};
+use crate::config::{CellConfig, Channels, UeConfig};
+use fadeout_core::{CellId, Motion, Span, Time, UeId};
 
 /// The channels of all cells, to be asked ahead of time.
 #[derive(Debug)]
 pub struct Outlook {
     cells: Vec<CellConfig>,
-    seed: u64,
-    environments: BTreeMap<CellId, Environment>,
+    channels: Channels,
 }
 
 impl Outlook {
@@ -24,8 +20,7 @@ impl Outlook {
     pub fn new(cells: Vec<CellConfig>, seed: u64) -> Outlook {
         Outlook {
             cells,
-            seed,
-            environments: BTreeMap::new(),
+            channels: Channels::new(seed),
         }
     }
 
@@ -48,50 +43,27 @@ impl Outlook {
         if config.fixed_sinr.is_some() {
             return Ok(Vec::new());
         }
-        let sites = self.cells.iter().map(|cell| cell.site);
-        let key = link_key(sites, cell, ue.0);
-        let mut channel = self.environment(cell)?.link(key);
-        let CellConfig {
-            site, gain_period, ..
-        } = self.cells[cell.index()];
-        let described = &self.cells[cell.index()].channel;
-        let by_geometry = described.line_of_sight == LineOfSight::Geometry;
-        let threshold_db = threshold_db(described);
+        let mut channel = self.channels.between(ue, cell, self.cells.iter())?;
+        let cell = &self.cells[cell.index()];
+        let threshold_db = threshold_db(&cell.channel);
+        // A period of zero is refused where the cell is checked.
+        let period = cell.gain_period.max(Span::from_nanos(1));
         let mut outages = Vec::new();
         let mut began_at = None;
         let mut at = Time::ZERO;
         while at <= until {
-            let position = motion.at(config.node, at);
-            let mut ends = LinkEnds::new(Kinematics::at_rest(site), position);
-            if by_geometry {
-                ends.obstruction = Some(motion.obstruction(site, position.position));
-            }
+            let place = motion.at(config.node, at);
+            let ends = cell.ends(place, motion);
             channel.large_scale_db(at, &ends);
             if is_cut_off(channel.large_scale(), threshold_db) {
                 began_at.get_or_insert(at);
             } else if let Some(began_at) = began_at.take() {
                 outages.push((began_at, at));
             }
-            // A period of zero is refused where the cell is checked.
-            at = at.saturating_add(gain_period.max(Span::from_nanos(1)));
+            at = at.saturating_add(period);
         }
         outages.extend(began_at.filter(|&it| it < until).map(|it| (it, at)));
         Ok(outages)
-    }
-
-    fn environment(&mut self, cell: CellId) -> Result<&mut Environment, ConfigError> {
-        use std::collections::btree_map::Entry;
-        match self.environments.entry(cell) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => {
-                let described = &self.cells[cell.index()];
-                let config = ChannelConfig {
-                    carrier: described.carrier,
-                    ..described.channel.clone()
-                };
-                Ok(place.insert(Environment::new(config, self.seed)?))
-            }
-        }
     }
 }
 
@@ -111,7 +83,7 @@ mod tests {
     use crate::antenna::{BeamFailure, BeamManagement};
     use crate::channel::blockage::{Blockage, Interval, Periodic, Phase, Scripted};
     use crate::channel::path_loss::{FreeSpace, PathLoss};
-    use fadeout_core::{Decibel, Hertz, NodeId, Point};
+    use fadeout_core::{Decibel, Hertz, Kinematics, NodeId, Point};
 
     struct Still;
 

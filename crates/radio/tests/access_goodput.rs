@@ -183,3 +183,230 @@ fn ten_percent_errors_cost_ten_percent_and_lose_nothing() {
     // Every tenth slot repeats: 1 / 1.1. 8800 draws: a standard error of 0.3 %.
     assert!((ratio - 1.0 / 1.1).abs() < 0.01, "{ratio}");
 }
+
+#[test]
+fn lte_tdd_fills_every_subframe_with_the_processes_of_its_configuration() {
+    use fadeout_radio::phy::frame::Duplex;
+    use fadeout_radio::phy::lte::{LteAllocation, schemes};
+    use fadeout_radio::phy::lte_tdd::LteTdd;
+    use fadeout_radio::phy::timing::Timing;
+    // Bytes of a block with MCS 20 on so many resource blocks.
+    let bytes = |direction, resource_blocks| {
+        let allocation = LteAllocation {
+            resource_blocks,
+            layers: 1,
+            tti: Span::from_millis(1),
+        };
+        f64::from(allocation.transport_block(schemes(direction)[20].tbs_index) / 8)
+    };
+    for configuration in 0..7 {
+        let tdd = LteTdd::new(configuration).expect("0 to 6");
+        let pattern = tdd.pattern(7).expect("10:2:2");
+        let count = |symbols: fn(&fadeout_radio::phy::frame::SlotFormat) -> u8, all| {
+            let slots = pattern.slots().iter();
+            slots.filter(|slot| symbols(slot) == all).count() as f64
+        };
+        let (whole, special) = (count(|it| it.downlink, 14), count(|it| it.downlink, 10));
+        let up = count(|it| it.uplink, 14);
+        let mut cell = CellConfig {
+            duplex: Duplex::Tdd(pattern.clone()),
+            timing: Timing::lte_tdd(tdd),
+            adaptation: Adaptation::FixedScheme {
+                index: 20,
+                table: McsTable::Qam64,
+            },
+            ..CellConfig::lte(Point::default(), Hertz(2e9), 100)
+        };
+        (cell.harq.downlink_processes, cell.harq.uplink_processes) = tdd.processes();
+        // A frame of 10 ms, less 7 bytes of headers of segments a block and 2 of the uplink's report.
+        let (down, less) = (Direction::Downlink, 7.0);
+        let of_special = bytes(down, 75) - less;
+        for (direction, frame) in [
+            (
+                down,
+                whole * (bytes(down, 100) - less) + special * of_special,
+            ),
+            (
+                Direction::Uplink,
+                up * (bytes(Direction::Uplink, 100) - less - 2.0),
+            ),
+        ] {
+            let expected = 100.0 * frame * 1500.0 / 1507.0;
+            let found = goodput(with_ues(cell.clone(), 1, 30.0), direction, 1500)[0] as f64;
+            assert!(
+                (found / expected - 1.0).abs() < 0.005,
+                "{configuration} {direction:?}: {found} beside {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pattern_by_counts_carries_its_symbols_and_shares_its_flexible_ones() {
+    use fadeout_radio::phy::frame::Duplex;
+    use fadeout_radio::phy::numerology::{CyclicPrefix, Numerology};
+    use fadeout_radio::phy::tdd::{Flexible, TddPattern, UlDlPattern};
+    // Two slots and four symbols down, one slot and two symbols up, 22 flexible symbols in 5 slots.
+    let counts = UlDlPattern {
+        period: Span::from_micros(625),
+        downlink_slots: 2,
+        downlink_symbols: 4,
+        uplink_slots: 1,
+        uplink_symbols: 2,
+    };
+    let mu3 = Numerology::new(3, CyclicPrefix::Normal).expect("a numerology");
+    let rate = |flexible, direction| {
+        let pattern = TddPattern::by_counts(mu3, &[counts], flexible).expect("a pattern");
+        let cell = CellConfig {
+            duplex: Duplex::Tdd(pattern),
+            adaptation: Adaptation::FixedScheme {
+                index: 15,
+                table: McsTable::Qam64,
+            },
+            ..CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
+        };
+        goodput(with_ues(cell, 1, 30.0), direction, 1500)[0] as f64
+    };
+    // Control takes a symbol of every slot with downlink, feedback two of those with uplink, and each
+    // block has a DM-RS.
+    let expected = |direction, blocks: &[u8]| {
+        let status = if direction == Direction::Uplink {
+            4.0
+        } else {
+            0.0
+        };
+        let room = |symbols: &u8| f64::from(block(66, *symbols, 15)) - 7.0 - status;
+        1600.0 * blocks.iter().map(room).sum::<f64>() * 1500.0 / 1507.0
+    };
+    for (flexible, direction, blocks) in [
+        (Flexible::Guard, Direction::Downlink, &[13, 13, 3][..]),
+        (Flexible::Guard, Direction::Uplink, &[12]),
+        (Flexible::Downlink(2), Direction::Downlink, &[13, 13, 13, 9]),
+        (Flexible::Uplink(2), Direction::Uplink, &[6, 12, 12]),
+        // Divided, and all the other direction's while one is idle. Feedback keeps its symbols.
+        (Flexible::Shared(2), Direction::Downlink, &[13, 13, 9, 9]),
+        (Flexible::Shared(2), Direction::Uplink, &[6, 9, 12]),
+    ] {
+        let (found, expected) = (rate(flexible, direction), expected(direction, blocks));
+        assert!(
+            (found / expected - 1.0).abs() < 0.01,
+            "{flexible:?} {direction:?}: {found} beside {expected}"
+        );
+    }
+}
+
+#[test]
+fn more_layers_than_antennas_or_than_the_uplink_has_are_errors() {
+    use fadeout_radio::access::RadioAccess;
+    use fadeout_radio::antenna::{Antenna, Array, Mounted};
+    use fadeout_radio::channel::ChannelConfig;
+    let pair = Antenna::Array(Mounted {
+        pattern: Array {
+            rows: 1,
+            columns: 1,
+            ..Array::default()
+        },
+        boresight: Default::default(),
+    });
+    let with = |layers, uplink_layers, ue_antenna| {
+        let cell = CellConfig {
+            layers,
+            uplink_layers,
+            channel: ChannelConfig {
+                ue_antenna,
+                ..ChannelConfig::default()
+            },
+            ..CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 51).expect("a cell")
+        };
+        let error = RadioAccess::new(with_ues(cell, 1, 20.0), 1).err();
+        error.map_or_else(String::new, |error| error.to_string())
+    };
+    assert_eq!(with(8, 4, Antenna::default()), "");
+    assert_eq!(with(2, 2, pair), "");
+    assert!(with(4, 1, pair).contains("at most 2: two for each element of the UE's antenna"));
+    assert!(with(1, 4, pair).contains("uplink layers"));
+    assert!(with(8, 5, Antenna::default()).contains("1 to 4"));
+}
+
+#[test]
+fn several_layers_carry_their_blocks_and_errors_stay_on_target() {
+    // At 30 dB each of two layers has 27 dB, which the highest scheme needs 6 dB less than: twice
+    // the bytes of one layer, in the uplink too.
+    let cell = |layers| CellConfig {
+        layers,
+        uplink_layers: layers,
+        ..CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell")
+    };
+    for direction in [Direction::Downlink, Direction::Uplink] {
+        let rate = |layers, sinr_db| {
+            let found = goodput(with_ues(cell(layers), 1, sinr_db), direction, 1500);
+            found[0] as f64
+        };
+        let ratio = rate(2, 30.0) / rate(1, 30.0);
+        assert!((ratio - 2.0).abs() < 0.02, "{direction:?}: {ratio}");
+        // At 3 dB layers of -3 dB are worth 4 lg(1.5) / lg(3) = 1.48 of one; the steps of the CQI take or
+        // give a fifth.
+        let ratio = rate(4, 3.0) / rate(1, 3.0);
+        assert!((1.18..1.78).contains(&ratio), "{direction:?}: {ratio}");
+    }
+}
+
+#[test]
+fn reference_signals_take_their_airtime() {
+    use fadeout_radio::phy::overhead::{CsiRs, Overhead, Ssb};
+    let scheme = Adaptation::FixedScheme {
+        index: 15,
+        table: McsTable::Qam64,
+    };
+    let rate = |cell: &CellConfig, overhead, direction| {
+        let cell = CellConfig {
+            overhead,
+            adaptation: scheme,
+            ..cell.clone()
+        };
+        goodput(with_ues(cell, 1, 30.0), direction, 1500)[0] as f64
+    };
+    let sweep = |blocks| {
+        Some(Ssb {
+            period: Span::from_millis(20),
+            blocks,
+        })
+    };
+    let check = |found: f64, slots: &[(f64, u32)]| {
+        let bytes = |(count, bytes): &(f64, u32)| count * (f64::from(*bytes) - 7.0);
+        let expected = slots.iter().map(bytes).sum::<f64>() * 1500.0 / 1507.0;
+        assert!(
+            (found / expected - 1.0).abs() < 0.005,
+            "{found} beside {expected}"
+        );
+    };
+    // 28 GHz, one beam at a time: 64 blocks in 32 of 160 slots, eight symbols of the eleven for data.
+    let fr2 = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
+    let swept = Overhead {
+        ssb: sweep(64),
+        ..Overhead::default()
+    };
+    let slots = [(6400.0, block(66, 11, 15)), (1600.0, block(66, 3, 15))];
+    check(rate(&fr2, swept, Direction::Downlink), &slots);
+    // CSI-RS of a symbol in every fourth slot.
+    let csi = Overhead {
+        csi_rs: Some(CsiRs {
+            period: 4,
+            symbols: 1,
+        }),
+        ..Overhead::default()
+    };
+    let slots = [(6000.0, block(66, 11, 15)), (2000.0, block(66, 10, 15))];
+    check(rate(&fr2, csi, Direction::Downlink), &slots);
+    // 3.5 GHz: eight blocks in four of forty slots, each three groups of eight resource blocks of 106.
+    let fr1 = CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell");
+    let swept = Overhead {
+        ssb: sweep(8),
+        ..Overhead::default()
+    };
+    let slots = [(1800.0, block(106, 13, 15)), (200.0, block(88, 13, 15))];
+    check(rate(&fr1, swept, Direction::Downlink), &slots);
+    // The uplink of FDD has nothing to do with it.
+    let up = |overhead| rate(&fr1, overhead, Direction::Uplink);
+    assert_eq!(up(swept), up(Overhead::default()));
+}

@@ -11,18 +11,57 @@ use fadeout_core::{
     Rate, Span, Time, UeId,
 };
 use fadeout_radio::access::{
-    BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, DirectionCounters, FixedSinr,
-    RadioAccess, RadioConfig, Serving, UeConfig,
+    AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, DirectionCounters,
+    FixedSinr, RadioAccess, RadioConfig, Serving, UeConfig,
 };
 use fadeout_radio::mac::{LogicalChannel, RequestConfig, SchedulerKind};
 use fadeout_radio::pdcp::PdcpConfig;
 use fadeout_radio::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use fadeout_radio::phy::harq::FixedErrors;
+use fadeout_radio::phy::lte_tdd::LteTdd;
+use fadeout_radio::phy::numerology::{CyclicPrefix, Numerology};
+use fadeout_radio::phy::overhead::{CsiRs, Overhead, Ssb};
+use fadeout_radio::phy::tdd::{Flexible, UlDlPattern};
+use fadeout_radio::phy::timing::Timing;
 use fadeout_radio::rlc::{AmConfig, AqmConfig, Generation, Mode, RlcConfig};
 use fadeout_testkit::Cases;
 
+fn lte_tdd(random: &mut Stream) -> CellConfig {
+    let tdd = LteTdd::new(random.below(7) as u8).expect("0 to 6");
+    CellConfig {
+        duplex: Duplex::Tdd(tdd.pattern(random.below(11) as u8).expect("0 to 10")),
+        timing: Timing::lte_tdd(tdd),
+        ..CellConfig::lte(Point::default(), Hertz(2e9), 25)
+    }
+}
+
+/// Any pattern of 2.5 ms in which both directions have a slot with room for data.
+fn by_counts(random: &mut Stream) -> CellConfig {
+    let mu = Numerology::new(3, CyclicPrefix::Normal).expect("a numerology");
+    let down = 1 + random.below(17) as u32;
+    let counts = UlDlPattern {
+        period: Span::from_micros(2500),
+        downlink_slots: down,
+        downlink_symbols: random.below(7) as u8,
+        uplink_slots: 1 + random.below(u64::from(18 - down)) as u32,
+        uplink_symbols: random.below(7) as u8,
+    };
+    let guard = random.below(3) as u8;
+    let flexible = match random.below(4) {
+        0 => Flexible::Guard,
+        1 => Flexible::Downlink(guard),
+        2 => Flexible::Uplink(guard),
+        _ => Flexible::Shared(guard),
+    };
+    let pattern = TddPattern::by_counts(mu, &[counts], flexible);
+    CellConfig {
+        duplex: Duplex::Tdd(pattern.expect("a pattern")),
+        ..CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
+    }
+}
+
 fn cell(random: &mut Stream) -> CellConfig {
-    let mut cell = match random.below(4) {
+    let mut cell = match random.below(6) {
         0 => CellConfig::lte(Point::default(), Hertz(2e9), 25),
         1 => CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 51).expect("a cell"),
         2 => CellConfig {
@@ -31,6 +70,8 @@ fn cell(random: &mut Stream) -> CellConfig {
             ),
             ..CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 51).expect("a cell")
         },
+        3 => lte_tdd(random),
+        4 => by_counts(random),
         _ => CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell"),
     };
     let schedulers = ["round-robin", "proportional-fair", "max-ci"]
@@ -56,6 +97,22 @@ fn cell(random: &mut Stream) -> CellConfig {
         prohibit: Span::from_millis(random.below(20)),
         ..RequestConfig::every([1, 2, 40, 80][random.below(4) as usize])
     };
+    if random.chance(0.3) {
+        cell.overhead = Overhead {
+            ssb: Some(Ssb {
+                period: Span::from_millis(5 << random.below(3)),
+                blocks: 2,
+            }),
+            csi_rs: Some(CsiRs {
+                period: 4 << random.below(4),
+                symbols: 1 + random.below(4) as u8,
+            }),
+            ..Overhead::default()
+        };
+        if matches!(cell.air, AirInterface::Lte { .. }) {
+            cell.overhead = Overhead::default();
+        }
+    }
     if random.chance(0.3) {
         cell.configured_grant = Some(ConfiguredGrant {
             period: 1 + random.below(20) as u32,

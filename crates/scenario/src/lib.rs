@@ -31,6 +31,7 @@ pub use model::*;
 pub use overrides::Override;
 pub use resolved::toml_from_json;
 pub use schema::schema;
+pub use suggest::nearest;
 
 use error::{Mistake, Mistakes};
 use fadeout_core::registry::Catalog;

@@ -1,7 +1,7 @@
 //! The nearest valid name to one that is not.
 
 /// The name that `given` most probably means, if any is near enough.
-pub(crate) fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     // A long name is no typing mistake, and edit distance takes time quadratic in length.
     const LONGEST: usize = 64;
     const MOST: usize = 1000;

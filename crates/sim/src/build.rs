@@ -1,5 +1,6 @@
 //! From a scenario to the parts of a world.
 
+mod channel_file;
 mod flow;
 pub(crate) mod link;
 mod mobility;
@@ -48,6 +49,14 @@ pub enum BuildError {
         /// The mistake, and what was expected.
         reason: String,
     },
+    /// A file does not describe channels of this scenario.
+    #[error("channel-file \"{name}\": {reason}")]
+    ChannelFile {
+        /// Name of its table.
+        name: String,
+        /// The file, the line, the mistake, and what was expected.
+        reason: String,
+    },
     /// A cell's parameters do not make one.
     #[error("cell \"{cell}\": {reason}")]
     Cell {
@@ -90,8 +99,8 @@ pub enum BuildError {
     },
     /// A UE that tells a flow of blockages which it never has.
     #[error(
-        "flow \"{flow}\": `link-info` names UE \"{ue}\", whose SINR is given, so that nothing blocks \
-         it; expected a UE without `downlink-sinr` and `uplink-sinr`"
+        "flow \"{flow}\": `link-info` names UE \"{ue}\", whose SINR or gain is given, so that nothing \
+         is known to block it; expected a UE without `downlink-sinr`, `uplink-sinr` and `channel-file`"
     )]
     NeverBlocked {
         /// The flow.

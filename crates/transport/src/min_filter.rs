@@ -77,4 +77,47 @@ mod tests {
             assert_eq!(filter.value().0, largest, "at {ms} ms");
         }
     }
+
+    #[test]
+    fn when_the_smallest_leaves_the_smallest_of_a_later_part_of_the_window_follows() {
+        // Kathleen Nichols' estimate: a second choice is taken from the last three quarters of the window, a
+        // third from its second half. Values only grow here, so that nothing but age moves them.
+        let window = Span::from_millis(100);
+        for (times, at_end) in [
+            // After a quarter and a half of the window: what was seen at 26 is left.
+            (&[0, 26, 51, 101][..], 26),
+            // A quarter and a half themselves are too early.
+            (&[0, 25, 50, 101], 50),
+            // At the window's own end nothing leaves.
+            (&[0, 26, 51, 100], 0),
+            // The second choice has left as well.
+            (&[0, 26, 60, 127], 60),
+            // Nothing is left but the newest.
+            (&[0, 26, 51, 152], 152),
+            (&[0, 26, 51, 151], 51),
+        ] {
+            let mut filter = MinFilter::new(u64::MAX);
+            for &ms in times {
+                filter.update(at(ms), ms, window);
+            }
+            assert_eq!(filter.value(), at_end, "{times:?}");
+        }
+    }
+
+    #[test]
+    fn a_small_value_replaces_later_choices() {
+        let window = Span::from_millis(100);
+        for (values, at_end) in [
+            // (time, value): a value below the second choice takes its place, and the third's.
+            (&[(0, 1), (30, 9), (60, 5), (101, 8)][..], 5),
+            // Below the third alone.
+            (&[(0, 1), (30, 5), (60, 9), (70, 7), (131, 8)], 7),
+        ] {
+            let mut filter = MinFilter::new(u64::MAX);
+            for &(ms, value) in values {
+                filter.update(at(ms), value, window);
+            }
+            assert_eq!(filter.value(), at_end, "{values:?}");
+        }
+    }
 }

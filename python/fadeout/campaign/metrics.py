@@ -15,10 +15,11 @@ from typing import Any
 import polars as pl
 
 from fadeout import _names
+from fadeout._columns import table_docs
 from fadeout._native import ResultError
 from fadeout._own import load_class
 from fadeout.campaign.mistakes import mistake
-from fadeout.results import TYPES, Results, table_docs
+from fadeout.results import TYPES, Results
 
 NUMBER = "float64"
 

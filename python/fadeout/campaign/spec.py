@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fadeout import _names
+from fadeout._columns import table_docs
 from fadeout._native import ScenarioError
 from fadeout._own import load_classes
 from fadeout._quantities import seconds
@@ -17,7 +18,6 @@ from fadeout.campaign.axes import METHODS, Axes, Sample, Value, check_distributi
 from fadeout.campaign.metrics import Metric, read_metrics
 from fadeout.campaign.mistakes import mistake, placed
 from fadeout.campaign.seeds import Seeds, read_seeds
-from fadeout.results import table_docs
 
 SCENARIO = "scenario"
 """The key of the grid whose values are files of scenarios."""

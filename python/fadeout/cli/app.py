@@ -1,30 +1,55 @@
 """The command and its subcommands, one file each."""
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from fadeout._version import describe_build
-from fadeout.cli import (
-    campaign,
-    check,
-    compare,
-    examples,
-    explain,
-    packetdrill,
-    plot,
-    run,
-    schema,
-    study,
-    sweep,
-    tune,
-    validate,
-)
-from fadeout.cli import list as list_command
 from fadeout.cli.console import out
+
+MODULES = {
+    "run": "run",
+    "examples": "examples",
+    "new": "examples",
+    "sweep": "sweep",
+    "campaign": "campaign",
+    "compare": "compare",
+    "tune": "tune",
+    "study": "study",
+    "check": "check",
+    "list": "list",
+    "explain": "explain",
+    "validate": "validate",
+    "packetdrill": "packetdrill",
+    "plot": "plot",
+    "schema": "schema",
+}
+"""The file of each command, in the order of the help."""
+
+
+class Commands(TyperGroup):
+    """Loads a command when it is called: `fadeout check` needs neither frames nor figures."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(**settings)
+        # For their names, which help and suggestions take from here.
+        self.commands = dict.fromkeys(MODULES, TyperCommand(None))
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]  # noqa: ARG002
+        """The command of that name."""
+        if cmd_name not in MODULES:
+            return None
+        # With the callback it is a group, even of one command.
+        home = typer.Typer(rich_markup_mode="rich", callback=lambda: None)
+        import_module(f"fadeout.cli.{MODULES[cmd_name]}").register(home)
+        return typer.main.get_group(home).commands[cmd_name]  # type: ignore[return-value]
+
 
 app = typer.Typer(
     name="fadeout",
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -58,22 +83,3 @@ def fadeout(
 
     A scenario goes in, a folder of tables and figures comes out: the same bits on every machine.
     """
-
-
-for module in (
-    run,
-    examples,
-    sweep,
-    campaign,
-    compare,
-    tune,
-    study,
-    check,
-    list_command,
-    explain,
-    validate,
-    packetdrill,
-    plot,
-    schema,
-):
-    module.register(app)

@@ -10,8 +10,9 @@ from typing import Any
 import typer
 
 from fadeout import _examples, _lexicon, _schema
+from fadeout._columns import table_docs
 from fadeout._figures import FIGURES
-from fadeout.results import table_docs
+from fadeout.studies import questions
 
 Found = list[tuple[str, str]]
 
@@ -53,9 +54,7 @@ def tables(incomplete: str) -> Found:
 
 def studies(incomplete: str) -> Found:
     """Studies."""
-    from fadeout.study import studies as known
-
-    return _starting(((name, study.summary) for name, study in known().items()), incomplete)
+    return _starting(questions().items(), incomplete)
 
 
 def references(incomplete: str) -> Found:

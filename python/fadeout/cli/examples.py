@@ -67,14 +67,21 @@ def new(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Write a scenario to begin with, from an example."""
+    """Write a scenario to begin with, from an example, and the files that it reads."""
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
     known = _examples.examples()
     source = _find(example or (path.stem if path.stem in known else FIRST))
-    if path.exists() and not force:
-        raise ResultError(f"{path} exists; --force replaces it")
+    # What it reads is named in the scenario as it lies beside it.
+    beside = {path.parent / file.name: file for file in source.files}
+    for one in (path, *beside):
+        if one.exists() and not force:
+            raise ResultError(f"{one} exists; --force replaces it")
     path.write_text(source.text, encoding="utf-8")
+    for copy, file in beside.items():
+        copy.write_bytes(file.read_bytes())
     print_paragraph(f"{path}: {source.title}")
+    for copy in beside:
+        print_paragraph(f"{copy}: which it reads")
     print_paragraph(f"next: fadeout run {path}")
 
 

@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from fadeout import _faults, _lexicon, _names, _schema
+from fadeout._columns import table_docs
 from fadeout.cli import complete
 from fadeout.cli.console import Entry, out, print_entries, print_paragraph
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.list import explain_named, explain_table, print_topics
 from fadeout.cli.options import examples
-from fadeout.results import table_docs
 
 
 def register(app: typer.Typer) -> None:

@@ -7,12 +7,12 @@ import typer
 from rich.markup import escape
 
 from fadeout import _lexicon, _names
+from fadeout._columns import table_docs
 from fadeout.cli import complete
 from fadeout.cli.console import Entry, out, print_entries, print_paragraph
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
-from fadeout.results import table_docs
-from fadeout.study import studies
+from fadeout.studies import questions
 
 OTHERS = {
     "schemes": "For links that fail or lose: Freeze-TCP, ELFN, TCP-DCR and others",
@@ -88,7 +88,7 @@ def plural_of(kind: str) -> str | None:
 def _overview(as_json: bool) -> None:
     kinds = _lexicon.catalog()
     sizes = {plural: len(kind["entries"]) for plural, kind in kinds.items()}
-    sizes |= {"schemes": len(_lexicon.SCHEMES), "studies": len(studies())}
+    sizes |= {"schemes": len(_lexicon.SCHEMES), "studies": len(questions())}
     sizes |= {"tables": len(table_docs())}
     about = {plural: _lexicon.KINDS[kind["name"]] for plural, kind in kinds.items()} | OTHERS
     if as_json:
@@ -239,10 +239,10 @@ def _list_schemes(name: str | None, as_json: bool) -> None:
 
 
 def _list_studies(name: str | None, as_json: bool) -> None:
-    known = studies()
+    known = questions()
     if name is not None and name not in known:
         raise typer.BadParameter(_names.unknown("study", name, known), param_hint="NAME")
-    rows = {key: study.summary for key, study in known.items() if name in (None, key)}
+    rows = {key: question for key, question in known.items() if name in (None, key)}
     if as_json:
         _print_json(rows)
         return

@@ -4,13 +4,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fadeout._run import Progress as Callback
 from fadeout.cli.console import err, say
-from fadeout.study import CountCallback
+
+if TYPE_CHECKING:
+    from fadeout.study import CountCallback
 
 SAID_EVERY_S = 30.0
 """Longest time without a line of progress where there is no terminal."""
@@ -66,7 +68,7 @@ def _run_lines(label: str) -> Callback:
 
 
 @contextmanager
-def count_progress(label: str, *, quiet: bool = False) -> Iterator[CountCallback]:
+def count_progress(label: str, *, quiet: bool = False) -> Iterator["CountCallback"]:
     """A callback for many runs, called with how many are done of how many.
 
     It draws a bar on a terminal, and elsewhere says a line now and then.
@@ -88,7 +90,7 @@ def count_progress(label: str, *, quiet: bool = False) -> Iterator[CountCallback
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _count_lines(label: str) -> CountCallback:
+def _count_lines(label: str) -> "CountCallback":
     began = said_at = time.monotonic()
     said_tenths = -1
 

@@ -3,7 +3,7 @@
 import polars as pl
 
 from fadeout.plot.panels import Canvas, Panel, collect, line_style, thin
-from fadeout.plot.style import PALETTE
+from fadeout.plot.style import HATCHES, PALETTE
 
 PARTS = (
     ("queue_s", "queue"),
@@ -96,17 +96,19 @@ def delay_parts(direction: str) -> Panel:
         )
         grid = pl.DataFrame({"bin": range(DELAY_BINS)}, schema={"bin": pl.Int64})
         means = grid.join(means, on="bin", how="left").sort("bin").fill_null(0.0)
-        # A part has one colour, whichever others are there.
+        # A part has one colour and one hatch, which print keeps, whichever others are there.
         seen = [
-            (part, name, color)
-            for (part, name), color in zip(PARTS, PALETTE, strict=False)
+            (part, name, color, hatch)
+            for (part, name), color, hatch in zip(PARTS, PALETTE, HATCHES, strict=False)
             if (means[part] > 0).any()
         ]
         canvas.ax.stackplot(
             ((means["bin"] + 0.5) * width).to_list(),
-            [(means[part] * 1e3).to_list() for part, _, _ in seen],
-            labels=[name for _, name, _ in seen],
-            colors=[color for _, _, color in seen],
+            [(means[part] * 1e3).to_list() for part, *_ in seen],
+            labels=[name for _, name, *_ in seen],
+            colors=[color for *_, color, _ in seen],
+            hatch=[hatch for *_, hatch in seen],
+            edgecolor="white",
             step="mid",
             linewidth=0,
         )

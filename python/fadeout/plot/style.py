@@ -1,6 +1,7 @@
 """How figures look: sizes for print, colours that the colour-blind can tell apart."""
 
 import io
+import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ COLUMN_INCHES = 3.5
 PALETTE = ("#0072B2", "#E69F00", "#000000", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#8C6D31")
 """Okabe and Ito's colours (2008): the first four differ in grey too, and neighbours wherever they
 can."""
+
+HATCHES = ("", "////", "", "\\\\\\\\", "....", "xxxx", "----", "++++")
+"""Hatches of areas in these colours, which tell them apart in grey."""
 
 BLUE, ORANGE, BLACK, GREEN, SKY, VERMILION, PURPLE, BROWN = PALETTE
 
@@ -137,8 +141,10 @@ def _columns_that_fit(ax: Axes, labels: Sequence[str], most: int) -> int:
     room = 72 * share * ((figure.get_figwidth() if figure is not None else COLUMN_INCHES) - 0.5)
     handle_and_spaces = 7 * (1.6 + 0.8 + 1.2)
     for columns in range(min(most, len(labels)), 1, -1):
-        rows = -(-len(labels) // columns)
-        longest = [max(map(len, labels[i : i + rows])) for i in range(0, len(labels), rows)]
+        # Filled column by column, the first ones with one more where it does not come out even.
+        rows, longer = divmod(len(labels), columns)
+        starts = [column * rows + min(column, longer) for column in range(columns + 1)]
+        longest = [max(map(len, labels[a:b])) for a, b in itertools.pairwise(starts)]
         if sum(handle_and_spaces + 0.6 * 7 * letters for letters in longest) <= room:
             return columns
     return 1

@@ -1,1 +1,18 @@
-"""The studies that come with fadeout, a folder each."""
+"""The studies that come with fadeout, a folder each, whose first line is its question."""
+
+import ast
+import pkgutil
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def questions() -> dict[str, str]:
+    """What each study asks, by its name, without loading what it needs to find the answer."""
+    names = sorted(entry.name for entry in pkgutil.iter_modules(__path__) if entry.ispkg)
+    return {name.replace("_", "-"): _first_line(name) for name in names}
+
+
+def _first_line(name: str) -> str:
+    text = (Path(__path__[0]) / name / "__init__.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]

@@ -27,8 +27,6 @@ class Study(Generic[AnyEffort]):
     """A question, and the runs that answer it."""
 
     name: str
-    summary: str
-    """The question it answers, in one sentence."""
     folder: Path
     """Where its scenario lies, and the published numbers if there are any."""
     title: str

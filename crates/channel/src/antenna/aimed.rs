@@ -1,7 +1,7 @@
 //! An antenna with its beam in one place: its gain in many directions.
 
 use super::angles::Angles;
-use super::array::{Array, NULL_FLOOR};
+use super::array::{Array, NULL_FLOOR, row_gain_by};
 use super::element::Shape;
 use super::pattern::Mounted;
 use super::registry::Antenna;
@@ -70,25 +70,14 @@ impl AimedArray<'_> {
             Shape::Cosine => self.peak * (cos_elevation * cos_azimuth).max(Shape::COSINE_FLOOR),
             Shape::Parabolic { .. } => from_db(pattern.element.gain_dbi(toward)),
         };
-        let row =
-            |elements, sine: f64, steered| row_gain(elements, pattern.spacing, sine - steered);
+        let row = |elements, sine: f64, steered: f64| {
+            let half = 0.5 * pattern.spacing * (sine - steered);
+            row_gain_by(elements, half, |turns| turned(turns).1, 1e-4)
+        };
         let across = row(pattern.columns, cos_elevation * sin_azimuth, self.across);
         let up = row(pattern.rows, sin_elevation, self.up);
         element * (across * up).max(NULL_FLOOR)
     }
-}
-
-/// As [`super::array::row_gain`], by the difference of the sines.
-fn row_gain(elements: u32, spacing: f64, off: f64) -> f64 {
-    let n = f64::from(elements);
-    let half = 0.5 * spacing * off;
-    let (_, denominator) = turned(half);
-    if denominator.abs() < 1e-4 {
-        return n;
-    }
-    let (_, numerator) = turned(n * half);
-    let ratio = numerator / denominator;
-    ratio * ratio / n
 }
 
 /// Cosine and sine of an angle in turns.

@@ -12,13 +12,19 @@ use std::f64::consts::PI;
 /// sine `s` of an angle from broadside while steered to the sine `steered`. At most `elements`
 /// (C. A. Balanis, "Antenna Theory", 4th edition, section 6.3).
 pub fn row_gain(elements: u32, spacing: f64, s: f64, steered: f64) -> f64 {
+    row_gain_by(elements, PI * spacing * (s - steered), sin, 1e-9)
+}
+
+/// The same by half the phase from one element to the next, in the unit of `sine`, whose zeros lie
+/// below `least`.
+#[inline]
+pub(super) fn row_gain_by(elements: u32, half: f64, sine: impl Fn(f64) -> f64, least: f64) -> f64 {
     let n = f64::from(elements);
-    let half = PI * spacing * (s - steered);
-    let denominator = sin(half);
-    if denominator.abs() < 1e-9 {
+    let denominator = sine(half);
+    if denominator.abs() < least {
         return n;
     }
-    let ratio = sin(n * half) / denominator;
+    let ratio = sine(n * half) / denominator;
     ratio * ratio / n
 }
 

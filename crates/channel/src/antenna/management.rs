@@ -62,8 +62,8 @@ fadeout_core::parameters! {
     /// Beam failure detection and recovery (TS 38.321 clause 5.17).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BeamFailure {
-        /// Loss by blockage and misalignment above which a measurement counts as a failure instance,
-        /// dB. The standard counts a hypothetical PDCCH BLER above 10 %; how much loss that takes
+        /// Loss of all that is received, by blockage and misalignment, above which a measurement counts
+        /// as a failure instance, dB. The standard counts a hypothetical PDCCH BLER above 10 %; how much loss that takes
         /// depends on the link's margin. 10 dB is an assumption to vary.
         pub threshold_db as "beam-failure-threshold": f64 = number((0.0, 100.0, "dB"), "10"),
         /// Failure instances in a row until failure is declared (beamFailureInstanceMaxCount: 1, 2,
@@ -209,8 +209,16 @@ impl FailureMonitor {
         })
     }
 
-    /// Makes up the measurements until `now`; `loss_db` is what the direct path's beam loses at a
-    /// time, asked in order.
+    /// A loss up to this much is as good as none, in every state.
+    pub(crate) fn harmless_db(&self) -> f64 {
+        let reflected = self.config.reflection_loss_db;
+        // Below the reflected path's loss, not at it, the direct path is the better one.
+        let better = reflected.map_or(f64::INFINITY, f64::next_down);
+        self.config.threshold_db.min(better)
+    }
+
+    /// Makes up the measurements until `now`; `loss_db` is what the beams in use lose at a time by
+    /// blockage and misalignment, asked in order.
     pub(crate) fn advance(&mut self, now: Time, mut loss_db: impl FnMut(Time) -> f64) {
         let oldest = now.saturating_sub(MEMORY);
         if self.next_at < oldest {

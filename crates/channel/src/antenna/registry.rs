@@ -35,6 +35,16 @@ impl Antenna {
         antennas!(self, antenna => antenna.check())
     }
 
+    /// The most spatial layers that it sends or receives, where that follows from its elements: one by
+    /// each polarisation of each.
+    pub fn most_layers(&self) -> Option<u32> {
+        match self {
+            Antenna::Array(mounted) => Some(2 * mounted.pattern.rows * mounted.pattern.columns),
+            Antenna::Element(_) => Some(2),
+            Antenna::Isotropic(_) | Antenna::Sector(_) | Antenna::Beam(_) => None,
+        }
+    }
+
     /// See [`Pattern::is_steered`].
     pub fn is_steered(&self) -> bool {
         antennas!(self, antenna => antenna.is_steered())

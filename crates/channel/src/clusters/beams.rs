@@ -104,9 +104,8 @@ fn over_rays(antenna: &Antenna, aimed: &Aimed<'_>, middle: Angles, within_deg: [
     rays.sum::<f64>() / RAYS as f64
 }
 
-/// The best pair of beams for a place: of those that point at a cluster's
-/// middle or along the direct path, at each end. The direct path and all clusters together have
-/// these powers.
+/// The best pair of beams for a place: of those that point at a cluster's middle or along the direct
+/// path, at each end. The direct path and all clusters together have these powers.
 pub(crate) fn choose(
     scatter: &Scatter,
     antennas: Antennas<'_>,

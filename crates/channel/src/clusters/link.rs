@@ -79,19 +79,6 @@ impl LinkClusters {
         choose(scatter, antennas, spot.ways, shares)
     }
 
-    /// The power at a place by beams.
-    pub(crate) fn power(
-        &mut self,
-        spot: &Spot,
-        antennas: Antennas<'_>,
-        beams: Beams,
-        blockage_db: f64,
-    ) -> f64 {
-        let here = gains(self.map.at(spot), antennas, beams);
-        let direct = spot.direct(blockage_db);
-        self.add_up(direct, antennas, beams, &here).gain
-    }
-
     /// Looks at the power that arrives at a place by the beams of the pair.
     pub(crate) fn look(
         &mut self,
@@ -125,7 +112,7 @@ impl LinkClusters {
         self.add_up(direct, antennas, beams, &here)
     }
 
-    /// The same by beams that point at others, which change too often to keep anything.
+    /// The same by beams that are not kept: those that point at others, or are only tried.
     pub(crate) fn look_once(
         &mut self,
         spot: &Spot,

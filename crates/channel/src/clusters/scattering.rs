@@ -172,7 +172,10 @@ impl Scattering {
             let (los, nlos) = (best(LOS), best(NLOS));
             let mut power = |beams| {
                 let mut of_condition = |n: usize| match &mut of[n] {
-                    Some(clusters) => clusters.power(&spots[n], antennas, beams, blockage_db),
+                    Some(clusters) => {
+                        let tried = clusters.look_once(&spots[n], antennas, beams, blockage_db);
+                        tried.gain
+                    }
                     None => straight(&spots[n], antennas, beams, blockage_db),
                 };
                 from_db(lead_db) * of_condition(LOS) + of_condition(NLOS)

@@ -212,7 +212,6 @@ impl LinkChannel {
             State::Los => (Condition::Los, Condition::Nlos),
             State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
         };
-        self.look_at_beams(now, ends, condition);
         let mut losses = |condition| {
             let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
                 let own = config.path_loss.shadowing_sigma_db(&geometry, condition);
@@ -234,6 +233,7 @@ impl LinkChannel {
             (Condition::Los, ..) => f64::INFINITY,
             (Condition::Nlos, ..) => f64::NEG_INFINITY,
         };
+        self.look_at_beams(now, ends, condition, los_lead_db);
         let gains = self.gains(now, ends, condition, los_lead_db);
         let transition = others.zip(excess_db).map_or(
             Transition::none(condition),
@@ -282,8 +282,19 @@ impl LinkChannel {
         condition: Condition,
         los_lead_db: f64,
     ) -> EndGains {
-        let shared = Arc::clone(&self.shared);
         let blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, condition);
+        self.gains_behind(blockage_db, (now, ends), condition, los_lead_db)
+    }
+
+    /// The same with a known blockage of the direct path.
+    fn gains_behind(
+        &mut self,
+        blockage_db: f64,
+        (now, ends): (Time, &LinkEnds),
+        condition: Condition,
+        los_lead_db: f64,
+    ) -> EndGains {
+        let shared = Arc::clone(&self.shared);
         let look = Look {
             config: &shared.config,
             laws: &shared.laws,
@@ -369,7 +380,13 @@ impl LinkChannel {
     }
 
     /// Makes up the measurements of the beams until `now`.
-    fn look_at_beams(&mut self, now: Time, ends: &LinkEnds, condition: Condition) {
+    fn look_at_beams(
+        &mut self,
+        now: Time,
+        ends: &LinkEnds,
+        condition: Condition,
+        los_lead_db: f64,
+    ) {
         let blockage_db = |channel: &mut LinkChannel, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);
@@ -378,9 +395,17 @@ impl LinkChannel {
             (blockage_db, earlier)
         };
         if let Some(mut monitor) = self.monitor.take() {
+            let harmless_db = monitor.harmless_db();
             monitor.advance(now, |at| {
                 let (blockage_db, earlier) = blockage_db(self, at);
-                blockage_db + self.misalignment_db(at, ends, earlier)
+                let misaligned_db = self.misalignment_db(at, ends, earlier);
+                if blockage_db + misaligned_db <= harmless_db {
+                    return blockage_db + misaligned_db;
+                }
+                // What is in the direct path takes no more from all than from that path.
+                let then = ends.moved_back(earlier);
+                let lost = self.gains_behind(blockage_db, (at, &then), condition, los_lead_db);
+                lost.blockage_db + misaligned_db
             });
             self.monitor = Some(monitor);
             return;

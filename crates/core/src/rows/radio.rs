@@ -29,6 +29,8 @@ table! {
         n_prb: u32, "PRB";
         /// OFDM symbols that it occupies.
         symbols: u32, "";
+        /// Spatial layers.
+        layers: u32, "";
         /// HARQ process.
         process: u32, "";
         /// Transmission of this block, zero the first.

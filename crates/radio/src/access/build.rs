@@ -5,7 +5,9 @@ use super::{Counters, DirectionCounters, Event, RadioAccess};
 use crate::air::Air;
 use crate::bearer::{Drb, Storage};
 use crate::cell::CellMac;
-use crate::config::{BearerConfig, LegId, RadioConfig, RadioError, check, check_bearer};
+use crate::config::{
+    BearerConfig, LegId, RadioConfig, RadioError, RecordedPath, check, check_bearer, check_recorded,
+};
 use crate::leg::{Contents, Leg, LegConfig};
 use crate::plan::CellPlan;
 use crate::rrc::{Start, UeRrc};
@@ -24,13 +26,26 @@ impl RadioAccess {
     /// # Errors
     /// What is wrong, where, and what was expected.
     pub fn new(config: RadioConfig, seed: u64) -> Result<RadioAccess, RadioError> {
+        RadioAccess::with_recordings(config, &[], seed)
+    }
+
+    /// Builds everything that `config` describes, with the channels of some paths from recordings.
+    ///
+    /// # Errors
+    /// What is wrong, where, and what was expected.
+    pub fn with_recordings(
+        config: RadioConfig,
+        recorded: &[RecordedPath],
+        seed: u64,
+    ) -> Result<RadioAccess, RadioError> {
         check(&config)?;
+        check_recorded(recorded, &config.ues, config.cells.len())?;
         let ues = config.ues.len();
         let cells = (0..).map(CellId).zip(&config.cells);
         let cells = cells
             .map(|(id, cell)| Ok(CellMac::new(CellPlan::new(id, cell.clone())?, ues)))
             .collect::<Result<Vec<_>, RadioError>>()?;
-        let air = Air::new(&config.cells, &config.ues, seed)?;
+        let air = Air::new(&config.cells, &config.ues, recorded, seed)?;
         let largest_block = cells.iter().map(|cell| cell.plan.largest_block()).max();
         let mut access = RadioAccess {
             stack: Stack {
@@ -63,6 +78,11 @@ impl RadioAccess {
             access.establish(bearer)?;
         }
         Ok(access)
+    }
+
+    /// Whether the path between a UE and a cell is described by a recording.
+    pub fn is_recorded(&self, ue: UeId, cell: CellId) -> bool {
+        self.stack.air.is_recorded(ue, cell)
     }
 
     /// A cell begins to serve a UE, on a leg of its own.

@@ -35,7 +35,7 @@ pub(super) fn show_mac_pdu<P: Probe>(
     let resources = plan.resources(direction);
     let block = leg.half(direction).block(process);
     let shape = block.shape;
-    let scheme = resources.scheme(usize::from(shape.scheme));
+    let scheme = resources.scheme(usize::from(shape.scheme)).mcs;
     let (frame, slot) = frame_and_slot(plan, block.slot);
     env.probe.mac_pdu(&MacPdu {
         received_at: env.now,

@@ -80,7 +80,7 @@ impl RadioAccess {
                 });
             }
             let first = rrc.legs().first().copied();
-            let Some(leg) = first.filter(|_| rrc.config().fixed_sinr.is_none()) else {
+            let Some(leg) = first.filter(|&leg| self.stack.air.has_level(leg)) else {
                 ues.push(None);
                 continue;
             };

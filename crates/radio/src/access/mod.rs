@@ -31,8 +31,8 @@ mod stack;
 pub use crate::config::{
     AccessConfig, Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
     ConfiguredGrant, DataForwarding, EventKind, FixedSinr, MeasurementEvent, MobilityConfig,
-    Monitoring, ProcedureConfig, RadioConfig, RadioError, ReportedAdaptation, Serving, Sharing,
-    UeConfig, UplinkPower,
+    Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReportedAdaptation,
+    Serving, Sharing, UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
 pub use mobility::Move;

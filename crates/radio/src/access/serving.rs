@@ -102,9 +102,9 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let state = &mut legs[leg.index()];
         let may_send = backlog > 0 && state.may_send_new(plan, slot.now);
         let mut chosen = if may_send {
-            state.downlink_scheme(plan, slot.now, |measured, adaptation| {
+            state.downlink_scheme(plan, slot.now, |measured, resources| {
                 air.refresh(leg, now, motion);
-                air.downlink_cqi(leg, measured, adaptation)
+                air.downlink_report(leg, measured, resources)
             })
         } else {
             None

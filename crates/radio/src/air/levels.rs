@@ -2,8 +2,8 @@
 
 use crate::channel::noise;
 use crate::config::CellConfig;
+use fadeout_core::Decibel;
 use fadeout_core::math::from_db;
-use fadeout_core::{Decibel, Hertz};
 
 /// Powers and noise that do not change.
 #[derive(Debug, Clone, Copy)]
@@ -20,15 +20,13 @@ pub(crate) struct Levels {
 
 impl Levels {
     pub(crate) fn new(config: &CellConfig) -> Levels {
-        let mu = config.mu();
-        let block_hz = 12.0 * 15e3 * f64::from(1_u32 << mu);
-        let bandwidth_hz = block_hz * f64::from(config.resource_blocks);
-        let noise_mw = |hz, figure| from_db(noise::power(Hertz(hz), figure).0);
+        let bandwidth = config.occupied();
+        let noise_mw = |band, figure| from_db(noise::power(band, figure).0);
         Levels {
-            bandwidth_hz,
+            bandwidth_hz: bandwidth.0,
             power_mw: from_db(config.power.0),
-            thermal_mw: noise_mw(bandwidth_hz, Decibel(0.0)),
-            block_noise_mw: noise_mw(block_hz, config.noise_figure),
+            thermal_mw: noise_mw(bandwidth, Decibel(0.0)),
+            block_noise_mw: noise_mw(config.block(), config.noise_figure),
         }
     }
 }

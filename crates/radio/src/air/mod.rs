@@ -16,16 +16,18 @@ mod quality;
 mod tests;
 
 use crate::channel::fading::MAX_SUB_BANDS;
-use crate::config::{CellConfig, FixedSinr, LegId, RadioError, Serving, UeConfig};
+use crate::channel::recorded::{Quantity, Series};
+use crate::config::{
+    CellConfig, Channels, FixedSinr, LegId, RadioError, RecordedPath, Serving, UeConfig,
+};
 use crate::phy::frame::Frame;
-use crate::phy::link_adaptation::LinkAdaptation;
-use crate::phy::mcs::Mcs;
-use crate::plan::{Measurement, frame, wideband_cqi};
+use crate::plan::{LayeredScheme, Measurement, Resources, frame, split_db, wideband_cqi};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 use history::History;
 use levels::Levels;
-use path::{Environments, Fade, Path, PathChannel, Placement};
+use path::{Fade, Path, PathChannel, Placement};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Every path, and what every cell sends and hears.
@@ -38,8 +40,9 @@ pub(crate) struct Air {
     paths: Vec<Path>,
     /// Beside `paths`: what is seldom needed of them.
     channels: Vec<PathChannel>,
-    environments: Environments,
-    seed: u64,
+    built: Channels,
+    /// Looked up as paths and legs are made.
+    recorded: BTreeMap<(UeId, CellId), RecordedPath>,
 }
 
 /// A cell's antenna.
@@ -62,6 +65,8 @@ struct AirUe {
     config: UeConfig,
     /// Noise of its receiver over thermal noise.
     noise_factor: f64,
+    /// Whether its SINR comes from recordings, to every cell that may serve it.
+    has_recorded_sinr: bool,
     /// Its paths, those of a carrier side by side in the order of the cells.
     carriers: Vec<Range<usize>>,
     /// Where it was last seen, and when.
@@ -81,6 +86,8 @@ struct AirLeg {
 enum Signal {
     /// It is given.
     Given(FixedSinr),
+    /// It is recorded: downlink and uplink.
+    Recorded(Series, Series),
     /// The path to the cell, and all paths of the carrier.
     Paths(usize, Range<usize>),
 }
@@ -112,11 +119,19 @@ impl AirCell {
         })
     }
 
-    /// SINR in dB that counts for a block of scheme `scheme` when it is `mean` without fading.
-    fn sinr_db(&self, channel: &PathChannel, at: Time, scheme: &Mcs, mean: f64) -> f64 {
+    /// SINR in dB that counts for a block of scheme `scheme` when it is `mean` without fading for one
+    /// layer alone.
+    fn sinr_db(
+        &self,
+        channel: &PathChannel,
+        at: Time,
+        LayeredScheme { mcs, layers }: LayeredScheme<'_>,
+        mean: f64,
+    ) -> f64 {
+        let mean = mean / f64::from(layers);
         let sinr = match channel.fade(at, &mut [0.0; MAX_SUB_BANDS]) {
             Fade::Flat(gain) => mean * gain,
-            Fade::Wideband(gains) => self.config.effective_sinr.effective(scheme, mean, gains),
+            Fade::Wideband(gains) => self.config.effective_sinr.effective(mcs, mean, gains),
         };
         to_db(self.config.sinr_range.clip(sinr))
     }
@@ -160,8 +175,10 @@ impl Air {
     pub(crate) fn new(
         cells: &[CellConfig],
         ues: &[UeConfig],
+        recorded: &[RecordedPath],
         seed: u64,
     ) -> Result<Air, RadioError> {
+        let recorded = recorded.iter().map(|one| ((one.ue, one.cell), one.clone()));
         let cells = (0..).map(CellId).zip(cells);
         let mut air = Air {
             cells: cells
@@ -171,17 +188,18 @@ impl Air {
             legs: Vec::with_capacity(ues.len()),
             paths: Vec::new(),
             channels: Vec::new(),
-            environments: Environments::default(),
-            seed,
+            built: Channels::new(seed),
+            recorded: recorded.collect(),
         };
         for (id, &config) in (0..).map(UeId).zip(ues) {
             air.ues.push(AirUe {
                 config,
                 noise_factor: from_db(config.noise_figure.0),
+                has_recorded_sinr: air.has_recorded_sinr(id),
                 carriers: Vec::new(),
                 seen: (Time::ZERO, None),
             });
-            if config.fixed_sinr.is_some() {
+            if config.fixed_sinr.is_some() || air.has_recorded_sinr(id) {
                 continue;
             }
             match config.serving {
@@ -215,9 +233,20 @@ impl Air {
         let first = self.paths.len();
         for id in (0..self.cells.len() as u32).map(CellId) {
             if self.cells[id.index()].config.carrier == carrier {
-                let channel = self
-                    .environments
-                    .channel(&self.cells, id, ue.0, self.seed)?;
+                let cells = self.cells.iter().map(|cell| &cell.config);
+                let channel = self.built.between(ue, id, cells);
+                let mut channel =
+                    channel
+                        .map(PathChannel::new)
+                        .map_err(|error| RadioError::Channel {
+                            cell: id.index(),
+                            error,
+                        })?;
+                if let Some(recorded) = self.recorded.get(&(ue, id))
+                    && let Quantity::Gain(series) = &recorded.quantity
+                {
+                    channel.record(series.clone(), recorded.has_fading);
+                }
                 self.paths.push(Path::new(id));
                 self.channels.push(channel);
             }
@@ -233,9 +262,13 @@ impl Air {
     /// The channel of a cell on the carrier cannot be built.
     pub(crate) fn connect(&mut self, leg: LegId, ue: UeId, cell: CellId) -> Result<(), RadioError> {
         debug_assert_eq!(leg.index(), self.legs.len(), "legs are numbered in order");
-        let signal = match self.ues[ue.index()].config.fixed_sinr {
-            Some(sinr) => Signal::Given(sinr),
-            None => {
+        let signal = match (
+            self.ues[ue.index()].config.fixed_sinr,
+            self.recorded_sinr(ue, cell),
+        ) {
+            (Some(sinr), _) => Signal::Given(sinr),
+            (None, Some((downlink, uplink))) => Signal::Recorded(downlink.clone(), uplink.clone()),
+            (None, None) => {
                 let paths = self.add_carrier(ue, cell)?;
                 let of_carrier = &mut self.paths[paths.clone()];
                 let serving = of_carrier.iter().position(|path| path.cell == cell);
@@ -248,17 +281,37 @@ impl Air {
         Ok(())
     }
 
-    /// The SINR in dB of a direction of a leg where it is given.
+    /// The SINR of a UE in a cell where it is recorded: downlink and uplink.
+    fn recorded_sinr(&self, ue: UeId, cell: CellId) -> Option<(&Series, &Series)> {
+        match &self.recorded.get(&(ue, cell))?.quantity {
+            Quantity::Sinr { downlink, uplink } => Some((downlink, uplink)),
+            Quantity::Gain(_) => None,
+        }
+    }
+
+    /// Whether a recording describes the path between a UE and a cell.
+    pub(crate) fn is_recorded(&self, ue: UeId, cell: CellId) -> bool {
+        self.recorded.contains_key(&(ue, cell))
+    }
+
+    fn has_recorded_sinr(&self, ue: UeId) -> bool {
+        let mut of_ue = self
+            .recorded
+            .range((ue, CellId(0))..=(ue, CellId(u32::MAX)));
+        of_ue.any(|((_, cell), _)| self.recorded_sinr(ue, *cell).is_some())
+    }
+
+    /// The SINR in dB of a direction of a leg where it is given for ever.
     pub(crate) fn given_sinr_db(&self, leg: LegId, direction: Direction) -> Option<f64> {
         match (&self.legs[leg.index()].signal, direction) {
             (Signal::Given(sinr), Direction::Downlink) => Some(sinr.downlink.0),
             (Signal::Given(sinr), Direction::Uplink) => Some(sinr.uplink.0),
-            (Signal::Paths(..), _) => None,
+            (Signal::Recorded(..) | Signal::Paths(..), _) => None,
         }
     }
 
     /// Measures every cell that a UE has a path to for the choice among them: the power in dBm
-    /// that it receives, or with a given SINR how near it is.
+    /// that it receives, or a recorded SINR in dB, or with a given one how near it is.
     pub(crate) fn measure_cells<M: Motion>(
         &mut self,
         ue: UeId,
@@ -266,6 +319,14 @@ impl Air {
         motion: &mut M,
         mut report: impl FnMut(CellId, f64),
     ) {
+        if self.ues[ue.index()].has_recorded_sinr {
+            for id in (0..self.cells.len() as u32).map(CellId) {
+                if let Some((downlink, _)) = self.recorded_sinr(ue, id) {
+                    report(id, downlink.at(now));
+                }
+            }
+            return;
+        }
         let ue = &mut self.ues[ue.index()];
         let placement = Placement {
             ue: ue.place(now, motion),
@@ -366,10 +427,13 @@ impl Air {
 
     /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
     /// refreshed.
-    pub(crate) fn downlink_sinr_db(&self, leg: LegId, slot: u64, scheme: &Mcs) -> f64 {
+    pub(crate) fn downlink_sinr_db(&self, leg: LegId, slot: u64, scheme: LayeredScheme<'_>) -> f64 {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
-            Signal::Given(sinr) => sinr.downlink.0,
+            Signal::Given(sinr) => sinr.downlink.0 - split_db(scheme.layers),
+            Signal::Recorded(downlink, _) => {
+                downlink.at(self.start_of(leg, slot)) - split_db(scheme.layers)
+            }
             Signal::Paths(serving, carrier) => {
                 let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Transmission);
                 let cell = &self.cells[leg.cell.index()];
@@ -379,21 +443,39 @@ impl Air {
         }
     }
 
-    /// The CQI that a UE reports of `slot`, of the paths as last refreshed.
-    pub(crate) fn downlink_cqi(&self, leg: LegId, slot: u64, adaptation: &LinkAdaptation) -> u8 {
+    /// The CQI that a UE reports of `slot`, and the number of its rank, of the paths as last refreshed.
+    pub(crate) fn downlink_report(&self, leg: LegId, slot: u64, resources: &Resources) -> (u8, u8) {
         let leg = &self.legs[leg.index()];
         let (serving, carrier) = match &leg.signal {
-            Signal::Given(sinr) => return adaptation.cqi(sinr.downlink.0),
+            Signal::Given(sinr) => {
+                return resources.report(|adaptation, layers| {
+                    adaptation.cqi(sinr.downlink.0 - split_db(layers))
+                });
+            }
+            Signal::Recorded(downlink, _) => {
+                let sinr_db = downlink.at(self.start_of(leg, slot));
+                return resources
+                    .report(|adaptation, layers| adaptation.cqi(sinr_db - split_db(layers)));
+            }
             Signal::Paths(serving, carrier) => (*serving, carrier),
         };
         let cell = &self.cells[leg.cell.index()];
         let mean = self.downlink_mean(leg, serving, carrier, slot, Purpose::Report);
         let mut gains = [0.0; MAX_SUB_BANDS];
         let at = cell.frame.start_of(slot);
-        match self.channels[serving].fade(at, &mut gains) {
-            Fade::Flat(gain) => adaptation.cqi(to_db(cell.config.sinr_range.clip(mean * gain))),
-            Fade::Wideband(gains) => wideband_cqi(&cell.config, adaptation, mean, gains),
-        }
+        let fade = self.channels[serving].fade(at, &mut gains);
+        resources.report(|adaptation, layers| {
+            let mean = mean / f64::from(layers);
+            match &fade {
+                Fade::Flat(gain) => adaptation.cqi(to_db(cell.config.sinr_range.clip(mean * gain))),
+                Fade::Wideband(gains) => wideband_cqi(&cell.config, adaptation, mean, gains),
+            }
+        })
+    }
+
+    /// When a slot of a leg's cell begins.
+    fn start_of(&self, leg: &AirLeg, slot: u64) -> Time {
+        self.cells[leg.cell.index()].frame.start_of(slot)
     }
 
     /// Linear SINR of the downlink in `slot`, without fading.
@@ -432,13 +514,16 @@ impl Air {
     pub(crate) fn uplink_sinr_db(
         &self,
         leg: LegId,
-        (slot, scheme): (u64, &Mcs),
+        (slot, scheme): (u64, LayeredScheme<'_>),
         block_power_dbm: f64,
     ) -> f64 {
         let leg = &self.legs[leg.index()];
-        match leg.signal {
-            Signal::Given(sinr) => sinr.uplink.0,
-            Signal::Paths(serving, _) => {
+        match &leg.signal {
+            Signal::Given(sinr) => sinr.uplink.0 - split_db(scheme.layers),
+            Signal::Recorded(_, uplink) => {
+                uplink.at(self.start_of(leg, slot)) - split_db(scheme.layers)
+            }
+            &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let path = &self.paths[serving];
                 let mean = cell.uplink_mean(path, slot, block_power_dbm, Purpose::Transmission);
@@ -453,12 +538,16 @@ impl Air {
     pub(crate) fn measure_uplink(&self, leg: LegId, slot: u64, measurement: &mut Measurement) {
         let leg = &self.legs[leg.index()];
         measurement.gains.clear();
-        match leg.signal {
+        match &leg.signal {
             Signal::Given(sinr) => {
                 measurement.is_given = true;
                 measurement.sinr_db = sinr.uplink.0;
             }
-            Signal::Paths(serving, _) => {
+            Signal::Recorded(_, uplink) => {
+                measurement.is_given = true;
+                measurement.sinr_db = uplink.at(self.start_of(leg, slot));
+            }
+            &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let power_dbm = self.ues[leg.ue.index()].config.power.0;
                 let path = &self.paths[serving];

@@ -1,11 +1,11 @@
 //! The paths between UEs and cells.
 
 use super::AirCell;
+use crate::channel::LinkChannel;
 use crate::channel::fading::MAX_SUB_BANDS;
-use crate::channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds};
-use crate::config::{RadioError, link_key};
+use crate::channel::recorded::Series;
 use fadeout_core::math::from_db;
-use fadeout_core::{CellId, Hertz, Kinematics, Motion, Point, Time};
+use fadeout_core::{CellId, Kinematics, Motion, Point, Time};
 
 /// The numbers of the path between a UE and a cell that every slot needs.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,16 @@ pub(super) struct PathChannel {
     channel: LinkChannel,
     /// Received by transmitted power without fading, in dB.
     pub gain_db: f64,
+    /// The gain in place of the channel's.
+    recorded: Option<RecordedGain>,
+}
+
+/// A gain that comes from a recording.
+#[derive(Debug)]
+struct RecordedGain {
+    series: Series,
+    /// Whether the channel's fading lies on top.
+    has_fading: bool,
 }
 
 /// Where a UE is, and the cell that its beam points at if that is not the one at the path's other
@@ -62,18 +72,24 @@ impl Path {
         cell: &AirCell,
         motion: &mut M,
     ) {
-        let site = cell.config.site;
-        let mut ends = LinkEnds::new(Kinematics::at_rest(site), placement.ue);
-        if cell.config.channel.line_of_sight == LineOfSight::Geometry {
-            ends.obstruction = Some(motion.obstruction(site, placement.ue.position));
+        if let Some(recorded) = &channel.recorded {
+            channel.gain_db = recorded.series.at(at);
+            self.gain = from_db(channel.gain_db);
+            if !recorded.has_fading {
+                return;
+            }
         }
+        let mut ends = cell.config.ends(placement.ue, motion);
         // Beams of a path that only disturbs point at others.
         if let Some(serving) = placement.serving_site {
             ends.ue_beam_at = Some(serving);
             ends.base_beam_at = cell.beam_at;
         }
-        channel.gain_db = channel.channel.large_scale_db(at, &ends);
-        self.gain = from_db(channel.gain_db);
+        let gain_db = channel.channel.large_scale_db(at, &ends);
+        if channel.recorded.is_none() {
+            channel.gain_db = gain_db;
+            self.gain = from_db(gain_db);
+        }
     }
 }
 
@@ -82,11 +98,20 @@ impl PathChannel {
         PathChannel {
             channel,
             gain_db: f64::NEG_INFINITY,
+            recorded: None,
         }
+    }
+
+    /// Takes the gain from a recording.
+    pub(super) fn record(&mut self, series: Series, has_fading: bool) {
+        self.recorded = Some(RecordedGain { series, has_fading });
     }
 
     /// The fading at `at`; that of the sub-bands goes into `gains`.
     pub(super) fn fade<'a>(&self, at: Time, gains: &'a mut [f32; MAX_SUB_BANDS]) -> Fade<'a> {
+        if self.recorded.as_ref().is_some_and(|it| !it.has_fading) {
+            return Fade::Flat(1.0);
+        }
         match self.channel.sub_bands() {
             None => Fade::Flat(self.channel.fading_flat(at)),
             Some(sub_bands) => {
@@ -95,52 +120,5 @@ impl PathChannel {
                 Fade::Wideband(gains)
             }
         }
-    }
-}
-
-/// The channels of a carrier, for all cells that describe it alike.
-#[derive(Debug, Default)]
-pub(super) struct Environments(Vec<(ChannelConfig, Environment)>);
-
-impl Environments {
-    /// The channel between UE number `ue` and the cell.
-    pub(super) fn channel(
-        &mut self,
-        cells: &[AirCell],
-        id: CellId,
-        ue: u32,
-        seed: u64,
-    ) -> Result<PathChannel, RadioError> {
-        let cell = &cells[id.index()];
-        let key = link_key(cells.iter().map(|cell| cell.config.site), id, ue);
-        let channel = self.of(id, cell, seed)?.link(key);
-        Ok(PathChannel::new(channel))
-    }
-
-    fn of(
-        &mut self,
-        id: CellId,
-        cell: &AirCell,
-        seed: u64,
-    ) -> Result<&mut Environment, RadioError> {
-        let config = ChannelConfig {
-            carrier: cell.config.carrier,
-            bandwidth: Hertz(cell.levels.bandwidth_hz),
-            ..cell.config.channel.clone()
-        };
-        let known = self.0.iter().position(|(known, _)| *known == config);
-        let position = match known {
-            Some(position) => position,
-            None => {
-                let error = |error| RadioError::Channel {
-                    cell: id.index(),
-                    error,
-                };
-                let environment = Environment::new(config.clone(), seed).map_err(error)?;
-                self.0.push((config, environment));
-                self.0.len() - 1
-            }
-        };
-        Ok(&mut self.0[position].1)
     }
 }

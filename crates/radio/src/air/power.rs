@@ -24,7 +24,7 @@ impl Air {
     pub(crate) fn spread_db(&self, id: LegId, blocks: u32) -> f64 {
         let leg = &self.legs[id.index()];
         match leg.signal {
-            Signal::Given(_) => 0.0,
+            Signal::Given(_) | Signal::Recorded(..) => 0.0,
             Signal::Paths(..) => {
                 self.block_power_dbm(id, blocks) - self.ues[leg.ue.index()].config.power.0
             }
@@ -45,7 +45,7 @@ impl Air {
 
     fn path_loss(&self, leg: &AirLeg) -> Decibel {
         let gain_db = match leg.signal {
-            Signal::Given(_) => 0.0,
+            Signal::Given(_) | Signal::Recorded(..) => 0.0,
             Signal::Paths(serving, _) => self.channels[serving].gain_db,
         };
         Decibel(-gain_db)

@@ -51,6 +51,11 @@ impl Air {
         }
     }
 
+    /// Whether a leg has a path, with a level that can be measured; its SINR is given otherwise.
+    pub(crate) fn has_level(&self, leg: LegId) -> bool {
+        matches!(self.legs[leg.index()].signal, Signal::Paths(..))
+    }
+
     /// A leg is used no more: its path only interferes.
     pub(crate) fn leave(&mut self, leg: LegId) {
         self.set_serving(leg, false);
@@ -76,6 +81,7 @@ impl Air {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
             Signal::Given(sinr) => [sinr.downlink.0, sinr.uplink.0],
+            Signal::Recorded(downlink, uplink) => [downlink.at(now), uplink.at(now)],
             Signal::Paths(serving, carrier) => {
                 let cell = &self.cells[leg.cell.index()];
                 let slot = cell.frame.slot_at(now);

@@ -4,6 +4,7 @@ use super::*;
 use crate::channel::ChannelConfig;
 use crate::channel::fading::Fading;
 use crate::channel::path_loss::{FreeSpace, PathLoss};
+use crate::channel::recorded::Interpolation;
 use crate::config::UplinkPower;
 use fadeout_core::{Decibel, Hertz, NodeId, Vector};
 
@@ -61,19 +62,22 @@ const LEG: LegId = LegId(0);
 
 /// The air with one UE, served by a cell.
 fn served_by(cells: &[CellConfig], cell: u32) -> Air {
-    let mut air = Air::new(cells, &[UeConfig::new(NodeId(0))], 1).expect("cells");
+    let mut air = Air::new(cells, &[UeConfig::new(NodeId(0))], &[], 1).expect("cells");
     air.connect(LEG, UE, CellId(cell)).expect("a leg");
     air
 }
 
-fn scheme() -> Mcs {
-    crate::phy::mcs::McsTable::Qam64.rows()[0]
+fn scheme() -> LayeredScheme<'static> {
+    LayeredScheme {
+        mcs: &crate::phy::mcs::McsTable::Qam64.rows()[0],
+        layers: 1,
+    }
 }
 
 fn downlink_at(air: &mut Air, x: f64, slot: u64) -> f64 {
     let now = air.cells[0].frame.start_of(slot);
     air.refresh(LEG, now, &mut at(x));
-    air.downlink_sinr_db(LEG, slot, &scheme())
+    air.downlink_sinr_db(LEG, slot, scheme())
 }
 
 #[test]
@@ -98,7 +102,7 @@ fn cells_are_measured_by_their_power_and_given_sinrs_by_distance() {
     let mut cells = two_cells();
     let measure = |cells: &[CellConfig], ue: UeConfig, x: f64| {
         let mut found = Vec::new();
-        let mut air = Air::new(cells, &[ue], 1).expect("cells");
+        let mut air = Air::new(cells, &[ue], &[], 1).expect("cells");
         let report = |cell: CellId, value| found.push((cell.0, value));
         air.measure_cells(UE, Time::ZERO, &mut at(x), report);
         found
@@ -165,20 +169,20 @@ fn uplink_power_follows_its_control() {
 #[test]
 fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
     let ues = [UeConfig::new(NodeId(0)), UeConfig::new(NodeId(1))];
-    let mut air = Air::new(&two_cells(), &ues, 1).expect("cells");
+    let mut air = Air::new(&two_cells(), &ues, &[], 1).expect("cells");
     let other = LegId(1);
     air.connect(LEG, UE, CellId(0)).expect("a leg");
     air.connect(other, UeId(1), CellId(1)).expect("a leg");
     for leg in [LEG, other] {
         air.refresh(leg, Time::ZERO, &mut at(100.0));
     }
-    let alone = air.uplink_sinr_db(other, (7, &scheme()), -20.0);
+    let alone = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     air.on_uplink_sent(LEG, 7, 6.0, 0.25);
     // 900 m of free space: 97.55 dB.
     let heard = to_db(air.cells[1].uplink_interference.at(7));
     assert!((heard - (6.0 - 97.55 - 6.02)).abs() < 0.01, "{heard}");
     assert_eq!(air.cells[0].uplink_interference.at(7), 0.0);
-    let disturbed = air.uplink_sinr_db(other, (7, &scheme()), -20.0);
+    let disturbed = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     // -20 dBm - 97.55 dB, below interference of -97.57 dBm.
     assert!((disturbed - -20.0).abs() < 0.1, "{disturbed}");
     assert!(alone > disturbed + 10.0, "{alone}");
@@ -202,7 +206,7 @@ fn legs_on_two_carriers_have_their_own_signal_and_do_not_disturb_each_other() {
     for leg in [LEG, nr] {
         air.refresh(leg, Time::ZERO, &mut motion);
     }
-    let sinr = |air: &Air| [LEG, nr].map(|leg| air.downlink_sinr_db(leg, 0, &scheme()));
+    let sinr = |air: &Air| [LEG, nr].map(|leg| air.downlink_sinr_db(leg, 0, scheme()));
     let alone = sinr(&air);
     // The NR cell is louder by nothing, further by 1 %, and 4.86 dB weaker by its frequency; its
     // noise is over 18.36 MHz: 3.10 dB more.
@@ -239,7 +243,7 @@ fn two_legs_on_one_carrier_each_look_at_their_own_path() {
     assert!(air.paths[1].gain > before, "it comes nearer");
     // Each hears the other.
     air.on_downlink_sent(CellId(1), 1, 1.0);
-    let sinr_db = air.downlink_sinr_db(LEG, 1, &scheme());
+    let sinr_db = air.downlink_sinr_db(LEG, 1, scheme());
     assert!(sinr_db.abs() < 0.01, "{sinr_db}");
 }
 
@@ -261,4 +265,79 @@ fn legs_with_grids_of_their_own_never_ask_motion_to_go_back() {
     assert_eq!(motion.asked, [now]);
     let gain_db = air.channels[0].gain_db;
     assert!((gain_db + 79.30).abs() < 0.01, "{gain_db}");
+}
+
+fn series(first: f64) -> Series {
+    let later = Time::ZERO + Span::from_secs(1);
+    let rows = [(Time::ZERO, first), (later, first - 10.0)];
+    Series::new(rows, Span::ZERO, Interpolation::Linear).expect("two rows")
+}
+
+fn recorded(cell: u32, quantity: Quantity) -> RecordedPath {
+    RecordedPath {
+        ue: UE,
+        cell: CellId(cell),
+        quantity,
+        has_fading: false,
+    }
+}
+
+#[test]
+fn a_recorded_gain_replaces_the_channel_and_where_asked_its_fading() {
+    let mut cells = two_cells();
+    cells[1].channel.los_fading = Fading::Rayleigh;
+    let ues = [UeConfig::new(NodeId(0))];
+    for has_fading in [false, true] {
+        let recorded = [RecordedPath {
+            has_fading,
+            ..recorded(1, Quantity::Gain(series(-120.0)))
+        }];
+        let mut air = Air::new(&cells, &ues, &recorded, 1).expect("cells");
+        air.connect(LEG, UE, CellId(1)).expect("a leg");
+        // 46 dBm - 120 dB over noise of -95.46 dBm, and 10 dB less each thousand slots.
+        let beside = (0..900_u64).map(|slot| {
+            let expected = 21.46 - 0.01 * slot as f64;
+            downlink_at(&mut air, 900.0, slot) - expected
+        });
+        let most = beside.fold(0.0, |most: f64, one| most.max(one.abs()));
+        assert_eq!(most > 1.0, has_fading, "{most}");
+        assert!(has_fading || most < 0.01, "{most}");
+    }
+}
+
+#[test]
+fn a_recorded_gain_disturbs_as_a_modelled_one_does() {
+    let ues = [UeConfig::new(NodeId(0))];
+    // Serving cell by its model, 300 m away: 88.01 dB. The other by a recording.
+    let recorded = [recorded(0, Quantity::Gain(series(-95.0)))];
+    let mut air = Air::new(&two_cells(), &ues, &recorded, 1).expect("cells");
+    air.connect(LEG, UE, CellId(1)).expect("a leg");
+    downlink_at(&mut air, 700.0, 0);
+    air.on_downlink_sent(CellId(0), 0, 1.0);
+    let disturbed = downlink_at(&mut air, 700.0, 0);
+    assert!((disturbed - (95.0 - 88.01)).abs() < 0.01, "{disturbed}");
+}
+
+#[test]
+fn a_recorded_sinr_is_what_is_received_in_either_direction() {
+    let quantity = |first| Quantity::Sinr {
+        downlink: series(first),
+        uplink: series(first - 7.0),
+    };
+    let ues = [UeConfig::new(NodeId(0))];
+    let both = [recorded(0, quantity(12.0)), recorded(1, quantity(15.0))];
+    let mut air = Air::new(&two_cells(), &ues, &both, 1).expect("cells");
+    let mut best = Vec::new();
+    air.measure_cells(UE, Time::ZERO, &mut at(0.0), |cell, value| {
+        best.push((cell, value));
+    });
+    assert_eq!(best, [(CellId(0), 12.0), (CellId(1), 15.0)]);
+    air.connect(LEG, UE, CellId(1)).expect("a leg");
+    // What others send is in it already.
+    air.on_downlink_sent(CellId(0), 500, 1.0);
+    assert_eq!(downlink_at(&mut air, 700.0, 500), 10.0);
+    assert_eq!(air.uplink_sinr_db(LEG, (500, scheme()), -20.0), 3.0);
+    let mut measurement = Measurement::UNKNOWN;
+    air.measure_uplink(LEG, 500, &mut measurement);
+    assert!(measurement.is_given && measurement.sinr_db == 3.0);
 }

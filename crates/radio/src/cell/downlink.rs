@@ -21,11 +21,12 @@ struct Room {
 impl CellMac {
     /// Symbols for downlink data in `slot`: those that uplink grants have left.
     pub(super) fn downlink_symbols(&self, slot: u64) -> u8 {
-        let symbols = self.plan.data_symbols(Direction::Downlink, slot);
-        match self.plan.config.duplex {
-            Duplex::Flexible { .. } => symbols.saturating_sub(self.uplink_used(slot) as u8),
-            _ => symbols,
+        let symbols = self.plan.data_symbols(slot);
+        if symbols.shared() == 0 {
+            return symbols.down;
         }
+        let left = symbols.both.saturating_sub(self.uplink_used(slot) as u8);
+        symbols.down.min(left)
     }
 
     /// Sends what the base station has for `slot`, which begins now.
@@ -34,12 +35,13 @@ impl CellMac {
             return;
         }
         let symbols = self.downlink_symbols(slot);
+        let (next_symbol, units) = self.plan.downlink_room(slot, symbols);
         let mut room = Room {
             slot,
             symbols,
-            units: self.plan.down.units(symbols),
+            units,
             ues: self.plan.config.most_ues,
-            next_symbol: self.plan.config.timing.control_symbols,
+            next_symbol,
         };
         if room.units < self.plan.down.least_units() {
             return;

@@ -14,7 +14,6 @@ mod uplink;
 
 use crate::config::{LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::scheduler::{Scheduler, SchedulerKind};
-use crate::phy::frame::Duplex;
 use crate::plan::CellPlan;
 use contest::Contest;
 use fadeout_core::{Direction, Time, UeId, Wake};
@@ -297,14 +296,14 @@ impl CellMac {
 
     /// Units that the uplink may still give to new data in `slot`.
     fn uplink_units_left(&self, slot: u64) -> u32 {
-        let all = self.plan.up.units(self.plan.uplink_symbols(slot));
-        let mut units = all;
-        if matches!(self.plan.config.duplex, Duplex::Flexible { .. })
-            && !self.down.active.is_empty()
-        {
+        let symbols = self.plan.data_symbols(slot);
+        let mut units = self.plan.up.units(symbols.up);
+        if symbols.shared() > 0 && !self.down.active.is_empty() {
             // Both directions want the slot: half each, unless a downlink block that is to be
             // sent again needs more.
-            units = (all / 2).min(all.saturating_sub(self.blocked_units));
+            let (shared, both) = (u32::from(symbols.shared()), u32::from(symbols.both));
+            let left = both.saturating_sub(self.blocked_units);
+            units = (units - shared.div_ceil(2)).min(left);
         }
         units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
     }
@@ -341,10 +340,7 @@ impl CellMac {
         let Some(grant) = self.plan.config.configured_grant else {
             return false;
         };
-        let parts = match self.plan.config.duplex {
-            Duplex::Flexible { .. } => 4,
-            _ => 2,
-        };
+        let parts = if self.plan.divides_slots() { 4 } else { 2 };
         let most = self.plan.up.units(self.plan.frame.symbols()) / parts;
         let count = &mut self.occasions[offset as usize];
         let has_room = (*count + 1) * grant.units <= most;

@@ -1,7 +1,7 @@
 //! The uplink slots that are granted in a slot, and those that were granted before.
 
 use super::contest::{Entrant, Offer};
-use super::{CellMac, Grant, Served, Slot};
+use super::{CellMac, Demand, Grant, Served, Slot};
 use crate::config::{Rnti, Shape};
 use crate::mac::scheduler::MacScheduler;
 use fadeout_core::Direction;
@@ -23,14 +23,24 @@ impl CellMac {
         if self.up.active.is_empty() {
             return;
         }
-        for target in self.plan.targets(slot) {
+        let mut targets = self.plan.targets(slot).peekable();
+        while let Some(target) = targets.next() {
             let active = std::mem::take(&mut self.up.active);
-            self.share_uplink(slot, target, &active, served);
+            let is_last = targets.peek().is_none();
+            self.share_uplink((slot, target), is_last, &active, served);
             self.up.put_back(active);
         }
     }
 
-    fn share_uplink(&mut self, slot: u64, target: u64, active: &[Rnti], served: &mut impl Served) {
+    /// Shares one of the uplink slots that are granted in a slot. Whoever may have something stays in
+    /// the contest until the last one.
+    fn share_uplink(
+        &mut self,
+        (slot, target): (u64, u64),
+        is_last: bool,
+        active: &[Rnti],
+        served: &mut impl Served,
+    ) {
         let mut ues = self.plan.config.most_ues;
         for &rnti in active {
             ues -= u32::from(ues > 0 && self.repeat_uplink(rnti, slot, target, served));
@@ -49,7 +59,9 @@ impl CellMac {
         let plan = &self.plan;
         let by_rnti = (&mut self.up.ready[..], &self.served[..]);
         contest.ask(slot, active, by_rnti, |leg| {
-            served.uplink_demand(plan, leg, asked)
+            let demand = served.uplink_demand(plan, leg, asked);
+            let ready = if is_last { demand.ready } else { slot };
+            Demand { ready, ..demand }
         });
         let offer = Offer {
             slot: target,
@@ -60,6 +72,9 @@ impl CellMac {
         contest.decide(&offer, &mut self.up.scheduler);
         for (entrant, units) in contest.winners() {
             self.grant_new(entrant, (slot, target), (symbols, units), served);
+            if !is_last {
+                self.up.ready[entrant.rnti.index()] = slot;
+            }
         }
         self.contest = contest;
     }

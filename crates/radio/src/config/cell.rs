@@ -9,9 +9,10 @@ use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
 use crate::phy::mcs::McsTable;
 use crate::phy::mutual_information::Modulation;
+use crate::phy::overhead::Overhead;
 use crate::phy::tbs::PeakRate;
 use crate::phy::timing::Timing;
-use fadeout_core::{CellId, Dbm, Decibel, Hertz, Point, Rate, Span};
+use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Point, Rate, Span};
 
 /// One carrier of one base station.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +29,12 @@ pub struct CellConfig {
     pub duplex: Duplex,
     /// How UEs share a slot.
     pub sharing: Sharing,
-    /// Spatial layers of a transmission. Layers carry data in parallel at the SINR of one.
+    /// Spatial layers of a downlink transmission, or the most of them. Layers share the power.
     pub layers: u32,
+    /// The same of the uplink.
+    pub uplink_layers: u32,
+    /// How many of them a transmission has.
+    pub rank: Rank,
     /// Transmitted power over the whole carrier.
     pub power: Dbm,
     /// Noise figure of the base station's receiver.
@@ -48,6 +53,8 @@ pub struct CellConfig {
     pub harq: CellHarqConfig,
     /// Processing times.
     pub timing: Timing,
+    /// Downlink resources of NR that are not data, beside control and DM-RS.
+    pub overhead: Overhead,
     /// Scheduling requests.
     pub requests: RequestConfig,
     /// Resources that each UE may use without asking, when it has data.
@@ -71,6 +78,15 @@ pub struct CellConfig {
     /// How long a UE is without service after RLC has given up repeating (radio link failure)
     /// until it is connected again.
     pub reestablish_after: Span,
+}
+
+/// How many layers a transmission has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    /// Always all.
+    Fixed,
+    /// As many as carry most, by the reports. All, where the scheme is fixed.
+    Adaptive,
 }
 
 /// Generation with its length of a slot.
@@ -197,6 +213,26 @@ impl CellConfig {
         }
     }
 
+    /// Spatial layers of a direction.
+    pub(crate) fn layers(&self, direction: Direction) -> u32 {
+        match direction {
+            Direction::Downlink => self.layers,
+            Direction::Uplink => self.uplink_layers,
+        }
+    }
+
+    /// Bandwidth of a resource block.
+    ///
+    /// Standard: TS 36.211 §6.2.3; TS 38.211 §4.4.4.1.
+    pub(crate) fn block(&self) -> Hertz {
+        Hertz(12.0 * 15e3 * f64::from(1_u32 << self.mu()))
+    }
+
+    /// Bandwidth that all resource blocks occupy.
+    pub(crate) fn occupied(&self) -> Hertz {
+        Hertz(self.block().0 * f64::from(self.resource_blocks))
+    }
+
     /// Whether it is a cell of NR.
     pub(crate) fn is_nr(&self) -> bool {
         matches!(self.air, AirInterface::Nr { .. })
@@ -229,7 +265,7 @@ impl CellConfig {
 
 /// The key of the channel between a UE and a cell; `sites` are those of all cells. Cells at one place are
 /// one site, called by its first cell.
-pub(crate) fn link_key(
+pub(super) fn link_key(
     sites: impl Iterator<Item = Point> + Clone,
     cell: CellId,
     ue: u32,

@@ -117,8 +117,7 @@ fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
         cell.power.0.is_finite(),
         "a number",
     )?;
-    let layers_ok = (1..=8).contains(&cell.layers);
-    ensure("layers", &cell.layers, layers_ok, "1 to 8")?;
+    check_layers(cell, &ensure)?;
     ensure(
         "UEs in a slot",
         &cell.most_ues,
@@ -184,14 +183,38 @@ fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
             "above zero, and at most the cycle",
         )?;
     }
-    let is_flexible = matches!(cell.duplex, Duplex::Flexible { .. });
+    let is_divided = match &cell.duplex {
+        Duplex::Fdd => false,
+        Duplex::Flexible { .. } => true,
+        Duplex::Tdd(pattern) => pattern.slots().iter().any(|slot| slot.shared() > 0),
+    };
     ensure(
         "duplex",
-        &"flexible",
-        !is_flexible || cell.sharing == Sharing::Time,
+        &"slots that the scheduler divides",
+        !is_divided || cell.sharing == Sharing::Time,
         "FDD or a TDD pattern where UEs share a slot in frequency",
     )?;
     check_requests(mu, cell, &ensure)
+}
+
+/// As many layers as both ends have antennas for.
+fn check_layers(cell: &CellConfig, ensure: &Ensure<'_>) -> Result<(), RadioError> {
+    for (what, layers, most) in [
+        ("layers", cell.layers, 8),
+        ("uplink layers", cell.uplink_layers, 4),
+    ] {
+        let is_valid = (1..=most).contains(&layers);
+        ensure(what, &layers, is_valid, &format!("1 to {most}"))?;
+        for (end, antenna) in [
+            ("the cell's antenna", &cell.channel.base_antenna),
+            ("the UE's antenna", &cell.channel.ue_antenna),
+        ] {
+            let most = antenna.most_layers().unwrap_or(layers);
+            let expected = format!("at most {most}: two for each element of {end}");
+            ensure(what, &layers, layers <= most, &expected)?;
+        }
+    }
+    Ok(())
 }
 
 type Ensure<'a> = dyn Fn(&'static str, &dyn Display, bool, &str) -> Result<(), RadioError> + 'a;

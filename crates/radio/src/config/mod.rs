@@ -7,19 +7,21 @@
 
 mod bearer;
 mod cell;
+mod channels;
 mod check;
 mod env;
 mod error;
 mod mobility;
+mod recorded;
 pub mod technology;
 mod ue;
 
 pub use bearer::BearerConfig;
-pub(crate) use cell::link_key;
 pub use cell::{
-    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
-    Sharing, UplinkPower,
+    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Rank,
+    ReportedAdaptation, Sharing, UplinkPower,
 };
+pub(crate) use channels::Channels;
 pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
@@ -27,6 +29,8 @@ pub use mobility::{
     AccessConfig, DataForwarding, EventKind, MeasurementEvent, MobilityConfig, Monitoring,
     ProcedureConfig,
 };
+pub use recorded::RecordedPath;
+pub(crate) use recorded::check_recorded;
 pub use ue::{FixedSinr, Serving, UeConfig};
 
 /// All cells, UEs and bearers of a scenario.

@@ -3,16 +3,15 @@
 
 use super::Leg;
 use crate::config::{Adaptation, Sharing};
-use crate::phy::link_adaptation::LinkAdaptation;
-use crate::plan::{CellPlan, Measurement};
+use crate::plan::{CellPlan, Measurement, Resources, split_db};
 use fadeout_core::{Direction, Time};
 
 /// The latest report of one direction.
 #[derive(Debug)]
 pub(super) struct Report {
     measured_at: Time,
-    /// Downlink: what the UE reported.
-    cqi: u8,
+    /// Downlink: what the UE reported, and for which rank.
+    cqi: (u8, u8),
     /// Uplink: what the base station measured.
     measurement: Measurement,
 }
@@ -21,7 +20,7 @@ impl Report {
     /// Nothing is known yet.
     pub(super) const UNKNOWN: Report = Report {
         measured_at: Time::NEVER,
-        cqi: 0,
+        cqi: (0, 0),
         measurement: Measurement::UNKNOWN,
     };
 }
@@ -47,20 +46,20 @@ pub(crate) struct UplinkChoice {
 }
 
 impl Leg {
-    /// The downlink scheme in `slot` and the report it follows from; none out of range. `cqi` is
-    /// asked what the UE reports of a slot when a new report is due.
+    /// The downlink scheme in `slot` and the report it follows from; none out of range. `report_of`
+    /// is asked what the UE reports of a slot, CQI and number of the rank, when a new report is due.
     pub(crate) fn downlink_scheme(
         &mut self,
         plan: &CellPlan,
         slot: u64,
-        cqi: impl FnOnce(u64, &LinkAdaptation) -> u8,
+        report_of: impl FnOnce(u64, &Resources) -> (u8, u8),
     ) -> Option<(u8, u8)> {
         let resources = &plan.down;
         let reports = match plan.config.adaptation {
             Adaptation::FixedRate { .. } => return Some((0, 0)),
             Adaptation::FixedScheme { .. } => {
                 let mcs = resources.adaptation()?.scheme(0, 0.0)?;
-                return Some((resources.position(&mcs) as u8, 0));
+                return Some((resources.position(&mcs, 0) as u8, 0));
             }
             Adaptation::Reports(reports) => reports,
         };
@@ -70,11 +69,12 @@ impl Leg {
         let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
         let report = &mut self.down.report;
         if report.measured_at != measured_at {
-            report.cqi = cqi(plan.frame.slot_at(measured_at), adaptation);
+            report.cqi = report_of(plan.frame.slot_at(measured_at), resources);
             report.measured_at = measured_at;
         }
-        let mcs = adaptation.scheme(report.cqi, self.down.outer_loop.offset_db())?;
-        Some((resources.position(&mcs) as u8, report.cqi))
+        let (cqi, rank) = report.cqi;
+        let mcs = adaptation.scheme(cqi, self.down.outer_loop.offset_db())?;
+        Some((resources.position(&mcs, rank) as u8, cqi))
     }
 
     /// Scheme and units in `slot` for a UE that wants `wanted` bytes of at most `units` units; none
@@ -136,9 +136,11 @@ impl Leg {
         let adaptation = resources.adaptation()?;
         let spread_db = air.spread_db(resources.occupied(symbols, units).resource_blocks);
         let measurement = &self.up.report.measurement;
-        let cqi = measurement.cqi(&plan.config, adaptation, spread_db);
+        let (cqi, rank) = resources.report(|adaptation, layers| {
+            measurement.cqi(&plan.config, adaptation, spread_db - split_db(layers))
+        });
         let mcs = adaptation.scheme(cqi, self.up.outer_loop.offset_db())?;
-        let scheme = resources.position(&mcs);
+        let scheme = resources.position(&mcs, rank);
         Some(UplinkChoice {
             scheme: scheme as u8,
             cqi,
@@ -152,7 +154,7 @@ impl Leg {
 pub(super) fn fixed_uplink_scheme(plan: &CellPlan) -> u8 {
     let adaptation = plan.up.adaptation();
     let fixed = adaptation.and_then(|adaptation| adaptation.scheme(0, 0.0));
-    fixed.map_or(0, |mcs| plan.up.position(&mcs) as u8)
+    fixed.map_or(0, |mcs| plan.up.position(&mcs, 0) as u8)
 }
 
 /// The most of `units` units that a UE's power suffices for.

@@ -269,6 +269,7 @@ impl Leg {
         if probe.wants_transport_blocks(cell) {
             let block = half.harq.process(process);
             let occupied = resources.occupied(shape.symbols, shape.units);
+            let scheme = resources.scheme(usize::from(shape.scheme));
             probe.transport_block(TransportBlockRow {
                 time_s: plan.frame.start_of(block.slot),
                 cell,
@@ -276,10 +277,11 @@ impl Leg {
                 direction,
                 sinr_db,
                 cqi: u32::from(block.cqi),
-                mcs: resources.scheme(usize::from(shape.scheme)).index,
+                mcs: scheme.mcs.index,
                 size_bytes: shape.bytes,
                 n_prb: occupied.resource_blocks,
                 symbols: u32::from(occupied.symbols),
+                layers: scheme.layers,
                 process: u32::from(process),
                 round: block.round(),
                 is_ok: decoding.is_ok,

@@ -199,14 +199,21 @@ impl Leg {
         let earliest = now.max(prohibited_until).max(self.unserved_until);
         let earliest = plan.frame.slot_from(earliest);
         let mut slot = config.opportunity_from(earliest, requests.offset);
-        // In TDD an opportunity counts only in a slot with uplink symbols.
-        let least = plan.config.timing.feedback_symbols.clamp(1, 2);
+        // In TDD an opportunity counts only in a slot with uplink symbols. LTE has none in special
+        // subframes.
+        let timing = &plan.config.timing;
+        let least = match timing.lte_tdd {
+            Some(_) => timing.feedback_symbols,
+            None => timing.feedback_symbols.clamp(1, 2),
+        };
         for _ in 0..plan.frame_period() {
             if plan.frame.format(slot).uplink >= least {
                 break;
             }
             slot = config.opportunity_from(slot + 1, requests.offset);
         }
+        // None of them has: those of UEs are where there is uplink.
+        let slot = plan.frame.uplink_from(slot, least);
         let asked_at = plan.frame.start_of(slot);
         requests.sent += 1;
         requests.unanswered += 1;

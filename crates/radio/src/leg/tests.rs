@@ -161,7 +161,7 @@ fn a_scheme_follows_the_report_and_the_outer_loop() {
     let mut scheme = |leg: &mut Leg, slot: u64, cqi: u8| {
         leg.downlink_scheme(&plan, slot, |measured, _| {
             asked.push(measured);
-            cqi
+            (cqi, 0)
         })
     };
     let (good, cqi) = scheme(&mut leg, 11, 9).expect("in range");
@@ -175,7 +175,7 @@ fn a_scheme_follows_the_report_and_the_outer_loop() {
     for _ in 0..6 {
         leg.down.outer_loop.on_feedback(&config, false);
     }
-    let lower = leg.downlink_scheme(&plan, 26, |_, _| 9);
+    let lower = leg.downlink_scheme(&plan, 26, |_, _| (9, 0));
     assert!(lower.is_some_and(|(scheme, _)| scheme < good));
 }
 

@@ -103,7 +103,7 @@ impl Leg {
     ) -> Time {
         let timing = &plan.config.timing;
         let end_at = plan.frame.start_of(slot + 1);
-        let again_from = timing.reaction_slot(&plan.frame, end_at);
+        let again_from = timing.answer_slot(&plan.frame, slot);
         self.up.sent(process, slot, again_from);
         self.up.harq.process_mut(process).block_power_dbm = block_power_dbm;
         end_at.saturating_add(timing.base_decoding)

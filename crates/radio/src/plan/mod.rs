@@ -5,12 +5,13 @@ mod measurement;
 mod resources;
 
 pub(crate) use measurement::{Measurement, wideband_cqi};
-pub(crate) use resources::Resources;
+pub(crate) use resources::{LayeredScheme, Resources, split_db};
 
 use crate::config::{Adaptation, AirInterface, CellConfig, RadioError, Sharing};
 use crate::phy::PhyError;
 use crate::phy::frame::{Duplex, Frame};
 use crate::phy::numerology::{CyclicPrefix, Numerology};
+use crate::phy::overhead::{SSB_RESOURCE_BLOCKS, SSB_SYMBOLS, common_multiple};
 use crate::wire::BufferStatus;
 use fadeout_core::{CellId, Direction};
 
@@ -25,9 +26,33 @@ pub(crate) struct CellPlan {
     phases: Vec<Phase>,
 }
 
+/// Symbols of a slot for data: without those of control and feedback channels, which LTE's sizes account
+/// for themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct DataSymbols {
+    /// Downlink, as if it had the slot alone.
+    pub down: u8,
+    /// Uplink, as if it had the slot alone.
+    pub up: u8,
+    /// Most of both together.
+    pub both: u8,
+}
+
+impl DataSymbols {
+    /// Those that either direction may have.
+    pub(crate) fn shared(self) -> u8 {
+        self.down + self.up - self.both
+    }
+}
+
 /// Where a slot lies in relation to grants.
 #[derive(Debug, Clone)]
 struct Phase {
+    symbols: DataSymbols,
+    /// Symbols at its beginning that are not data.
+    before_data: u8,
+    /// Units of the downlink that are not data either, where UEs share the band.
+    taken_units: u32,
     /// Uplink slots that are granted in this slot: distances from it.
     targets: Vec<u64>,
     /// Slots to the first one, this one included, that grants anything.
@@ -61,13 +86,19 @@ impl CellPlan {
             error,
         };
         let frame = frame(&config).map_err(error)?;
+        config.overhead.validate(&frame).map_err(error)?;
         let period = match &config.duplex {
             Duplex::Tdd(pattern) => pattern.slots().len() as u64,
             _ => 1,
         };
+        let period = common_multiple(period, config.overhead.period(&frame));
         let resources = |direction| {
             let data_symbols: Vec<u8> = (0..period)
-                .map(|slot| data_symbols(&config, &frame, direction, slot))
+                .map(|slot| data_symbols(&config, &frame, slot))
+                .map(|symbols| match direction {
+                    Direction::Downlink => symbols.down,
+                    Direction::Uplink => symbols.up,
+                })
                 .filter(|&symbols| symbols > 0)
                 .collect();
             let (slot, symbols) = (frame.slot(), frame.symbols());
@@ -75,7 +106,11 @@ impl CellPlan {
         };
         let down = resources(Direction::Downlink)?;
         let up = resources(Direction::Uplink)?;
-        let phases = phases(&config, &frame, period);
+        let phases = phases(
+            &config,
+            &frame,
+            (period, down.units_of(SSB_RESOURCE_BLOCKS)),
+        );
         Ok(CellPlan {
             id,
             frame,
@@ -104,7 +139,10 @@ impl CellPlan {
     pub(crate) fn most_bytes(&self, direction: Direction, scheme: usize, units: u32) -> u32 {
         let resources = self.resources(direction);
         let of_slot = |slot| {
-            let symbols = self.data_symbols(direction, slot);
+            let symbols = match direction {
+                Direction::Downlink => self.data_symbols(slot).down,
+                Direction::Uplink => self.data_symbols(slot).up,
+            };
             resources.bytes(symbols, scheme, units.min(resources.units(symbols)))
         };
         (0..self.frame_period()).map(of_slot).max().unwrap_or(0)
@@ -118,12 +156,17 @@ impl CellPlan {
         let bytes = match (resources.adaptation(), &self.config.adaptation, given_db) {
             (Some(adaptation), Adaptation::Reports(reports), Some(sinr_db)) => {
                 let highest_db = reports.outer_loop.range_db.1;
-                let scheme = adaptation.scheme(adaptation.cqi(sinr_db), highest_db);
-                scheme.map_or(0, |mcs| most(resources.position(&mcs)))
+                let of_rank = |(rank, &layers): (u8, &u32)| {
+                    let cqi = adaptation.cqi(sinr_db - split_db(layers));
+                    let mcs = adaptation.scheme(cqi, highest_db)?;
+                    Some(most(resources.position(&mcs, rank)))
+                };
+                let ranks = (0_u8..).zip(resources.ranks());
+                ranks.filter_map(of_rank).max().unwrap_or(0)
             }
             (Some(adaptation), Adaptation::FixedScheme { .. }, _) => {
                 let scheme = adaptation.scheme(0, 0.0);
-                scheme.map_or(0, |mcs| most(resources.position(&mcs)))
+                scheme.map_or(0, |mcs| most(resources.position(&mcs, 0)))
             }
             _ => resources.schemes().map(most).max().unwrap_or(0),
         };
@@ -138,14 +181,37 @@ impl CellPlan {
         bytes.saturating_sub(status_format(self.config.air).size())
     }
 
-    /// Symbols for data of one direction in `slot`, as if it had the slot alone.
-    pub(crate) fn data_symbols(&self, direction: Direction, slot: u64) -> u8 {
-        data_symbols(&self.config, &self.frame, direction, slot)
+    /// Symbols for data in `slot`.
+    #[inline]
+    pub(crate) fn data_symbols(&self, slot: u64) -> DataSymbols {
+        self.phase(slot).symbols
     }
 
-    /// Symbols for uplink data in `slot`.
+    /// The symbol that downlink data may start at in `slot`, and its units where it has `symbols` symbols
+    /// for it.
+    #[inline]
+    pub(crate) fn downlink_room(&self, slot: u64, symbols: u8) -> (u8, u32) {
+        let phase = self.phase(slot);
+        let units = self.down.units(symbols);
+        (phase.before_data, units.saturating_sub(phase.taken_units))
+    }
+
+    #[inline]
+    fn phase(&self, slot: u64) -> &Phase {
+        match &self.phases[..] {
+            [always] => always,
+            phases => &phases[(slot % phases.len() as u64) as usize],
+        }
+    }
+
+    /// Symbols for uplink data in `slot`, as if it had the slot alone.
     pub(crate) fn uplink_symbols(&self, slot: u64) -> u8 {
-        self.data_symbols(Direction::Uplink, slot)
+        self.data_symbols(slot).up
+    }
+
+    /// Whether the scheduler divides slots between the directions.
+    pub(crate) fn divides_slots(&self) -> bool {
+        self.phases.iter().any(|phase| phase.symbols.shared() > 0)
     }
 
     /// Share of the band and of a slot that `units` are.
@@ -202,31 +268,67 @@ impl CellPlan {
     }
 }
 
-/// Symbols of `slot` for data: without those of control and feedback channels, which LTE's sizes
-/// account for themselves.
-fn data_symbols(config: &CellConfig, frame: &Frame, direction: Direction, slot: u64) -> u8 {
+fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
     let format = frame.format(slot);
-    let (control, feedback) = match config.air {
-        AirInterface::Lte { .. } => (0, 0),
-        AirInterface::Nr { .. } => (
-            config.timing.control_symbols,
-            config.timing.feedback_symbols,
-        ),
-    };
-    match (&config.duplex, direction) {
-        (Duplex::Flexible { .. }, _) => format.budget.saturating_sub(control + feedback),
-        (_, Direction::Downlink) => format.downlink.saturating_sub(control),
-        (_, Direction::Uplink) => format.uplink.saturating_sub(feedback),
+    if let AirInterface::Lte { .. } = config.air {
+        let whole = frame.symbols();
+        // Special subframes have no PUSCH, and no PDSCH where their downlink is control alone.
+        let down = match format.downlink {
+            all if all == whole => all,
+            few if few <= LTE_CONTROL_SYMBOLS => 0,
+            some => some,
+        };
+        let up = if format.uplink == whole { whole } else { 0 };
+        let both = down + up;
+        return DataSymbols { down, up, both };
+    }
+    let (control, feedback) = (
+        config.timing.control_symbols,
+        config.timing.feedback_symbols,
+    );
+    let less = |symbols: u8, taken: u8| symbols.saturating_sub(taken);
+    let taken = taken_symbols(config, frame, slot);
+    if format.shared() == 0 {
+        let down = less(format.downlink, control + taken);
+        let up = less(format.uplink, feedback);
+        let both = down + up;
+        return DataSymbols { down, up, both };
+    }
+    // What one direction has to itself holds its control or feedback as far as it goes.
+    let (own_down, own_up) = (
+        format.budget - format.uplink,
+        format.budget - format.downlink,
+    );
+    let before = control + taken;
+    DataSymbols {
+        down: less(format.downlink, before + less(feedback, own_up)),
+        up: less(format.uplink, feedback + less(before, own_down)),
+        both: less(format.budget, before + feedback),
     }
 }
 
-fn phases(config: &CellConfig, frame: &Frame, period: u64) -> Vec<Phase> {
+/// Downlink symbols of a slot that reference signals take from all: CSI-RS, and where one beam serves at a
+/// time the synchronisation signal blocks, each with a beam of its own.
+fn taken_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> u8 {
+    let ssb = match config.sharing {
+        Sharing::Time => config.overhead.ssb_blocks(frame, slot) * SSB_SYMBOLS,
+        Sharing::Frequency => 0,
+    };
+    ssb + config.overhead.csi_rs_symbols(frame, slot)
+}
+
+/// Symbols of PDCCH in the special subframes that have no more downlink than that.
+///
+/// Standard: TS 36.213 §7.1.7.
+const LTE_CONTROL_SYMBOLS: u8 = 3;
+
+fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -> Vec<Phase> {
     // Uplink slots need feedback's symbols and data's.
     let least = match config.sharing {
         Sharing::Time => 2,
         Sharing::Frequency => 1,
     };
-    let has_data = |slot: u64| data_symbols(config, frame, Direction::Uplink, slot) >= least;
+    let has_data = |slot: u64| data_symbols(config, frame, slot).up >= least;
     let control = config.timing.control_symbols.max(1);
     let earliest = |slot: u64| {
         let times = config.timing.uplink(frame, slot, least);
@@ -239,11 +341,21 @@ fn phases(config: &CellConfig, frame: &Frame, period: u64) -> Vec<Phase> {
     let mut phases: Vec<Phase> = (period..2 * period)
         .map(|slot| {
             let mut targets = Vec::new();
-            if frame.format(slot).downlink >= control {
+            if let Some(tdd) = config.timing.lte_tdd {
+                targets.extend(tdd.granted(slot));
+            } else if frame.format(slot).downlink >= control {
                 let next = frame.downlink_from(slot + 1, control);
                 targets.extend((earliest(slot)..earliest(next)).filter(|&slot| has_data(slot)));
             }
+            let taken = taken_symbols(config, frame, slot);
+            let has_ssb = config.overhead.ssb_blocks(frame, slot) > 0;
             Phase {
+                symbols: data_symbols(config, frame, slot),
+                before_data: config.timing.control_symbols + taken,
+                taken_units: match config.sharing {
+                    Sharing::Frequency if has_ssb => ssb_units,
+                    _ => 0,
+                },
                 targets: targets.into_iter().map(|target| target - slot).collect(),
                 to_granting: 0,
             }
@@ -260,12 +372,23 @@ fn phases(config: &CellConfig, frame: &Frame, period: u64) -> Vec<Phase> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phy::frame::{SpecialSlot, TddPattern};
+    use crate::phy::lte_tdd::LteTdd;
+    use crate::phy::timing::Timing;
     use fadeout_core::{Hertz, Point};
 
     fn plan(duplex: Duplex) -> CellPlan {
         let config = CellConfig {
             duplex,
+            ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
+        };
+        CellPlan::new(CellId(0), config).expect("a cell")
+    }
+
+    fn tdd(configuration: u8, special: u8) -> CellPlan {
+        let tdd = LteTdd::new(configuration).expect("0 to 6");
+        let config = CellConfig {
+            duplex: Duplex::Tdd(tdd.pattern(special).expect("0 to 10")),
+            timing: Timing::lte_tdd(tdd),
             ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
         };
         CellPlan::new(CellId(0), config).expect("a cell")
@@ -281,8 +404,7 @@ mod tests {
     #[test]
     fn the_largest_block_is_that_of_the_longest_slot_with_the_highest_scheme_there_can_be() {
         let (down, up) = (Direction::Downlink, Direction::Uplink);
-        let pattern = TddPattern::lte(1, SpecialSlot::default()).expect("0 to 6");
-        let tdd = plan(Duplex::Tdd(pattern));
+        let tdd = tdd(1, 7);
         let highest = tdd.down.schemes().end - 1;
         assert_eq!(
             tdd.largest_room(down, None),
@@ -313,9 +435,7 @@ mod tests {
     #[test]
     fn every_uplink_slot_of_a_pattern_is_granted_once() {
         for configuration in 0..7 {
-            let special = SpecialSlot::default();
-            let pattern = TddPattern::lte(configuration, special).expect("0 to 6");
-            let cell = plan(Duplex::Tdd(pattern));
+            let cell = tdd(configuration, 7);
             let mut targets: Vec<u64> = (20..120).flat_map(|slot| cell.targets(slot)).collect();
             targets.sort_unstable();
             let expected: Vec<u64> = (targets[0]..=targets[targets.len() - 1])
@@ -327,5 +447,52 @@ mod tests {
                 assert!(granting < slot + 10 && cell.targets(granting).next().is_some());
             }
         }
+    }
+    #[test]
+    fn special_subframes_carry_three_quarters_of_the_blocks_or_nothing() {
+        // TS 36.213 clause 7.1.7: 75 % of the resource blocks, with six symbols 37.5 %; with three,
+        // control alone. 50 blocks become 37 and 18, whose sizes with I_TBS 14 are 10 680 and 5160.
+        let down = |special| {
+            let cell = tdd(1, special);
+            let symbols = cell.data_symbols(11);
+            assert_eq!(symbols.up, 0);
+            cell.down.bytes(symbols.down, 15, 17)
+        };
+        assert_eq!([down(7), down(4)], [10_680 / 8; 2]);
+        assert_eq!([down(9), down(10)], [5160 / 8; 2]);
+        assert_eq!([down(0), down(5)], [0; 2]);
+    }
+
+    #[test]
+    fn shared_symbols_are_counted_once_less_control_and_feedback() {
+        use crate::phy::numerology::{CyclicPrefix, Numerology};
+        use crate::phy::tdd::{Flexible, TddPattern, UlDlPattern};
+        use fadeout_core::Span;
+        let counts = UlDlPattern {
+            period: Span::from_micros(500),
+            downlink_slots: 1,
+            downlink_symbols: 4,
+            uplink_slots: 1,
+            uplink_symbols: 1,
+        };
+        let mu = Numerology::new(3, CyclicPrefix::Normal).expect("a numerology");
+        let pattern = TddPattern::by_counts(mu, &[counts], Flexible::Shared(2)).expect("a pattern");
+        let nr = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
+        let config = CellConfig {
+            duplex: Duplex::Tdd(pattern),
+            ..nr
+        };
+        let cell = CellPlan::new(CellId(0), config).expect("a cell");
+        assert!(cell.divides_slots());
+        let symbols = |slot| {
+            let it = cell.data_symbols(slot);
+            (it.down, it.up, it.both, it.shared())
+        };
+        // Control takes one symbol, feedback the last two. Slots 1 and 2 have ten and thirteen
+        // flexible symbols, of which two are guard.
+        assert_eq!(symbols(0), (13, 0, 13, 0));
+        assert_eq!(symbols(1), (9, 6, 9, 6));
+        assert_eq!(symbols(2), (9, 9, 9, 9));
+        assert_eq!(symbols(7), (0, 12, 12, 0));
     }
 }

@@ -1,6 +1,6 @@
 //! A slot in units, and what a transport block of some units carries.
 
-use crate::config::{Adaptation, AirInterface, CellConfig, Sharing};
+use crate::config::{Adaptation, AirInterface, CellConfig, Rank, Sharing};
 use crate::phy::code_block::{ChannelCode, TransportBlock, TransportCode};
 use crate::phy::link_adaptation::{LinkAdaptation, LinkAdaptationConfig};
 use crate::phy::lte::{self, LteAllocation, LteElements};
@@ -8,6 +8,7 @@ use crate::phy::mcs::Mcs;
 use crate::phy::mutual_information::Modulation;
 use crate::phy::tbs::{Allocation, nr_transport_block};
 use crate::phy::{PhyError, cqi::CqiTable};
+use fadeout_core::math::to_db;
 use fadeout_core::{Direction, Rate, Span};
 
 /// Resource elements of a resource block that one symbol of DM-RS takes (TS 38.214 clause
@@ -23,14 +24,17 @@ pub(crate) struct Resources {
     sharing: Sharing,
     air: AirInterface,
     resource_blocks: u32,
-    layers: u32,
+    // Layers that transmissions may have. Each has all schemes.
+    ranks: Vec<u32>,
     group: u32,
+    // Elements of a resource block that block sizes leave out.
+    x_overhead: u32,
     // Symbols of a whole slot.
     slot_symbols: u8,
     elements: LteElements,
     adaptation: Option<LinkAdaptation>,
     schemes: Vec<Mcs>,
-    // Bytes by symbols, scheme and units less one; a row is `most_units` long. Time sharing has
+    // Bytes by symbols, number of layers and scheme, and units less one; a row is `most_units` long. Time sharing has
     // one block of rows, as its units are the symbols.
     sizes: Vec<Vec<u32>>,
     most_units: u32,
@@ -43,6 +47,22 @@ pub(crate) struct Occupied {
     pub resource_blocks: u32,
     /// Symbols.
     pub symbols: u8,
+}
+
+/// A scheme with the layers that have it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LayeredScheme<'a> {
+    pub mcs: &'a Mcs,
+    /// Layers, which share the power.
+    pub layers: u32,
+}
+
+/// By how many dB the SINR of one of several layers falls short of that of one alone.
+pub(crate) fn split_db(layers: u32) -> f64 {
+    match layers {
+        1 => 0.0,
+        layers => to_db(f64::from(layers)),
+    }
 }
 
 impl Resources {
@@ -70,8 +90,15 @@ impl Resources {
             sharing: cell.sharing,
             air: cell.air,
             resource_blocks: cell.resource_blocks,
-            layers: cell.layers,
+            ranks: match (&cell.adaptation, cell.rank) {
+                (Adaptation::Reports(_), Rank::Adaptive) => (1..=cell.layers(direction)).collect(),
+                _ => vec![cell.layers(direction)],
+            },
             group,
+            x_overhead: match direction {
+                Direction::Downlink => cell.overhead.x_overhead,
+                Direction::Uplink => 0,
+            },
             slot_symbols,
             elements,
             adaptation,
@@ -98,8 +125,8 @@ impl Resources {
     }
 
     fn table(&self, symbols: u8, rate: Option<Rate>, slot: Span) -> Vec<u32> {
-        let mut table = Vec::with_capacity(self.schemes.len() * self.most_units as usize);
-        for scheme in 0..self.schemes.len() {
+        let mut table = Vec::with_capacity(self.schemes().len() * self.most_units as usize);
+        for scheme in self.schemes() {
             for units in 1..=self.most_units {
                 table.push(match rate {
                     Some(rate) => {
@@ -122,6 +149,11 @@ impl Resources {
             Sharing::Frequency if symbols == 0 => 0,
             Sharing::Frequency => self.most_units,
         }
+    }
+
+    /// Units that so many resource blocks lie in.
+    pub(crate) fn units_of(&self, resource_blocks: u32) -> u32 {
+        resource_blocks.div_ceil(self.group).min(self.most_units)
     }
 
     /// Least units of a grant: with symbols as units, one of them is the DM-RS.
@@ -186,68 +218,121 @@ impl Resources {
         self.adaptation.as_ref()
     }
 
-    /// Number of the scheme `mcs` in [`Resources::scheme`]'s order.
-    pub(crate) fn position(&self, mcs: &Mcs) -> usize {
+    /// Number of the scheme `mcs` with the layers of rank number `rank` in [`Resources::scheme`]'s order.
+    pub(crate) fn position(&self, mcs: &Mcs, rank: u8) -> usize {
         // Tables count from zero without gaps, so the index is the position.
-        (mcs.index as usize).min(self.schemes.len() - 1)
+        let index = (mcs.index as usize).min(self.schemes.len() - 1);
+        usize::from(rank) * self.schemes.len() + index
     }
 
-    /// The numbers of its schemes.
+    /// The numbers of its schemes, with each number of layers.
     pub(crate) fn schemes(&self) -> std::ops::Range<usize> {
-        0..self.schemes.len()
+        0..self.schemes.len() * self.ranks.len()
     }
 
     /// Scheme number `position`.
-    pub(crate) fn scheme(&self, position: usize) -> &Mcs {
-        &self.schemes[position]
+    pub(crate) fn scheme(&self, position: usize) -> LayeredScheme<'_> {
+        LayeredScheme {
+            mcs: &self.schemes[position % self.schemes.len()],
+            layers: self.ranks[position / self.schemes.len()],
+        }
+    }
+
+    /// Numbers of layers that transmissions may have.
+    pub(crate) fn ranks(&self) -> &[u32] {
+        &self.ranks
+    }
+
+    /// The CQI and the number of the rank that carry most, where `cqi` says what each layer of so many
+    /// reaches; of equals the fewest layers.
+    ///
+    /// Standard: TS 38.214 §5.2.2.2; TS 36.213 §7.2.
+    #[inline]
+    pub(crate) fn report(&self, mut cqi: impl FnMut(&LinkAdaptation, u32) -> u8) -> (u8, u8) {
+        let Some(adaptation) = &self.adaptation else {
+            return (0, 0);
+        };
+        let mut best = (cqi(adaptation, self.ranks[0]), 0);
+        let carries = |cqi, layers| f64::from(layers) * adaptation.efficiency_of_cqi(cqi);
+        for (number, &layers) in (0_u8..).zip(&self.ranks).skip(1) {
+            let reached = cqi(adaptation, layers);
+            let (known, rank) = best;
+            if carries(reached, layers) > carries(known, self.ranks[usize::from(rank)]) {
+                best = (reached, number);
+            }
+        }
+        best
     }
 
     /// The transport block as the error model has it.
     pub(crate) fn code(&self, scheme: usize, symbols: u8, units: u32) -> TransportCode {
         let occupied = self.occupied(symbols, units);
+        let LayeredScheme { mcs, layers } = self.scheme(scheme);
         let (code, elements) = match self.air {
-            AirInterface::Lte { .. } => (ChannelCode::Turbo, self.lte_elements(occupied)),
+            AirInterface::Lte { .. } => (ChannelCode::Turbo, self.lte_elements(occupied, layers)),
             AirInterface::Nr { .. } => {
-                let elements = allocation(occupied).resource_elements() * self.layers;
+                let elements = self.allocation(occupied).resource_elements() * layers;
                 (ChannelCode::Ldpc, f64::from(elements))
             }
         };
         TransportCode::new(&TransportBlock {
             code,
             gap: code.gap(),
-            modulation: self.schemes[scheme].modulation,
+            modulation: mcs.modulation,
             payload: 8 * self.bytes(symbols, scheme, units),
             elements,
         })
     }
 
     fn compute_bits(&self, scheme: usize, occupied: Occupied) -> u32 {
-        let mcs = &self.schemes[scheme];
+        let LayeredScheme { mcs, layers } = self.scheme(scheme);
         match self.air {
             AirInterface::Lte { tti } => {
-                let index = lte::schemes(self.direction)[scheme].tbs_index;
-                let bits = lte_allocation(occupied, self.layers, tti).transport_block(index);
-                // Special subframes of TDD carry their share.
-                bits * u32::from(occupied.symbols) / u32::from(self.slot_symbols)
+                let index = lte::schemes(self.direction)[scheme % self.schemes.len()].tbs_index;
+                let blocks = self.lte_blocks(occupied);
+                let occupied = Occupied {
+                    resource_blocks: blocks,
+                    ..occupied
+                };
+                lte_allocation(occupied, layers, tti).transport_block(index)
             }
             AirInterface::Nr { .. } => nr_transport_block(
-                allocation(occupied).resource_elements(),
+                self.allocation(occupied).resource_elements(),
                 mcs.modulation,
                 mcs.code_rate,
-                self.layers,
+                layers,
                 1.0,
             ),
         }
     }
 
-    fn lte_elements(&self, occupied: Occupied) -> f64 {
+    fn allocation(&self, occupied: Occupied) -> Allocation {
+        Allocation {
+            resource_blocks: occupied.resource_blocks,
+            symbols: occupied.symbols,
+            dmrs: DMRS_ELEMENTS,
+            overhead: self.x_overhead,
+        }
+    }
+
+    /// The resource blocks that the size of an LTE block is read for: fewer in special subframes.
+    ///
+    /// Standard: TS 36.213 §7.1.7.
+    fn lte_blocks(&self, occupied: Occupied) -> u32 {
+        let eighths = match occupied.symbols {
+            symbols if symbols == self.slot_symbols => 8,
+            ..=6 => 3,
+            _ => 6,
+        };
+        (occupied.resource_blocks * eighths / 8).max(1)
+    }
+
+    fn lte_elements(&self, occupied: Occupied, layers: u32) -> f64 {
         let AirInterface::Lte { tti } = self.air else {
             return 0.0;
         };
         let share = f64::from(occupied.symbols) / f64::from(self.slot_symbols);
-        self.elements
-            .of(&lte_allocation(occupied, self.layers, tti))
-            * share
+        self.elements.of(&lte_allocation(occupied, layers, tti)) * share
     }
 }
 
@@ -256,15 +341,6 @@ fn lte_allocation(occupied: Occupied, layers: u32, tti: Span) -> LteAllocation {
         resource_blocks: occupied.resource_blocks,
         layers,
         tti,
-    }
-}
-
-fn allocation(occupied: Occupied) -> Allocation {
-    Allocation {
-        resource_blocks: occupied.resource_blocks,
-        symbols: occupied.symbols,
-        dmrs: DMRS_ELEMENTS,
-        overhead: 0,
     }
 }
 
@@ -315,7 +391,7 @@ fn adaptation(
         AirInterface::Lte { tti } => {
             let full = LteAllocation {
                 resource_blocks: cell.resource_blocks,
-                layers: cell.layers,
+                layers: cell.layers(direction),
                 tti,
             };
             (lte::rates(direction, &full, elements), ChannelCode::Turbo)
@@ -337,6 +413,7 @@ fn adaptation(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phy::mcs::McsTable;
     use fadeout_core::{Hertz, Point};
 
     #[test]
@@ -388,5 +465,63 @@ mod tests {
         let new = |direction| Resources::new(&cell, direction, tti, 1, &[1]).expect("a cell");
         assert_eq!(new(Direction::Downlink).bytes(1, 0, 25), 262);
         assert_eq!(new(Direction::Uplink).bytes(1, 0, 25), 125);
+    }
+    /// Layers of the downlink that a UE reports for at an SINR, of at most four, and the bits that a
+    /// resource element of them all carries with its CQI.
+    fn reported(rank: Rank, sinr_db: f64) -> (u32, f64) {
+        let cell = CellConfig {
+            layers: 4,
+            rank,
+            ..CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell")
+        };
+        let slot = Span::from_micros(500);
+        let resources =
+            Resources::new(&cell, Direction::Downlink, slot, 14, &[13]).expect("a cell");
+        let (cqi, rank) =
+            resources.report(|adaptation, layers| adaptation.cqi(sinr_db - split_db(layers)));
+        let adaptation = resources.adaptation().expect("reports");
+        let layers = resources.ranks()[usize::from(rank)];
+        (
+            layers,
+            f64::from(layers) * adaptation.efficiency_of_cqi(cqi),
+        )
+    }
+
+    #[test]
+    fn layers_share_the_power_and_are_as_many_as_carry_most() {
+        let mut before = 0.0;
+        for sinr_db in (-8..=36).map(f64::from) {
+            let (_, bits) = reported(Rank::Adaptive, sinr_db);
+            assert!(bits >= before, "{sinr_db} dB");
+            before = bits;
+            let (layers, of_all) = reported(Rank::Fixed, sinr_db);
+            assert!(layers == 4 && of_all <= bits, "{sinr_db} dB");
+        }
+        assert_eq!(reported(Rank::Adaptive, -6.0).0, 1);
+        assert_eq!(reported(Rank::Adaptive, 36.0).0, 4);
+        // Four layers at 0 dB are no four times one: 4 lg(1 + 1/4) is 1.29 times lg(1 + 1), and the steps
+        // of the table are 1.6 at most.
+        let (_, four) = reported(Rank::Fixed, 0.0);
+        assert!((0.3770..1.29 * 1.6 * 0.8770).contains(&four), "{four}");
+    }
+
+    #[test]
+    fn a_scheme_of_more_layers_has_a_number_of_its_own_and_carries_as_many_times_more() {
+        let cell = CellConfig {
+            layers: 4,
+            ..CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell")
+        };
+        let slot = Span::from_micros(500);
+        let resources =
+            Resources::new(&cell, Direction::Downlink, slot, 14, &[13]).expect("a cell");
+        let of = |rank| {
+            let number = resources.position(&McsTable::Qam64.rows()[20], rank);
+            let scheme = resources.scheme(number);
+            assert_eq!((scheme.layers, scheme.mcs.index), (u32::from(rank) + 1, 20));
+            f64::from(resources.bytes(13, number, 7))
+        };
+        // The sizes of blocks have steps of 1/64 and less.
+        assert!((of(3) / of(0) - 4.0).abs() < 4.0 / 64.0);
+        assert_eq!(resources.schemes(), 0..4 * 29);
     }
 }

@@ -92,6 +92,11 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.building(name, fields))
             .collect();
+        let channel_files: Vec<Option<ChannelFile>> = file
+            .map("channel-file")
+            .iter()
+            .map(|(name, fields)| ChannelFile::read(fields, Some((name.clone(),)), self))
+            .collect();
         let wired = file.map("link").iter().enumerate();
         let wired = wired.map(|(index, (name, _))| (name.as_str(), Medium::Link(index)));
         let named_rabs = file.map("rab").iter().enumerate();
@@ -132,6 +137,7 @@ impl Builder<'_, '_> {
             ues,
             mobility: mobility?,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
+            channel_files: channel_files.into_iter().collect::<Option<_>>()?,
             blockages: blockages.into_iter().collect::<Option<_>>()?,
             flows,
             probe: probe?,

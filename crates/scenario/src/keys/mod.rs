@@ -1,6 +1,8 @@
 //! The keys at the top of a scenario file, and the shapes that tables share.
 
-use crate::model::{Blockage, Building, Cell, Flow, Link, MobilityManagement, Probe, Rab, Ue};
+use crate::model::{
+    Blockage, Building, Cell, ChannelFile, Flow, Link, MobilityManagement, Probe, Rab, Ue,
+};
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
 use Presence::{Default, Optional, Required};
@@ -118,6 +120,12 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Map(Building::KEYS),
         Optional,
         "Buildings by name; they cut lines of sight where a channel takes them from geometry.",
+    ),
+    key(
+        "channel-file",
+        Shape::Map(ChannelFile::KEYS),
+        Optional,
+        "Channels from outside by name: gain or SINR over time by UE and cell, in place of the model.",
     ),
     key(
         "blockage",

@@ -5,6 +5,7 @@
 
 mod blockage;
 mod budget;
+mod channel_file;
 mod file;
 mod flow;
 mod link;
@@ -18,6 +19,7 @@ pub use blockage::{
     Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit,
 };
 pub use budget::{McsTable, Radio};
+pub use channel_file::{ChannelFile, Interpolation, Outside};
 pub use file::File;
 pub(crate) use file::read_bounded;
 pub(crate) use flow::Arrivals;
@@ -64,6 +66,8 @@ pub struct Scenario {
     pub mobility: Option<MobilityManagement>,
     /// Buildings, in the order of the file.
     pub buildings: Vec<Building>,
+    /// Channels that files describe, in the order of the file.
+    pub channel_files: Vec<ChannelFile>,
     /// Blockages, in the order of the file.
     pub blockages: Vec<Blockage>,
     /// Flows, in the order of the file, `count` already expanded.

@@ -117,8 +117,8 @@ table! {
         beam_tracking: Option<Span> = POSITIVE_TIME, Optional;
         /// From a beam measurement to the use of the new beam.
         beam_switching_delay: Span = TIME, BEAMS;
-        /// Loss by blockage and misalignment above which a beam measurement has failed; three in a
-        /// row are a beam failure.
+        /// Loss of what is received, by blockage and misalignment, above which a beam measurement has
+        /// failed; three in a row are a beam failure.
         beam_failure_threshold: Decibel =
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), BEAMS;
         /// From a beam failure to the use of the beam found instead; nothing is received

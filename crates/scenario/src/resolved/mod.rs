@@ -39,6 +39,8 @@ impl Scenario {
         let ues = ues.map(|ue| (ue.name.clone(), radio::ue(ue, &self.cells, name)));
         let buildings = self.buildings.iter();
         let buildings = buildings.map(|one| (one.name.clone(), radio::building(one)));
+        let channel_files = self.channel_files.iter();
+        let channel_files = channel_files.map(|one| (one.name.clone(), json!(one.written())));
         let blockages = self.blockages.iter().map(|blockage| {
             let mut table = blockage.written();
             table.insert("link".to_owned(), json!(self.medium_name(blockage.medium)));
@@ -75,6 +77,7 @@ impl Scenario {
             ("cell", cells.collect()),
             ("ue", ues.collect()),
             ("building", buildings.collect()),
+            ("channel-file", channel_files.collect()),
             ("blockage", blockages.collect()),
             ("flow", flows.collect()),
         ] {

@@ -148,7 +148,13 @@ impl Flows<'_> {
     ) -> Result<Outlook, BuildError> {
         let ue = self.directory.ue_of(bearer);
         let described = &self.scenario.ues[ue.index()];
-        if described.sinr.is_some() {
+        let is_recorded = |cell| {
+            self.parts
+                .radio
+                .as_ref()
+                .is_some_and(|radio| radio.access.is_recorded(ue, cell))
+        };
+        if described.sinr.is_some() || self.serving(ue).is_some_and(is_recorded) {
             return Err(BuildError::NeverBlocked {
                 flow: flow.name.clone(),
                 ue: described.name.clone(),

@@ -1,6 +1,6 @@
 //! Cells, UEs and their surroundings.
 
-use super::BuildError;
+use super::{BuildError, channel_file};
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Point, Rate, Span, UeId};
@@ -26,6 +26,7 @@ use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
 /// The radio access of a scenario; none without cells.
 pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     if scenario.cells.is_empty() {
+        channel_file::refuse_without_cells(scenario)?;
         return Ok(None);
     }
     let mut config = RadioConfig::default();
@@ -40,7 +41,8 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         config.ues.push(ue(described));
     }
     let named = |error| named_error(scenario, &error);
-    let access = RadioAccess::new(config, scenario.seed).map_err(named)?;
+    let recorded = channel_file::recorded(scenario)?;
+    let access = RadioAccess::with_recordings(config, &recorded, scenario.seed).map_err(named)?;
     let mut radio = Radio::new(access, places);
     // RLC and PDCP are of the generation of the cell, which some UEs find only as they attach.
     for described in scenario.bearers() {

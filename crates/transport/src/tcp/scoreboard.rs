@@ -526,4 +526,65 @@ mod tests {
             assert!(!board.counts_agree());
         }
     }
+
+    /// A board of which the first segments left in pieces of these sizes.
+    fn in_pieces(sizes: &[u64]) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for &size in sizes {
+            for n in 0..size {
+                let mut segment = SentSegment {
+                    seq: board.end() * 100,
+                    len: 100,
+                    ..SentSegment::default()
+                };
+                if n > 0 {
+                    segment.tags.set(Tags::JOINED);
+                }
+                board.push(segment);
+            }
+        }
+        board
+    }
+
+    #[test]
+    fn a_piece_is_split_where_a_part_of_it_has_a_fate_of_its_own() {
+        let mut board = in_pieces(&[4, 2]);
+        assert_eq!(board.pieces, 2);
+        board.split_before(2);
+        assert_eq!(board.pieces, 3);
+        board.split_before(2);
+        board.split_before(4);
+        board.split_before(6);
+        assert_eq!(
+            board.pieces, 3,
+            "they are apart already, or there is nothing"
+        );
+        board.pop();
+        board.settle_head();
+        assert_eq!(board.pieces, 3, "what is left of the first");
+        board.pop();
+        board.settle_head();
+        assert_eq!(board.pieces, 2);
+        assert!(board.counts_agree());
+    }
+
+    #[test]
+    fn what_is_sacked_side_by_side_becomes_one_piece() {
+        // Linux `tcp_shift_skb_data`.
+        let mut board = in_pieces(&[6]);
+        let mut sack = |number| {
+            board.mark_sacked(number);
+            board.regroup_sacked(number);
+            assert!(board.counts_agree());
+            board.pieces
+        };
+        // One in the middle leaves a piece on either side.
+        assert_eq!(sack(2), 3);
+        assert_eq!(sack(3), 3);
+        assert_eq!(sack(5), 4);
+        // The last hole is filled: 2 to 5 are one, before them 0 and 1.
+        assert_eq!(sack(4), 2);
+        assert_eq!(sack(0), 3);
+        assert_eq!(sack(1), 1);
+    }
 }

@@ -1,4 +1,4 @@
-"""How much a TCP download loses when a 38 GHz link is blocked for moments."""
+"""How much does TCP lose when a vehicle blocks a 38 GHz link every five seconds?"""
 
 from fadeout.studies.blockage.study import STUDY
 

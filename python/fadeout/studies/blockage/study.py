@@ -142,7 +142,6 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
 
 STUDY = Study(
     name="blockage",
-    summary="How much does TCP lose when a vehicle blocks a 38 GHz link every five seconds?",
     folder=FOLDER,
     title="TCP over a 38 GHz link that is blocked for moments",
     introduction=f"""\

@@ -1,4 +1,4 @@
-"""Every congestion control on the same five links, alone and beside CUBIC."""
+"""What throughput, delay and fairness does each congestion control get on what link?"""
 
 from fadeout.studies.congestion_controls.study import STUDY
 

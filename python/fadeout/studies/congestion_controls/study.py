@@ -218,7 +218,6 @@ def conclusion(rows: Sequence[Row]) -> str:
 
 STUDY = Study(
     name="congestion-controls",
-    summary="What throughput, delay and fairness does each congestion control get on what link?",
     folder=FOLDER,
     title="Congestion controls on five links",
     introduction="""\

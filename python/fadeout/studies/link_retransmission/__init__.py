@@ -1,4 +1,4 @@
-"""What retransmissions on a 28 GHz link do for TCP."""
+"""What do HARQ and RLC retransmissions on a 28 GHz link do for TCP, by distance?"""
 
 from fadeout.studies.link_retransmission.study import STUDY
 

@@ -249,7 +249,6 @@ def yes(holds: bool) -> str:
 
 STUDY = Study(
     name="link-retransmission",
-    summary="What do HARQ and RLC retransmissions on a 28 GHz link do for TCP, by distance?",
     folder=FOLDER,
     title="TCP over 28 GHz with and without retransmissions on the link",
     introduction="""\

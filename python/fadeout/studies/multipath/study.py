@@ -235,7 +235,6 @@ def short(setup: Setup) -> str:
 
 STUDY = Study(
     name="multipath",
-    summary="What does a second path over LTE or 73 GHz add to TCP over 28 GHz, by distance?",
     folder=FOLDER,
     title="Multipath TCP over 28 GHz with LTE or 73 GHz",
     introduction="""\

@@ -1,4 +1,4 @@
-"""What TCP slow start gains from shorter LTE intervals and from more requests for the uplink."""
+"""What do shorter LTE intervals and quicker uplink requests give TCP slow start?"""
 
 from fadeout.studies.slow_start.study import STUDY
 

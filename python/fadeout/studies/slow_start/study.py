@@ -75,7 +75,6 @@ def saturation(rates: Rates, limited: dict[tuple[float, float], float]) -> Secti
 
 STUDY = Study(
     name="slow-start",
-    summary="What do shorter LTE intervals and quicker uplink requests give TCP slow start?",
     folder=Path(__file__).parent,
     title="TCP slow start over LTE with short intervals",
     introduction=f"""\

@@ -7,8 +7,10 @@ use crate::channel::path_loss::{PathLoss, UrbanMacro};
 use crate::config::{AirInterface, CellConfig, Sharing, UplinkPower};
 use crate::phy::cqi::CqiTable;
 use crate::phy::frame::Duplex;
+use crate::phy::lte_tdd::{LTE_FDD_PROCESSES, LteTdd};
 use crate::phy::mcs::McsTable;
 use crate::phy::numerology::{ChannelKind, Numerology};
+use crate::phy::overhead::Overhead;
 use crate::phy::timing::Timing;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
 use fadeout_core::{Dbm, Decibel, Hertz, Point, Span};
@@ -23,6 +25,15 @@ fadeout_core::choices! {
     }
 }
 
+fadeout_core::choices! {
+    /// How the directions share the carrier.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum DuplexKind {
+        Fdd = "fdd",
+        Tdd = "tdd",
+    }
+}
+
 fadeout_core::parameters! {
     /// The parameters of a cell of LTE.
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,8 +44,15 @@ fadeout_core::parameters! {
         cqi_period: u32 = integer((1, 640, "slots"), "5"),
         /// Age of a report at its first use, in TTIs.
         cqi_delay: u32 = integer((0, 640, "slots"), "6"),
-        /// HARQ processes in each direction.
-        harq_processes: u8 = integer((1, 32, ""), "8"),
+        /// FDD, or TDD with the configuration `tdd-configuration`, which takes a `tti` of 1 ms.
+        duplex: DuplexKind = choice(DuplexKind::NAMES, "fdd"),
+        /// TDD's uplink-downlink configuration (TS 36.211 Table 4.2-2).
+        tdd_configuration: u8 = integer((0, 6, ""), "1"),
+        /// TDD's special subframe configuration (TS 36.211 Table 4.2-1).
+        special_subframe: u8 = integer((0, 10, ""), "7"),
+        /// HARQ processes in each direction: 8, or in TDD those of the configuration (TS 36.213 Tables
+        /// 7-1 and 8-1).
+        harq_processes: Option<u8> = integer((1, 32, ""), "by duplex"),
         /// TTIs between two SR opportunities.
         sr_period: u32 = integer((1, 640, "slots"), "10"),
         /// The parameters of every cell.
@@ -46,7 +64,7 @@ impl Registered for Lte {
     const ENTRY: Entry = Entry::new(
         "lte",
         "3GPP",
-        "LTE FDD, also with the shorter transmission time intervals of the latency study.",
+        "LTE FDD and TDD, FDD also with the shorter transmission time intervals of the latency study.",
         "TS 36.211, 36.213, 36.321; R2-153493 Appendix A for short intervals",
     )
     .with_parameters(Lte::PARAMETERS);
@@ -61,7 +79,24 @@ impl Lte {
         let blocks = self
             .shared
             .resource_blocks(ChannelKind::Lte, Numerology::KHZ_15, carrier)?;
-        Ok(self.with_blocks(carrier.site, carrier.carrier, blocks))
+        let cell = self.with_blocks(carrier.site, carrier.carrier, blocks);
+        if self.duplex == DuplexKind::Fdd {
+            return Ok(cell);
+        }
+        if self.tti != Tti::Whole {
+            return Err("TDD takes a `tti` of 1 ms".to_owned());
+        }
+        let tdd = LteTdd::new(self.tdd_configuration).map_err(|error| error.to_string())?;
+        let pattern = tdd.pattern(self.special_subframe);
+        let mut cell = CellConfig {
+            duplex: Duplex::Tdd(pattern.map_err(|error| error.to_string())?),
+            timing: Timing::lte_tdd(tdd),
+            ..cell
+        };
+        if self.harq_processes.is_none() {
+            (cell.harq.downlink_processes, cell.harq.uplink_processes) = tdd.processes();
+        }
+        Ok(cell)
     }
 
     fn with_blocks(&self, site: Point, carrier: Hertz, blocks: u32) -> CellConfig {
@@ -70,10 +105,12 @@ impl Lte {
             Tti::Half => 500,
             Tti::Tenth => 100,
         });
+        let processes = self.harq_processes.unwrap_or(LTE_FDD_PROCESSES);
         let own = Own {
             air: AirInterface::Lte { tti },
             slot: tti,
             timing: Timing::lte(tti),
+            overhead: Overhead::default(),
             duplex: Duplex::Fdd,
             sharing: Sharing::Frequency,
             power: Dbm(46.0),
@@ -87,7 +124,7 @@ impl Lte {
             // Reports come as many intervals apart, whatever the interval.
             cqi_period: self.cqi_period,
             cqi_delay: self.cqi_delay,
-            harq_processes: self.harq_processes,
+            harq_processes: (processes, processes),
             sr_period: self.sr_period,
             cqi_table: CqiTable::Qam64,
             mcs_table: McsTable::Qam64,

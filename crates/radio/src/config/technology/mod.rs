@@ -2,7 +2,9 @@
 
 mod lte;
 mod nr;
+mod overhead;
 mod shared;
+mod tdd;
 
 pub use lte::Lte;
 pub use nr::Nr;
@@ -48,7 +50,8 @@ impl Radio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::registry::Parameters;
+    use crate::phy::frame::Duplex;
+    use fadeout_core::registry::{Parameters, Value};
 
     fn carrier(carrier: f64, bandwidth: f64) -> Carrier {
         Carrier {
@@ -59,7 +62,14 @@ mod tests {
     }
 
     fn cell(name: &str, carrier: &Carrier) -> Result<CellConfig, String> {
-        let radio = Radio::new(name, Parameters::NONE);
+        with(name, carrier, &[])
+    }
+
+    fn with(name: &str, carrier: &Carrier, keys: &[(&str, Value)]) -> Result<CellConfig, String> {
+        let keys = keys
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()));
+        let radio = Radio::new(name, &Parameters(keys.collect()));
         radio.expect("a name").cell(carrier)
     }
 
@@ -71,6 +81,78 @@ mod tests {
             let nr = cell("nr", &carrier(hertz, bandwidth)).expect("a cell");
             assert_eq!((nr.resource_blocks, nr.mu()), (blocks, mu));
         }
+    }
+
+    #[test]
+    fn given_resource_blocks_are_those_that_the_bandwidth_has() {
+        let blocks = |name, carrier: &Carrier, blocks| {
+            let keys = [("resource-blocks", Value::Number(blocks))];
+            with(name, carrier, &keys).map(|cell| cell.resource_blocks)
+        };
+        assert_eq!(blocks("nr", &carrier(28e9, 400e6), 168.0), Ok(168));
+        assert_eq!(blocks("nr", &carrier(28e9, 1e9), 694.0), Ok(694));
+        let error = blocks("nr", &carrier(28e9, 400e6), 1000.0).expect_err("too many");
+        assert!(
+            error.contains("`resource-blocks`: 1000") && error.contains("1 to 264"),
+            "{error}"
+        );
+        let error = blocks("lte", &carrier(2e9, 10e6), 100.0).expect_err("too many");
+        assert!(error.contains("1 to 50"), "{error}");
+        assert!(blocks("nr", &carrier(28e9, 1e6), 1.0).is_err());
+    }
+
+    #[test]
+    fn a_cell_of_nr_has_any_pattern_by_period_and_counts() {
+        let of = |keys: &[(&str, &str)]| {
+            let mut all = vec![("duplex", Value::Choice("tdd".into()))];
+            all.extend(keys.iter().map(|(key, value)| {
+                let count = value.parse().map(Value::Number);
+                (*key, count.unwrap_or(Value::Choice((*value).into())))
+            }));
+            with("nr", &carrier(3.5e9, 100e6), &all).map(|cell| cell.duplex)
+        };
+        let counts = [
+            ("tdd-period", "2.5 ms"),
+            ("tdd-downlink-slots", "3"),
+            ("tdd-downlink-symbols", "10"),
+            ("tdd-uplink-slots", "1"),
+            ("tdd-uplink-symbols", "2"),
+        ];
+        let letters = [("duplex", Value::Choice("DDDSU".into()))];
+        let letters = with("nr", &carrier(3.5e9, 100e6), &letters).expect("a cell");
+        assert_eq!(of(&counts), Ok(letters.duplex));
+        let error = of(&counts[..3]).expect_err("no uplink");
+        assert!(error.contains("no uplink"), "{error}");
+        let second = [
+            counts[0],
+            counts[1],
+            counts[3],
+            ("tdd-second-period", "2.5 ms"),
+        ];
+        let Ok(Duplex::Tdd(pattern)) = of(&second) else {
+            panic!("a second pattern that is silent")
+        };
+        assert_eq!(pattern.slots().len(), 10);
+    }
+
+    #[test]
+    fn lte_has_its_tdd_configurations_with_their_processes() {
+        for (configuration, processes) in [(0.0, (4, 7)), (2.0, (10, 2)), (6.0, (6, 6))] {
+            let keys = [
+                ("duplex", Value::Choice("tdd".into())),
+                ("tdd-configuration", Value::Number(configuration)),
+            ];
+            let lte = with("lte", &carrier(2e9, 20e6), &keys).expect("a cell");
+            let found = (lte.harq.downlink_processes, lte.harq.uplink_processes);
+            assert_eq!(found, processes);
+            assert!(matches!(lte.duplex, Duplex::Tdd(_)) && lte.timing.lte_tdd.is_some());
+        }
+        let short = [
+            ("duplex", Value::Choice("tdd".into())),
+            ("tti", Value::Choice("0.5 ms".into())),
+        ];
+        let error = with("lte", &carrier(2e9, 20e6), &short).expect_err("1 ms alone");
+        assert!(error.contains("`tti` of 1 ms"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Cells of NR.
 
 use super::Carrier;
+use super::overhead::Overheads;
 use super::shared::{Own, Shared};
+use super::tdd::Tdd;
 use crate::channel::ChannelConfig;
 use crate::config::{AirInterface, CellConfig, Sharing, UplinkPower};
 use crate::phy::PhyError;
@@ -24,6 +26,7 @@ fadeout_core::choices! {
         Ddsu = "DDSU",
         Dsuud = "DSUUD",
         Dddddddsuu = "DDDDDDDSUU",
+        Tdd = "tdd",
     }
 }
 
@@ -42,8 +45,9 @@ fadeout_core::parameters! {
     pub struct Nr {
         /// Numerology mu: slots of 1 ms / 2^mu. By default 3 above 6 GHz and 1 below.
         numerology: Option<u8> = integer((0, 6, ""), "by carrier"),
-        /// FDD, slots divided by the scheduler, or a TDD pattern with special slots of 10:2:2
-        /// symbols.
+        /// FDD, slots divided by the scheduler, a TDD pattern with special slots of 10:2:2 symbols, or
+        /// with `tdd` one of the counts `tdd-…`. The default is slots that are divided above 6 GHz, and
+        /// FDD below.
         duplex: DuplexKind = choice(DuplexKind::NAMES, "default"),
         /// Tables of CQI and MCS.
         mcs_table: McsTableKind = choice(McsTableKind::NAMES, "64qam"),
@@ -55,6 +59,10 @@ fadeout_core::parameters! {
         harq_processes: u8 = integer((1, 32, ""), "16"),
         /// Slots between two SR opportunities.
         sr_period: u32 = integer((1, 640, "slots"), "8"),
+        /// Control, feedback and reference signals.
+        overheads: Overheads = group(),
+        /// A pattern by counts.
+        tdd: Tdd = group(),
         /// The parameters of every cell.
         shared: Shared = group(),
     }
@@ -86,6 +94,10 @@ impl Nr {
         let text = |error: PhyError| error.to_string();
         let numerology = Numerology::new(mu, CyclicPrefix::Normal).map_err(text)?;
         let blocks = self.shared.resource_blocks(kind, numerology, carrier)?;
+        let (beams, most) = (self.overheads.ssb_beams, most_beams(carrier.carrier));
+        if beams > most && self.overheads.overhead().ssb.is_some() {
+            return Err(format!("{beams} `ssb-beams`; the carrier has 1 to {most}"));
+        }
         self.with_blocks(carrier.site, carrier.carrier, mu, blocks)
             .map_err(text)
     }
@@ -103,14 +115,24 @@ impl Nr {
             McsTableKind::Qam64 => (CqiTable::Qam64, McsTable::Qam64),
             McsTableKind::Qam256 => (CqiTable::Qam256, McsTable::Qam256),
         };
+        let flexible = Duplex::Flexible {
+            guard: self.tdd.guard_symbols,
+        };
+        let timing = NrTimingConfig {
+            control_symbols: self.overheads.pdcch_symbols,
+            feedback_symbols: self.overheads.pucch_symbols,
+            ..NrTimingConfig::default()
+        };
         let own = Own {
             air: AirInterface::Nr { mu },
             slot: numerology.slot(),
-            timing: Timing::nr(numerology, &NrTimingConfig::default())?,
+            timing: Timing::nr(numerology, &timing)?,
+            overhead: self.overheads.overhead(),
             duplex: match self.duplex {
-                DuplexKind::Default if is_fr2 => Duplex::Flexible { guard: 0 },
+                DuplexKind::Default if is_fr2 => flexible,
                 DuplexKind::Default | DuplexKind::Fdd => Duplex::Fdd,
-                DuplexKind::Flexible => Duplex::Flexible { guard: 0 },
+                DuplexKind::Flexible => flexible,
+                DuplexKind::Tdd => Duplex::Tdd(self.tdd.pattern(numerology)?),
                 pattern => {
                     let (special, symbols) = (SpecialSlot::default(), numerology.symbols());
                     Duplex::Tdd(TddPattern::new(pattern.name(), special, symbols)?)
@@ -132,12 +154,23 @@ impl Nr {
             channel: ChannelConfig::default(),
             cqi_period: self.cqi_period,
             cqi_delay: self.cqi_delay,
-            harq_processes: self.harq_processes,
+            harq_processes: (self.harq_processes, self.harq_processes),
             sr_period: self.sr_period,
             cqi_table,
             mcs_table,
         };
         Ok(self.shared.cell((site, carrier, blocks), own))
+    }
+}
+
+/// Most synchronisation signal blocks of a burst.
+///
+/// Standard: TS 38.213 §4.1.
+fn most_beams(carrier: Hertz) -> u8 {
+    match carrier.0 {
+        hertz if hertz <= 3e9 => 4,
+        _ if is_fr2(carrier) => 64,
+        _ => 8,
     }
 }
 

@@ -3,8 +3,8 @@
 use super::Carrier;
 use crate::channel::ChannelConfig;
 use crate::config::{
-    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
-    Sharing, UplinkPower,
+    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Rank,
+    ReportedAdaptation, Sharing, UplinkPower,
 };
 use crate::mac::scheduler::{ProportionalFairConfig, RoundRobinConfig};
 use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
@@ -14,7 +14,8 @@ use crate::phy::frame::Duplex;
 use crate::phy::harq::{Combining, FixedErrors};
 use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
 use crate::phy::mcs::McsTable;
-use crate::phy::numerology::{ChannelKind, Numerology, resource_blocks};
+use crate::phy::numerology::{ChannelKind, Numerology, check_blocks, resource_blocks};
+use crate::phy::overhead::Overhead;
 use crate::phy::timing::Timing;
 use fadeout_core::registry::{choice, flag, integer, number, span};
 use fadeout_core::{Dbm, Decibel, Hertz, Point, Rate, Span};
@@ -26,6 +27,15 @@ fadeout_core::choices! {
         Reports = "reports",
         FixedMcs = "fixed-mcs",
         FixedRate = "fixed-rate",
+    }
+}
+
+fadeout_core::choices! {
+    /// How many layers a transmission has.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum RankKind {
+        Adaptive = "adaptive",
+        Fixed = "fixed",
     }
 }
 
@@ -71,11 +81,16 @@ fadeout_core::parameters! {
     /// The parameters of a cell of every technology.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Shared {
-        /// Resource blocks of the carrier; 0 takes them from the standard's table. For an aggregate
-        /// that the table does not list.
+        /// Resource blocks of the carrier; 0 takes them from the standard's table. For a part of a
+        /// channel, or an aggregate that the table does not list: no more than the bandwidth has.
         pub(super) resource_blocks: u32 = integer((0, 10_000, ""), "0"),
-        /// Spatial layers of a transmission.
+        /// Most spatial layers of a downlink transmission. Each antenna element has two. Layers share
+        /// the power.
         pub(super) layers: u32 = integer((1, 8, ""), "1"),
+        /// Most spatial layers of an uplink transmission: as many as `layers` says, up to 4, unless given.
+        pub(super) uplink_layers: Option<u32> = integer((1, 4, ""), "by layers"),
+        /// Whether a transmission has as many layers as carry most by the reports, or always all of them.
+        pub(super) rank: RankKind = choice(RankKind::NAMES, "adaptive"),
         /// How the scheme is chosen: from CQI reports, always `mcs`, or blocks of `downlink-rate`
         /// and `uplink-rate` with the fixed errors of `bler`.
         pub(super) adaptation: AdaptationKind = choice(AdaptationKind::NAMES, "reports"),
@@ -140,6 +155,7 @@ pub(super) struct Own {
     /// Length of a slot.
     pub(super) slot: Span,
     pub(super) timing: Timing,
+    pub(super) overhead: Overhead,
     pub(super) duplex: Duplex,
     pub(super) sharing: Sharing,
     pub(super) power: Dbm,
@@ -152,7 +168,8 @@ pub(super) struct Own {
     pub(super) cqi_period: u32,
     /// Slots from a report to its first use.
     pub(super) cqi_delay: u32,
-    pub(super) harq_processes: u8,
+    /// Downlink and uplink.
+    pub(super) harq_processes: (u8, u8),
     /// Slots between two SR opportunities.
     pub(super) sr_period: u32,
     pub(super) cqi_table: CqiTable,
@@ -160,17 +177,22 @@ pub(super) struct Own {
 }
 
 impl Shared {
-    /// Resource blocks: those given, or the standard's for the bandwidth.
+    /// Resource blocks: those given, which the bandwidth must have, or the standard's for it.
     pub(super) fn resource_blocks(
         &self,
         kind: ChannelKind,
         numerology: Numerology,
         carrier: &Carrier,
     ) -> Result<u32, String> {
+        let bandwidth_mhz = carrier.bandwidth.0 / 1e6;
         if self.resource_blocks > 0 {
-            return Ok(self.resource_blocks);
+            let given = self.resource_blocks;
+            let checked = check_blocks(kind, numerology, bandwidth_mhz, given);
+            return checked
+                .map(|()| given)
+                .map_err(|error| format!("`resource-blocks`: {error}"));
         }
-        let listed = resource_blocks(kind, numerology, carrier.bandwidth.0 / 1e6);
+        let listed = resource_blocks(kind, numerology, bandwidth_mhz);
         listed.map_err(|error| format!("{error}; or give `resource-blocks` for an aggregate"))
     }
 
@@ -191,6 +213,11 @@ impl Shared {
             duplex: own.duplex,
             sharing: own.sharing,
             layers: self.layers,
+            uplink_layers: self.uplink_layers.unwrap_or(self.layers.min(4)),
+            rank: match self.rank {
+                RankKind::Adaptive => Rank::Adaptive,
+                RankKind::Fixed => Rank::Fixed,
+            },
             power: own.power,
             noise_figure: own.noise_figure,
             downlink_scheduler: SchedulerKind::ProportionalFair(ProportionalFairConfig::default()),
@@ -203,6 +230,7 @@ impl Shared {
             }),
             harq: self.harq(own.harq_processes),
             timing: own.timing,
+            overhead: own.overhead,
             requests: self.requests(own.sr_period),
             configured_grant: (self.configured_grant_period > 0).then_some(ConfiguredGrant {
                 period: self.configured_grant_period,
@@ -228,10 +256,10 @@ impl Shared {
         }
     }
 
-    fn harq(&self, processes: u8) -> CellHarqConfig {
+    fn harq(&self, (downlink, uplink): (u8, u8)) -> CellHarqConfig {
         CellHarqConfig {
-            downlink_processes: processes,
-            uplink_processes: processes,
+            downlink_processes: downlink,
+            uplink_processes: uplink,
             most_transmissions: self.harq_transmissions,
             combining: match self.harq_combining {
                 CombiningKind::IncrementalRedundancy => Combining::IncrementalRedundancy,
@@ -318,6 +346,6 @@ impl CellHarqConfig {
     /// So many processes in each direction, and the rest as a cell has it unless it is given:
     /// incremental redundancy, feedback without errors.
     pub fn with_processes(processes: u8) -> CellHarqConfig {
-        Shared::default().harq(processes)
+        Shared::default().harq((processes, processes))
     }
 }

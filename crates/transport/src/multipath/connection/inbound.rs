@@ -130,7 +130,7 @@ impl Inbound {
                 self.window.measure_share(mss);
             }
         }
-        self.window.on_read(now, bytes, mss);
+        self.window.on_read(now, bytes, bytes, mss);
     }
 
     /// The application stops reading.

@@ -28,6 +28,9 @@ const UNCOMPRESSED_DUPLICATES: u32 = 3;
 const MAX_COMPRESSED: u32 = 44;
 /// Longest delay of a thinned ACK (Linux `tcp_comp_sack_delay_ns`).
 const MAX_COMPRESSION_DELAY: Span = Span::from_millis(1);
+/// By how much later the timer of thinned ACKs may fire, and does where nothing else wakes the processor
+/// (`tcp_comp_sack_slack_ns`).
+const COMPRESSION_SLACK: Span = Span::from_micros(100);
 /// Longest delay (Linux `TCP_DELACK_MAX`).
 const MAX_DELAY: Span = Span::from_millis(200);
 
@@ -232,7 +235,7 @@ impl AckPolicy {
         }
         self.compressed += 1;
         if self.compressed_at.is_never() {
-            self.compressed_at = now + MAX_COMPRESSION_DELAY.min(cx.rtt / 20);
+            self.compressed_at = now + MAX_COMPRESSION_DELAY.min(cx.rtt / 20) + COMPRESSION_SLACK;
         }
         true
     }

@@ -3,6 +3,8 @@
 mod acknowledgment;
 mod freeze;
 mod marks;
+mod packets;
+mod reading;
 pub(crate) mod reassembly;
 mod timestamps;
 pub(crate) mod window;
@@ -12,6 +14,7 @@ use super::expendable;
 use super::sender::Agreed;
 use acknowledgment::{AckPolicy, Unacknowledged, Urgency};
 use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, Segment, Span, Time};
+use packets::{Held, Packets};
 use reassembly::{Arrival, Reassembly};
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
@@ -30,6 +33,8 @@ const EXPECTED_BLOCKS: usize = 2;
 #[derive(Debug)]
 pub(super) struct Receiver {
     reassembly: Reassembly,
+    /// What was received and not read, in memory.
+    packets: Packets,
     policy: AckPolicy,
     window: AdvertisedWindow,
     /// The window last advertised, while nothing changed that it depends on.
@@ -49,7 +54,9 @@ pub(super) struct Receiver {
     /// Sequence number of the peer's FIN.
     fin_at: Option<u64>,
     is_reading: bool,
-    unread: u64,
+    /// When data came that the application reads as soon as the ACK that is due has left: the kernel
+    /// sends it before the application runs.
+    reads_since: Option<Time>,
     /// Unacknowledged data ends a burst or is less than a full segment, once or more often (Linux
     /// `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     pushes: u8,
@@ -83,6 +90,7 @@ impl Receiver {
     pub(super) fn new(config: &TcpConfig) -> Receiver {
         Receiver {
             reassembly: Reassembly::default(),
+            packets: Packets::default(),
             policy: AckPolicy::new(config),
             window: AdvertisedWindow::new(config),
             advertised: None,
@@ -100,7 +108,7 @@ impl Receiver {
             acked_up_to: 0,
             fin_at: None,
             is_reading: true,
-            unread: 0,
+            reads_since: None,
             pushes: 0,
             is_answered: false,
             resilience: config.resilience,
@@ -172,6 +180,7 @@ impl Receiver {
         (rto, srtt): (Span, Span),
         may_reply: bool,
     ) -> Received {
+        self.read_what_waits();
         self.advertised = None;
         let end = segment.end_seq();
         let next = self.reassembly.next();
@@ -188,7 +197,7 @@ impl Receiver {
             let is_full = segment.len >= self.peer_mss;
             self.window.measure_rtt(now, segment.ts_echo, is_full);
         }
-        let held = self.reassembly.buffered();
+        let held = self.held();
         let arrival = self.reassembly.insert(segment.seq, end);
         // What lies below the last ACK is answered like an invalid segment, outside the count of
         // quick ACKs.
@@ -201,10 +210,10 @@ impl Receiver {
                 .policy
                 .enter_quick_mode(self.window.last(), self.peer_mss),
             Arrival::HeldAlready => self.measure_segments(segment),
-            _ => self.take_news(now, segment, arrival, rto, held),
+            _ => self.take_news(now, segment, arrival, rto, (next, held)),
         }
         let advanced = self.reassembly.next() - next;
-        let fin = advanced > 0 && self.has_received_fin() && self.fin_at >= Some(next);
+        let fin = self.has_received_fin() && self.fin_at >= Some(next);
         let bytes = advanced - u64::from(fin);
         if fin {
             self.reassembly.forget_duplicate();
@@ -239,10 +248,9 @@ impl Receiver {
         self.reassembly.insert(segment.seq, end);
         let fin = self.has_received_fin();
         let bytes = self.reassembly.next() - next - u64::from(fin);
+        self.packets.push(next, next + bytes);
         if self.is_reading {
-            self.window.on_read(now, bytes, self.mss);
-        } else {
-            self.unread += bytes;
+            self.take_out(now, bytes);
         }
         Received {
             bytes,
@@ -286,9 +294,16 @@ impl Receiver {
 
     /// New data: what it tells of the peer's segments and of the round-trip time, and the window
     /// that it lets grow (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`).
-    /// `held` bytes were held out of order before; what a segment puts in order is still held when it
-    /// is decided whether the window grows.
-    fn take_news(&mut self, now: Time, segment: &Segment, arrival: Arrival, rto: Span, held: u64) {
+    /// RCV.NXT was `next`, and `held` was in the buffer. What a segment puts in order is still held when
+    /// it is decided whether the window grows.
+    fn take_news(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        arrival: Arrival,
+        rto: Span,
+        (next, held): (u64, Held),
+    ) {
         let is_in_order = arrival != Arrival::OutOfOrder;
         if segment.len > 0 {
             self.measure_segments(segment);
@@ -298,15 +313,19 @@ impl Receiver {
             self.policy
                 .on_data(now, rto, self.window.last(), self.peer_mss);
         }
+        let start = segment.seq.max(next);
+        let end = segment.seq + u64::from(segment.len);
+        let mut is_charged = is_in_order;
+        if start < end && is_in_order {
+            self.packets.push(start, end);
+        } else if start < end {
+            // What is joined to a packet is charged to the buffer at once, a packet of its own behind
+            // this (Linux `skb_set_owner_r`).
+            is_charged = self.packets.insert(start, end) && self.window.counts_memory();
+        }
         let is_large = segment.len >= GROWS_FROM;
         if is_large && (is_in_order || self.has_sack) {
-            // The segment itself is in the buffer until it is read.
-            let own = if is_in_order {
-                u64::from(segment.len)
-            } else {
-                0
-            };
-            let held = held + self.unread + own;
+            let held = if is_charged { self.held() } else { held };
             if self.window.grow(segment.len, self.mss, held) {
                 self.policy.on_window_growth();
             }
@@ -347,17 +366,12 @@ impl Receiver {
     /// `__tcp_ack_snd_check`, then `tcp_cleanup_rbuf` where the application has read it).
     fn is_ack_due(&mut self, now: Time, urgency: Urgency, bytes: u64, srtt: Span) -> bool {
         let is_full = self.is_more_than_a_segment_unacknowledged();
-        if self.is_reading {
-            self.window.on_read(now, bytes, self.mss);
-        } else {
-            self.unread += bytes;
-        }
-        let held = self.reassembly.buffered() + self.unread;
+        let held = self.held();
         if self.policy.is_quick() && self.window.is_tight(held) {
             self.policy.forgo_quick_acks();
         }
-        // Where the application does not read, the ACK waits for it to make room.
-        let may_answer = self.is_reading
+        // Where there is less room than was offered, the ACK waits until the application makes more.
+        let may_answer = (self.is_reading && !self.window.counts_memory())
             || self.policy.rule() != AckRule::Linux
             || self.window.preview(held, self.peer_mss) >= self.window.last();
         let cx = Unacknowledged {
@@ -372,7 +386,16 @@ impl Receiver {
             },
             srtt,
         };
-        self.policy.decide(now, urgency, &cx) || (self.is_reading && self.is_answered_read(bytes))
+        let leaves_first = self.policy.decide(now, urgency, &cx);
+        if !self.is_reading {
+            return leaves_first;
+        }
+        if leaves_first && bytes > 0 && self.window.counts_memory() && !self.is_closing(held) {
+            self.reads_since = Some(now);
+            return true;
+        }
+        self.take_out(now, bytes);
+        leaves_first || self.is_answered_read(bytes)
     }
 
     fn is_more_than_a_segment_unacknowledged(&self) -> bool {
@@ -383,7 +406,7 @@ impl Receiver {
     /// segment, or for the end of a burst after which the buffer is empty (Linux
     /// `tcp_cleanup_rbuf`).
     fn is_answered_read(&self, bytes: u64) -> bool {
-        let is_drained = self.unread == 0 && self.reassembly.buffered() == 0;
+        let is_drained = self.packets.unread() == 0 && self.reassembly.buffered() == 0;
         let ends_burst = self.pushes > 1 || (self.pushes > 0 && !self.policy.is_interactive());
         self.policy.rule() == AckRule::Linux
             && self.policy.is_pending()
@@ -420,7 +443,7 @@ impl Receiver {
         segment.flags |= Flags::ACK;
         self.marks.stamp(segment);
         let window = self.advertised.unwrap_or_else(|| {
-            let held = self.reassembly.buffered() + self.unread;
+            let held = self.held();
             self.window.advertise(next, held, self.peer_mss)
         });
         self.advertised = Some(window);
@@ -447,6 +470,7 @@ impl Receiver {
             self.policy.on_data_sent(now);
         }
         self.on_acknowledged();
+        self.read_what_waits();
     }
 
     /// The application is likely to answer what comes: its data will carry the ACK.
@@ -482,38 +506,6 @@ impl Receiver {
         let lead = Span::from_secs_f64(rtt * self.resilience.freeze_lead_rtts);
         let announcements = self.freeze.on_link_info(info, lead);
         announcements + u32::from(self.freeze.on_wake(now))
-    }
-
-    /// The application stops or resumes reading. Returns whether a window update should leave.
-    pub(super) fn set_reading(&mut self, now: Time, is_reading: bool) -> bool {
-        self.advertised = None;
-        self.is_reading = is_reading;
-        if !is_reading || self.unread == 0 {
-            return false;
-        }
-        if self.policy.rule() == AckRule::Linux {
-            return self.read(now, self.unread);
-        }
-        let before = self.window.offered(self.reassembly.next());
-        self.window.on_read(now, self.unread, self.mss);
-        self.unread = 0;
-        let held = self.reassembly.buffered();
-        let after = self.window.preview(held, self.peer_mss);
-        // RFC 9293 section 3.8.6.2.2: announce an opening worth a segment or half the buffer.
-        after >= before + u64::from(self.mss).min(after / 2)
-    }
-
-    /// The application takes up to `bytes` out of the buffer while it is not reading by itself.
-    /// Returns whether an ACK should leave: one that is due, or for a window that doubles.
-    pub(super) fn read(&mut self, now: Time, bytes: u64) -> bool {
-        self.advertised = None;
-        let bytes = bytes.min(self.unread);
-        self.unread -= bytes;
-        let before = self.window.offered(self.reassembly.next());
-        self.window.on_read(now, bytes, self.mss);
-        let held = self.reassembly.buffered() + self.unread;
-        let after = self.window.preview(held, self.peer_mss);
-        self.is_answered_read(bytes) || (bytes > 0 && after > 0 && after >= 2 * before)
     }
 
     /// `TCP_QUICKACK`.
@@ -572,3 +564,6 @@ impl Receiver {
         self.fin_at.is_some_and(|at| at < self.reassembly.next())
     }
 }
+
+#[cfg(test)]
+mod tests;

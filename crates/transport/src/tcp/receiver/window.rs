@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::packets::{Held, PACKET_OVERHEAD};
 use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::{Span, Time};
 
@@ -18,9 +19,6 @@ const LARGEST_UNSCALED: u64 = 65_535;
 ///
 /// Standard: RFC 7323 §2.3.
 const LARGEST_WINDOW: u64 = 65_535 << 14;
-/// Memory of a segment beside its payload: what a 64-bit Linux keeps of a packet that segmentation
-/// in software made, its descriptor (`sk_buff`, 256 bytes) and a small head (640 bytes).
-const SEGMENT_OVERHEAD: u64 = 896;
 /// The share of payload is counted in parts of this (`TCP_RMEM_TO_WIN_SCALE`).
 const WHOLE: u64 = 256;
 /// The share assumed at first (`TCP_DEFAULT_SCALING_RATIO`).
@@ -166,16 +164,31 @@ impl AdvertisedWindow {
         self.last
     }
 
-    /// Whether less than half of the buffer is free with `held` bytes in it (Linux then gives up
-    /// quick ACKs).
-    pub(crate) fn is_tight(&self, held: u64) -> bool {
-        self.buffer.saturating_sub(held) < self.buffer / 2
+    /// Whether what is held counts as memory, its share of payload being known.
+    pub(crate) fn counts_memory(&self) -> bool {
+        self.is_autotuned && self.rounds && self.buffer != LARGEST_WINDOW
     }
 
-    /// The window that could be offered with `held` bytes in the buffer, the peer sending segments
-    /// of `mss` (Linux `__tcp_select_window`).
-    pub(crate) fn preview(&self, held: u64, mss: u32) -> u64 {
-        let mut free = self.buffer.saturating_sub(held);
+    /// What is left of the buffer with `held` in it (Linux `tcp_space`).
+    fn free(&self, held: Held) -> u64 {
+        match held {
+            Held::Payload(bytes) => self.buffer.saturating_sub(bytes),
+            Held::Memory(bytes) => {
+                (self.memory.saturating_sub(bytes) * self.share / WHOLE).min(self.buffer)
+            }
+        }
+    }
+
+    /// Whether less than half of the buffer is free with `held` in it (Linux then gives up quick
+    /// ACKs).
+    pub(crate) fn is_tight(&self, held: impl Into<Held>) -> bool {
+        self.free(held.into()) < self.buffer / 2
+    }
+
+    /// The window that could be offered with `held` in the buffer, the peer sending segments of
+    /// `mss` (Linux `__tcp_select_window`).
+    pub(crate) fn preview(&self, held: impl Into<Held>, mss: u32) -> u64 {
+        let mut free = self.free(held.into());
         if !self.rounds {
             return free.min(self.threshold) >> self.scale << self.scale;
         }
@@ -201,7 +214,7 @@ impl AdvertisedWindow {
     }
 
     /// The window of a segment that leaves now.
-    pub(crate) fn advertise(&mut self, next: u64, held: u64, mss: u32) -> u64 {
+    pub(crate) fn advertise(&mut self, next: u64, held: impl Into<Held>, mss: u32) -> u64 {
         let current = self.right_edge.saturating_sub(next);
         let window = self.preview(held, mss);
         if !self.rounds {
@@ -222,21 +235,18 @@ impl AdvertisedWindow {
     /// The first segment of this many bytes arrived, the largest so far: it shows how much of the
     /// memory is payload.
     pub(crate) fn measure_share(&mut self, len: u32) {
-        if !self.is_autotuned || !self.rounds || self.buffer == LARGEST_WINDOW {
+        if !self.counts_memory() {
             return;
         }
         let len = u64::from(len);
-        self.share = (len * WHOLE / (len + SEGMENT_OVERHEAD)).max(1);
+        self.share = (len * WHOLE / (len + PACKET_OVERHEAD)).max(1);
         self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
     }
 
-    /// Data of `len` bytes was received: offer more of the buffer, in which `held` bytes are.
+    /// Data of `len` bytes was received: offer more of the buffer, in which `held` is.
     /// Returns whether more is offered.
-    pub(crate) fn grow(&mut self, len: u32, mss: u32, held: u64) -> bool {
-        let room = self
-            .buffer
-            .saturating_sub(held)
-            .saturating_sub(self.threshold);
+    pub(crate) fn grow(&mut self, len: u32, mss: u32, held: impl Into<Held>) -> bool {
+        let room = self.free(held.into()).saturating_sub(self.threshold);
         if room == 0 {
             return false;
         }
@@ -248,7 +258,7 @@ impl AdvertisedWindow {
     /// By how much a segment of `len` bytes lets the window grow: small ones cost more memory than
     /// they bring payload, and a window for them grows less far (Linux `__tcp_grow_window`).
     fn growth(&self, len: u64, mss: u64) -> u64 {
-        let mut cost = (len + SEGMENT_OVERHEAD) * self.share / WHOLE;
+        let mut cost = (len + PACKET_OVERHEAD) * self.share / WHOLE;
         if !self.rounds || cost <= len {
             return 2 * mss.max(len);
         }
@@ -270,10 +280,10 @@ impl AdvertisedWindow {
             .is_none_or(|rtt| now.since(self.measured_from) >= rtt)
     }
 
-    /// The application read `bytes`, segment by segment of `mss`. Once a round trip the buffer is
-    /// set to twice what was read in it, and more while that grows, so that slow start is never
-    /// held back.
-    pub(crate) fn on_read(&mut self, now: Time, bytes: u64, mss: u32) {
+    /// The application read `bytes`, packet by packet, of which the first has `first`. Once a round
+    /// trip the buffer is set to twice what was read in it, and more while that grows, so that slow
+    /// start is never held back.
+    pub(crate) fn on_read(&mut self, now: Time, bytes: u64, first: u64, mss: u32) {
         if !self.is_autotuned || bytes == 0 {
             return;
         }
@@ -281,18 +291,21 @@ impl AdvertisedWindow {
             self.copied += bytes;
             return;
         }
-        // The first segment ends the round trip, what was read behind it belongs to the next.
-        let first = bytes.min(mss.into());
-        let copied = self.copied + first;
+        // The first packet ends the round trip. What is read behind it belongs to the next, and counts
+        // against what was read while it waits.
+        let behind = bytes - first;
+        let copied = (self.copied + first).saturating_sub(behind);
         if copied > self.space {
             let wanted = autotuned_buffer(copied, self.space, mss);
             if wanted > self.buffer {
-                self.buffer = wanted.min(self.maximum);
-                self.memory = self.memory.max(self.buffer * WHOLE / self.share);
+                self.memory = self
+                    .memory
+                    .max(wanted.min(self.maximum) * WHOLE / self.share);
+                self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
             }
             self.space = copied;
         }
-        self.copied = bytes - first;
+        self.copied = behind;
         self.measured_from = now;
     }
 

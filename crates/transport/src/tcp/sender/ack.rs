@@ -14,7 +14,7 @@ use fadeout_core::{Probe, Segment, Span, Time};
 pub(super) struct AckFlags {
     /// The segment carried payload.
     pub(super) carries_data: bool,
-    /// It changed the peer's window, or advanced.
+    /// It changed the peer's window.
     pub(super) window_update: bool,
     /// It acknowledged data cumulatively.
     pub(super) data_acked: bool,
@@ -95,7 +95,7 @@ impl Sender {
         };
         let acked = if is_old {
             0
-        } else if had_outstanding || segment.ack > prior_una {
+        } else if had_outstanding {
             self.take_cumulative_ack(cx.now, segment, &mut flags, prior_fack, news.times)
         } else {
             self.usage.rtt_is_fresh = false;
@@ -116,10 +116,7 @@ impl Sender {
                 self.repair(cx, repair);
             }
             // The answer to a loss probe comes late where the first copy was acknowledged.
-            if self.probe.high_seq.is_some()
-                && self.config.recovery.uses_sack()
-                && !self.is_suspended()
-            {
+            if !self.is_suspended() {
                 self.take_probe_ack(cx, segment.ack, &flags);
             }
             self.after_probe_ack();
@@ -207,7 +204,7 @@ impl Sender {
             let row = self.congestion_row(cx.now);
             cx.probe.congestion(row);
         }
-        if acked > 0 && self.is_drained() {
+        if self.is_drained() {
             cx.out.events.push(AppEvent::AllAcknowledged);
         }
     }
@@ -222,9 +219,8 @@ impl Sender {
     ///
     /// Standard: RFC 9293 §3.10.7.4.
     fn update_window(&mut self, now: Time, segment: &Segment, flags: &mut AckFlags) {
-        let advances = segment.ack > self.snd_una;
         if self.may_update_window(segment) {
-            flags.window_update = advances || segment.window != self.snd_wnd;
+            flags.window_update = segment.window != self.snd_wnd;
             self.snd_wl1 = segment.seq;
             if segment.window != self.snd_wnd && self.board.is_empty() && self.unsent() > 0 {
                 self.restart_after_idle(now);

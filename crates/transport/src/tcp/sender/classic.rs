@@ -104,8 +104,7 @@ impl Sender {
     pub(super) fn retransmit_late_head<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let is_due = self.state == RecoveryState::Open
             && self.classic.duplicates >= self.config.duplicate_threshold
-            && self.snd_una > self.classic.recover
-            && !self.board.is_empty();
+            && self.snd_una > self.classic.recover;
         if is_due {
             self.fast_retransmit(cx);
             self.retransmit_lost(cx);

@@ -578,3 +578,6 @@ pub(super) enum TimerOutcome {
     /// Too many timeouts in a row.
     GiveUp,
 }
+
+#[cfg(test)]
+mod tests;

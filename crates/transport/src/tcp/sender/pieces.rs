@@ -164,3 +164,124 @@ impl Sender {
         Some(congestion_room < receiver_room && congestion_room <= piece)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Bench, linux};
+    use super::*;
+    use crate::tcp::config::TcpConfig;
+    use fadeout_core::Rate;
+
+    fn bursts() -> TcpConfig {
+        TcpConfig {
+            tso_bursts: true,
+            ..linux()
+        }
+    }
+
+    #[test]
+    fn a_burst_is_a_millisecond_of_data_and_more_on_short_paths() {
+        // Linux `tcp_tso_autosize`: rate / 1024 bytes, and 64 kB halved for each 512 us of round trip.
+        for (mbit, rtt_us, segments) in [
+            (100, 100_000, 12),
+            (1, 100_000, 2),
+            (1, 1000, 32),
+            (8, 1500, 17),
+            (10_000, 1000, 65),
+        ] {
+            let mut b = Bench::new(&bursts());
+            b.sender.pacer.rate = Rate::from_bits_per_sec(mbit * 1_000_000);
+            let rtt = Span::from_micros(rtt_us);
+            b.sender.rtt.on_sample(b.now, rtt, rtt, 1, 1);
+            b.now += Span::from_secs(400);
+            b.sender.rtt.on_sample(b.now, rtt, rtt, 1, 1);
+            assert_eq!(b.sender.burst_segments(), segments, "{mbit} {rtt_us}");
+        }
+        assert_eq!(Bench::new(&linux()).sender.burst_segments(), 1);
+    }
+
+    #[test]
+    fn a_piece_is_the_largest_burst_or_half_of_the_peers_window() {
+        for (mss, window, bytes) in [
+            (300, 1_000_000, 217 * 300),
+            (1000, 64_000, 32_000),
+            (1000, 1500, 1000),
+        ] {
+            let mut b = Bench::new(&bursts());
+            b.sender.window.mss = mss;
+            b.sender.max_window = window;
+            assert_eq!(b.sender.piece(), bytes);
+        }
+    }
+
+    /// Ten of many segments are out; the ACK of the first is due in half a millisecond.
+    fn waiting(segments: u64) -> Bench {
+        let mut b = Bench::new(&bursts());
+        b.write(segments);
+        b.sender.window.cwnd = 20.0;
+        b.now += Span::from_micros(99_500);
+        b.sender.last_sent_at = b.now;
+        b
+    }
+
+    /// Whether two segments wait for a burst of ten, after a change.
+    fn waits(change: impl FnOnce(&mut Bench)) -> Option<bool> {
+        let mut b = waiting(60);
+        change(&mut b);
+        b.sender.defers(b.now, 2, 10)
+    }
+
+    #[test]
+    fn a_small_burst_waits_for_an_ack_that_is_near() {
+        // Linux `tcp_tso_should_defer`.
+        let us = Span::from_micros;
+        assert_eq!(waits(|_| ()), Some(true));
+        assert_eq!(waits(|b| b.sender.config.tso_bursts = false), None);
+        assert_eq!(waits(|b| b.sender.state = RecoveryState::Recovery), None);
+        assert_eq!(waits(|b| b.sender.state = RecoveryState::Loss), None);
+        // Nothing left for a millisecond.
+        let idle =
+            |idle| waits(|b| b.sender.last_sent_at = Time::from_nanos(b.now.as_nanos() - idle));
+        assert_eq!((idle(1_000_000), idle(1_000_001)), (Some(true), None));
+        // The ACK is due in a millisecond.
+        let due = |micros: u64| {
+            waits(|b| {
+                b.now = Time::ZERO + Span::from_secs(1) + us(100_000 - micros);
+                b.sender.last_sent_at = b.now;
+            })
+        };
+        assert_eq!((due(1000), due(1001)), (Some(true), None));
+        // The peer's window is what makes it wait.
+        assert_eq!(waits(|b| b.sender.snd_wnd = 11_500), Some(false));
+    }
+
+    #[test]
+    fn what_fills_a_burst_or_a_third_of_the_window_does_not_wait() {
+        let waits = |quota, burst| waiting(60).sender.defers(waiting(60).now, quota, burst);
+        assert_eq!((waits(3, 4), waits(4, 4)), (Some(true), None));
+        // A third of 20,000 bytes.
+        assert_eq!((waits(6, 10), waits(7, 10)), (Some(true), None));
+        // One segment of the last data never waits.
+        let mut b = waiting(11);
+        assert_eq!(b.sender.defers(b.now, 2, 10), None);
+        b.sender.write_end += 1;
+        assert!(b.sender.defers(b.now, 2, 10).is_some());
+    }
+
+    #[test]
+    fn the_end_of_the_stream_waits_for_nothing() {
+        let waits = |finishes: bool, has_records: bool| {
+            let mut b = waiting(13);
+            b.sender.fin_queued = finishes;
+            if has_records {
+                b.sender.records.push_back(b.sender.write_end);
+            }
+            // 3000 bytes are left, and there is room for four segments.
+            b.sender.defers(b.now, 4, 10).is_some()
+        };
+        assert_eq!(
+            [waits(false, false), waits(true, false), waits(false, true)],
+            [true, false, false]
+        );
+    }
+}

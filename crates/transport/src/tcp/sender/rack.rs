@@ -19,7 +19,7 @@ pub(super) const PERSIST_RECOVERIES: u32 = 16;
 /// RACK's view of the newest delivery.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rack {
-    sent_at: Time,
+    pub(super) sent_at: Time,
     end_seq: u64,
     rtt: Span,
     pub(super) advanced: bool,
@@ -184,10 +184,8 @@ impl Sender {
             number -= 1;
             above += u32::from(self.board.get(number).tags.has(Tags::SACKED));
         }
-        if above < threshold {
-            return;
-        }
-        // Everything below `number` has the threshold above it; what was found before is marked.
+        // Everything below `number` has the threshold above it, or there is nothing; what was found before
+        // is marked.
         while number > self.board.first() {
             number -= 1;
             let tags = self.board.get(number).tags;

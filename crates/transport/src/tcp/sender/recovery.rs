@@ -327,5 +327,7 @@ mod tests {
         assert_eq!(prr(5, 5).allowance(4, 10.0, 1, false), 1);
         assert_eq!(prr(5, 5).allowance(4, 10.0, 1, true), 2);
         assert_eq!(prr(9, 5).allowance(9, 10.0, 3, true), 1);
+        // At the threshold there is no room, however little was sent.
+        assert_eq!(prr(9, 4).allowance(10, 10.0, 1, true), 0);
     }
 }

@@ -60,15 +60,14 @@ impl Sender {
         }
         self.sack_cache = [SackBlock::default(); 4];
         self.sack_cache[..count].copy_from_slice(valid);
-        if news.reordered_from < u64::MAX
-            && (self.state != RecoveryState::Loss || self.undo.marker.is_some())
-        {
+        if self.state != RecoveryState::Loss || self.undo.marker.is_some() {
             self.note_reordering(news.reordered_from);
         }
         news
     }
 
-    /// Tags the parts of `block` that no block of the previous ACK covered.
+    /// Tags the parts of `block` that no block of the previous ACK covered. A part that is looked at twice
+    /// is as it was.
     fn tag_uncached(
         &mut self,
         now: Time,
@@ -78,10 +77,7 @@ impl Sender {
         news: &mut SackNews,
     ) {
         let mut start = block.start;
-        for known in cache.iter().filter(|known| known.start < known.end) {
-            if known.end <= start || known.start >= block.end {
-                continue;
-            }
+        for known in cache {
             if start < known.start {
                 self.tag_range(now, block, start..known.start, flags, news);
             }
@@ -101,10 +97,9 @@ impl Sender {
         flags: &mut AckFlags,
         news: &mut SackNews,
     ) {
-        let mut number = self.board.at_or_after(range.start);
-        if number > self.board.first() && self.board.get(number - 1).end_seq() > range.start {
-            number -= 1; // the range begins inside a segment
-        }
+        // The range may begin inside a segment.
+        let number = self.board.at_or_after(range.start).saturating_sub(1);
+        let mut number = number.max(self.board.first());
         while number < self.board.end() {
             let segment = *self.board.get(number);
             if segment.seq >= range.end || segment.end_seq() > block.end {
@@ -168,7 +163,7 @@ impl Sender {
             let mut number = self.board.at_or_after(block.start);
             while number < self.board.end() && self.board.get(number).end_seq() <= block.end {
                 let segment = *self.board.get(number);
-                if segment.tags.has(Tags::EVER_RETRANSMITTED) && segment.end_seq() > marker {
+                if segment.tags.has(Tags::EVER_RETRANSMITTED) {
                     self.undo.repay(1);
                     if segment.tags.has(Tags::SACKED) {
                         news.reordered_from = news.reordered_from.min(segment.seq);

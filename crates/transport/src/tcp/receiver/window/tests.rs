@@ -45,7 +45,7 @@ fn the_first_windows_are_those_of_a_recorded_kernel() {
     window.on_established(at(0), MSS);
     window.measure_share(MSS);
     let offered = (1..=7).map(|n| {
-        window.grow(MSS, MSS, MSS.into());
+        window.grow(MSS, MSS, u64::from(MSS));
         window.advertise(1 + n * u64::from(MSS), 0, MSS)
     });
     let recorded = [67_584, 71_680, 73_728, 75_776, 79_872, 79_872, 79_872];
@@ -241,23 +241,25 @@ fn a_round_trip_of_reading_sets_the_buffer_and_begins_the_next() {
     window.on_established(at(0), MSS);
     window.set_rtt(Some(Span::from_millis(10)));
     assert_eq!(window.rtt(), Some(Span::from_millis(10)));
-    window.on_read(at(9), 50_000, MSS);
+    let mss = u64::from(MSS);
+    window.on_read(at(9), 50_000, mss, MSS);
     assert_eq!((window.copied, window.measured_from), (50_000, at(0)));
-    window.on_read(at(10), 0, MSS);
+    window.on_read(at(10), 0, 0, MSS);
     assert_eq!(window.measured_from, at(0), "nothing was read");
     let space = window.space;
-    let copied = 50_000 + u64::from(MSS);
-    window.on_read(at(10), 3 * u64::from(MSS), MSS);
+    // Three segments in a packet, and two behind it that wait meanwhile.
+    let copied = 50_000 + mss;
+    window.on_read(at(10), 5 * mss, 3 * mss, MSS);
     let buffer = autotuned_buffer(copied, space, MSS);
     assert_eq!((window.buffer, window.memory), (buffer, 2 * buffer));
-    assert_eq!((window.space, window.copied), (copied, 2 * u64::from(MSS)));
+    assert_eq!((window.space, window.copied), (copied, 2 * mss));
     assert_eq!(window.measured_from, at(10));
     // Less than before changes nothing.
-    window.on_read(at(20), 1, MSS);
+    window.on_read(at(20), 1, 1, MSS);
     assert_eq!((window.buffer, window.space), (buffer, copied));
     let mut constant = fixed("linux", 50_000);
     constant.set_rtt(Some(Span::ZERO));
-    constant.on_read(at(10), 400_000, MSS);
+    constant.on_read(at(10), 400_000, mss, MSS);
     assert_eq!((constant.buffer, constant.copied), (50_000, 0));
 }
 

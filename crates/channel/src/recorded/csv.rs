@@ -1,0 +1,358 @@
+//! Recordings as a table in CSV.
+
+use super::{Outside, Quantity, Reading, Recording, RecordingError, Series};
+use fadeout_core::Time;
+use std::collections::BTreeMap;
+
+/// Latest time in a file, in seconds: beyond it nanoseconds do not fit.
+const MOST_SECONDS: f64 = 1e10;
+/// A path gain of this much and less is no path at all.
+const LEAST_GAIN_DB: f64 = -500.0;
+const LEAST_SINR_DB: f64 = -200.0;
+const MOST_SINR_DB: f64 = 100.0;
+
+/// The columns of a value.
+const GAIN: &str = "gain_db";
+const SINR: &str = "sinr_db";
+const UPLINK_SINR: &str = "uplink_sinr_db";
+/// The columns of the time, with what a second is in them.
+const TIMES: [(&str, f64); 2] = [("time_s", 1.0), ("time_ms", 1e3)];
+
+/// Reads a table with a header line and the columns `time_s` or `time_ms`, `ue`, `cell`, and either
+/// `gain_db`, or `sinr_db` and perhaps `uplink_sinr_db`. Further columns, lines that begin with `#`
+/// and empty lines are passed over. The rows of a pair of UE and cell have increasing times; those of
+/// several pairs may be mixed. `known` is asked of each pair, UE and cell, as it is met first, and refuses
+/// with the mistake. Recordings come in the order in which the file names them.
+///
+/// # Errors
+/// The line that is wrong, and what was expected: a column without its unit, a value that is no
+/// number or out of its range (gain -500 to 0 dB, SINR -200 to 100 dB), times that do not increase,
+/// a gap longer than [`Reading::maximum_gap`] during the run, and with [`Outside::Refuse`] rows that
+/// do not cover it.
+pub fn read(
+    text: &[u8],
+    reading: &Reading,
+    known: &mut dyn FnMut(&str, &str) -> Result<(), String>,
+) -> Result<Vec<Recording>, RecordingError> {
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let before = &text[..error.valid_up_to()];
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        RecordingError::new(line, "this is not text in UTF-8; expected a table in CSV")
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#')
+    });
+    let Some((line, header)) = lines.next() else {
+        let expected = "the file is empty; expected a header line such as `time_s,ue,cell,gain_db`";
+        return Err(RecordingError::new(1, expected));
+    };
+    let columns = Columns::of(header, line)?;
+    let mut pairs = Pairs::default();
+    for (line, row) in lines {
+        columns.add(row, line, &mut pairs, known)?;
+    }
+    if pairs.list.is_empty() {
+        let message = "no row follows the header; expected one at least";
+        return Err(RecordingError::new(line, message));
+    }
+    pairs
+        .list
+        .into_iter()
+        .map(|pair| pair.finish(reading))
+        .collect()
+}
+
+/// The positions of the columns in a row.
+struct Columns {
+    count: usize,
+    time: usize,
+    per_second: f64,
+    ue: usize,
+    cell: usize,
+    value: usize,
+    uplink: Option<usize>,
+    is_sinr: bool,
+}
+
+impl Columns {
+    fn of(header: &str, line: usize) -> Result<Columns, RecordingError> {
+        let names: Vec<String> = fields(header).map(str::to_lowercase).collect();
+        let refuse = |message: String| Err(RecordingError::new(line, message));
+        let known = [
+            TIMES[0].0,
+            TIMES[1].0,
+            "ue",
+            "cell",
+            GAIN,
+            SINR,
+            UPLINK_SINR,
+        ];
+        for (position, name) in names.iter().enumerate() {
+            if names[..position].contains(name) {
+                return refuse(format!(
+                    "two columns are called `{}`; expected one",
+                    shown(name)
+                ));
+            }
+            if known.contains(&name.as_str()) {
+                continue;
+            }
+            // A column that looks like one of those that count, but is not, was meant to.
+            let expected = match name.as_str() {
+                name if name.starts_with("time") => "`time_s` or `time_ms`",
+                name if name.contains("sinr") => "`sinr_db` or `uplink_sinr_db`",
+                name if name.contains("gain") => "`gain_db`",
+                _ => continue,
+            };
+            let name = shown(name);
+            return refuse(format!(
+                "a column `{name}`; expected {expected}: names tell the unit"
+            ));
+        }
+        let position = |wanted: &str| names.iter().position(|name| name == wanted);
+        let missing = |what: &str| {
+            let there: Vec<&str> = names.iter().take(8).map(|name| shown(name)).collect();
+            let there = there.join(", ");
+            RecordingError::new(line, format!("no column {what}; the header has {there}"))
+        };
+        let mut times = TIMES.iter().filter_map(|&(name, per_second)| {
+            let position = position(name)?;
+            Some((position, per_second))
+        });
+        let (time, per_second) = times
+            .next()
+            .ok_or_else(|| missing("`time_s` or `time_ms`"))?;
+        if times.next().is_some() {
+            return refuse("columns `time_s` and `time_ms`; expected one of the two".to_owned());
+        }
+        let (value, is_sinr) = match (position(GAIN), position(SINR)) {
+            (Some(gain), None) => (gain, false),
+            (None, Some(sinr)) => (sinr, true),
+            (None, None) => return Err(missing("`gain_db` or `sinr_db`")),
+            (Some(_), Some(_)) => {
+                let message = "columns `gain_db` and `sinr_db`; expected one of the two";
+                return refuse(message.to_owned());
+            }
+        };
+        let uplink = position(UPLINK_SINR);
+        if uplink.is_some() && !is_sinr {
+            let message =
+                "a column `uplink_sinr_db` beside `gain_db`; a gain is that of both directions";
+            return refuse(message.to_owned());
+        }
+        Ok(Columns {
+            count: names.len(),
+            time,
+            per_second,
+            ue: position("ue").ok_or_else(|| missing("`ue`"))?,
+            cell: position("cell").ok_or_else(|| missing("`cell`"))?,
+            value,
+            uplink,
+            is_sinr,
+        })
+    }
+
+    fn add<'t>(
+        &self,
+        row: &'t str,
+        line: usize,
+        pairs: &mut Pairs<'t>,
+        known: &mut dyn FnMut(&str, &str) -> Result<(), String>,
+    ) -> Result<(), RecordingError> {
+        let count = fields(row).count();
+        if count != self.count {
+            let expected = self.count;
+            let message = format!("{count} values; expected {expected}, as the header has");
+            return Err(RecordingError::new(line, message));
+        }
+        let field = |position| fields(row).nth(position).unwrap_or_default();
+        let name = |position, what: &str| match field(position) {
+            "" => {
+                let message = format!("no {what}; expected its name in the scenario");
+                Err(RecordingError::new(line, message))
+            }
+            name => Ok(name),
+        };
+        let (ue, cell) = (name(self.ue, "UE")?, name(self.cell, "cell")?);
+        if !pairs.by_name.contains_key(&(ue, cell)) {
+            known(ue, cell).map_err(|message| RecordingError::new(line, message))?;
+        }
+        let most = MOST_SECONDS * self.per_second;
+        let time = number(field(self.time), line, "a time", (0.0, most), "")?;
+        // Times with more than nine digits after the point are rounded.
+        let at = Time::from_nanos((time / self.per_second * 1e9).round() as u64);
+        let range = if self.is_sinr {
+            (LEAST_SINR_DB, MOST_SINR_DB)
+        } else {
+            (LEAST_GAIN_DB, 0.0)
+        };
+        let what = if self.is_sinr { "a SINR" } else { "a gain" };
+        let value = number(field(self.value), line, what, range, " dB")?;
+        let uplink = match self.uplink {
+            Some(position) => number(field(position), line, what, range, " dB")?,
+            None => value,
+        };
+        let pair = pairs.of(ue, cell, self);
+        if let Some((last, _)) = pair.values.last()
+            && at <= *last
+        {
+            let (at, last) = (at.as_secs_f64(), last.as_secs_f64());
+            let message = format!(
+                "{at} s for UE `{}` and cell `{}`, after their row of {last} s; expected times that \
+                 increase",
+                shown(ue),
+                shown(cell)
+            );
+            return Err(RecordingError::new(line, message));
+        }
+        pair.values.push((at, value));
+        if self.uplink.is_some() {
+            pair.uplink.push((at, uplink));
+        }
+        pair.lines.push(line);
+        Ok(())
+    }
+}
+
+/// What was read of the pairs, in the order in which they came.
+#[derive(Default)]
+struct Pairs<'t> {
+    list: Vec<Pair>,
+    by_name: BTreeMap<(&'t str, &'t str), usize>,
+}
+
+struct Pair {
+    ue: String,
+    cell: String,
+    is_sinr: bool,
+    values: Vec<(Time, f64)>,
+    /// Empty where the file has no uplink of its own.
+    uplink: Vec<(Time, f64)>,
+    /// The line of each row.
+    lines: Vec<usize>,
+}
+
+impl<'t> Pairs<'t> {
+    fn of(&mut self, ue: &'t str, cell: &'t str, columns: &Columns) -> &mut Pair {
+        let next = self.list.len();
+        let index = *self.by_name.entry((ue, cell)).or_insert(next);
+        if index == next {
+            self.list.push(Pair {
+                ue: ue.to_owned(),
+                cell: cell.to_owned(),
+                is_sinr: columns.is_sinr,
+                values: Vec::new(),
+                uplink: Vec::new(),
+                lines: Vec::new(),
+            });
+        }
+        &mut self.list[index]
+    }
+}
+
+impl Pair {
+    fn finish(self, reading: &Reading) -> Result<Recording, RecordingError> {
+        self.check_cover(reading)?;
+        let line = self.lines[0];
+        let series = |rows: Vec<(Time, f64)>| {
+            Series::new(rows, reading.start, reading.interpolation).ok_or_else(|| {
+                RecordingError::new(line, "rows without order; expected times that increase")
+            })
+        };
+        let values = series(self.values)?;
+        let quantity = if self.is_sinr {
+            let uplink = match self.uplink.is_empty() {
+                true => values.clone(),
+                false => series(self.uplink)?,
+            };
+            Quantity::Sinr {
+                downlink: values,
+                uplink,
+            }
+        } else {
+            Quantity::Gain(values)
+        };
+        Ok(Recording {
+            ue: self.ue,
+            cell: self.cell,
+            line,
+            quantity,
+        })
+    }
+
+    /// Checks that the rows leave no gap in the time of the run.
+    fn check_cover(&self, reading: &Reading) -> Result<(), RecordingError> {
+        let (from, until) = reading.window();
+        let most = reading.maximum_gap;
+        let refuse = |row: usize, what: &str, time: Time| {
+            let message = format!(
+                "UE `{}` and cell `{}` have no row {what} {} s; expected one at least every \
+                 {most} of the run, which takes the file's {} s to {} s",
+                shown(&self.ue),
+                shown(&self.cell),
+                time.as_secs_f64(),
+                from.as_secs_f64(),
+                until.as_secs_f64(),
+            );
+            Err(RecordingError::new(self.lines[row], message))
+        };
+        for (row, pair) in self.values.windows(2).enumerate() {
+            let ((earlier, _), (later, _)) = (pair[0], pair[1]);
+            let is_in_the_run = later > from && earlier < until;
+            if is_in_the_run && later.since(earlier) > most {
+                let what = format!("between {} s and", earlier.as_secs_f64());
+                return refuse(row + 1, &what, later);
+            }
+        }
+        if reading.outside == Outside::Hold {
+            return Ok(());
+        }
+        let last = self.values.len() - 1;
+        let ((first_at, _), (last_at, _)) = (self.values[0], self.values[last]);
+        if first_at > from && first_at.since(from) > most {
+            return refuse(0, "before", first_at);
+        }
+        if last_at < until && until.since(last_at) > most {
+            return refuse(last, "after", last_at);
+        }
+        Ok(())
+    }
+}
+
+/// The fields of a row, without spaces and quotation marks around them.
+fn fields(row: &str) -> impl Iterator<Item = &str> {
+    row.split(',').map(|field| {
+        let field = field.trim();
+        let inner = field.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        inner.unwrap_or(field)
+    })
+}
+
+/// A finite number within a range.
+fn number(
+    field: &str,
+    line: usize,
+    what: &str,
+    (least, most): (f64, f64),
+    unit: &str,
+) -> Result<f64, RecordingError> {
+    match field.parse::<f64>() {
+        Ok(value) if value >= least && value <= most => Ok(value),
+        _ => {
+            let field = shown(field);
+            let message = format!("`{field}` as {what}; expected {least} to {most}{unit}");
+            Err(RecordingError::new(line, message))
+        }
+    }
+}
+
+/// The beginning of a text that may be long.
+fn shown(text: &str) -> &str {
+    let end = text.char_indices().nth(32).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! The channels between UEs and cells: the air and the outlook on it build them alike, so that one tells
+//! what the other will do.
+
+use super::CellConfig;
+use super::cell::link_key;
+use crate::channel::{ChannelConfig, ConfigError, Environment, LineOfSight, LinkChannel, LinkEnds};
+use fadeout_core::{CellId, Kinematics, Motion, UeId};
+
+/// The channels of a radio access; all cells that describe theirs alike share an environment.
+#[derive(Debug)]
+pub(crate) struct Channels {
+    seed: u64,
+    environments: Vec<(ChannelConfig, Environment)>,
+}
+
+impl Channels {
+    /// The channels under a run's seed.
+    pub(crate) fn new(seed: u64) -> Channels {
+        Channels {
+            seed,
+            environments: Vec::new(),
+        }
+    }
+
+    /// The channel between a UE and cell `id` of `cells`, which are all of them.
+    ///
+    /// # Errors
+    /// When the cell's channel cannot be built.
+    pub(crate) fn between<'a>(
+        &mut self,
+        ue: UeId,
+        id: CellId,
+        cells: impl Iterator<Item = &'a CellConfig> + Clone,
+    ) -> Result<LinkChannel, ConfigError> {
+        let key = link_key(cells.clone().map(|cell| cell.site), id, ue.0);
+        let mut cells = cells;
+        let cell = cells.nth(id.index()).expect("a cell has its number");
+        Ok(self.environment(cell)?.link(key))
+    }
+
+    fn environment(&mut self, cell: &CellConfig) -> Result<&mut Environment, ConfigError> {
+        let config = ChannelConfig {
+            carrier: cell.carrier,
+            bandwidth: cell.occupied(),
+            ..cell.channel.clone()
+        };
+        let mut known = self.environments.iter();
+        let position = match known.position(|(known, _)| *known == config) {
+            Some(position) => position,
+            None => {
+                let environment = Environment::new(config.clone(), self.seed)?;
+                self.environments.push((config, environment));
+                self.environments.len() - 1
+            }
+        };
+        Ok(&mut self.environments[position].1)
+    }
+}
+
+impl CellConfig {
+    /// The ends of the channel between the cell and a UE that is at `ue`, and what stands between them
+    /// where that decides on the line of sight.
+    pub(crate) fn ends<M: Motion>(&self, ue: Kinematics, motion: &mut M) -> LinkEnds {
+        let mut ends = LinkEnds::new(Kinematics::at_rest(self.site), ue);
+        if self.channel.line_of_sight == LineOfSight::Geometry {
+            ends.obstruction = Some(motion.obstruction(self.site, ue.position));
+        }
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::{Hertz, Point};
+
+    #[test]
+    fn cells_that_describe_their_channels_alike_share_an_environment() {
+        let site = Point::new(0.0, 0.0, 10.0);
+        let cell = |carrier, blocks| CellConfig::lte(site, Hertz(carrier), blocks);
+        let cells = [cell(2e9, 50), cell(2e9, 50), cell(2e9, 100), cell(3e9, 50)];
+        let mut channels = Channels::new(1);
+        let mut count = |id| {
+            let built = channels.between(UeId(0), CellId(id), cells.iter());
+            built.expect("a channel");
+            channels.environments.len()
+        };
+        assert_eq!([0, 1, 2, 3, 1].map(&mut count), [1, 1, 2, 3, 3]);
+    }
+}

@@ -1,0 +1,60 @@
+//! The overheads of a cell of NR.
+
+use crate::phy::overhead::{CsiRs, Overhead, Ssb};
+use fadeout_core::Span;
+use fadeout_core::registry::{choice, integer};
+
+fadeout_core::choices! {
+    /// From one burst of synchronisation signal blocks to the next.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum SsbPeriod {
+        None = "none",
+        Five = "5 ms",
+        Ten = "10 ms",
+        Twenty = "20 ms",
+        Forty = "40 ms",
+        Eighty = "80 ms",
+        HundredAndSixty = "160 ms",
+    }
+}
+
+fadeout_core::parameters! {
+    /// The parameters of overheads.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(super) struct Overheads {
+        /// Symbols of control (PDCCH) at the beginning of a slot.
+        pub(super) pdcch_symbols: u8 = integer((1, 3, "symbols"), "1"),
+        /// Symbols of feedback and requests (PUCCH) at the end of a slot: 1 or 2 of the short formats, 4 or
+        /// more of the long ones.
+        pub(super) pucch_symbols: u8 = integer((1, 13, "symbols"), "2"),
+        /// Resource elements of each resource block that block sizes leave out, for CSI-RS and the like
+        /// (xOverhead): 0, 6, 12 or 18.
+        x_overhead: u32 = integer((0, 18, ""), "0"),
+        /// From one sweep of synchronisation signal blocks to the next; without it none are sent.
+        ssb_period: SsbPeriod = choice(SsbPeriod::NAMES, "none"),
+        /// Beams of a sweep, with a block each: at most 4 up to 3 GHz, 8 up to 6 GHz and 64 above.
+        pub(super) ssb_beams: u8 = integer((1, 64, ""), "4"),
+        /// Slots from one occasion of CSI-RS to the next; 0 for none.
+        csi_rs_period: u32 = integer((0, 640, "slots"), "0"),
+        /// Symbols of each occasion.
+        csi_rs_symbols: u8 = integer((1, 8, "symbols"), "1"),
+    }
+}
+
+impl Overheads {
+    pub(super) fn overhead(&self) -> Overhead {
+        let name = self.ssb_period.name();
+        let ms = name.split(' ').next().and_then(|ms| ms.parse().ok());
+        Overhead {
+            x_overhead: self.x_overhead,
+            csi_rs: (self.csi_rs_period > 0).then_some(CsiRs {
+                period: u64::from(self.csi_rs_period),
+                symbols: self.csi_rs_symbols,
+            }),
+            ssb: ms.map(|ms| Ssb {
+                period: Span::from_millis(ms),
+                blocks: self.ssb_beams,
+            }),
+        }
+    }
+}

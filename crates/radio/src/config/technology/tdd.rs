@@ -1,0 +1,129 @@
+//! Patterns of downlink and uplink by their counts, as a cell of NR announces them.
+
+use crate::phy::PhyError;
+use crate::phy::numerology::Numerology;
+use crate::phy::tdd::{Flexible, TddPattern, UlDlPattern};
+use fadeout_core::Span;
+use fadeout_core::registry::{choice, integer};
+
+fadeout_core::choices! {
+    /// Length of a pattern (dl-UL-TransmissionPeriodicity, TS 38.331).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Period {
+        Half = "0.5 ms",
+        FiveEighths = "0.625 ms",
+        One = "1 ms",
+        FiveQuarters = "1.25 ms",
+        Two = "2 ms",
+        TwoAndAHalf = "2.5 ms",
+        Three = "3 ms",
+        Four = "4 ms",
+        Five = "5 ms",
+        Ten = "10 ms",
+    }
+}
+
+fadeout_core::choices! {
+    /// Length of the second pattern, if there is one.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum SecondPeriod {
+        None = "none",
+        Half = "0.5 ms",
+        FiveEighths = "0.625 ms",
+        One = "1 ms",
+        FiveQuarters = "1.25 ms",
+        Two = "2 ms",
+        TwoAndAHalf = "2.5 ms",
+        Three = "3 ms",
+        Four = "4 ms",
+        Five = "5 ms",
+        Ten = "10 ms",
+    }
+}
+
+fadeout_core::choices! {
+    /// The use of flexible symbols.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum FlexibleKind {
+        Guard = "guard",
+        Downlink = "downlink",
+        Uplink = "uplink",
+        Shared = "shared",
+    }
+}
+
+fadeout_core::parameters! {
+    /// The parameters of a pattern by counts.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(super) struct Tdd {
+        /// Period of the pattern of `duplex = "tdd"` (dl-UL-TransmissionPeriodicity). It is a whole number
+        /// of slots, and with the second one's it divides 20 ms.
+        tdd_period: Period = choice(Period::NAMES, "5 ms"),
+        /// Downlink slots at the beginning of each period (nrofDownlinkSlots).
+        tdd_downlink_slots: u32 = integer((0, 640, "slots"), "0"),
+        /// Downlink symbols at the beginning of the slot behind them (nrofDownlinkSymbols).
+        tdd_downlink_symbols: u8 = integer((0, 13, "symbols"), "0"),
+        /// Uplink slots at the end of each period (nrofUplinkSlots).
+        tdd_uplink_slots: u32 = integer((0, 640, "slots"), "0"),
+        /// Uplink symbols at the end of the slot before them (nrofUplinkSymbols).
+        tdd_uplink_symbols: u8 = integer((0, 13, "symbols"), "0"),
+        /// Period of a second pattern that follows the first in turn (pattern2).
+        tdd_second_period: SecondPeriod = choice(SecondPeriod::NAMES, "none"),
+        /// Downlink slots of the second pattern.
+        tdd_second_downlink_slots: u32 = integer((0, 640, "slots"), "0"),
+        /// Downlink symbols of the second pattern.
+        tdd_second_downlink_symbols: u8 = integer((0, 13, "symbols"), "0"),
+        /// Uplink slots of the second pattern.
+        tdd_second_uplink_slots: u32 = integer((0, 640, "slots"), "0"),
+        /// Uplink symbols of the second pattern.
+        tdd_second_uplink_symbols: u8 = integer((0, 13, "symbols"), "0"),
+        /// What the symbols between downlink and uplink of `duplex = "tdd"` are: silent, downlink, uplink,
+        /// or divided by the scheduler in each slot, which takes one UE at a time.
+        flexible_symbols: FlexibleKind = choice(FlexibleKind::NAMES, "guard"),
+        /// Silent symbols between downlink and uplink where flexible symbols are used, and in each slot
+        /// that the scheduler divides.
+        pub(super) guard_symbols: u8 = integer((0, 12, "symbols"), "0"),
+    }
+}
+
+/// A name of a period as a time.
+fn span(name: &str) -> Span {
+    let ms = name.split(' ').next().and_then(|ms| ms.parse::<f64>().ok());
+    Span::from_nanos((ms.unwrap_or(0.0) * 1e6) as u64)
+}
+
+impl Tdd {
+    /// The pattern.
+    ///
+    /// # Errors
+    /// The counts make none.
+    pub(super) fn pattern(&self, numerology: Numerology) -> Result<TddPattern, PhyError> {
+        let first = UlDlPattern {
+            period: span(self.tdd_period.name()),
+            downlink_slots: self.tdd_downlink_slots,
+            downlink_symbols: self.tdd_downlink_symbols,
+            uplink_slots: self.tdd_uplink_slots,
+            uplink_symbols: self.tdd_uplink_symbols,
+        };
+        let second = UlDlPattern {
+            period: span(self.tdd_second_period.name()),
+            downlink_slots: self.tdd_second_downlink_slots,
+            downlink_symbols: self.tdd_second_downlink_symbols,
+            uplink_slots: self.tdd_second_uplink_slots,
+            uplink_symbols: self.tdd_second_uplink_symbols,
+        };
+        let guard = self.guard_symbols;
+        let flexible = match self.flexible_symbols {
+            FlexibleKind::Guard => Flexible::Guard,
+            FlexibleKind::Downlink => Flexible::Downlink(guard),
+            FlexibleKind::Uplink => Flexible::Uplink(guard),
+            FlexibleKind::Shared => Flexible::Shared(guard),
+        };
+        let count = if self.tdd_second_period == SecondPeriod::None {
+            1
+        } else {
+            2
+        };
+        TddPattern::by_counts(numerology, &[first, second][..count], flexible)
+    }
+}

@@ -1,0 +1,285 @@
+//! The memory of what was received: in how many packets it lies.
+//!
+//! Linux joins a segment to the packet before it where they touch (`tcp_try_coalesce`): the joined one
+//! costs its payload alone, and the application reads them as one.
+
+use std::collections::VecDeque;
+
+/// Memory of a packet beside its payload: what a 64-bit Linux keeps of a packet that segmentation
+/// in software made, its descriptor (`sk_buff`, 256 bytes) and a small head (640 bytes).
+pub(super) const PACKET_OVERHEAD: u64 = 896;
+/// Fragments that a packet has room for (`MAX_SKB_FRAGS`).
+const MOST_FRAGMENTS: u64 = 17;
+/// What the sender writes lies in memory of this size one behind the other (`SKB_FRAG_PAGE_ORDER`). A
+/// segment is one fragment, or one in each of two.
+const PAGE: u64 = 32_768;
+/// Packets that there is room for from the first gap on.
+const FIRST_PACKETS: usize = 16;
+
+/// How much of a buffer is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// As payload, where the buffer is counted so.
+    Payload(u64),
+    /// As memory, packets' overhead included.
+    Memory(u64),
+}
+
+impl From<u64> for Held {
+    fn from(payload: u64) -> Held {
+        Held::Payload(payload)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Packet {
+    start: u64,
+    end: u64,
+    fragments: u64,
+}
+
+impl Packet {
+    fn of(start: u64, end: u64) -> Packet {
+        let pages = end.saturating_sub(2) / PAGE - start.saturating_sub(1) / PAGE;
+        Packet {
+            start,
+            end,
+            fragments: 1 + pages,
+        }
+    }
+
+    fn memory(&self) -> u64 {
+        self.end - self.start + PACKET_OVERHEAD
+    }
+
+    /// Takes `next` in, if it touches and there is room.
+    fn join(&mut self, next: &Packet) -> bool {
+        let fragments = self.fragments + next.fragments;
+        let joins = self.end == next.start && fragments <= MOST_FRAGMENTS;
+        if joins {
+            self.end = next.end;
+            self.fragments = fragments;
+        }
+        joins
+    }
+}
+
+/// What waits behind a gap (Linux `out_of_order_queue`).
+#[derive(Debug, Default)]
+struct OutOfOrder {
+    packets: VecDeque<Packet>,
+    memory: u64,
+}
+
+impl OutOfOrder {
+    /// Takes a segment. Returns whether it was joined to a packet.
+    fn insert(&mut self, packet: Packet) -> bool {
+        let mut at = self.packets.len();
+        while at > 0 && self.packets[at - 1].start > packet.start {
+            at -= 1;
+        }
+        if let Some(before) = at.checked_sub(1) {
+            let before = &mut self.packets[before];
+            if packet.end <= before.end {
+                return false;
+            }
+            if before.join(&packet) {
+                self.memory += packet.end - packet.start;
+                return true;
+            }
+            if before.start == packet.start {
+                at -= 1;
+            }
+        } else if self.packets.is_empty() {
+            self.packets.reserve(FIRST_PACKETS);
+        }
+        while let Some(covered) = self.packets.get(at) {
+            if covered.end > packet.end {
+                break;
+            }
+            self.memory -= covered.memory();
+            self.packets.remove(at);
+        }
+        self.memory += packet.memory();
+        self.packets.insert(at, packet);
+        false
+    }
+
+    /// The first packet, if it begins at `next` or below.
+    fn take(&mut self, next: u64) -> Option<Packet> {
+        let packet = *self.packets.front()?;
+        if packet.start > next {
+            return None;
+        }
+        self.packets.pop_front();
+        self.memory -= packet.memory();
+        Some(packet)
+    }
+}
+
+/// What is in order and not read (Linux `sk_receive_queue`).
+#[derive(Debug, Default)]
+struct Unread {
+    bytes: u64,
+    memory: u64,
+    packets: u64,
+    /// Payload of the first packet.
+    first: u64,
+    last: Option<Packet>,
+}
+
+impl Unread {
+    fn push(&mut self, packet: Packet) {
+        let len = packet.end - packet.start;
+        self.bytes += len;
+        self.memory += len;
+        if !self.last.as_mut().is_some_and(|last| last.join(&packet)) {
+            self.memory += PACKET_OVERHEAD;
+            self.packets += 1;
+            self.last = Some(packet);
+        }
+        if self.packets == 1 {
+            self.first += len;
+        }
+    }
+}
+
+/// What was received and not read.
+#[derive(Debug, Default)]
+pub(super) struct Packets {
+    out_of_order: OutOfOrder,
+    unread: Unread,
+}
+
+impl Packets {
+    /// Takes a segment out of order. Returns whether it was joined to a packet.
+    pub(super) fn insert(&mut self, start: u64, end: u64) -> bool {
+        self.out_of_order.insert(Packet::of(start, end))
+    }
+
+    /// Takes a segment that begins at RCV.NXT, and what it puts in order.
+    pub(super) fn push(&mut self, start: u64, end: u64) {
+        self.unread.push(Packet::of(start, end));
+        let mut next = end;
+        while let Some(mut packet) = self.out_of_order.take(next) {
+            if packet.end > next {
+                // What came twice is read once.
+                let again = next - packet.start;
+                let end = packet.end;
+                packet.start += again;
+                self.unread.push(packet);
+                next = end;
+            }
+        }
+    }
+
+    /// The application reads `bytes`, of which the first packet's are returned; what was read of a
+    /// packet frees its memory in proportion.
+    pub(super) fn read(&mut self, bytes: u64) -> u64 {
+        let unread = &mut self.unread;
+        let bytes = bytes.min(unread.bytes);
+        let first = unread.first.min(bytes);
+        if bytes == unread.bytes {
+            *unread = Unread::default();
+        } else {
+            unread.memory -=
+                (u128::from(unread.memory) * u128::from(bytes) / u128::from(unread.bytes)) as u64;
+            unread.bytes -= bytes;
+            unread.first = unread.bytes.min(unread.first);
+        }
+        first
+    }
+
+    /// Bytes in order that were not read.
+    pub(super) fn unread(&self) -> u64 {
+        self.unread.bytes
+    }
+
+    /// Memory of all that is held.
+    pub(super) fn memory(&self) -> u64 {
+        self.out_of_order.memory + self.unread.memory
+    }
+
+    /// Memory of what waits behind a gap.
+    pub(super) fn memory_behind_a_gap(&self) -> u64 {
+        self.out_of_order.memory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEN: u64 = 1_000;
+
+    /// Segment `number` of a stream whose first byte is 1.
+    fn segment(number: u64) -> (u64, u64) {
+        (1 + number * LEN, 1 + (number + 1) * LEN)
+    }
+
+    fn held(numbers: impl IntoIterator<Item = u64>) -> Packets {
+        let mut packets = Packets::default();
+        for number in numbers {
+            let (start, end) = segment(number);
+            packets.insert(start, end);
+        }
+        packets
+    }
+
+    #[test]
+    fn segments_that_touch_cost_one_overhead() {
+        assert_eq!(held([1, 2, 3]).memory(), 3 * LEN + PACKET_OVERHEAD);
+        assert_eq!(held([1, 3]).memory(), 2 * (LEN + PACKET_OVERHEAD));
+        // What fills a gap is joined to what is before it alone.
+        assert_eq!(held([1, 3, 2]).memory(), 3 * LEN + 2 * PACKET_OVERHEAD);
+    }
+
+    #[test]
+    fn a_packet_has_seventeen_fragments_and_a_segment_across_two_pages_has_two() {
+        assert_eq!(held(1..18).memory(), 17 * LEN + PACKET_OVERHEAD);
+        assert_eq!(held(1..19).memory(), 18 * LEN + 2 * PACKET_OVERHEAD);
+        // Segment 32 lies across byte 32,768.
+        assert_eq!(held(20..36).memory(), 16 * LEN + PACKET_OVERHEAD);
+        assert_eq!(held(20..37).memory(), 17 * LEN + 2 * PACKET_OVERHEAD);
+    }
+
+    #[test]
+    fn what_a_repair_puts_in_order_is_read_as_one_packet() {
+        let mut packets = held([1, 2, 4]);
+        let (start, end) = segment(0);
+        packets.push(start, end);
+        assert_eq!(packets.unread(), 3 * LEN);
+        assert_eq!(packets.memory(), 4 * LEN + 2 * PACKET_OVERHEAD);
+        assert_eq!(packets.read(3 * LEN), 3 * LEN);
+        assert_eq!(packets.memory(), LEN + PACKET_OVERHEAD);
+        let mut long = held(1..30);
+        long.push(start, end);
+        assert_eq!(long.read(30 * LEN), LEN, "a full packet takes no more");
+    }
+
+    #[test]
+    fn what_comes_twice_is_held_once() {
+        let mut packets = held([2, 2, 4, 5]);
+        assert_eq!(packets.memory(), 3 * LEN + 2 * PACKET_OVERHEAD);
+        // Over a whole packet and the begin of the next.
+        packets.insert(1 + LEN, 1 + 4 * LEN + LEN / 2);
+        let covers = 3 * LEN + LEN / 2 + 2 * LEN + 2 * PACKET_OVERHEAD;
+        assert_eq!(packets.memory(), covers);
+        packets.push(1, 1 + LEN);
+        assert_eq!(packets.unread(), 6 * LEN);
+        packets.read(6 * LEN);
+        assert_eq!(packets.memory(), 0);
+    }
+
+    #[test]
+    fn a_part_that_is_read_frees_its_part_of_the_memory() {
+        let mut packets = Packets::default();
+        packets.push(1, 1 + LEN);
+        packets.push(1 + LEN, 1 + 2 * LEN);
+        assert_eq!(packets.read(LEN), LEN);
+        assert_eq!(packets.unread(), LEN);
+        assert_eq!(packets.memory(), (2 * LEN + PACKET_OVERHEAD) / 2);
+        packets.read(2 * LEN);
+        assert_eq!(packets.memory(), 0);
+    }
+}

@@ -1,0 +1,498 @@
+//! When new data leaves, how, and what becomes of a window that is not filled.
+
+use super::*;
+use crate::tcp::config::Pacing;
+use fadeout_core::{FlowEnd, Rate, RetransmitCause};
+
+// --- whether the window is the limit (RFC 2861, RFC 7661; Linux `tcp_cwnd_validate`) -----------------
+
+/// A window of ten segments in congestion avoidance, or in slow start.
+fn with_window(in_slow_start: bool) -> Bench {
+    let mut b = Bench::new(&without_probes());
+    if !in_slow_start {
+        b.sender.window.ssthresh = 5.0;
+    }
+    b
+}
+
+#[test]
+fn a_window_is_the_limit_when_it_is_full_and_in_slow_start_when_more_than_half_is() {
+    for (in_slow_start, segments, is_limited) in [
+        (false, 10, true),
+        (false, 9, false),
+        (true, 5, false),
+        (true, 6, true),
+    ] {
+        let mut b = with_window(in_slow_start);
+        b.write(segments);
+        b.wait(100);
+        b.ack(1);
+        let found = b.sample().is_cwnd_limited;
+        assert_eq!(found, is_limited, "{in_slow_start} {segments}");
+    }
+}
+
+#[test]
+fn a_limit_holds_for_the_window_in_which_it_was_met() {
+    let mut b = with_window(false);
+    b.write(10);
+    b.wait(100);
+    b.ack(10);
+    assert!(b.sample().is_cwnd_limited);
+    b.write(3);
+    b.wait(100);
+    b.ack(13);
+    assert!(!b.sample().is_cwnd_limited, "the next window was not full");
+    // Within the window more room changes nothing.
+    let mut b = with_window(false);
+    b.write(10);
+    b.sender.window.cwnd = 20.0;
+    b.write(1);
+    b.ack(1);
+    assert!(b.sample().is_cwnd_limited);
+    // What is out may grow within a window.
+    let mut b = with_window(true);
+    b.write(5);
+    b.write(1);
+    b.wait(100);
+    b.ack(1);
+    assert!(b.sample().is_cwnd_limited);
+}
+
+#[test]
+fn half_of_what_goes_unused_for_a_timeout_is_given_up() {
+    // Of 40 segments three are used, which counts as the initial ten.
+    for (waits, cwnd, after, ssthresh) in [
+        (3, 40.0, 40.0, 20.0),
+        (5, 40.0, 25.0, 30.0),
+        (5, 10.0, 10.0, 5.0),
+        (5, 8.0, 8.0, 4.0),
+    ] {
+        let mut b = with_window(false);
+        b.sender.window.cwnd = cwnd;
+        b.sender.window.ssthresh = cwnd / 2.0;
+        let mut acked = 0;
+        for _ in 0..waits {
+            b.write(3);
+            assert_eq!(b.numbers().len(), 3);
+            b.wait(90);
+            acked += 3;
+            b.ack(acked);
+        }
+        let window = (b.cwnd(), b.sender.window.ssthresh);
+        assert_eq!(window, (after, ssthresh), "{waits} {cwnd}");
+    }
+}
+
+#[test]
+fn a_window_that_has_just_restarted_is_not_shrunk_as_well() {
+    let config = TcpConfig {
+        initial_window: 2,
+        ..without_probes()
+    };
+    let mut b = Bench::new(&config);
+    b.sender.window.cwnd = 40.0;
+    b.sender.window.ssthresh = 20.0;
+    b.write(1);
+    assert_eq!(b.cwnd(), 40.0, "nor one at the start");
+    b.wait(100);
+    b.ack(1);
+    b.wait(250);
+    b.write(1);
+    assert_eq!(b.cwnd(), 20.0);
+}
+
+// --- what the application asks for ----------------------------------------------------------------
+
+#[test]
+fn a_pushed_wait_ends_with_the_next_write() {
+    // Linux `TCP_NAGLE_PUSH`: switching Nagle off pushes what waits, corked or not.
+    let mut b = Bench::new(&linux());
+    b.sender.set_cork(true);
+    b.write_bytes(100);
+    assert_eq!(b.numbers(), []);
+    b.sender.set_nagle(false);
+    b.write_bytes(0);
+    assert_eq!(b.numbers(), [1], "nothing was written");
+    b.write_bytes(100);
+    assert_eq!(b.numbers(), []);
+}
+
+#[test]
+fn no_segment_reaches_beyond_a_record() {
+    let mut b = Bench::new(&linux());
+    b.sender.end_record_after(1500);
+    b.write_bytes(1500);
+    b.sender.end_record_after(700);
+    b.write_bytes(700);
+    b.write_bytes(2000);
+    let sent: Vec<(u64, u32, bool)> = b
+        .left()
+        .iter()
+        .map(|left| {
+            let segment = left.segment;
+            (segment.seq, segment.len, segment.flags.has(Flags::PSH))
+        })
+        .collect();
+    let expected = [
+        (1, 1000, false),
+        (1001, 500, true),
+        (1501, 700, true),
+        (2201, 1000, false),
+        (3201, 1000, true),
+    ];
+    assert_eq!(sent, expected);
+}
+
+#[test]
+fn what_is_followed_by_more_is_not_pushed() {
+    let pushes = |follows| {
+        let mut b = Bench::new(&linux());
+        b.sender.set_more(follows);
+        b.write(2);
+        let pushes = b
+            .left()
+            .into_iter()
+            .map(|left| left.segment.flags.has(Flags::PSH));
+        pushes.collect::<Vec<_>>()
+    };
+    assert_eq!(pushes(false), [false, true]);
+    assert_eq!(pushes(true), [false, false]);
+}
+
+#[test]
+fn small_segments_wait_for_small_ones_alone() {
+    // Minshall's rule.
+    let config = TcpConfig {
+        nagle: true,
+        ..linux()
+    };
+    let mut b = Bench::new(&config);
+    b.write_bytes(1000);
+    b.write_bytes(100);
+    assert_eq!(b.left().len(), 2, "a full one is no small one");
+    b.write_bytes(100);
+    assert_eq!(b.left().len(), 0);
+    b.write_bytes(900);
+    assert_eq!(b.left()[0].segment.len, 1000, "a full one may go");
+    b.write_bytes(50);
+    assert_eq!(b.left().len(), 0);
+    let mut ack = b.bare(0);
+    ack.ack = 1101;
+    b.wait(100);
+    b.arrive(ack);
+    assert_eq!(b.left()[0].segment.len, 50);
+    // A FIN goes with what is left.
+    b.write_bytes(10);
+    b.sender.finish();
+    b.step(|sender, cx| sender.transmit(cx));
+    let last = b.left()[0].segment;
+    assert!(last.len == 10 && last.flags.has(Flags::FIN));
+    assert!(b.sender.has_sent_fin());
+}
+
+#[test]
+fn options_and_reports_are_the_senders_own() {
+    let mut b = Bench::sent(&linux(), 3);
+    assert!(!b.sender.has_sent_fin());
+    assert_eq!(
+        (b.sender.segments_in_flight(), b.sender.timeouts_in_a_row()),
+        (3, 0)
+    );
+    assert_eq!(b.sender.pacing_rate(), b.sender.info().pacing_rate);
+    assert_eq!(b.sender.recovery_state(), RecoveryState::Open);
+    b.sender.set_user_timeout(Some(ms(1500)));
+    b.wait(2000);
+    assert_eq!(b.sender.recovery_state(), RecoveryState::Loss);
+    assert!(b.sender.timeouts_in_a_row() > 1);
+    assert!(b.gave_up_at.is_some());
+    for end in [FlowEnd::Sender, FlowEnd::Receiver] {
+        b.sender.set_end(end);
+        assert_eq!(b.sender.end(), end);
+        assert_eq!(b.sender.wants_row(b.now, &AllRows), end == FlowEnd::Sender);
+        assert!(!b.sender.wants_row(b.now, &Rows::default()));
+    }
+}
+
+/// A probe that wants every row of the congestion table.
+struct AllRows;
+
+impl Probe for AllRows {
+    fn wants_congestion(&self, _now: Time, _flow: FlowId) -> bool {
+        true
+    }
+}
+
+#[test]
+fn another_congestion_control_takes_over_with_the_window_as_it_is() {
+    let mut b = Bench::sent(&linux(), 10);
+    let random = fadeout_core::random::Stream::new(1, "sending", 0);
+    let reno = Congestion::new("reno", &Parameters::default(), random);
+    b.sender
+        .set_congestion(b.now, reno.expect("reno is registered"));
+    b.ack(10);
+    assert_eq!(b.told().acks.len(), 0);
+    assert_eq!(b.cwnd(), 20.0, "slow start");
+}
+
+#[test]
+fn the_window_is_taken_from_segments_that_are_not_older() {
+    // RFC 9293 section 3.10.7.4; Linux `tcp_may_update_window` takes a new ACK's whatever its number.
+    let mut b = Bench::sent(&linux(), 10);
+    let mut last = b.bare(2);
+    last.seq = 500;
+    b.arrive(last);
+    for (seq, segments, window, may) in [
+        (499, 3, 64_000, true),
+        (499, 2, 90_000, false),
+        (501, 2, 64_000, true),
+        (500, 2, 64_001, true),
+        (500, 2, 63_999, false),
+        (500, 2, 0, true),
+        (499, 1, 90_000, false),
+    ] {
+        let segment = Segment {
+            seq,
+            window,
+            ..b.bare(segments)
+        };
+        let found = b.sender.may_update_window(&segment);
+        assert_eq!(found, may, "{seq} {segments} {window}");
+    }
+}
+
+// --- pacing, bursts, and who limits ----------------------------------------------------------------
+
+#[test]
+fn slow_start_is_paced_at_twice_the_window_up_to_half_the_threshold() {
+    // Linux `tcp_update_pacing_rate`: ten segments of 8000 bits in 100 ms.
+    for (ssthresh, ratio) in [(f64::INFINITY, 2.0), (21.0, 2.0), (20.0, 1.2), (5.0, 1.2)] {
+        let mut b = Bench::new(&linux());
+        b.sender.window.ssthresh = ssthresh;
+        b.sender.update_pacing_rate();
+        let rate = Rate::from_bits_per_sec((ratio * 800_000.0) as u64);
+        assert_eq!(b.sender.pacing_rate(), rate, "{ssthresh}");
+    }
+}
+
+#[test]
+fn what_pacing_held_back_of_a_repair_goes_before_new_data() {
+    let config = TcpConfig {
+        pacing: Pacing::On,
+        ..without_probes()
+    };
+    let mut b = Bench::new(&config);
+    b.write(30);
+    b.wait(200);
+    b.sender.window.cwnd = 20.0;
+    b.left();
+    b.sack(0, &[(4, 10)]);
+    b.sender.window.cwnd = 20.0;
+    b.wait(100);
+    let sent = b.numbers();
+    assert_eq!(sent[..3], [1, 2, 3]);
+    assert!(sent.len() > 3);
+    assert!(sent[3..].iter().all(|number| *number > 10), "{sent:?}");
+    assert_eq!(b.rows.retransmits[0].cause, RetransmitCause::Rack);
+}
+
+#[test]
+fn a_timer_that_displaced_the_retransmission_timer_counts_as_waited() {
+    // RFC 8985 section 7.2: the head left 100 ms ago.
+    let mut b = Bench::sent(&without_probes(), 3);
+    for (timer, left) in [
+        (None, 300),
+        (Some(TimerKind::Rto), 300),
+        (Some(TimerKind::LossProbe), 200),
+        (Some(TimerKind::Reordering), 200),
+    ] {
+        b.sender.timer = timer.map(|kind| (kind, b.now));
+        b.sender.rearm_rto(b.now);
+        assert_eq!(b.timer(), Some((TimerKind::Rto, ms(left))), "{timer:?}");
+    }
+}
+
+#[test]
+fn a_probe_moves_only_when_something_leaves() {
+    let mut b = Bench::new(&linux());
+    b.write(10);
+    let before = b.sender.timer;
+    b.wait(50);
+    b.write(1);
+    assert_eq!(b.sender.timer, before, "the window is full");
+}
+
+#[test]
+fn a_segment_is_limited_by_the_application_while_that_has_nothing_more() {
+    let is_limited = |first, then| {
+        let mut b = Bench::new(&without_probes());
+        b.write(first);
+        b.write(then);
+        b.wait(100);
+        b.ack(first);
+        b.told();
+        b.ack(first + 1);
+        b.sample().rate.is_app_limited
+    };
+    assert!(is_limited(3, 1));
+    assert!(!is_limited(10, 10), "it was full when the data ended");
+}
+
+#[test]
+fn a_custom_control_is_told_of_data_and_not_of_a_bare_fin() {
+    let mut b = Bench::new(&linux());
+    b.write_bytes(1500);
+    let told: Vec<(u64, u32, u32, bool)> = b
+        .told()
+        .sent
+        .iter()
+        .map(|sent| (sent.seq, sent.len, sent.in_flight, sent.is_retransmission))
+        .collect();
+    assert_eq!(told, [(1, 1000, 1, false), (1001, 500, 2, false)]);
+    b.sender.finish();
+    b.step(|sender, cx| sender.transmit(cx));
+    assert_eq!(b.left().len(), 3);
+    assert_eq!(b.told().sent.len(), 0);
+    // Its loss is reported as one of no payload.
+    b.wait(400);
+    assert!(b.told().sent.iter().all(|sent| sent.is_retransmission));
+    let fin = b
+        .rows
+        .retransmits
+        .iter()
+        .find(|row| row.offset_bytes == 1500);
+    assert_eq!(fin.map(|row| row.payload_bytes), Some(0));
+}
+
+#[test]
+fn after_idle_the_control_is_told_how_long_it_was() {
+    let mut b = Bench::sent(&linux(), 10);
+    b.told();
+    b.ack(5);
+    b.write(1);
+    assert_eq!(b.told().idle, []);
+    b.ack(11);
+    b.wait(150);
+    b.write(2);
+    assert_eq!(b.told().idle, [ms(150)]);
+}
+
+// --- data on the SYN (RFC 7413) ---------------------------------------------------------------------
+
+#[test]
+fn what_of_a_syns_data_was_not_acknowledged_goes_again_without_a_reduction() {
+    for (acked, again) in [(0, &[1, 2, 3][..]), (1000, &[2, 3]), (2500, &[])] {
+        let mut b = Bench::new(&without_probes());
+        let sent_at = b.now;
+        b.write_bytes(2500);
+        b.left();
+        b.sender.board = Default::default();
+        b.now += ms(100);
+        let end = 2501;
+        b.step(|sender, cx| sender.on_early_answer(cx, (1 + acked, end), sent_at));
+        assert_eq!(b.numbers(), again, "{acked}");
+        assert_eq!(
+            (b.cwnd(), b.sender.snd_nxt, b.sender.snd_una),
+            (10.0, end, 1 + acked)
+        );
+        let is_lost = !again.is_empty();
+        let state = if is_lost {
+            RecoveryState::Loss
+        } else {
+            RecoveryState::Open
+        };
+        assert_eq!(b.state(), state);
+        assert!(b.sender.window.ssthresh.is_infinite());
+        assert_eq!(b.sender.undo.prior_ssthresh, None);
+        let board = &b.sender.board;
+        let lens: Vec<u32> = (board.first()..board.end())
+            .map(|n| board.get(n).len)
+            .collect();
+        assert_eq!(lens.iter().sum::<u32>() as u64, end - 1 - acked);
+        assert!(lens.iter().all(|len| *len <= FULL as u32));
+        if is_lost {
+            assert_eq!(board.retrans_out as usize, again.len());
+            assert_eq!(board.get(board.first()).sent_at, b.now);
+            let mut ack = b.bare(0);
+            ack.ack = end;
+            b.arrive(ack);
+            assert_eq!(b.state(), RecoveryState::Open);
+        }
+    }
+}
+
+#[test]
+fn a_handshake_with_data_measures_too() {
+    let mut b = Bench::new(&linux());
+    let before = b.sender.statistics.rtt_samples;
+    b.sender.on_early_established(b.now, Some(ms(40)));
+    assert_eq!(b.sender.statistics.rtt_samples, before + 1);
+    assert_eq!(b.sender.rtt().latest(), ms(40));
+}
+
+// --- marks -----------------------------------------------------------------------------------------
+
+#[test]
+fn an_ack_is_previewed_in_whole_segments_without_what_was_sacked_before() {
+    // Linux `tcp_accecn_process`: what accurate ECN's counts are compared with.
+    let mut b = Bench::sent(&linux(), 10);
+    b.sack(0, &[(4, 5)]);
+    for (segments, blocks, bytes) in [
+        (0, &[(4, 5)][..], 0),
+        (0, &[(4, 6)], 1000),
+        (2, &[(4, 6)], 3000),
+        (5, &[(4, 5)], 3000),
+        (5, &[], 3000),
+        (99, &[], 8000),
+    ] {
+        let found = b.sender.preview_delivery(&b.sacking(segments, blocks));
+        assert_eq!((found.bytes, found.packets), (bytes, bytes as u32 / 1000));
+        assert_eq!(found.is_progress, bytes > 0);
+    }
+    let mut part = b.bare(0);
+    part.ack = 501;
+    let b = Bench::sent(&linux(), 10);
+    assert_eq!(b.sender.preview_delivery(&part).packets, 1);
+}
+
+#[test]
+fn an_undone_reduction_is_not_announced() {
+    // RFC 3168 section 6.1.2: CWR says that the window was reduced.
+    for is_undone in [false, true] {
+        let config = TcpConfig {
+            undo: is_undone,
+            ..linux()
+        };
+        let mut b = Bench::with_ecn(&config, EcnFeedback::Classic);
+        assert!(b.sender.info().ecn);
+        b.write(10);
+        b.wait(100);
+        b.sack(0, &[(2, 4)]);
+        b.sack(4, &[(1, 1)]);
+        b.ack(10);
+        b.left();
+        b.write(1);
+        let flags = b.left()[0].segment.flags;
+        assert_eq!(flags.has(Flags::CWR), !is_undone);
+    }
+    assert!(!Bench::new(&linux()).sender.info().ecn);
+}
+
+// --- what a multipath connection does with a subflow -------------------------------------------------
+
+#[test]
+fn a_penalty_halves_the_window_and_past_slow_start_the_threshold() {
+    // Raiciu et al., NSDI 2012, section 4.2.
+    for (cwnd, ssthresh, after) in [
+        (11.0, 20.0, (5.0, 20.0)),
+        (20.0, 20.0, (10.0, 10.0)),
+        (21.0, 9.0, (10.0, 4.0)),
+        (3.0, 2.0, (1.0, 2.0)),
+    ] {
+        let mut b = Bench::new(&linux());
+        b.sender.window.cwnd = cwnd;
+        b.sender.window.ssthresh = ssthresh;
+        b.sender.penalise();
+        assert_eq!((b.cwnd(), b.sender.window.ssthresh), after);
+    }
+}

@@ -1,0 +1,156 @@
+//! Duplicate ACKs where SACK was not agreed on.
+
+use super::*;
+use crate::tcp::config::{LossRecovery, LossResponse};
+
+fn dups(b: &mut Bench, segments: u64, count: u32) {
+    for _ in 0..count {
+        b.ack(segments);
+    }
+}
+
+#[test]
+fn linux_counts_a_duplicate_as_a_delivery_while_that_can_be_one() {
+    // `tcp_add_reno_sack`: no more than all but the missing one.
+    let linux = TcpConfig {
+        recovery: LossRecovery::NewReno,
+        limited_transmit: false,
+        ..linux()
+    };
+    for (config, delivered) in [(linux, [1, 1, 1]), (profile("newreno"), [0, 0, 0])] {
+        let mut b = Bench::sent(&config, 2);
+        let before = b.sender.rate.delivered;
+        for delivered in delivered {
+            b.ack(0);
+            assert_eq!(b.sender.rate.delivered - before, delivered);
+        }
+        b.ack(2);
+        assert_eq!(b.sender.rate.delivered - before, 2);
+    }
+}
+
+#[test]
+fn duplicates_of_what_was_out_at_a_timeout_begin_no_recovery() {
+    // RFC 6582 section 3.2, step 2, and section 4: above `recover` they do.
+    let bytes = 10 * FULL;
+    for (acked, begins) in [(4 * FULL, false), (bytes - 1, false), (bytes, true)] {
+        let mut b = Bench::sent(&profile("newreno"), 10);
+        b.wait(1000);
+        assert_eq!(b.state(), RecoveryState::Loss);
+        b.write(5);
+        b.sender.window.cwnd = 20.0;
+        let mut ack = b.bare(0);
+        ack.ack = 1 + acked;
+        b.arrive(ack);
+        assert!(b.sender.snd_nxt > 1 + bytes);
+        for _ in 0..3 {
+            b.arrive(ack);
+        }
+        let has_begun = b.sender.statistics.recoveries == 1;
+        assert_eq!(has_begun, begins, "up to {acked}");
+    }
+}
+
+#[test]
+fn a_mark_reduces_until_more_than_its_window_is_acknowledged() {
+    let config = profile("newreno");
+    let mut b = Bench::with_ecn(&config, EcnFeedback::Classic);
+    b.write(30);
+    b.wait(100);
+    let mut echo = b.bare(1);
+    echo.flags |= Flags::ECE;
+    b.arrive(echo);
+    assert_eq!((b.state(), b.cwnd()), (RecoveryState::Cwr, 5.0));
+    b.ack(10);
+    assert_eq!(b.state(), RecoveryState::Cwr);
+    b.ack(11);
+    assert_eq!(b.state(), RecoveryState::Open);
+    // Other states do not end that way.
+    dups(&mut b, 11, 3);
+    assert_eq!(b.state(), RecoveryState::Recovery);
+}
+
+/// `name` with a loss response that waits for a round trip.
+fn delayed(name: &str) -> TcpConfig {
+    let mut config = profile(name);
+    config.resilience.loss = LossResponse::Delayed;
+    config
+}
+
+#[test]
+fn a_delayed_response_waits_a_round_trip_while_duplicates_let_new_data_go() {
+    // TCP-DCR; without it limited transmit stops at two.
+    let mut b = Bench::sent(&profile("newreno"), 20);
+    dups(&mut b, 0, 2);
+    assert_eq!(b.numbers(), [11, 12]);
+    let mut b = Bench::sent(&delayed("newreno"), 20);
+    dups(&mut b, 0, 5);
+    assert_eq!(b.numbers(), [11, 12, 13, 14, 15]);
+    assert_eq!(b.state(), RecoveryState::Open);
+    assert_eq!(b.timer(), Some((TimerKind::LossDelay, ms(100))));
+    b.wait(100);
+    assert_eq!(b.state(), RecoveryState::Recovery);
+    assert_eq!(b.numbers()[0], 1);
+}
+
+#[test]
+fn a_delayed_response_needs_three_duplicates_too() {
+    let mut b = Bench::sent(&delayed("newreno"), 20);
+    dups(&mut b, 0, 2);
+    b.left();
+    b.wait(100);
+    assert_eq!((b.state(), b.numbers()), (RecoveryState::Open, vec![]));
+    // The wait is over: the next is enough.
+    b.ack(0);
+    assert_eq!(b.state(), RecoveryState::Recovery);
+    assert_eq!(b.numbers()[0], 1);
+}
+
+#[test]
+fn a_hole_that_is_filled_in_time_is_no_loss() {
+    let mut b = Bench::sent(&delayed("newreno"), 20);
+    dups(&mut b, 0, 4);
+    b.wait(50);
+    b.ack(5);
+    b.left();
+    b.wait(60);
+    assert_eq!((b.state(), b.numbers()), (RecoveryState::Open, vec![]));
+    // The next hole waits for a round trip of its own.
+    b.ack(5);
+    let (kind, left) = b.timer().expect("a timer");
+    assert_eq!(kind, TimerKind::LossDelay);
+    assert!(left > ms(90), "{left:?}");
+}
+
+#[test]
+fn a_delayed_response_leaves_data_alone_that_was_recovered_once() {
+    // Reno: the first new ACK ends the recovery below `recover`.
+    for (acked, begins) in [(4 * FULL, false), (15 * FULL - 1, false), (15 * FULL, true)] {
+        let mut b = Bench::sent(&delayed("reno"), 30);
+        dups(&mut b, 0, 5);
+        b.wait(100);
+        assert_eq!(b.sender.statistics.recoveries, 1);
+        assert_eq!(b.sender.high_seq, 1 + 15 * FULL);
+        b.sender.window.cwnd = 20.0;
+        let mut ack = b.bare(0);
+        ack.ack = 1 + acked;
+        b.arrive(ack);
+        assert_eq!(b.state(), RecoveryState::Open);
+        for _ in 0..4 {
+            b.arrive(ack);
+        }
+        b.wait(150);
+        let recoveries = b.sender.statistics.recoveries;
+        assert_eq!(recoveries == 2, begins, "up to {acked}");
+    }
+}
+
+#[test]
+fn a_pure_duplicate_begins_no_wait_where_sack_would_say_what_is_missing() {
+    let mut config = linux();
+    config.resilience.loss = LossResponse::Delayed;
+    let mut b = Bench::sent(&config, 20);
+    b.sender.state = RecoveryState::Disorder;
+    b.ack(0);
+    assert_ne!(b.timer().map(|(kind, _)| kind), Some(TimerKind::LossDelay));
+}

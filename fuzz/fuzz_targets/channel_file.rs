@@ -1,0 +1,45 @@
+//! Any bytes are a table of channels or a mistake in one of their lines, and what was read has a value
+//! within the range of its rows at every time.
+
+#![no_main]
+
+use fadeout_channel::recorded::{Interpolation, Quantity, Reading, Series, read};
+use fadeout_core::{Span, Time};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &[u8]| {
+    let lines = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
+    for interpolation in [Interpolation::Linear, Interpolation::Step] {
+        let reading = Reading { interpolation, ..Reading::whole() };
+        match read(text, &reading, &mut |_, _| Ok(())) {
+            Ok(recordings) => {
+                assert!(!recordings.is_empty());
+                for one in recordings {
+                    match one.quantity {
+                        Quantity::Gain(series) => follow(&series),
+                        Quantity::Sinr { downlink, uplink } => {
+                            follow(&downlink);
+                            follow(&uplink);
+                        }
+                    }
+                }
+            }
+            Err(error) => assert!((1..=lines).contains(&error.line), "{error}"),
+        }
+    }
+});
+
+/// Looks at a series at instants ever farther apart.
+fn follow(series: &Series) {
+    let values = series.rows().iter().map(|row| row.1);
+    let low = values.clone().fold(f64::INFINITY, f64::min);
+    let high = values.fold(f64::NEG_INFINITY, f64::max);
+    let (mut now, mut step) = (Time::ZERO, 1_u64);
+    while now < Time::ZERO + Span::from_secs(2_000_000) {
+        let value = series.at(now);
+        // Room for the rounding of a straight line.
+        assert!(low - 1e-9 <= value && value <= high + 1e-9, "{value} at {now}");
+        now += Span::from_nanos(step);
+        step += step / 3 + 1;
+    }
+}
