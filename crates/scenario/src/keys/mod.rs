@@ -4,7 +4,9 @@ mod deployment;
 
 pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 
-use crate::model::{Blockage, Building, Cell, ChannelFile, Flow, Link, Probe, Rab, Ue};
+use crate::model::{
+    Blockage, Building, Cell, ChannelFile, Flow, Link, MobilityManagement, Probe, Rab, Ue,
+};
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
 use Presence::{Default, Optional, Required};
@@ -116,6 +118,12 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Map(Ue::KEYS),
         Optional,
         "Radio interfaces by name, each with a bearer to the cell that serves it.",
+    ),
+    key(
+        "mobility-management",
+        Shape::Table(MobilityManagement::KEYS),
+        Optional,
+        "Handover of UEs between the cells; without it each stays in the cell that it began in.",
     ),
     key(
         "building",
