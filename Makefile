@@ -164,7 +164,9 @@ study-docs: build ## Run the studies and put their reports and figures into the 
 	$(BIN)/fadeout study multipath --out out/study-multipath --force --keep-runs
 	$(call say,study of slow start)
 	$(BIN)/fadeout study slow-start --out out/study-slow-start --force --keep-runs
-	$(BIN)/python tools/study_docs.py blockage congestion-controls link-retransmission multipath slow-start
+	$(call say,study of calibration)
+	$(BIN)/fadeout study calibration --out out/study-calibration --force --keep-runs
+	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls link-retransmission multipath slow-start
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew

@@ -24,7 +24,12 @@ LAYERS = {
         "models/traffic",
     ],
     "Links and queues": ["models/links", "models/queues", "models/blockage", "models/rabs"],
-    "Channel": ["models/channel", "models/antennas", "models/mobility"],
+    "Channel": [
+        "models/deployment",
+        "models/channel",
+        "models/antennas",
+        "models/mobility",
+    ],
     "Radio access": [
         "models/radio-access",
         "models/handover",
@@ -41,6 +46,7 @@ LIMITS = re.compile(r"^## (?:(?:What is n|N)ot modelled|Limits)\n(.*?)(?=^## |\Z
 TITLE = re.compile(r"^# (.+)$", re.M)
 
 FIGURES = {
+    "city-download": ["map", "completions"],
     "handover": ["handover"],
     "lte-download": ["delay"],
     "mmwave-walk": ["sinr", "overview", "delay"],
@@ -51,6 +57,7 @@ FIGURES = {
 
 STUDIES = {
     "blockage": ("curve", "What a blockage costs, by its length"),
+    "calibration": ("tr38901", "Coupling loss and geometry beside 3GPP's calibration"),
     "congestion-controls": ("overview", "Congestion controls on five links"),
     "link-retransmission": ("bulk", "TCP over 28 GHz with and without retransmissions of the link"),
     "multipath": ("distance", "28 GHz with LTE or 73 GHz, by distance"),

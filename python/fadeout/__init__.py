@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
-    from fadeout._run import Interrupted, check, run
+    from fadeout._run import Interrupted, check, geometry, run
     from fadeout._simulation import Simulation
     from fadeout._version import __version__
     from fadeout.campaign import Campaign, sweep
@@ -37,6 +37,7 @@ __all__ = [
     "Simulation",
     "__version__",
     "check",
+    "geometry",
     "run",
     "sweep",
 ]
@@ -45,7 +46,7 @@ __all__ = [
 # is missing where something cannot be loaded.
 _HOMES = {
     "fadeout._native": ("EngineBug", "FadeoutError", "ResultError", "ScenarioError"),
-    "fadeout._run": ("Interrupted", "check", "run"),
+    "fadeout._run": ("Interrupted", "check", "geometry", "run"),
     "fadeout._simulation": ("Simulation",),
     "fadeout._version": ("__version__",),
     "fadeout.campaign": ("Campaign", "sweep"),

@@ -1,4 +1,4 @@
-"""Lengths of time as a scenario writes them."""
+"""Quantities as a scenario writes them."""
 
 import re
 
@@ -18,3 +18,15 @@ def seconds(span: str | float) -> float:
     if not 0 < number < float("inf"):
         raise ValueError(f"expected a length of time above zero, not {span!r}")
     return number
+
+
+_METERS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3}
+_LENGTH = re.compile(r"\s*([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([a-z]+)\s*")
+
+
+def meters(length: str) -> float:
+    """Metres in text such as "1.5 km" or "-20 m"."""
+    match = _LENGTH.fullmatch(length)
+    if match is None or match[2] not in _METERS:
+        raise ValueError(f"expected a length such as '100 m', not {length!r}")
+    return float(match[1]) * _METERS[match[2]]

@@ -1,14 +1,20 @@
+import json
 import math
 import tomllib
 import warnings
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from fadeout.studies.blockage import STUDY, checks
+from fadeout.cli import app
+from fadeout.studies.blockage import STUDY, checks, knee, search
+from fadeout.studies.blockage.assumptions import NO_GUARD, SENDERS, candidates
 from fadeout.studies.blockage.cell_assumptions import CELL_CHANGES, DEPTHS, MODEL_B_DB
 from fadeout.studies.blockage.paper import PUBLISHED
 from fadeout.studies.blockage.runs import CELL, Found
-from fadeout.study import Job, Runs, ThreadRunner, overrides
+from fadeout.study import Job, Runs, ThreadRunner, overrides, sign, studies
 
 STATED = PUBLISHED["setup"]["stated"]
 
@@ -70,21 +76,48 @@ def test_the_vehicles_depth_is_model_bs():
     assert found == pytest.approx(MODEL_B_DB, abs=0.05)
 
 
-def test_findings_are_judged_by_the_runs():
-    def runs(rates: tuple[float, ...], timeouts: tuple[int, ...]) -> checks.Runs:
+def test_findings_are_judged_by_sign_and_interval():
+    def runs(losses: tuple[float, ...], spread: float, seeds: int = 6) -> checks.Runs:
         return [
-            [Found(loss_pct=0, goodput_mbps=rate, timeouts=count)] * 2
-            for rate, count in zip(rates, timeouts, strict=True)
+            [Found(loss + spread * (-1) ** n, 800, timeouts=1) for n in range(seeds)]
+            for loss in losses
         ]
 
-    cases = [case for case in PUBLISHED["case"] if case["block_s"] > 0]
-    found = checks.section(
-        {"paper": runs((712, 371, 229), (0, 1, 3)), "flat": runs((800, 810, 790), (1, 0, 1))},
-        cases,
-        {"paper": 807, "flat": 807},
-        PUBLISHED["checks"],
-    )
-    assert found.table is not None
-    assert all(row["paper"] for row in found.table.data)
-    # 800 of 807 is more than the paper's row allows, and the last step is the largest fall.
-    assert [row["flat"] for row in found.table.data] == [False] * 7 + [True]
+    def found(level: checks.Runs) -> list[bool | None]:
+        return [sign(value) for value in checks.margins(level, (2, 4, 20)).values()]
+
+    # The paper's own losses: nothing is lost at 0.1 s that the step to 0.2 s does not exceed.
+    assert found(runs((12, 54, 72), 0.1)) == [True] * 7
+    # Less than the time blocked, and as much again from 0.2 to 1 s.
+    assert found(runs((1, 3, 12), 0.1)) == [False, False, False, True, True, True, False]
+    assert found(runs((3, 5, 21), 4))[:3] == [None] * 3, "the interval has zero in it"
+    assert found(runs((12, 54, 72), 0.1, seeds=4)) == [None] * 7, "too few seeds for an interval"
+
+
+def test_the_senders_are_those_that_the_paper_and_the_rfcs_describe():
+    guarded, without = (SENDERS[name] for name in ("no SACK (RFC 6582, impatient)", NO_GUARD))
+    assert {k for k in guarded if guarded[k] != without[k]} == {"flow.profile"}
+    assert without["flow.profile"] == "reno"
+    assert {"impatient", "slow"} <= {
+        word for name in SENDERS for word in name.replace(")", "").split()
+    }
+
+
+def test_the_study_writes_all_its_tables(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
+    # Few points of each table: that they are written is what is tested.
+    monkeypatch.setattr(knee, "ROUND_TRIPS_MS", (30, 42))
+    monkeypatch.setattr(knee, "WINDOWS_MB", (4.7, 67.1))
+    monkeypatch.setattr(search, "candidates", lambda: list(candidates())[:2])
+    small = replace(
+        STUDY.quick,
+        seeds=2, knee_seeds=1, fine_seeds=1, lengths_s=(1, 2), refined=1, refined_seeds=1,
+        curve_seeds=1, cell_seeds=1, cell_changes=CELL_CHANGES[:1], losses_db=(25,), duration_s=1,
+    )  # fmt: skip
+    monkeypatch.setitem(studies(), "blockage", replace(STUDY, quick=small))
+    result = cli.invoke(app, ["study", "blockage", "--quick", "--out", "study"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(Path("study/results.json").read_text())
+    assert len(found["senders"]) == 2 * len(SENDERS)
+    assert len(found["fine"]) == 4
+    assert len(found["length"]) == 2 * len(knee.LENGTH_SETUPS)
+    assert [row["published"] for row in found["checks"]][:3] == [10, 50, 52]

@@ -85,6 +85,12 @@ def test_the_study_meets_the_appendix_and_compares_all_settings(
     assert {row["published"] for row in found["claims"]} == {
         float(value) for value in PUBLISHED["text_claims"].values()
     }
+    assert len(found["signs"]) == len(found["table1"])
+    missed = {(row["tti_ms"], row["sr_tti"], row["column"]) for row in found["misses"]}
+    for row in found["misses"]:
+        assert not 0.75 <= row["ours"] / row["published"] <= 4 / 3
+    # The bytes of the ramp at 1 ms, of which the README speaks.
+    assert (1.0, 5, "ramp_kb") in missed
     report = Path("study/report.md").read_text()
     for figure in Path("study/figures").glob("*.png"):
         assert figure.stat().st_size > 5_000

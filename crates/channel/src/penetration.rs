@@ -2,12 +2,13 @@
 //!
 //! Standard: TR 38.901 §7.4.3.
 
+use fadeout_core::Decibel;
 use fadeout_core::data::{cell, number};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::random::Stream;
 
 /// The wall or car body between the base station outdoors and the UE.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Penetration {
     /// Nothing.
     #[default]
@@ -18,6 +19,40 @@ pub enum Penetration {
     HighLoss,
     /// A car without metal-coated windows.
     Car,
+    /// An outer wall of 20 dB, whatever the carrier, and the way behind it, which is up to 25 m long
+    /// (the model of TR 36.873, which Table 7.4.3-3 keeps for carriers below 6 GHz).
+    Single,
+    /// This loss of whatever there is.
+    Fixed(Decibel),
+}
+
+/// What is between the base station outdoors and one UE.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Walls {
+    /// Loss of walls and of the way inside, dB.
+    pub loss_db: f64,
+    /// Distance on the ground from the outer wall to the UE d2D-in, metres.
+    pub inside_m: f64,
+    /// Whether they are those of a building.
+    pub is_building: bool,
+}
+
+impl Walls {
+    fn of_building(loss_db: f64, inside_m: f64) -> Walls {
+        Walls {
+            loss_db: loss_db.max(0.0),
+            inside_m,
+            is_building: true,
+        }
+    }
+
+    /// What costs this much and is no building.
+    fn loss(loss_db: f64) -> Walls {
+        Walls {
+            loss_db: loss_db.max(0.0),
+            ..Walls::default()
+        }
+    }
 }
 
 const NUMBERS: &str = include_str!("../../../data/penetration.csv");
@@ -51,6 +86,10 @@ struct Wall {
     sigma_db: f64,
 }
 
+/// Longest way inside a building, metres, and what a metre costs.
+const DEEPEST_M: f64 = 25.0;
+const LOSS_INSIDE_DB_PER_M: f64 = 0.5;
+
 const CONCRETE: Material = Material::of("concrete");
 const LOW_LOSS: Wall = Wall::of("low-loss");
 const HIGH_LOSS: Wall = Wall::of("high-loss");
@@ -74,11 +113,11 @@ impl Wall {
 
     /// The loss of one UE behind it: the wall's, that of the way inside (0.5 dB/m over the smaller
     /// of two uniform distances up to 25 m), and their spread.
-    fn draw_db(&self, carrier_ghz: f64, stream: &mut Stream) -> f64 {
-        let mut distance = || stream.uniform_in(0.0, 25.0);
+    fn draw(&self, carrier_ghz: f64, stream: &mut Stream) -> Walls {
+        let mut distance = || stream.uniform_in(0.0, DEEPEST_M);
         let inside = distance().min(distance());
-        let loss = self.loss_db(carrier_ghz) + 0.5 * inside;
-        (loss + self.sigma_db * stream.normal()).max(0.0)
+        let loss = self.loss_db(carrier_ghz) + LOSS_INSIDE_DB_PER_M * inside;
+        Walls::of_building(loss + self.sigma_db * stream.normal(), inside)
     }
 }
 
@@ -93,14 +132,20 @@ pub fn high_loss_wall_db(carrier_ghz: f64) -> f64 {
 }
 
 impl Penetration {
-    /// The loss of one UE in dB, drawn from what `data/penetration.csv` says.
-    pub fn draw_db(self, carrier_ghz: f64, stream: &mut Stream) -> f64 {
+    /// What one UE is behind, drawn from what `data/penetration.csv` says.
+    pub fn draw(self, carrier_ghz: f64, stream: &mut Stream) -> Walls {
         const CAR: (f64, f64) = (number(NUMBERS, "car", 1), number(NUMBERS, "car", 2));
         match self {
-            Penetration::None => 0.0,
-            Penetration::LowLoss => LOW_LOSS.draw_db(carrier_ghz, stream),
-            Penetration::HighLoss => HIGH_LOSS.draw_db(carrier_ghz, stream),
-            Penetration::Car => (CAR.0 + CAR.1 * stream.normal()).max(0.0),
+            Penetration::None => Walls::default(),
+            Penetration::LowLoss => LOW_LOSS.draw(carrier_ghz, stream),
+            Penetration::HighLoss => HIGH_LOSS.draw(carrier_ghz, stream),
+            Penetration::Car => Walls::loss(CAR.0 + CAR.1 * stream.normal()),
+            Penetration::Single => {
+                const WALL_DB: f64 = number(NUMBERS, "single", 1);
+                let inside = stream.uniform_in(0.0, DEEPEST_M);
+                Walls::of_building(WALL_DB + LOSS_INSIDE_DB_PER_M * inside, inside)
+            }
+            Penetration::Fixed(loss) => Walls::loss(loss.0),
         }
     }
 }
@@ -137,11 +182,14 @@ mod tests {
             (Penetration::HighLoss, indoors(high_loss_wall_db(28.0), 6.5)),
             // A normal number of mean 9 and deviation 5 whose negative values count as zero.
             (Penetration::Car, (9.0714, 4.8430)),
+            // Half a decibel a metre of a uniform distance up to 25 m.
+            (Penetration::Single, (26.25, 12.5 / 12_f64.sqrt())),
+            (Penetration::Fixed(Decibel(20.0)), (20.0, 0.0)),
             (Penetration::None, (0.0, 0.0)),
         ] {
             let mut stream = Stream::new(1, "test.penetration", 0);
             let draws: Vec<f64> = (0..DRAWS)
-                .map(|_| penetration.draw_db(28.0, &mut stream))
+                .map(|_| penetration.draw(28.0, &mut stream).loss_db)
                 .collect();
             assert!(draws.iter().all(|&db| db >= 0.0));
             let count = f64::from(DRAWS);

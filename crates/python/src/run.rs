@@ -139,6 +139,33 @@ pub(crate) fn resolve(
     Ok(json!({ "scenario": fadeout_sim::resolved(&scenario), "files": paths }).to_string())
 }
 
+/// Where each UE of the scenario `text` stands when a run begins, as JSON: a list with a row each.
+#[pyfunction]
+#[pyo3(signature = (text, *, source_name = "<string>", base_dir = None, overrides = Vec::new()))]
+pub(crate) fn geometry(
+    py: Python<'_>,
+    text: &str,
+    source_name: &str,
+    base_dir: Option<PathBuf>,
+    overrides: Vec<String>,
+) -> PyResult<String> {
+    let reading = Reading {
+        with_advice: false,
+        ..Reading::new(text, source_name, base_dir, overrides)
+    };
+    let own = OwnControls::new(None)?;
+    let found = py.detach(|| {
+        guarded(|| -> Result<String, Failure> {
+            let scenario = reading.scenario(&own)?;
+            let rows = fadeout_sim::geometry(&scenario).map_err(RunError::Build)?;
+            Ok(fadeout_record::objects(&rows).to_string())
+        })
+    });
+    found
+        .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
+        .map_err(|failure| failure.raise(py, source_name))
+}
+
 /// The scenario, whose world was built and is not run: what only a layer can see is found so.
 fn checked(
     py: Python<'_>,

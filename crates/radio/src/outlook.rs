@@ -43,7 +43,9 @@ impl Outlook {
         if config.fixed_sinr.is_some() {
             return Ok(Vec::new());
         }
-        let mut channel = self.channels.between(ue, cell, self.cells.iter())?;
+        let mut channel =
+            self.channels
+                .between((ue, config.penetration), cell, self.cells.iter())?;
         let cell = &self.cells[cell.index()];
         let threshold_db = threshold_db(&cell.channel);
         // A period of zero is refused where the cell is checked.

@@ -410,3 +410,65 @@ fn reference_signals_take_their_airtime() {
     let up = |overhead| rate(&fr1, overhead, Direction::Uplink);
     assert_eq!(up(swept), up(Overhead::default()));
 }
+
+#[test]
+fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
+    use fadeout_radio::access::Division;
+    // Bytes up and down in a second: the uplink always has data, the downlink too or 80 bytes in each
+    // millisecond.
+    let carried = |division, is_full: bool| {
+        let cell = CellConfig {
+            division,
+            adaptation: Adaptation::FixedScheme {
+                index: 15,
+                table: McsTable::Qam64,
+            },
+            ..CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
+        };
+        let mut rig = Rig::new(with_ues(cell, 1, 30.0), 3);
+        rig.rows.is_off = true;
+        let (mut inside, mut bytes) = ([0_u32; 2], [0_u64; 2]);
+        let sizes = [if is_full { 1500 } else { 80 }, 1500];
+        for step in 0..2400 {
+            let most = if is_full { [1000, 1000] } else { [0, 1000] };
+            for (way, direction) in [(0, Direction::Downlink), (1, Direction::Uplink)] {
+                while inside[way] < most[way] {
+                    rig.put(0, direction, sizes[way], way as u32);
+                    inside[way] += 1;
+                }
+            }
+            if !is_full && step % 2 == 0 {
+                rig.put(0, Direction::Downlink, 80, 0);
+                inside[0] += 1;
+            }
+            rig.run_for(Span::from_micros(500));
+            for arrival in rig.arrivals.drain(..) {
+                let way = arrival.number as usize;
+                inside[way] -= 1;
+                if step >= 400 {
+                    bytes[way] += u64::from(sizes[way]);
+                }
+            }
+        }
+        bytes.map(|bytes| bytes as f64)
+    };
+    let of = |symbols| 8000.0 * (f64::from(block(66, symbols, 15)) - 11.0) * 1500.0 / 1507.0;
+    // Halves: five of eleven symbols up in slots that the downlink may want, most of them. By demand all
+    // but two, a DM-RS and one more, at least.
+    let [down, up] = carried(Division::Demand, false);
+    assert!(up > 0.995 * of(9), "{up} beside {}", of(9));
+    assert!((down / 80_000.0 - 1.0).abs() < 0.01, "{down}");
+    let [_, halves] = carried(Division::Halves, false);
+    assert!(up > halves, "{up} beside {halves}");
+    // Where both have more than enough, each has what halves give it.
+    for division in [Division::Halves, Division::Demand] {
+        let [down, up] = carried(division, true);
+        for (found, symbols) in [(down, 6), (up, 5)] {
+            let expected = of(symbols);
+            assert!(
+                (found / expected - 1.0).abs() < 0.01,
+                "{division:?}: {found} {expected}"
+            );
+        }
+    }
+}

@@ -119,6 +119,11 @@ impl Mistakes {
     /// Enough for anybody; a bound keeps hostile input cheap.
     const MOST: usize = 100;
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.list.len() + self.omitted
+    }
+
     pub(crate) fn push(&mut self, mistake: Mistake) {
         // An override that applies to many flows is wrong once.
         if self.list.contains(&mistake) {

@@ -12,6 +12,7 @@
 //! stands at the top of a file.
 
 mod build;
+mod deployment;
 mod error;
 mod keys;
 mod model;
@@ -26,6 +27,7 @@ mod table;
 mod tree;
 mod twice;
 
+pub use deployment::{DEPLOYMENTS, Deployment};
 pub use error::{ScenarioError, ScenarioErrors};
 pub use model::*;
 pub use overrides::Override;

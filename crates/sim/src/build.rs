@@ -9,14 +9,16 @@ mod outlook;
 mod rab;
 mod radio;
 
+pub(crate) use channel_file::recorded as recordings;
 pub(crate) use flow::default_congestion_control;
-pub(crate) use radio::Bounds;
+pub(crate) use radio::{Bounds, surroundings};
 
 use crate::directory::Directory;
 use crate::routing::Topology;
 use crate::world::Parts;
 use fadeout_core::{CellId, FlowId, Time};
 use fadeout_link::RadioStates;
+use fadeout_radio::access::RadioError;
 use fadeout_record::RadioInfo;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::congestion::Congestion;
@@ -127,6 +129,13 @@ pub enum BuildError {
     /// A route with too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
+}
+
+impl BuildError {
+    /// A mistake of the radio access, by the name of what it is about.
+    pub(crate) fn of_radio(scenario: &Scenario, error: &RadioError) -> BuildError {
+        radio::named_error(scenario, error)
+    }
 }
 
 /// Builds the parts of a world.

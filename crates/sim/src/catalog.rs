@@ -45,6 +45,11 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_radio::technology::RADIOS,
         },
         Kind {
+            name: "deployment",
+            plural: "deployments",
+            entries: fadeout_scenario::DEPLOYMENTS,
+        },
+        Kind {
             name: "path-loss",
             plural: "path-losses",
             entries: fadeout_radio::channel::path_loss::PATH_LOSS_MODELS,

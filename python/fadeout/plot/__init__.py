@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NoReturn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fadeout import _names
+from fadeout import _names, _native
 from fadeout._figures import FIGURES
 from fadeout._overview import stamp
 from fadeout._quantities import seconds
+from fadeout.plot import map as network
 from fadeout.plot import mobility, panels, radio
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
@@ -178,6 +179,39 @@ class Plots:
         """Share of each group's flows that completed within a time."""
         return self._draw([panels.COMPLETIONS], None, ax, size, title)
 
+    def map(
+        self,
+        *,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """The network from above: sites with the directions of their sectors, UEs, buildings.
+
+        UEs are where they start, in the colour of the cell that serves them at the end of the run.
+        """
+        found = self._places()
+        if not found.is_a_map:
+            raise _native.ResultError(
+                "this run has no radio access with places, so there is no map"
+            )
+        interfaces = self._results.interfaces
+        names = (one.rpartition("/")[0] or one for one in interfaces["interface"].to_list())
+        serving = dict(zip(names, interfaces["cell"].to_list(), strict=True))
+        if ax is not None:
+            network.draw(ax, found, serving)
+            if title is not None:
+                ax.set_title(title, pad=6 + 11 * _legend_lines(ax), loc="left")
+            return _figure_of([ax])
+        width, height = size or (COLUMN_INCHES, COLUMN_INCHES)
+        with new_figure(height=height, width=width) as (figure, axes):
+            network.draw(axes[0], found, serving)
+            sign(figure, self._results.title if title is None else title, stamp(self._results))
+        return figure
+
+    def _places(self) -> network.Places:
+        return network.places(self._results.manifest.get("scenario", {}))
+
     def overview(
         self,
         window: str | float = "100 ms",
@@ -211,6 +245,8 @@ class Plots:
             if name == "completions":
                 # The distribution of a single time says nothing.
                 return len(self._results.completions) > 1
+            if name == "map":
+                return self._places().is_a_map
             return name == "overview" or self._results.has_table(needs.get(name, "congestion"))
 
         return [name for name in NAMES if is_available(name)]

@@ -8,8 +8,17 @@ changes of assumptions, estimates, tables beside published numbers, verdicts, fi
 
 from fadeout.study.batch import CountCallback
 from fadeout.study.changes import UNCHANGED, Change
-from fadeout.study.claims import Verdict, claims_section
+from fadeout.study.claims import Verdict, claims_section, sign
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
+from fadeout.study.places import (
+    IN_SIGHT,
+    OUT_OF_SIGHT,
+    SIGHTS,
+    Places,
+    jackknife,
+    mixed,
+    share_in_sight,
+)
 from fadeout.study.published import beside, claims_of, published
 from fadeout.study.report import Cell, Report, Section, Table, percent
 from fadeout.study.runner import Runner, ThreadRunner
@@ -25,8 +34,11 @@ from fadeout.study.store import Store
 from fadeout.study.study import Study, run_study, studies, unfinished_runs
 
 __all__ = [
+    "IN_SIGHT",
+    "OUT_OF_SIGHT",
     "QUIET",
     "QUIET_CELL",
+    "SIGHTS",
     "UNCHANGED",
     "Cell",
     "Change",
@@ -36,6 +48,7 @@ __all__ = [
     "Job",
     "Numbers",
     "Options",
+    "Places",
     "Report",
     "Runner",
     "Runs",
@@ -52,12 +65,16 @@ __all__ = [
     "common_seeds",
     "estimate",
     "exactly",
+    "jackknife",
+    "mixed",
     "overrides",
     "paired_difference",
     "paired_ratio",
     "percent",
     "published",
     "run_study",
+    "share_in_sight",
+    "sign",
     "studies",
     "unfinished_runs",
 ]

@@ -4,6 +4,7 @@ mod aimed;
 mod angles;
 pub mod array;
 pub mod beam;
+mod column;
 pub mod element;
 pub mod management;
 mod pattern;

@@ -3,6 +3,7 @@
 use super::angles::Angles;
 use super::array::Array;
 use super::beam::Beam;
+use super::column::Column;
 use super::element::{Element, Isotropic, LteSector};
 use super::pattern::{Mounted, Pattern};
 use crate::error::ConfigError;
@@ -17,6 +18,7 @@ fadeout_core::registry! {
         Isotropic(Isotropic),
         Element(Mounted<Element>),
         Sector(Mounted<LteSector>),
+        Column(Mounted<Column>),
         Beam(Beam),
         Array(Mounted<Array>),
     }
@@ -41,7 +43,10 @@ impl Antenna {
         match self {
             Antenna::Array(mounted) => Some(2 * mounted.pattern.rows * mounted.pattern.columns),
             Antenna::Element(_) => Some(2),
-            Antenna::Isotropic(_) | Antenna::Sector(_) | Antenna::Beam(_) => None,
+            // A column is one of those that a sector has beside each other.
+            Antenna::Isotropic(_) | Antenna::Sector(_) | Antenna::Column(_) | Antenna::Beam(_) => {
+                None
+            }
         }
     }
 

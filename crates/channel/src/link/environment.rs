@@ -11,6 +11,7 @@ use crate::error::ConfigError;
 use crate::fading::{Fading, Plan};
 use crate::large_scale::{self, PlaceLaw};
 use crate::path_loss::{Condition, wavelength};
+use crate::penetration::Penetration;
 use crate::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
 use crate::small_scale::{LOS, NLOS, SmallScale};
 use fadeout_core::math::log10;
@@ -149,6 +150,11 @@ impl Environment {
 
     /// The link between a UE and a cell. A pure function of configuration, seed and key.
     pub fn link(&mut self, key: LinkKey) -> LinkChannel {
+        self.link_behind(key, self.shared.config.penetration)
+    }
+
+    /// The link between a UE behind walls of its own and a cell.
+    pub fn link_behind(&mut self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let map = self.sites.entry(key.site).or_insert_with(|| {
             Arc::new(SiteMap::new(&self.common, self.seed, u64::from(key.site)))
         });
@@ -171,7 +177,7 @@ impl Environment {
             maps: MapReader::new(Arc::clone(map)),
             blockages: blockages.collect(),
             monitor: config.beams.as_ref().and_then(FailureMonitor::new),
-            walls_db: config.penetration.draw_db(carrier_ghz, &mut walls),
+            walls: penetration.draw(carrier_ghz, &mut walls),
             environment_height: environment_height.uniform(),
             fading: SmallScale::new(),
             spreads: [0.0; 2],

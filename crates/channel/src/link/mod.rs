@@ -10,6 +10,7 @@ use crate::fading::Plan;
 use crate::fading::rays::Place;
 use crate::normal::{normal_quantile, normal_share_below};
 use crate::path_loss::{Condition, Ends, tr38901};
+use crate::penetration::Walls;
 use crate::shadowing::MapReader;
 use crate::small_scale::{LOS, NLOS, SmallScale};
 use crate::transition::{self, Transition};
@@ -41,8 +42,8 @@ pub struct LinkChannel {
     maps: MapReader,
     blockages: Vec<Box<dyn Process>>,
     monitor: Option<FailureMonitor>,
-    /// Loss of the walls around the UE, dB.
-    walls_db: f64,
+    /// The walls around the UE.
+    walls: Walls,
     /// Uniform number that decides UMa's environment height.
     environment_height: f64,
     fading: SmallScale,
@@ -212,9 +213,13 @@ impl LinkChannel {
             State::Los => (Condition::Los, Condition::Nlos),
             State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
         };
+        let is_indoors = self.walls.is_building;
+        let indoors_db = config.path_loss.indoor_shadowing_sigma_db();
+        let indoors_db = indoors_db.filter(|_| is_indoors);
         let mut losses = |condition| {
             let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
-                let own = config.path_loss.shadowing_sigma_db(&geometry, condition);
+                let own = indoors_db
+                    .unwrap_or_else(|| config.path_loss.shadowing_sigma_db(&geometry, condition));
                 shadowing.sigma_db.unwrap_or(own) * self.maps.shadowing(condition, place)
             });
             (config.path_loss.loss_db(&geometry, condition), shadowing_db)
@@ -252,7 +257,7 @@ impl LinkChannel {
             path_loss_db,
             shadowing_db,
             transition_db: transition.gain_db,
-            absorption_db: shared.absorption_db_per_m * geometry.slant_m + self.walls_db,
+            absorption_db: shared.absorption_db_per_m * geometry.slant_m + self.walls.loss_db,
             blockage_db: gains.blockage_db,
             base_gain_dbi: gains.base_dbi,
             ue_gain_dbi: gains.ue_dbi,
@@ -359,7 +364,12 @@ impl LinkChannel {
             LineOfSight::Given(is_los) => (by_sight(is_los), None),
             LineOfSight::Geometry => (State::Los, None),
             LineOfSight::Drawn | LineOfSight::Soft => {
-                let probabilities = self.shared.config.path_loss.state_probabilities(geometry);
+                // Sight is to the outer wall (d2D-out).
+                let outdoors = Ends {
+                    ground_m: (geometry.ground_m - self.walls.inside_m).max(0.0),
+                    ..*geometry
+                };
+                let probabilities = self.shared.config.path_loss.state_probabilities(&outdoors);
                 let normal = self.maps.state(place);
                 let uniform = normal_share_below(normal);
                 let state = if uniform < probabilities.los {

@@ -242,6 +242,11 @@ impl Model for UrbanMacro3d {
         SIGMA_DB.of(condition)
     }
 
+    fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
+        const INDOORS_DB: f64 = deviation_db("3d-uma,indoors");
+        Some(INDOORS_DB)
+    }
+
     fn places(&self) -> Places {
         Places::URBAN_MACRO
     }
@@ -283,6 +288,11 @@ impl Model for UrbanMicro3d {
             nlos: deviation_db("3d-umi,NLOS"),
         };
         SIGMA_DB.of(condition)
+    }
+
+    fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
+        const INDOORS_DB: f64 = deviation_db("3d-umi,indoors");
+        Some(INDOORS_DB)
     }
 
     fn places(&self) -> Places {

@@ -104,6 +104,12 @@ pub trait Model {
     /// Standard deviation of the shadowing in dB.
     fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64;
 
+    /// Standard deviation of the shadowing of UEs in buildings in dB, which replaces that of the
+    /// conditions; none where the source has no other.
+    fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
+        None
+    }
+
     /// Over which distances places are alike.
     fn places(&self) -> Places;
 
@@ -161,6 +167,11 @@ impl PathLoss {
     /// See [`Model::shadowing_sigma_db`].
     pub fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64 {
         path_losses!(self, model => model.shadowing_sigma_db(ends, condition))
+    }
+
+    /// See [`Model::indoor_shadowing_sigma_db`].
+    pub fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
+        path_losses!(self, model => model.indoor_shadowing_sigma_db())
     }
 
     /// See [`Model::places`].

@@ -283,6 +283,11 @@ impl Model for UrbanMacro {
         SIGMA_DB.of(condition)
     }
 
+    fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
+        const INDOORS_DB: f64 = deviation_db("uma,indoors");
+        Some(INDOORS_DB)
+    }
+
     fn places(&self) -> Places {
         Places::URBAN_MACRO
     }
@@ -324,6 +329,11 @@ impl Model for UrbanMicro {
             nlos: deviation_db("umi,NLOS"),
         };
         SIGMA_DB.of(condition)
+    }
+
+    fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
+        const INDOORS_DB: f64 = deviation_db("umi,indoors");
+        Some(INDOORS_DB)
     }
 
     fn places(&self) -> Places {
@@ -374,6 +384,11 @@ impl Model for RuralMacro {
             Condition::Los => NEAR_DB,
             Condition::Nlos => NLOS_DB,
         }
+    }
+
+    fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
+        const INDOORS_DB: f64 = deviation_db("rma,indoors");
+        Some(INDOORS_DB)
     }
 
     fn places(&self) -> Places {

@@ -252,3 +252,32 @@ table! {
         longest_s: f64, "s";
     }
 }
+
+table! {
+    /// Where a UE stands when a run begins, one row each: wideband levels of the downlink without
+    /// small-scale fading, with all cells of its carrier at full power.
+    pub struct GeometryRow = "geometry" in summary "geometry" {
+        /// UE.
+        ue: String, "";
+        /// Where it is: east.
+        x_m: f64, "m";
+        /// Where it is: north.
+        y_m: f64, "m";
+        /// Height of its antenna.
+        height_m: f64, "m";
+        /// Cell that it hears best, or the one that it is given; none of a UE whose SINR is given.
+        cell: Option<String>, "";
+        /// Distance on the ground to that cell, or to its nearest image.
+        distance_m: Option<f64>, "m";
+        /// Transmitted power over received power, antennas included.
+        coupling_loss_db: Option<f64>, "dB";
+        /// Signal over noise.
+        snr_db: Option<f64>, "dB";
+        /// Signal over interference; none where no other cell is heard.
+        sir_db: Option<f64>, "dB";
+        /// Signal over interference and noise.
+        sinr_db: Option<f64>, "dB";
+        /// Whether the cell is in line of sight.
+        line_of_sight: Option<bool>, "";
+    }
+}

@@ -28,11 +28,12 @@ mod reception;
 mod serving;
 mod stack;
 
+pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
-    ConfiguredGrant, DataForwarding, EventKind, FixedSinr, MeasurementEvent, MobilityConfig,
-    Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReportedAdaptation,
-    Serving, Sharing, UeConfig, UplinkPower,
+    ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, MeasurementEvent,
+    MobilityConfig, Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath,
+    ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
 pub use mobility::Move;

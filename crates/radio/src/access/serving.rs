@@ -127,10 +127,20 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let bid = chosen.map(|(scheme, cqi)| {
             let (symbols, number) = (slot.symbols, usize::from(scheme));
             let all = plan.down.units(symbols);
+            let wanted = plan.down.units_for(symbols, number, backlog, slot.units);
+            let whole = plan.data_symbols(slot.now).down;
+            // Only where the uplink has taken some is it another number.
+            let whole = if wanted < slot.units || symbols == whole {
+                wanted
+            } else {
+                let most = plan.down.units(whole);
+                plan.down.units_for(whole, number, backlog, most)
+            };
             Bid {
                 scheme,
                 cqi,
-                wanted: plan.down.units_for(symbols, number, backlog, slot.units),
+                wanted,
+                whole,
                 rate: f64::from(plan.down.bytes(symbols, number, all)),
             }
         });
@@ -212,6 +222,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
                 scheme: choice.scheme,
                 cqi: choice.cqi,
                 wanted: choice.units,
+                whole: choice.units,
                 rate: choice.rate,
             }),
         }

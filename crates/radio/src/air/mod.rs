@@ -7,6 +7,7 @@
 //!
 //! Who transmits what is told to [`Air`]; it says what of it is received. It knows no packets.
 
+mod geometry;
 mod history;
 mod levels;
 mod path;
@@ -24,6 +25,7 @@ use crate::phy::frame::Frame;
 use crate::plan::{LayeredScheme, Measurement, Resources, frame, split_db, wideband_cqi};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
+pub use geometry::{Geometry, geometry};
 use history::History;
 use levels::Levels;
 use path::{Fade, Path, PathChannel, Placement};
@@ -231,10 +233,11 @@ impl Air {
             return Ok(paths.clone());
         }
         let first = self.paths.len();
+        let behind = (ue, self.ues[ue.index()].config.penetration);
         for id in (0..self.cells.len() as u32).map(CellId) {
             if self.cells[id.index()].config.carrier == carrier {
                 let cells = self.cells.iter().map(|cell| &cell.config);
-                let channel = self.built.between(ue, id, cells);
+                let channel = self.built.between(behind, id, cells);
                 let mut channel =
                     channel
                         .map(PathChannel::new)
@@ -334,7 +337,9 @@ impl Air {
         };
         if ue.config.fixed_sinr.is_some() {
             for (id, cell) in (0..).map(CellId).zip(&self.cells) {
-                report(id, -cell.config.site.distance_to(placement.ue.position));
+                let at = placement.ue.position;
+                let site = cell.config.site + cell.config.shift_toward(at);
+                report(id, -site.distance_to(at));
             }
             return;
         }
@@ -364,9 +369,7 @@ impl Air {
         let Signal::Paths(serving, carrier) = &leg.signal else {
             return;
         };
-        let CellConfig {
-            gain_period, site, ..
-        } = self.cells[leg.cell.index()].config;
+        let gain_period = self.cells[leg.cell.index()].config.gain_period;
         let nanos = now.as_nanos();
         let at = Time::from_nanos(nanos - nanos % gain_period.as_nanos());
         let mut placement = Placement {
@@ -378,7 +381,8 @@ impl Air {
         let cell = &self.cells[leg.cell.index()];
         path.look(channel, at, &placement, cell, motion);
         path.due_at = at.saturating_add(gain_period);
-        placement.serving_site = Some(site);
+        let shift = cell.config.shift_toward(placement.ue.position);
+        placement.serving_site = Some(cell.config.site + shift);
         let paths = self.paths[carrier.clone()].iter_mut();
         for (path, channel) in paths.zip(&mut self.channels[carrier.clone()]) {
             // The path of another leg is looked at for that leg.
@@ -389,7 +393,7 @@ impl Air {
             path.look(channel, at, &placement, cell, motion);
             path.due_at = at.saturating_add(INTERFERING_PERIOD);
         }
-        self.cells[leg.cell.index()].beam_at = Some(placement.ue.position);
+        self.cells[leg.cell.index()].beam_at = Some(placement.ue.position + shift * -1.0);
     }
 
     /// A cell sends downlink data on a share of the band.

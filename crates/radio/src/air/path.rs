@@ -2,6 +2,7 @@
 
 use super::AirCell;
 use crate::channel::LinkChannel;
+use crate::channel::State;
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::Series;
 use fadeout_core::math::from_db;
@@ -38,7 +39,7 @@ struct RecordedGain {
 }
 
 /// Where a UE is, and the cell that its beam points at if that is not the one at the path's other
-/// end.
+/// end: the image of it that the UE hears.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placement {
     pub ue: Kinematics,
@@ -83,7 +84,9 @@ impl Path {
         // Beams of a path that only disturbs point at others.
         if let Some(serving) = placement.serving_site {
             ends.ue_beam_at = Some(serving);
-            ends.base_beam_at = cell.beam_at;
+            ends.base_beam_at = cell
+                .beam_at
+                .map(|at| at + cell.config.shift_toward(placement.ue.position));
         }
         let gain_db = channel.channel.large_scale_db(at, &ends);
         if channel.recorded.is_none() {
@@ -100,6 +103,11 @@ impl PathChannel {
             gain_db: f64::NEG_INFINITY,
             recorded: None,
         }
+    }
+
+    /// Its state when it was last looked at.
+    pub(super) fn state(&self) -> State {
+        self.channel.large_scale().state
     }
 
     /// Takes the gain from a recording.

@@ -28,6 +28,7 @@ pub(super) struct Contest {
     candidates: Vec<Candidate>,
     entrants: Vec<Entrant>,
     shares: Vec<Share>,
+    whole: u32,
 }
 
 impl Contest {
@@ -35,6 +36,11 @@ impl Contest {
         self.candidates.clear();
         self.entrants.clear();
         self.shares.clear();
+        self.whole = 0;
+    }
+    /// Units that would empty all buffers.
+    pub(super) fn whole(&self) -> u32 {
+        self.whole
     }
     /// Asks each of the `active` UEs that may have something in `slot`, notes from which one on it may
     /// have something again, and enters those that bid. `ready` and `served` are by RNTI.
@@ -55,6 +61,7 @@ impl Contest {
             ready[rnti.index()] = demand.ready;
             if let Some(bid) = demand.bid {
                 let (scheme, cqi) = (bid.scheme, bid.cqi);
+                self.whole = self.whole.saturating_add(bid.whole);
                 self.entrants.push(Entrant { rnti, scheme, cqi });
                 self.candidates.push(Candidate {
                     ue,
@@ -104,6 +111,7 @@ mod tests {
                     scheme: 3,
                     cqi: 7,
                     wanted: 4,
+                    whole: 4,
                     rate: 1e3,
                 }),
             }

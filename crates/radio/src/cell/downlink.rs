@@ -1,7 +1,7 @@
 //! The downlink of a slot: retransmissions, then new data as the scheduler shares the rest.
 
 use super::contest::{Entrant, Offer};
-use super::{CellMac, Served, Slot, Transmission};
+use super::{CellMac, NEEDS, Served, Slot, Transmission};
 use crate::config::{LegId, Rnti, Shape, Sharing};
 use crate::mac::scheduler::MacScheduler;
 use crate::phy::frame::Duplex;
@@ -13,6 +13,8 @@ struct Room {
     /// Symbols for data.
     symbols: u8,
     units: u32,
+    /// Units of blocks that are sent again.
+    repeated: u32,
     ues: u32,
     /// Time sharing: the symbol that the next block starts at.
     next_symbol: u8,
@@ -40,10 +42,12 @@ impl CellMac {
             slot,
             symbols,
             units,
+            repeated: 0,
             ues: self.plan.config.most_ues,
             next_symbol,
         };
         if room.units < self.plan.down.least_units() {
+            self.note_need(slot, self.plan.down.least_units());
             return;
         }
         // The list is taken out, so that UEs may be looked up beside it. Nothing that happens
@@ -54,6 +58,11 @@ impl CellMac {
         }
         self.share_downlink(&active, &mut room, served);
         self.down.put_back(active);
+    }
+
+    /// The downlink needs so many units in a slot.
+    fn note_need(&mut self, slot: u64, units: u32) {
+        self.needed[slot as usize % NEEDS] = (slot, units);
     }
 
     /// Sends a block of a UE again if one waits and fits.
@@ -74,6 +83,7 @@ impl CellMac {
         }
         self.blocked_units = 0;
         served.resume(leg, Direction::Downlink, process, room.slot);
+        room.repeated += shape.units;
         self.transmit(leg, (process, shape), room, served);
     }
 
@@ -92,6 +102,7 @@ impl CellMac {
         contest.ask(room.slot, active, by_rnti, |leg| {
             served.downlink_demand(plan, leg, asked)
         });
+        self.note_need(room.slot, room.repeated + contest.whole());
         let offer = Offer {
             slot: room.slot,
             units: room.units,

@@ -12,7 +12,7 @@ mod downlink;
 mod tests;
 mod uplink;
 
-use crate::config::{LegId, NO_SLOT, Rnti, Shape};
+use crate::config::{Division, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::scheduler::{Scheduler, SchedulerKind};
 use crate::plan::CellPlan;
 use contest::Contest;
@@ -33,8 +33,10 @@ pub(crate) struct Demand {
 pub(crate) struct Bid {
     pub scheme: u8,
     pub cqi: u8,
-    /// Units that would empty its buffer.
+    /// Units that would empty its buffer, of those that are left.
     pub wanted: u32,
+    /// The same if nothing of the slot were given away; of downlink that the uplink may take from.
+    pub whole: u32,
     /// Bytes on all units.
     pub rate: f64,
 }
@@ -109,6 +111,9 @@ pub(crate) trait Served {
     fn wake(&mut self, at: Time, generation: u32);
 }
 
+/// Slots of which it is remembered what the downlink needed: more than lie between a grant and its slot.
+const NEEDS: usize = 8;
+
 /// A cell: its own state and decisions.
 #[derive(Debug)]
 pub(crate) struct CellMac {
@@ -124,6 +129,8 @@ pub(crate) struct CellMac {
     first_slot: u64,
     /// Uplink units given away, by slot.
     uplink_used: Vec<(u64, u32)>,
+    /// Units that the downlink needed in the latest slots that it had something for.
+    needed: [(u64, u32); NEEDS],
     /// Units of the largest downlink block that is to be sent again and found no room.
     blocked_units: u32,
     /// Occasions of configured grants in each slot of their period.
@@ -191,6 +198,7 @@ impl CellMac {
             wake: Wake::default(),
             first_slot: 0,
             uplink_used: vec![(u64::MAX, 0); 256],
+            needed: [(0, 0); NEEDS],
             blocked_units: 0,
             occasions: vec![0; occasions as usize],
             contest: Contest::default(),
@@ -303,9 +311,23 @@ impl CellMac {
             // sent again needs more.
             let (shared, both) = (u32::from(symbols.shared()), u32::from(symbols.both));
             let left = both.saturating_sub(self.blocked_units);
-            units = (units - shared.div_ceil(2)).min(left);
+            let half = shared.div_ceil(2);
+            let kept = match self.plan.config.division {
+                Division::Halves => half,
+                Division::Demand => self
+                    .needed(slot)
+                    .clamp(self.plan.down.least_units(), half.max(2)),
+            };
+            units = units.saturating_sub(kept).min(left);
         }
         units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
+    }
+
+    /// The most units that the downlink needed in any of the latest slots before `slot`.
+    fn needed(&self, slot: u64) -> u32 {
+        let latest = self.needed.iter();
+        let latest = latest.filter(|(at, _)| at + NEEDS as u64 * 2 > slot);
+        latest.map(|(_, units)| *units).max().unwrap_or(0)
     }
 
     /// Units that it may still give to blocks that are sent again.

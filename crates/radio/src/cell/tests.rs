@@ -31,6 +31,7 @@ impl Script {
                 scheme: 5,
                 cqi: 7,
                 wanted: self.wanted,
+                whole: self.wanted,
                 rate: 1000.0,
             }),
         }

@@ -12,13 +12,15 @@ use crate::phy::mutual_information::Modulation;
 use crate::phy::overhead::Overhead;
 use crate::phy::tbs::PeakRate;
 use crate::phy::timing::Timing;
-use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Point, Rate, Span};
+use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Lattice, Point, Rate, Span, Vector};
 
 /// One carrier of one base station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellConfig {
     /// Place of its antenna.
     pub site: Point,
+    /// Shifts after which the network repeats: a UE hears the image that is nearest to it.
+    pub repeats: Option<Lattice>,
     /// Carrier frequency. Cells with the same carrier interfere.
     pub carrier: Hertz,
     /// LTE or NR.
@@ -27,6 +29,8 @@ pub struct CellConfig {
     pub resource_blocks: u32,
     /// How downlink and uplink share the carrier.
     pub duplex: Duplex,
+    /// What the uplink leaves to the downlink of symbols that either may have.
+    pub division: Division,
     /// How UEs share a slot.
     pub sharing: Sharing,
     /// Spatial layers of a downlink transmission, or the most of them. Layers share the power.
@@ -102,6 +106,16 @@ pub enum AirInterface {
         /// Numerology: slots of 1 ms / 2^mu.
         mu: u8,
     },
+}
+
+/// What grants of the uplink leave to the downlink, while that has data, of symbols that either may have.
+/// The downlink takes what it needs of what the uplink was not granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Division {
+    /// Half of them.
+    Halves,
+    /// As many as it needed of late, half of them at most.
+    Demand,
 }
 
 /// How the UEs of a cell share one slot.
@@ -205,6 +219,12 @@ impl UplinkPower {
 }
 
 impl CellConfig {
+    /// How far the image of the cell that a UE at `ue` hears is shifted.
+    pub(crate) fn shift_toward(&self, ue: Point) -> Vector {
+        let shift = |lattice: Lattice| lattice.shift(self.site, ue);
+        self.repeats.map_or(Vector::default(), shift)
+    }
+
     /// Numerology; zero in LTE.
     pub(crate) fn mu(&self) -> u8 {
         match self.air {
@@ -221,9 +241,7 @@ impl CellConfig {
         }
     }
 
-    /// Bandwidth of a resource block.
-    ///
-    /// Standard: TS 36.211 §6.2.3; TS 38.211 §4.4.4.1.
+    /// Bandwidth of a resource block: twelve subcarriers.
     pub(crate) fn block(&self) -> Hertz {
         Hertz(12.0 * 15e3 * f64::from(1_u32 << self.mu()))
     }

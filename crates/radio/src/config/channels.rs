@@ -3,6 +3,7 @@
 
 use super::CellConfig;
 use super::cell::link_key;
+use crate::channel::penetration::Penetration;
 use crate::channel::{ChannelConfig, ConfigError, Environment, LineOfSight, LinkChannel, LinkEnds};
 use fadeout_core::{CellId, Kinematics, Motion, UeId};
 
@@ -22,20 +23,20 @@ impl Channels {
         }
     }
 
-    /// The channel between a UE and cell `id` of `cells`, which are all of them.
+    /// The channel between a UE, behind walls of its own, and cell `id` of `cells`, which are all of them.
     ///
     /// # Errors
     /// When the cell's channel cannot be built.
     pub(crate) fn between<'a>(
         &mut self,
-        ue: UeId,
+        (ue, penetration): (UeId, Penetration),
         id: CellId,
         cells: impl Iterator<Item = &'a CellConfig> + Clone,
     ) -> Result<LinkChannel, ConfigError> {
         let key = link_key(cells.clone().map(|cell| cell.site), id, ue.0);
         let mut cells = cells;
         let cell = cells.nth(id.index()).expect("a cell has its number");
-        Ok(self.environment(cell)?.link(key))
+        Ok(self.environment(cell)?.link_behind(key, penetration))
     }
 
     fn environment(&mut self, cell: &CellConfig) -> Result<&mut Environment, ConfigError> {
@@ -61,9 +62,10 @@ impl CellConfig {
     /// The ends of the channel between the cell and a UE that is at `ue`, and what stands between them
     /// where that decides on the line of sight.
     pub(crate) fn ends<M: Motion>(&self, ue: Kinematics, motion: &mut M) -> LinkEnds {
-        let mut ends = LinkEnds::new(Kinematics::at_rest(self.site), ue);
+        let site = self.site + self.shift_toward(ue.position);
+        let mut ends = LinkEnds::new(Kinematics::at_rest(site), ue);
         if self.channel.line_of_sight == LineOfSight::Geometry {
-            ends.obstruction = Some(motion.obstruction(self.site, ue.position));
+            ends.obstruction = Some(motion.obstruction(site, ue.position));
         }
         ends
     }
@@ -81,7 +83,8 @@ mod tests {
         let cells = [cell(2e9, 50), cell(2e9, 50), cell(2e9, 100), cell(3e9, 50)];
         let mut channels = Channels::new(1);
         let mut count = |id| {
-            let built = channels.between(UeId(0), CellId(id), cells.iter());
+            let ue = (UeId(0), Penetration::default());
+            let built = channels.between(ue, CellId(id), cells.iter());
             built.expect("a channel");
             channels.environments.len()
         };

@@ -18,7 +18,7 @@ mod ue;
 
 pub use bearer::BearerConfig;
 pub use cell::{
-    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Rank,
+    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Division, Rank,
     ReportedAdaptation, Sharing, UplinkPower,
 };
 pub(crate) use channels::Channels;

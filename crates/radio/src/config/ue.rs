@@ -1,5 +1,6 @@
 //! A UE's radio interface.
 
+use crate::channel::penetration::Penetration;
 use fadeout_core::{CellId, Dbm, Decibel, NodeId};
 
 /// A UE's radio interface.
@@ -16,6 +17,8 @@ pub struct UeConfig {
     pub power: Dbm,
     /// Noise figure of its receiver.
     pub noise_figure: Decibel,
+    /// What stands between it and base stations outdoors.
+    pub penetration: Penetration,
     /// A given SINR instead of a channel.
     pub fixed_sinr: Option<FixedSinr>,
 }
@@ -49,6 +52,7 @@ impl UeConfig {
             secondary: None,
             power: Dbm(23.0),
             noise_figure: Decibel(9.0),
+            penetration: Penetration::None,
             fixed_sinr: None,
         }
     }

@@ -2,6 +2,7 @@
 //! to something, that intervals are in order, that routes exist.
 
 mod blockage;
+mod drop;
 mod flow;
 mod link;
 mod mobility;
@@ -9,6 +10,7 @@ mod multipath;
 mod radio;
 mod route;
 
+use crate::deployment::{self, Deployed};
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
 use crate::model::*;
@@ -16,6 +18,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item, Reader, is_name};
 use crate::suggest::nearest;
 use crate::tree::{Place, Table, shortened};
+use drop::Surroundings;
 use fadeout_core::{Decibel, Meters, NodeId, Span, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,9 +30,14 @@ pub(crate) fn scenario(
     base_dir: &Path,
     reader: &mut Reader<'_>,
 ) -> Option<Scenario> {
-    let file = reader.fields(document, SCENARIO, Place::START, "");
+    let mut document = document.clone();
+    let names_deployments = document.entry("deployment").is_some();
+    let deployed = deployment::expand(&mut document, reader);
+    let file = reader.fields(&document, SCENARIO, Place::START, "");
     let mut builder = Builder {
         reader,
+        names_deployments,
+        deployed,
         base_dir,
         duration: Span::ZERO,
         seed: 0,
@@ -54,6 +62,10 @@ pub(crate) struct Builder<'r, 'c> {
     media: BTreeMap<String, (Medium, (NodeId, NodeId))>,
     /// Nodes of the UEs that a `count` made, by the name that made them.
     groups: BTreeMap<String, Vec<NodeId>>,
+    /// The deployments, whose cells stand in the file by now.
+    deployed: Vec<Deployed>,
+    /// Whether the file has any, right or wrong.
+    names_deployments: bool,
     /// Files read so far, by path.
     files: BTreeMap<String, Arc<[u8]>>,
 }
@@ -85,13 +97,22 @@ impl Builder<'_, '_> {
             .flatten()
             .map(|cell| (cell.name.clone(), cell.node))
             .collect();
-        let ues = self.ues(file.map("ue"), &bases, !cells.is_empty());
         let mobility = self.mobility(file, !cells.is_empty());
         let buildings: Vec<Option<Building>> = file
             .map("building")
             .iter()
             .map(|(name, fields)| self.building(name, fields))
             .collect();
+        let surroundings = Surroundings {
+            bases: &bases,
+            cells: cells.iter().flatten().collect(),
+            buildings: buildings.iter().flatten().collect(),
+        };
+        let ues = self.ues(
+            file.map("ue"),
+            &surroundings,
+            !cells.is_empty() || self.names_deployments,
+        );
         let channel_files: Vec<Option<ChannelFile>> = file
             .map("channel-file")
             .iter()

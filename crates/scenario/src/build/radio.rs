@@ -1,10 +1,11 @@
 //! Cells, user equipment and buildings.
 
+use super::drop::{Dropped, Surroundings};
 use super::*;
 use crate::keys::MAX_UES;
 use fadeout_core::math;
 use fadeout_core::random::Stream;
-use fadeout_core::{CellId, Point, UeId};
+use fadeout_core::{CellId, Lattice, Point, UeId};
 
 /// maxDRB of TS 38.331 clause 6.4 is 29, the default bearer's included.
 const MAX_DRBS: usize = 28;
@@ -13,17 +14,45 @@ impl Builder<'_, '_> {
     pub(super) fn cell(&mut self, name: &str, fields: &Fields) -> Option<Cell> {
         let node = self.own_node(name, fields);
         let place = place(fields.item("position")?, fields.meters("height")?)?;
-        let own = node.map(|node| (name.to_owned(), node, place));
-        Cell::read(fields, own, self)
+        let repeats = match fields.item("repeats") {
+            None => None,
+            Some(item) => Some(self.repeats(item)?),
+        };
+        let cell = Cell::read(
+            fields,
+            node.map(|node| (name.to_owned(), node, place, repeats)),
+            self,
+        )?;
+        if cell.repeats.is_some() && cell.channel.line_of_sight == LineOfSight::Geometry {
+            let message = "lines of sight by geometry in a network that repeats itself";
+            let expected = "one of the two: buildings do not repeat themselves";
+            self.mistake(fields.place_of("channel"), message, expected);
+        }
+        Some(cell)
+    }
+
+    fn repeats(&mut self, item: &Item) -> Option<Lattice> {
+        let (first, second) = item.pair()?;
+        let shift = |item: &Item| {
+            let (x, y) = item.pair()?;
+            Some((x.meters()?.0, y.meters()?.0))
+        };
+        let lattice = Lattice::new(shift(first)?, shift(second)?);
+        if lattice.is_none() {
+            let message = "two shifts along one line";
+            self.mistake(item.place, message, "two shifts that span the plane");
+        }
+        lattice
     }
 
     /// The UEs with `count` expanded. Those with mistakes are left out.
     pub(super) fn ues(
         &mut self,
         named: &[(String, Fields)],
-        cells: &[(String, NodeId)],
+        around: &Surroundings<'_>,
         is_any_cell_named: bool,
     ) -> Vec<Ue> {
+        let cells = around.bases;
         let mut ues: Vec<Ue> = Vec::new();
         // The first interface of each node.
         let mut firsts: BTreeMap<NodeId, usize> = BTreeMap::new();
@@ -36,7 +65,9 @@ impl Builder<'_, '_> {
                 }
                 continue;
             }
-            let count = fields.integer("count");
+            let Some((count, mut dropping)) = self.dropping(name, fields, around) else {
+                continue;
+            };
             if count.is_some() && fields.item("node").is_some() {
                 let message = "a `node` and a `count`";
                 self.mistake(fields.place_of("node"), message, "one of the two");
@@ -64,6 +95,15 @@ impl Builder<'_, '_> {
                 };
                 if let Some(Meters(radius)) = fields.meters("spread") {
                     ue.position = spread(ue.position, radius, &mut places);
+                }
+                if let Some(dropping) = &mut dropping {
+                    let Some(dropped) = dropping.next(around) else {
+                        let message = "no place was found for a UE in this area";
+                        let expected = "an area of a cell, or beyond the least distance from cells";
+                        self.mistake(fields.place_of("drop"), message, expected);
+                        break;
+                    };
+                    put(&mut ue, dropped);
                 }
                 let first = *firsts.entry(ue.node).or_insert(ues.len());
                 if let Some(first) = ues.get(first) {
@@ -135,7 +175,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn cell_index(&mut self, item: &Item, cells: &[(String, NodeId)]) -> Option<usize> {
+    pub(super) fn cell_index(&mut self, item: &Item, cells: &[(String, NodeId)]) -> Option<usize> {
         let Content::Text(name) = &item.content else {
             return None;
         };
@@ -262,6 +302,18 @@ impl Builder<'_, '_> {
 fn place(position: &Item, height: Meters) -> Option<Point> {
     let (x, y) = position.pair()?;
     Some(Point::new(x.meters()?.0, y.meters()?.0, height.0))
+}
+
+/// Puts a UE where it was dropped.
+fn put(ue: &mut Ue, dropped: Dropped) {
+    (ue.position.x, ue.position.y) = dropped.place;
+    ue.position.z += dropped.up_m;
+    if let Some(penetration) = dropped.penetration {
+        ue.penetration = penetration;
+    }
+    if let Some(movement) = dropped.movement {
+        ue.movement = movement;
+    }
 }
 
 /// A place drawn uniformly from the disc of `radius` metres around `center`.

@@ -1,5 +1,9 @@
 //! The keys at the top of a scenario file, and the shapes that tables share.
 
+mod deployment;
+
+pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
+
 use crate::model::{
     Blockage, Building, Cell, ChannelFile, Flow, Link, MobilityManagement, Probe, Rab, Ue,
 };
@@ -102,6 +106,12 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Map(Cell::KEYS),
         Optional,
         "Cells of base stations by name.",
+    ),
+    key(
+        "deployment",
+        Shape::Map(DEPLOYMENT),
+        Optional,
+        "Layouts of sites by name, each of which becomes cells.",
     ),
     key(
         "ue",

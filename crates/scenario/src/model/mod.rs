@@ -33,8 +33,8 @@ pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
 pub use radio::{
-    Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace, Ue,
-    Waypoint,
+    Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace,
+    Penetration, Ue, Waypoint,
 };
 pub use schedule::{Phase, Schedule};
 

@@ -1,12 +1,15 @@
 //! Cells, user equipment and what stands between them.
 
 use super::{File, Named};
-use crate::keys::{LENGTH, MAX_UES, POSITIVE_TIME, RATE, TIME};
+use crate::build::Builder;
+use crate::keys::{DROPS, INDOOR, LENGTH, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME};
 use crate::quantity::Dimension;
+use crate::read::{Content, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{nested, table, words};
-use fadeout_core::{Dbm, Decibel, Hertz, Meters, NodeId, Point, Rate, Span};
+use crate::table::{KeyValue, nested, table, words};
+use fadeout_core::{Dbm, Decibel, Hertz, Lattice, Meters, NodeId, Point, Rate, Span};
+use serde_json::{Value, json};
 
 const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
 const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
@@ -48,12 +51,17 @@ table! {
             node: NodeId,
             /// Where its antenna stands.
             position: Point,
+            /// Shifts after which the network repeats itself.
+            repeats: Option<Lattice>,
         }
         /// Node of the base station, to which links lead; the cell's own name without it. Several
         /// cells may share a node.
         "node" = Shape::Text, Optional;
         /// Where its antenna stands: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
+        /// Two shifts after which the network repeats itself (wrap-around): a UE hears the image of the
+        /// cell that is nearest to it.
+        "repeats" = Shape::Pair(&POSITION, &POSITION), Optional;
         /// Height of its antenna above ground.
         "height" = HEIGHT, Default("\"10 m\"");
         /// The radio technology, with frame structure, HARQ, scheduling requests and link
@@ -188,6 +196,15 @@ table! {
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
         /// Each starts at a place drawn uniformly from the disc of this radius around `position`.
         "spread" = Shape::Quantity(Dimension::Length, Range::closed(0.0, 1e6)), Optional;
+        /// Each starts at a place drawn uniformly from this area.
+        "drop" = Shape::Variants(DROPS), Optional;
+        /// This many UEs on a square kilometre of the area of `drop`, instead of a `count`.
+        "density" = Shape::Number(Range::positive(1e12)), Optional;
+        /// Which of those in `drop` are in buildings; outdoors all without it.
+        "indoor" = Shape::Table(INDOOR), Optional;
+        /// Each of those in `drop` goes straight on at this speed, in a direction drawn for it, or along
+        /// the road, either way.
+        "speed" = SPEED, Optional;
         /// Height of its antenna above ground.
         "height" = HEIGHT, Default("\"1.5 m\"");
         /// How it moves.
@@ -200,6 +217,10 @@ table! {
         tx_power: Dbm = POWER, Default("\"23 dBm\"");
         /// Noise figure of its receiver (TR 36.942).
         noise_figure: Decibel = NOISE_FIGURE, Default("\"9 dB\"");
+        /// What stands between it and base stations outdoors (TR 38.901 clause 7.4.3): walls of low or
+        /// high loss, the `single` wall of 20 dB with the way behind it of the model below 6 GHz, a car,
+        /// or this loss.
+        penetration: Penetration = PENETRATION, Default("\"none\"");
         /// A given SINR of the downlink, with `uplink-sinr`, instead of what the channel makes.
         "downlink-sinr" = SINR, Optional;
         /// A given SINR of the uplink.
@@ -282,6 +303,54 @@ pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
         })
     });
     defaults.chain(further)
+}
+
+/// What stands between a UE and base stations outdoors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Penetration {
+    /// Nothing.
+    None,
+    /// Walls of low loss.
+    LowLoss,
+    /// Walls of high loss.
+    HighLoss,
+    /// The wall of 20 dB of the model below 6 GHz, and the way behind it.
+    Single,
+    /// A car.
+    Car,
+    /// This loss.
+    Loss(Decibel),
+}
+
+impl Penetration {
+    const WORDS: [(&'static str, Penetration); 5] = [
+        ("none", Penetration::None),
+        ("low-loss", Penetration::LowLoss),
+        ("high-loss", Penetration::HighLoss),
+        ("single", Penetration::Single),
+        ("car", Penetration::Car),
+    ];
+}
+
+impl KeyValue for Penetration {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        match item.content {
+            Content::Word(word) => {
+                let mut words = Penetration::WORDS.into_iter();
+                words.find_map(|(known, one)| (known == word).then_some(one))
+            }
+            _ => Decibel::of(item, builder).map(Penetration::Loss),
+        }
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        match self {
+            Penetration::Loss(loss) => loss.written(shape),
+            other => {
+                let mut words = Penetration::WORDS.into_iter();
+                words.find_map(|(word, one)| (one == *other).then(|| json!(word)))
+            }
+        }
+    }
 }
 
 /// How a UE moves.

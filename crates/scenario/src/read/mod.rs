@@ -332,11 +332,7 @@ impl<'c> Reader<'c> {
         let mut named = Vec::with_capacity(table.0.len().min(MAX_ELEMENTS));
         for entry in table.0.iter().take(MAX_ELEMENTS) {
             if !is_name(&entry.key) {
-                let message = format!("`{}` is not a name", shortened(&entry.key));
-                self.mistakes.push(
-                    Mistake::new(entry.key_place, message)
-                        .expected("1 to 64 letters, digits, hyphens and underscores"),
-                );
+                self.no_name(entry);
             }
             if let Value::Table(inner) = &entry.node.value {
                 named.push((
@@ -349,10 +345,7 @@ impl<'c> Reader<'c> {
                     Mistake::new(entry.key_place, message).expected("named tables, [….NAME]"),
                 );
             } else {
-                let found = entry.node.value.describe();
-                let message = format!("expected a table of keys, found {found}");
-                self.mistakes
-                    .push(Mistake::new(entry.node.place, message).expected("a table of keys"));
+                self.no_table(entry);
             }
         }
         if let Some(beyond) = table.0.get(MAX_ELEMENTS) {
@@ -360,6 +353,22 @@ impl<'c> Reader<'c> {
             self.mistakes.push(Mistake::new(beyond.key_place, message));
         }
         named
+    }
+
+    /// Reports a key that is no name.
+    pub(crate) fn no_name(&mut self, entry: &Entry) {
+        let message = format!("`{}` is not a name", shortened(&entry.key));
+        let mistake = Mistake::new(entry.key_place, message);
+        let expected = "1 to 64 letters, digits, hyphens and underscores";
+        self.mistakes.push(mistake.expected(expected));
+    }
+
+    /// Reports a value that should be a table.
+    pub(crate) fn no_table(&mut self, entry: &Entry) {
+        let found = entry.node.value.describe();
+        let message = format!("expected a table of keys, found {found}");
+        let mistake = Mistake::new(entry.node.place, message);
+        self.mistakes.push(mistake.expected("a table of keys"));
     }
 }
 

@@ -8,6 +8,10 @@ pub(super) fn cell<'a>(cell: &Cell, name: impl Fn(NodeId) -> &'a str) -> Value {
     table["node"] = json!(name(cell.node));
     table["position"] = place(cell.position);
     table["height"] = length(Meters(cell.position.z));
+    if let Some(lattice) = cell.repeats {
+        let shifts = lattice.shifts().map(|(x, y)| place(Point::new(x, y, 0.0)));
+        table["repeats"] = json!(shifts);
+    }
     table
 }
 

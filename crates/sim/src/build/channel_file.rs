@@ -10,7 +10,7 @@ use fadeout_scenario::{self as scenario, ChannelFile, Scenario, nearest};
 use std::collections::BTreeMap;
 
 /// The paths that the scenario's files describe, each pair once.
-pub(super) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildError> {
+pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildError> {
     let mut paths = Vec::new();
     let mut described_by = BTreeMap::new();
     for file in &scenario.channel_files {

@@ -14,6 +14,7 @@ use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
 use fadeout_radio::channel::blockage::Blockage;
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
+use fadeout_radio::channel::penetration::Penetration;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
 use fadeout_radio::pdcp::Pdcp;
@@ -29,17 +30,8 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         channel_file::refuse_without_cells(scenario)?;
         return Ok(None);
     }
-    let mut config = RadioConfig::default();
-    for described in &scenario.cells {
-        config.cells.push(cell(described)?);
-    }
+    let (config, places) = surroundings(scenario)?;
     let generations: Vec<Generation> = config.cells.iter().map(generation).collect();
-    let mut places = Places::default();
-    buildings(scenario, &mut places);
-    for described in &scenario.ues {
-        put_ue(scenario, described, &mut places)?;
-        config.ues.push(ue(described));
-    }
     let named = |error| named_error(scenario, &error);
     let recorded = channel_file::recorded(scenario)?;
     let access = RadioAccess::with_recordings(config, &recorded, scenario.seed).map_err(named)?;
@@ -57,6 +49,21 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         radio.access.establish(bearer).map_err(named)?;
     }
     Ok(Some(radio))
+}
+
+/// The cells and the UEs without their bearers, and where they are.
+pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places), BuildError> {
+    let mut config = RadioConfig::default();
+    for described in &scenario.cells {
+        config.cells.push(cell(described)?);
+    }
+    let mut places = Places::default();
+    buildings(scenario, &mut places);
+    for described in &scenario.ues {
+        put_ue(scenario, described, &mut places)?;
+        config.ues.push(ue(described));
+    }
+    Ok((config, places))
 }
 
 /// Puts the buildings in their places.
@@ -115,7 +122,7 @@ pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
 }
 
 /// The error with the name of what it is about instead of its position.
-fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
+pub(super) fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
     let reason = error.reason();
     match error {
         RadioError::Phy { cell, .. }
@@ -168,6 +175,7 @@ fn cell_config(described: &scenario::Cell) -> Result<CellConfig, String> {
             .ok_or_else(|| unknown("scheduler", given))
     };
     Ok(CellConfig {
+        repeats: described.repeats,
         power: described.tx_power,
         noise_figure: described.noise_figure,
         downlink_scheduler: scheduler(&described.mac_scheduler)?,
@@ -274,6 +282,14 @@ pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
         },
         power: described.tx_power,
         noise_figure: described.noise_figure,
+        penetration: match described.penetration {
+            scenario::Penetration::None => Penetration::None,
+            scenario::Penetration::LowLoss => Penetration::LowLoss,
+            scenario::Penetration::HighLoss => Penetration::HighLoss,
+            scenario::Penetration::Single => Penetration::Single,
+            scenario::Penetration::Car => Penetration::Car,
+            scenario::Penetration::Loss(loss) => Penetration::Fixed(loss),
+        },
         fixed_sinr: described
             .sinr
             .map(|(downlink, uplink)| FixedSinr { downlink, uplink }),

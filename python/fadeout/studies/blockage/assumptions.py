@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from fadeout import study
 from fadeout.study import Values
 
-ROUND_TRIPS = {
-    "20 ms": {"link.core.delay": "9 ms"},
-    "42 ms": {"link.core.delay": "20 ms"},
-    "100 ms": {"link.core.delay": "49 ms"},
-}
-"""Base round-trip times: the core's delay both ways, and 1 ms both ways on the radio."""
+
+def round_trip(milliseconds: float) -> Values:
+    """A base round-trip time: the core's delay both ways, and 1 ms both ways on the radio."""
+    return {"link.core.delay": f"{milliseconds / 2 - 1:g} ms"}
+
+
+def window(megabytes: float) -> Values:
+    """A fixed receive window."""
+    return {"flow.tcp.receive-window": f"{round(1e6 * megabytes)}"}
+
+
+ROUND_TRIPS = {f"{ms} ms": round_trip(ms) for ms in (20, 42, 100)}
 
 BUFFERS = {size: {"link.radio.queue.limit": size} for size in ("10 ms", "50 ms", "200 ms")}
 
@@ -24,14 +30,22 @@ EFFECTS = {
 NO_UNDO = {"flow.tcp.undo": "false", "flow.tcp.frto": "false"}
 FIXED_RTO = {"flow.tcp.rto-rule": "fixed", "flow.tcp.minimum-rto": "200 ms"}
 
-STACKS = {
-    "Linux": {},
-    "Linux, no undo": NO_UNDO,
-    "Linux, no undo, RTO always 200 ms": NO_UNDO | FIXED_RTO,
-    "RFC 6675, RTO always 200 ms": {"flow.profile": "rfc"} | FIXED_RTO,
-    "NewReno recovery, RTO always 200 ms": {"flow.profile": "newreno"} | FIXED_RTO,
+LINUX = "Linux"
+NO_GUARD = "no SACK (RFC 5681)"
+SLOW = "slow-but-steady"
+SENDERS: dict[str, Values] = {
+    LINUX: {},
+    "Linux, no undo": NO_UNDO | FIXED_RTO,
+    "SACK (RFC 6675)": {"flow.profile": "rfc"} | FIXED_RTO,
+    "no SACK (RFC 6582, impatient)": {"flow.profile": "newreno"} | FIXED_RTO,
+    "no SACK (RFC 6582, slow but steady)": {"flow.profile": "newreno"}
+    | FIXED_RTO
+    | {"flow.tcp.newreno-variant": SLOW},
+    NO_GUARD: {"flow.profile": "reno"} | FIXED_RTO,
 }
-"""Stacks, from what Linux does toward what the paper describes. All send with CUBIC."""
+"""Senders, from what Linux does to what the paper describes: duplicate ACKs after a timeout are
+taken for a loss. SACK tells such ACKs from others; RFC 6582's `recover` does so only up to what had
+been sent before the timeout. All send with CUBIC; those but Linux's have the paper's timeout."""
 
 GEOMETRY = {
     "blockage.vehicle.depth": "{ geometry = { "
@@ -48,6 +62,7 @@ class Candidate:
     buffer: str
     effect: str
     stack: str
+    """The sender."""
 
     def values(self) -> Values:
         """Its overrides."""
@@ -55,13 +70,13 @@ class Candidate:
             **ROUND_TRIPS[self.round_trip],
             **BUFFERS[self.buffer],
             **EFFECTS[self.effect],
-            **STACKS[self.stack],
+            **SENDERS[self.stack],
         }
 
 
 def candidates() -> Iterator[Candidate]:
     """Every point of the grid that is searched for the paper's numbers."""
-    for point in itertools.product(ROUND_TRIPS, BUFFERS, EFFECTS, STACKS):
+    for point in itertools.product(ROUND_TRIPS, BUFFERS, EFFECTS, SENDERS):
         yield Candidate(*point)
 
 

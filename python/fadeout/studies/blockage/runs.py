@@ -15,6 +15,12 @@ from fadeout.study import QUIET, QUIET_CELL, Job, Numbers, Runs, Values, overrid
 class Effort(study.Effort):
     """How many runs, and how long."""
 
+    knee_seeds: int
+    """Of each sender and each length of a run, where the knee is looked for."""
+    fine_seeds: int
+    """Of each round trip and window on the fine grid."""
+    lengths_s: Sequence[float]
+    """Lengths of a run that are tried."""
     grid_seeds: int
     """Of each point of the grid of assumptions."""
     refined: int
@@ -46,6 +52,8 @@ class Found:
     """Goodput lost against the same overrides without blockages."""
     goodput_mbps: float
     timeouts: float
+    recoveries: float = 0
+    """Times that duplicate ACKs, or SACK, had it send again and reduce its window."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +83,12 @@ class Level:
 
     def unblocked(self, runs: Runs[Effort], values: Sequence[Values]) -> list[float]:
         """Goodput in Mbit/s without blockages."""
+        common = {**self.quiet, **runs.effort.duration}
         # A blockage that is left out cannot be overridden.
         jobs = [
             Job(
                 self.scenario,
-                overrides({**self.clear(each), **self.quiet, **runs.effort.duration}),
+                overrides({**common, **self.clear(each)}),
                 without=(self.blockage,),
             )
             for each in values
@@ -96,7 +105,7 @@ class Level:
         common = {**self.quiet, **runs.effort.duration}
 
         def job(point: Point, seed: int) -> Job:
-            values = {**point.values, **self.blocked(point.block_s), **common}
+            values = {**common, **point.values, **self.blocked(point.block_s)}
             return Job(self.scenario, overrides(values), seed=seed)
 
         return [
@@ -147,6 +156,6 @@ CELL = Level(
 
 
 def totals(results: Results) -> Numbers:
-    """What is read from a run: goodput of the one flow over the whole run, and its timeouts."""
+    """What is read from a run: goodput of the one flow over the whole run, timeouts, recoveries."""
     flow = results.flows.row(0, named=True)
-    return {"goodput_mbps": flow["goodput_mbps"], "timeouts": flow["timeouts"]}
+    return {name: flow[name] for name in ("goodput_mbps", "timeouts", "recoveries")}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from fadeout.studies.blockage import cell, checks, figures, link
+from fadeout.studies.blockage import cell, checks, figures, knee, link
 from fadeout.studies.blockage.assumptions import CHANGES, GEOMETRY, candidates
 from fadeout.studies.blockage.cell_assumptions import (
     CELL_CHANGES,
@@ -40,7 +40,10 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
         found[name] = level.found(runs, points, runs.effort.seeds)
         (clear[name],) = level.unblocked(runs, [values])
     yield headline(found, clear)
-    yield checks.section(found, CASES, clear, PUBLISHED["checks"])
+    yield checks.section(found, CASES)
+    yield knee.senders(runs)
+    yield knee.fine(runs)
+    yield knee.length(runs)
     yield cell.moment(runs, FIGURE_SEED)
     yield cell.one_at_a_time(runs)
     yield cell.depth_curve(runs)
@@ -60,6 +63,7 @@ def count(effort: Effort) -> int:
         + effort.refined * rows * effort.refined_seeds
         + (5 + len(CHANGES)) * (1 + rows * effort.seeds)
         + (cell_points + len(effort.losses_db)) * (1 + rows * effort.cell_seeds)
+        + knee.count(effort)
         + 2 * len(link.CURVE_S) * effort.curve_seeds
         + 2 * rows
         + len(DEPTHS)
@@ -99,6 +103,7 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
         ],
     )
     nearest = found["nearest"]
+    off = rms_error([value.mean for value in nearest], clear["nearest"])
     shares = [f"{case['blockage_ratio_pct']:g} %" for case in CASES]
     return Section(
         name="table",
@@ -129,7 +134,7 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
             if name != "nearest"
         )
         + f" The path is blocked for {', '.join(shares)} of the time. "
-        f"The nearest assumptions are {rms_error([value.mean for value in nearest]):.0f} points "
+        f"The nearest assumptions are {off:.0f} points "
         "off the paper (root mean square): "
         + "; ".join(
             f"{value.text('.0f', ' %')} where it has {case['degradation_pct']:.0f} %"
@@ -153,8 +158,11 @@ confidence interval (Student) over seeds, and the seed draws when the first bloc
 near the vehicles pass.
 """,
     full=Effort(
-        seeds=20,
-        grid_seeds=2,
+        seeds=12,
+        knee_seeds=5,
+        fine_seeds=2,
+        lengths_s=(15, 40, 100),
+        grid_seeds=1,
         refined=8,
         refined_seeds=8,
         curve_seeds=5,
@@ -165,6 +173,9 @@ near the vehicles pass.
     ),
     quick=Effort(
         seeds=3,
+        knee_seeds=2,
+        fine_seeds=1,
+        lengths_s=(10, 20),
         grid_seeds=1,
         refined=4,
         refined_seeds=2,

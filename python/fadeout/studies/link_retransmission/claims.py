@@ -2,19 +2,21 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 
-from fadeout.studies.link_retransmission.setups import BOTH, HARQ, MODES, NONE
-from fadeout.study import Verdict
+from fadeout.studies.link_retransmission.runs import ByMode, Times
+from fadeout.studies.link_retransmission.setups import BOTH, HARQ, MODES, NONE, SIZES_MB, Mode
+from fadeout.study import Estimate, Places, Verdict, jackknife, mixed
 
-Means = Mapping[tuple[int, str], tuple[float, float]]
-"""Mean goodput in Mbit/s and mean RTT in ms, by distance and mode."""
+Found = Mapping[int, Places[ByMode]]
+"""What long transfers do in each place, by distance."""
+
+FAR_FROM_M = 100
+"""From this distance on the paper's gain is asked for: beyond 50 m."""
 
 LARGE = 100
 """Ratios beyond it say only that there was next to nothing to divide by."""
-
-GAIN_AT = 100
-"""From this distance on the paper's gain is asked for."""
 
 
 def ratio(one: float, other: float) -> float:
@@ -22,73 +24,100 @@ def ratio(one: float, other: float) -> float:
     return one / other if other > 0 else math.inf
 
 
-def gain(means: Means, distance_m: int) -> float:
-    """Goodput with both retransmissions over that with none."""
-    return ratio(means[distance_m, BOTH.name][0], means[distance_m, NONE.name][0])
-
-
-def times_text(value: float) -> str:
-    """A ratio as people read it; what is divided by nearly nothing is only large."""
-    return f"{value:.2f}" if value < LARGE else f"> {LARGE}"
-
-
-def gain_holds(means: Means, distances_m: Sequence[int]) -> bool:
-    """1.3 to 3.5 at 100 m and beyond, 1 at the shortest within a tenth."""
-    far = [distance for distance in distances_m if distance >= GAIN_AT]
-    return abs(gain(means, distances_m[0]) - 1) <= 0.1 and all(
-        1.3 <= gain(means, distance) <= 3.5 for distance in far
+def mean_of(found: Found, distance_m: int, mode: Mode, name: str) -> Estimate:
+    """The mean of a number over all places at a distance."""
+    return jackknife(
+        lambda places: mixed(places, distance_m, lambda each: each[mode.name][name]),
+        found[distance_m],
     )
 
 
-def latency_holds(means: Means, distance_m: int) -> bool:
-    """More retransmissions, more delay; not without a sample of each."""
-    none, harq, both = (means[distance_m, mode.name][1] for mode in (NONE, HARQ, BOTH))
-    return none < harq < both
+def gain(found: Found, distance_m: int, ours: Mode = BOTH, base: Mode = NONE) -> Estimate:
+    """Goodput of one mode over that of another."""
+
+    def statistic(places: Places[ByMode]) -> float:
+        one, other = (
+            mixed(places, distance_m, lambda each, m=mode: each[m.name]["goodput_mbps"])
+            for mode in (ours, base)
+        )
+        return ratio(one, other)
+
+    return jackknife(statistic, found[distance_m])
 
 
-def latencies(means: Means, distance_m: int) -> str:
+def times_text(value: Estimate) -> str:
+    """A ratio as people read it; what is divided by nearly nothing is only large."""
+    return f"{value:.2f}" if value.mean < LARGE else f"> {LARGE}"
+
+
+def latency_step(found: Found, distance_m: int, ours: Mode, base: Mode) -> Estimate:
+    """Mean RTT of one mode less that of another in ms, of the places that have both."""
+
+    def difference(each: ByMode) -> float | None:
+        one, other = each[ours.name]["rtt_ms"], each[base.name]["rtt_ms"]
+        return None if one is None or other is None else one - other
+
+    return jackknife(lambda places: mixed(places, distance_m, difference), found[distance_m])
+
+
+def latencies(found: Found, distance_m: int) -> str:
     """The delays at a distance, in the order of the modes; a dash where there is no sample."""
-    found = [means[distance_m, mode.name][1] for mode in MODES]
-    return " / ".join("-" if math.isnan(rtt_ms) else f"{rtt_ms:.0f}" for rtt_ms in found)
+    rtts = [mean_of(found, distance_m, mode, "rtt_ms").mean for mode in MODES]
+    return " / ".join("-" if math.isnan(rtt_ms) else f"{rtt_ms:.0f}" for rtt_ms in rtts)
+
+
+def above(value: Estimate, bound: float) -> Estimate:
+    """By how much an estimate exceeds a bound."""
+    return replace(value, mean=value.mean - bound)
 
 
 def retransmission_verdicts(
-    means: Means, distances_m: Sequence[int], texts: Mapping[str, str]
+    found: Found, distances_m: Sequence[int], texts: Mapping[str, str]
 ) -> list[Verdict]:
     """The claims on throughput and latency."""
-    gains = ", ".join(
-        f"{times_text(gain(means, distance))} at {distance} m" for distance in distances_m
-    )
+    gains = {distance: gain(found, distance) for distance in distances_m}
     far = distances_m[-1]
+    steps = [latency_step(found, far, HARQ, NONE), latency_step(found, far, BOTH, HARQ)]
     return [
-        Verdict("retx_gain", texts["retx_gain"], gain_holds(means, distances_m), gains),
+        Verdict(
+            "retx_gain",
+            texts["retx_gain"],
+            tuple(above(value, 1) for d, value in gains.items() if d >= FAR_FROM_M),
+            ", ".join(f"{times_text(value)} at {d} m" for d, value in gains.items()),
+        ),
         Verdict(
             "retx_latency",
             texts["retx_latency"],
-            latency_holds(means, far),
-            f"{latencies(means, far)} ms at {far} m (none / HARQ / both)",
+            tuple(steps),
+            f"{latencies(found, far)} ms at {far} m (none / HARQ / both); "
+            f"HARQ {steps[0]:+.1f} ms, RLC AM {steps[1]:+.1f} ms",
         ),
     ]
 
 
 def download_verdict(
-    means: Means,
-    downloads: Mapping[tuple[int, str, int], float],
+    found: Found,
+    downloads: Mapping[int, Places[Times]],
     distances_m: Sequence[int],
     texts: Mapping[str, str],
 ) -> Verdict:
-    """The claim on short files: RLC AM helps them more than it helps a long transfer.
+    """The claim on short files: RLC AM helps them more than it helps a long transfer."""
+    margins, shown = [], []
+    for distance in (d for d in distances_m if d >= FAR_FROM_M):
 
-    `downloads` has the mean time in seconds by distance, mode and size.
-    """
-    far = [distance for distance in distances_m if distance >= GAIN_AT]
-    sizes = sorted({size for _, _, size in downloads})
-    long = {d: ratio(means[d, BOTH.name][0], means[d, HARQ.name][0]) for d in far}
-    short = {
-        d: fmean(downloads[d, HARQ.name, s] / downloads[d, BOTH.name, s] for s in sizes)
-        for d in far
-    }
-    found = ", ".join(
-        f"{distance} m: files {short[distance]:.2f}, bulk {long[distance]:.2f}" for distance in far
-    )
-    return Verdict("wget", texts["wget"], all(short[d] > long[d] for d in far), found)
+        def short(places: Places[Times], distance: int = distance) -> float:
+            return fmean(
+                ratio(
+                    mixed(places, distance, lambda each, s=size: each[HARQ.name, s]),
+                    mixed(places, distance, lambda each, s=size: each[BOTH.name, s]),
+                )
+                for size in SIZES_MB
+            )
+
+        files = jackknife(short, downloads[distance])
+        long = gain(found, distance, BOTH, HARQ)
+        # The places are the same, so what both have in common makes this interval too wide.
+        half_width = math.hypot(files.half_width, long.half_width)
+        margins.append(Estimate(files.mean - long.mean, half_width, files.count))
+        shown.append(f"{distance} m: files {files:.2f}, bulk {long:.2f}")
+    return Verdict("wget", texts["wget"], tuple(margins), "; ".join(shown))

@@ -1,6 +1,6 @@
 """The runs of the study, and what is read from them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +16,14 @@ from fadeout.studies.link_retransmission.setups import (
     SIZES_MB,
     Mode,
     place,
+    seen,
 )
-from fadeout.study import QUIET_CELL, Change, Job, Runs, Values, overrides
+from fadeout.study import QUIET_CELL, SIGHTS, Job, Places, Runs, Values, overrides
 
 SCENARIO = Path(__file__).parent / "scenario.toml"
+UPLINK = Path(__file__).parent / "uplink.toml"
 
-SWEPT_M = (50, 100, 150)
+SWEPT_M = (50, 150)
 """Distances at which assumptions are changed."""
 
 DOWNLOAD_LIMIT_S = 30
@@ -39,70 +41,143 @@ MEASURED = ("goodput_mbps", "rtt_ms", "retransmitted_pct", "timeouts")
 Numbers = Mapping[str, float | None]
 """What a run found, by the name of the column."""
 
+ByMode = Mapping[str, Numbers]
+"""What the runs of a place found, by the name of the mode: they share the channel."""
+
+Times = Mapping[tuple[str, int], float]
+"""Times of a place's downloads in seconds, by mode and size."""
+
 Point = tuple[int, Mode]
 """A distance in metres, and what the link repeats."""
 
 MAIN: list[Point] = [(distance, mode) for distance in DISTANCES_M for mode in MODES]
 SWEPT: list[Point] = [(distance, mode) for distance in SWEPT_M for mode in MODES]
-SIZED = [(*point, size) for point in MAIN for size in SIZES_MB]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
-    """How many runs, and how long."""
+    """How many runs, and how long. `seeds` are places of each sight."""
 
     delay_seeds: int
     walk_seeds: int
 
 
-def job(point: Point, seed: int, values: Values, *, with_tables: bool = False) -> Job:
+def job(
+    point: Point,
+    sight: str,
+    seed: int,
+    values: Values,
+    length_s: float,
+    *,
+    with_tables: bool = False,
+) -> Job:
     """A run at a point."""
     distance, mode = point
-    given = {**QUIET_CELL, **place(distance), **mode.values, **values}
+    length = {"duration": f"{length_s:g} s"}
+    given = {**QUIET_CELL, **length, **place(distance, length_s), **seen(sight)}
+    given |= {**mode.values, **values}
     return Job(SCENARIO, overrides(given), seed=seed, with_tables=with_tables)
 
 
-def bulk(runs: Runs[Effort]) -> dict[Point, list[Numbers]]:
-    """The numbers of a long transfer at each point, a list over the seeds."""
-    duration = runs.effort.duration
-    return runs.over_seeds(MAIN, lambda point, seed: job(point, seed, duration), measure)
+def length_s(effort: Effort) -> float:
+    """Length of a run."""
+    return effort.duration_s or 20
 
 
-def sweep(runs: Runs[Effort]) -> dict[Change, dict[Point, list[Numbers]]]:
-    """The same with one assumption changed at a time."""
-    duration = runs.effort.duration
-    changes = (BASE, *CHANGES)
+def bulk(runs: Runs[Effort]) -> dict[int, Places[ByMode]]:
+    """What a long transfer does in each place, by distance."""
+    return places(runs, {"": {}}, MAIN, runs.effort.seeds)[""]
+
+
+def sweep(runs: Runs[Effort]) -> dict[str, dict[int, Places[ByMode]]]:
+    """The same with one assumption changed at a time, by the change's name."""
+    changes = {change.name: change.values for change in (BASE, *CHANGES)}
+    return places(runs, changes, SWEPT, runs.effort.swept)
+
+
+def places(
+    runs: Runs[Effort], changes: Mapping[str, Values], points: Sequence[Point], seeds: int
+) -> dict[str, dict[int, Places[ByMode]]]:
+    """What long transfers do, by change and distance."""
+    length = length_s(runs.effort)
     found = runs.over_seeds(
-        [(change, point) for change in changes for point in SWEPT],
-        lambda at, seed: job(at[1], seed, {**at[0].values, **duration}),
+        [(name, sight, point) for name in changes for sight in SIGHTS for point in points],
+        lambda at, seed: job(at[2], at[1], seed, changes[at[0]], length),
         measure,
-        runs.effort.swept,
+        seeds,
     )
-    return {change: {point: found[change, point] for point in SWEPT} for change in changes}
+    distances = dict.fromkeys(distance for distance, _ in points)
+    return {
+        name: {
+            distance: {
+                sight: [
+                    {mode.name: found[name, sight, (distance, mode)][i] for mode in MODES}
+                    for i in range(seeds)
+                ]
+                for sight in SIGHTS
+            }
+            for distance in distances
+        }
+        for name in changes
+    }
 
 
-def downloads(runs: Runs[Effort]) -> dict[tuple[int, Mode, int], list[float]]:
-    """Times of a download at each point in seconds, a list over the seeds."""
-
-    def sized_job(point: tuple[int, Mode, int], seed: int) -> Job:
-        distance, mode, size = point
-        transfer = f'{{ kind = "transfer", size = "{size} MB" }}'
-        values = {"duration": f"{DOWNLOAD_LIMIT_S} s", "flow.download.application": transfer}
-        return job((distance, mode), seed, values)
-
-    return runs.over_seeds(SIZED, sized_job, completion_s)
-
-
-def delays(runs: Runs[Effort]) -> dict[Point, list[dict[str, float]]]:
-    """Mean parts of the downlink's delay in ms at each point, of the seeds with a packet."""
-    probe = {"probe.radio-delay": "true", "duration": f"{delay_length_s(runs.effort):g} s"}
+def uplink(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
+    """The walk past a building, by what the link repeats: a list over the seeds."""
+    values = {**QUIET_CELL, "duration": f"{length_s(runs.effort):g} s"}
     found = runs.over_seeds(
-        MAIN,
-        lambda point, seed: job(point, seed, probe, with_tables=True),
+        MODES,
+        lambda mode, seed: Job(UPLINK, overrides({**values, **mode.values}), seed=seed),
+        measure,
+        runs.effort.seeds,
+    )
+    return {mode.name: of_seeds for mode, of_seeds in found.items()}
+
+
+def downloads(runs: Runs[Effort]) -> dict[int, Places[Times]]:
+    """Times of downloads in each place, by distance."""
+
+    def sized_job(at: tuple[str, Point, int], seed: int) -> Job:
+        sight, point, size = at
+        transfer = f'{{ kind = "transfer", size = "{size} MB" }}'
+        values = {"flow.download.application": transfer, "duration": f"{DOWNLOAD_LIMIT_S} s"}
+        return job(point, sight, seed, values, length_s(runs.effort))
+
+    found = runs.over_seeds(
+        [(sight, point, size) for sight in SIGHTS for point in MAIN for size in SIZES_MB],
+        sized_job,
+        completion_s,
+    )
+    return {
+        distance: {
+            sight: [
+                {
+                    (mode.name, size): found[sight, (distance, mode), size][i]
+                    for mode in MODES
+                    for size in SIZES_MB
+                }
+                for i in range(runs.effort.seeds)
+            ]
+            for sight in SIGHTS
+        }
+        for distance in DISTANCES_M
+    }
+
+
+def delays(runs: Runs[Effort]) -> dict[Point, Places[dict[str, float]]]:
+    """Mean parts of the downlink's delay in ms at each point, of the places with a packet."""
+    probe = {"probe.radio-delay": "true"}
+    length = delay_length_s(runs.effort)
+    found = runs.over_seeds(
+        [(sight, point) for sight in SIGHTS for point in MAIN],
+        lambda at, seed: job(at[1], at[0], seed, probe, length, with_tables=True),
         parts_ms,
         runs.effort.delay_seeds,
     )
-    return {point: [parts for parts in of_seeds if parts] for point, of_seeds in found.items()}
+    return {
+        point: {sight: [parts for parts in found[sight, point] if parts] for sight in SIGHTS}
+        for point in MAIN
+    }
 
 
 def delay_length_s(effort: Effort) -> float:
@@ -139,8 +214,9 @@ def parts_ms(results: Results) -> dict[str, float]:
 def count(effort: Effort) -> int:
     """How many simulations the study takes at most."""
     return (
-        len(MAIN) * effort.seeds * (1 + len(SIZES_MB))
-        + len(MAIN) * effort.delay_seeds
-        + len(CHANGES) * len(SWEPT) * effort.swept
+        2 * len(MAIN) * effort.seeds * (1 + len(SIZES_MB))
+        + 2 * len(MAIN) * effort.delay_seeds
+        + 2 * (1 + len(CHANGES)) * len(SWEPT) * effort.swept
+        + len(MODES) * effort.seeds
         + effort.walk_seeds
     )

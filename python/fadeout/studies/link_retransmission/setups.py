@@ -6,6 +6,8 @@ from fadeout.study import UNCHANGED, Change, Values
 
 DISTANCES_M = (50, 75, 100, 150)
 SIZES_MB = (1, 2, 5, 10)
+SPEED_MPS = 2
+"""The walk's, as in the scenario."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +30,6 @@ PDCP_AT_ONCE = '{ name = "standard", delivery = "out-of-order" }'
 BASE = Change(UNCHANGED, "")
 
 CHANGES = (
-    Change(
-        "line of sight",
-        "always",
-        {"cell.small-cell.channel.line-of-sight": "clear"},
-    ),
-    Change(
-        "line of sight",
-        "never",
-        {"cell.small-cell.channel.line-of-sight": "obstructed"},
-    ),
     Change("path loss", "UMi", {"cell.small-cell.channel.path-loss": "umi"}),
     Change("transmit power", "20 dBm", {"cell.small-cell.tx-power": "20 dBm"}),
     Change("core", "10 ms one way", {"link.core.delay": "10 ms"}),
@@ -80,6 +72,11 @@ CHANGES = (
 """What the one-at-a-time table changes."""
 
 
-def place(distance_m: float) -> Values:
-    """A start from which the walk passes the point at `distance_m` on its way."""
-    return {"ue.phone.position": f'["{distance_m:g} m", "-6 m"]'}
+def place(distance_m: float, length_s: float) -> Values:
+    """A start from which the walk passes the point at `distance_m` half-way."""
+    return {"ue.phone.position": f'["{distance_m:g} m", "{-SPEED_MPS * length_s / 2:g} m"]'}
+
+
+def seen(sight: str) -> Values:
+    """The sight of all of a run's places."""
+    return {"cell.small-cell.channel.line-of-sight": sight}

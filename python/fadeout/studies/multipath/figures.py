@@ -19,7 +19,6 @@ from fadeout.plot.style import (
     new_figure,
     new_grid,
 )
-from fadeout.studies.multipath.claims import LTE_AT_50_M, LTE_AT_150_M, MMWAVE_AT_50_M
 from fadeout.studies.multipath.setups import (
     BALIA,
     BASE,
@@ -60,7 +59,7 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
                 series = {
                     # The gain of the single path is one.
                     name: [
-                        None if setup is SINGLE and shown is gains else shown[distance, setup]
+                        None if setup is SINGLE and shown is gains else shown.get((distance, setup))
                         for distance in DISTANCES_M
                     ]
                     for name, setup in setups.items()
@@ -112,10 +111,10 @@ def inside(runs: Mapping[str, "Results"]) -> Figure:
 
 
 PANELS: tuple[tuple[int, Setup, str, tuple[float, float]], ...] = (
-    (NEAR, LTE, "+ LTE", LTE_AT_50_M),
-    (FAR, LTE, "+ LTE", LTE_AT_150_M),
+    (NEAR, LTE, "+ LTE", (0.6, 1.1)),
+    (FAR, LTE, "+ LTE", (1.6, 2.6)),
     (NEAR, BALIA, "+ LTE by BALIA", (0.0, 1.0)),
-    (NEAR, MMWAVE, "+ 73 GHz", MMWAVE_AT_50_M),
+    (NEAR, MMWAVE, "+ 73 GHz", (1.2, 1.5)),
 )
 """A panel a claim: where, what, its title, and the paper's range."""
 

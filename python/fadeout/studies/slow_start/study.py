@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fadeout.studies.slow_start.checks import checks, claims
+from fadeout.studies.slow_start.misses import misses, signs
 from fadeout.studies.slow_start.runs import (
     Effort,
     Rates,
@@ -33,6 +34,8 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield table1(found, downloads(runs, radio), effort.seeds)
     yield readings(found)
     yield assumptions(found)
+    yield signs(found)
+    yield misses(found)
     yield checks(found, single)
     yield claims(found)
     yield saturation(radio, limited(runs, radio))

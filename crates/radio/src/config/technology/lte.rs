@@ -4,7 +4,7 @@ use super::Carrier;
 use super::shared::{Own, Shared};
 use crate::channel::ChannelConfig;
 use crate::channel::path_loss::{PathLoss, UrbanMacro};
-use crate::config::{AirInterface, CellConfig, Sharing, UplinkPower};
+use crate::config::{AirInterface, CellConfig, Division, Sharing, UplinkPower};
 use crate::phy::cqi::CqiTable;
 use crate::phy::frame::Duplex;
 use crate::phy::lte_tdd::{LTE_FDD_PROCESSES, LteTdd};
@@ -112,6 +112,7 @@ impl Lte {
             timing: Timing::lte(tti),
             overhead: Overhead::default(),
             duplex: Duplex::Fdd,
+            division: Division::Halves,
             sharing: Sharing::Frequency,
             power: Dbm(46.0),
             noise_figure: Decibel(5.0),

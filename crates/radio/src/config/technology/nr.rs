@@ -138,6 +138,7 @@ impl Nr {
                     Duplex::Tdd(TddPattern::new(pattern.name(), special, symbols)?)
                 }
             },
+            division: self.tdd.division(),
             sharing: if is_fr2 {
                 Sharing::Time
             } else {

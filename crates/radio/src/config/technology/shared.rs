@@ -3,7 +3,7 @@
 use super::Carrier;
 use crate::channel::ChannelConfig;
 use crate::config::{
-    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Rank,
+    Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Division, Rank,
     ReportedAdaptation, Sharing, UplinkPower,
 };
 use crate::mac::scheduler::{ProportionalFairConfig, RoundRobinConfig};
@@ -157,6 +157,7 @@ pub(super) struct Own {
     pub(super) timing: Timing,
     pub(super) overhead: Overhead,
     pub(super) duplex: Duplex,
+    pub(super) division: Division,
     pub(super) sharing: Sharing,
     pub(super) power: Dbm,
     pub(super) noise_figure: Decibel,
@@ -207,10 +208,12 @@ impl Shared {
             self.errors == ErrorKind::Fixed || matches!(adaptation, Adaptation::FixedRate { .. });
         CellConfig {
             site,
+            repeats: None,
             carrier,
             air: own.air,
             resource_blocks,
             duplex: own.duplex,
+            division: own.division,
             sharing: own.sharing,
             layers: self.layers,
             uplink_layers: self.uplink_layers.unwrap_or(self.layers.min(4)),

@@ -1,5 +1,6 @@
 //! Patterns of downlink and uplink by their counts, as a cell of NR announces them.
 
+use crate::config::Division;
 use crate::phy::PhyError;
 use crate::phy::numerology::Numerology;
 use crate::phy::tdd::{Flexible, TddPattern, UlDlPattern};
@@ -52,6 +53,15 @@ fadeout_core::choices! {
     }
 }
 
+fadeout_core::choices! {
+    /// Who has divided symbols.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum DivisionKind {
+        Halves = "halves",
+        Demand = "demand",
+    }
+}
+
 fadeout_core::parameters! {
     /// The parameters of a pattern by counts.
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,6 +90,9 @@ fadeout_core::parameters! {
         /// What the symbols between downlink and uplink of `duplex = "tdd"` are: silent, downlink, uplink,
         /// or divided by the scheduler in each slot, which takes one UE at a time.
         flexible_symbols: FlexibleKind = choice(FlexibleKind::NAMES, "guard"),
+        /// What grants of the uplink leave to the downlink of symbols that the scheduler divides, while that
+        /// has data: half of them, or as many as it needed of late.
+        flexible_division: DivisionKind = choice(DivisionKind::NAMES, "halves"),
         /// Silent symbols between downlink and uplink where flexible symbols are used, and in each slot
         /// that the scheduler divides.
         pub(super) guard_symbols: u8 = integer((0, 12, "symbols"), "0"),
@@ -93,6 +106,14 @@ fn span(name: &str) -> Span {
 }
 
 impl Tdd {
+    /// What the uplink leaves to the downlink.
+    pub(super) fn division(&self) -> Division {
+        match self.flexible_division {
+            DivisionKind::Halves => Division::Halves,
+            DivisionKind::Demand => Division::Demand,
+        }
+    }
+
     /// The pattern.
     ///
     /// # Errors

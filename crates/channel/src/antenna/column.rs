@@ -1,0 +1,123 @@
+//! A column of elements with a fixed electrical tilt: the antenna of a sector.
+
+use super::angles::Angles;
+use super::array::{NULL_FLOOR, row_gain};
+use super::element::{Element, ElementKind};
+use super::pattern::{Mounted, Pattern};
+use crate::error::ConfigError;
+use fadeout_core::math::{sin, to_db};
+use fadeout_core::registry::{Entry, Registered, Settings, choice, integer, number};
+
+/// Elements above each other, fed so that the beam points below the horizon.
+///
+/// Standard: TR 36.873 §7.1, §8.2; TR 38.901 §7.3, Table 7.8-1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Column {
+    /// Elements above each other.
+    pub rows: u32,
+    /// One element.
+    pub element: Element,
+    /// From one element to the next, wavelengths.
+    pub spacing: f64,
+    /// Electrical tilt below the horizon, degrees.
+    pub tilt_deg: f64,
+}
+
+impl Default for Column {
+    fn default() -> Column {
+        ColumnParameters::default().column()
+    }
+}
+
+fadeout_core::parameters! {
+    /// The parameters of a column that a scenario may give.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct ColumnParameters {
+        /// Where it looks: counter-clockwise from east.
+        azimuth: f64 = number((-180.0, 360.0, "deg"), "0"),
+        /// Electrical tilt below the horizon; 12 degrees is 102 degrees of zenith.
+        tilt: f64 = number((-90.0, 90.0, "deg"), "12"),
+        /// Elements above each other.
+        rows: u32 = integer((1, 256, ""), "10"),
+        /// One element.
+        element: ElementKind = choice(ElementKind::NAMES, "tr38901"),
+        /// From one element to the next.
+        spacing: f64 = number((0.1, 2.0, "wavelengths"), "0.5"),
+    }
+}
+
+impl ColumnParameters {
+    fn column(&self) -> Column {
+        Column {
+            rows: self.rows,
+            element: Element::new(self.element, self.spacing),
+            spacing: self.spacing,
+            tilt_deg: self.tilt,
+        }
+    }
+}
+
+impl Registered for Mounted<Column> {
+    const ENTRY: Entry = Entry::new(
+        "column",
+        "fixed",
+        "A column of elements with an electrical tilt, as a sector of 3GPP's calibrations has it.",
+        "TR 38.901 Table 7.8-1",
+    )
+    .with_parameters(ColumnParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        let given = ColumnParameters::read(settings);
+        Mounted {
+            pattern: given.column(),
+            boresight: Angles {
+                azimuth_deg: given.azimuth,
+                elevation_deg: 0.0,
+            },
+        }
+    }
+}
+
+impl Pattern for Column {
+    fn gain_dbi(&self, toward: Angles, _: Angles) -> f64 {
+        Column::gain_dbi(self, toward)
+    }
+    fn check(&self) -> Result<(), ConfigError> {
+        ConfigError::within("rows", f64::from(self.rows), 1.0..=256.0, "elements")?;
+        ConfigError::within("spacing", self.spacing, 0.1..=2.0, "wavelengths")?;
+        self.element.check()
+    }
+}
+
+impl Column {
+    /// Gain in dBi in a direction relative to boresight.
+    pub fn gain_dbi(&self, direction: Angles) -> f64 {
+        let up = sin(direction.elevation_deg.to_radians());
+        let steered = sin((-self.tilt_deg).to_radians());
+        let array = row_gain(self.rows, self.spacing, up, steered);
+        self.element.gain_dbi(direction) + to_db(array.max(NULL_FLOOR))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten elements add 10 dB to one, which loses 12 (12 / 65)² dB so far below its boresight.
+    #[test]
+    fn a_column_is_strongest_along_its_tilt() {
+        let column = Column::default();
+        let at = |azimuth_deg, elevation_deg| {
+            column.gain_dbi(Angles {
+                azimuth_deg,
+                elevation_deg,
+            })
+        };
+        let off: f64 = 12.0 / 65.0;
+        assert!((at(0.0, -12.0) - (18.0 - 12.0 * off * off)).abs() < 1e-9);
+        for elevation_deg in [-30.0, -20.0, -5.0, 0.0, 10.0] {
+            assert!(at(0.0, elevation_deg) < at(0.0, -12.0));
+        }
+        assert!((at(0.0, -12.0) - at(32.5, -12.0) - 3.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,96 @@
+//! A plane that repeats itself.
+
+use crate::{Point, Vector};
+
+/// Two shifts after which a network repeats itself (wrap-around): it has an image at every whole
+/// multiple of both.
+///
+/// Standard: TR 36.942 §4.2.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lattice {
+    first: (f64, f64),
+    second: (f64, f64),
+}
+
+impl Lattice {
+    /// The lattice of two shifts in metres, east and north; none of shifts along one line.
+    pub fn new(first: (f64, f64), second: (f64, f64)) -> Option<Lattice> {
+        let lattice = Lattice { first, second };
+        (lattice.area_m2() > 0.0).then_some(lattice)
+    }
+
+    /// The two shifts in metres.
+    pub fn shifts(&self) -> [(f64, f64); 2] {
+        [self.first, self.second]
+    }
+
+    /// Area that is repeated, square metres.
+    pub fn area_m2(&self) -> f64 {
+        (self.first.0 * self.second.1 - self.first.1 * self.second.0).abs()
+    }
+
+    /// How far the image of `from` that is nearest to `to` on the ground is shifted.
+    pub fn shift(&self, from: Point, to: Point) -> Vector {
+        let (x, y) = (to.x - from.x, to.y - from.y);
+        let ((ax, ay), (bx, by)) = (self.first, self.second);
+        let area = ax * by - ay * bx;
+        let first = ((x * by - y * bx) / area).round();
+        let second = ((y * ax - x * ay) / area).round();
+        // The nearest is among those around, where the two shifts are no longer than the way
+        // between them, as those of layouts are.
+        let mut nearest = (f64::INFINITY, Vector::default());
+        for i in [0.0, -1.0, 1.0] {
+            for j in [0.0, -1.0, 1.0] {
+                let (first, second) = (first + i, second + j);
+                let way = Vector::new(first * ax + second * bx, first * ay + second * by, 0.0);
+                let (dx, dy) = (x - way.x, y - way.y);
+                let squared = dx * dx + dy * dy;
+                if squared < nearest.0 {
+                    nearest = (squared, way);
+                }
+            }
+        }
+        nearest.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    #[test]
+    fn shifts_along_one_line_are_none() {
+        assert_eq!(Lattice::new((1.0, 2.0), (2.0, 4.0)), None);
+        assert_eq!(Lattice::new((0.0, 0.0), (2.0, 4.0)), None);
+    }
+
+    /// Against a search of all images within five shifts.
+    #[test]
+    fn the_image_is_the_nearest_of_all() {
+        let hexagon = ((3.5, 0.866), (1.0, 3.464));
+        for (first, second) in [hexagon, ((10.0, 0.0), (0.0, 4.0))] {
+            let lattice = Lattice::new(first, second).expect("they span a plane");
+            let mut draw = Stream::new(1, "test.lattice", 0);
+            for _ in 0..2000 {
+                let mut place =
+                    || Point::new(draw.uniform_in(-6.0, 6.0), draw.uniform_in(-6.0, 6.0), 1.0);
+                let (from, to) = (place(), place());
+                let found = (from + lattice.shift(from, to)).ground_distance_to(to);
+                let mut least = f64::INFINITY;
+                for i in -5..=5 {
+                    for j in -5..=5 {
+                        let (i, j) = (f64::from(i), f64::from(j));
+                        let way = Vector::new(
+                            i * first.0 + j * second.0,
+                            i * first.1 + j * second.1,
+                            0.0,
+                        );
+                        least = least.min((from + way).ground_distance_to(to));
+                    }
+                }
+                assert!((found - least).abs() < 1e-9, "{found}, not {least}");
+            }
+        }
+    }
+}

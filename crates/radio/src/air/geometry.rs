@@ -1,0 +1,147 @@
+//! Where UEs stand in a network before anything is sent: the loss to the cell that they hear best, and
+//! what the others disturb.
+
+use super::{AirCell, Path, PathChannel, Placement};
+use crate::channel::State;
+use crate::channel::fading::Fading;
+use crate::channel::recorded::Quantity;
+use crate::config::{CellConfig, Channels, RadioConfig, RadioError, RecordedPath, Serving, check};
+use fadeout_core::math::{from_db, to_db};
+use fadeout_core::{CellId, Motion, Time, UeId};
+use std::collections::BTreeMap;
+
+/// Where one UE stands: the wideband levels of the downlink without fading, with all cells of its carrier
+/// at full power.
+///
+/// Standard: TR 36.873 §8.2, TR 38.901 §7.8.1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Geometry {
+    /// The cell that it hears best, or the one that it is given.
+    pub cell: CellId,
+    /// Distance to the antenna of that cell on the ground, or to its nearest image, metres.
+    pub distance_m: f64,
+    /// Transmitted power over received power, antennas included, dB.
+    pub coupling_loss_db: f64,
+    /// Signal over noise, dB.
+    pub snr_db: f64,
+    /// Signal over interference; infinite where no other cell is heard, dB.
+    pub sir_db: f64,
+    /// Signal over interference and noise, dB.
+    pub sinr_db: f64,
+    /// Whether the cell is in line of sight.
+    pub is_los: bool,
+}
+
+/// A cell as one UE hears it.
+#[derive(Debug, Clone, Copy)]
+struct Heard {
+    cell: CellId,
+    gain_db: f64,
+    power_mw: f64,
+    is_los: bool,
+}
+
+/// Where each UE stands when a run begins; none of a UE whose SINR is given or recorded. What is `recorded`
+/// of a gain counts in place of the channel's. Small-scale fading and
+/// what blocks the path for a while are left out: antennas count with their gain along the direct path,
+/// and steered ones with their best beam, but where they serve others.
+///
+/// # Errors
+/// What is wrong, where, and what was expected.
+pub fn geometry<M: Motion>(
+    config: &RadioConfig,
+    recorded: &[RecordedPath],
+    seed: u64,
+    motion: &mut M,
+) -> Result<Vec<Option<Geometry>>, RadioError> {
+    check(config)?;
+    let bare = |cell: &CellConfig| {
+        let mut bare = cell.clone();
+        bare.channel.los_fading = Fading::None;
+        bare.channel.nlos_fading = Fading::None;
+        bare.channel.blockages.clear();
+        bare.channel.beams = None;
+        bare
+    };
+    let cells = (0..).map(CellId).zip(&config.cells);
+    let cells = cells
+        .map(|(id, cell)| AirCell::new(id, &bare(cell)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let bare_configs: Vec<CellConfig> = cells.iter().map(|cell| cell.config.clone()).collect();
+    let recorded: BTreeMap<_, _> = recorded
+        .iter()
+        .map(|one| ((one.ue, one.cell), &one.quantity))
+        .collect();
+    let mut channels = Channels::new(seed);
+    let mut found = Vec::with_capacity(config.ues.len());
+    let mut heard: Vec<Heard> = Vec::with_capacity(cells.len());
+    for (ue, described) in (0..).map(UeId).zip(&config.ues) {
+        let of_ue = recorded.range((ue, CellId(0))..=(ue, CellId(u32::MAX)));
+        let mut of_ue = of_ue.map(|(_, quantity)| *quantity);
+        let has_recorded_sinr = of_ue.any(|one| matches!(one, Quantity::Sinr { .. }));
+        if described.fixed_sinr.is_some() || has_recorded_sinr {
+            found.push(None);
+            continue;
+        }
+        let own = motion.at(described.node, Time::ZERO);
+        let placement = Placement {
+            ue: own,
+            serving_site: None,
+        };
+        heard.clear();
+        for id in (0..cells.len() as u32).map(CellId) {
+            let behind = (ue, described.penetration);
+            let channel = channels.between(behind, id, bare_configs.iter());
+            let error = |error| RadioError::Channel {
+                cell: id.index(),
+                error,
+            };
+            let mut channel = PathChannel::new(channel.map_err(error)?);
+            if let Some(Quantity::Gain(series)) = recorded.get(&(ue, id)) {
+                channel.record(series.clone(), false);
+            }
+            let cell = &cells[id.index()];
+            let mut path = Path::new(id);
+            path.look(&mut channel, Time::ZERO, &placement, cell, motion);
+            heard.push(Heard {
+                cell: id,
+                gain_db: channel.gain_db,
+                power_mw: cell.levels.power_mw * path.gain,
+                is_los: channel.state() == State::Los,
+            });
+        }
+        let best = match described.serving {
+            Serving::Cell(cell) => heard.get(cell.index()).copied(),
+            Serving::Strongest => heard.iter().copied().reduce(|best, one| {
+                if one.power_mw > best.power_mw {
+                    one
+                } else {
+                    best
+                }
+            }),
+        };
+        found.push(best.map(|best| {
+            let cell = &cells[best.cell.index()];
+            let mut interference_mw = 0.0;
+            for other in &heard {
+                let its = &cells[other.cell.index()];
+                if other.cell != best.cell && its.config.carrier == cell.config.carrier {
+                    let overlap = (cell.levels.bandwidth_hz / its.levels.bandwidth_hz).min(1.0);
+                    interference_mw += other.power_mw * overlap;
+                }
+            }
+            let noise_mw = cell.levels.thermal_mw * from_db(described.noise_figure.0);
+            let site = cell.config.site + cell.config.shift_toward(own.position);
+            Geometry {
+                cell: best.cell,
+                distance_m: site.ground_distance_to(own.position),
+                coupling_loss_db: -best.gain_db,
+                snr_db: to_db(best.power_mw / noise_mw),
+                sir_db: to_db(best.power_mw / interference_mw),
+                sinr_db: to_db(best.power_mw / (interference_mw + noise_mw)),
+                is_los: best.is_los,
+            }
+        }));
+    }
+    Ok(found)
+}

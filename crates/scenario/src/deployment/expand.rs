@@ -1,0 +1,276 @@
+//! Cells and buildings of a deployment, written into the file that names it.
+
+use super::region::Region;
+use super::registry::{Case, Deployment, Plan, Site};
+use crate::keys::DEPLOYMENT;
+use crate::quantity::Dimension;
+use crate::read::{Content, Fields, Reader, is_name};
+use crate::tree::{Entry, Node, Place, Table, Value, parse_value};
+use fadeout_core::registry::find;
+
+/// A deployment that was written out.
+#[derive(Debug)]
+pub(crate) struct Deployed {
+    /// Its name in the file.
+    pub(crate) name: String,
+    /// Where its UEs are.
+    pub(crate) region: Region,
+    /// Least distance of its UEs from its sites, metres.
+    pub(crate) min_distance_m: f64,
+    /// Names of its cells.
+    pub(crate) cells: Vec<String>,
+    /// Farthest that a UE of a cell is from its site, metres.
+    pub(crate) cell_radius_m: f64,
+}
+
+/// Writes the cells and the buildings of all deployments into `document`, in the place of the
+/// deployments. What the file says of a cell of the same name counts more.
+pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) -> Vec<Deployed> {
+    let given = document.0.iter().position(|one| one.key == "deployment");
+    let Some(given) = given else {
+        return Vec::new();
+    };
+    if !matches!(document.0[given].node.value, Value::Table(_)) {
+        // The reader says what is wrong with it.
+        return Vec::new();
+    }
+    let Value::Table(given) = document.0.remove(given).node.value else {
+        return Vec::new();
+    };
+    let seed = match document.entry("seed").map(|entry| &entry.node.value) {
+        Some(Value::Integer(seed)) => u64::try_from(*seed).unwrap_or(0),
+        _ => 1,
+    };
+    let mut deployed = Vec::new();
+    for entry in &given.0 {
+        let before = reader.mistakes.count();
+        let Value::Table(table) = &entry.node.value else {
+            reader.no_table(entry);
+            continue;
+        };
+        if !is_name(&entry.key) {
+            reader.no_name(entry);
+            continue;
+        }
+        let fields = reader.fields(table, DEPLOYMENT, entry.key_place, "");
+        if reader.mistakes.count() > before {
+            continue;
+        }
+        deployed.extend(write(document, entry, table, &fields, seed, reader));
+    }
+    deployed
+}
+
+fn write(
+    document: &mut Table,
+    entry: &Entry,
+    table: &Table,
+    fields: &Fields,
+    seed: u64,
+    reader: &Reader<'_>,
+) -> Option<Deployed> {
+    let name = &entry.key;
+    let layout = fields.named("layout")?;
+    let plan = Deployment::new(&layout.name, &layout.parameters)?.plan(seed, name);
+    let (x, y) = fields.item("position")?.pair()?;
+    let center = (x.meters()?.0, y.meters()?.0);
+    let own = match table.entry("cell").map(|entry| &entry.node.value) {
+        Some(Value::Table(own)) => own.clone(),
+        _ => Table::default(),
+    };
+    let place = entry.key_place;
+    let is_shared = fields.text("nodes") == Some("shared");
+    let has_repeats = matches!(fields.item("wrap-around")?.content, Content::Bool(true));
+    let repeats = plan.lattice.filter(|_| has_repeats);
+    let mut cells = Vec::new();
+    let mut numbers = std::collections::BTreeMap::new();
+    for site in &plan.sites {
+        let number: &mut u32 = numbers.entry(site.prefix).or_default();
+        let site_name = format!("{name}-{}{number}", site.prefix);
+        *number += 1;
+        for (sector, &azimuth) in site.sectors.iter().enumerate() {
+            let cell_name = match site.sectors.len() {
+                1 => site_name.clone(),
+                _ => format!("{site_name}-{sector}"),
+            };
+            let mut cell = own.clone();
+            let node = if is_shared { name } else { &site_name };
+            defaults(&mut cell, &site.case, place);
+            antenna(&mut cell, &site.case, azimuth, place, reader);
+            put(&mut cell, "node", place, &quoted(node));
+            put(&mut cell, "position", place, &position(site, center));
+            if let Some(lattice) = repeats {
+                let [first, second] = lattice.shifts().map(pair);
+                put(&mut cell, "repeats", place, &format!("[{first}, {second}]"));
+            }
+            insert(document, "cell", &cell_name, cell, place);
+            cells.push(cell_name);
+        }
+    }
+    buildings(document, name, &plan, center, place);
+    let min_distance = plan.sites.first()?.case.min_distance;
+    Some(Deployed {
+        name: name.clone(),
+        region: plan.region.moved(center),
+        min_distance_m: Dimension::Length.parse(min_distance).unwrap_or(0.0),
+        cells,
+        cell_radius_m: plan.cell_radius_m,
+    })
+}
+
+fn buildings(document: &mut Table, name: &str, plan: &Plan, center: (f64, f64), place: Place) {
+    for (number, &[west, south, east, north]) in plan.buildings.iter().enumerate() {
+        let mut building = Table::default();
+        let corner = |x: f64, y: f64| pair((x + center.0, y + center.1));
+        put(&mut building, "corner", place, &corner(west, south));
+        put(&mut building, "opposite", place, &corner(east, north));
+        put(
+            &mut building,
+            "height",
+            place,
+            &quoted(&length(plan.building_height_m)),
+        );
+        let name = format!("{name}-block-{number}");
+        insert(document, "building", &name, building, place);
+    }
+}
+
+/// What the case says and the file does not.
+fn defaults(cell: &mut Table, case: &Case, place: Place) {
+    for (key, value) in [
+        ("height", case.height),
+        ("carrier", case.carrier),
+        ("bandwidth", case.bandwidth),
+        ("tx-power", case.tx_power),
+    ] {
+        put(cell, key, place, &quoted(value));
+    }
+    put(cell, "channel", place, "{}");
+    let channel = cell.0.iter_mut().find(|entry| entry.key == "channel");
+    if let Some(Entry { node, .. }) = channel
+        && let Value::Table(channel) = &mut node.value
+    {
+        put(channel, "path-loss", place, &quoted(case.path_loss));
+        if case.path_loss == "umi" && case.antenna == "isotropic" {
+            // The streets of a grid have buildings between them.
+            put(channel, "line-of-sight", place, "\"geometry\"");
+        }
+    }
+}
+
+/// The antenna of a sector: the case's, or what the file says, turned where the sector looks.
+fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, reader: &Reader<'_>) {
+    const TAG: &str = "kind";
+    let mut table = match cell.entry("antenna").map(|entry| &entry.node) {
+        Some(Node {
+            value: Value::Table(table),
+            ..
+        }) => table.clone(),
+        Some(named) => {
+            let mut table = Table::default();
+            table.set(TAG, named.place, named.clone());
+            table
+        }
+        None => Table::default(),
+    };
+    if table.entry(TAG).is_none() {
+        let kind = azimuth.map_or("isotropic", |_| case.antenna);
+        put(&mut table, TAG, place, &quoted(kind));
+    }
+    let Some(Value::Text(kind)) = table.entry(TAG).map(|entry| entry.node.value.clone()) else {
+        return;
+    };
+    let entry = find(reader.catalog.entries("antenna"), &kind);
+    let has = |name| entry.is_some_and(|entry| entry.parameters.iter().any(|one| one.name == name));
+    if let Some(azimuth) = azimuth.filter(|_| has("azimuth")) {
+        put(&mut table, "azimuth", place, &format!("{azimuth:?}"));
+    }
+    if kind == case.antenna && has("tilt") {
+        put(&mut table, "tilt", place, &quoted(case.tilt));
+    }
+    if kind == "isotropic" && has("gain") && case.path_loss == "hetnet-pico" {
+        // TR 36.814 Table A.2.1.1.2-3: 5 dBi, all around.
+        put(&mut table, "gain", place, "5");
+    }
+    let node = Node {
+        value: Value::Table(table),
+        place,
+    };
+    cell.set("antenna", place, node);
+}
+
+/// Sets a key that is not there yet.
+fn put(table: &mut Table, key: &str, place: Place, text: &str) {
+    if table.entry(key).is_none() {
+        let node = Node {
+            place,
+            ..parse_value(text, place.origin, 0)
+        };
+        table.set(key, place, node);
+    }
+}
+
+/// Adds what is not there yet of `element`, in `kind.name`.
+fn insert(document: &mut Table, kind: &str, name: &str, element: Table, place: Place) {
+    put(document, kind, place, "{}");
+    let elements = document.0.iter_mut().find(|entry| entry.key == kind);
+    let Some(Entry {
+        node: Node {
+            value: Value::Table(elements),
+            ..
+        },
+        ..
+    }) = elements
+    else {
+        return;
+    };
+    match elements.0.iter_mut().find(|entry| entry.key == name) {
+        None => elements.set(
+            name,
+            place,
+            Node {
+                value: Value::Table(element),
+                place,
+            },
+        ),
+        Some(given) => {
+            if let Value::Table(given) = &mut given.node.value {
+                complete(given, element);
+            }
+        }
+    }
+}
+
+/// Adds the entries of `other` that `table` lacks, and of tables in both likewise.
+fn complete(table: &mut Table, other: Table) {
+    for entry in other.0 {
+        match table.0.iter_mut().find(|own| own.key == entry.key) {
+            None => table.0.push(entry),
+            Some(own) => {
+                if let (Value::Table(own), Value::Table(other)) =
+                    (&mut own.node.value, entry.node.value)
+                {
+                    complete(own, other);
+                }
+            }
+        }
+    }
+}
+
+fn position(site: &Site, center: (f64, f64)) -> String {
+    pair((site.place.0 + center.0, site.place.1 + center.1))
+}
+
+fn pair((x, y): (f64, f64)) -> String {
+    format!("[{}, {}]", quoted(&length(x)), quoted(&length(y)))
+}
+
+fn length(meters: f64) -> String {
+    // To a micrometre; no zero has a sign.
+    let meters = (meters * 1e6).round() / 1e6 + 0.0;
+    Dimension::Length.format(meters)
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{text}\"")
+}

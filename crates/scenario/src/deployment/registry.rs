@@ -1,0 +1,436 @@
+//! The deployments that a scenario can name.
+
+use super::hexagon;
+use super::region::Region;
+use fadeout_core::data::cell;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, choice, integer, number};
+use fadeout_core::{Lattice, math};
+
+const CASES: &str = include_str!("../../../../data/deployments.csv");
+
+/// Values of a deployment's cells, from `data/deployments.csv`, as a scenario writes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Case {
+    pub(crate) height: &'static str,
+    pub(crate) carrier: &'static str,
+    pub(crate) bandwidth: &'static str,
+    pub(crate) tx_power: &'static str,
+    pub(crate) path_loss: &'static str,
+    pub(crate) antenna: &'static str,
+    pub(crate) tilt: &'static str,
+    pub(crate) min_distance: &'static str,
+}
+
+impl Case {
+    const fn of(row: &str) -> Case {
+        Case {
+            height: cell(CASES, row, 2),
+            carrier: cell(CASES, row, 3),
+            bandwidth: cell(CASES, row, 4),
+            tx_power: cell(CASES, row, 5),
+            path_loss: cell(CASES, row, 6),
+            antenna: cell(CASES, row, 7),
+            tilt: cell(CASES, row, 8),
+            min_distance: cell(CASES, row, 9),
+        }
+    }
+}
+
+/// A place with antennas.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Site {
+    /// East and north of the deployment's centre, metres.
+    pub(crate) place: (f64, f64),
+    /// Where its sectors look, degrees counter-clockwise from east; one without direction has none.
+    pub(crate) sectors: Vec<Option<f64>>,
+    /// What its cells are like.
+    pub(crate) case: Case,
+    /// What stands between the deployment's name and the site's number, such as `pico-`.
+    pub(crate) prefix: &'static str,
+}
+
+/// What a deployment consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Plan {
+    pub(crate) sites: Vec<Site>,
+    /// Where UEs of the whole layout are.
+    pub(crate) region: Region,
+    /// Two shifts after which it repeats, where it can.
+    pub(crate) lattice: Option<Lattice>,
+    /// Farthest that a UE of a cell is from its site, metres.
+    pub(crate) cell_radius_m: f64,
+    /// South-west and north-east corners of buildings, metres, with their height.
+    pub(crate) buildings: Vec<[f64; 4]>,
+    pub(crate) building_height_m: f64,
+}
+
+fadeout_core::choices! {
+    /// Number of sites of a hexagonal layout.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SiteCount {
+        /// One.
+        One = "1",
+        /// One with a ring around it.
+        Seven = "7",
+        /// One with two rings around it.
+        Nineteen = "19",
+    }
+}
+
+impl SiteCount {
+    fn rings(self) -> u32 {
+        match self {
+            SiteCount::One => 0,
+            SiteCount::Seven => 1,
+            SiteCount::Nineteen => 2,
+        }
+    }
+}
+
+fadeout_core::choices! {
+    /// Sectors of a site.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SectorCount {
+        /// One cell that looks nowhere.
+        One = "1",
+        /// Three, 120 degrees apart.
+        Three = "3",
+    }
+}
+
+fadeout_core::parameters! {
+    /// Sites on a hexagonal grid.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Grid {
+        /// Sites: one, or with one or two rings around it.
+        sites: SiteCount = choice(SiteCount::NAMES, "19"),
+        /// Sectors of a site. A single one has the antenna without a direction.
+        sectors: SectorCount = choice(SectorCount::NAMES, "3"),
+        /// From a site to its neighbours, of which one is in the east.
+        inter_site_distance: f64 = number((1.0, 100_000.0, "m"), "500"),
+        /// Where the first sector looks: counter-clockwise from east.
+        azimuth: f64 = number((-180.0, 360.0, "deg"), "30"),
+    }
+}
+
+fn sectors(count: SectorCount, azimuth_deg: f64) -> Vec<Option<f64>> {
+    match count {
+        SectorCount::One => vec![None],
+        SectorCount::Three => (0..3)
+            .map(|sector| {
+                let azimuth = azimuth_deg + 120.0 * f64::from(sector);
+                Some((azimuth + 180.0).rem_euclid(360.0) - 180.0)
+            })
+            .collect(),
+    }
+}
+
+impl Grid {
+    fn plan(&self, case: Case) -> Plan {
+        let distance_m = self.inter_site_distance;
+        let places = hexagon::sites(self.sites.rings(), distance_m);
+        let site = |&place: &(f64, f64)| Site {
+            place,
+            sectors: sectors(self.sectors, self.azimuth),
+            case,
+            prefix: "",
+        };
+        Plan {
+            sites: places.iter().map(site).collect(),
+            lattice: hexagon::lattice(self.sites.rings(), distance_m),
+            region: Region::hexagons(places, distance_m),
+            cell_radius_m: distance_m / 3_f64.sqrt(),
+            buildings: Vec::new(),
+            building_height_m: 0.0,
+        }
+    }
+}
+
+/// A hexagonal grid of sites of one case.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Hexagonal {
+    grid: Grid,
+    case: Case,
+}
+
+macro_rules! hexagonal {
+    ($($(#[doc = $doc:literal])+ $name:ident = $row:literal, $aliases:expr, $citation:literal;)*) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub struct $name(Hexagonal);
+
+        impl Registered for $name {
+            const ENTRY: Entry = Entry::new(
+                $row,
+                "hexagonal",
+                fadeout_core::table::trim(concat!($($doc),+)),
+                $citation,
+            )
+            .with_aliases($aliases)
+            .with_parameters(&Grid::with_defaults(&[
+                ("inter-site-distance", cell(CASES, $row, 1).split_at(cell(CASES, $row, 1).len() - 2).0),
+            ]));
+
+            fn with(settings: &Settings<'_>, (): ()) -> Self {
+                $name(Hexagonal { grid: Grid::read(settings), case: Case::of($row) })
+            }
+        }
+
+        impl Layout for $name {
+            fn plan(&self, _: u64, _: &str) -> Plan {
+                self.0.grid.plan(self.0.case)
+            }
+        }
+    )*};
+}
+
+hexagonal! {
+    /// Urban macro cells with buildings between them, 500 m apart.
+    Uma = "uma", &["urban-macro"], "TR 38.901 Table 7.2-1, Table 7.8-1";
+    /// Street canyons: cells below the roofs, 200 m apart.
+    Umi = "umi", &["urban-micro"], "TR 38.901 Table 7.2-1, Table 7.8-1";
+    /// Rural macro cells, 1732 m apart.
+    Rma = "rma", &["rural-macro"], "TR 38.901 Table 7.2-3";
+    /// Macro cells 500 m apart, which interference limits.
+    Macro500 = "macro-500", &["case-1"], "TR 36.814 Table A.2.1.1-1 case 1";
+    /// Macro cells 1732 m apart, which noise limits.
+    Macro1732 = "macro-1732", &["case-3"], "TR 36.814 Table A.2.1.1-1 case 3";
+    /// Urban macro cells of the studies in three dimensions.
+    Uma3d = "3d-uma", &[], "TR 36.873 Table 6-1, Table 8.2-1";
+    /// Urban micro cells of the studies in three dimensions.
+    Umi3d = "3d-umi", &[], "TR 36.873 Table 6-1, Table 8.2-1";
+}
+
+fadeout_core::parameters! {
+    /// Macro cells on a hexagonal grid, with picos among them.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Hetnet {
+        grid: Grid = group(),
+        /// Picos of each sector, at places drawn from it.
+        picos: u32 = integer((0, 10, ""), "4"),
+        /// Least distance of a pico from a macro site.
+        pico_site_distance: f64 = number((0.0, 10_000.0, "m"), "75"),
+        /// Least distance between two picos.
+        pico_distance: f64 = number((0.0, 10_000.0, "m"), "40"),
+    }
+}
+
+impl Registered for Hetnet {
+    const ENTRY: Entry = Entry::new(
+        "hetnet",
+        "heterogeneous",
+        "Macro cells 500 m apart with picos of 30 dBm on their carrier.",
+        "TR 36.839 Table A.1-1; TR 36.814 Table A.2.1.1.2-3",
+    )
+    .with_parameters(Hetnet::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Hetnet::read(settings)
+    }
+}
+
+/// Places that are tried for a pico before it is left out.
+const TRIES: u32 = 10_000;
+
+impl Layout for Hetnet {
+    fn plan(&self, seed: u64, name: &str) -> Plan {
+        let mut plan = self.grid.plan(Case::of("hetnet"));
+        let radius_m = plan.cell_radius_m;
+        let mut picos: Vec<(f64, f64)> = Vec::new();
+        for (number, site) in plan.sites.iter().enumerate() {
+            for sector in 0..site.sectors.len() {
+                let entity = stream_of(name) ^ (number as u64) << 8 ^ sector as u64;
+                let mut random = Stream::new(seed, "deployment.pico", entity);
+                for _ in 0..self.picos {
+                    let place = (0..TRIES).find_map(|_| {
+                        let way = hexagon::draw(radius_m, &mut random);
+                        let is_far = math::hypot(way.0, way.1) >= self.pico_site_distance;
+                        let of_sector = nearest_sector(&site.sectors, way) == sector;
+                        let at = (site.place.0 + way.0, site.place.1 + way.1);
+                        let is_apart = |other: &(f64, f64)| {
+                            math::hypot(at.0 - other.0, at.1 - other.1) >= self.pico_distance
+                        };
+                        (is_far && of_sector && picos.iter().all(is_apart)).then_some(at)
+                    });
+                    picos.extend(place);
+                }
+            }
+        }
+        plan.sites.extend(picos.into_iter().map(|place| Site {
+            place,
+            sectors: vec![None],
+            case: Case::of("pico"),
+            prefix: "pico-",
+        }));
+        plan
+    }
+}
+
+/// Which of a site's sectors looks most in a direction.
+pub(crate) fn nearest_sector(sectors: &[Option<f64>], (x, y): (f64, f64)) -> usize {
+    let azimuth_deg = math::atan2(y, x).to_degrees();
+    let off = |sector: &Option<f64>| {
+        let turns = (azimuth_deg - sector.unwrap_or(azimuth_deg)) / 360.0;
+        (turns - turns.round()).abs()
+    };
+    let offs = sectors.iter().map(off).enumerate();
+    let least = offs.reduce(|least, one| if one.1 < least.1 { one } else { least });
+    least.map_or(0, |(sector, _)| sector)
+}
+
+/// The entity of the random streams of what a file names: adding something else changes nothing.
+pub(crate) fn stream_of(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fadeout_core::parameters! {
+    /// Two rows of six places below the ceiling of an open office.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct IndoorHotspot {
+        /// Sectors of a place. A single one has the antenna without a direction.
+        sectors: SectorCount = choice(SectorCount::NAMES, "3"),
+        /// Where the first sector looks: counter-clockwise from east.
+        azimuth: f64 = number((-180.0, 360.0, "deg"), "30"),
+    }
+}
+
+impl Registered for IndoorHotspot {
+    const ENTRY: Entry = Entry::new(
+        "inh",
+        "indoor",
+        "An open office of 120 m x 50 m with 12 places 20 m apart below its ceiling.",
+        "TR 38.901 Table 7.2-2, Table 7.8-1",
+    )
+    .with_aliases(&["indoor-hotspot"])
+    .with_parameters(IndoorHotspot::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        IndoorHotspot::read(settings)
+    }
+}
+
+impl Layout for IndoorHotspot {
+    fn plan(&self, _: u64, _: &str) -> Plan {
+        let site = |number: u32| Site {
+            place: (
+                20.0 * f64::from(number % 6) - 50.0,
+                20.0 * f64::from(number / 6) - 10.0,
+            ),
+            sectors: sectors(self.sectors, self.azimuth),
+            case: Case::of("inh"),
+            prefix: "",
+        };
+        Plan {
+            sites: (0..12).map(site).collect(),
+            region: Region::rectangle((-60.0, -25.0), (60.0, 25.0)),
+            lattice: None,
+            cell_radius_m: 25.0,
+            buildings: Vec::new(),
+            building_height_m: 0.0,
+        }
+    }
+}
+
+fadeout_core::parameters! {
+    /// Blocks of buildings with streets between them, and cells at every other crossing.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Manhattan {
+        /// Blocks from west to east.
+        columns: u32 = integer((1, 30, ""), "4"),
+        /// Blocks from south to north.
+        rows: u32 = integer((1, 30, ""), "4"),
+        /// Length of a block's walls.
+        block: f64 = number((1.0, 1000.0, "m"), "200"),
+        /// Width of a street.
+        street: f64 = number((1.0, 200.0, "m"), "30"),
+        /// Height of the roofs.
+        roof: f64 = number((1.0, 500.0, "m"), "20"),
+    }
+}
+
+impl Registered for Manhattan {
+    const ENTRY: Entry = Entry::new(
+        "manhattan",
+        "streets",
+        "Blocks of 200 m with streets of 30 m, whose buildings cut lines of sight, and microcells at every \
+         other crossing.",
+        "UMTS 30.03 (TR 101 112) clause B.1.4.1.2",
+    )
+    .with_parameters(Manhattan::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Manhattan::read(settings)
+    }
+}
+
+impl Layout for Manhattan {
+    fn plan(&self, _: u64, _: &str) -> Plan {
+        let pitch = self.block + self.street;
+        let (columns, rows) = (self.columns, self.rows);
+        let along = |number: u32, of: u32| pitch * (f64::from(number) - 0.5 * f64::from(of));
+        let crossings = (0..=rows).flat_map(|row| (0..=columns).map(move |column| (column, row)));
+        let sites = crossings
+            .filter(|(column, row)| (column + row) % 2 == 0)
+            .map(|(column, row)| Site {
+                place: (along(column, columns), along(row, rows)),
+                sectors: vec![None],
+                case: Case::of("manhattan"),
+                prefix: "",
+            });
+        let mut buildings = Vec::new();
+        for row in 0..rows {
+            for column in 0..columns {
+                let (x, y) = (along(column, columns), along(row, rows));
+                let (low, high) = (0.5 * self.street, pitch - 0.5 * self.street);
+                buildings.push([x + low, y + low, x + high, y + high]);
+            }
+        }
+        let half = |of: u32| 0.5 * (pitch * f64::from(of) + self.street);
+        let outside = Region::rectangle((-half(columns), -half(rows)), (half(columns), half(rows)));
+        Plan {
+            sites: sites.collect(),
+            region: outside.without(buildings.clone()),
+            lattice: None,
+            cell_radius_m: pitch * 2_f64.sqrt(),
+            buildings,
+            building_height_m: self.roof,
+        }
+    }
+}
+
+/// A deployment, which makes a plan of its parameters.
+pub(crate) trait Layout {
+    /// Where everything is; what is drawn depends on the seed and the name alone.
+    fn plan(&self, seed: u64, name: &str) -> Plan;
+}
+
+fadeout_core::registry! {
+    /// Every deployment that a scenario can name.
+    pub static DEPLOYMENTS;
+
+    /// A deployment with its parameters.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum Deployment {
+        Uma(Uma),
+        Umi(Umi),
+        Rma(Rma),
+        IndoorHotspot(IndoorHotspot),
+        Macro500(Macro500),
+        Macro1732(Macro1732),
+        Hetnet(Hetnet),
+        Uma3d(Uma3d),
+        Umi3d(Umi3d),
+        Manhattan(Manhattan),
+    }
+    macro deployments;
+}
+
+impl Deployment {
+    /// See [`Layout::plan`].
+    pub(crate) fn plan(&self, seed: u64, name: &str) -> Plan {
+        deployments!(self, deployment => deployment.plan(seed, name))
+    }
+}

@@ -1,0 +1,203 @@
+"""The map of a network: sites, the directions of their sectors, UEs and buildings."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.typing import ColorType
+
+from fadeout._quantities import meters
+from fadeout.plot.style import BLACK, PALETTE, STAMP
+
+BUILDING = "#DDDDDD"
+MOST_NAMES = 6
+"""With more serving cells the legend names none: their colours go round."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell on the map."""
+
+    name: str
+    place: tuple[float, float]
+    azimuth_deg: float | None
+    """Where its antenna looks, counter-clockwise from east; none where it has no direction."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """What stands on the map, in metres east and north."""
+
+    cells: Sequence[Cell]
+    ues: Mapping[str, tuple[float, float]]
+    buildings: Sequence[tuple[tuple[float, float], tuple[float, float]]]
+
+    @property
+    def is_a_map(self) -> bool:
+        """Whether there is a radio access whose parts do not all stand in one place."""
+        places = {cell.place for cell in self.cells} | set(self.ues.values())
+        return bool(self.cells) and len(places) > 1
+
+
+def places(scenario: Mapping[str, Any]) -> Places:
+    """The places of a scenario as resolved."""
+    cells = [
+        Cell(name, _place(cell["position"]), _azimuth(cell.get("antenna")))
+        for name, cell in scenario.get("cell", {}).items()
+    ]
+    ues = {name: _place(ue["position"]) for name, ue in scenario.get("ue", {}).items()}
+    buildings = [
+        (_place(one["corner"]), _place(one["opposite"]))
+        for one in scenario.get("building", {}).values()
+    ]
+    return Places(cells, ues, buildings)
+
+
+def _place(written: Sequence[str]) -> tuple[float, float]:
+    east, north = (meters(item) for item in written)
+    return east, north
+
+
+_DIRECTED = ("sector", "column", "element", "array")
+
+
+def _azimuth(antenna: object) -> float | None:
+    if not isinstance(antenna, Mapping) or antenna.get("kind") not in _DIRECTED:
+        return None
+    return float(antenna.get("azimuth", 0.0))
+
+
+def draw(ax: Axes, found: Places, serving: Mapping[str, str | None]) -> None:
+    """Draw the map; `serving` has the cell of each UE."""
+    for (x0, y0), (x1, y1) in found.buildings:
+        low = (min(x0, x1), min(y0, y1))
+        ax.add_patch(
+            Rectangle(
+                low, abs(x1 - x0), abs(y1 - y0), facecolor=BUILDING, edgecolor="none", zorder=1
+            )
+        )
+    names = [cell.name for cell in found.cells]
+    heard = [name for name in names if name in set(serving.values())]
+    colors = _colors(found.cells, heard)
+    size = 5.0 if len(found.ues) < 100 else 2.0
+    for name in [*heard, None]:
+        own = [place for ue, place in found.ues.items() if serving.get(ue) == name]
+        if own:
+            color = STAMP if name is None else colors[name]
+            east, north = zip(*own, strict=True)
+            ax.scatter(east, north, s=size, color=color, linewidths=0, zorder=2)
+    _sites(ax, found, colors)
+    _frame(ax, found)
+    _legend(ax, found, heard, colors, has_lost=any(not serving.get(ue) for ue in found.ues))
+
+
+def _colors(cells: Sequence[Cell], heard: Sequence[str]) -> dict[str, ColorType]:
+    """Sectors of a site differ, and so do its neighbours mostly."""
+    usable = [color for color in PALETTE if color != BLACK]
+    named = len(heard) <= len(usable)
+    order = heard if named else [cell.name for cell in cells]
+    return {name: usable[number % len(usable)] for number, name in enumerate(order)}
+
+
+def _sites(ax: Axes, found: Places, colors: Mapping[str, ColorType]) -> None:
+    reach = 0.05 * max(_extent(found))
+    for cell in found.cells:
+        x, y = cell.place
+        if cell.azimuth_deg is not None:
+            angle = math.radians(cell.azimuth_deg)
+            end = (x + reach * math.cos(angle), y + reach * math.sin(angle))
+            color = colors.get(cell.name, BLACK)
+            ax.annotate(
+                "",
+                end,
+                cell.place,
+                zorder=4,
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": color,
+                    "linewidth": 0.8,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                    "mutation_scale": 5,
+                },
+            )
+    sites = sorted({cell.place for cell in found.cells})
+    east, north = zip(*sites, strict=True)
+    ax.plot(east, north, "^", color=BLACK, markersize=3, zorder=5)
+
+
+def _bounds(found: Places) -> tuple[float, float, float, float]:
+    corners = [corner for building in found.buildings for corner in building]
+    every = [*(cell.place for cell in found.cells), *found.ues.values(), *corners]
+    east, north = zip(*every, strict=True)
+    return min(east), min(north), max(east), max(north)
+
+
+def _extent(found: Places) -> tuple[float, float]:
+    west, south, east, north = _bounds(found)
+    return max(east - west, 1.0), max(north - south, 1.0)
+
+
+def _frame(ax: Axes, found: Places) -> None:
+    west, south, east, north = _bounds(found)
+    side = max(_extent(found))
+    margin = 0.07 * side
+    # A line of UEs has a map of some height, too.
+    low = min(south, 0.5 * (south + north) - 0.15 * side)
+    high = max(north, 0.5 * (south + north) + 0.15 * side)
+    left = min(west, 0.5 * (west + east) - 0.15 * side)
+    right = max(east, 0.5 * (west + east) + 0.15 * side)
+    ax.set_xlim(left - margin, right + margin)
+    ax.set_ylim(low - 2 * margin, high + margin)
+    ax.set_aspect("equal")
+    ax.grid(visible=False)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    length = _round_length(0.3 * (right - left))
+    x, y = left, low - 1.3 * margin
+    ax.plot([x, x + length], [y, y], color=BLACK, linewidth=1.5, solid_capstyle="butt")
+    label = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
+    ax.text(x + length, y, f" {label}", va="center", ha="left", fontsize=7)
+
+
+def _round_length(most: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is no longer."""
+    power = 10.0 ** math.floor(math.log10(most))
+    return max(step * power for step in (1.0, 2.0, 5.0) if step * power <= most * (1 + 1e-9))
+
+
+def _legend(
+    ax: Axes,
+    found: Places,
+    heard: Sequence[str],
+    colors: Mapping[str, ColorType],
+    *,
+    has_lost: bool,
+) -> None:
+    def dot(color: ColorType, label: str) -> Line2D:
+        return Line2D([], [], marker="o", linestyle="", markersize=3, color=color, label=label)
+
+    handles: list[Line2D | Patch] = [
+        Line2D([], [], marker="^", linestyle="", markersize=3, color=BLACK, label="site")
+    ]
+    if found.buildings:
+        handles.append(Patch(facecolor=BUILDING, label="building"))
+    if 0 < len(heard) <= MOST_NAMES:
+        handles += [dot(colors[name], f"UE of {name}") for name in heard]
+    elif heard:
+        handles.append(dot(colors[heard[0]], f"UE, in the colour of its cell ({len(heard)} cells)"))
+    if has_lost:
+        handles.append(dot(STAMP, "UE without a cell"))
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.01),
+        ncols=2 if len(handles) > 2 else len(handles),
+        handletextpad=0.4,
+    )

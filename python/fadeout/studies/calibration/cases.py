@@ -1,0 +1,121 @@
+"""The cases, and what was found in each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fadeout import geometry
+from fadeout.study import published
+
+FOLDER = Path(__file__).parent
+PUBLISHED = published(FOLDER)
+PERCENTILES: Sequence[float] = PUBLISHED["percentiles"]["at"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network, and what 3GPP found of it."""
+
+    name: str
+    title: str
+    source: str
+    changes: tuple[tuple[str, Any], ...]
+    """What it changes in the scenario."""
+    published: tuple[tuple[str, tuple[float, ...]], ...]
+    """Percentiles of each measure; none where nothing was found."""
+
+
+MEASURES = {
+    "coupling_gain_db": "coupling loss, as a gain",
+    "geometry_db": "geometry without noise",
+    "geometry_with_noise_db": "geometry with noise",
+}
+"""The measures by name."""
+
+
+def calibrated() -> list[Case]:
+    """The cases with published percentiles."""
+    return [
+        Case(
+            name=one["name"],
+            title=one["title"],
+            source=one["source"],
+            changes=_changes(one["set"]),
+            published=tuple(
+                (measure, tuple(one[measure])) for measure in MEASURES if measure in one
+            ),
+        )
+        for one in PUBLISHED["case"]
+    ]
+
+
+def _changes(changes: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    # A table cannot be hashed, and this is no key of anything: its text will do.
+    return tuple(changes.items())
+
+
+def unpublished() -> list[Case]:
+    """The cases of TR 36.814, of which no curve was found."""
+    walls = {"ue.phone.indoor.share": 1, "ue.phone.indoor.floors": [1, 1]}
+    return [
+        Case(
+            name=layout,
+            title=f"TR 36.814 case {number}",
+            source="",
+            changes=_changes(
+                {
+                    "deployment.network.layout": layout,
+                    "deployment.network.cell.radio": "lte",
+                    "deployment.network.cell.carrier": "2 GHz",
+                    "deployment.network.cell.bandwidth": "10 MHz",
+                    "deployment.network.cell.tx-power": "46 dBm",
+                    **walls,
+                    "ue.phone.indoor.penetration": "20 dB",
+                    "ue.phone.indoor.high-loss-share": 0,
+                }
+            ),
+            published=(),
+        )
+        for layout, number in (("macro-500", 1), ("macro-1732", 3))
+    ]
+
+
+def drop(changes: Mapping[str, Any], seed: int) -> pl.DataFrame:
+    """Where the UEs of one drop stand."""
+    found = geometry(FOLDER / "scenario.toml", seed=seed, set=changes)
+    return found.with_columns(
+        (-pl.col("coupling_loss_db")).alias("coupling_gain_db"),
+        pl.col("sir_db").alias("geometry_db"),
+        pl.col("sinr_db").alias("geometry_with_noise_db"),
+    )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the drops of a case have found."""
+
+    drops: Sequence[pl.DataFrame]
+
+    def values(self, measure: str) -> np.ndarray:
+        """All values of a measure, in order."""
+        return np.sort(pl.concat(self.drops)[measure].to_numpy())
+
+    def by_drop(self, measure: str, percentile: float) -> list[float]:
+        """A percentile in each drop."""
+        return [float(np.percentile(drop[measure].to_numpy(), percentile)) for drop in self.drops]
+
+
+@cache
+def _found(name: str, seeds: int) -> Found:
+    case = next(one for one in [*calibrated(), *unpublished()] if one.name == name)
+    return Found([drop(dict(case.changes), seed) for seed in range(1, seeds + 1)])
+
+
+def found(case: Case, seeds: int) -> Found:
+    """What was found in a case, of so many drops."""
+    return _found(case.name, seeds)

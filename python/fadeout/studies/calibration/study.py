@@ -1,0 +1,230 @@
+"""The study: which drops, which tables."""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from fadeout.plot.style import PALETTE, new_grid
+from fadeout.studies.calibration.cases import (
+    MEASURES,
+    PERCENTILES,
+    PUBLISHED,
+    Case,
+    calibrated,
+    drop,
+    found,
+    unpublished,
+)
+from fadeout.study import Effort, Runs, Section, Study, Table, estimate
+
+
+def sections(runs: Runs[Effort]) -> Iterator[Section]:
+    """The report."""
+    seeds = runs.effort.seeds
+    runs.facts["drops_a_case"] = seeds
+    for source, document in (("tr38901", "TR 38.901 clause 7.8.1"), ("tr36873", "TR 36.873")):
+        cases = [case for case in calibrated() if case.source == source]
+        yield beside_published(source, document, cases, seeds)
+    yield alone(unpublished(), seeds)
+    yield closed_form(seeds)
+
+
+def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int) -> Section:
+    """Percentiles, and how far they are from 3GPP's."""
+    records = []
+    for case in cases:
+        for measure, theirs in case.published:
+            record: dict[str, Any] = {"case": case.name, "_title": case.title, "measure": measure}
+            record["_measure"] = MEASURES[measure]
+            for percentile, value in zip(PERCENTILES, theirs, strict=True):
+                ours = estimate(found(case, seeds).by_drop(measure, percentile))
+                record |= {
+                    f"published_{percentile}_db": value,
+                    f"found_{percentile}_db": ours,
+                    f"difference_{percentile}_db": ours.mean - value,
+                }
+            records.append(record)
+    worst = max(
+        abs(record[f"difference_{percentile}_db"])
+        for record in records
+        for percentile in PERCENTILES
+    )
+    columns = {"case": "{_title}", "measure": "{_measure}"} | {
+        f"{percentile} %: 3GPP / here (difference) dB": (
+            f"{{published_{percentile}_db:.1f}} / {{found_{percentile}_db.mean:.1f}} "
+            f"({{difference_{percentile}_db:+.1f}})"
+        )
+        for percentile in PERCENTILES
+    }
+    return Section(
+        name=name,
+        title=f"Beside the calibration of {document}",
+        text=(
+            f"Medians over the companies: {PUBLISHED['source'][name]}, as "
+            f"{PUBLISHED['source']['read_from']}. Here the mean over {seeds} drops of each "
+            "percentile."
+        ),
+        table=Table.of(records, columns),
+        figures={
+            f"Distributions beside the published percentiles (circles), {document}": curves(
+                cases, seeds
+            )
+        },
+        conclusion=f"The largest difference is {worst:.1f} dB.",
+        is_headline=True,
+    )
+
+
+def curves(cases: Sequence[Case], seeds: int) -> Figure:
+    """The distributions, with the published percentiles on them."""
+    with new_grid(1, 2, size=(7.0, 3.2), share_y=True) as (figure, axes):
+        for ax, measure in zip(axes, ("coupling_gain_db", "geometry_db"), strict=True):
+            for number, case in enumerate(cases):
+                values = found(case, seeds).values(measure)
+                share = 100.0 * (np.arange(len(values)) + 0.5) / len(values)
+                color = PALETTE[number % len(PALETTE)]
+                dashes = "-" if number < len(PALETTE) else "--"
+                ax.plot(values, share, dashes, color=color, linewidth=0.9, label=case.title)
+                theirs = dict(case.published)[measure]
+                ax.plot(theirs, PERCENTILES, "o", color=color, markersize=3, fillstyle="none")
+            ax.set_xlabel(f"{MEASURES[measure]} (dB)")
+        axes[0].set_ylabel("UEs below (%)")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=4)
+    return figure
+
+
+def alone(cases: Sequence[Case], seeds: int) -> Section:
+    """The cases of which no published curve was found."""
+    records = [
+        {"case": case.name, "_title": case.title, "measure": measure, "_measure": text}
+        | {
+            f"found_{percentile}_db": estimate(found(case, seeds).by_drop(measure, percentile))
+            for percentile in PERCENTILES
+        }
+        for case in cases
+        for measure, text in MEASURES.items()
+    ]
+    columns = {"case": "{_title}", "measure": "{_measure}"} | {
+        f"{percentile} % dB": f"{{found_{percentile}_db.mean:.1f}}" for percentile in PERCENTILES
+    }
+    return Section(
+        name="tr36814",
+        title="TR 36.814, of which no curve was found",
+        text=(
+            "All UEs behind 20 dB, as Table A.2.1.1-1 has it. There is nothing to compare these "
+            "numbers with here; the next section compares what they are made of with a closed form."
+        ),
+        table=Table.of(records, columns),
+    )
+
+
+SITE_DISTANCE_M = 500.0
+UP_M = 32.0 - 1.5
+"""From the UE's antenna up to the site's."""
+DROPS_OF_ONE_CELL = 10
+"""They are small: so many more of them."""
+
+
+def distance_share(distance_m: float) -> float:
+    """Share of a site's hexagon that is no farther from the site.
+
+    Up to the inscribed circle that of the circle; beyond it six caps of the circle are outside.
+    """
+    apothem = SITE_DISTANCE_M / 2.0
+    area = 2.0 * math.sqrt(3.0) * apothem**2
+    if distance_m >= apothem * 2.0 / math.sqrt(3.0):
+        return 1.0
+    inside = math.pi * distance_m**2
+    if distance_m > apothem:
+        half = math.acos(apothem / distance_m)
+        inside -= 6.0 * (distance_m**2 * half - apothem * math.sqrt(distance_m**2 - apothem**2))
+    return inside / area
+
+
+def distance_at(share: float) -> float:
+    """The distance that so many are no farther than."""
+    low, high = 0.0, SITE_DISTANCE_M
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if distance_share(middle) < share else (low, middle)
+    return high
+
+
+def closed_form(seeds: int) -> Section:
+    """One site, no shadowing: the coupling loss follows from the law of the distance alone."""
+    changes = {
+        "deployment.network.layout": {
+            "kind": "macro-500",
+            "sites": "1",
+            "sectors": "1",
+        },
+        "deployment.network.cell.radio": "lte",
+        "deployment.network.cell.carrier": "2 GHz",
+        "deployment.network.cell.bandwidth": "10 MHz",
+        "deployment.network.cell.channel.shadowing": False,
+        "ue.phone.indoor.share": 0,
+        "ue.phone.drop.min-distance": "0 m",
+    }
+    drops = [drop(changes, seed) for seed in range(1, DROPS_OF_ONE_CELL * seeds + 1)]
+    records = []
+    for percentile in PERCENTILES:
+        distance = distance_at(1.0 - percentile / 100.0)
+        expected = -(128.1 + 37.6 * math.log10(math.hypot(distance, UP_M) / 1000.0))
+        values = [
+            float(np.percentile(one["coupling_gain_db"].to_numpy(), percentile)) for one in drops
+        ]
+        ours = estimate(values)
+        records.append(
+            {
+                "percentile": percentile,
+                "closed_form_db": expected,
+                "found_db": ours,
+                "difference_db": ours.mean - expected,
+            }
+        )
+    return Section(
+        name="closed-form",
+        title="Beside a closed form",
+        text=(
+            "One site of TR 36.814 without sectors and shadowing: UEs are uniform in its hexagon, "
+            "so the coupling loss, $128.1 + 37.6\\,\\lg(d/\\mathrm{km})$, follows from the law of "
+            "the distance, which is in space here."
+        ),
+        table=Table.of(
+            records,
+            {
+                "percentile": "{percentile} %",
+                "closed form dB": "{closed_form_db:.2f}",
+                "found dB": "{found_db.mean:.2f}",
+                "difference dB": "{difference_db:+.2f}",
+            },
+        ),
+    )
+
+
+def count(_: Effort) -> int:
+    """How many runs: none. Where UEs stand is known without running."""
+    return 0
+
+
+STUDY = Study(
+    name="calibration",
+    summary="Do losses and geometry in the standard deployments lie on 3GPP's calibration curves?",
+    folder=Path(__file__).parent,
+    title="Coupling loss and geometry beside 3GPP's calibrations",
+    introduction="""\
+UEs are dropped in the deployments of TR 36.873, TR 38.901 and TR 36.814, and stand still. The
+*coupling loss* is what is lost from the port of a sector's antenna to that of the UE, in the sector
+that it hears best; the *geometry* is the wideband ratio of that sector's power to the sum of all
+others'. Small-scale fading is left out, as it is there. What had to be chosen is listed in the
+study's README.md.
+""",
+    full=Effort(seeds=10),
+    quick=Effort(seeds=2),
+    count=count,
+    sections=sections,
+)

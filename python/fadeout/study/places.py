@@ -1,0 +1,64 @@
+"""Places stratified by sight: as many in sight as out of it, weighed by the law of sight."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from fadeout.campaign.intervals import FEWEST
+from fadeout.study.statistics import Estimate, student_t
+
+Item = TypeVar("Item")
+
+IN_SIGHT, OUT_OF_SIGHT = "clear", "obstructed"
+SIGHTS = (IN_SIGHT, OUT_OF_SIGHT)
+"""The strata, as `line-of-sight` calls them."""
+
+Places = Mapping[str, Sequence[Item]]
+"""What was found in each place, by sight."""
+
+
+def share_in_sight(distance_m: float) -> float:
+    """The probability of sight at 28 and 73 GHz.
+
+    It is `exp(-d / 67.1 m)`, with no outage nearer than 156 m: Akdeniz et al., IEEE JSAC 32(6),
+    2014, equation 8 and Table I.
+    """
+    if not 0 < distance_m < 156:
+        raise ValueError("a distance of 0 to 156 m, where the law has no outage")
+    return math.exp(-distance_m / 67.1)
+
+
+def mixed(places: Places[Item], distance_m: float, read: Callable[[Item], float | None]) -> float:
+    """The mean over all places at a distance; over a stratum's places of which `read` knows."""
+    share = share_in_sight(distance_m)
+    total = weight = 0.0
+    for sight, of_stratum in places.items():
+        values = [value for value in map(read, of_stratum) if value is not None]
+        if values:
+            part = share if sight == IN_SIGHT else 1 - share
+            total += part * math.fsum(values) / len(values)
+            weight += part
+    return total / weight if weight else math.nan
+
+
+def jackknife(statistic: Callable[[Places[Item]], float], places: Places[Item]) -> Estimate:
+    """A statistic of stratified places, with its 95 % interval.
+
+    The variance is that of the stratified jackknife, which leaves out a place at a time (Lohr,
+    Sampling: Design and Analysis, 2nd ed., section 9.3), and the degrees of freedom are those of
+    the smallest stratum. There is none with fewer than five places in a stratum.
+    """
+    whole = statistic(places)
+    count = sum(len(of_stratum) for of_stratum in places.values())
+    fewest = min(len(of_stratum) for of_stratum in places.values())
+    if fewest < FEWEST or not math.isfinite(whole):
+        return Estimate(whole, math.nan, count)
+    variance = 0.0
+    for sight, of_stratum in places.items():
+        n = len(of_stratum)
+        without = [
+            statistic({**places, sight: [*of_stratum[:i], *of_stratum[i + 1 :]]}) for i in range(n)
+        ]
+        mean = math.fsum(without) / n
+        variance += (n - 1) / n * math.fsum((value - mean) ** 2 for value in without)
+    return Estimate(whole, student_t(fewest - 1) * math.sqrt(variance), count)
