@@ -79,9 +79,7 @@ def _lanes(canvas: Canvas) -> None:
         bad = pl.col("event").cast(pl.String).is_in(TROUBLE)
         for part, color in ((rows.filter(~bad), "black"), (rows.filter(bad), VERMILION)):
             times = part["time_s"].to_list()
-            canvas.ax.plot(
-                times, [height] * len(times), linestyle="none", marker="|", color=color
-            )
+            canvas.ax.plot(times, [height] * len(times), linestyle="none", marker="|", color=color)
         shown = rows.filter(pl.col("time_s").is_between(low, high))
         if canvas.window is not None and len(shown) <= MOST_MARKED:
             for number, (time, event) in enumerate(shown.select("time_s", "event").rows()):
