@@ -199,10 +199,8 @@ impl Sender {
     /// Whether a small segment may fill the receiver's window up with more behind it. A subflow is given
     /// what the connection's window allows, in whole segments.
     fn fills_window(&self) -> bool {
-        self.config.tso_bursts
-            && !self.config.multipath
-            && !self.is_corked
-            && !(self.config.nagle && self.small_end > self.snd_una)
+        let waits = self.is_corked || (self.config.nagle && self.small_end > self.snd_una);
+        self.config.tso_bursts && !self.config.multipath && !waits
     }
 
     /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
