@@ -32,6 +32,7 @@ LAYERS = {
     ],
     "Radio access": [
         "models/radio-access",
+        "models/handover",
         "models/phy",
         "models/mac",
         "models/rlc",
@@ -46,6 +47,7 @@ TITLE = re.compile(r"^# (.+)$", re.M)
 
 FIGURES = {
     "city-download": ["map", "completions"],
+    "handover": ["handover"],
     "lte-download": ["delay"],
     "mmwave-walk": ["sinr", "overview", "delay"],
     "multipath-outage": ["throughput"],

@@ -10,6 +10,7 @@ FIGURES = {
     "buffer": "Bytes that wait in the RLC of each bearer.",
     "delay": "Where the delay of packets on radio bearers comes from.",
     "map": "Sites with the directions of their sectors, UEs by serving cell, and buildings.",
+    "handover": "Changes of cell of a UE, step by step, above window and round-trip time.",
     "overview": "Throughput, congestion window, round-trip time and queue above one time axis.",
 }
 """In the order in which they are drawn."""

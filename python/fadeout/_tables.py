@@ -125,3 +125,20 @@ class TableAttributes:
     def radio_drops(self) -> pl.DataFrame:
         """A packet that a bearer lost, one row each."""
         return self.table("radio_drops")
+
+    @property
+    def measurements(self) -> pl.DataFrame:
+        """A cell as a UE measured it, one row a cell and measurement."""
+        return self.table("measurements")
+
+    @property
+    def handovers(self) -> pl.DataFrame:
+        """A change of cell that has ended, well or not, one row each. Times are those of the run;
+        what did not happen is NaN.
+        """
+        return self.table("handovers")
+
+    @property
+    def rrc(self) -> pl.DataFrame:
+        """A step of radio resource control, one row each."""
+        return self.table("rrc")

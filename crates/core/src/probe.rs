@@ -58,6 +58,11 @@ pub trait Probe {
     fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
         false
     }
+    /// Whether rows of what `ue` measures are wanted.
+    #[inline]
+    fn wants_measurements(&self, _ue: UeId) -> bool {
+        false
+    }
     /// A packet reached its host.
     #[inline]
     fn received(&mut self, _now: Time, _packet: &Packet) {}

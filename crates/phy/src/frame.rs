@@ -5,26 +5,8 @@
 
 use super::error::PhyError;
 use super::numerology::Numerology;
-pub use super::tdd::{SpecialSlot, TddPattern};
+pub use super::tdd::{SlotFormat, SpecialSlot, TddPattern};
 use fadeout_core::{Span, Time};
-
-/// Symbols of one slot that each direction may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SlotFormat {
-    /// Most downlink symbols.
-    pub downlink: u8,
-    /// Most uplink symbols.
-    pub uplink: u8,
-    /// Most symbols of both together: their sum unless the scheduler divides the slot.
-    pub budget: u8,
-}
-
-impl SlotFormat {
-    /// Symbols that either direction may have, as the scheduler divides them.
-    pub fn shared(&self) -> u8 {
-        self.downlink + self.uplink - self.budget
-    }
-}
 
 /// How the two directions share the band.
 #[derive(Debug, Clone, PartialEq, Eq)]

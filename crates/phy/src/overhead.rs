@@ -45,7 +45,9 @@ pub const SSB_SYMBOLS: u8 = 4;
 /// Downlink symbols of a slot that has two of them: the second one ends before the thirteenth
 /// (TS 38.213 clause 4.1, case A and C).
 const SSB_SLOT_SYMBOLS: u8 = 12;
-/// A burst is sent within this time (TS 38.213 clause 4.1).
+/// A burst is sent within this time.
+///
+/// Standard: TS 38.213 §4.1.
 const BURST: Span = Span::from_millis(5);
 
 /// Periods of CSI-RS in slots.

@@ -1,10 +1,27 @@
 //! Patterns of downlink and uplink on one band.
 
 use super::error::PhyError;
-use super::frame::SlotFormat;
 use super::numerology::Numerology;
 use fadeout_core::Span;
 use std::fmt;
+
+/// Symbols of one slot that each direction may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotFormat {
+    /// Most downlink symbols.
+    pub downlink: u8,
+    /// Most uplink symbols.
+    pub uplink: u8,
+    /// Most symbols of both together: their sum unless the scheduler divides the slot.
+    pub budget: u8,
+}
+
+impl SlotFormat {
+    /// Symbols that either direction may have, as the scheduler divides them.
+    pub fn shared(&self) -> u8 {
+        self.downlink + self.uplink - self.budget
+    }
+}
 
 /// One pattern of downlink and uplink by its counts: downlink comes first and uplink last, whole slots
 /// outside and symbols inside.

@@ -94,6 +94,8 @@ pub struct RecorderConfig {
     pub ues: Vec<String>,
     /// Names of the radio bearers.
     pub bearers: Vec<String>,
+    /// Whether UEs are under mobility management; otherwise there are no tables of it.
+    pub has_mobility: bool,
     /// The endpoints; needed only when something is captured.
     pub endpoints: Vec<EndpointInfo>,
     /// The radio; needed only when it is captured.
@@ -111,6 +113,7 @@ impl RecorderConfig {
             cells: Vec::new(),
             ues: Vec::new(),
             bearers: Vec::new(),
+            has_mobility: false,
             endpoints: Vec::new(),
             radio: RadioInfo::default(),
         }

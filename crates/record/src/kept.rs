@@ -5,8 +5,9 @@ use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use fadeout_core::table::Row;
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, QueueRow, RadioDelayRow,
-    RadioDropRow, RetransmitRow, Sampling, ThroughputRow, TimeoutRow, TransportBlockRow,
+    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, HandoverRow, MeasurementRow,
+    QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, Sampling, ThroughputRow,
+    TimeoutRow, TransportBlockRow,
 };
 
 /// The samples that are due, and the bin of throughput that is being filled.
@@ -134,5 +135,23 @@ impl Kept for RadioDelayRow {
 impl Kept for RadioDropRow {
     fn is_kept(config: &RecorderConfig) -> bool {
         config.probes.drops && !config.bearers.is_empty()
+    }
+}
+
+impl Kept for MeasurementRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.measurements && config.has_mobility
+    }
+}
+
+impl Kept for HandoverRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.handovers && config.has_mobility
+    }
+}
+
+impl Kept for RrcRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.rrc && config.has_mobility
     }
 }

@@ -9,8 +9,9 @@ use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, QueueRow, RadioDelayRow,
-    RadioDropRow, RetransmitRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, HandoverRow, MeasurementRow,
+    QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, ThroughputRow, TimeoutRow,
+    TransportBlockRow,
 };
 use fadeout_core::{
     CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,
@@ -307,6 +308,10 @@ impl Probe for Recorder {
     #[inline]
     fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
         self.tables.radio_delay.is_some()
+    }
+    #[inline]
+    fn wants_measurements(&self, _ue: UeId) -> bool {
+        self.tables.measurements.is_some()
     }
     #[inline]
     fn delivered(&mut self, now: Time, flow: FlowId, bytes: u64) {

@@ -3,6 +3,7 @@
 mod channel_file;
 mod flow;
 pub(crate) mod link;
+mod mobility;
 mod multipath;
 mod outlook;
 mod rab;
@@ -117,6 +118,14 @@ pub enum BuildError {
         /// The thing that is missing.
         expected: &'static str,
     },
+    /// A flow that mobility management cannot move.
+    #[error("flow \"{flow}\": {reason}")]
+    Immobile {
+        /// The flow.
+        flow: String,
+        /// The mistake, and what was expected.
+        reason: String,
+    },
     /// A route with too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
@@ -178,6 +187,7 @@ pub(crate) fn parts(
         builder.add(FlowId(index as u32), flow, choose)?;
     }
     parts.directory = directory;
+    mobility::add(scenario, topology, &mut parts)?;
     Ok(parts)
 }
 

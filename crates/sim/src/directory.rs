@@ -227,6 +227,8 @@ impl Directory {
                 bearer,
                 direction: direction.opposite(),
             },
+            // It goes one way.
+            Hop::EndMarker { .. } => hop,
         }
     }
 
@@ -250,7 +252,26 @@ impl Directory {
                     Direction::Uplink => (bearer.node, base),
                 })
             }
+            Hop::EndMarker { .. } => None,
         }
+    }
+
+    /// The node at the end of a direction of a link.
+    pub(crate) fn end_of(&self, link: LinkId) -> NodeId {
+        self.links[link.index()].to
+    }
+
+    /// The bearers of a UE.
+    pub(crate) fn bearers_of(&self, ue: UeId) -> impl Iterator<Item = DrbId> + '_ {
+        let numbered = (0..).map(DrbId).zip(&self.bearers);
+        numbered
+            .filter(move |(_, it)| it.ue == ue)
+            .map(|(id, _)| id)
+    }
+
+    /// The base station of a cell.
+    pub(crate) fn base(&self, cell: CellId) -> NodeId {
+        self.cells[cell.index()]
     }
 
     /// The UE that has a bearer.

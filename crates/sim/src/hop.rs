@@ -19,6 +19,11 @@ pub enum Hop {
         /// Downlink from the base station to the UE, or uplink.
         direction: Direction,
     },
+    /// The end of an old path: a GTP-U end marker of a bearer reaches the source of a handover here.
+    EndMarker {
+        /// The bearer.
+        bearer: DrbId,
+    },
 }
 
 /// Most hops of a route: a packet counts them in a byte.

@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from fadeout import _names, _native
 from fadeout._figures import FIGURES
 from fadeout._overview import stamp
+from fadeout._quantities import seconds
 from fadeout.plot import map as network
-from fadeout.plot import panels, radio
+from fadeout.plot import mobility, panels, radio
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ __all__ = ["Plots"]
 
 NAMES = tuple(FIGURES)
 """The figures."""
+
+CHANGE_TIMES = ("triggered_s", "left_s", "entered_s", "completed_s", "switched_s")
+"""Steps of a change of cell in the table `handovers`."""
 
 Size = tuple[float, float]
 """Width and height in inches."""
@@ -137,6 +141,34 @@ class Plots:
         self._results.scan("radio_delay")  # Says so when the run did not record it.
         return self._draw(list(radio.DELAY), None, ax, size, title)
 
+    def handover(
+        self,
+        number: int | None = None,
+        around: str | float = "500 ms",
+        *,
+        ax: Sequence[Axes] | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Changes of cell of a UE, and what TCP made of them, above one time axis.
+
+        RSRP of each cell, the steps of radio resource control on the lanes of core, target, source
+        and UE, the congestion window and the round-trip time. The time in which the UE was in no
+        cell is grey. With `number` it is that change of cell, counted from zero in the table
+        `handovers`, with `around` before and after it.
+        """
+        changes = self._results.table("handovers")
+        window = None
+        if number is not None:
+            if not 0 <= number < len(changes):
+                raise ValueError(f"there are {len(changes)} changes of cell; got number {number}")
+            row = changes.row(number, named=True)
+            times = [row[key] for key in CHANGE_TIMES if row[key] == row[key]]
+            margin = seconds(around)
+            window = (max(min(times) - margin, 0.0), max(times) + margin)
+        drawn = [mobility.LEVELS, mobility.LANE, panels.CONGESTION, panels.RTT]
+        return self._draw(drawn, None, ax, size, title, window)
+
     def completions(
         self,
         *,
@@ -206,6 +238,7 @@ class Plots:
             "sinr": "transport_blocks",
             "buffer": "bearers",
             "delay": "radio_delay",
+            "handover": "handovers",
         }
 
         def is_available(name: str) -> bool:
@@ -247,6 +280,7 @@ class Plots:
         ax: Axes | Sequence[Axes] | None,
         size: Size | None,
         title: str | None,
+        window: tuple[float, float] | None = None,
     ) -> Figure:
         if len(drawn) > 1:
             drawn = [panel for panel in drawn if self._results.has_table(panel.table)]
@@ -254,7 +288,7 @@ class Plots:
             given = [ax] if isinstance(ax, Axes) else list(ax)
             if len(given) != len(drawn):
                 raise ValueError(f"this figure has {len(drawn)} panels; `ax` has {len(given)} axes")
-            self._fill(drawn, given, flows)
+            self._fill(drawn, given, flows, window)
             if title is not None and given:
                 # Above the legend.
                 given[0].set_title(title, pad=6 + 11 * _legend_lines(given[0]), loc="left")
@@ -263,18 +297,24 @@ class Plots:
         width, height = size or (COLUMN_INCHES, height)
         rows = max(len(drawn), 1)
         with new_figure(height=height, width=width, rows=rows) as (figure, axes):
-            self._fill(drawn, axes, flows)
+            self._fill(drawn, axes, flows, window)
             figure.align_ylabels()
             sign(figure, self._results.title if title is None else title, stamp(self._results))
         return figure
 
     def _fill(
-        self, drawn: Sequence[panels.Panel], axes: Sequence[Axes], flows: Sequence[str] | None
+        self,
+        drawn: Sequence[panels.Panel],
+        axes: Sequence[Axes],
+        flows: Sequence[str] | None,
+        window: tuple[float, float] | None,
     ) -> None:
         shown: Shown = set()
         for number, (panel, ax) in enumerate(zip(drawn, axes, strict=False)):
             is_first, is_last = number == 0, number == len(drawn) - 1
-            panel.draw(panels.Canvas(ax, self._results, flows, is_first, is_last, shown))
+            canvas = panels.Canvas(ax, self._results, flows, is_first, is_last, shown)
+            canvas.window = window
+            panel.draw(canvas)
 
     def _metadata(self, format: str) -> dict[str, str]:  # noqa: A002
         """What a file says of itself, in the words of its format."""

@@ -58,6 +58,8 @@ class Canvas:
     """What the legends of the figure have by now."""
     note: str = ""
     """What the legend says above its lines, such as "8 of 24 flows"."""
+    window: tuple[float, float] | None = None
+    """Start and end of the time axis in place of the run's, in seconds."""
     others: list[str] = field(default_factory=list)
     """Names beyond those that can be told apart: grey lines behind the others."""
 
@@ -128,7 +130,7 @@ class Canvas:
     def finish_x(self, label: str, columns: int = 4) -> None:
         """Like `finish`, where the values may be below zero."""
         self.ax.set_ylabel(label)
-        self.ax.set_xlim(0, self.end_s)
+        self.ax.set_xlim(*(self.window or (0, self.end_s)))
         shade_blockages(self.ax, self.results, label=self.is_first)
         if self.is_last:
             self.ax.set_xlabel("Time (s)")

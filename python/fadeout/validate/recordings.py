@@ -116,6 +116,7 @@ def flow(name: str, start_s: float) -> Document:
             "maximum-send-buffer": SEND_BUFFER,
             "header-memory": HEADER_MEMORY,
             "timer-tick": f"{1000 // HZ} ms",
+            "nagle": True,
         },
     }
 

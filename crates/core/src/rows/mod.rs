@@ -40,6 +40,12 @@ macro_rules! recorded_tables {
             radio_delay => radio_delay: RadioDelayRow;
             /// A bearer lost a packet.
             radio_dropped => radio_drops: RadioDropRow;
+            /// A UE measured a cell.
+            measurement => measurements: MeasurementRow;
+            /// A change of cell has ended.
+            handover => handovers: HandoverRow;
+            /// A step of radio resource control.
+            rrc => rrc: RrcRow;
         }
     };
 }

@@ -108,9 +108,163 @@ table! {
         flow: FlowId, "";
         /// Size of the IP packet.
         size_bytes: u32, "bytes";
-        /// Why: no-block, buffer-full, discard-timer, aqm, harq-failure, reordering or
-        /// link-failure.
+        /// Why: no-block, buffer-full, discard-timer, aqm, harq-failure, reordering, link-failure or
+        /// handover.
         cause: RadioDropCause, "";
+    }
+}
+
+table! {
+    /// A cell as a UE measured it, one row a cell and measurement.
+    pub struct MeasurementRow = "measurements" {
+        /// Simulated time.
+        time_s: Time, "s";
+        /// UE.
+        ue: UeId, "";
+        /// Cell.
+        cell: CellId, "";
+        /// Whether it serves the UE.
+        is_serving: bool, "";
+        /// RSRP as measured: power of a resource element of the reference signals.
+        rsrp_dbm: f64, "dBm";
+        /// RSRP behind the layer 3 filter of the first event.
+        filtered_dbm: f64, "dBm";
+    }
+}
+
+table! {
+    /// A step of radio resource control, one row each.
+    pub struct RrcRow = "rrc" {
+        /// Simulated time.
+        time_s: Time, "s";
+        /// UE.
+        ue: UeId, "";
+        /// Cell that it is about: the target of a handover, else the one that serves.
+        cell: CellId, "";
+        /// report-sent, report-received, handover-request, handover-refused, command-sent,
+        /// command-received, preamble-sent, access-done, complete-received, path-switched,
+        /// end-marker, source-resumed, out-of-sync, in-sync, link-failure, access-failure,
+        /// cell-selected, reestablished or released.
+        event: RrcEvent, "";
+    }
+}
+
+table! {
+    /// A change of cell that has ended, well or not, one row each. Times are those of the run; what did
+    /// not happen is NaN.
+    pub struct HandoverRow = "handovers" {
+        /// When it ended; 100 ms after the last step, so that the gaps are known.
+        time_s: Time, "s";
+        /// UE.
+        ue: UeId, "";
+        /// Cell that was left.
+        source: CellId, "";
+        /// Cell that was meant, or found.
+        target: CellId, "";
+        /// handover, reestablishment or setup.
+        procedure: Procedure, "";
+        /// success; refused, as the target was full; cancelled, as the UE did not leave in time;
+        /// failed, as T304 or T301 expired or the link failed before its end.
+        outcome: Outcome, "";
+        /// A measurement report reached the source, or the link failed.
+        triggered_s: f64, "s";
+        /// The source sent the command.
+        commanded_s: f64, "s";
+        /// The UE left the source.
+        left_s: f64, "s";
+        /// Random access was done.
+        entered_s: f64, "s";
+        /// The UE's last message reached the target.
+        completed_s: f64, "s";
+        /// The core switched the path; NaN too where both cells are of one base station.
+        switched_s: f64, "s";
+        /// Longest time between two downlink packets at the UE's IP layer around the change, of its
+        /// bearers; NaN where none came.
+        downlink_gap_s: f64, "s";
+        /// The same of the uplink behind the base station.
+        uplink_gap_s: f64, "s";
+        /// Preambles sent.
+        preambles: u32, "";
+        /// Downlink packets forwarded with their PDCP sequence numbers.
+        forwarded_numbered: u32, "packets";
+        /// Downlink packets forwarded without.
+        forwarded_fresh: u32, "packets";
+        /// Packets of both directions that the change lost.
+        lost_packets: u32, "packets";
+    }
+}
+
+named! {
+    /// A step of radio resource control.
+    RrcEvent {
+        /// The UE sends a measurement report.
+        ReportSent = "report-sent",
+        /// The base station has it.
+        ReportReceived = "report-received",
+        /// The source asks the target.
+        HandoverRequest = "handover-request",
+        /// The target has no room.
+        HandoverRefused = "handover-refused",
+        /// The source sends the command, and stops the downlink.
+        CommandSent = "command-sent",
+        /// The UE has it, and leaves.
+        CommandReceived = "command-received",
+        /// The UE sends a preamble.
+        PreambleSent = "preamble-sent",
+        /// The UE is in the cell.
+        AccessDone = "access-done",
+        /// The target has the UE's last message.
+        CompleteReceived = "complete-received",
+        /// The core sends over the new path.
+        PathSwitched = "path-switched",
+        /// An end marker is at the target.
+        EndMarker = "end-marker",
+        /// The source gives the handover up, and goes on.
+        SourceResumed = "source-resumed",
+        /// T310 starts.
+        OutOfSync = "out-of-sync",
+        /// T310 stops.
+        InSync = "in-sync",
+        /// The radio link has failed.
+        LinkFailure = "link-failure",
+        /// T304 or T301 has expired.
+        AccessFailure = "access-failure",
+        /// The UE has selected a cell.
+        CellSelected = "cell-selected",
+        /// The connection is re-established.
+        Reestablished = "reestablished",
+        /// The connection is lost.
+        Released = "released",
+    }
+}
+
+named! {
+    /// How a UE changes cell.
+    #[derive(Default)]
+    Procedure {
+        /// By command.
+        #[default]
+        Handover = "handover",
+        /// After a failure, with its context.
+        Reestablishment = "reestablishment",
+        /// After the connection was lost.
+        Setup = "setup",
+    }
+}
+
+named! {
+    /// How a change of cell ended.
+    #[derive(Default)]
+    Outcome {
+        /// The UE is in the target.
+        #[default]
+        Success = "success",
+        /// The target had no room.
+        Refused = "refused",
+        /// The UE did not leave in time.
+        Cancelled = "cancelled",
+        /// A timer expired, or the link failed.
+        Failed = "failed",
     }
 }
 
@@ -159,5 +313,8 @@ named! {
         Reordering = "reordering",
         /// RLC gave up repeating it: radio link failure.
         LinkFailure = "link-failure",
+        /// It was at the source of a handover that forwards nothing, or sent there without having
+        /// arrived in an RLC mode that does not repeat.
+        Handover = "handover",
     }
 }

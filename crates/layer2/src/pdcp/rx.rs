@@ -82,11 +82,14 @@ impl Rx {
         if count < rx_deliv {
             return;
         }
-        let is_next = count == rx_deliv && self.window.is_empty();
-        if is_next || self.delivery == Delivery::FromRlc {
+        if self.window.is_empty() && (count == rx_deliv || self.delivery == Delivery::FromRlc) {
             self.window.advance_to(count + 1);
             self.passed = sdu.serial + 1;
             out.push(sdu);
+            return;
+        }
+        if self.delivery == Delivery::FromRlc {
+            self.deliver_around(count, sdu, out);
             return;
         }
         if count < self.window.end() && self.window[count].is_here {
@@ -108,6 +111,78 @@ impl Rx {
         if self.expires_at.is_never() {
             self.start_timer(now);
         }
+    }
+
+    /// RLC handed up a PDU because it is re-established. Where RLC keeps the order, it waits for the
+    /// first one that is received as usual.
+    ///
+    /// Standard: TS 36.323 §5.1.2.1.4.1; TS 38.323 §5.1.2.
+    pub fn on_held(&mut self, now: Time, sdu: Sdu, out: &mut Vec<Sdu>) {
+        if self.delivery != Delivery::FromRlc {
+            self.on_sdu(now, sdu, out);
+            return;
+        }
+        let count = self.received_count(self.space.on_air(u64::from(sdu.count)));
+        let is_known = self.window.contains(count) && self.window[count].is_here;
+        if count < self.window.first() || is_known {
+            return;
+        }
+        self.window.extend_to(count + 1);
+        self.window[count] = Stored { sdu, is_here: true };
+        self.held += 1;
+    }
+
+    /// A PDU that RLC delivers in order after some were stored: it ends the wait for all below it,
+    /// and those that follow it without a gap go with it.
+    ///
+    /// Standard: TS 36.323 §5.1.2.1.4.1.
+    fn deliver_around(&mut self, count: u64, sdu: Sdu, out: &mut Vec<Sdu>) {
+        if self.window.contains(count) && self.window[count].is_here {
+            return;
+        }
+        self.window.extend_to(count + 1);
+        self.window[count] = Stored { sdu, is_here: true };
+        self.held += 1;
+        while self.window.first() <= count {
+            self.deliver_first(out);
+        }
+        self.deliver_run(out);
+    }
+
+    /// Whether the PDU with this COUNT need not come any more: its status report says that it was
+    /// received.
+    ///
+    /// Standard: TS 38.323 §5.4; TS 36.323 §5.3.
+    pub fn has(&self, count: u32) -> bool {
+        let count = self.received_count(self.space.on_air(u64::from(count)));
+        count < self.window.first() || (self.window.contains(count) && self.window[count].is_here)
+    }
+
+    /// What a status report says: FMC, and the octets of the bitmap from the PDU after it to the
+    /// last one that was received, the most significant bit first.
+    ///
+    /// Standard: TS 38.323 §5.4.1, §6.2.3.1.
+    pub fn status_report(&self) -> (u64, Vec<u8>) {
+        let first = self.window.first();
+        let mut bitmap = Vec::new();
+        for (position, number) in (first + 1..self.window.end()).enumerate() {
+            if position % 8 == 0 {
+                bitmap.push(0);
+            }
+            if let Some(octet) = bitmap.last_mut() {
+                *octet |= u8::from(self.window[number].is_here) << (7 - position % 8);
+            }
+        }
+        (first - START, bitmap)
+    }
+
+    /// After [`Rx::flush`]: the next COUNT is zero (re-establishment in unacknowledged mode).
+    ///
+    /// Standard: TS 38.323 §5.1.2.
+    pub fn restart(&mut self) {
+        debug_assert!(self.window.is_empty(), "what is held was delivered");
+        self.window = Window::new(START);
+        self.rx_reord = START;
     }
 
     /// t-Reordering may have expired.
@@ -171,7 +246,7 @@ impl Rx {
         let Stored { sdu, is_here } = self.window[first];
         if is_here {
             self.passed = sdu.serial + 1;
-            if matches!(self.delivery, Delivery::InOrder(_)) {
+            if !matches!(self.delivery, Delivery::OutOfOrder(_)) {
                 out.push(sdu);
                 self.held -= 1;
             }
@@ -310,5 +385,104 @@ mod tests {
         assert_eq!(out, [sdu(0), sdu(3)]);
         assert_eq!((rx.rx_deliv(), rx.passed()), (4, 4));
         assert!(rx.wake_at().is_never());
+    }
+
+    fn counts(out: &[Sdu]) -> Vec<u32> {
+        out.iter().map(|sdu| sdu.count).collect()
+    }
+
+    /// Vectors status_report_bits, status_report_two_octets and status_report_no_gap of the
+    /// handover sheet.
+    #[test]
+    fn a_status_report_has_a_bit_for_each_pdu_behind_the_first_missing_one() {
+        let report = |first: u64, stored: &[u32]| {
+            let mut rx = at(SHORT, first);
+            for &count in stored {
+                rx.on_sdu(Time::ZERO, sdu(count), &mut Vec::new());
+            }
+            rx.status_report()
+        };
+        assert_eq!(report(103, &[104, 106]), (103, vec![0xa0]));
+        assert_eq!(report(10, &[11, 12, 20]), (10, vec![0xc0, 0x40]));
+        assert_eq!(report(107, &[]), (107, vec![]));
+        let mut rx = at(SHORT, 103);
+        for count in [104, 106] {
+            rx.on_sdu(Time::ZERO, sdu(count), &mut Vec::new());
+        }
+        // Vector pdcp_reest_am_with_report.
+        let again = (103..110).filter(|&count| !rx.has(count));
+        assert_eq!(again.collect::<Vec<_>>(), [103, 105, 107, 108, 109]);
+        assert!(rx.has(102) && !rx.has(110));
+    }
+
+    /// Vectors reorder_timer_survives_ho, reorder_timer_expires_in_ho, duplicates_after_ho and
+    /// count_after_ho of the handover sheet: acknowledged mode changes nothing at the receiver.
+    #[test]
+    fn t_reordering_runs_on_over_a_handover() {
+        let run = |first: u64, arrivals: &[(u64, u32)]| {
+            let mut rx = at(SHORT, first);
+            let mut out = Vec::new();
+            for &(ms, count) in arrivals {
+                let now = Time::ZERO + Span::from_millis(ms);
+                rx.on_wake(now, &mut out);
+                rx.on_sdu(now, sdu(count), &mut out);
+            }
+            counts(&out)
+        };
+        let arrivals = |later: u64| {
+            let target = [(85, 50), (86, 51), (87, 54)];
+            let target = target.map(|(ms, count)| (ms + later, count));
+            [&[(0, 52), (1, 53)], &target[..]].concat()
+        };
+        assert_eq!(run(50, &arrivals(0)), [50, 51, 52, 53, 54]);
+        assert_eq!(run(50, &arrivals(60)), [52, 53, 54]);
+        let doubled: Vec<_> = [50, 51, 52, 51, 52, 53].map(|count| (0, count)).into();
+        assert_eq!(run(50, &doubled), [50, 51, 52, 53]);
+        let mut rx = at(SHORT, 4095);
+        let mut out = Vec::new();
+        for sn in [4095, 4096, 4097] {
+            rx.on_sdu(Time::ZERO, sdu(sn), &mut out);
+        }
+        assert_eq!(rx.rx_deliv(), 4098, "the HFN goes on");
+    }
+
+    /// Vector um_reset of the handover sheet.
+    #[test]
+    fn a_restart_in_unacknowledged_mode_expects_count_zero() {
+        let mut rx = at(SHORT, 998);
+        let mut out = Vec::new();
+        rx.on_sdu(Time::ZERO, sdu(999), &mut out);
+        rx.flush(&mut out);
+        rx.restart();
+        assert_eq!(counts(&out), [999]);
+        assert_eq!((rx.rx_deliv(), rx.wake_at()), (0, Time::NEVER));
+        rx.on_sdu(Time::ZERO, sdu(0), &mut out);
+        assert_eq!((counts(&out), rx.rx_deliv()), (vec![999, 0], 1));
+    }
+
+    /// TS 36.323 clause 5.1.2.1.4.1, and vector lte_pdcp_overtake of the handover sheet.
+    #[test]
+    fn what_lte_stored_at_a_handover_goes_up_with_the_next_that_arrives_as_usual() {
+        let lte = PdcpConfig::LTE;
+        let mut rx = at(lte, 103);
+        let mut out = Vec::new();
+        for count in [104, 106, 106] {
+            rx.on_held(Time::ZERO, sdu(count), &mut out);
+        }
+        assert_eq!((counts(&out), rx.held()), (vec![], 2));
+        rx.on_sdu(Time::ZERO, sdu(103), &mut out);
+        assert_eq!(counts(&out), [103, 104]);
+        rx.on_sdu(Time::ZERO, sdu(106), &mut out);
+        assert_eq!(counts(&out), [103, 104], "it is here already");
+        rx.on_sdu(Time::ZERO, sdu(107), &mut out);
+        assert_eq!(counts(&out), [103, 104, 106, 107], "the gap is given up");
+        assert_eq!((rx.rx_deliv(), rx.held()), (108, 0));
+
+        let mut rx = at(lte, 110);
+        let mut out = Vec::new();
+        for count in std::iter::once(120).chain(110..120) {
+            rx.on_sdu(Time::ZERO, sdu(count), &mut out);
+        }
+        assert_eq!(counts(&out), [120], "ten SDUs are lost");
     }
 }

@@ -33,6 +33,24 @@ impl Tx {
         self.tx_next
     }
 
+    /// The next COUNT is zero (re-establishment in unacknowledged mode).
+    ///
+    /// Standard: TS 38.323 §5.1.2.
+    pub fn restart(&mut self) {
+        self.tx_next = 0;
+    }
+
+    /// Hands an SDU to RLC once more, with a new COUNT. Its discardTimer keeps running.
+    ///
+    /// Standard: TS 38.323 §5.1.2.
+    pub fn renumber(&mut self, sdu: Sdu, rlc: &mut Entity) {
+        rlc.push_again(Sdu {
+            count: self.tx_next,
+            ..sdu
+        });
+        self.tx_next = self.tx_next.wrapping_add(1);
+    }
+
     /// Takes a packet of `size` bytes, gives it a COUNT and hands it to RLC. A packet that finds
     /// RLC's buffer full comes back and takes no COUNT.
     #[inline]

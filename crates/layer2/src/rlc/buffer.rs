@@ -103,6 +103,11 @@ impl TxBuffer {
         self.sdus.push(sdu);
         Ok(())
     }
+    /// Puts an SDU behind the others whatever the limit: it was in the buffer before.
+    pub(super) fn push_again(&mut self, sdu: Sdu) {
+        self.bytes += u64::from(sdu.size);
+        self.sdus.push(sdu);
+    }
     /// Takes the head to send it.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Sdu> {

@@ -107,6 +107,23 @@ impl Entity {
         self.machine.buffer_mut().push(sdu)
     }
 
+    /// Takes an SDU again that it had before, after re-establishment or [`Entity::take_head`],
+    /// whatever the limit of the buffer.
+    pub fn push_again(&mut self, sdu: Sdu) {
+        self.machine.buffer_mut().push_again(sdu);
+    }
+
+    /// Takes the SDU back that would be sent next. Its COUNT stays its own.
+    pub fn take_head(&mut self, now: Time) -> Option<Sdu> {
+        let sdu = self.machine.buffer_mut().pop();
+        match &mut self.machine {
+            Machine::NrAm(tx, _) => tx.ensure_answer(now),
+            Machine::LteAm(tx, _) => tx.ensure_answer(now),
+            Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => {}
+        }
+        sdu
+    }
+
     /// Bytes of the SDUs of which nothing was sent yet, without headers.
     #[inline]
     pub fn queued(&self) -> Bytes {
@@ -281,6 +298,18 @@ impl Entity {
             Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => false,
             Machine::NrAm(tx, _) => tx.has_failed(),
             Machine::LteAm(tx, _) => tx.has_failed(),
+        }
+    }
+
+    /// The complete SDUs that the receiving side of LTE holds behind gaps go to `held`, before
+    /// [`Entity::reestablish`]; NR holds none.
+    ///
+    /// Standard: TS 36.322 §5.4.
+    pub fn hand_up(&mut self, held: &mut Vec<Sdu>) {
+        match &mut self.machine {
+            Machine::LteAm(_, rx) => rx.hand_up(held),
+            Machine::LteUm(_, rx) => rx.hand_up(held),
+            Machine::Tm(_) | Machine::NrUm(..) | Machine::NrAm(..) => {}
         }
     }
 

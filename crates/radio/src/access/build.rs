@@ -60,6 +60,7 @@ impl RadioAccess {
                 lost: Default::default(),
             },
             cells,
+            mobility: None,
             handled: 0,
             seed,
         };
@@ -86,32 +87,57 @@ impl RadioAccess {
 
     /// A cell begins to serve a UE, on a leg of its own.
     pub(super) fn connect(&mut self, ue: UeId, id: CellId) -> Result<LegId, RadioError> {
+        let number = self.stack.ues[ue.index()].next_leg();
+        let leg = self.add_leg(ue, id, (number, number.into()))?;
+        self.carry(ue, leg);
+        self.stack.ues[ue.index()].on_connected(leg);
+        Ok(leg)
+    }
+
+    /// A further leg of a UE, with its number and how many it had before in all. It carries nothing yet.
+    pub(super) fn add_leg(
+        &mut self,
+        ue: UeId,
+        id: CellId,
+        (number, nth): (u8, u64),
+    ) -> Result<LegId, RadioError> {
         let stack = &mut self.stack;
         let leg = LegId(stack.legs.len() as u32);
         stack.air.connect(leg, ue, id)?;
-        let rrc = &mut stack.ues[ue.index()];
         let cell = &mut self.cells[id.index()];
         let config = LegConfig {
             id: leg,
             ue,
-            number: rrc.next_leg(),
+            number,
             cell: id,
             rnti: cell.connect(leg, ue),
         };
-        let mut state = Leg::new(config, &cell.plan, self.seed);
+        let state = Leg::new(config, nth, &cell.plan, self.seed);
+        stack.legs.push(state);
+        Ok(leg)
+    }
+
+    /// A leg carries the bearers of its UE that have RLC on it.
+    pub(super) fn carry(&mut self, ue: UeId, leg: LegId) {
+        let Stack {
+            ues,
+            legs,
+            bearers,
+            air,
+            ..
+        } = &mut self.stack;
+        let state = &mut legs[leg.index()];
+        let cell = &mut self.cells[state.config.cell.index()];
         if cell.reserve_occasion(state.occasion()) {
             state.keep_occasions();
         }
-        let rooms = rooms(&cell.plan, &stack.air, leg);
-        for &bearer in rrc.bearers() {
-            let drb = &mut stack.bearers[bearer.index()];
-            if drb.on_connected(config.number, leg, rooms) {
+        let rooms = rooms(&cell.plan, air, leg);
+        for bearer in ues[ue.index()].all_bearers() {
+            let drb = &mut bearers[bearer.index()];
+            if drb.on_connected(state.config.number, leg, rooms) {
                 state.channels.add(bearer, drb.config());
             }
         }
-        stack.legs.push(state);
-        rrc.on_connected(leg);
-        Ok(leg)
     }
 
     /// Sets up a further bearer. Ids count on from those of [`RadioConfig::bearers`].
@@ -177,11 +203,15 @@ impl RadioAccess {
         let Stack {
             ues, legs, bearers, ..
         } = &self.stack;
-        let ue = &ues[ue.index()];
         let mut counters = DirectionCounters::default();
-        for leg in ue.legs() {
+        let now = ues[ue.index()].legs().iter().copied();
+        let mobility = self.mobility.as_ref();
+        let ever = mobility.into_iter().flat_map(|it| it.legs_ever(ue));
+        let before = ever.filter(|leg| !ues[ue.index()].legs().contains(leg));
+        for leg in now.chain(before) {
             counters.add_leg(legs[leg.index()].half(direction).counters());
         }
+        let ue = &ues[ue.index()];
         for bearer in ue.bearers() {
             counters.add_bearer(bearers[bearer.index()].counters(direction));
         }

@@ -20,17 +20,23 @@
 mod build;
 mod capture;
 mod counters;
+mod failure;
+mod handover;
+mod managed;
+mod mobility;
 mod reception;
 mod serving;
 mod stack;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
-    Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, Division,
-    FixedSinr, RadioConfig, RadioError, Rank, RecordedPath, ReportedAdaptation, Serving, Sharing,
-    UeConfig, UplinkPower,
+    AccessConfig, Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
+    ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, MeasurementEvent,
+    MobilityConfig, Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath,
+    ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
+pub use mobility::Move;
 
 use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
@@ -44,6 +50,7 @@ use stack::Stack;
 pub struct RadioAccess {
     cells: Vec<CellMac>,
     stack: Stack,
+    mobility: Option<Box<mobility::Mobility>>,
     handled: u64,
     seed: u64,
 }
@@ -60,6 +67,10 @@ enum Event {
     Repeat(LegId, u32),
     /// A UE looks for its cell.
     Attach(UeId),
+    /// The mobility of a UE is due.
+    Mobility(UeId, u32),
+    /// An end marker of a bearer is at the target.
+    Marker(DrbId),
 }
 
 impl RadioAccess {
@@ -159,6 +170,13 @@ impl RadioAccess {
                     }
                 }
                 Event::Attach(ue) => self.on_attach(ue, motion, env),
+                Event::Mobility(ue, generation) => {
+                    self.on_mobility((ue, generation), motion, env);
+                }
+                Event::Marker(bearer) => self.on_marker(bearer, env),
+            }
+            if !self.stack.storage.signalled.is_empty() {
+                self.on_signalling(env);
             }
         }
     }

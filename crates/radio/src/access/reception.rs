@@ -109,6 +109,11 @@ impl RadioAccess {
         let stack = &mut self.stack;
         let leg = &mut stack.legs[id.index()];
         let LegConfig { cell, ue, .. } = leg.config;
+        if self.is_managed(ue) {
+            return self.with_managed(ue, |managed| managed.fail_link(env));
+        }
+        let stack = &mut self.stack;
+        let leg = &mut stack.legs[id.index()];
         let cell = &mut self.cells[cell.index()];
         let takes = cell.plan.config.reestablish_after;
         let until = stack.ues[ue.index()].on_link_failure(env.now, takes);

@@ -12,6 +12,7 @@ mod history;
 mod levels;
 mod path;
 mod power;
+mod quality;
 #[cfg(test)]
 mod tests;
 

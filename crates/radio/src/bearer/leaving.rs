@@ -19,13 +19,14 @@ impl Drb {
     ) {
         let (mut packets, mut bytes) = (0, 0);
         let passed = self.anchors[direction.opposite().index()].rx.passed();
+        let wants_delay = self.wants_delay(env.probe);
         let ledger = &mut self.anchors[direction.index()].ledger;
         for sdu in storage.ordered.drain(..) {
             if !ledger.leave(sdu.serial) {
                 continue;
             }
             let size = env.pool[sdu.packet].segment.wire_len();
-            if env.probe.wants_radio_delay(self.id) {
+            if wants_delay {
                 let key = (sdu.packet, sdu.serial, self.id, direction);
                 if let Some(mut row) = storage.tracks.row(key, env.now) {
                     row.flow = env.pool[sdu.packet].flow;
@@ -35,12 +36,18 @@ impl Drb {
             }
             packets += 1;
             bytes += u64::from(size);
-            env.out.push(sdu.packet);
+            match self.is_signalling {
+                false => env.out.push(sdu.packet),
+                true => storage.signalled.push((self.id, direction, sdu.packet)),
+            }
         }
         ledger.pass(passed, &mut storage.lost);
         let counters = &mut self.counters[direction.index()];
         counters.delivered_packets += packets;
         counters.delivered_bytes += bytes;
+        if packets > 0 {
+            self.note_out(direction, env.now);
+        }
         self.drop_lost(direction, RadioDropCause::Reordering, env, storage);
     }
 
@@ -117,6 +124,10 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
+        // What the source forwards is under way too.
+        if direction == Direction::Downlink && self.is_travelling() {
+            return;
+        }
         let (from, to) = (direction.index(), direction.opposite().index());
         let is_waiting = |leg: &RlcLeg| !leg.ends[to].rlc.wake_at().is_never();
         if self.legs.iter().any(is_waiting) || self.anchors[to].rx.is_holding() {
@@ -187,6 +198,7 @@ impl Drb {
             bearer: self.id,
             direction,
             cause,
+            is_signalling: self.is_signalling,
         }
     }
 }
@@ -197,12 +209,16 @@ pub(super) struct Loss {
     bearer: DrbId,
     direction: Direction,
     cause: RadioDropCause,
+    is_signalling: bool,
 }
 
 impl Loss {
     /// Frees the packet and tells the probe.
     pub(super) fn of(&self, packet: PacketId, pool: &mut PacketPool, probe: &mut impl Probe) {
         let packet = pool.take(packet);
+        if self.is_signalling {
+            return;
+        }
         probe.radio_dropped(RadioDropRow {
             time_s: self.now,
             bearer: self.bearer,

@@ -16,9 +16,11 @@ mod storage;
 #[cfg(test)]
 mod tests;
 mod track;
+mod transfer;
 
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
+pub(crate) use transfer::{Fate, TransferCounts};
 
 use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};
@@ -30,6 +32,7 @@ use fadeout_core::{
 };
 use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
 use std::ops::Range;
+use transfer::Transfer;
 
 /// A bearer: both ends, both directions.
 #[derive(Debug)]
@@ -42,6 +45,10 @@ pub(crate) struct Drb {
     /// Packets that the base station processes before PDCP takes them, and until when.
     inlet: Ring<(Time, PacketId)>,
     counters: [BearerCounters; 2],
+    /// Of a UE under mobility management.
+    transfer: Option<Box<Transfer>>,
+    /// Whether it carries RRC's messages: it is in no table.
+    is_signalling: bool,
 }
 
 /// PDCP at one end.
@@ -115,7 +122,24 @@ impl Drb {
             anchors: [anchor()?, anchor()?],
             inlet: Ring::new(),
             counters: [BearerCounters::default(); 2],
+            transfer: None,
+            is_signalling: false,
         })
+    }
+
+    /// It carries RRC's messages.
+    pub(crate) fn carry_signalling(&mut self) {
+        self.is_signalling = true;
+    }
+
+    #[inline]
+    fn wants_delay(&self, probe: &impl Probe) -> bool {
+        !self.is_signalling && probe.wants_radio_delay(self.id)
+    }
+
+    /// The leg that carried it is left.
+    pub(crate) fn on_left(&mut self) {
+        self.legs.primary.leg = None;
     }
 
     /// The leg with a number is connected; the largest blocks on it have so many bytes for data, by
@@ -184,7 +208,7 @@ impl Drb {
         env: &Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        if env.probe.wants_radio_delay(self.id) {
+        if self.wants_delay(env.probe) {
             let tracks = &mut storage.tracks;
             tracks.enter(packet, self.id, direction, env.now);
         }
@@ -247,7 +271,7 @@ impl Drb {
             .on_packet(at, packet, size, rlc, &mut anchor.ledger);
         match taken {
             Ok(sdu) => {
-                if env.probe.wants_radio_delay(self.id) {
+                if self.wants_delay(env.probe) {
                     storage.tracks.number(packet, sdu.serial);
                 }
                 true
@@ -364,7 +388,7 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        if env.probe.wants_radio_delay(self.id) {
+        if self.wants_delay(env.probe) {
             for pdu in &block.pdus[pdus.clone()] {
                 for part in block.data_parts(pdu) {
                     let key = (part.sdu.packet, part.sdu.serial, self.id, direction);
@@ -488,7 +512,7 @@ impl Drb {
 
     /// A row of what waits in a direction, when the probe wants one.
     pub(crate) fn sample(&self, direction: Direction, env: &mut Env<'_, impl Probe>) {
-        if !env.probe.wants_bearer(env.now, self.id) {
+        if self.is_signalling || !env.probe.wants_bearer(env.now, self.id) {
             return;
         }
         let mut backlog = Backlog::default();

@@ -2,7 +2,7 @@
 
 use super::track::Tracks;
 use crate::rlc::Sdu;
-use fadeout_core::PacketId;
+use fadeout_core::{Direction, DrbId, PacketId};
 
 /// Tracks beside the packet pool, and lists that are used again and again. Every list is empty
 /// between two steps.
@@ -17,6 +17,10 @@ pub(crate) struct Storage {
     pub(super) dropped: Vec<Sdu>,
     pub(super) lost: Vec<PacketId>,
     pub(super) unconfirmed: Vec<Sdu>,
+    /// Those that are sent again.
+    pub(super) again: Vec<Sdu>,
+    /// Packets that have left signalling radio bearers: their bearer and direction.
+    pub signalled: Vec<(DrbId, Direction, PacketId)>,
 }
 
 /// Packets that lists of the moment have room for from the start: what a repaired gap sets free.
@@ -31,6 +35,8 @@ impl Storage {
             dropped: Vec::new(),
             lost: Vec::with_capacity(ROOM),
             unconfirmed: Vec::new(),
+            again: Vec::new(),
+            signalled: Vec::new(),
         }
     }
 }

@@ -370,6 +370,13 @@ impl CellMac {
         has_room
     }
 
+    /// A UE that had an occasion with this offset has left.
+    pub(crate) fn release_occasion(&mut self, offset: u32) {
+        if let Some(count) = self.occasions.get_mut(offset as usize) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
     /// A UE will use a slot of its configured grant. As [`CellMac::activate`].
     pub(crate) fn keep(&mut self, grant: Grant) -> Option<(Time, u32)> {
         self.push_grant(grant);

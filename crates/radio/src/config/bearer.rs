@@ -42,4 +42,22 @@ impl BearerConfig {
             pdcp: PdcpConfig::LTE,
         }
     }
+
+    /// Signalling radio bearer 1 of `ue`, with the acknowledged mode of its generation, served before all
+    /// data.
+    ///
+    /// Standard: TS 38.331 §9.2.1; TS 36.331 §9.2.1.1.
+    pub(crate) fn signalling(ue: UeId, is_nr: bool) -> BearerConfig {
+        let bearer = match is_nr {
+            true => BearerConfig::nr(ue),
+            false => BearerConfig::lte(ue),
+        };
+        BearerConfig {
+            channel: LogicalChannel {
+                priority: 1,
+                ..LogicalChannel::default()
+            },
+            ..bearer
+        }
+    }
 }

@@ -241,9 +241,7 @@ impl CellConfig {
         }
     }
 
-    /// Bandwidth of a resource block.
-    ///
-    /// Standard: TS 36.211 §6.2.3; TS 38.211 §4.4.4.1.
+    /// Bandwidth of a resource block: twelve subcarriers.
     pub(crate) fn block(&self) -> Hertz {
         Hertz(12.0 * 15e3 * f64::from(1_u32 << self.mu()))
     }

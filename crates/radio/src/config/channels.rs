@@ -83,7 +83,8 @@ mod tests {
         let cells = [cell(2e9, 50), cell(2e9, 50), cell(2e9, 100), cell(3e9, 50)];
         let mut channels = Channels::new(1);
         let mut count = |id| {
-            let built = channels.between(UeId(0), CellId(id), cells.iter());
+            let ue = (UeId(0), Penetration::default());
+            let built = channels.between(ue, CellId(id), cells.iter());
             built.expect("a channel");
             channels.environments.len()
         };

@@ -11,6 +11,7 @@ mod channels;
 mod check;
 mod env;
 mod error;
+mod mobility;
 mod recorded;
 pub mod technology;
 mod ue;
@@ -24,6 +25,10 @@ pub(crate) use channels::Channels;
 pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
+pub use mobility::{
+    AccessConfig, DataForwarding, EventKind, MeasurementEvent, MobilityConfig, Monitoring,
+    ProcedureConfig,
+};
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
 pub use ue::{FixedSinr, Serving, UeConfig};

@@ -141,10 +141,10 @@ impl LegHalf {
 }
 
 impl Leg {
-    /// A UE connects to a cell.
-    pub(crate) fn new(config: LegConfig, plan: &CellPlan, seed: u64) -> Leg {
+    /// A UE connects to a cell, on the `nth` leg that it ever had.
+    pub(crate) fn new(config: LegConfig, nth: u64, plan: &CellPlan, seed: u64) -> Leg {
         // A UE's first leg has the UE's own streams.
-        let entity = (u64::from(config.number) << 32) + u64::from(config.ue.0);
+        let entity = (nth << 32) + u64::from(config.ue.0);
         let stream = |domain| Stream::new(seed, domain, entity);
         let harq = &plan.config.harq;
         let drx_offset = plan.config.drx.map_or(Span::ZERO, |drx| {
@@ -160,6 +160,27 @@ impl Leg {
             unserved_until: Time::ZERO,
             config,
         }
+    }
+
+    /// The UE leaves the cell, or comes back to it: nothing is under way any more, nothing known of the
+    /// channel (MAC reset). The contents of blocks go to `unsent`, by direction.
+    ///
+    /// Standard: TS 38.321 §5.12; TS 36.321 §5.9.
+    pub(crate) fn reset(&mut self, unsent: &mut [Vec<ContentId>; 2]) {
+        self.fail(Time::ZERO, unsent);
+        self.requests.has_occasions = false;
+        self.channels = Channels::default();
+        self.awake_until = Time::ZERO;
+        for half in [&mut self.down, &mut self.up] {
+            half.is_stalled = false;
+            half.outer_loop = OuterLoop::default();
+            half.report = Report::UNKNOWN;
+        }
+    }
+
+    /// Whether the cell keeps occasions of the configured grant free for it.
+    pub(crate) fn has_occasions(&self) -> bool {
+        self.requests.has_occasions
     }
 
     /// Its offset for occasions of the configured grant, in slots.

@@ -47,7 +47,7 @@ fn leg(plan: &CellPlan) -> Leg {
         cell: CellId(0),
         rnti: Rnti(0),
     };
-    Leg::new(config, plan, 1)
+    Leg::new(config, 0, plan, 1)
 }
 
 fn shape(bytes: u32) -> Shape {
@@ -490,6 +490,7 @@ fn a_second_leg_has_streams_of_its_own() {
                 number,
                 ..leg.config
             },
+            u64::from(number),
             &plan,
             1,
         );

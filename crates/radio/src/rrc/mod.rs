@@ -1,12 +1,18 @@
 //! Radio resource control, as far as it is modelled: which cells serve a UE, and what follows when
 //! a radio link fails.
 //!
-//! There are no messages and no signalling radio bearers. A UE is connected at once to the cell
-//! that it is told of, or to the one that it measures best at the start. When RLC has repeated
+//! A UE is connected at once to the cell that it is told of, or to the one that it measures best at
+//! the start. Without mobility management it stays there, without messages: when RLC has repeated
 //! something as often as it may (radio link failure), the UE is without service for the time that
-//! re-establishment takes.
+//! re-establishment takes. With it, [`measure`] says what a UE reports, [`monitor`] when its link has
+//! failed, [`random_access`] how it comes into a cell, and [`mobility`] where it stands in all that.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
+
+pub(crate) mod measure;
+pub(crate) mod mobility;
+pub(crate) mod monitor;
+pub(crate) mod random_access;
 
 use crate::config::{LegId, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};
@@ -18,6 +24,8 @@ pub(crate) struct UeRrc {
     /// Its legs by their number.
     legs: Vec<LegId>,
     bearers: Vec<DrbId>,
+    /// Signalling radio bearer 1, where there is mobility management.
+    signalling: Option<DrbId>,
     failures: u64,
 }
 
@@ -59,6 +67,7 @@ impl UeRrc {
             config,
             legs: Vec::new(),
             bearers: Vec::new(),
+            signalling: None,
             failures: 0,
         }
     }
@@ -82,6 +91,28 @@ impl UeRrc {
     /// The UE is connected on a further leg.
     pub(crate) fn on_connected(&mut self, leg: LegId) {
         self.legs.push(leg);
+    }
+
+    /// Its first leg is another one from now on.
+    pub(crate) fn on_moved(&mut self, leg: LegId) {
+        if let Some(first) = self.legs.first_mut() {
+            *first = leg;
+        }
+    }
+
+    /// Its signalling radio bearer 1.
+    pub(crate) fn signalling(&self) -> Option<DrbId> {
+        self.signalling
+    }
+
+    /// The bearer that was set up last is signalling radio bearer 1.
+    pub(crate) fn on_signalling_bearer(&mut self) {
+        self.signalling = self.bearers.pop();
+    }
+
+    /// Its data bearers in the order in which they were set up, then the signalling one.
+    pub(crate) fn all_bearers(&self) -> impl Iterator<Item = DrbId> + '_ {
+        self.bearers.iter().copied().chain(self.signalling)
     }
 
     /// Its legs by their number; none before it is connected.

@@ -5,6 +5,7 @@ mod blockage;
 mod drop;
 mod flow;
 mod link;
+mod mobility;
 mod multipath;
 mod radio;
 mod route;
@@ -96,6 +97,7 @@ impl Builder<'_, '_> {
             .flatten()
             .map(|cell| (cell.name.clone(), cell.node))
             .collect();
+        let mobility = self.mobility(file, !cells.is_empty());
         let buildings: Vec<Option<Building>> = file
             .map("building")
             .iter()
@@ -154,6 +156,7 @@ impl Builder<'_, '_> {
             rabs: rabs.into_iter().collect::<Option<_>>()?,
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
+            mobility: mobility?,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
             channel_files: channel_files.into_iter().collect::<Option<_>>()?,
             blockages: blockages.into_iter().collect::<Option<_>>()?,

@@ -9,6 +9,7 @@ mod channel_file;
 mod file;
 mod flow;
 mod link;
+mod mobility;
 mod probe;
 mod rab;
 mod radio;
@@ -27,6 +28,7 @@ pub use link::{
     Changes, DelayModel, GilbertElliott, Link, LinkDirection, Loss, LostArrivals, Queue,
     QueueLimit, RateModel,
 };
+pub use mobility::{EventKind, HandoverData, MeasurementEvent, MobilityManagement};
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
@@ -60,6 +62,8 @@ pub struct Scenario {
     pub cells: Vec<Cell>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
     pub ues: Vec<Ue>,
+    /// Handover of UEs; without it each stays in its cell.
+    pub mobility: Option<MobilityManagement>,
     /// Buildings, in the order of the file.
     pub buildings: Vec<Building>,
     /// Channels that files describe, in the order of the file.

@@ -46,6 +46,12 @@ table! {
             Default("\"10 ms\"");
         /// Each packet's delay on a bearer, split into its parts.
         radio_delay: bool = Shape::Bool, Default("false");
+        /// Each measurement of each cell by UEs under mobility management.
+        measurements: bool = Shape::Bool, Default("false");
+        /// Changes of cell.
+        handovers: bool = Shape::Bool, Default("true");
+        /// Steps of radio resource control.
+        rrc: bool = Shape::Bool, Default("true");
         /// Nodes whose packets are written to a pcapng file.
         "capture" = NAMES, Default("false");
         /// Bytes kept of each captured packet.

@@ -83,6 +83,9 @@ impl Scenario {
         ] {
             file[key] = Value::Object(table);
         }
+        if let Some(mobility) = &self.mobility {
+            file["mobility-management"] = Value::Object(mobility.written());
+        }
         file["probe"] = self.probe(name);
         file
     }

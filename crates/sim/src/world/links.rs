@@ -116,6 +116,9 @@ impl<P: Probe> World<P> {
     pub(super) fn forward(&mut self, id: PacketId) {
         let packet = &mut self.pool[id];
         packet.hop += 1;
+        if let Some(paths) = &self.paths {
+            packet.route = paths.redirected(packet.route, packet.hop);
+        }
         match self.routes.at(packet.route, packet.hop) {
             Some(hop) => self.enter(hop, id),
             None => self.receive(id),
@@ -134,6 +137,7 @@ impl<P: Probe> World<P> {
                 &mut self.probe,
             ),
             Hop::Bearer { bearer, direction } => self.enter_bearer(bearer, direction, packet),
+            Hop::EndMarker { bearer } => self.end_path(bearer, packet),
         }
     }
 

@@ -8,12 +8,14 @@ mod endpoints;
 mod links;
 mod notices;
 mod parts;
+mod paths;
 mod radio;
 mod reroute;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use parts::{Endpoint, Flow, MultipathHost, Parts, Transport};
+pub(crate) use paths::{Paths, UePath, reaches_all};
 pub use reroute::RouteError;
 
 use crate::directory::Directory;
@@ -67,6 +69,8 @@ pub struct World<P> {
     agenda: Agenda,
     links: Links,
     radio: Option<Box<Radio>>,
+    /// The ways to UEs that change cells.
+    paths: Option<Box<Paths>>,
     endpoints: Vec<Endpoint>,
     connections: Vec<MultipathHost>,
     flows: Vec<Flow>,
@@ -108,6 +112,7 @@ impl<P: Probe> World<P> {
             agenda,
             links: Links::new(parts.links, parts.radio_states),
             radio: parts.radio.map(Box::new),
+            paths: parts.paths.map(Box::new),
             endpoints: parts.endpoints,
             connections: parts.connections,
             flows: parts.flows,

@@ -6,6 +6,10 @@ use fadeout_core::{Direction, DrbId, PacketId, Probe};
 
 impl<P: Probe> World<P> {
     pub(super) fn enter_bearer(&mut self, bearer: DrbId, direction: Direction, packet: PacketId) {
+        if direction == Direction::Downlink && self.paths.is_some() {
+            self.reach_base(bearer, packet);
+            return;
+        }
         let radio = self.radio.as_mut().expect("a bearer is of a radio access");
         let (pool, probe) = (&mut self.pool, &mut self.probe);
         let now = self.agenda.now();
@@ -22,6 +26,9 @@ impl<P: Probe> World<P> {
             let (pool, probe) = (&mut self.pool, &mut self.probe);
             access.on_wake(self.agenda.now(), places, pool, &mut arrivals, probe);
         }
+        if self.paths.is_some() {
+            self.follow_moves();
+        }
         for packet in arrivals.drain(..) {
             self.forward(packet);
         }
@@ -30,7 +37,7 @@ impl<P: Probe> World<P> {
     }
 
     #[inline]
-    fn arm_radio(&mut self) {
+    pub(super) fn arm_radio(&mut self) {
         if let Some(radio) = &mut self.radio {
             let at = radio.access.wake_at();
             let event = |generation| Event::Radio { generation };

@@ -1,4 +1,4 @@
-"""Coupling loss and geometry in the standard deployments, beside 3GPP's calibration curves."""
+"""Do losses and geometry in the standard deployments lie on 3GPP's calibration curves?"""
 
 from fadeout.studies.calibration.study import STUDY
 

@@ -213,7 +213,6 @@ def count(_: Effort) -> int:
 
 STUDY = Study(
     name="calibration",
-    summary="Do losses and geometry in the standard deployments lie on 3GPP's calibration curves?",
     folder=Path(__file__).parent,
     title="Coupling loss and geometry beside 3GPP's calibrations",
     introduction="""\

@@ -39,6 +39,12 @@ impl AmRx {
             .on_pdu(now, number, is_placed, pdu.is_polling);
     }
 
+    /// The complete SDUs that are here go up, gaps or not. A PDU of which segments are missing is a gap
+    /// to what it would complete: its parts do not follow each other.
+    pub(in crate::rlc) fn hand_up(&mut self, held: &mut Vec<Sdu>) {
+        self.store.take_all(&mut self.reassembler, held);
+    }
+
     /// Takes a PDU or a segment of one; false when it brings nothing new.
     fn place(
         &mut self,

@@ -133,6 +133,16 @@ impl Store {
         self.heads.advance_to(end.max(self.heads.first()));
     }
 
+    /// Takes all PDUs out, those behind gaps too. An SDU with a gap in it is gone.
+    pub(in crate::rlc) fn take_all(
+        &mut self,
+        reassembler: &mut Reassembler,
+        delivered: &mut Vec<Sdu>,
+    ) {
+        let end = self.heads.end();
+        self.take_below(end, reassembler, delivered);
+    }
+
     /// Whether PDU `number` is here.
     #[inline]
     pub(in crate::rlc) fn holds(&self, number: u64) -> bool {

@@ -123,6 +123,11 @@ impl UmRx {
         }
     }
 
+    /// The complete SDUs that are here go up, gaps or not.
+    pub(in crate::rlc) fn hand_up(&mut self, held: &mut Vec<Sdu>) {
+        self.store.take_all(&mut self.reassembler, held);
+    }
+
     /// Moves VR(UR) to the first PDU from `number` on that is not here and delivers what is
     /// below.
     fn move_to(&mut self, number: u64, delivered: &mut Vec<Sdu>) {

@@ -171,7 +171,7 @@ fn data_on_a_syn_is_taken_without_an_ack_of_its_own() {
         };
         assert_eq!(received, expected);
         assert_eq!(receiver.next(), 701 + u64::from(has_fin));
-        assert_eq!(receiver.unread, unread);
+        assert_eq!(receiver.packets.unread(), unread);
     }
 }
 
@@ -327,14 +327,14 @@ fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
         (2, true, 10, 0, true),
         (0, false, 10, 0, false),
         (1, false, 0, 0, false),
-        (1, false, 10, 5, false),
+        (1, false, 5, 5, false),
     ] {
         let mut b = Bench::new(&linux());
         b.receiver.policy.forgo_quick_acks();
         b.receiver.reassembly.insert(1, 11);
         b.receiver.policy.schedule();
         b.receiver.pushes = pushes;
-        b.receiver.unread = unread;
+        b.receiver.packets.push(1, 1 + unread);
         if is_interactive {
             b.receiver.expect_reply();
         }
@@ -455,7 +455,7 @@ fn a_reader_that_comes_back_announces_an_opening_worth_it() {
     b.data(1, 5000);
     b.ack();
     assert!(!b.receiver.set_reading(b.now, false), "it does not read");
-    assert_eq!(b.receiver.unread, 5000);
+    assert_eq!(b.receiver.packets.unread(), 5000);
 }
 
 #[test]
@@ -466,7 +466,7 @@ fn reading_announces_a_window_that_doubles() {
         b.data(1, held);
         b.ack();
         assert_eq!(b.receiver.read(b.now, read), announces, "{read} of {held}");
-        assert_eq!(b.receiver.unread, u64::from(held) - read);
+        assert_eq!(b.receiver.packets.unread(), u64::from(held) - read);
     }
     // What is out of order takes its room too.
     let mut b = Bench::new(&rfc());

@@ -196,6 +196,13 @@ impl Sender {
             && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
+    /// Whether a small segment may fill the receiver's window up with more behind it. A subflow is given
+    /// what the connection's window allows, in whole segments.
+    fn fills_window(&self) -> bool {
+        let waits = self.is_corked || (self.config.nagle && self.small_end > self.snd_una);
+        self.config.tso_bursts && !self.config.multipath && !waits
+    }
+
     /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
     /// PSH, as the kernel forces it on segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
@@ -205,14 +212,19 @@ impl Sender {
             None => self.unsent(),
         };
         let room = queued.min(self.window_end() - self.snd_nxt);
-        // A segment cut short by the receiver's window is not sent; one cut short by the end of
-        // the data is.
-        let has_tail = !room.is_multiple_of(mss) && room == queued;
+        // A segment that the end of the data cuts short is sent, and behind whole ones one that the
+        // receiver's window does (Linux `tcp_mss_split_point`).
+        let is_cut = room < queued && room > mss && self.fills_window();
+        let has_tail = !room.is_multiple_of(mss) && (room == queued || is_cut);
         let whole = (room / mss) as u32 + u32::from(has_tail);
         let count = whole.min(limit).max(1);
         let mut wire = 0;
         for n in 1..=count {
-            let payload = self.next_payload() as u32;
+            let left = room.saturating_sub(wire);
+            let mut payload = self.next_payload() as u32;
+            if is_cut && left < u64::from(payload) {
+                payload = left as u32;
+            }
             if n > 1 && self.holds_small_segment() {
                 return n - 1;
             }

@@ -30,6 +30,10 @@ fn an_ack_is_told_with_what_it_measured() {
         (sample.delivered_now, sample.lost_now, sample.lost),
         (2, 1, 1)
     );
+    // Another hole.
+    b.sack(2, &[(8, 10), (4, 6)]);
+    let sample = b.sample();
+    assert_eq!((sample.lost_now, sample.lost), (1, 2));
 }
 
 #[test]
@@ -259,7 +263,7 @@ fn another_window_restarts_nothing_while_nothing_waits_or_data_is_out() {
     b.wait(100);
     b.ack(2);
     b.wait(1000);
-    b.peer_window = 50_000;
+    b.peer_window = 70_000;
     b.ack(2);
     assert_eq!(b.cwnd(), 40.0, "nothing waits");
 

@@ -181,6 +181,8 @@ fn a_retransmission_lost_after_a_timeout_begins_a_recovery() {
     b.sender.window.cwnd = 10.0;
     b.ack(0);
     assert_eq!(b.numbers(), [2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    let mut rows = b.rows.retransmits.iter();
+    assert!(rows.all(|row| row.cause == fadeout_core::RetransmitCause::Rto));
     b.wait(110);
     b.sender.frto = false;
     b.sack(0, &[(3, 3)]);
@@ -218,7 +220,7 @@ fn only_the_first_repair_leaves_however_full_the_window_is() {
 fn holes_that_are_not_yet_lost_are_filled_when_there_is_nothing_new() {
     // RFC 6675 section 4, NextSeg rule 3: below what was SACKed, once each, as the window allows.
     let mut b = Bench::sent(&profile("rfc"), 10);
-    b.sack(0, &[(2, 4), (6, 6)]);
+    b.sack(0, &[(2, 5), (7, 7)]);
     assert_eq!(b.numbers(), [1], "then the window is full");
     let mut b = Bench::sent(&profile("rfc"), 10);
     b.sack(0, &[(2, 6)]);

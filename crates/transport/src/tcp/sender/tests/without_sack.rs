@@ -80,8 +80,12 @@ fn delayed(name: &str) -> TcpConfig {
 #[test]
 fn a_delayed_response_waits_a_round_trip_while_duplicates_let_new_data_go() {
     // TCP-DCR; without it limited transmit stops at two.
-    let mut b = Bench::sent(&profile("newreno"), 20);
-    dups(&mut b, 0, 2);
+    let patient = TcpConfig {
+        duplicate_threshold: 5,
+        ..profile("newreno")
+    };
+    let mut b = Bench::sent(&patient, 20);
+    dups(&mut b, 0, 4);
     assert_eq!(b.numbers(), [11, 12]);
     let mut b = Bench::sent(&delayed("newreno"), 20);
     dups(&mut b, 0, 5);

@@ -1,0 +1,220 @@
+//! What follows when a radio link fails or a cell cannot be entered, and random access into a cell.
+
+use super::handover::seconds;
+use super::managed::{Managed, note_cell};
+use crate::bearer::Fate;
+use crate::config::{Env, LegId};
+use crate::rrc::mobility::{Preparation, Stage};
+use crate::rrc::random_access::{Progress, RandomAccess, Step};
+use fadeout_core::{
+    Direction, HandoverRow, Motion, Outcome, Probe, Procedure, RrcEvent, Span, Time,
+};
+
+/// How long a UE without connection waits before it looks for a cell again.
+const SEARCH_PERIOD: Span = Span::from_millis(1000);
+
+impl Managed<'_> {
+    /// The UE's link to its cell has failed, or it could not enter one.
+    pub(super) fn fail_link(&mut self, env: &mut Env<'_, impl Probe>) {
+        if !self.state.is_connected() {
+            return;
+        }
+        self.note(RrcEvent::LinkFailure, env);
+        self.access.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
+        if self.state.row_at.is_never() {
+            self.fail_row(Outcome::Failed, env);
+        }
+        self.state.switch_at = Time::NEVER;
+        // Downlink data waits at the base station until it is known where the UE is.
+        self.stop(Fate::Kept, env);
+        self.detach(env);
+        self.reselect(env);
+    }
+
+    /// The UE looks for a cell.
+    pub(super) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
+        let monitoring = &self.config.monitoring;
+        self.state.preparation = Preparation::Idle;
+        self.state.stage = Stage::Selecting {
+            at: env.now.saturating_add(monitoring.cell_selection),
+            until: env.now.saturating_add(monitoring.t311),
+        };
+        if let Some(cell) = self.access.serving_cell(self.ue) {
+            let row = HandoverRow {
+                triggered_s: seconds(env.now),
+                left_s: seconds(env.now),
+                ..self.row((cell, cell), Procedure::Reestablishment)
+            };
+            self.begin_row(row, env);
+        }
+    }
+
+    /// The UE looks for a cell that it can enter. Whether there is one.
+    pub(super) fn select<M: Motion>(
+        &mut self,
+        procedure: Procedure,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        let Some(cell) = self.best_cell(motion, env.now) else {
+            return false;
+        };
+        let Some(leg) = self.join(cell) else {
+            return false;
+        };
+        let least_db = self.config.monitoring.q_in.0;
+        if self.is_heard(leg, least_db, motion, env.now) != [true; 2] {
+            self.leave_leg(leg);
+            return false;
+        }
+        note_cell((self.ue, cell), RrcEvent::CellSelected, env);
+        if let Some(row) = &mut self.state.row {
+            (row.target, row.procedure) = (cell, procedure);
+        }
+        let access = RandomAccess::new(&self.config.access, env.now, false);
+        self.state.stage = Stage::Entering {
+            leg,
+            access,
+            until: env.now.saturating_add(self.config.monitoring.t301),
+            procedure,
+        };
+        true
+    }
+
+    /// Random access goes on.
+    pub(super) fn access<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let now = env.now;
+        let Stage::Entering {
+            leg,
+            mut access,
+            until,
+            procedure,
+        } = self.state.stage
+        else {
+            return;
+        };
+        if until <= now {
+            return self.fail_access(leg, procedure, env);
+        }
+        if access.wake_at() > now {
+            return;
+        }
+        let cell = self.access.stack.legs[leg.index()].config.cell;
+        let least_db = self.config.monitoring.q_out.0;
+        let is_heard = self.is_heard(leg, least_db, motion, now);
+        let before = access.preambles();
+        let mut sent = 0;
+        let progress = access.on_wake(now, &self.config.access, &mut self.state.draws, {
+            |step| match step {
+                Step::Preamble => {
+                    sent += 1;
+                    is_heard[Direction::Uplink.index()]
+                }
+                Step::Message3 => is_heard[Direction::Uplink.index()],
+                Step::Response | Step::Resolution => is_heard[Direction::Downlink.index()],
+            }
+        });
+        debug_assert!(access.preambles() >= before, "preambles only add up");
+        for _ in 0..sent {
+            note_cell((self.ue, cell), RrcEvent::PreambleSent, env);
+        }
+        if let Some(row) = &mut self.state.row {
+            row.preambles += sent;
+        }
+        match progress {
+            Progress::Running => {}
+            // The timer of the procedure governs: MAC starts anew.
+            Progress::Problem => {
+                let is_free = procedure == Procedure::Handover;
+                access = RandomAccess::new(&self.config.access, now, is_free);
+            }
+            Progress::Done => return self.on_access(leg, (procedure, until), env),
+        }
+        self.state.stage = Stage::Entering {
+            leg,
+            access,
+            until,
+            procedure,
+        };
+    }
+
+    /// T304 or T301 has expired.
+    fn fail_access(&mut self, leg: LegId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
+        let cell = self.access.stack.legs[leg.index()].config.cell;
+        note_cell((self.ue, cell), RrcEvent::AccessFailure, env);
+        self.leave_leg(leg);
+        match procedure {
+            Procedure::Handover => {
+                self.fail_row(Outcome::Failed, env);
+                self.reselect(env);
+            }
+            Procedure::Reestablishment => self.lose_connection(env),
+            Procedure::Setup => {
+                let at = env.now.saturating_add(SEARCH_PERIOD);
+                self.state.stage = Stage::Released { at };
+            }
+        }
+    }
+
+    /// Random access is done.
+    fn on_access(
+        &mut self,
+        leg: LegId,
+        (procedure, until): (Procedure, Time),
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let cell = self.access.stack.legs[leg.index()].config.cell;
+        note_cell((self.ue, cell), RrcEvent::AccessDone, env);
+        if procedure != Procedure::Reestablishment {
+            return self.enter(leg, env);
+        }
+        // The context comes from the base station that had the UE.
+        let is_home = self.config.stations[cell.index()] == self.state.home;
+        let fetch = match is_home {
+            true => Span::ZERO,
+            false => self.config.procedure.station_delay * 2,
+        };
+        let fate = match is_home || self.forwards() {
+            true => Fate::Forwarded(fetch),
+            false => Fate::Dropped,
+        };
+        self.stop(fate, env);
+        self.state.stage = Stage::Fetching {
+            leg,
+            at: env.now.saturating_add(fetch),
+            until,
+        };
+    }
+
+    /// The UE has no connection any more: everything under way is lost.
+    pub(super) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.note(RrcEvent::Released, env);
+        self.fail_row(Outcome::Failed, env);
+        let stack = &mut self.access.stack;
+        for bearer in stack.ues[self.ue.index()].bearers() {
+            stack.bearers[bearer.index()]
+                .travel()
+                .release(env, &mut stack.storage);
+        }
+        self.stop(Fate::Dropped, env);
+        if let Some(cell) = self.access.serving_cell(self.ue) {
+            let row = HandoverRow {
+                triggered_s: seconds(env.now),
+                left_s: seconds(env.now),
+                ..self.row((cell, cell), Procedure::Setup)
+            };
+            self.begin_row(row, env);
+        }
+        self.state.stage = Stage::Released {
+            at: env.now.saturating_add(SEARCH_PERIOD),
+        };
+    }
+
+    /// A UE without connection looks for a cell, and later again if there is none.
+    pub(super) fn search<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        if !self.select(Procedure::Setup, motion, env) {
+            let at = env.now.saturating_add(SEARCH_PERIOD);
+            self.state.stage = Stage::Released { at };
+        }
+    }
+}

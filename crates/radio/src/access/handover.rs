@@ -1,0 +1,402 @@
+//! Handover, radio link failure and what follows, of one UE.
+//!
+//! ```text
+//! report ─► prepare ─► request, answer ─► command ─► on_command: the UE leaves ─► random access
+//!                                                                                    │
+//! failure ─► select a cell ─► random access ─► fetch the context ────────────────► enter
+//!                                                                                    │
+//!                      path switch, end marker ◄─ on_complete: the target sends ◄─ complete
+//! ```
+
+use super::managed::{Managed, note_cell};
+use super::mobility::Move;
+use crate::bearer::{Fate, TransferCounts};
+use crate::config::{Env, LegId};
+use crate::rrc::measure::EventState;
+use crate::rrc::mobility::{Message, Preparation, Stage};
+use crate::rrc::monitor::{LinkMonitor, Quality};
+use crate::rrc::random_access::RandomAccess;
+use fadeout_core::{
+    CellId, Direction, HandoverRow, Motion, Outcome, Probe, Procedure, RrcEvent, Span, Time,
+};
+
+/// From the end of a change of cell to its row: the first packets pass in this time.
+const ROW_DELAY: Span = Span::from_millis(100);
+
+/// Time and NaN, as the row has them.
+pub(super) fn seconds(at: Time) -> f64 {
+    at.since(Time::ZERO).as_secs_f64()
+}
+
+impl Managed<'_> {
+    /// The source has a report that makes `target` a better cell.
+    pub(super) fn prepare(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        let Some(source) = self.access.serving_cell(self.ue) else {
+            return;
+        };
+        if self.is_busy() || target == source {
+            return;
+        }
+        let row = HandoverRow {
+            triggered_s: seconds(env.now),
+            ..self.row((source, target), Procedure::Handover)
+        };
+        self.begin_row(row, env);
+        note_cell((self.ue, target), RrcEvent::HandoverRequest, env);
+        let there_and_back = self.station_delay(source, target) * 2;
+        let answer = there_and_back + self.config.procedure.admission;
+        self.state.preparation = Preparation::Requested {
+            target,
+            at: env.now.saturating_add(answer),
+        };
+    }
+
+    pub(super) fn row(
+        &self,
+        (source, target): (CellId, CellId),
+        procedure: Procedure,
+    ) -> HandoverRow {
+        HandoverRow {
+            time_s: Time::ZERO,
+            ue: self.ue,
+            source,
+            target,
+            procedure,
+            outcome: Outcome::Success,
+            triggered_s: f64::NAN,
+            commanded_s: f64::NAN,
+            left_s: f64::NAN,
+            entered_s: f64::NAN,
+            completed_s: f64::NAN,
+            switched_s: f64::NAN,
+            downlink_gap_s: f64::NAN,
+            uplink_gap_s: f64::NAN,
+            preambles: 0,
+            forwarded_numbered: 0,
+            forwarded_fresh: 0,
+            lost_packets: 0,
+        }
+    }
+
+    /// A change of cell begins; one that ended and waited for its row ends now.
+    pub(super) fn begin_row(&mut self, row: HandoverRow, env: &mut Env<'_, impl Probe>) {
+        self.end_row(env);
+        self.state.row = Some(row);
+    }
+
+    /// The row of a change of cell, if one waits.
+    fn end_row(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.state.row_at = Time::NEVER;
+        let Some(mut row) = self.state.row.take() else {
+            return;
+        };
+        row.time_s = env.now;
+        // Of a UE that did not leave the gaps are those of an earlier change.
+        if !row.left_s.is_nan() {
+            let mut gaps = [f64::NAN; 2];
+            let mut counts = TransferCounts::default();
+            for bearer in self.access.stack.ues[self.ue.index()].bearers() {
+                let (of_bearer, some) = self.access.stack.bearers[bearer.index()].journey_report();
+                for (gap, of_bearer) in gaps.iter_mut().zip(of_bearer) {
+                    // The longest; NaN is no number to be longer than.
+                    *gap = of_bearer.map_or(*gap, |span| gap.max(span.as_secs_f64()));
+                }
+                counts.numbered += some.numbered;
+                counts.fresh += some.fresh;
+                counts.lost += some.lost;
+            }
+            [row.downlink_gap_s, row.uplink_gap_s] = gaps;
+            row.forwarded_numbered = counts.numbered as u32;
+            row.forwarded_fresh = counts.fresh as u32;
+            row.lost_packets = counts.lost as u32;
+        }
+        env.probe.handover(row);
+    }
+
+    pub(super) fn fail_row(&mut self, outcome: Outcome, env: &mut Env<'_, impl Probe>) {
+        if let Some(row) = &mut self.state.row
+            && self.state.row_at.is_never()
+        {
+            row.outcome = outcome;
+        }
+        self.end_row(env);
+    }
+
+    /// One way between the base stations of two cells.
+    fn station_delay(&self, one: CellId, other: CellId) -> Span {
+        let stations = &self.config.stations;
+        match stations[one.index()] == stations[other.index()] {
+            true => Span::ZERO,
+            false => self.config.procedure.station_delay,
+        }
+    }
+
+    /// Whatever is due happens.
+    pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let now = env.now;
+        match self.state.preparation {
+            Preparation::Requested { target, at } if at <= now => {
+                self.on_answer(target, env);
+            }
+            Preparation::Commanded { until } if until <= now => self.give_up(env),
+            _ => {}
+        }
+        match self.state.stage {
+            Stage::Connected if self.state.monitor.has_expired(now) => self.fail_link(env),
+            Stage::Selecting { until, .. } if until <= now => self.lose_connection(env),
+            Stage::Selecting { at, until } if at <= now => {
+                let again = self.config.monitoring.cell_selection;
+                if !self.select(Procedure::Reestablishment, motion, env) {
+                    let at = now.saturating_add(again);
+                    self.state.stage = Stage::Selecting { at, until };
+                }
+            }
+            Stage::Entering { .. } => self.access(motion, env),
+            Stage::Fetching { leg, at, .. } if at <= now => {
+                self.note(RrcEvent::Reestablished, env);
+                self.enter(leg, env);
+            }
+            Stage::Fetching { leg, until, .. } if until <= now => {
+                self.leave_leg(leg);
+                self.note(RrcEvent::AccessFailure, env);
+                self.lose_connection(env);
+            }
+            Stage::Released { at } if at <= now => self.search(motion, env),
+            _ => {}
+        }
+        if self.state.switch_at <= now {
+            self.state.switch_at = Time::NEVER;
+            if let Some(cell) = self.access.serving_cell(self.ue) {
+                self.state.home = self.config.stations[cell.index()];
+                let ue = self.ue;
+                self.moves.push(Move::Path { ue, cell });
+                self.note(RrcEvent::PathSwitched, env);
+                if let Some(row) = &mut self.state.row {
+                    row.switched_s = seconds(now);
+                }
+                self.state.row_at = now.saturating_add(ROW_DELAY);
+            }
+        }
+        let mut position = 0;
+        while let Some(&bearer) = self.access.stack.ues[self.ue.index()]
+            .bearers()
+            .get(position)
+        {
+            if self.access.stack.bearers[bearer.index()].guard_at() <= now {
+                self.access.stack.bearers[bearer.index()]
+                    .travel()
+                    .on_guard(now);
+                self.access.flow_on(bearer, env);
+                self.access
+                    .stack
+                    .close_books(bearer, Direction::Downlink, env);
+            }
+            position += 1;
+        }
+        if self.state.row_at <= now {
+            self.end_row(env);
+        }
+    }
+
+    /// The target answers: it takes the UE, or has no room.
+    fn on_answer(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        let load = self.loads[target.index()];
+        if self.config.most_ues.is_some_and(|most| load >= most) {
+            self.state.preparation = Preparation::Idle;
+            note_cell((self.ue, target), RrcEvent::HandoverRefused, env);
+            self.fail_row(Outcome::Refused, env);
+            return;
+        }
+        self.state.preparation = Preparation::Commanded {
+            until: env.now.saturating_add(self.config.procedure.overall),
+        };
+        if let Some(row) = &mut self.state.row {
+            row.commanded_s = seconds(env.now);
+        }
+        note_cell((self.ue, target), RrcEvent::CommandSent, env);
+        self.send(Direction::Downlink, Message::Command(target), env);
+        let Some(source) = self.access.serving_cell(self.ue) else {
+            return;
+        };
+        let is_one_station = self.is_one_station(source, target);
+        let fate = match is_one_station || self.forwards() {
+            true => Fate::Forwarded(self.station_delay(source, target)),
+            false => Fate::Dropped,
+        };
+        self.stop(fate, env);
+    }
+
+    fn is_one_station(&self, one: CellId, other: CellId) -> bool {
+        let stations = &self.config.stations;
+        stations[one.index()] == stations[other.index()]
+    }
+
+    /// The base station that the core's path leads to stops the downlink of the UE's bearers.
+    pub(super) fn stop(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
+        let home = self.state.home;
+        for bearer in self.access.stack.ues[self.ue.index()].bearers() {
+            let drb = &mut self.access.stack.bearers[bearer.index()];
+            drb.travel()
+                .stop(home, fate, env, &mut self.access.stack.storage);
+        }
+    }
+
+    /// The source has waited long enough for a UE that is still there: it goes on.
+    fn give_up(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.state.preparation = Preparation::Idle;
+        if !self.state.is_connected() {
+            return;
+        }
+        // The command is void, should it arrive after all.
+        let messages = &mut self.state.messages;
+        messages.retain(|(_, message)| !matches!(message, Message::Command(_)));
+        self.note(RrcEvent::SourceResumed, env);
+        self.fail_row(Outcome::Cancelled, env);
+        self.resume(env);
+    }
+
+    /// The base station sends downlink data again.
+    pub(super) fn resume(&mut self, env: &mut Env<'_, impl Probe>) {
+        let is_home = self
+            .access
+            .serving_cell(self.ue)
+            .is_some_and(|cell| self.config.stations[cell.index()] == self.state.home);
+        let mut position = 0;
+        while let Some(&bearer) = self.access.stack.ues[self.ue.index()]
+            .bearers()
+            .get(position)
+        {
+            let drb = &mut self.access.stack.bearers[bearer.index()];
+            drb.travel().resume(env.now);
+            if is_home {
+                drb.travel().on_path_switch(env.now, 0, Span::ZERO);
+            }
+            self.access.flow_on(bearer, env);
+            self.access
+                .stack
+                .close_books(bearer, Direction::Downlink, env);
+            position += 1;
+        }
+    }
+
+    /// The UE has the command: it leaves the source for the target.
+    pub(super) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        if !self.state.is_connected() {
+            return;
+        }
+        note_cell((self.ue, target), RrcEvent::CommandReceived, env);
+        self.detach(env);
+        let procedure = &self.config.procedure;
+        let ready_at = env.now.saturating_add(procedure.interruption);
+        let until = env.now.saturating_add(procedure.t304);
+        let access = RandomAccess::new(&self.config.access, ready_at, true);
+        let Some(leg) = self.join(target) else {
+            return self.reselect(env);
+        };
+        self.state.stage = Stage::Entering {
+            leg,
+            access,
+            until,
+            procedure: Procedure::Handover,
+        };
+    }
+
+    /// The UE leaves its cell: MAC is reset, RLC re-established.
+    pub(super) fn detach(&mut self, env: &mut Env<'_, impl Probe>) {
+        let ue = self.ue;
+        if let Some(row) = &mut self.state.row {
+            row.left_s = seconds(env.now);
+        }
+        self.state.messages.clear();
+        self.state.monitor = LinkMonitor::new();
+        self.state.quality = Quality::new();
+        let leg = self.access.stack.ues[ue.index()].legs().first().copied();
+        if let Some(leg) = leg {
+            let cell = self.access.stack.legs[leg.index()].config.cell;
+            let load = &mut self.loads[cell.index()];
+            *load = load.saturating_sub(1);
+            self.leave_leg(leg);
+        }
+        let stack = &mut self.access.stack;
+        for bearer in stack.ues[ue.index()].bearers() {
+            stack.bearers[bearer.index()]
+                .travel()
+                .detach(env, &mut stack.storage);
+        }
+        if let Some(bearer) = stack.ues[ue.index()].signalling() {
+            let drb = &mut stack.bearers[bearer.index()];
+            drb.reestablish(env, &mut stack.storage);
+            drb.on_left();
+        }
+    }
+
+    /// A leg carries nothing any more.
+    pub(super) fn leave_leg(&mut self, id: LegId) {
+        let stack = &mut self.access.stack;
+        let leg = &mut stack.legs[id.index()];
+        let cell = &mut self.access.cells[leg.config.cell.index()];
+        cell.forget_grants(id);
+        if leg.has_occasions() {
+            cell.release_occasion(leg.occasion());
+        }
+        leg.reset(&mut stack.lost);
+        for lost in &mut stack.lost {
+            for content in lost.drain(..) {
+                stack.contents.free(content);
+            }
+        }
+        stack.air.leave(id);
+    }
+
+    /// The leg of the UE in a cell, which is made if it is not there.
+    pub(super) fn join(&mut self, cell: CellId) -> Option<LegId> {
+        let known = self.state.legs.iter().find(|(known, _)| *known == cell);
+        if let Some(&(_, leg)) = known {
+            self.access.stack.air.rejoin(leg);
+            return Some(leg);
+        }
+        let nth = self.state.legs.len() as u64;
+        let leg = self.access.add_leg(self.ue, cell, (0, nth)).ok()?;
+        self.state.legs.push((cell, leg));
+        Some(leg)
+    }
+
+    /// The UE is in a cell: its bearers are on the leg there, and it says so.
+    pub(super) fn enter(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let ue = self.ue;
+        let cell = self.access.stack.legs[leg.index()].config.cell;
+        self.access.carry(ue, leg);
+        self.access.stack.ues[ue.index()].on_moved(leg);
+        self.loads[cell.index()] += 1;
+        self.state.stage = Stage::Connected;
+        self.state.preparation = Preparation::Idle;
+        self.state
+            .events
+            .iter_mut()
+            .for_each(EventState::on_new_serving_cell);
+        self.moves.push(Move::Uplink { ue, cell });
+        if let Some(row) = &mut self.state.row {
+            row.entered_s = seconds(env.now);
+        }
+        self.send(Direction::Uplink, Message::Complete, env);
+        self.access.on_uplink_data(Some(leg), env);
+    }
+
+    /// The base station knows that the UE is there.
+    pub(super) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.note(RrcEvent::CompleteReceived, env);
+        if let Some(row) = &mut self.state.row {
+            row.completed_s = seconds(env.now);
+        }
+        self.resume(env);
+        let Some(cell) = self.access.serving_cell(self.ue) else {
+            return;
+        };
+        if self.config.stations[cell.index()] == self.state.home {
+            self.state.row_at = env.now.saturating_add(ROW_DELAY);
+        } else {
+            let delay = self.config.procedure.core_delay;
+            self.state.switch_at = env.now.saturating_add(delay);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! One UE under mobility management while something happens to it: its measurements, its link and
+//! its messages. Its procedures are in [`handover`](super::handover) and [`failure`](super::failure).
+
+use super::RadioAccess;
+use super::mobility::Move;
+use crate::config::{DataForwarding, Env, LegId, MobilityConfig};
+use crate::rrc::CellSelection;
+use crate::rrc::mobility::{Message, Preparation, Stage, UeMobility};
+use crate::rrc::monitor::Indication;
+use fadeout_core::{
+    CellId, Direction, MeasurementRow, Motion, Packet, Probe, RrcEvent, RrcRow, Segment, Time, UeId,
+};
+
+/// A UE, and all that its procedures bear on.
+pub(super) struct Managed<'a> {
+    pub access: &'a mut RadioAccess,
+    pub ue: UeId,
+    pub config: &'a MobilityConfig,
+    /// The cells that it measures, by id.
+    pub cells: &'a [CellId],
+    pub state: &'a mut UeMobility,
+    /// UEs in each cell.
+    pub loads: &'a mut [u32],
+    /// Number of the next message.
+    pub next_message: &'a mut u64,
+    pub moves: &'a mut Vec<Move>,
+    /// The levels of the cells; of use within a measurement.
+    pub samples: &'a mut Vec<f64>,
+}
+
+/// A row of a step that is about a cell.
+pub(super) fn note_cell(
+    (ue, cell): (UeId, CellId),
+    event: RrcEvent,
+    env: &mut Env<'_, impl Probe>,
+) {
+    env.probe.rrc(RrcRow {
+        time_s: env.now,
+        ue,
+        cell,
+        event,
+    });
+}
+
+impl Managed<'_> {
+    /// The UE measures its cells.
+    pub(super) fn measure<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let Managed {
+            ue,
+            config,
+            cells,
+            state,
+            samples,
+            access,
+            ..
+        } = self;
+        if state.next_sample_at > env.now {
+            return;
+        }
+        state.next_sample_at = env.now.saturating_add(config.measurement_period);
+        let Some(cell) = access.serving_cell(*ue) else {
+            return;
+        };
+        samples.clear();
+        samples.resize(cells.len(), f64::NEG_INFINITY);
+        let air = &mut access.stack.air;
+        air.measure_levels(*ue, env.now, motion, |cell, level_dbm| {
+            if let Ok(position) = cells.binary_search(&cell) {
+                samples[position] = level_dbm;
+            }
+        });
+        if config.measurement_error_db > 0.0 {
+            for sample in samples.iter_mut() {
+                *sample += config.measurement_error_db * state.draws.normal();
+            }
+        }
+        let Ok(serving) = cells.binary_search(&cell) else {
+            return;
+        };
+        for event in &mut state.events {
+            event.on_samples(env.now, serving, samples);
+        }
+        if !env.probe.wants_measurements(*ue) {
+            return;
+        }
+        for (position, (&cell, &rsrp_dbm)) in cells.iter().zip(samples.iter()).enumerate() {
+            let filtered = state.events.first().and_then(|it| it.filtered(position));
+            env.probe.measurement(MeasurementRow {
+                time_s: env.now,
+                ue: *ue,
+                cell,
+                is_serving: position == serving,
+                rsrp_dbm,
+                filtered_dbm: filtered.unwrap_or(rsrp_dbm),
+            });
+        }
+    }
+
+    /// The UE looks whether its link is in sync.
+    pub(super) fn evaluate<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let (ue, config) = (self.ue, &self.config.monitoring);
+        let state = &mut *self.state;
+        if state.next_evaluation_at > env.now {
+            return;
+        }
+        state.next_evaluation_at = env.now.saturating_add(config.period);
+        let leg = self.access.stack.ues[ue.index()].legs().first().copied();
+        let Some(leg) = leg.filter(|_| state.is_connected()) else {
+            return;
+        };
+        self.access.stack.air.refresh(leg, env.now, motion);
+        let sinr = self.access.stack.air.downlink_quality(leg, env.now);
+        let Some(what) = state.quality.on_sinr(config, sinr) else {
+            return;
+        };
+        let before = state.monitor.is_in_trouble();
+        state.monitor.on_indication(env.now, config, what);
+        let after = state.monitor.is_in_trouble();
+        if before != after {
+            let event = match what {
+                Indication::OutOfSync => RrcEvent::OutOfSync,
+                Indication::InSync => RrcEvent::InSync,
+            };
+            self.note(event, env);
+        }
+    }
+
+    /// The UE reports the events that are due.
+    pub(super) fn report(&mut self, env: &mut Env<'_, impl Probe>) {
+        if !self.state.is_connected() {
+            return;
+        }
+        for number in 0..self.state.events.len() {
+            let cells = self.cells;
+            let event = &mut self.state.events[number];
+            if event.wake_at() > env.now {
+                continue;
+            }
+            let mut best: Option<(f64, CellId)> = None;
+            let mut due = Vec::new();
+            event.on_wake(env.now, |position| due.push(position));
+            for position in due {
+                let value = event.filtered(position).unwrap_or(f64::NEG_INFINITY);
+                if best.is_none_or(|(of_best, _)| value > of_best) {
+                    best = Some((value, cells[position]));
+                }
+            }
+            if let Some((_, cell)) = best {
+                note_cell((self.ue, cell), RrcEvent::ReportSent, env);
+                let message = Message::Report(number as u16, cell);
+                self.send(Direction::Uplink, message, env);
+            }
+        }
+    }
+
+    /// Sends a message over the signalling radio bearer. It may be lost with the link.
+    pub(super) fn send(
+        &mut self,
+        direction: Direction,
+        message: Message,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let Some(bearer) = self.access.stack.ues[self.ue.index()].signalling() else {
+            return;
+        };
+        let number = *self.next_message;
+        *self.next_message += 1;
+        self.state.messages.push((number, message));
+        let headers = Segment::default().wire_len();
+        let packet = env.pool.insert(Packet {
+            segment: Segment {
+                seq: number,
+                len: message.size().saturating_sub(headers),
+                ..Segment::default()
+            },
+            ..Packet::default()
+        });
+        self.access
+            .on_packet(env.now, bearer, direction, packet, env.pool, env.probe);
+    }
+
+    pub(super) fn on_message(
+        &mut self,
+        direction: Direction,
+        message: Message,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        match (direction, message) {
+            (Direction::Uplink, Message::Report(event, cell)) => {
+                note_cell((self.ue, cell), RrcEvent::ReportReceived, env);
+                let config = self.config.events.get(usize::from(event));
+                if config.is_some_and(|event| event.kind.has_neighbour()) {
+                    self.prepare(cell, env);
+                }
+            }
+            (Direction::Downlink, Message::Command(target)) => {
+                self.on_command(target, env);
+            }
+            (Direction::Uplink, Message::Complete) => self.on_complete(env),
+            _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
+        }
+    }
+
+    /// A row of a step that is about the serving cell.
+    pub(super) fn note(&self, event: RrcEvent, env: &mut Env<'_, impl Probe>) {
+        if let Some(cell) = self.access.serving_cell(self.ue) {
+            note_cell((self.ue, cell), event, env);
+        }
+    }
+
+    /// Whether downlink data that the source has not sent is forwarded.
+    pub(super) fn forwards(&self) -> bool {
+        self.config.data == DataForwarding::Forwarded
+    }
+
+    /// The best cell that the UE measures now, of equals the first.
+    pub(super) fn best_cell<M: Motion>(&mut self, motion: &mut M, now: Time) -> Option<CellId> {
+        let mut selection = CellSelection::default();
+        let air = &mut self.access.stack.air;
+        air.measure_levels(self.ue, now, motion, |cell, level_dbm| {
+            if self.cells.binary_search(&cell).is_ok() {
+                selection.on_measured(cell, level_dbm);
+            }
+        });
+        selection.selected()
+    }
+
+    /// Whether both directions of a leg are good enough to be heard now.
+    pub(super) fn is_heard<M: Motion>(
+        &mut self,
+        leg: LegId,
+        least_db: f64,
+        motion: &mut M,
+        now: Time,
+    ) -> [bool; 2] {
+        self.access.stack.air.refresh(leg, now, motion);
+        let quality_db = self.access.stack.air.quality_db(leg, now);
+        quality_db.map(|sinr_db| sinr_db >= least_db)
+    }
+
+    /// Whether a change of cell of the UE is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        let state = &*self.state;
+        let mut bearers = self.access.stack.ues[self.ue.index()].bearers().iter();
+        !matches!(state.stage, Stage::Connected)
+            || !matches!(state.preparation, Preparation::Idle)
+            || !state.switch_at.is_never()
+            || bearers.any(|bearer| self.access.stack.bearers[bearer.index()].is_travelling())
+    }
+}

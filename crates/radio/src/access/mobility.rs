@@ -1,0 +1,306 @@
+//! Mobility management of UEs: what they measure and report, whether their links hold, and which
+//! procedure is due. The procedures themselves are in [`handover`](super::handover).
+
+use super::managed::{Managed, note_cell};
+use super::{Event, RadioAccess};
+use crate::cell::CellMac;
+use crate::config::{AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError};
+use crate::rrc::mobility::UeMobility;
+use fadeout_core::{
+    CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
+};
+
+/// Mobility management of all UEs that have it.
+#[derive(Debug)]
+pub(super) struct Mobility {
+    pub config: MobilityConfig,
+    /// The cells that UEs of LTE and of NR measure.
+    groups: [Vec<CellId>; 2],
+    ues: Vec<Option<Box<UeMobility>>>,
+    /// UEs in each cell.
+    pub loads: Vec<u32>,
+    /// Number of the next message.
+    next_message: u64,
+    moves: Vec<Move>,
+    samples: Vec<f64>,
+}
+
+/// What mobility asks of whoever routes packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// Uplink packets of a UE leave at this cell from now on.
+    Uplink {
+        /// UE.
+        ue: UeId,
+        /// Cell.
+        cell: CellId,
+    },
+    /// The core sends downlink packets of a UE to this cell from now on, and end markers over the old
+    /// way: [`RadioAccess::on_path_switched`] says how many.
+    Path {
+        /// UE.
+        ue: UeId,
+        /// Cell.
+        cell: CellId,
+    },
+}
+
+impl Mobility {
+    /// All legs that a managed UE ever had; none of others.
+    pub(super) fn legs_ever(&self, ue: UeId) -> impl Iterator<Item = LegId> + '_ {
+        let state = self.ues.get(ue.index()).and_then(Option::as_ref);
+        let legs = state.into_iter().flat_map(|state| &state.legs);
+        legs.map(|&(_, leg)| leg)
+    }
+}
+
+impl RadioAccess {
+    /// Puts the UEs under mobility management that have a channel and are connected. They measure the
+    /// cells of their generation, and get a signalling radio bearer, whose ids count on from those of
+    /// the data bearers.
+    ///
+    /// # Errors
+    /// A UE with two legs, a list of base stations that does not fit the cells, or a channel that
+    /// cannot be built.
+    pub fn manage_mobility(&mut self, config: MobilityConfig) -> Result<(), RadioError> {
+        let is_nr = |cell: &CellMac| matches!(cell.plan.config.air, AirInterface::Nr { .. });
+        let cells = (0..self.cells.len() as u32).map(CellId);
+        let (nr, lte) = cells.partition(|cell| is_nr(&self.cells[cell.index()]));
+        let groups: [Vec<CellId>; 2] = [lte, nr];
+        let mut ues = Vec::new();
+        let mut loads = vec![0; self.cells.len()];
+        for ue in (0..self.stack.ues.len() as u32).map(UeId) {
+            let rrc = &self.stack.ues[ue.index()];
+            if rrc.config().secondary.is_some() || config.stations.len() != self.cells.len() {
+                return Err(RadioError::Ue {
+                    ue: ue.index(),
+                    what: "mobility management",
+                    value: "of a UE with two legs, or without a base station for each cell".into(),
+                    expected: "one leg, and as many base stations as cells".into(),
+                });
+            }
+            let first = rrc.legs().first().copied();
+            let Some(leg) = first.filter(|&leg| self.stack.air.has_level(leg)) else {
+                ues.push(None);
+                continue;
+            };
+            let cell = self.stack.legs[leg.index()].config.cell;
+            let group = usize::from(is_nr(&self.cells[cell.index()]));
+            let cells = &groups[group];
+            self.stack.air.watch(ue, cells)?;
+            self.add_signalling(ue, group == 1)?;
+            let own = (ue, cell, leg);
+            let state = UeMobility::new(own, &config, cells.len(), self.seed);
+            loads[cell.index()] += 1;
+            ues.push(Some(Box::new(state)));
+        }
+        self.mobility = Some(Box::new(Mobility {
+            config,
+            groups,
+            ues,
+            loads,
+            next_message: 0,
+            moves: Vec::new(),
+            samples: Vec::new(),
+        }));
+        for ue in (0..self.stack.ues.len() as u32).map(UeId) {
+            self.arm_mobility(ue);
+        }
+        Ok(())
+    }
+
+    /// A signalling radio bearer of a UE whose data bearers are there.
+    fn add_signalling(&mut self, ue: UeId, is_nr: bool) -> Result<(), RadioError> {
+        let id = self.establish(BearerConfig::signalling(ue, is_nr))?;
+        self.stack.bearers[id.index()].carry_signalling();
+        let rrc = &mut self.stack.ues[ue.index()];
+        rrc.on_signalling_bearer();
+        for bearer in rrc.bearers() {
+            self.stack.bearers[bearer.index()].manage();
+        }
+        Ok(())
+    }
+
+    /// What is to be rerouted, in order; empty afterwards.
+    pub fn take_moves(&mut self, moves: &mut Vec<Move>) {
+        if let Some(mobility) = &mut self.mobility {
+            moves.append(&mut mobility.moves);
+        }
+    }
+
+    /// As [`RadioAccess::on_packet`] in the downlink, at the base station with this number.
+    pub fn on_packet_at(
+        &mut self,
+        now: Time,
+        station: u32,
+        bearer: DrbId,
+        packet: PacketId,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let drb = &mut self.stack.bearers[bearer.index()];
+        if !drb.is_travelling() {
+            self.on_packet(now, bearer, Direction::Downlink, packet, pool, probe);
+            return;
+        }
+        let Some(mobility) = &self.mobility else {
+            return;
+        };
+        let timeout = mobility.config.procedure.marker_timeout;
+        let env = &mut Env {
+            now,
+            pool,
+            out: &mut Vec::new(),
+            probe,
+        };
+        drb.travel()
+            .arrive((station, timeout), packet, env, &mut self.stack.storage);
+        let ue = drb.config().ue;
+        self.flow_on(bearer, env);
+        self.arm_mobility(ue);
+    }
+
+    /// The core has switched the path of a bearer's UE, and so many end markers are on their way.
+    pub fn on_path_switched(&mut self, now: Time, bearer: DrbId, markers: u32) {
+        let Some(mobility) = &self.mobility else {
+            return;
+        };
+        let timeout = mobility.config.procedure.marker_timeout;
+        let drb = &mut self.stack.bearers[bearer.index()];
+        drb.travel().on_path_switch(now, markers, timeout);
+        let ue = drb.config().ue;
+        self.arm_mobility(ue);
+        let leg = self.stack.leg_of(bearer);
+        self.activate(now, leg, Direction::Downlink, 0);
+    }
+
+    /// An end marker of a bearer has reached the source.
+    pub fn on_end_marker(&mut self, now: Time, bearer: DrbId) {
+        let Some(mobility) = &self.mobility else {
+            return;
+        };
+        let at = now.saturating_add(mobility.config.procedure.station_delay);
+        self.stack.events.schedule(at, Event::Marker(bearer));
+    }
+
+    /// An end marker of a bearer is at the target.
+    pub(super) fn on_marker(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
+        let drb = &mut self.stack.bearers[bearer.index()];
+        let ue = drb.config().ue;
+        drb.travel().on_end_marker(env.now);
+        if let Some(cell) = self.serving_cell(ue) {
+            note_cell((ue, cell), RrcEvent::EndMarker, env);
+        }
+        self.flow_on(bearer, env);
+        self.stack.close_books(bearer, Direction::Downlink, env);
+    }
+
+    /// What a base station has of a bearer may have grown.
+    pub(super) fn flow_on(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
+        let Some(leg) = self.stack.leg_of(bearer) else {
+            return;
+        };
+        self.stack.drain_inlet(bearer, env);
+        if self.stack.downlink_waiting(env.now, leg) != (0, None) {
+            self.activate(env.now, Some(leg), Direction::Downlink, 0);
+        }
+    }
+
+    /// Lets the UE be woken for its mobility.
+    pub(super) fn arm_mobility(&mut self, ue: UeId) {
+        let Some(mobility) = &mut self.mobility else {
+            return;
+        };
+        let Some(Some(state)) = mobility.ues.get_mut(ue.index()) else {
+            return;
+        };
+        let mut at = state.wake_at();
+        for bearer in self.stack.ues[ue.index()].bearers() {
+            at = at.min(self.stack.bearers[bearer.index()].guard_at());
+        }
+        if let Some(generation) = state.wake.arm(at) {
+            self.stack
+                .events
+                .schedule(at, Event::Mobility(ue, generation));
+        }
+    }
+
+    /// Whether the UE is under mobility management.
+    pub(super) fn is_managed(&self, ue: UeId) -> bool {
+        let mobility = self.mobility.as_ref();
+        mobility.is_some_and(|it| it.ues.get(ue.index()).is_some_and(Option::is_some))
+    }
+
+    /// Does something with a managed UE, and lets it be woken for what follows.
+    pub(super) fn with_managed(&mut self, ue: UeId, action: impl FnOnce(&mut Managed<'_>)) {
+        let Some(mut mobility) = self.mobility.take() else {
+            return;
+        };
+        let cell = self.serving_cell(ue);
+        let air = cell.map(|cell| self.cells[cell.index()].plan.config.air);
+        let group = usize::from(matches!(air, Some(AirInterface::Nr { .. })));
+        let Mobility {
+            config,
+            groups,
+            ues,
+            loads,
+            next_message,
+            moves,
+            samples,
+        } = &mut *mobility;
+        if let Some(Some(state)) = ues.get_mut(ue.index()) {
+            action(&mut Managed {
+                access: self,
+                ue,
+                config,
+                cells: &groups[group],
+                state,
+                loads,
+                next_message,
+                moves,
+                samples,
+            });
+        }
+        self.mobility = Some(mobility);
+        self.arm_mobility(ue);
+    }
+
+    /// The UE's mobility is due.
+    pub(super) fn on_mobility<M: Motion>(
+        &mut self,
+        (ue, generation): (UeId, u32),
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let Some(mobility) = &mut self.mobility else {
+            return;
+        };
+        let state = mobility.ues[ue.index()].as_mut();
+        if state.is_some_and(|state| state.wake.fire(generation)) {
+            self.with_managed(ue, |managed| {
+                managed.measure(motion, env);
+                managed.evaluate(motion, env);
+                managed.report(env);
+                managed.proceed(motion, env);
+            });
+        }
+    }
+
+    /// Messages have arrived.
+    pub(super) fn on_signalling(&mut self, env: &mut Env<'_, impl Probe>) {
+        let mut arrived = std::mem::take(&mut self.stack.storage.signalled);
+        for (bearer, direction, packet) in arrived.drain(..) {
+            let number = env.pool.take(packet).segment.seq;
+            let ue = self.stack.bearers[bearer.index()].config().ue;
+            self.with_managed(ue, |managed| {
+                let messages = &mut managed.state.messages;
+                let Some(place) = messages.iter().position(|&(known, _)| known == number) else {
+                    return;
+                };
+                let (_, message) = messages.remove(place);
+                managed.on_message(direction, message, env);
+            });
+        }
+        self.stack.storage.signalled = arrived;
+    }
+}

@@ -1,0 +1,101 @@
+//! What a UE and its base station can tell of the air apart from data: levels of all cells, and the
+//! quality of a link without fading.
+
+use super::path::Placement;
+use super::{Air, Purpose, Signal};
+use crate::config::{LegId, RadioError};
+use fadeout_core::math::{from_db, to_db};
+use fadeout_core::{CellId, Motion, Time, UeId};
+
+/// Subcarriers of a resource block.
+const SUBCARRIERS: f64 = 12.0;
+
+impl Air {
+    /// The UE will measure these cells: there are paths to them.
+    ///
+    /// # Errors
+    /// The channel of a cell cannot be built.
+    pub(crate) fn watch(&mut self, ue: UeId, cells: &[CellId]) -> Result<(), RadioError> {
+        for &cell in cells {
+            self.add_carrier(ue, cell)?;
+        }
+        Ok(())
+    }
+
+    /// Measures RSRP in dBm of every cell that a UE has a path to, without fading: the measurement
+    /// averages over it. Beams point at the UE.
+    ///
+    /// Standard: TS 36.214 §5.1.1; TS 38.215 §5.1.1.
+    pub(crate) fn measure_levels<M: Motion>(
+        &mut self,
+        ue: UeId,
+        now: Time,
+        motion: &mut M,
+        mut report: impl FnMut(CellId, f64),
+    ) {
+        let ue = &mut self.ues[ue.index()];
+        let placement = Placement {
+            ue: ue.place(now, motion),
+            serving_site: None,
+        };
+        for index in ue.carriers.iter().cloned().flatten() {
+            let path = &mut self.paths[index];
+            let cell = &self.cells[path.cell.index()];
+            let before = *path;
+            path.look(&mut self.channels[index], now, &placement, cell, motion);
+            let elements = SUBCARRIERS * f64::from(cell.config.resource_blocks);
+            let level_dbm = cell.config.power.0 - to_db(elements) + to_db(path.gain);
+            // What data goes by is looked at on a grid of its own.
+            *path = before;
+            report(path.cell, level_dbm);
+        }
+    }
+
+    /// Whether a leg has a path, with a level that can be measured; its SINR is given otherwise.
+    pub(crate) fn has_level(&self, leg: LegId) -> bool {
+        matches!(self.legs[leg.index()].signal, Signal::Paths(..))
+    }
+
+    /// A leg is used no more: its path only interferes.
+    pub(crate) fn leave(&mut self, leg: LegId) {
+        self.set_serving(leg, false);
+    }
+
+    /// A leg is used again.
+    pub(crate) fn rejoin(&mut self, leg: LegId) {
+        self.set_serving(leg, true);
+    }
+
+    fn set_serving(&mut self, leg: LegId, is_serving: bool) {
+        if let Signal::Paths(serving, _) = self.legs[leg.index()].signal {
+            let path = &mut self.paths[serving];
+            path.is_serving = is_serving;
+            path.due_at = Time::ZERO;
+        }
+    }
+
+    /// SINR in dB of both directions of a leg, without fading and with the mean of the interference: the
+    /// downlink over the band, one resource block of the uplink at full power. The paths as last
+    /// refreshed.
+    pub(crate) fn quality_db(&self, leg: LegId, now: Time) -> [f64; 2] {
+        let leg = &self.legs[leg.index()];
+        match &leg.signal {
+            Signal::Given(sinr) => [sinr.downlink.0, sinr.uplink.0],
+            Signal::Recorded(downlink, uplink) => [downlink.at(now), uplink.at(now)],
+            Signal::Paths(serving, carrier) => {
+                let cell = &self.cells[leg.cell.index()];
+                let slot = cell.frame.slot_at(now);
+                let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
+                let power_dbm = self.ues[leg.ue.index()].config.power.0;
+                let path = &self.paths[*serving];
+                let up = cell.uplink_mean(path, slot, power_dbm, Purpose::Report);
+                [to_db(down), to_db(up)]
+            }
+        }
+    }
+
+    /// The downlink's of [`Air::quality_db`], linear.
+    pub(crate) fn downlink_quality(&self, leg: LegId, now: Time) -> f64 {
+        from_db(self.quality_db(leg, now)[0])
+    }
+}

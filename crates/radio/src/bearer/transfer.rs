@@ -1,0 +1,526 @@
+//! A bearer on its way from one cell to another.
+//!
+//! ```text
+//! stop      the source sends nothing new: SDUs with a COUNT and packets without wait, or travel
+//! detach    the UE has left: RLC starts afresh, PDCP as its mode says
+//! resume    the UE is in the target: first what has a COUNT, then what was forwarded without
+//! conclude  the end marker is there: then what came over the new path
+//! ```
+//!
+//! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
+
+use super::{Drb, Storage};
+use crate::config::Env;
+use crate::rlc::Sdu;
+use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Span, Time};
+use std::collections::VecDeque;
+
+/// What a bearer of a UE under mobility management has beside the others.
+#[derive(Debug, Default)]
+pub(crate) struct Transfer {
+    /// Of the latest change of cell; none while the bearer is at rest.
+    journey: Option<Journey>,
+    /// When a packet last left, by direction.
+    last_out: [Option<Time>; 2],
+    /// Whether none has since the UE left the source, and how long that was.
+    gaps: [Gap; 2],
+    counts: TransferCounts,
+}
+
+/// What became of the downlink packets of a change of cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct TransferCounts {
+    /// Forwarded with their COUNT.
+    pub numbered: u64,
+    /// Forwarded without one.
+    pub fresh: u64,
+    /// Lost at the source, in both directions.
+    pub lost: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Gap {
+    #[default]
+    None,
+    /// Since then.
+    Open(Option<Time>),
+    /// It was so long.
+    Closed(Span),
+}
+
+/// What the source does with downlink data that it has not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It keeps it until it knows where the UE is.
+    Kept,
+    /// It forwards it, which takes so long.
+    Forwarded(Span),
+    /// It drops it.
+    Dropped,
+}
+
+/// Downlink data between two cells.
+#[derive(Debug)]
+struct Journey {
+    /// Base station that the old path leads to.
+    source: u32,
+    fate: Fate,
+    /// With a COUNT (unacknowledged mode: to be numbered anew), oldest first.
+    numbered: VecDeque<Sdu>,
+    /// Without one, and when they are at the target.
+    fresh: VecDeque<(Time, PacketId)>,
+    /// Came over the new path.
+    direct: VecDeque<PacketId>,
+    has_left: bool,
+    has_resumed: bool,
+    /// End markers to come; none before the path is switched.
+    markers: Option<u32>,
+    /// When the target stops waiting for them.
+    guard_at: Time,
+}
+
+impl Journey {
+    fn new(source: u32) -> Journey {
+        Journey {
+            source,
+            fate: Fate::Kept,
+            numbered: VecDeque::new(),
+            fresh: VecDeque::new(),
+            direct: VecDeque::new(),
+            has_left: false,
+            has_resumed: false,
+            markers: None,
+            guard_at: Time::NEVER,
+        }
+    }
+}
+
+/// A bearer on its way: what is done with it there.
+#[derive(Debug)]
+pub(crate) struct Travel<'a> {
+    drb: &'a mut Drb,
+}
+
+impl Drb {
+    /// Its UE is under mobility management.
+    pub(crate) fn manage(&mut self) {
+        self.transfer = Some(Box::default());
+    }
+
+    /// Whether it is between two cells, so that [`Drb::arrive`] takes downlink packets.
+    #[inline]
+    pub(crate) fn is_travelling(&self) -> bool {
+        let transfer = self.transfer.as_ref();
+        transfer.is_some_and(|transfer| transfer.journey.is_some())
+    }
+
+    /// Packets have left in a direction.
+    #[inline]
+    pub(super) fn note_out(&mut self, direction: Direction, now: Time) {
+        if let Some(transfer) = &mut self.transfer {
+            let gap = &mut transfer.gaps[direction.index()];
+            if let Gap::Open(since) = *gap {
+                *gap = since.map_or(Gap::None, |since| Gap::Closed(now.since(since)));
+            }
+            transfer.last_out[direction.index()] = Some(now);
+        }
+    }
+
+    /// When the target stops waiting for end markers.
+    pub(crate) fn guard_at(&self) -> Time {
+        let journey = self.transfer.as_ref().and_then(|it| it.journey.as_ref());
+        journey.map_or(Time::NEVER, |journey| journey.guard_at)
+    }
+
+    /// The longest time without a packet of the latest change of cell, by direction, and what became
+    /// of packets.
+    pub(crate) fn journey_report(&self) -> ([Option<Span>; 2], TransferCounts) {
+        let Some(transfer) = &self.transfer else {
+            return ([None; 2], TransferCounts::default());
+        };
+        let span = |gap| match gap {
+            Gap::Closed(span) => Some(span),
+            Gap::None | Gap::Open(_) => None,
+        };
+        (transfer.gaps.map(span), transfer.counts)
+    }
+
+    /// What is done with it on its way from one cell to another.
+    pub(crate) fn travel(&mut self) -> Travel<'_> {
+        Travel { drb: self }
+    }
+}
+
+impl Travel<'_> {
+    fn journey(&mut self) -> Option<&mut Journey> {
+        self.drb.transfer.as_mut()?.journey.as_mut()
+    }
+
+    /// The base station `source` sends nothing new from now on.
+    pub(crate) fn stop(
+        &mut self,
+        source: u32,
+        fate: Fate,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let Some(transfer) = &mut self.drb.transfer else {
+            return;
+        };
+        if transfer.journey.is_none() {
+            transfer.counts = TransferCounts::default();
+        }
+        let journey = transfer.journey.get_or_insert_with(|| Journey::new(source));
+        // Of a journey that goes on elsewhere before its end, either lists or buffers are empty.
+        journey.has_resumed = false;
+        let end = self.drb.legs.primary.sender(Direction::Downlink);
+        end.catch_up(env.now);
+        while let Some(sdu) = end.rlc.take_head(env.now) {
+            journey.numbered.push_back(sdu);
+        }
+        while let Some((_, packet)) = self.drb.inlet.pop() {
+            journey.fresh.push_back((Time::NEVER, packet));
+        }
+        self.redirect(fate, env, storage);
+    }
+
+    /// What waits at the source takes another fate.
+    pub(crate) fn redirect(
+        &mut self,
+        fate: Fate,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let now = env.now;
+        let Some(transfer) = &mut self.drb.transfer else {
+            return;
+        };
+        let Some(journey) = &mut transfer.journey else {
+            return;
+        };
+        let before = std::mem::replace(&mut journey.fate, fate);
+        match fate {
+            Fate::Kept => {}
+            Fate::Forwarded(delay) => {
+                if before == Fate::Kept {
+                    transfer.counts.numbered += journey.numbered.len() as u64;
+                }
+                for (at, _) in &mut journey.fresh {
+                    if at.is_never() {
+                        *at = now.saturating_add(delay);
+                        transfer.counts.fresh += 1;
+                    }
+                }
+            }
+            Fate::Dropped => {
+                let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;
+                for sdu in journey.numbered.drain(..) {
+                    if ledger.leave(sdu.serial) {
+                        storage.lost.push(sdu.packet);
+                    }
+                }
+                storage
+                    .lost
+                    .extend(journey.fresh.drain(..).map(|(_, packet)| packet));
+            }
+        }
+        self.lose_at_source(Direction::Downlink, env, storage);
+    }
+
+    /// The packets in the list of lost ones are counted and dropped.
+    fn lose_at_source(
+        &mut self,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if let Some(transfer) = &mut self.drb.transfer {
+            transfer.counts.lost += storage.lost.len() as u64;
+        }
+        self.drb
+            .drop_lost(direction, RadioDropCause::Handover, env, storage);
+    }
+
+    /// A downlink packet arrives at a base station while the bearer is between two cells.
+    pub(crate) fn arrive(
+        &mut self,
+        (station, marker_timeout): (u32, Span),
+        packet: PacketId,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        self.drb.enter(Direction::Downlink, packet, env, storage);
+        let now = env.now;
+        let Some(transfer) = &mut self.drb.transfer else {
+            return;
+        };
+        let Some(journey) = &mut transfer.journey else {
+            return;
+        };
+        if station != journey.source {
+            if journey.guard_at.is_never() {
+                journey.guard_at = now.saturating_add(marker_timeout);
+            }
+            journey.direct.push_back(packet);
+            return;
+        }
+        match journey.fate {
+            Fate::Kept => journey.fresh.push_back((Time::NEVER, packet)),
+            Fate::Forwarded(delay) => {
+                transfer.counts.fresh += 1;
+                let at = now.saturating_add(delay);
+                if journey.has_resumed {
+                    self.drb.inlet.push((at, packet));
+                } else {
+                    journey.fresh.push_back((at, packet));
+                }
+            }
+            Fate::Dropped => {
+                storage.lost.push(packet);
+                self.lose_at_source(Direction::Downlink, env, storage);
+            }
+        }
+    }
+
+    /// The UE has left the cell: RLC starts afresh at both ends. In acknowledged mode PDCP keeps its
+    /// COUNTs and sends again what the other end's status report does not have; otherwise it starts
+    /// afresh too, and what was sent is lost if it did not arrive.
+    pub(crate) fn detach(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+        let is_kept = self.drb.is_acknowledged();
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            self.hand_up(direction, env, storage);
+        }
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            match is_kept {
+                true => self.recover(direction, env, storage),
+                false => self.restart(direction, env, storage),
+            }
+            if let Some(transfer) = &mut self.drb.transfer {
+                let last = transfer.last_out[direction.index()];
+                let gap = &mut transfer.gaps[direction.index()];
+                if !matches!(gap, Gap::Open(_)) {
+                    *gap = Gap::Open(last);
+                }
+            }
+        }
+        self.push_uplink(storage);
+        self.drb.on_left();
+        if let Some(journey) = self.journey() {
+            journey.has_left = true;
+        }
+    }
+
+    /// What LTE's RLC holds complete goes up.
+    fn hand_up(
+        &mut self,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let receiver = self.drb.legs.primary.receiver(direction);
+        receiver.rlc.hand_up(&mut storage.sdus);
+        let rx = &mut self.drb.anchors[direction.opposite().index()].rx;
+        for sdu in storage.sdus.drain(..) {
+            rx.on_held(env.now, sdu, &mut storage.ordered);
+        }
+        self.drb.hand_over(direction, env, storage);
+    }
+
+    /// Takes what a direction has not confirmed out of RLC, but for what arrived (acknowledged mode).
+    fn recover(
+        &mut self,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let end = self.drb.legs.primary.sender(direction);
+        end.catch_up(env.now);
+        let tx = &mut self.drb.anchors[direction.index()].tx;
+        tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
+        let rx = &self.drb.anchors[direction.opposite().index()].rx;
+        storage.unconfirmed.retain(|sdu| !rx.has(sdu.count));
+        if direction == Direction::Uplink {
+            storage.again.append(&mut storage.unconfirmed);
+            return;
+        }
+        let ledger = &mut self.drb.anchors[direction.index()].ledger;
+        let transfer = self.drb.transfer.as_mut();
+        let counts_and_journey = transfer.and_then(|transfer| {
+            let journey = transfer.journey.as_mut()?;
+            Some((&mut transfer.counts, journey))
+        });
+        let Some((counts, journey)) = counts_and_journey else {
+            storage.unconfirmed.clear();
+            return;
+        };
+        match journey.fate {
+            Fate::Dropped => {
+                for sdu in storage.unconfirmed.drain(..) {
+                    if ledger.leave(sdu.serial) {
+                        storage.lost.push(sdu.packet);
+                    }
+                }
+            }
+            fate => {
+                if matches!(fate, Fate::Forwarded(_)) {
+                    counts.numbered += storage.unconfirmed.len() as u64;
+                }
+                // They are older than what had not been sent.
+                for sdu in storage.unconfirmed.drain(..).rev() {
+                    journey.numbered.push_front(sdu);
+                }
+            }
+        }
+        self.lose_at_source(direction, env, storage);
+    }
+
+    /// PDCP starts afresh in a direction (unacknowledged and transparent mode).
+    fn restart(
+        &mut self,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let is_downlink = direction == Direction::Downlink;
+        let end = self.drb.legs.primary.sender(direction);
+        end.catch_up(env.now);
+        let head = end.rlc.head().map(|sdu| sdu.serial);
+        let journey = self
+            .drb
+            .transfer
+            .as_ref()
+            .and_then(|it| it.journey.as_ref());
+        let waiting = journey.filter(|_| is_downlink);
+        let first = waiting.and_then(|journey| journey.numbered.front());
+        let unsent = head.or(first.map(|sdu| sdu.serial));
+        let tx = &mut self.drb.anchors[direction.index()].tx;
+        tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
+        let ledger = &mut self.drb.anchors[direction.index()].ledger;
+        let unsent = unsent.unwrap_or_else(|| ledger.next_serial());
+        if !is_downlink {
+            let again = storage.unconfirmed.drain(..);
+            storage
+                .again
+                .extend(again.filter(|sdu| sdu.serial >= unsent));
+        }
+        storage.unconfirmed.clear();
+        let rx = &mut self.drb.anchors[direction.opposite().index()].rx;
+        rx.flush(&mut storage.ordered);
+        self.drb.hand_over(direction, env, storage);
+        self.drb.anchors[direction.opposite().index()].rx.restart();
+        let anchor = &mut self.drb.anchors[direction.index()];
+        anchor.tx.restart();
+        anchor.ledger.pass(unsent, &mut storage.lost);
+        self.lose_at_source(direction, env, storage);
+    }
+
+    /// What the UE has to send goes back into its RLC.
+    fn push_uplink(&mut self, storage: &mut Storage) {
+        let is_kept = self.drb.is_acknowledged();
+        let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
+        let tx = &mut self.drb.anchors[Direction::Uplink.index()].tx;
+        for sdu in storage.again.drain(..) {
+            match is_kept {
+                true => rlc.push_again(sdu),
+                false => tx.renumber(sdu, rlc),
+            }
+        }
+    }
+
+    /// The UE is in the target, or the source goes on: what was forwarded is sent.
+    pub(crate) fn resume(&mut self, now: Time) {
+        let is_kept = self.drb.is_acknowledged();
+        let Some(transfer) = &mut self.drb.transfer else {
+            return;
+        };
+        let Some(journey) = &mut transfer.journey else {
+            return;
+        };
+        journey.has_resumed = true;
+        let [downlink, uplink] = &mut self.drb.anchors;
+        let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
+        for sdu in journey.numbered.drain(..) {
+            match (journey.has_left, is_kept) {
+                (true, true) if uplink.rx.has(sdu.count) => {}
+                (true, false) => downlink.tx.renumber(sdu, rlc),
+                _ => rlc.push_again(sdu),
+            }
+        }
+        for (at, packet) in journey.fresh.drain(..) {
+            let at = if at.is_never() { now } else { at.max(now) };
+            self.drb.inlet.push((at, packet));
+        }
+        self.conclude(now);
+    }
+
+    /// The core sends over the new path from now on, and `markers` end markers over the old one.
+    pub(crate) fn on_path_switch(&mut self, now: Time, markers: u32, marker_timeout: Span) {
+        if let Some(journey) = self.journey() {
+            journey.markers = Some(journey.markers.unwrap_or(0) + markers);
+            if journey.guard_at.is_never() {
+                // The first packet of the new path may never come.
+                journey.guard_at = now.saturating_add(marker_timeout * 2);
+            }
+        }
+        self.conclude(now);
+    }
+
+    /// An end marker is at the target.
+    pub(crate) fn on_end_marker(&mut self, now: Time) {
+        if let Some(journey) = self.journey() {
+            journey.markers = journey.markers.map(|markers| markers.saturating_sub(1));
+        }
+        self.conclude(now);
+    }
+
+    /// An end marker is lost.
+    pub(crate) fn on_guard(&mut self, now: Time) {
+        if let Some(journey) = self.journey()
+            && journey.guard_at <= now
+        {
+            journey.guard_at = Time::NEVER;
+            journey.markers = Some(0);
+        }
+        self.conclude(now);
+    }
+
+    /// Once nothing comes from the source any more, what came over the new path follows.
+    fn conclude(&mut self, now: Time) {
+        let Some(transfer) = &mut self.drb.transfer else {
+            return;
+        };
+        let is_over = |journey: &mut Journey| journey.has_resumed && journey.markers == Some(0);
+        if let Some(mut journey) = transfer.journey.take_if(is_over) {
+            let last = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
+            for packet in journey.direct.drain(..) {
+                self.drb.inlet.push((last, packet));
+            }
+        }
+    }
+
+    /// The UE has lost its connection: everything is lost, and PDCP starts afresh.
+    pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+        let mut packets = Vec::new();
+        if let Some(journey) = self.journey() {
+            journey.numbered.clear();
+            packets.extend(journey.fresh.drain(..).map(|(_, packet)| packet));
+            packets.append(&mut journey.direct.drain(..).collect());
+        }
+        packets.extend(std::iter::from_fn(|| self.drb.inlet.pop()).map(|(_, packet)| packet));
+        storage.lost.append(&mut packets);
+        self.drb.drop_lost(
+            Direction::Downlink,
+            RadioDropCause::LinkFailure,
+            env,
+            storage,
+        );
+        self.drb.reestablish(env, storage);
+        for anchor in &mut self.drb.anchors {
+            anchor.tx.restart();
+            anchor.rx.restart();
+        }
+        if let Some(transfer) = &mut self.drb.transfer {
+            transfer.journey = None;
+        }
+    }
+}

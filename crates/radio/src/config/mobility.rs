@@ -1,0 +1,225 @@
+//! Mobility management: what a UE measures and reports, and what the network makes of it.
+
+use fadeout_core::{Decibel, Span};
+
+/// Mobility management of all UEs that have a channel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MobilityConfig {
+    /// The measurements that are configured, in order.
+    pub events: Vec<MeasurementEvent>,
+    /// From one measurement of a UE to the next.
+    pub measurement_period: Span,
+    /// Standard deviation of the error of a measurement, in dB.
+    pub measurement_error_db: f64,
+    /// Radio link monitoring.
+    pub monitoring: Monitoring,
+    /// Random access in the target cell.
+    pub access: AccessConfig,
+    /// Times of the procedure.
+    pub procedure: ProcedureConfig,
+    /// What becomes of downlink data at the source.
+    pub data: DataForwarding,
+    /// Most UEs that a cell takes by handover, those it has included; none refuses nobody.
+    pub most_ues: Option<u32>,
+    /// Base station of each cell: cells with the same number hand over without a path switch.
+    pub stations: Vec<u32>,
+}
+
+/// What becomes of downlink data at the source of a handover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DataForwarding {
+    /// It is dropped.
+    Dropped,
+    /// It goes to the target.
+    #[default]
+    Forwarded,
+}
+
+/// A measurement event with its report.
+///
+/// Standard: TS 38.331 §5.5.4; TS 36.331 §5.5.4.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasurementEvent {
+    /// The condition.
+    pub kind: EventKind,
+    /// Hysteresis.
+    pub hysteresis_db: f64,
+    /// How long the entering condition must hold.
+    pub time_to_trigger: Span,
+    /// filterCoefficient k of the layer 3 filter.
+    pub filter: u8,
+    /// From one report to the next.
+    pub report_interval: Span,
+    /// Most reports of a cell; none is infinity.
+    pub report_amount: Option<u32>,
+}
+
+/// The condition of an event, of RSRP in dBm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum EventKind {
+    /// The serving cell is better than a threshold.
+    A1 {
+        /// In dBm.
+        threshold: f64,
+    },
+    /// The serving cell is worse than a threshold.
+    A2 {
+        /// In dBm.
+        threshold: f64,
+    },
+    /// A neighbour is better than the serving cell by an offset.
+    A3 {
+        /// In dB.
+        offset: f64,
+    },
+    /// A neighbour is better than a threshold.
+    A4 {
+        /// In dBm.
+        threshold: f64,
+    },
+    /// The serving cell is worse than one threshold, and a neighbour better than another.
+    A5 {
+        /// Of the serving cell, in dBm.
+        serving: f64,
+        /// Of the neighbour, in dBm.
+        neighbour: f64,
+    },
+}
+
+impl EventKind {
+    /// Whether it is about neighbours: its report is a reason for a handover.
+    pub fn has_neighbour(&self) -> bool {
+        !matches!(self, EventKind::A1 { .. } | EventKind::A2 { .. })
+    }
+    /// Its name in results.
+    pub fn name(&self) -> &'static str {
+        match self {
+            EventKind::A1 { .. } => "a1",
+            EventKind::A2 { .. } => "a2",
+            EventKind::A3 { .. } => "a3",
+            EventKind::A4 { .. } => "a4",
+            EventKind::A5 { .. } => "a5",
+        }
+    }
+}
+
+/// Radio link monitoring, and what follows a failure.
+///
+/// Standard: TS 38.331 §5.3.10, §7.1.1; TS 36.331 §5.3.11, §7.3.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Monitoring {
+    /// From one evaluation of the link to the next.
+    pub period: Span,
+    /// SINR below which the link is out of sync.
+    pub q_out: Decibel,
+    /// SINR above which it is in sync.
+    pub q_in: Decibel,
+    /// Out-of-sync indications in a row that start T310.
+    pub n310: u32,
+    /// In-sync indications in a row that stop it.
+    pub n311: u32,
+    /// T310.
+    pub t310: Span,
+    /// T311.
+    pub t311: Span,
+    /// T301.
+    pub t301: Span,
+    /// How long a UE takes to select a cell.
+    pub cell_selection: Span,
+}
+
+impl Default for Monitoring {
+    /// -8 and -6 dB, N310 and N311 of 1, T310 of 1 s. T311 3 s, T301 400 ms, cell selection in 200
+    /// ms.
+    ///
+    /// Standard: TR 36.839.
+    fn default() -> Monitoring {
+        Monitoring {
+            period: Span::from_millis(10),
+            q_out: Decibel(-8.0),
+            q_in: Decibel(-6.0),
+            n310: 1,
+            n311: 1,
+            t310: Span::from_millis(1000),
+            t311: Span::from_millis(3000),
+            t301: Span::from_millis(400),
+            cell_selection: Span::from_millis(200),
+        }
+    }
+}
+
+/// Random access.
+///
+/// Standard: TS 38.321 §5.1; TS 36.321 §5.1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AccessConfig {
+    /// From one occasion for preambles to the next.
+    pub occasion_period: Span,
+    /// From the preamble to the start of the response window.
+    pub response_delay: Span,
+    /// ra-ResponseWindow.
+    pub response_window: Span,
+    /// preambleTransMax.
+    pub most_preambles: u32,
+    /// Longest back-off after a failed attempt.
+    pub backoff: Span,
+    /// From the response to Msg3.
+    pub message3_delay: Span,
+    /// From Msg3 to the end of contention resolution.
+    pub resolution_delay: Span,
+    /// Contention resolution timer.
+    pub contention_timer: Span,
+}
+
+impl Default for AccessConfig {
+    fn default() -> AccessConfig {
+        AccessConfig {
+            occasion_period: Span::from_millis(10),
+            response_delay: Span::from_millis(3),
+            response_window: Span::from_millis(10),
+            most_preambles: 10,
+            backoff: Span::from_millis(20),
+            message3_delay: Span::from_millis(6),
+            resolution_delay: Span::from_millis(6),
+            contention_timer: Span::from_millis(48),
+        }
+    }
+}
+
+/// Times of a handover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcedureConfig {
+    /// One way between base stations (X2, Xn).
+    pub station_delay: Span,
+    /// One way of signalling between a base station and the core.
+    pub core_delay: Span,
+    /// Admission control at the target.
+    pub admission: Span,
+    /// From the reception of the command to the first occasion that the UE can use: RRC processing,
+    /// search and synchronisation.
+    pub interruption: Span,
+    /// T304.
+    pub t304: Span,
+    /// How long the source waits for a handover to end (TX2RELOCoverall).
+    pub overall: Span,
+    /// How long the target waits for a lost end marker, from the first packet of the new path on.
+    pub marker_timeout: Span,
+}
+
+impl Default for ProcedureConfig {
+    /// 5 ms between base stations and to the core, admission in 10 ms, LTE's 15 ms for RRC and 20
+    /// ms for synchronisation to a known cell, T304 of 1 s.
+    ///
+    /// Standard: TS 36.133 §5.1.2.1.
+    fn default() -> ProcedureConfig {
+        ProcedureConfig {
+            station_delay: Span::from_millis(5),
+            core_delay: Span::from_millis(5),
+            admission: Span::from_millis(10),
+            interruption: Span::from_millis(35),
+            t304: Span::from_millis(1000),
+            overall: Span::from_millis(5000),
+            marker_timeout: Span::from_millis(100),
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Measurements of a UE: the layer 3 filter, events with hysteresis and time to trigger, reports.
+//!
+//! [`EventState`] is one configured event of one UE. It is told of samples and of time, and says
+//! what is to be reported; it knows no air, no clock and no signalling.
+//!
+//! Standard: TS 38.331 §5.5; TS 36.331 §5.5.
+
+use crate::config::{EventKind, MeasurementEvent};
+use fadeout_core::{Span, Time, math};
+
+/// Input period for which filterCoefficient is defined: a measurement period without DRX.
+///
+/// Standard: TS 36.133 §8.1.2.2.1; TS 38.133 Table 9.2.5.2-1.
+const FILTER_PERIOD: Span = Span::from_millis(200);
+
+/// The layer 3 filter, in dB.
+///
+/// Standard: TS 38.331 §5.5.3.2; TS 36.331 §5.5.3.2.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Filter {
+    /// Weight of a new sample.
+    weight: f64,
+}
+
+impl Filter {
+    /// The filter with coefficient `k` for a sample each `period`, with the time characteristics
+    /// that it has at the period it is defined for.
+    pub(crate) fn new(k: u8, period: Span) -> Filter {
+        let left = 1.0 - math::exp2(-f64::from(k) / 4.0);
+        let samples = period.as_secs_f64() / FILTER_PERIOD.as_secs_f64();
+        Filter {
+            weight: 1.0 - math::pow(left, samples),
+        }
+    }
+
+    /// The filtered value after a sample; the first sample is its own.
+    pub(crate) fn next(self, before: Option<f64>, sample: f64) -> f64 {
+        before.map_or(sample, |before| {
+            (1.0 - self.weight) * before + self.weight * sample
+        })
+    }
+}
+
+impl EventKind {
+    /// Whether the entering condition holds, for RSRP of the serving cell and of a neighbour.
+    ///
+    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6.
+    pub(crate) fn enters(&self, serving: f64, neighbour: f64, hysteresis: f64) -> bool {
+        match *self {
+            EventKind::A1 { threshold } => serving - hysteresis > threshold,
+            EventKind::A2 { threshold } => serving + hysteresis < threshold,
+            EventKind::A3 { offset } => neighbour - hysteresis > serving + offset,
+            EventKind::A4 { threshold } => neighbour - hysteresis > threshold,
+            EventKind::A5 {
+                serving: first,
+                neighbour: second,
+            } => serving + hysteresis < first && neighbour - hysteresis > second,
+        }
+    }
+
+    /// Whether the leaving condition holds.
+    ///
+    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6.
+    pub(crate) fn leaves(&self, serving: f64, neighbour: f64, hysteresis: f64) -> bool {
+        match *self {
+            EventKind::A1 { threshold } => serving + hysteresis < threshold,
+            EventKind::A2 { threshold } => serving - hysteresis > threshold,
+            EventKind::A3 { offset } => neighbour + hysteresis < serving + offset,
+            EventKind::A4 { threshold } => neighbour + hysteresis < threshold,
+            EventKind::A5 {
+                serving: first,
+                neighbour: second,
+            } => serving - hysteresis > first || neighbour + hysteresis < second,
+        }
+    }
+}
+
+/// A cell as one event sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Watched {
+    filtered: Option<f64>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The event is not entered.
+    Out,
+    /// The entering condition holds, and is reported at this time if it still does.
+    Entering(Time),
+    /// It is reported, next at this time, and was so often.
+    In(Time, u32),
+}
+
+/// One event of one UE, over all cells that it measures.
+#[derive(Debug)]
+pub(crate) struct EventState {
+    event: MeasurementEvent,
+    filter: Filter,
+    /// By the position of the cell in the UE's list.
+    cells: Vec<Watched>,
+}
+
+impl EventState {
+    /// The event over `cells` cells that are measured each `period`.
+    pub(crate) fn new(event: MeasurementEvent, period: Span, cells: usize) -> EventState {
+        let unknown = Watched {
+            filtered: None,
+            state: State::Out,
+        };
+        EventState {
+            filter: Filter::new(event.filter, period),
+            cells: vec![unknown; cells],
+            event,
+        }
+    }
+
+    /// The filtered value of a cell; none before its first sample.
+    pub(crate) fn filtered(&self, cell: usize) -> Option<f64> {
+        self.cells[cell].filtered
+    }
+
+    /// All cells were measured, in dBm. The condition is looked at anew: a time to trigger ends as
+    /// soon as the entering condition fails, reports when the leaving condition holds.
+    ///
+    /// Standard: TS 38.331 §5.5.4.1.
+    pub(crate) fn on_samples(&mut self, now: Time, serving: usize, samples: &[f64]) {
+        for (watched, &sample) in self.cells.iter_mut().zip(samples) {
+            watched.filtered = Some(self.filter.next(watched.filtered, sample));
+        }
+        let Some(of_serving) = self.cells[serving].filtered else {
+            return;
+        };
+        let MeasurementEvent {
+            kind,
+            hysteresis_db,
+            time_to_trigger,
+            ..
+        } = self.event;
+        for (position, watched) in self.cells.iter_mut().enumerate() {
+            // An event about neighbours is not about the serving cell, one about that only about it.
+            if (position == serving) == kind.has_neighbour() {
+                continue;
+            }
+            let Some(value) = watched.filtered else {
+                continue;
+            };
+            let enters = || kind.enters(of_serving, value, hysteresis_db);
+            watched.state = match watched.state {
+                State::Out if enters() => State::Entering(now.saturating_add(time_to_trigger)),
+                State::Entering(_) if !enters() => State::Out,
+                State::In(..) if kind.leaves(of_serving, value, hysteresis_db) => State::Out,
+                state => state,
+            };
+        }
+    }
+
+    /// What is to be reported by now: the cells, in order. Their reports count on.
+    pub(crate) fn on_wake(&mut self, now: Time, mut report: impl FnMut(usize)) {
+        let interval = self.event.report_interval;
+        let most = self.event.report_amount.unwrap_or(u32::MAX);
+        for (position, watched) in self.cells.iter_mut().enumerate() {
+            let sent = match watched.state {
+                State::Entering(at) if at <= now => 0,
+                State::In(at, sent) if at <= now => sent,
+                _ => continue,
+            };
+            let next = match sent + 1 < most {
+                true => now.saturating_add(interval),
+                false => Time::NEVER,
+            };
+            watched.state = State::In(next, sent.saturating_add(1));
+            report(position);
+        }
+    }
+
+    /// When something is to be reported next.
+    pub(crate) fn wake_at(&self) -> Time {
+        let at = |watched: &Watched| match watched.state {
+            State::Out => Time::NEVER,
+            State::Entering(at) | State::In(at, _) => at,
+        };
+        self.cells.iter().map(at).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Another cell serves: all conditions are looked at anew, with the filtered values as they are.
+    pub(crate) fn on_new_serving_cell(&mut self) {
+        for watched in &mut self.cells {
+            watched.state = State::Out;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn event(kind: EventKind, hysteresis_db: f64, ttt_ms: u64, filter: u8) -> MeasurementEvent {
+        MeasurementEvent {
+            kind,
+            hysteresis_db,
+            time_to_trigger: Span::from_millis(ttt_ms),
+            filter,
+            report_interval: Span::from_millis(240),
+            report_amount: None,
+        }
+    }
+
+    const A3: EventKind = EventKind::A3 { offset: 3.0 };
+
+    /// When the first report of the second cell is due, with its samples each `period` ms and the
+    /// first cell serving at 0 dBm.
+    fn first_report(event: MeasurementEvent, period: u64, samples: &[f64]) -> Option<u64> {
+        let mut state = EventState::new(event, Span::from_millis(period), 2);
+        let mut found = None;
+        for (n, &sample) in (0..).zip(samples) {
+            state.on_samples(at_ms(n * period), 0, &[0.0, sample]);
+            while state.wake_at() < at_ms((n + 1) * period) && found.is_none() {
+                let now = state.wake_at();
+                state.on_wake(now, |_| found = Some(now.as_nanos() / 1_000_000));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn filter_and_conditions_match_the_reference_values() {
+        let evaluate = |quantity: &str, inputs: &[f64]| match (quantity, inputs) {
+            ("weight", &[k, period]) => {
+                let period = Span::from_secs_f64(period / 1e3);
+                vec![Filter::new(k as u8, period).weight]
+            }
+            ("sequence", &[k, ref samples @ ..]) => {
+                let filter = Filter::new(k as u8, FILTER_PERIOD);
+                let mut value = None;
+                let next = samples.iter().map(|&sample| {
+                    let filtered = filter.next(value, sample);
+                    value = Some(filtered);
+                    filtered
+                });
+                next.collect()
+            }
+            ("time constant", &[k]) => {
+                let weight = Filter::new(k as u8, FILTER_PERIOD).weight;
+                vec![-200.0 / math::ln(1.0 - weight)]
+            }
+            (condition, &[serving, neighbour, hysteresis, first, second]) => {
+                let (name, side) = condition.split_once(' ').expect("event and side");
+                let kind = match name {
+                    "a1" => EventKind::A1 { threshold: first },
+                    "a2" => EventKind::A2 { threshold: first },
+                    "a3" => EventKind::A3 { offset: first },
+                    "a4" => EventKind::A4 { threshold: first },
+                    _ => EventKind::A5 {
+                        serving: first,
+                        neighbour: second,
+                    },
+                };
+                let holds = match side {
+                    "enter" => kind.enters(serving, neighbour, hysteresis),
+                    _ => kind.leaves(serving, neighbour, hysteresis),
+                };
+                vec![f64::from(u8::from(holds))]
+            }
+            _ => panic!("{quantity} with {inputs:?}"),
+        };
+        let table = include_str!("vectors.csv");
+        // The values have six digits.
+        let count = fadeout_testkit::vectors::check(table, evaluate, |_| 5e-6);
+        assert_eq!(count, 40);
+    }
+
+    /// Vectors ttt_* and filter_then_a3 of the handover sheet.
+    #[test]
+    fn a_time_to_trigger_ends_as_soon_as_the_entering_condition_fails() {
+        let a3 = event(A3, 0.0, 100, 0);
+        let report = |event, samples: &[f64]| first_report(event, 40, samples);
+        assert_eq!(report(a3, &[4.0, 4.0, 2.0, 4.0, 4.0, 4.0, 4.0]), Some(220));
+        assert_eq!(report(a3, &[0.0, 4.0, 4.0, 4.0, 4.0]), Some(140));
+        let at_once = event(A3, 0.0, 0, 0);
+        assert_eq!(report(at_once, &[0.0, 2.0, 4.0, 4.0]), Some(80));
+        let dead_zone = event(A3, 1.0, 100, 0);
+        let samples = [5.0, 5.0, 3.5, 5.0, 5.0, 5.0];
+        assert_eq!(report(dead_zone, &samples), Some(220));
+        assert_eq!(report(a3, &[4.0, 4.0, 2.9, 4.0, 4.0, 2.9]), None);
+        let filtered = event(A3, 0.0, 160, 4);
+        let samples = [-4.0, 6.0, 6.0, 6.0, 6.0];
+        assert_eq!(first_report(filtered, 200, &samples), Some(560));
+    }
+
+    /// Vector l3_rescale_same_at_200ms of the handover sheet.
+    #[test]
+    fn five_samples_in_the_period_filter_as_one_of_it() {
+        let filter = Filter::new(4, Span::from_millis(40));
+        let mut value = Some(0.0);
+        for _ in 0..5 {
+            value = Some(filter.next(value, 1.0));
+        }
+        assert!((value.expect("a value") - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn reports_follow_each_other_until_the_amount_is_reached_or_the_event_left() {
+        let limited = MeasurementEvent {
+            report_amount: Some(2),
+            ..event(A3, 1.0, 0, 0)
+        };
+        let mut state = EventState::new(limited, Span::from_millis(40), 2);
+        let reports = |state: &mut EventState, ms| {
+            let mut count = 0;
+            state.on_wake(at_ms(ms), |cell| count += cell);
+            count
+        };
+        state.on_samples(at_ms(0), 0, &[0.0, 5.0]);
+        assert_eq!(reports(&mut state, 0), 1);
+        assert_eq!(state.wake_at(), at_ms(240));
+        assert_eq!(reports(&mut state, 240), 1);
+        assert!(state.wake_at().is_never(), "as often as it may be");
+        // Between entering and leaving nothing changes; after leaving the count starts anew.
+        state.on_samples(at_ms(280), 0, &[0.0, 3.0]);
+        state.on_samples(at_ms(320), 0, &[0.0, 5.0]);
+        assert!(state.wake_at().is_never());
+        state.on_samples(at_ms(360), 0, &[0.0, 1.5]);
+        state.on_samples(at_ms(400), 0, &[0.0, 5.0]);
+        assert_eq!(state.wake_at(), at_ms(400));
+    }
+
+    #[test]
+    fn the_serving_cell_is_no_neighbour_and_a_neighbour_no_serving_cell() {
+        let mut a3 = EventState::new(event(A3, 0.0, 0, 0), FILTER_PERIOD, 2);
+        a3.on_samples(at_ms(0), 1, &[-90.0, -80.0]);
+        assert!(a3.wake_at().is_never());
+        let a2 = EventKind::A2 { threshold: -85.0 };
+        let mut a2 = EventState::new(event(a2, 0.0, 0, 0), FILTER_PERIOD, 2);
+        a2.on_samples(at_ms(0), 1, &[-90.0, -80.0]);
+        assert!(a2.wake_at().is_never());
+        a2.on_samples(at_ms(200), 1, &[-80.0, -90.0]);
+        assert_eq!(a2.wake_at(), at_ms(200));
+        a2.on_new_serving_cell();
+        assert!(a2.wake_at().is_never());
+        assert_eq!(a2.filtered(1), Some(-90.0), "the history stays");
+    }
+}

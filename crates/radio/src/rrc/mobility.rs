@@ -1,0 +1,151 @@
+//! Where a UE stands in the procedures of mobility, and the timers of each.
+//!
+//! Every stage but [`Stage::Connected`] has a timer that ends it; while connected, radio link
+//! monitoring and RLC do.
+//!
+//! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
+
+use super::measure::EventState;
+use super::monitor::{LinkMonitor, Quality};
+use super::random_access::RandomAccess;
+use crate::config::{LegId, MobilityConfig};
+use fadeout_core::random::Stream;
+use fadeout_core::{CellId, HandoverRow, Procedure, Span, Time, UeId, Wake};
+
+/// A UE under mobility management.
+#[derive(Debug)]
+pub(crate) struct UeMobility {
+    pub stage: Stage,
+    /// The source's part of a handover.
+    pub preparation: Preparation,
+    pub events: Vec<EventState>,
+    pub quality: Quality,
+    pub monitor: LinkMonitor,
+    pub next_sample_at: Time,
+    pub next_evaluation_at: Time,
+    /// When the core switches the path.
+    pub switch_at: Time,
+    pub wake: Wake,
+    pub draws: Stream,
+    /// Base station that the core's path leads to.
+    pub home: u32,
+    /// The legs that it ever had, by cell.
+    pub legs: Vec<(CellId, LegId)>,
+    /// Messages under way, by number.
+    pub messages: Vec<(u64, Message)>,
+    /// The change of cell under way, and when its row is complete.
+    pub row: Option<HandoverRow>,
+    pub row_at: Time,
+}
+
+/// What the UE does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Stage {
+    /// It is in a cell.
+    Connected,
+    /// It looks for a cell, next at the first time, until the second (T311).
+    Selecting { at: Time, until: Time },
+    /// It enters a cell on this leg until T304 or T301 expires.
+    Entering {
+        leg: LegId,
+        access: RandomAccess,
+        until: Time,
+        procedure: Procedure,
+    },
+    /// The cell fetches its context, which is there at the first time; T301 runs until the second.
+    Fetching { leg: LegId, at: Time, until: Time },
+    /// It has no connection, and looks for a cell next at this time.
+    Released { at: Time },
+}
+
+/// What the source of a handover waits for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Preparation {
+    /// No handover is under way.
+    Idle,
+    /// The target's answer, at this time.
+    Requested { target: CellId, at: Time },
+    /// The UE's leaving, until this time.
+    Commanded { until: Time },
+}
+
+/// A message of RRC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// MeasurementReport of the event with this number, of this cell.
+    Report(u16, CellId),
+    /// RRCReconfiguration with reconfigurationWithSync.
+    Command(CellId),
+    /// RRCReconfigurationComplete.
+    Complete,
+}
+
+impl Message {
+    /// Bytes with ASN.1 and without PDCP's header: usual sizes, not those of a standard.
+    pub(crate) fn size(self) -> u32 {
+        match self {
+            Message::Report(..) => 40,
+            Message::Command(_) => 200,
+            Message::Complete => 40,
+        }
+    }
+}
+
+impl UeMobility {
+    /// A UE on a leg in a cell, where `cells` are measured.
+    pub(crate) fn new(
+        (ue, cell, leg): (UeId, CellId, LegId),
+        config: &MobilityConfig,
+        cells: usize,
+        seed: u64,
+    ) -> UeMobility {
+        let mut draws = Stream::new(seed, "radio.mobility", u64::from(ue.0));
+        let period = config.measurement_period;
+        let first = Span::from_nanos(draws.below(period.as_nanos()));
+        let event = |&event| EventState::new(event, period, cells);
+        UeMobility {
+            stage: Stage::Connected,
+            preparation: Preparation::Idle,
+            events: config.events.iter().map(event).collect(),
+            quality: Quality::new(),
+            monitor: LinkMonitor::new(),
+            next_sample_at: Time::ZERO.saturating_add(first),
+            next_evaluation_at: Time::ZERO.saturating_add(config.monitoring.period),
+            switch_at: Time::NEVER,
+            wake: Wake::default(),
+            draws,
+            home: config.stations[cell.index()],
+            legs: vec![(cell, leg)],
+            messages: Vec::new(),
+            row: None,
+            row_at: Time::NEVER,
+        }
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        matches!(self.stage, Stage::Connected)
+    }
+
+    /// When something is to be done next.
+    pub(crate) fn wake_at(&self) -> Time {
+        let of_stage = match &self.stage {
+            Stage::Connected => {
+                let reports = self.events.iter().map(EventState::wake_at).min();
+                let reports = reports.unwrap_or(Time::NEVER);
+                self.monitor.wake_at().min(reports)
+            }
+            Stage::Selecting { at, until } => (*at).min(*until),
+            Stage::Entering { access, until, .. } => access.wake_at().min(*until),
+            Stage::Fetching { at, until, .. } => (*at).min(*until),
+            Stage::Released { at } => *at,
+        };
+        let of_source = match self.preparation {
+            Preparation::Idle => Time::NEVER,
+            Preparation::Requested { at, .. } => at,
+            Preparation::Commanded { until } => until,
+        };
+        let regular = self.next_sample_at.min(self.next_evaluation_at);
+        let rest = self.switch_at.min(self.row_at);
+        of_stage.min(of_source).min(regular).min(rest)
+    }
+}

@@ -1,0 +1,216 @@
+//! Radio link monitoring: in and out of sync, their counters, T310.
+//!
+//! Standard: TS 38.331 §5.3.10.1, §5.3.10.2, §5.3.10.3; TS 36.331 §5.3.11; TS 36.133 §7.6.1.
+
+use crate::config::Monitoring;
+use fadeout_core::Time;
+use fadeout_core::math::from_db;
+
+/// Over how long the quality is averaged for Qout, in evaluations of 10 ms; half of it for Qin.
+///
+/// Standard: TS 36.133 §7.6.1.
+const WINDOW: usize = 20;
+
+/// The quality of a link over time, as indications.
+#[derive(Debug, Clone)]
+pub(crate) struct Quality {
+    /// Linear SINR of the latest evaluations, the latest at `next - 1`.
+    latest: [f64; WINDOW],
+    count: usize,
+    next: usize,
+}
+
+/// What the physical layer tells of the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Indication {
+    /// Below Qout.
+    OutOfSync,
+    /// Above Qin.
+    InSync,
+}
+
+impl Quality {
+    /// Nothing is known yet.
+    pub(crate) fn new() -> Quality {
+        Quality {
+            latest: [0.0; WINDOW],
+            count: 0,
+            next: 0,
+        }
+    }
+
+    /// The link has this linear SINR. Between Qin and Qout there is no indication.
+    pub(crate) fn on_sinr(&mut self, config: &Monitoring, sinr: f64) -> Option<Indication> {
+        self.latest[self.next] = sinr;
+        self.next = (self.next + 1) % WINDOW;
+        self.count = (self.count + 1).min(WINDOW);
+        if self.mean(WINDOW) < from_db(config.q_out.0) {
+            return Some(Indication::OutOfSync);
+        }
+        (self.mean(WINDOW / 2) > from_db(config.q_in.0)).then_some(Indication::InSync)
+    }
+
+    /// The mean of the latest `most`, or of as many as there are.
+    fn mean(&self, most: usize) -> f64 {
+        let count = self.count.min(most);
+        let latest = (1..=count).map(|back| self.latest[(self.next + WINDOW - back) % WINDOW]);
+        latest.sum::<f64>() / count.max(1) as f64
+    }
+}
+
+/// The counters and T310 of one link.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LinkMonitor {
+    out_of_sync: u32,
+    in_sync: u32,
+    /// When T310 expires.
+    expires_at: Time,
+}
+
+impl LinkMonitor {
+    pub(crate) fn new() -> LinkMonitor {
+        LinkMonitor {
+            out_of_sync: 0,
+            in_sync: 0,
+            expires_at: Time::NEVER,
+        }
+    }
+
+    /// An indication while none of T300, T301, T304 and T311 runs. One of the other sort breaks a run.
+    pub(crate) fn on_indication(&mut self, now: Time, config: &Monitoring, what: Indication) {
+        match what {
+            Indication::OutOfSync => {
+                self.in_sync = 0;
+                self.out_of_sync += 1;
+                if self.expires_at.is_never() && self.out_of_sync >= config.n310 {
+                    self.expires_at = now.saturating_add(config.t310);
+                }
+            }
+            Indication::InSync => {
+                self.out_of_sync = 0;
+                self.in_sync += 1;
+                if self.in_sync >= config.n311 {
+                    self.expires_at = Time::NEVER;
+                }
+            }
+        }
+    }
+
+    /// Whether T310 has expired: the radio link has failed.
+    pub(crate) fn has_expired(&self, now: Time) -> bool {
+        self.expires_at <= now
+    }
+
+    /// Whether T310 runs.
+    pub(crate) fn is_in_trouble(&self) -> bool {
+        !self.expires_at.is_never()
+    }
+
+    /// When T310 expires.
+    pub(crate) fn wake_at(&self) -> Time {
+        self.expires_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::{Decibel, Span};
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn config(n310: u32, n311: u32, t310: u64) -> Monitoring {
+        Monitoring {
+            n310,
+            n311,
+            t310: Span::from_millis(t310),
+            ..Monitoring::default()
+        }
+    }
+
+    /// When T310 starts and stops, and when the link fails, with indications of `text` (O or I) each
+    /// 10 ms from the times given.
+    fn run(config: &Monitoring, runs: &[(u64, &str)]) -> (Option<u64>, Option<u64>, Option<u64>) {
+        let mut monitor = LinkMonitor::new();
+        let (mut started, mut stopped) = (None, None);
+        for &(from, text) in runs {
+            for (n, sign) in (0..).zip(text.chars()) {
+                let ms = from + 10 * n;
+                let what = match sign {
+                    'O' => Indication::OutOfSync,
+                    _ => Indication::InSync,
+                };
+                let was_running = monitor.is_in_trouble();
+                monitor.on_indication(at_ms(ms), config, what);
+                match (was_running, monitor.is_in_trouble()) {
+                    (false, true) => started = Some(ms),
+                    (true, false) => stopped = Some(ms),
+                    _ => {}
+                }
+            }
+        }
+        let at = monitor.wake_at();
+        let failed = (!at.is_never()).then(|| {
+            assert!(monitor.has_expired(at) && !monitor.has_expired(at - Span::from_nanos(1)));
+            at.as_nanos() / 1_000_000
+        });
+        (started, stopped, failed)
+    }
+
+    /// Vectors rlf_* of the handover sheet but for those of T304 and T312.
+    #[test]
+    fn t310_starts_and_stops_with_consecutive_indications() {
+        let started = |at, fails| (Some(at), None, Some(fails));
+        assert_eq!(run(&config(3, 1, 1000), &[(0, "OOO")]), started(20, 1020));
+        assert_eq!(
+            run(&config(3, 1, 1000), &[(0, "OOIOO")]),
+            (None, None, None)
+        );
+        let again = run(&config(3, 2, 1000), &[(0, "OOIOOO")]);
+        assert_eq!(again, started(50, 1050));
+        let recovered = run(&config(3, 2, 1000), &[(0, "OOO"), (300, "II")]);
+        assert_eq!(recovered, (Some(20), Some(310), None));
+        let broken = run(&config(3, 2, 1000), &[(0, "OOO"), (300, "IOII")]);
+        assert_eq!(broken, (Some(20), Some(330), None));
+        assert_eq!(run(&config(3, 1, 0), &[(0, "OOO")]), started(20, 20));
+        let of_ns3 = run(&config(6, 2, 1000), &[(0, "OOOOOO")]);
+        assert_eq!(of_ns3, started(50, 1050));
+    }
+
+    #[test]
+    fn quality_between_the_thresholds_is_no_indication() {
+        let config = Monitoring {
+            q_out: Decibel(-8.0),
+            q_in: Decibel(-6.0),
+            ..Monitoring::default()
+        };
+        let first = |sinr_db| Quality::new().on_sinr(&config, from_db(sinr_db));
+        assert_eq!(first(-8.1), Some(Indication::OutOfSync));
+        assert_eq!(first(-7.0), None);
+        assert_eq!(first(-5.9), Some(Indication::InSync));
+    }
+
+    #[test]
+    fn out_of_sync_looks_back_twice_as_far_as_in_sync() {
+        let config = Monitoring::default();
+        let mut quality = Quality::new();
+        for _ in 0..WINDOW {
+            quality.on_sinr(&config, from_db(-20.0));
+        }
+        // Of -20 dB and 0 dB the mean is above Qout, 0.1585, with 3 of 20 at 0 dB, and above Qin, 0.251,
+        // with 3 of 10.
+        let indications: Vec<_> = (0..4).map(|_| quality.on_sinr(&config, 1.0)).collect();
+        let out = Some(Indication::OutOfSync);
+        let is_in = Some(Indication::InSync);
+        assert_eq!(indications, [out, out, is_in, is_in]);
+        for _ in 0..WINDOW {
+            quality.on_sinr(&config, 1.0);
+        }
+        let count = (0..)
+            .take_while(|_| quality.on_sinr(&config, 0.0) != out)
+            .count();
+        assert_eq!(count, 16, "of 20 evaluations, 3 at 0 dB are too few");
+    }
+}

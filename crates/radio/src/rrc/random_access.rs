@@ -1,0 +1,245 @@
+//! Random access of a UE in a cell.
+//!
+//! [`RandomAccess`] knows when each step is due and counts preambles; whether a step arrives is asked
+//! of its caller, who knows the air.
+//!
+//! Standard: TS 38.321 §5.1; TS 36.321 §5.1.
+
+use crate::config::AccessConfig;
+use fadeout_core::random::Stream;
+use fadeout_core::{Span, Time};
+
+/// A transmission of random access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The preamble, to the base station.
+    Preamble,
+    /// The random access response, to the UE.
+    Response,
+    /// Msg3, to the base station.
+    Message3,
+    /// Contention resolution, to the UE.
+    Resolution,
+}
+
+/// How far random access is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It goes on at [`RandomAccess::wake_at`].
+    Running,
+    /// The UE is in the cell.
+    Done,
+    /// As many preambles as may be were sent in vain.
+    Problem,
+}
+
+/// Random access under way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RandomAccess {
+    is_contention_free: bool,
+    next: Step,
+    due_at: Time,
+    /// When the UE gives up waiting for what it waits for, and tries again.
+    gives_up_at: Time,
+    /// PREAMBLE_TRANSMISSION_COUNTER.
+    preambles: u32,
+}
+
+impl RandomAccess {
+    /// A UE that is ready at `ready_at` takes the next occasion. A dedicated preamble needs no
+    /// contention resolution.
+    pub(crate) fn new(config: &AccessConfig, ready_at: Time, is_contention_free: bool) -> Self {
+        RandomAccess {
+            is_contention_free,
+            next: Step::Preamble,
+            due_at: occasion_from(ready_at, config.occasion_period),
+            gives_up_at: Time::NEVER,
+            preambles: 1,
+        }
+    }
+
+    /// When it next has something to do.
+    pub(crate) fn wake_at(&self) -> Time {
+        self.due_at.min(self.gives_up_at)
+    }
+
+    /// Preambles sent or about to be.
+    pub(crate) fn preambles(&self) -> u32 {
+        self.preambles
+    }
+
+    /// Lets the step happen that is due, if one is; `arrives` says whether a transmission does.
+    pub(crate) fn on_wake(
+        &mut self,
+        now: Time,
+        config: &AccessConfig,
+        draws: &mut Stream,
+        mut arrives: impl FnMut(Step) -> bool,
+    ) -> Progress {
+        while self.wake_at() <= now {
+            if self.due_at > self.gives_up_at {
+                if self.fail(now, config, draws) {
+                    return Progress::Problem;
+                }
+                continue;
+            }
+            self.step(config, &mut arrives);
+            if self.wake_at().is_never() {
+                return Progress::Done;
+            }
+        }
+        Progress::Running
+    }
+
+    /// The step that is due.
+    fn step(&mut self, config: &AccessConfig, arrives: &mut impl FnMut(Step) -> bool) {
+        let (at, step) = (self.due_at, self.next);
+        self.due_at = Time::NEVER;
+        let is_there = arrives(step);
+        let mut follow = |next, delay: Span| {
+            self.next = next;
+            if is_there {
+                self.due_at = at.saturating_add(delay);
+            }
+        };
+        match step {
+            Step::Preamble => {
+                // The window opens with the response that a preamble brings which was heard.
+                follow(Step::Response, config.response_delay);
+                let window = config.response_delay + config.response_window;
+                self.gives_up_at = at.saturating_add(window);
+            }
+            Step::Response if is_there && self.is_contention_free => self.gives_up_at = Time::NEVER,
+            // Not received: the UE waits on to the end of the window.
+            Step::Response if !is_there => {}
+            Step::Response => {
+                follow(Step::Message3, config.message3_delay);
+                self.gives_up_at = Time::NEVER;
+            }
+            Step::Message3 => {
+                follow(Step::Resolution, config.resolution_delay);
+                self.gives_up_at = at.saturating_add(config.contention_timer);
+            }
+            Step::Resolution if is_there => self.gives_up_at = Time::NEVER,
+            Step::Resolution => {}
+        }
+    }
+
+    /// An attempt has failed: the next one follows after the back-off, or there is a problem.
+    ///
+    /// Standard: TS 38.321 §5.1.4, §5.1.5.
+    fn fail(&mut self, now: Time, config: &AccessConfig, draws: &mut Stream) -> bool {
+        self.preambles += 1;
+        self.next = Step::Preamble;
+        self.gives_up_at = Time::NEVER;
+        if self.preambles == config.most_preambles + 1 {
+            self.due_at = Time::NEVER;
+            return true;
+        }
+        let wait = Span::from_nanos(draws.below(config.backoff.as_nanos() + 1));
+        self.due_at = occasion_from(now.saturating_add(wait), config.occasion_period);
+        false
+    }
+}
+
+/// The first multiple of `period` from `at` on.
+fn occasion_from(at: Time, period: Span) -> Time {
+    let period = period.as_nanos().max(1);
+    Time::from_nanos(at.as_nanos().div_ceil(period) * period)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// The times in ms of the steps of random access from 12 ms on, and how it ends when; `arrives`
+    /// is asked with the number of the step.
+    fn run(
+        config: &AccessConfig,
+        is_contention_free: bool,
+        mut arrives: impl FnMut(usize) -> bool,
+    ) -> (Vec<(u64, Step)>, Progress, u64) {
+        let mut access = RandomAccess::new(config, at_ms(12), is_contention_free);
+        let mut draws = Stream::new(1, "test.access", 0);
+        let mut steps = Vec::new();
+        loop {
+            let now = access.wake_at();
+            assert!(!now.is_never(), "it ends");
+            let ms = now.as_nanos() / 1_000_000;
+            let progress = access.on_wake(now, config, &mut draws, |step| {
+                steps.push((ms, step));
+                arrives(steps.len() - 1)
+            });
+            if progress != Progress::Running {
+                return (steps, progress, ms);
+            }
+        }
+    }
+
+    const AT_ONCE: AccessConfig = AccessConfig {
+        occasion_period: Span::from_millis(10),
+        response_delay: Span::from_millis(3),
+        response_window: Span::from_millis(10),
+        most_preambles: 10,
+        backoff: Span::ZERO,
+        message3_delay: Span::from_millis(6),
+        resolution_delay: Span::from_millis(5),
+        contention_timer: Span::from_millis(48),
+    };
+
+    #[test]
+    fn a_dedicated_preamble_is_in_with_the_response() {
+        let (steps, progress, ms) = run(&AT_ONCE, true, |_| true);
+        assert_eq!(steps, [(20, Step::Preamble), (23, Step::Response)]);
+        assert_eq!((progress, ms), (Progress::Done, 23));
+    }
+
+    #[test]
+    fn a_drawn_preamble_is_in_with_contention_resolution() {
+        let (steps, progress, ms) = run(&AT_ONCE, false, |_| true);
+        let (third, fourth) = ((29, Step::Message3), (34, Step::Resolution));
+        assert_eq!(steps[2..], [third, fourth]);
+        assert_eq!((progress, ms), (Progress::Done, 34));
+    }
+
+    #[test]
+    fn what_is_lost_is_tried_again_after_the_window_or_the_contention_timer() {
+        // The preamble is lost, then the response: windows end at 33 and 53 ms.
+        let (steps, progress, _) = run(&AT_ONCE, true, |n| n != 0 && n != 2);
+        let times: Vec<u64> = steps.iter().map(|&(ms, _)| ms).collect();
+        assert_eq!(times, [20, 40, 43, 60, 63]);
+        assert_eq!(progress, Progress::Done);
+        // Msg3 is lost at 29 ms, then the resolution at 94 ms: the timer ends at 77 and 137 ms.
+        let (steps, _, ms) = run(&AT_ONCE, false, |n| n != 2 && n != 6);
+        let preambles = steps.iter().filter(|(_, step)| *step == Step::Preamble);
+        assert!(preambles.map(|&(ms, _)| ms).eq([20, 80, 140]));
+        assert_eq!(ms, 154);
+    }
+
+    /// Vector ra_problem_counter of the handover sheet.
+    #[test]
+    fn after_the_last_preamble_there_is_a_problem() {
+        let (steps, progress, ms) = run(&AT_ONCE, true, |_| false);
+        assert_eq!((steps.len(), progress), (10, Progress::Problem));
+        assert_eq!(ms, 20 + 9 * 20 + 13);
+    }
+
+    #[test]
+    fn the_back_off_is_drawn_up_to_its_longest() {
+        let config = AccessConfig {
+            backoff: Span::from_millis(960),
+            occasion_period: Span::from_millis(1),
+            most_preambles: 200,
+            ..AT_ONCE
+        };
+        let (steps, ..) = run(&config, true, |_| false);
+        let waits = steps.windows(2).map(|pair| pair[1].0 - pair[0].0 - 13);
+        let (least, most) = (waits.clone().min(), waits.max());
+        // Of 199 draws the extremes lie within a twentieth of the ends but for one in 10,000.
+        assert!(least < Some(48) && (Some(912)..=Some(961)).contains(&most));
+    }
+}

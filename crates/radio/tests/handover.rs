@@ -1,0 +1,387 @@
+//! Handover from outside: random walks through cells, with failures, lost end markers and every data
+//! option. Packets are put in by hand, and routed as the core routes them.
+
+use fadeout_core::random::Stream;
+use fadeout_core::{
+    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics, Motion,
+    NodeId, Outcome, Packet, PacketId, PacketPool, Point, Probe, Procedure, RadioDropCause,
+    RadioDropRow, RrcEvent, RrcRow, Segment, Span, Time, UeId, Vector,
+};
+use fadeout_radio::access::{
+    AccessConfig, BearerConfig, CellConfig, DataForwarding, EventKind, MeasurementEvent,
+    MobilityConfig, Monitoring, Move, ProcedureConfig, RadioAccess, RadioConfig, Serving, UeConfig,
+};
+use fadeout_radio::pdcp::{Delivery, PdcpConfig};
+use fadeout_radio::rlc::RlcConfig;
+use fadeout_testkit::Cases;
+use std::collections::BTreeMap;
+
+/// A UE that goes back and forth along a street of cells.
+struct Walk {
+    speed: f64,
+    length: f64,
+}
+
+impl Motion for Walk {
+    fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
+        let way = self.speed * time.as_secs_f64() % (2.0 * self.length);
+        let (x, sign) = match way < self.length {
+            true => (way, 1.0),
+            false => (2.0 * self.length - way, -1.0),
+        };
+        Kinematics {
+            position: Point::new(x, 20.0, 1.5),
+            velocity: Vector::new(sign * self.speed, 0.0, 0.0),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Rows {
+    drops: Vec<RadioDropRow>,
+    handovers: Vec<HandoverRow>,
+    steps: Vec<RrcRow>,
+}
+
+impl Probe for Rows {
+    fn radio_dropped(&mut self, row: RadioDropRow) {
+        self.drops.push(row);
+    }
+    fn handover(&mut self, row: HandoverRow) {
+        self.handovers.push(row);
+    }
+    fn rrc(&mut self, row: RrcRow) {
+        self.steps.push(row);
+    }
+}
+
+/// What happens outside the radio.
+#[derive(Debug, Clone, Copy)]
+enum Outside {
+    Packet(Direction, u32),
+    /// A downlink packet reaches a base station.
+    AtBase(u32, PacketId),
+    Marker,
+}
+
+struct Case {
+    config: RadioConfig,
+    mobility: MobilityConfig,
+    walk: Walk,
+    /// From the core to each base station.
+    core_delay: Span,
+    loses_markers: bool,
+}
+
+struct Outcomes {
+    rows: Rows,
+    arrivals: Vec<u32>,
+    put: Vec<Direction>,
+    /// Packets in the pool at the end.
+    left: usize,
+}
+
+/// Runs `case` with a packet each `every` for `length`, and on until nothing is under way.
+fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
+    let mut access = RadioAccess::new(case.config, seed).expect("a radio access");
+    access.manage_mobility(case.mobility).expect("one leg each");
+    let (mut pool, mut motion, mut rows) = (PacketPool::new(), case.walk, Rows::default());
+    let mut outside: BTreeMap<(Time, u64), Outside> = BTreeMap::new();
+    let mut put = Vec::new();
+    // What LTE's PDCP stored at a handover waits for the next packet: the last ones come late.
+    let late = [
+        Span::from_secs(14),
+        Span::from_secs(15),
+        Span::from_secs(16),
+    ];
+    let late = late.map(|later| Time::ZERO + length + later);
+    let regular = std::iter::successors(Some(Time::ZERO), |&at| Some(at + every));
+    let regular = regular.take_while(|&at| at < Time::ZERO + length);
+    for at in regular.chain(late) {
+        let direction = match put.len() % 3 {
+            0 => Direction::Uplink,
+            _ => Direction::Downlink,
+        };
+        let number = put.len() as u32;
+        outside.insert((at, u64::from(number)), Outside::Packet(direction, number));
+        put.push(direction);
+    }
+    let mut next = put.len() as u64;
+    let mut station = access.serving_cell(UeId(0)).expect("a cell").0;
+    let (mut out, mut moves, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
+    let end = Time::ZERO + length + Span::from_secs(20);
+    loop {
+        let first = outside
+            .first_key_value()
+            .map_or(Time::NEVER, |(key, _)| key.0);
+        let now = first.min(access.wake_at());
+        if now > end {
+            break;
+        }
+        if first > access.wake_at() {
+            access.on_wake(now, &mut motion, &mut pool, &mut out, &mut rows);
+            for packet in out.drain(..) {
+                arrivals.push(pool.take(packet).flow.0);
+            }
+            access.take_moves(&mut moves);
+            for one in moves.drain(..) {
+                if let Move::Path { cell, .. } = one {
+                    station = cell.0;
+                    access.on_path_switched(now, DrbId(0), 1);
+                    if !case.loses_markers {
+                        outside.insert((now + case.core_delay, next), Outside::Marker);
+                        next += 1;
+                    }
+                }
+            }
+            continue;
+        }
+        let Some((_, event)) = outside.pop_first() else {
+            break;
+        };
+        match event {
+            Outside::Packet(direction, number) => {
+                let segment = Segment {
+                    len: 1000,
+                    ..Segment::default()
+                };
+                let packet = pool.insert(Packet {
+                    flow: FlowId(number),
+                    segment,
+                    ..Packet::default()
+                });
+                match direction {
+                    Direction::Uplink => {
+                        access.on_packet(now, DrbId(0), direction, packet, &mut pool, &mut rows);
+                    }
+                    Direction::Downlink => {
+                        let arrival = Outside::AtBase(station, packet);
+                        outside.insert((now + case.core_delay, next), arrival);
+                        next += 1;
+                    }
+                }
+            }
+            Outside::AtBase(station, packet) => {
+                access.on_packet_at(now, station, DrbId(0), packet, &mut pool, &mut rows);
+            }
+            Outside::Marker => access.on_end_marker(now, DrbId(0)),
+        }
+    }
+    Outcomes {
+        rows,
+        arrivals,
+        put,
+        left: pool.len(),
+    }
+}
+
+fn cell(is_nr: bool, x: f64, power: f64) -> CellConfig {
+    let site = Point::new(x, 0.0, 25.0);
+    let cell = match is_nr {
+        true => CellConfig::nr(site, Hertz(3.5e9), 1, 51).expect("a numerology"),
+        false => CellConfig::lte(site, Hertz(2e9), 50),
+    };
+    CellConfig {
+        power: Dbm(power),
+        ..cell
+    }
+}
+
+fn mobility(cells: u32) -> MobilityConfig {
+    MobilityConfig {
+        events: vec![MeasurementEvent {
+            kind: EventKind::A3 { offset: 3.0 },
+            hysteresis_db: 1.0,
+            time_to_trigger: Span::from_millis(160),
+            filter: 4,
+            report_interval: Span::from_millis(240),
+            report_amount: None,
+        }],
+        measurement_period: Span::from_millis(200),
+        measurement_error_db: 0.0,
+        monitoring: Monitoring::default(),
+        access: AccessConfig::default(),
+        procedure: ProcedureConfig::default(),
+        data: DataForwarding::Forwarded,
+        most_ues: None,
+        stations: (0..cells).collect(),
+    }
+}
+
+fn bearer(rlc: RlcConfig, is_nr: bool) -> BearerConfig {
+    BearerConfig {
+        rlc: RlcConfig {
+            buffer: Bytes(100_000_000),
+            ..rlc
+        },
+        pdcp: match is_nr {
+            // It outlasts every interruption.
+            true => PdcpConfig {
+                delivery: Delivery::InOrder(None),
+                ..PdcpConfig::NR
+            },
+            false => PdcpConfig::LTE,
+        },
+        ..match is_nr {
+            true => BearerConfig::nr(UeId(0)),
+            false => BearerConfig::lte(UeId(0)),
+        }
+    }
+}
+
+fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
+    let cells = 2 + random.below(3) as u32;
+    let apart = random.uniform_in(80.0, 250.0);
+    let power = random.uniform_in(-5.0, 30.0);
+    let span = |random: &mut Stream, most| Span::from_millis(random.below(most));
+    let mut mobility = MobilityConfig {
+        measurement_error_db: random.uniform_in(0.0, 3.0),
+        most_ues: random.chance(0.1).then_some(0),
+        ..mobility(cells)
+    };
+    if random.chance(0.3) {
+        mobility.stations = vec![7; cells as usize];
+    }
+    mobility.events[0].time_to_trigger = span(random, 400);
+    mobility.events[0].filter = random.below(9) as u8;
+    mobility.measurement_period = Span::from_millis(40 + random.below(160));
+    mobility.monitoring.t310 = span(random, 1000);
+    mobility.monitoring.t311 = Span::from_millis(100 + random.below(2000));
+    mobility.monitoring.q_out = Decibel(random.uniform_in(-9.0, -5.0));
+    mobility.monitoring.q_in = Decibel(random.uniform_in(-5.0, -3.0));
+    mobility.procedure.station_delay = span(random, 30);
+    mobility.procedure.core_delay = span(random, 40);
+    mobility.procedure.interruption = span(random, 80);
+    mobility.procedure.t304 = Span::from_millis(100 + random.below(900));
+    mobility.procedure.overall = Span::from_millis(200 + random.below(3000));
+    Case {
+        config: RadioConfig {
+            cells: (0..cells)
+                .map(|n| cell(is_nr, apart * f64::from(n), power))
+                .collect(),
+            ues: vec![UeConfig {
+                serving: Serving::Cell(CellId(0)),
+                ..UeConfig::new(NodeId(0))
+            }],
+            bearers: vec![bearer(rlc, is_nr)],
+        },
+        walk: Walk {
+            speed: random.uniform_in(5.0, 60.0),
+            length: apart * f64::from(cells - 1),
+        },
+        core_delay: span(random, 20),
+        loses_markers: random.chance(0.2),
+        mobility,
+    }
+}
+
+/// Every packet leaves once, delivered or lost; what is delivered in each direction is in order.
+fn books_close(outcomes: &Outcomes, seed: u64) {
+    let mut fate = vec![0; outcomes.put.len()];
+    let mut last = [None; 2];
+    for &number in &outcomes.arrivals {
+        let direction = outcomes.put[number as usize];
+        fate[number as usize] += 1;
+        let before = &mut last[direction.index()];
+        assert!(*before < Some(number), "seed {seed}: {number} out of order");
+        *before = Some(number);
+    }
+    for drop in &outcomes.rows.drops {
+        fate[drop.flow.index()] += 1;
+    }
+    for (number, count) in fate.iter().enumerate() {
+        let direction = outcomes.put[number];
+        assert!(
+            *count == 1,
+            "seed {seed}: packet {number} {direction:?} left {count} times"
+        );
+    }
+    // Reports go on to the end: one or two may be under way.
+    assert!(outcomes.left < 3, "seed {seed}: the pool leaks");
+}
+
+#[test]
+fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
+    let mut handovers = [0; 3];
+    let (mut reestablished, mut released) = (0, 0);
+    let cases = Cases::new(60);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover", 0);
+        let is_nr = random.chance(0.5);
+        let rlc = match is_nr {
+            true => RlcConfig::NR_AM,
+            false => RlcConfig::LTE_AM,
+        };
+        let case = case(&mut random, rlc, is_nr);
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        books_close(&outcomes, seed);
+        for row in &outcomes.rows.handovers {
+            let outcome = match row.outcome {
+                Outcome::Success => 0,
+                Outcome::Failed | Outcome::Cancelled => 1,
+                Outcome::Refused => 2,
+            };
+            handovers[outcome] += 1;
+            let is_back = row.procedure == Procedure::Reestablishment;
+            reestablished += u32::from(is_back && row.outcome == Outcome::Success);
+        }
+        let releases = outcomes.rows.steps.iter();
+        let releases = releases
+            .filter(|row| row.event == RrcEvent::Released)
+            .count();
+        released += releases;
+        if releases == 0 {
+            let drops = &outcomes.rows.drops;
+            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
+        } else {
+            let mut causes = outcomes.rows.drops.iter().map(|row| row.cause);
+            // What the receiver held then goes up: what is missing before it is given up.
+            let is_known = |cause| {
+                use RadioDropCause::{Handover, LinkFailure, Reordering};
+                matches!(cause, LinkFailure | Handover | Reordering)
+            };
+            let unknown = causes.find(|&cause| !is_known(cause));
+            assert_eq!(unknown, None, "seed {seed}");
+        }
+    });
+    assert!(
+        !cases.is_whole() || handovers[0] > 100 && handovers[1] > 10 && reestablished > 10,
+        "{handovers:?} well, failed and refused, {reestablished} re-established, {released} released"
+    );
+}
+
+#[test]
+fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
+    let (mut lost, mut successes) = (0, 0);
+    let cases = Cases::new(40);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.lossy", 0);
+        let is_nr = random.chance(0.5);
+        let is_acknowledged = random.chance(0.4);
+        let rlc = match (is_nr, is_acknowledged) {
+            (true, true) => RlcConfig::NR_AM,
+            (false, true) => RlcConfig::LTE_AM,
+            (true, false) => RlcConfig::NR_UM,
+            (false, false) => RlcConfig::LTE_UM,
+        };
+        let mut case = case(&mut random, rlc, is_nr);
+        if is_acknowledged || random.chance(0.5) {
+            case.mobility.data = DataForwarding::Dropped;
+        }
+        if is_nr {
+            case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
+        }
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        books_close(&outcomes, seed);
+        let drops = outcomes.rows.drops.iter();
+        lost += drops
+            .filter(|row| row.cause == RadioDropCause::Handover)
+            .count();
+        let rows = outcomes.rows.handovers.iter();
+        successes += rows.filter(|row| row.outcome == Outcome::Success).count();
+    });
+    assert!(
+        !cases.is_whole() || lost > 100 && successes > 100,
+        "{lost} packets lost by {successes} changes of cell"
+    );
+}

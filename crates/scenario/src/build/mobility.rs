@@ -1,0 +1,22 @@
+//! Mobility management.
+
+use super::*;
+
+impl Builder<'_, '_> {
+    /// Mobility management, where the file has it; nothing at all where it has a mistake.
+    pub(super) fn mobility(
+        &mut self,
+        file: &Fields,
+        has_cells: bool,
+    ) -> Option<Option<MobilityManagement>> {
+        let Some(fields) = file.fields("mobility-management") else {
+            return Some(None);
+        };
+        if !has_cells {
+            let message = "mobility management, but no cell";
+            self.mistake(fields.place, message, "tables [cell.NAME]");
+            return None;
+        }
+        MobilityManagement::read(fields, Some(()), self).map(Some)
+    }
+}

@@ -1,0 +1,174 @@
+//! Mobility management: measurements, handover and what follows a failure.
+
+use crate::build::Builder;
+use crate::keys::{POSITIVE_TIME, TIME};
+use crate::quantity::Dimension;
+use crate::read::{Content, Fields, Item};
+use crate::shape::Presence::{Default, Optional, Required};
+use crate::shape::{Range, Shape};
+use crate::table::{KeyValue, nested, table, words};
+use fadeout_core::{Dbm, Decibel, Span};
+use serde_json::Value;
+
+/// RSRP as LTE and NR report it, and a margin around.
+const LEVEL: Shape = Shape::Quantity(Dimension::Power, Range::closed(-200.0, 50.0));
+const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.0));
+const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
+const QUALITY: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 50.0));
+const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
+
+table! {
+    /// Handover of all UEs that have a channel, among the cells of their generation.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct MobilityManagement {
+        own {}
+        /// What a UE measures and reports. A report about a neighbour makes the network hand over to it.
+        events: Vec<MeasurementEvent> =
+            Shape::List(&Shape::Table(MeasurementEvent::KEYS)), Default("[{ kind = \"a3\" }]");
+        /// From one measurement of RSRP to the next (TS 36.133 clause 8.1.2.2.1, TS 38.133 Table
+        /// 9.2.5.2-1).
+        measurement_period: Span = POSITIVE_TIME, Default("\"200 ms\"");
+        /// Standard deviation of the error of each measurement.
+        measurement_error: Decibel = HYSTERESIS, Default("\"0 dB\"");
+        /// The fate of downlink data at the source.
+        data: HandoverData = HandoverData::SHAPE, Default("\"forwarding\"");
+        /// One way between two base stations (X2, Xn), for messages and forwarded data.
+        station_delay: Span = TIME, Default("\"5 ms\"");
+        /// From the UE's last message to the switch of the path in the core.
+        core_delay: Span = TIME, Default("\"5 ms\"");
+        /// Admission control at the target.
+        admission_delay: Span = TIME, Default("\"10 ms\"");
+        /// Most UEs that a cell takes by handover, with those that it has; without it any number.
+        max_ues: Option<u32> = Shape::Integer { min: 1, max: u32::MAX as u64 }, Optional;
+        /// From the command's reception until the UE can send a preamble in the target: RRC
+        /// processing, search, synchronisation (TS 36.133 clause 5.1.2.1, for a known cell; with NR's
+        /// requirements of TS 38.133 clause 6.1.1 it is 52 ms in FR1).
+        interruption: Span = TIME, Default("\"35 ms\"");
+        /// From one occasion for preambles to the next.
+        preamble_period: Span = POSITIVE_TIME, Default("\"10 ms\"");
+        /// How long a UE waits for the answer to a preamble (ra-ResponseWindow).
+        response_window: Span = POSITIVE_TIME, Default("\"10 ms\"");
+        /// Preambles until MAC starts random access anew (preambleTransMax).
+        max_preambles: u32 = COUNT, Default("10");
+        /// Longest wait until the next preamble, of which each is drawn.
+        backoff: Span = TIME, Default("\"20 ms\"");
+        /// How long a UE tries to enter the target.
+        t304: Span = POSITIVE_TIME, Default("\"1 s\"");
+        /// How long the source waits for the UE to leave before it goes on (TX2RELOCoverall).
+        overall_timeout: Span = POSITIVE_TIME, Default("\"5 s\"");
+        /// How long the target waits for a lost end marker.
+        end_marker_timeout: Span = POSITIVE_TIME, Default("\"100 ms\"");
+        /// SINR below which a link is out of sync (TR 36.839).
+        q_out: Decibel = QUALITY, Default("\"-8 dB\"");
+        /// SINR above which it is in sync (TR 36.839).
+        q_in: Decibel = QUALITY, Default("\"-6 dB\"");
+        /// Out-of-sync indications in a row that start T310.
+        n310: u32 = COUNT, Default("1");
+        /// In-sync indications in a row that stop it.
+        n311: u32 = COUNT, Default("1");
+        /// How long a link may stay out of sync until it has failed.
+        t310: Span = TIME, Default("\"1 s\"");
+        /// How long a UE looks for a cell after a failure.
+        t311: Span = POSITIVE_TIME, Default("\"3 s\"");
+        /// How long it tries to re-establish its connection there.
+        t301: Span = POSITIVE_TIME, Default("\"400 ms\"");
+        /// How long it takes to select a cell.
+        cell_selection_delay: Span = POSITIVE_TIME, Default("\"200 ms\"");
+    }
+}
+
+nested!(MobilityManagement);
+
+table! {
+    /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4).
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct MeasurementEvent {
+        own {}
+        check = MeasurementEvent::with_levels;
+        /// The condition.
+        kind: EventKind = EventKind::SHAPE, Required;
+        /// RSRP with which a1, a2 compare the serving cell, a4, a5 the neighbour.
+        threshold: Option<Dbm> = LEVEL, Optional;
+        /// RSRP with which a5 compares the serving cell.
+        serving_threshold: Option<Dbm> = LEVEL, Optional;
+        /// By how much a3's neighbour is better.
+        offset: Decibel = OFFSET, Default("\"3 dB\"");
+        /// Hysteresis.
+        hysteresis: Decibel = HYSTERESIS, Default("\"1 dB\"");
+        /// How long the condition must hold.
+        time_to_trigger: Span = TIME, Default("\"160 ms\"");
+        /// Coefficient k of the layer 3 filter; 0 does not filter.
+        filter: u8 = Shape::Integer { min: 0, max: 19 }, Default("4");
+        /// From one report to the next.
+        report_interval: Span = POSITIVE_TIME, Default("\"240 ms\"");
+        /// Most reports of a cell; without it reports go on while the condition is not left.
+        report_amount: Option<u32> = Shape::Integer { min: 1, max: 64 }, Optional;
+    }
+}
+
+nested!(MeasurementEvent);
+
+impl MeasurementEvent {
+    fn with_levels(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let needed = match self.kind {
+            EventKind::A3 => return Some(self),
+            EventKind::A1 | EventKind::A2 | EventKind::A4 => self.threshold.is_some(),
+            EventKind::A5 => self.threshold.is_some() && self.serving_threshold.is_some(),
+        };
+        if !needed {
+            let message = format!("event {} without what it compares with", self.kind.word());
+            let expected = match self.kind {
+                EventKind::A5 => "a `threshold` and a `serving-threshold`",
+                _ => "a `threshold`, such as \"-110 dBm\"",
+            };
+            builder.mistake(fields.place, message, expected);
+            return None;
+        }
+        Some(self)
+    }
+}
+
+words! {
+    /// The condition of a measurement event.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EventKind {
+        /// the serving cell is better than a threshold
+        A1 = "a1",
+        /// the serving cell is worse than a threshold
+        A2 = "a2",
+        /// a neighbour is better than the serving cell by an offset
+        A3 = "a3",
+        /// a neighbour is better than a threshold
+        A4 = "a4",
+        /// the serving cell is worse than one threshold, a neighbour better than another
+        A5 = "a5",
+    }
+}
+
+words! {
+    /// The fate of downlink data at the source of a handover.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum HandoverData {
+        /// it is dropped
+        None = "none",
+        /// it goes to the target, with its sequence numbers in acknowledged mode
+        Forwarding = "forwarding",
+    }
+}
+
+impl KeyValue for Vec<MeasurementEvent> {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let Content::List(items) = &item.content else {
+            return None;
+        };
+        let events = items.iter().map(|item| MeasurementEvent::of(item, builder));
+        // Each mistake is told, not only the first.
+        let events: Vec<_> = events.collect();
+        events.into_iter().collect()
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        self.iter()
+            .map(|event| KeyValue::written(event, shape))
+            .collect()
+    }
+}

@@ -1,0 +1,210 @@
+//! The ways of packets to and from UEs that change cells.
+//!
+//! A route never changes, so at a path switch the ends of a flow take another one. What was sent on the
+//! old one and has not yet come to where the two part goes on over the new one, as an anchor in the
+//! core sends it; what has passed there goes on to the old base station.
+
+use super::World;
+use crate::hop::{Hop, Routes};
+use crate::routing::{Topology, backward};
+use fadeout_core::{DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId};
+use fadeout_radio::access::Move;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The ways to UEs under mobility management.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    topology: Topology,
+    ways: Vec<UePath>,
+    /// By old route: the position from which on a packet takes another one.
+    detours: BTreeMap<RouteId, (u8, RouteId)>,
+    moves: Vec<Move>,
+}
+
+/// The way of a flow to a UE.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UePath {
+    pub(crate) ue: UeId,
+    pub(crate) flow: FlowId,
+    pub(crate) bearer: DrbId,
+    /// The flow's end at the UE.
+    pub(crate) near: EndpointId,
+    /// Its other end, and the node of that.
+    pub(crate) far: (EndpointId, NodeId),
+}
+
+impl Paths {
+    pub(crate) fn new(topology: Topology, ways: Vec<UePath>) -> Paths {
+        Paths {
+            topology,
+            ways,
+            detours: BTreeMap::new(),
+            moves: Vec::new(),
+        }
+    }
+
+    /// The route of a packet that is about to enter the hop at `position` of `route`.
+    #[inline]
+    pub(super) fn redirected(&self, mut route: RouteId, position: u8) -> RouteId {
+        while let Some(&(at, other)) = self.detours.get(&route)
+            && at == position
+        {
+            route = other;
+        }
+        route
+    }
+
+    /// Packets on `old` take `new` where the two part. Where that is.
+    fn detour(&mut self, routes: &Routes, old: RouteId, new: RouteId) -> usize {
+        let (before, after) = (routes.hops(old), routes.hops(new));
+        let pairs = before.iter().zip(after);
+        let parted = pairs.take_while(|(one, other)| one == other).count();
+        self.detours.remove(&new);
+        if old != new {
+            self.detours.insert(old, (parted as u8, new));
+        }
+        parted
+    }
+}
+
+impl<P: Probe> World<P> {
+    /// A downlink packet arrives at a base station.
+    pub(super) fn reach_base(&mut self, bearer: DrbId, packet: PacketId) {
+        let now = self.agenda.now();
+        let on_way = &self.pool[packet];
+        let before = on_way.hop.checked_sub(1);
+        let base = match before.and_then(|position| self.routes.at(on_way.route, position)) {
+            Some(Hop::Link(link)) => self.directory.end_of(link),
+            // The flow's other end is at the base station.
+            _ => {
+                let peer = self.endpoints[on_way.to.index()].peer;
+                self.directory.endpoints()[peer.index()].node
+            }
+        };
+        let Some(radio) = &mut self.radio else { return };
+        let (pool, probe) = (&mut self.pool, &mut self.probe);
+        radio
+            .access
+            .on_packet_at(now, base.0, bearer, packet, pool, probe);
+        self.arm_radio();
+    }
+
+    /// An end marker arrives at the source of a handover.
+    pub(super) fn end_path(&mut self, bearer: DrbId, packet: PacketId) {
+        self.pool.free(packet);
+        if let Some(radio) = &mut self.radio {
+            radio.access.on_end_marker(self.agenda.now(), bearer);
+        }
+        self.arm_radio();
+    }
+
+    /// Gives flows the routes that their UEs' changes of cell ask for.
+    pub(super) fn follow_moves(&mut self) {
+        let (Some(mut paths), Some(radio)) = (self.paths.take(), &mut self.radio) else {
+            return;
+        };
+        let mut moves = std::mem::take(&mut paths.moves);
+        radio.access.take_moves(&mut moves);
+        for one in moves.drain(..) {
+            match one {
+                Move::Uplink { ue, cell } => {
+                    let base = self.directory.base(cell);
+                    self.move_uplink(&mut paths, ue, base);
+                }
+                Move::Path { ue, cell } => {
+                    let base = self.directory.base(cell);
+                    self.switch_path(&mut paths, ue, base);
+                }
+            }
+        }
+        paths.moves = moves;
+        self.paths = Some(paths);
+    }
+
+    /// The hops between a base station and the far end of a way, in either direction.
+    fn wired(&self, paths: &mut Paths, base: NodeId, way: &UePath, is_down: bool) -> Vec<Hop> {
+        let (_, far) = way.far;
+        let hops = match is_down {
+            true => paths.topology.shortest(far, base),
+            false => paths.topology.shortest(base, far),
+        };
+        let hops = hops.unwrap_or_default();
+        hops.iter().map(|&hop| self.directory.hop(hop)).collect()
+    }
+
+    /// What the UE's new base station receives leaves there.
+    fn move_uplink(&mut self, paths: &mut Paths, ue: UeId, base: NodeId) {
+        for number in 0..paths.ways.len() {
+            let way = paths.ways[number];
+            if way.ue != ue {
+                continue;
+            }
+            let mut hops = vec![Hop::Bearer {
+                bearer: way.bearer,
+                direction: fadeout_core::Direction::Uplink,
+            }];
+            hops.extend(self.wired(paths, base, &way, false));
+            let new = self.routes.over(&hops);
+            let old = std::mem::replace(&mut self.endpoints[way.near.index()].route, new);
+            paths.detour(&self.routes, old, new);
+        }
+    }
+
+    /// The core sends to the UE's new base station, and an end marker for each bearer over each old way.
+    fn switch_path(&mut self, paths: &mut Paths, ue: UeId, base: NodeId) {
+        let mut markers = BTreeSet::new();
+        for number in 0..paths.ways.len() {
+            let way = paths.ways[number];
+            if way.ue != ue {
+                continue;
+            }
+            let mut hops = self.wired(paths, base, &way, true);
+            hops.push(Hop::Bearer {
+                bearer: way.bearer,
+                direction: fadeout_core::Direction::Downlink,
+            });
+            let new = self.routes.over(&hops);
+            let (far, _) = way.far;
+            let old = std::mem::replace(&mut self.endpoints[far.index()].route, new);
+            let parted = paths.detour(&self.routes, old, new);
+            let old = self.routes.hops(old);
+            if old != hops && parted + 1 < old.len() {
+                let mut rest = old[parted..old.len() - 1].to_vec();
+                let bearer = way.bearer;
+                rest.push(Hop::EndMarker { bearer });
+                markers.insert((way.bearer, self.routes.over(&rest), way.flow));
+            }
+        }
+        let of_bearer = |bearer| markers.iter().filter(move |(of, ..)| *of == bearer);
+        let now = self.agenda.now();
+        for bearer in self.directory.bearers_of(ue) {
+            let routes: BTreeSet<RouteId> = of_bearer(bearer).map(|&(_, route, _)| route).collect();
+            if let Some(radio) = &mut self.radio {
+                let count = routes.len() as u32;
+                radio.access.on_path_switched(now, bearer, count);
+            }
+        }
+        let mut sent = BTreeSet::new();
+        for (bearer, route, flow) in markers {
+            if !sent.insert((bearer, route)) {
+                continue;
+            }
+            // 36 bytes of IP, UDP and GTP-U, as a packet here has at least 40.
+            let packet = self.pool.insert(Packet {
+                flow,
+                route,
+                sent_at: now,
+                ..Packet::default()
+            });
+            self.enter(self.routes.first(route), packet);
+        }
+    }
+}
+
+/// Whether each base station of `bases` is connected with a node, in both directions.
+pub(crate) fn reaches_all(topology: &mut Topology, bases: &[NodeId], far: NodeId) -> bool {
+    bases.iter().all(|&base| {
+        let there = topology.shortest(far, base);
+        there.is_some_and(|hops| !backward(&hops).is_empty() || far == base)
+    })
+}

@@ -1,0 +1,100 @@
+"""What is drawn of a change of cell: levels, steps on lanes, and the gap in the data."""
+
+import polars as pl
+
+from fadeout.plot.panels import Canvas, Panel, line_style
+from fadeout.plot.style import STAMP, VERMILION
+
+LANES = {
+    "core": ("path-switched",),
+    "target": ("access-done", "complete-received", "end-marker", "reestablished"),
+    "source": (
+        "report-received",
+        "handover-request",
+        "handover-refused",
+        "command-sent",
+        "source-resumed",
+    ),
+    "UE": (
+        "report-sent",
+        "command-received",
+        "preamble-sent",
+        "out-of-sync",
+        "in-sync",
+        "link-failure",
+        "access-failure",
+        "cell-selected",
+        "released",
+    ),
+}
+"""Where each step of the table `rrc` happens, from top to bottom."""
+
+TROUBLE = ("out-of-sync", "link-failure", "access-failure", "released", "handover-refused")
+"""Steps that are drawn in red."""
+
+MOST_MARKED = 40
+"""More steps than this have no names beside them."""
+
+
+def _levels(canvas: Canvas) -> None:
+    """Filtered RSRP of each cell as the UE has it."""
+    table = canvas.read("measurements", "time_s", "ue", "cell", "filtered_dbm")
+    names = table["ue"].cast(pl.String).unique(maintain_order=True).to_list()
+    name = _ue_of(canvas) or (names[0] if names else "")
+    table = table.filter(pl.col("ue") == name)
+    cells = table["cell"].cast(pl.String).unique(maintain_order=True).to_list()
+    for number, cell in enumerate(canvas.first(cells, "cells")):
+        rows = table.filter(pl.col("cell") == cell)
+        canvas.ax.plot(rows["time_s"], rows["filtered_dbm"], label=cell, **line_style(number))
+    _shade(canvas)
+    canvas.finish_x("RSRP (dBm)")
+
+
+def _ue_of(canvas: Canvas) -> str | None:
+    """The UE with the first change of cell."""
+    names = canvas.read("handovers", "ue")["ue"].cast(pl.String).to_list()
+    return names[0] if names else None
+
+
+def _shade(canvas: Canvas) -> None:
+    """Shade the times from a UE's leaving until it is in another cell."""
+    changes = canvas.read("handovers", "ue", "left_s", "entered_s")
+    name = _ue_of(canvas)
+    if name is None:
+        return
+    for left, entered in changes.filter(pl.col("ue") == name).select("left_s", "entered_s").rows():
+        if left == left and entered == entered:  # NaN is not itself.
+            canvas.ax.axvspan(left, entered, color=STAMP, alpha=0.3, linewidth=0)
+
+
+def _lanes(canvas: Canvas) -> None:
+    """Each step of radio resource control on the lane of who takes it."""
+    table = canvas.read("rrc", "time_s", "ue", "cell", "event")
+    name = _ue_of(canvas)
+    if name is not None:
+        table = table.filter(pl.col("ue") == name)
+    low, high = canvas.ax.get_xlim() if canvas.window is None else canvas.window
+    for height, steps in enumerate(reversed(LANES.values())):
+        rows = table.filter(pl.col("event").cast(pl.String).is_in(steps))
+        bad = pl.col("event").cast(pl.String).is_in(TROUBLE)
+        for part, color in ((rows.filter(~bad), "black"), (rows.filter(bad), VERMILION)):
+            times = part["time_s"].to_list()
+            canvas.ax.plot(times, [height] * len(times), linestyle="none", marker="|", color=color)
+        shown = rows.filter(pl.col("time_s").is_between(low, high))
+        if canvas.window is not None and len(shown) <= MOST_MARKED:
+            for number, (time, event) in enumerate(shown.select("time_s", "event").rows()):
+                canvas.ax.annotate(
+                    str(event),
+                    (time, height),
+                    xytext=(2, 3 + 5 * (number % 3)),
+                    textcoords="offset points",
+                    fontsize=4,
+                )
+    _shade(canvas)
+    canvas.finish_x("")
+    canvas.ax.set_yticks(range(len(LANES)), list(reversed(LANES)))
+    canvas.ax.set_ylim(-0.5, len(LANES) - 0.2)
+
+
+LEVELS = Panel(_levels, "measurements")
+LANE = Panel(_lanes, "rrc")
