@@ -261,7 +261,7 @@ mod tests {
                 .map(|site| math::hypot(place.0 - site.0, place.1 - site.1));
             distances.fold(f64::INFINITY, f64::min)
         };
-        let area = 1.5 * 3_f64.sqrt() * (300.0_f64 / 3_f64.sqrt()).powi(2);
+        let area = 1.5 * 3_f64.sqrt() * 300.0 * 300.0 / 3.0;
         let inside: Vec<f64> = places.iter().map(nearest).collect();
         let near = inside.iter().filter(|&&r| r <= 150.0).count() as f64 / 6000.0;
         let expected = std::f64::consts::PI * 150.0 * 150.0 / area;
