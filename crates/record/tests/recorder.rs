@@ -55,6 +55,7 @@ fn config() -> RecorderConfig {
         links: vec!["radio.down".into(), "radio.up".into()],
         nodes: vec!["ue".into()],
         bearers: vec!["ue.1".into()],
+        has_mobility: true,
         ..RecorderConfig::new(probes())
     }
 }
@@ -73,6 +74,9 @@ fn probes() -> ProbeSettings {
         transport_blocks: true,
         bearers: Sampling::All,
         radio_delay: true,
+        measurements: true,
+        handovers: true,
+        rrc: true,
         ..ProbeSettings::NOTHING
     }
 }

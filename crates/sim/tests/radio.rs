@@ -82,7 +82,9 @@ fn a_given_sinr_gives_the_rate_of_its_blocks() {
     // MCS 28 with 100 resource blocks: 75,376 bit a millisecond (TS 36.213 Table 7.1.7.2.1-1).
     let cell = "radio = { kind = \"lte\", adaptation = \"fixed-mcs\", mcs = 28 }\n\
                 carrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }";
-    let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n";
+    // A buffer that no window fills: a hole at the end would keep back what arrived.
+    let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n\
+              rlc = { mode = \"am\", buffer = \"20 MB\" }\n";
     let text = scenario(cell, &format!("{ue}{DOWNLOAD}"));
     let rate = goodput(&summary(&text, &["duration=10 s"]), 0);
     // 1448 of 1500 bytes are payload; RLC, MAC and PDCP headers take about 0.3 %, slow start the

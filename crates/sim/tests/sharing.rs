@@ -103,9 +103,12 @@ fn equal_flows_of_bbr_nearly_agree() {
 #[test]
 fn late_flows_of_vegas_take_more_than_their_share() {
     // One that never saw the queue empty takes the others' segments for part of the path: its
-    // base is too large, and the first flows starve (Mo et al., INFOCOM 1999).
+    // base is too large, and the first flows starve (Mo et al., INFOCOM 1999). By how much hangs on
+    // where the queue stands as each comes, so what is claimed is the sign: the first gets less than its
+    // quarter and the last more, by a tenth at least.
     let rates = numbers(&flows(&["\"vegas\""; 4], 100, 100), "goodput_mbps");
-    assert!(rates[3] > 2.0 * rates[0], "{rates:?}");
+    let fair = rates.iter().sum::<f64>() / 4.0;
+    assert!(rates[0] < 0.9 * fair && rates[3] > 1.1 * fair, "{rates:?}");
 }
 
 #[test]

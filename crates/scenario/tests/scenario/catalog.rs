@@ -107,6 +107,11 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
+            name: "deployment",
+            plural: "deployments",
+            entries: fadeout_scenario::DEPLOYMENTS,
+        },
+        Kind {
             name: "path-loss",
             plural: "path-losses",
             entries: &[
@@ -117,6 +122,8 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 ),
                 entry("rma", &[], &[]),
                 entry("uma", &[], &[]),
+                entry("hetnet-macro", &[], &[]),
+                entry("hetnet-pico", &[], &[]),
             ],
         },
         Kind {
@@ -144,6 +151,21 @@ pub(crate) static CATALOG: Catalog = Catalog {
                     &[
                         number("rows", ""),
                         number("columns", ""),
+                        number("azimuth", "deg"),
+                    ],
+                ),
+                entry(
+                    "sector",
+                    &[],
+                    &[number("tilt", "deg"), number("azimuth", "deg")],
+                ),
+                entry(
+                    "column",
+                    &[],
+                    &[
+                        number("rows", ""),
+                        number("spacing", "wavelengths"),
+                        number("tilt", "deg"),
                         number("azimuth", "deg"),
                     ],
                 ),
@@ -201,15 +223,18 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 entry(
                     "line",
                     &[],
-                    &[parameter(
-                        "x-speed",
-                        ParameterKind::Number {
-                            min: -100.0,
-                            max: 100.0,
-                            unit: "m/s",
-                        },
-                        "0",
-                    )],
+                    &[
+                        parameter(
+                            "x-speed",
+                            ParameterKind::Number {
+                                min: -100.0,
+                                max: 100.0,
+                                unit: "m/s",
+                            },
+                            "0",
+                        ),
+                        number("y-speed", "m/s"),
+                    ],
                 ),
             ],
         },
