@@ -96,7 +96,9 @@ impl Managed<'_> {
             let mut gaps = [f64::NAN; 2];
             let mut counts = TransferCounts::default();
             for bearer in self.access.stack.ues[self.ue.index()].bearers() {
-                let (of_bearer, some) = self.access.stack.bearers[bearer.index()].journey_report();
+                let (of_bearer, some) = self.access.stack.bearers[bearer.index()]
+                    .transfers()
+                    .report();
                 for (gap, of_bearer) in gaps.iter_mut().zip(of_bearer) {
                     // The longest; NaN is no number to be longer than.
                     *gap = of_bearer.map_or(*gap, |span| gap.max(span.as_secs_f64()));
@@ -182,7 +184,11 @@ impl Managed<'_> {
             .bearers()
             .get(position)
         {
-            if self.access.stack.bearers[bearer.index()].guard_at() <= now {
+            if self.access.stack.bearers[bearer.index()]
+                .transfers()
+                .guard_at()
+                <= now
+            {
                 self.access.stack.bearers[bearer.index()]
                     .travel()
                     .on_guard(now);

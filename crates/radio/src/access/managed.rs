@@ -245,6 +245,10 @@ impl Managed<'_> {
         !matches!(state.stage, Stage::Connected)
             || !matches!(state.preparation, Preparation::Idle)
             || !state.switch_at.is_never()
-            || bearers.any(|bearer| self.access.stack.bearers[bearer.index()].is_travelling())
+            || bearers.any(|bearer| {
+                self.access.stack.bearers[bearer.index()]
+                    .transfers()
+                    .is_travelling()
+            })
     }
 }

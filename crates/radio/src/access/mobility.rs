@@ -88,7 +88,8 @@ impl RadioAccess {
             let group = usize::from(is_nr(&self.cells[cell.index()]));
             let cells = &groups[group];
             self.stack.air.watch(ue, cells)?;
-            self.add_signalling(ue, group == 1)?;
+            let signalling = self.establish(BearerConfig::signalling(ue, group == 1))?;
+            self.stack.manage(ue, signalling);
             let own = (ue, cell, leg);
             let state = UeMobility::new(own, &config, cells.len(), self.seed);
             loads[cell.index()] += 1;
@@ -105,18 +106,6 @@ impl RadioAccess {
         }));
         for ue in (0..self.stack.ues.len() as u32).map(UeId) {
             self.arm_mobility(ue);
-        }
-        Ok(())
-    }
-
-    /// A signalling radio bearer of a UE whose data bearers are there.
-    fn add_signalling(&mut self, ue: UeId, is_nr: bool) -> Result<(), RadioError> {
-        let id = self.establish(BearerConfig::signalling(ue, is_nr))?;
-        self.stack.bearers[id.index()].carry_signalling();
-        let rrc = &mut self.stack.ues[ue.index()];
-        rrc.on_signalling_bearer();
-        for bearer in rrc.bearers() {
-            self.stack.bearers[bearer.index()].manage();
         }
         Ok(())
     }
@@ -139,7 +128,7 @@ impl RadioAccess {
         probe: &mut impl Probe,
     ) {
         let drb = &mut self.stack.bearers[bearer.index()];
-        if !drb.is_travelling() {
+        if !drb.transfers().is_travelling() {
             self.on_packet(now, bearer, Direction::Downlink, packet, pool, probe);
             return;
         }
@@ -216,7 +205,7 @@ impl RadioAccess {
         };
         let mut at = state.wake_at();
         for bearer in self.stack.ues[ue.index()].bearers() {
-            at = at.min(self.stack.bearers[bearer.index()].guard_at());
+            at = at.min(self.stack.bearers[bearer.index()].transfers().guard_at());
         }
         if let Some(generation) = state.wake.arm(at) {
             self.stack

@@ -9,7 +9,7 @@ use crate::plan::CellPlan;
 use crate::rlc::TransportBlock;
 use crate::rrc::UeRrc;
 use crate::wire::Encoder;
-use fadeout_core::{Direction, DrbId, EventQueue, Motion, PacketId, Probe, Time};
+use fadeout_core::{Direction, DrbId, EventQueue, Motion, PacketId, Probe, Time, UeId};
 
 /// The machines beside the cells, and what they share.
 #[derive(Debug)]
@@ -50,6 +50,16 @@ impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
 }
 
 impl Stack {
+    /// A UE whose data bearers are there comes under mobility management, with this signalling bearer.
+    pub(super) fn manage(&mut self, ue: UeId, signalling: DrbId) {
+        self.bearers[signalling.index()].carry_signalling();
+        let rrc = &mut self.ues[ue.index()];
+        rrc.on_signalling_bearer();
+        for bearer in rrc.bearers() {
+            self.bearers[bearer.index()].travel().manage();
+        }
+    }
+
     /// The leg that a bearer sends on, once its UE is connected.
     #[inline]
     pub(super) fn leg_of(&self, bearer: DrbId) -> Option<LegId> {
@@ -84,7 +94,7 @@ impl Stack {
         let drb = &mut self.bearers[bearer.index()];
         drb.enter(direction, packet, env, storage);
         let is_taken = drb.take(now, direction, packet, env, storage);
-        if is_taken && drb.wakes_for_packets() {
+        if is_taken && drb.config().wakes_for_packets() {
             self.arm(now, bearer, direction);
         }
         is_taken
@@ -106,7 +116,7 @@ impl Stack {
     /// PDCP takes the downlink packets that the base station is ready with.
     pub(super) fn drain_inlet(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
-        if drb.drain_inlet(env, &mut self.storage) && drb.wakes_for_packets() {
+        if drb.drain_inlet(env, &mut self.storage) && drb.config().wakes_for_packets() {
             self.arm(env.now, bearer, Direction::Downlink);
         }
     }

@@ -46,7 +46,7 @@ impl Drb {
         counters.delivered_packets += packets;
         counters.delivered_bytes += bytes;
         if packets > 0 {
-            self.note_out(direction, env.now);
+            self.transfer.note_out(direction, env.now);
         }
         self.drop_lost(direction, RadioDropCause::Reordering, env, storage);
     }
@@ -60,7 +60,7 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        if self.is_acknowledged() {
+        if self.config.is_acknowledged() {
             return;
         }
         let ledger = &mut self.anchors[direction.index()].ledger;
@@ -111,7 +111,7 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        if !self.is_acknowledged() && !self.ledger(direction).is_empty() {
+        if !self.config.is_acknowledged() && !self.ledger(direction).is_empty() {
             self.close_open_books(direction, is_harq_idle, env, storage);
         }
     }
@@ -125,7 +125,7 @@ impl Drb {
         storage: &mut Storage,
     ) {
         // What the source forwards is under way too.
-        if direction == Direction::Downlink && self.is_travelling() {
+        if direction == Direction::Downlink && self.transfer.is_travelling() {
             return;
         }
         let (from, to) = (direction.index(), direction.opposite().index());
@@ -173,22 +173,9 @@ impl Drb {
         storage: &mut Storage,
     ) {
         if !storage.lost.is_empty() {
-            self.drop_listed(direction, cause, env, storage);
-        }
-    }
-
-    #[cold]
-    fn drop_listed(
-        &mut self,
-        direction: Direction,
-        cause: RadioDropCause,
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) {
-        let loss = self.loss(env.now, direction, cause);
-        self.counters[direction.index()].dropped_packets += storage.lost.len() as u64;
-        for packet in storage.lost.drain(..) {
-            loss.of(packet, env.pool, env.probe);
+            self.counters[direction.index()].dropped_packets += storage.lost.len() as u64;
+            let loss = self.loss(env.now, direction, cause);
+            loss.of_all(&mut storage.lost, env.pool, env.probe);
         }
     }
 
@@ -213,6 +200,14 @@ pub(super) struct Loss {
 }
 
 impl Loss {
+    /// Each of these packets.
+    #[cold]
+    fn of_all(&self, lost: &mut Vec<PacketId>, pool: &mut PacketPool, probe: &mut impl Probe) {
+        for packet in lost.drain(..) {
+            self.of(packet, pool, probe);
+        }
+    }
+
     /// Frees the packet and tells the probe.
     pub(super) fn of(&self, packet: PacketId, pool: &mut PacketPool, probe: &mut impl Probe) {
         let packet = pool.take(packet);

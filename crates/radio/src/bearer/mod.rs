@@ -24,7 +24,7 @@ pub(crate) use transfer::{Fate, TransferCounts};
 
 use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};
-use crate::rlc::{AqmConfig, Backlog, Mode, ParameterError, TransportBlock};
+use crate::rlc::{Backlog, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
 use fadeout_core::random::Stream;
 use fadeout_core::{
@@ -32,7 +32,7 @@ use fadeout_core::{
 };
 use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
 use std::ops::Range;
-use transfer::Transfer;
+use transfer::Transfers;
 
 /// A bearer: both ends, both directions.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(crate) struct Drb {
     inlet: Ring<(Time, PacketId)>,
     counters: [BearerCounters; 2],
     /// Of a UE under mobility management.
-    transfer: Option<Box<Transfer>>,
+    transfer: Transfers,
     /// Whether it carries RRC's messages: it is in no table.
     is_signalling: bool,
 }
@@ -122,7 +122,7 @@ impl Drb {
             anchors: [anchor()?, anchor()?],
             inlet: Ring::new(),
             counters: [BearerCounters::default(); 2],
-            transfer: None,
+            transfer: Transfers::default(),
             is_signalling: false,
         })
     }
@@ -446,10 +446,11 @@ impl Drb {
         self.hand_over(receiving, env, storage);
     }
 
-    /// When the end that sends in `direction` next has something to do by itself.
+    /// When to call [`Drb::on_timer`] for the end that sends in `direction`, and the generation
+    /// of that wake-up; none when an earlier one is pending.
     #[inline]
-    fn wake_at(&self, direction: Direction) -> Time {
-        let anchor = &self.anchors[direction.index()];
+    pub(crate) fn arm(&mut self, now: Time, direction: Direction) -> Option<(Time, u32)> {
+        let anchor = &mut self.anchors[direction.index()];
         let of_leg = |leg: &RlcLeg| {
             let rlc = &leg.ends[direction.index()].rlc;
             rlc.wake_at().min(anchor.tx.wake_at(rlc))
@@ -458,29 +459,12 @@ impl Drb {
         for leg in &self.legs.secondary {
             at = at.min(of_leg(leg));
         }
-        at
-    }
-
-    /// When to call [`Drb::on_timer`] for the end that sends in `direction`, and the generation
-    /// of that wake-up; none when an earlier one is pending.
-    #[inline]
-    pub(crate) fn arm(&mut self, now: Time, direction: Direction) -> Option<(Time, u32)> {
-        let at = self.wake_at(direction);
         if at.is_never() {
             return None;
         }
         // A packet may be taken late, when its time is already up.
         let at = at.max(now);
-        let wake = &mut self.anchors[direction.index()].wake;
-        wake.arm(at).map(|generation| (at, generation))
-    }
-
-    /// Whether a packet that it takes may change when it is to be woken: of all timers only
-    /// discardTimer starts then, and queue management may have dropped what a timer was about.
-    #[inline]
-    pub(crate) fn wakes_for_packets(&self) -> bool {
-        self.config.pdcp.discard_timer.is_some()
-            || !matches!(self.config.rlc.aqm, AqmConfig::DropTail(_))
+        anchor.wake.arm(at).map(|generation| (at, generation))
     }
 
     /// Whether a wake-up is the one that was armed last.
@@ -502,12 +486,6 @@ impl Drb {
             self.legs.secondary.iter().find(has_failed)
         };
         failed.and_then(|rlc| rlc.leg)
-    }
-
-    /// Whether RLC repeats what was lost.
-    #[inline]
-    pub(crate) fn is_acknowledged(&self) -> bool {
-        matches!(self.config.rlc.mode, Mode::Am(_))
     }
 
     /// A row of what waits in a direction, when the probe wants one.

@@ -102,22 +102,34 @@ pub(crate) struct Travel<'a> {
 }
 
 impl Drb {
-    /// Its UE is under mobility management.
-    pub(crate) fn manage(&mut self) {
-        self.transfer = Some(Box::default());
+    /// What is known of its changes of cell.
+    #[inline]
+    pub(crate) fn transfers(&self) -> &Transfers {
+        &self.transfer
     }
 
-    /// Whether it is between two cells, so that [`Drb::arrive`] takes downlink packets.
+    /// What is done with it on its way from one cell to another.
+    pub(crate) fn travel(&mut self) -> Travel<'_> {
+        Travel { drb: self }
+    }
+}
+
+/// The changes of cell of a bearer; nothing unless its UE is under mobility management.
+#[derive(Debug, Default)]
+pub(crate) struct Transfers(Option<Box<Transfer>>);
+
+impl Transfers {
+    /// Whether the bearer is between two cells, so that [`Travel::arrive`] takes downlink packets.
     #[inline]
     pub(crate) fn is_travelling(&self) -> bool {
-        let transfer = self.transfer.as_ref();
+        let transfer = self.0.as_ref();
         transfer.is_some_and(|transfer| transfer.journey.is_some())
     }
 
     /// Packets have left in a direction.
     #[inline]
     pub(super) fn note_out(&mut self, direction: Direction, now: Time) {
-        if let Some(transfer) = &mut self.transfer {
+        if let Some(transfer) = &mut self.0 {
             let gap = &mut transfer.gaps[direction.index()];
             if let Gap::Open(since) = *gap {
                 *gap = since.map_or(Gap::None, |since| Gap::Closed(now.since(since)));
@@ -128,14 +140,14 @@ impl Drb {
 
     /// When the target stops waiting for end markers.
     pub(crate) fn guard_at(&self) -> Time {
-        let journey = self.transfer.as_ref().and_then(|it| it.journey.as_ref());
+        let journey = self.0.as_ref().and_then(|it| it.journey.as_ref());
         journey.map_or(Time::NEVER, |journey| journey.guard_at)
     }
 
     /// The longest time without a packet of the latest change of cell, by direction, and what became
     /// of packets.
-    pub(crate) fn journey_report(&self) -> ([Option<Span>; 2], TransferCounts) {
-        let Some(transfer) = &self.transfer else {
+    pub(crate) fn report(&self) -> ([Option<Span>; 2], TransferCounts) {
+        let Some(transfer) = &self.0 else {
             return ([None; 2], TransferCounts::default());
         };
         let span = |gap| match gap {
@@ -144,16 +156,16 @@ impl Drb {
         };
         (transfer.gaps.map(span), transfer.counts)
     }
-
-    /// What is done with it on its way from one cell to another.
-    pub(crate) fn travel(&mut self) -> Travel<'_> {
-        Travel { drb: self }
-    }
 }
 
 impl Travel<'_> {
+    /// The bearer's UE is under mobility management.
+    pub(crate) fn manage(&mut self) {
+        self.drb.transfer = Transfers(Some(Box::default()));
+    }
+
     fn journey(&mut self) -> Option<&mut Journey> {
-        self.drb.transfer.as_mut()?.journey.as_mut()
+        self.drb.transfer.0.as_mut()?.journey.as_mut()
     }
 
     /// The base station `source` sends nothing new from now on.
@@ -164,7 +176,7 @@ impl Travel<'_> {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        let Some(transfer) = &mut self.drb.transfer else {
+        let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
         if transfer.journey.is_none() {
@@ -192,7 +204,7 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         let now = env.now;
-        let Some(transfer) = &mut self.drb.transfer else {
+        let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
         let Some(journey) = &mut transfer.journey else {
@@ -234,7 +246,7 @@ impl Travel<'_> {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        if let Some(transfer) = &mut self.drb.transfer {
+        if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.counts.lost += storage.lost.len() as u64;
         }
         self.drb
@@ -251,7 +263,7 @@ impl Travel<'_> {
     ) {
         self.drb.enter(Direction::Downlink, packet, env, storage);
         let now = env.now;
-        let Some(transfer) = &mut self.drb.transfer else {
+        let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
         let Some(journey) = &mut transfer.journey else {
@@ -286,7 +298,7 @@ impl Travel<'_> {
     /// COUNTs and sends again what the other end's status report does not have; otherwise it starts
     /// afresh too, and what was sent is lost if it did not arrive.
     pub(crate) fn detach(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
-        let is_kept = self.drb.is_acknowledged();
+        let is_kept = self.drb.config.is_acknowledged();
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
         }
@@ -295,7 +307,7 @@ impl Travel<'_> {
                 true => self.recover(direction, env, storage),
                 false => self.restart(direction, env, storage),
             }
-            if let Some(transfer) = &mut self.drb.transfer {
+            if let Some(transfer) = &mut self.drb.transfer.0 {
                 let last = transfer.last_out[direction.index()];
                 let gap = &mut transfer.gaps[direction.index()];
                 if !matches!(gap, Gap::Open(_)) {
@@ -344,7 +356,7 @@ impl Travel<'_> {
             return;
         }
         let ledger = &mut self.drb.anchors[direction.index()].ledger;
-        let transfer = self.drb.transfer.as_mut();
+        let transfer = self.drb.transfer.0.as_mut();
         let counts_and_journey = transfer.and_then(|transfer| {
             let journey = transfer.journey.as_mut()?;
             Some((&mut transfer.counts, journey))
@@ -388,6 +400,7 @@ impl Travel<'_> {
         let journey = self
             .drb
             .transfer
+            .0
             .as_ref()
             .and_then(|it| it.journey.as_ref());
         let waiting = journey.filter(|_| is_downlink);
@@ -416,7 +429,7 @@ impl Travel<'_> {
 
     /// What the UE has to send goes back into its RLC.
     fn push_uplink(&mut self, storage: &mut Storage) {
-        let is_kept = self.drb.is_acknowledged();
+        let is_kept = self.drb.config.is_acknowledged();
         let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
         let tx = &mut self.drb.anchors[Direction::Uplink.index()].tx;
         for sdu in storage.again.drain(..) {
@@ -429,8 +442,8 @@ impl Travel<'_> {
 
     /// The UE is in the target, or the source goes on: what was forwarded is sent.
     pub(crate) fn resume(&mut self, now: Time) {
-        let is_kept = self.drb.is_acknowledged();
-        let Some(transfer) = &mut self.drb.transfer else {
+        let is_kept = self.drb.config.is_acknowledged();
+        let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
         let Some(journey) = &mut transfer.journey else {
@@ -486,7 +499,7 @@ impl Travel<'_> {
 
     /// Once nothing comes from the source any more, what came over the new path follows.
     fn conclude(&mut self, now: Time) {
-        let Some(transfer) = &mut self.drb.transfer else {
+        let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
         let is_over = |journey: &mut Journey| journey.has_resumed && journey.markers == Some(0);
@@ -519,7 +532,7 @@ impl Travel<'_> {
             anchor.tx.restart();
             anchor.rx.restart();
         }
-        if let Some(transfer) = &mut self.drb.transfer {
+        if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.journey = None;
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::mac::LogicalChannel;
 use crate::pdcp::PdcpConfig;
-use crate::rlc::RlcConfig;
+use crate::rlc::{AqmConfig, Mode, RlcConfig};
 use fadeout_core::UeId;
 
 /// A data radio bearer (DRB) of a UE: both directions.
@@ -21,6 +21,19 @@ pub struct BearerConfig {
 }
 
 impl BearerConfig {
+    /// Whether RLC repeats what was lost.
+    #[inline]
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        matches!(self.rlc.mode, Mode::Am(_))
+    }
+
+    /// Whether a packet that the bearer takes may change when it is to be woken: of all timers only
+    /// discardTimer starts then, and queue management may have dropped what a timer was about.
+    #[inline]
+    pub(crate) fn wakes_for_packets(&self) -> bool {
+        self.pdcp.discard_timer.is_some() || !matches!(self.rlc.aqm, AqmConfig::DropTail(_))
+    }
+
     /// A bearer of `ue` in NR acknowledged mode.
     pub fn nr(ue: UeId) -> BearerConfig {
         BearerConfig {

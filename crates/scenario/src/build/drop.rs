@@ -98,16 +98,21 @@ impl Builder<'_, '_> {
             self.mistake(fields.place_of("density"), message, "one of the two");
             return None;
         }
-        let (area, nearest_m) = self.area(drop, around)?;
+        let mut reading = Reading {
+            builder: self,
+            drop,
+            around,
+        };
+        let (area, nearest_m) = reading.area()?;
         let given_m = match drop.variant {
             "building" => None,
             _ => drop.meters("min-distance").map(|distance| distance.0),
         };
         let count = match fields.item("density").map(|item| &item.content) {
-            Some(Content::Number(density)) => Some(self.counted(fields, *density, &area)?),
+            Some(Content::Number(density)) => Some(reading.counted(fields, *density, &area)?),
             _ => count,
         };
-        let indoor = self.indoor(fields, drop, around)?;
+        let indoor = reading.indoor(fields)?;
         let entity = stream_of(name);
         let stream = |domain| Stream::new(self.seed, domain, entity);
         let dropping = Dropping {
@@ -121,20 +126,29 @@ impl Builder<'_, '_> {
         };
         Some((count, Some(dropping)))
     }
+}
 
+/// Reads where UEs are dropped.
+struct Reading<'a, 'b, 'r, 'c> {
+    builder: &'b mut Builder<'r, 'c>,
+    drop: &'a Fields,
+    around: &'a Surroundings<'a>,
+}
+
+impl<'a> Reading<'a, '_, '_, '_> {
     /// The number of UEs of a density.
     fn counted(&mut self, fields: &Fields, density: f64, area: &Area) -> Option<u64> {
         let place = fields.place_of("density");
         let Area::Region(region) = area else {
             let message = "the density of a cell, whose area is not known";
-            self.mistake(place, message, "a `count`");
+            self.builder.mistake(place, message, "a `count`");
             return None;
         };
         let number = (density * region.area_m2() / 1e6).round();
         if number > MAX_UES as f64 {
             let message = format!("this density means {number:.3e} UEs");
             let expected = format!("at most {MAX_UES} UEs in {:.4} km²", region.area_m2() / 1e6);
-            self.mistake(place, message, &expected);
+            self.builder.mistake(place, message, &expected);
             return None;
         }
         if number < 1.0 {
@@ -142,111 +156,123 @@ impl Builder<'_, '_> {
                 "this density means no UE in {:.3e} km²",
                 region.area_m2() / 1e6
             );
-            self.mistake(place, message, "at least one UE");
+            self.builder.mistake(place, message, "at least one UE");
             return None;
         }
         Some(number as u64)
     }
 
     /// The area, and the least distance from cells that goes with it.
-    fn area(&mut self, drop: &Fields, around: &Surroundings<'_>) -> Option<(Area, f64)> {
+    fn area(&mut self) -> Option<(Area, f64)> {
         let places = |key: &str| {
-            let places = drop.list(key).iter().map(point);
+            let places = self.drop.list(key).iter().map(point);
             places.collect::<Option<Vec<_>>>()
         };
-        let region = match drop.variant {
-            "radius" => Region::disc(point(drop.item("center")?)?, drop.meters("radius")?.0),
+        let region = match self.drop.variant {
+            "radius" => Region::disc(
+                point(self.drop.item("center")?)?,
+                self.drop.meters("radius")?.0,
+            ),
             "corner" => {
-                let (a, b) = (point(drop.item("corner")?)?, point(drop.item("opposite")?)?);
+                let (a, b) = (
+                    point(self.drop.item("corner")?)?,
+                    point(self.drop.item("opposite")?)?,
+                );
                 let low = (a.0.min(b.0), a.1.min(b.1));
                 let high = (a.0.max(b.0), a.1.max(b.1));
                 Region::rectangle(low, high)
             }
             "polygon" => Region::polygon(places("polygon")?),
             "road" => {
-                let width_m = drop.meters("width")?.0;
+                let width_m = self.drop.meters("width")?.0;
                 let road = places("road")?;
                 if road.windows(2).all(|step| step[0] == step[1]) {
                     let message = "a road without length";
-                    self.mistake(drop.place_of("road"), message, "two places that differ");
+                    self.builder.mistake(
+                        self.drop.place_of("road"),
+                        message,
+                        "two places that differ",
+                    );
                     return None;
                 }
                 return Some((Area::Region(Region::road(road, width_m)), 0.0));
             }
             "building" => {
-                let item = drop.item("building")?;
-                let found = self.named_building(item, around)?;
+                let item = self.drop.item("building")?;
+                let found = self.named_building(item)?;
                 Region::rectangle(found.low, found.high)
             }
             "deployment" => {
-                let item = drop.item("deployment")?;
+                let item = self.drop.item("deployment")?;
                 let found = self
+                    .builder
                     .deployed
                     .iter()
                     .position(|one| is_named(item, &one.name));
                 let Some(found) = found else {
-                    let names = self.deployed.iter().map(|one| one.name.as_str());
-                    refer_to_nothing(&mut self.reader.mistakes, item, "deployment", names);
+                    let names = self.builder.deployed.iter().map(|one| one.name.as_str());
+                    refer_to_nothing(&mut self.builder.reader.mistakes, item, "deployment", names);
                     return None;
                 };
-                let found = &self.deployed[found];
+                let found = &self.builder.deployed[found];
                 return Some((Area::Region(found.region.clone()), found.min_distance_m));
             }
-            _ => return self.cell_area(drop, around),
+            _ => return self.cell_area(),
         };
         if region.area_m2() <= 0.0 {
-            self.mistake(drop.place, "an area without extent", "places that span one");
+            self.builder.mistake(
+                self.drop.place,
+                "an area without extent",
+                "places that span one",
+            );
             return None;
         }
         Some((Area::Region(region), 0.0))
     }
 
-    fn cell_area(&mut self, drop: &Fields, around: &Surroundings<'_>) -> Option<(Area, f64)> {
-        let item = drop.item("cell")?;
-        let cell = self.cell_index(item, around.bases)?;
-        let name = &around.bases[cell].0;
-        let of = self.deployed.iter().find(|one| one.cells.contains(name));
-        let (radius_m, min_distance_m) = match (drop.meters("within"), of) {
+    fn cell_area(&mut self) -> Option<(Area, f64)> {
+        let item = self.drop.item("cell")?;
+        let cell = self.builder.cell_index(item, self.around.bases)?;
+        let name = &self.around.bases[cell].0;
+        let of = self
+            .builder
+            .deployed
+            .iter()
+            .find(|one| one.cells.contains(name));
+        let (radius_m, min_distance_m) = match (self.drop.meters("within"), of) {
             (Some(within), of) => (within.0, of.map_or(0.0, |of| of.min_distance_m)),
             (None, Some(of)) => (of.cell_radius_m, of.min_distance_m),
             (None, None) => {
                 let message = "how far the cell reaches is not known";
-                self.mistake(drop.place_of("cell"), message, "`within`, a distance");
+                self.builder
+                    .mistake(self.drop.place_of("cell"), message, "`within`, a distance");
                 return None;
             }
         };
-        let site = around.cells.get(cell)?.position;
+        let site = self.around.cells.get(cell)?.position;
         let disc = Region::disc((site.x, site.y), radius_m);
         Some((Area::Cell { cell, disc }, min_distance_m))
     }
 
-    fn named_building<'b>(
-        &mut self,
-        item: &Item,
-        around: &Surroundings<'b>,
-    ) -> Option<&'b Building> {
-        let found = around
+    fn named_building(&mut self, item: &Item) -> Option<&'a Building> {
+        let found = self
+            .around
             .buildings
             .iter()
             .find(|one| is_named(item, &one.name));
         if found.is_none() {
-            let names = around.buildings.iter().map(|one| one.name.as_str());
-            refer_to_nothing(&mut self.reader.mistakes, item, "building", names);
+            let names = self.around.buildings.iter().map(|one| one.name.as_str());
+            refer_to_nothing(&mut self.builder.reader.mistakes, item, "building", names);
         }
         found.copied()
     }
 
-    fn indoor(
-        &mut self,
-        fields: &Fields,
-        drop: &Fields,
-        around: &Surroundings<'_>,
-    ) -> Option<Option<Indoor>> {
+    fn indoor(&mut self, fields: &Fields) -> Option<Option<Indoor>> {
         let Some(indoor) = fields.fields("indoor") else {
-            if drop.variant != "building" {
+            if self.drop.variant != "building" {
                 return Some(None);
             }
-            let building = self.named_building(drop.item("building")?, around)?;
+            let building = self.named_building(self.drop.item("building")?)?;
             let floors = (building.height.0 / FLOOR_M).floor().max(1.0) as u64;
             return Some(Some(Indoor {
                 share: 1.0,
@@ -266,14 +292,15 @@ impl Builder<'_, '_> {
         };
         if fewest > most {
             let message = format!("from {fewest} to {most} floors");
-            self.mistake(indoor.place_of("floors"), message, "the fewest first");
+            self.builder
+                .mistake(indoor.place_of("floors"), message, "the fewest first");
             return None;
         }
         use crate::table::KeyValue;
         Some(Some(Indoor {
             share: share("share")?,
             floors: (*fewest, *most),
-            penetration: Penetration::of(indoor.item("penetration")?, self)?,
+            penetration: Penetration::of(indoor.item("penetration")?, self.builder)?,
             high_loss_share: share("high-loss-share")?,
         }))
     }

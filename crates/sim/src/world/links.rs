@@ -137,7 +137,14 @@ impl<P: Probe> World<P> {
                 &mut self.probe,
             ),
             Hop::Bearer { bearer, direction } => self.enter_bearer(bearer, direction, packet),
-            Hop::EndMarker { bearer } => self.end_path(bearer, packet),
+            // It has come to the source of a handover.
+            Hop::EndMarker { bearer } => {
+                self.pool.free(packet);
+                if let Some(radio) = &mut self.radio {
+                    radio.access.on_end_marker(self.agenda.now(), bearer);
+                }
+                self.arm_radio();
+            }
         }
     }
 

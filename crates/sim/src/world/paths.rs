@@ -5,6 +5,7 @@
 //! core sends it; what has passed there goes on to the old base station.
 
 use super::World;
+use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::{Topology, backward};
 use fadeout_core::{DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId};
@@ -88,19 +89,12 @@ impl<P: Probe> World<P> {
             .on_packet_at(now, base.0, bearer, packet, pool, probe);
         self.arm_radio();
     }
+}
 
-    /// An end marker arrives at the source of a handover.
-    pub(super) fn end_path(&mut self, bearer: DrbId, packet: PacketId) {
-        self.pool.free(packet);
-        if let Some(radio) = &mut self.radio {
-            radio.access.on_end_marker(self.agenda.now(), bearer);
-        }
-        self.arm_radio();
-    }
-
+impl Paths {
     /// Gives flows the routes that their UEs' changes of cell ask for.
-    pub(super) fn follow_moves(&mut self) {
-        let (Some(mut paths), Some(radio)) = (self.paths.take(), &mut self.radio) else {
+    pub(super) fn follow_moves<P: Probe>(world: &mut World<P>) {
+        let (Some(mut paths), Some(radio)) = (world.paths.take(), &mut world.radio) else {
             return;
         };
         let mut moves = std::mem::take(&mut paths.moves);
@@ -108,34 +102,40 @@ impl<P: Probe> World<P> {
         for one in moves.drain(..) {
             match one {
                 Move::Uplink { ue, cell } => {
-                    let base = self.directory.base(cell);
-                    self.move_uplink(&mut paths, ue, base);
+                    let base = world.directory.base(cell);
+                    paths.move_uplink(world, ue, base);
                 }
                 Move::Path { ue, cell } => {
-                    let base = self.directory.base(cell);
-                    self.switch_path(&mut paths, ue, base);
+                    let base = world.directory.base(cell);
+                    paths.switch_path(world, ue, base);
                 }
             }
         }
         paths.moves = moves;
-        self.paths = Some(paths);
+        world.paths = Some(paths);
     }
 
     /// The hops between a base station and the far end of a way, in either direction.
-    fn wired(&self, paths: &mut Paths, base: NodeId, way: &UePath, is_down: bool) -> Vec<Hop> {
+    fn wired(
+        &mut self,
+        directory: &Directory,
+        base: NodeId,
+        way: &UePath,
+        is_down: bool,
+    ) -> Vec<Hop> {
         let (_, far) = way.far;
         let hops = match is_down {
-            true => paths.topology.shortest(far, base),
-            false => paths.topology.shortest(base, far),
+            true => self.topology.shortest(far, base),
+            false => self.topology.shortest(base, far),
         };
         let hops = hops.unwrap_or_default();
-        hops.iter().map(|&hop| self.directory.hop(hop)).collect()
+        hops.iter().map(|&hop| directory.hop(hop)).collect()
     }
 
     /// What the UE's new base station receives leaves there.
-    fn move_uplink(&mut self, paths: &mut Paths, ue: UeId, base: NodeId) {
-        for number in 0..paths.ways.len() {
-            let way = paths.ways[number];
+    fn move_uplink<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
+        for number in 0..self.ways.len() {
+            let way = self.ways[number];
             if way.ue != ue {
                 continue;
             }
@@ -143,43 +143,43 @@ impl<P: Probe> World<P> {
                 bearer: way.bearer,
                 direction: fadeout_core::Direction::Uplink,
             }];
-            hops.extend(self.wired(paths, base, &way, false));
-            let new = self.routes.over(&hops);
-            let old = std::mem::replace(&mut self.endpoints[way.near.index()].route, new);
-            paths.detour(&self.routes, old, new);
+            hops.extend(self.wired(&world.directory, base, &way, false));
+            let new = world.routes.over(&hops);
+            let old = std::mem::replace(&mut world.endpoints[way.near.index()].route, new);
+            self.detour(&world.routes, old, new);
         }
     }
 
     /// The core sends to the UE's new base station, and an end marker for each bearer over each old way.
-    fn switch_path(&mut self, paths: &mut Paths, ue: UeId, base: NodeId) {
+    fn switch_path<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
         let mut markers = BTreeSet::new();
-        for number in 0..paths.ways.len() {
-            let way = paths.ways[number];
+        for number in 0..self.ways.len() {
+            let way = self.ways[number];
             if way.ue != ue {
                 continue;
             }
-            let mut hops = self.wired(paths, base, &way, true);
+            let mut hops = self.wired(&world.directory, base, &way, true);
             hops.push(Hop::Bearer {
                 bearer: way.bearer,
                 direction: fadeout_core::Direction::Downlink,
             });
-            let new = self.routes.over(&hops);
+            let new = world.routes.over(&hops);
             let (far, _) = way.far;
-            let old = std::mem::replace(&mut self.endpoints[far.index()].route, new);
-            let parted = paths.detour(&self.routes, old, new);
-            let old = self.routes.hops(old);
+            let old = std::mem::replace(&mut world.endpoints[far.index()].route, new);
+            let parted = self.detour(&world.routes, old, new);
+            let old = world.routes.hops(old);
             if old != hops && parted + 1 < old.len() {
                 let mut rest = old[parted..old.len() - 1].to_vec();
                 let bearer = way.bearer;
                 rest.push(Hop::EndMarker { bearer });
-                markers.insert((way.bearer, self.routes.over(&rest), way.flow));
+                markers.insert((way.bearer, world.routes.over(&rest), way.flow));
             }
         }
         let of_bearer = |bearer| markers.iter().filter(move |(of, ..)| *of == bearer);
-        let now = self.agenda.now();
-        for bearer in self.directory.bearers_of(ue) {
+        let now = world.agenda.now();
+        for bearer in world.directory.bearers_of(ue) {
             let routes: BTreeSet<RouteId> = of_bearer(bearer).map(|&(_, route, _)| route).collect();
-            if let Some(radio) = &mut self.radio {
+            if let Some(radio) = &mut world.radio {
                 let count = routes.len() as u32;
                 radio.access.on_path_switched(now, bearer, count);
             }
@@ -190,13 +190,13 @@ impl<P: Probe> World<P> {
                 continue;
             }
             // 36 bytes of IP, UDP and GTP-U, as a packet here has at least 40.
-            let packet = self.pool.insert(Packet {
+            let packet = world.pool.insert(Packet {
                 flow,
                 route,
                 sent_at: now,
                 ..Packet::default()
             });
-            self.enter(self.routes.first(route), packet);
+            world.enter(world.routes.first(route), packet);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The radio access as hops.
 
+use super::paths::Paths;
 use super::{Event, World};
 use crate::radio::Radio;
 use fadeout_core::{Direction, DrbId, PacketId, Probe};
@@ -27,7 +28,7 @@ impl<P: Probe> World<P> {
             access.on_wake(self.agenda.now(), places, pool, &mut arrivals, probe);
         }
         if self.paths.is_some() {
-            self.follow_moves();
+            Paths::follow_moves(self);
         }
         for packet in arrivals.drain(..) {
             self.forward(packet);
