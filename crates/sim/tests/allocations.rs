@@ -23,6 +23,10 @@ const WARM_UP: f64 = 0.7;
 /// may double once more.
 const MULTIPATH_GROWTH: u64 = 8;
 
+/// A change of cell makes routes, lists what is forwarded, and fills queues that were empty at the target:
+/// some 110 at once and 20 as these grow. The example has one in its last part.
+const CHANGE_OF_CELL: u64 = 150;
+
 #[test]
 fn the_steady_state_of_every_example_allocates_nothing() {
     for path in examples() {
@@ -34,7 +38,10 @@ fn the_steady_state_of_every_example_allocates_nothing() {
         let count = allocations() - before;
         let events = world.events() - events;
         let is_multipath = scenario.flows.iter().any(|flow| flow.multipath.is_some());
-        let most = if is_multipath { MULTIPATH_GROWTH } else { 0 };
+        let mut most = if is_multipath { MULTIPATH_GROWTH } else { 0 };
+        if scenario.mobility.is_some() {
+            most += CHANGE_OF_CELL;
+        }
         assert!(
             count <= most,
             "{} allocates {count} times in {events} events",
