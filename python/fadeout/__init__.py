@@ -16,8 +16,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fadeout._geometry import geometry
     from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
-    from fadeout._run import Interrupted, check, geometry, run
+    from fadeout._run import Interrupted, check, run
     from fadeout._simulation import Simulation
     from fadeout._version import __version__
     from fadeout.campaign import Campaign, sweep
@@ -45,8 +46,9 @@ __all__ = [
 # What is imported when it is first asked for: the command answers at once, and says in a line what
 # is missing where something cannot be loaded.
 _HOMES = {
+    "fadeout._geometry": ("geometry",),
     "fadeout._native": ("EngineBug", "FadeoutError", "ResultError", "ScenarioError"),
-    "fadeout._run": ("Interrupted", "check", "geometry", "run"),
+    "fadeout._run": ("Interrupted", "check", "run"),
     "fadeout._simulation": ("Simulation",),
     "fadeout._version": ("__version__",),
     "fadeout.campaign": ("Campaign", "sweep"),

@@ -21,6 +21,7 @@ KINDS = {
     "coupling": "How the paths of Multipath TCP share a window",
     "queue-discipline": "What a link's queue drops or marks",
     "radio-access-bearer": "A link over 2G or 3G",
+    "deployment": "Sites of a network: where its cells stand and look",
     "radio": "The radio technology of a cell",
     "path-loss": "How a signal weakens with distance",
     "fading": "How a signal varies over milliseconds",

@@ -1,14 +1,11 @@
 """Running and checking scenarios."""
 
 import contextlib
-import json
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
-
-import polars as pl
 
 from fadeout import _files, _native, _toml, congestion
 
@@ -128,43 +125,6 @@ def check(
         overrides=override_list(set),
         congestion_controls=congestion.makers(congestion_controls),
     )
-
-
-def geometry(
-    source: Source,
-    *,
-    seed: SupportsIndex | None = None,
-    set: Overrides | None = None,  # noqa: A002
-) -> pl.DataFrame:
-    """Where each UE of a scenario stands when a run begins, without running it.
-
-    A row each: `ue`, its place `x_m`, `y_m` and `height_m`, the `cell` that it hears best, the
-    `distance_m` to it on the ground, `coupling_loss_db` (transmitted power over received power,
-    antennas included), `snr_db`, `sir_db` and `sinr_db` (wideband, of the downlink, with all cells
-    of the carrier at full power), and `line_of_sight`. Small-scale fading is left out. What is not
-    there is null: all but the place of a UE whose SINR is given, `sir_db` where no other cell is.
-
-    Raises:
-        ScenarioError: the scenario is wrong.
-        OSError: the scenario cannot be read.
-    """
-    text, name, base_dir = read_source(source)
-    overrides = override_list(set)
-    if seed is not None:
-        overrides.append(f"seed={operator.index(seed)}")
-    rows = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
-    return pl.DataFrame(json.loads(rows), schema=_GEOMETRY)
-
-
-_NUMBERS_BEFORE = ("x_m", "y_m", "height_m")
-_NUMBERS = ("distance_m", "coupling_loss_db", "snr_db", "sir_db", "sinr_db")
-_GEOMETRY: dict[str, Any] = {
-    "ue": pl.String,
-    **dict.fromkeys(_NUMBERS_BEFORE, pl.Float64),
-    "cell": pl.String,
-    **dict.fromkeys(_NUMBERS, pl.Float64),
-    "line_of_sight": pl.Boolean,
-}
 
 
 def read_source(source: Source) -> ScenarioText:

@@ -9,9 +9,14 @@ from fadeout.study.statistics import Estimate, student_t
 
 Item = TypeVar("Item")
 
-IN_SIGHT, OUT_OF_SIGHT = "clear", "obstructed"
+IN_SIGHT = "clear"
+"""The stratum of places in sight, as `line-of-sight` calls it."""
+
+OUT_OF_SIGHT = "obstructed"
+"""The stratum of places out of sight."""
+
 SIGHTS = (IN_SIGHT, OUT_OF_SIGHT)
-"""The strata, as `line-of-sight` calls them."""
+"""The strata."""
 
 Places = Mapping[str, Sequence[Item]]
 """What was found in each place, by sight."""
