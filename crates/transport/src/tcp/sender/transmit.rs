@@ -220,10 +220,10 @@ impl Sender {
         let count = whole.min(limit).max(1);
         let mut wire = 0;
         for n in 1..=count {
-            let left = room.saturating_sub(wire);
             let mut payload = self.next_payload() as u32;
-            if is_cut && left < u64::from(payload) {
-                payload = left as u32;
+            if n > 1 {
+                // One that is filled up from the next piece stays within the window too.
+                payload = payload.min((self.window_end() - self.snd_nxt) as u32);
             }
             if n > 1 && self.holds_small_segment() {
                 return n - 1;
