@@ -144,11 +144,14 @@ impl Direction {
         if !segment.has_timestamps {
             return false;
         }
+        let age = i64::from(self.recent.wrapping_sub(segment.ts_value) as i32);
         if segment.flags.has(Flags::SYN) {
-            self.recent = segment.ts_value;
+            // A late copy of it changes nothing.
+            if self.said == 0 || age <= 0 {
+                self.recent = segment.ts_value;
+            }
             return false;
         }
-        let age = i64::from(self.recent.wrapping_sub(segment.ts_value) as i32);
         let changes_nothing = segment.seq_len() == 0
             && segment.seq == self.arrived.contiguous()
             && segment.ack == reverse.acked.max(1)
