@@ -134,7 +134,7 @@ def test_what_a_killed_run_left_is_named_and_what_a_live_one_writes_is_not(
 def test_too_little_memory_is_a_line(tmp_path: Path, scenario: Path):
     limits = (100_000_000, 400_000_000)
     for most in limits:
-        done = run_limited(["check", str(scenario)], tmp_path, resource.RLIMIT_AS, most)
+        done = run_limited(["run", str(scenario)], tmp_path, resource.RLIMIT_AS, most)
         assert done.returncode != 0
         assert "Traceback" not in done.stderr, done.stderr
 
@@ -142,7 +142,8 @@ def test_too_little_memory_is_a_line(tmp_path: Path, scenario: Path):
 def test_a_package_that_is_missing_is_a_line(tmp_path: Path, scenario: Path):
     (tmp_path / "polars.py").write_text("raise ModuleNotFoundError('no', name='polars')")
     done = subprocess.run(
-        [sys.executable, "-c", "from fadeout.cli import main; main()", "check", str(scenario)],
+        [sys.executable, "-c", "from fadeout.cli import main; main()", "run", str(scenario)],
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,

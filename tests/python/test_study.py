@@ -257,7 +257,9 @@ def test_a_study_that_exists_is_listed_and_has_its_files():
     for study in studies().values():
         for name in ("scenario.toml", "README.md"):
             assert (study.folder / name).is_file(), name
-        fadeout.check(study.folder / "scenario.toml")
+        if study.name != "calibration":
+            # That has no flow, which a warning says.
+            fadeout.check(study.folder / "scenario.toml")
 
 
 def test_the_blockage_study_answers_its_questions(cli: CliRunner):

@@ -2,7 +2,7 @@
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from fadeout.cli.app import app
@@ -13,16 +13,29 @@ __all__ = ["app", "main"]
 def main() -> None:
     """Run the command line."""
     try:
-        command = __getattr__("app")
+        command = load("fadeout.cli.app").app
+        from fadeout.cli import signals, warnings
+
+        signals.install()
+        warnings.install()
+        command(prog_name="fadeout")
+    except (ImportError, MemoryError) as error:
+        # Of a library that a command loads on its way.
+        _give_up(error)
+
+
+def load(module: str) -> Any:  # noqa: ANN401
+    """A module of the command; where it cannot be loaded, a line says why, and the command ends."""
+    try:
+        return import_module(module)
     except (ImportError, MemoryError, OSError, RuntimeError) as error:
         # Too little memory shows as any of these, deep in a library that is being loaded.
-        sys.stderr.write(f"error: fadeout cannot be loaded: {_reason(error)}\n")
-        sys.exit(1)
-    from fadeout.cli import signals, warnings
+        _give_up(error)
 
-    signals.install()
-    warnings.install()
-    command(prog_name="fadeout")  # type: ignore[operator]
+
+def _give_up(error: BaseException) -> NoReturn:
+    sys.stderr.write(f"error: fadeout cannot be loaded: {_reason(error)}\n")
+    sys.exit(1)
 
 
 def _reason(error: BaseException) -> str:

@@ -1,12 +1,12 @@
 """The command and its subcommands, one file each."""
 
-from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from fadeout._version import describe_build
+from fadeout.cli import load
 from fadeout.cli.console import out
 
 MODULES = {
@@ -43,7 +43,7 @@ class Commands(TyperGroup):
             return None
         # With the callback it is a group, even of one command.
         home = typer.Typer(rich_markup_mode="rich", callback=lambda: None)
-        import_module(f"fadeout.cli.{MODULES[cmd_name]}").register(home)
+        load(f"fadeout.cli.{MODULES[cmd_name]}").register(home)
         return typer.main.get_group(home).commands[cmd_name]  # type: ignore[return-value]
 
 
