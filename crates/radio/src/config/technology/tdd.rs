@@ -8,26 +8,9 @@ use fadeout_core::Span;
 use fadeout_core::registry::{choice, integer};
 
 fadeout_core::choices! {
-    /// Length of a pattern (dl-UL-TransmissionPeriodicity, TS 38.331).
+    /// Length of a pattern, if there is one (dl-UL-TransmissionPeriodicity, TS 38.331).
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Period {
-        Half = "0.5 ms",
-        FiveEighths = "0.625 ms",
-        One = "1 ms",
-        FiveQuarters = "1.25 ms",
-        Two = "2 ms",
-        TwoAndAHalf = "2.5 ms",
-        Three = "3 ms",
-        Four = "4 ms",
-        Five = "5 ms",
-        Ten = "10 ms",
-    }
-}
-
-fadeout_core::choices! {
-    /// Length of the second pattern, if there is one.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum SecondPeriod {
         None = "none",
         Half = "0.5 ms",
         FiveEighths = "0.625 ms",
@@ -66,9 +49,10 @@ fadeout_core::parameters! {
     /// The parameters of a pattern by counts.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Tdd {
+        // The first pattern is always there.
         /// Period of the pattern of `duplex = "tdd"` (dl-UL-TransmissionPeriodicity). It is a whole number
         /// of slots, and with the second one's it divides 20 ms.
-        tdd_period: Period = choice(Period::NAMES, "5 ms"),
+        tdd_period: Period = choice(Period::NAMES.split_at(1).1, "5 ms"),
         /// Downlink slots at the beginning of each period (nrofDownlinkSlots).
         tdd_downlink_slots: u32 = integer((0, 640, "slots"), "0"),
         /// Downlink symbols at the beginning of the slot behind them (nrofDownlinkSymbols).
@@ -78,7 +62,7 @@ fadeout_core::parameters! {
         /// Uplink symbols at the end of the slot before them (nrofUplinkSymbols).
         tdd_uplink_symbols: u8 = integer((0, 13, "symbols"), "0"),
         /// Period of a second pattern that follows the first in turn (pattern2).
-        tdd_second_period: SecondPeriod = choice(SecondPeriod::NAMES, "none"),
+        tdd_second_period: Period = choice(Period::NAMES, "none"),
         /// Downlink slots of the second pattern.
         tdd_second_downlink_slots: u32 = integer((0, 640, "slots"), "0"),
         /// Downlink symbols of the second pattern.
@@ -140,7 +124,7 @@ impl Tdd {
             FlexibleKind::Uplink => Flexible::Uplink(guard),
             FlexibleKind::Shared => Flexible::Shared(guard),
         };
-        let count = if self.tdd_second_period == SecondPeriod::None {
+        let count = if self.tdd_second_period == Period::None {
             1
         } else {
             2
