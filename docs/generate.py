@@ -7,7 +7,7 @@ from typing import Any
 
 import gather
 from fadeout import _native
-from fadeout._columns import table_docs
+from fadeout._columns import all_table_docs
 from fadeout._schema import nested, resolve, shape
 from fadeout.validate import linux
 
@@ -52,18 +52,21 @@ def tables_page() -> str:
         "`probe` says. In Python each is an attribute of `Results`, a frame. `Results.doc(table)` "
         "and `fadeout list tables TABLE` print the same as below.",
     ]
-    for name, table in table_docs().items():
+    for name, table in all_table_docs().items():
         rows = [
             [f"`{column['name']}`", column["unit"], column["kind"], column["doc"]]
             for column in table["columns"]
         ]
-        head = [f"## {name}", table["doc"], place_of(name, table["place"])]
+        head = [f"## {name}", table["doc"], place_of(table)]
         parts += [*head, markdown(["column", "unit", "type", "meaning"], rows)]
     return "\n\n".join(parts) + "\n"
 
 
-def place_of(name: str, place: str | None) -> str:
+def place_of(table: dict[str, Any]) -> str:
     """Where the rows of a table lie."""
+    name, place = table["name"], table["place"]
+    if table["of"] == "scenario":
+        return f"Known without a run: `fadeout.{name}(scenario)`."
     if place is None:
         return f"In `{name}.parquet`."
     return f"In `summary.json` under `{place}`." if place else "The keys of `summary.json` itself."

@@ -2,22 +2,13 @@
 
 import json
 import operator
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import polars as pl
 
 from fadeout import _native
 from fadeout._run import Overrides, Source, override_list, read_source
-
-_NUMBERS_BEFORE = ("x_m", "y_m", "height_m")
-_NUMBERS = ("distance_m", "coupling_loss_db", "snr_db", "sir_db", "sinr_db")
-_GEOMETRY: dict[str, Any] = {
-    "ue": pl.String,
-    **dict.fromkeys(_NUMBERS_BEFORE, pl.Float64),
-    "cell": pl.String,
-    **dict.fromkeys(_NUMBERS, pl.Float64),
-    "line_of_sight": pl.Boolean,
-}
+from fadeout.results import frame
 
 
 def geometry(
@@ -28,11 +19,10 @@ def geometry(
 ) -> pl.DataFrame:
     """Where each UE of a scenario stands when a run begins, without running it.
 
-    A row each: `ue`, its place `x_m`, `y_m` and `height_m`, the `cell` that it hears best, the
-    `distance_m` to it on the ground, `coupling_loss_db` (transmitted power over received power,
-    antennas included), `snr_db`, `sir_db` and `sinr_db` (wideband, of the downlink, with all cells
-    of the carrier at full power), and `line_of_sight`. Small-scale fading is left out. What is not
-    there is null: all but the place of a UE whose SINR is given, `sir_db` where no other cell is.
+    A row each; `fadeout list tables geometry` has the columns. Levels are wideband, of the
+    downlink, with all cells of the carrier at full power and without small-scale fading. What is
+    not there is null: all but the place of a UE whose SINR is given, and `sir_db` where there is
+    no other cell.
 
     Raises:
         ScenarioError: the scenario is wrong.
@@ -43,4 +33,4 @@ def geometry(
     if seed is not None:
         overrides.append(f"seed={operator.index(seed)}")
     rows = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
-    return pl.DataFrame(json.loads(rows), schema=_GEOMETRY)
+    return frame(json.loads(rows), "geometry")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 
 from fadeout import _names, _native
-from fadeout._columns import table_docs
+from fadeout._columns import all_table_docs, table_docs
 from fadeout._tables import TableAttributes
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class Results(TableAttributes):
     def _read(self, name: str) -> pl.DataFrame:
         place = _entry(name)["place"]
         if place is not None:
-            return _frame(_rows(self._summary, place.split(".") if place else []), name)
+            return frame(_rows(self._summary, place.split(".") if place else []), name)
         if self.folder is None:
             if name not in self._streams:
                 raise _not_recorded(name)
@@ -300,7 +300,7 @@ class Tables(Mapping[str, pl.DataFrame]):
 
 
 TYPES = {"f64": pl.Float64, "u32": pl.Int64, "u64": pl.Int64, "bool": pl.Boolean}
-"""Types of the columns of summaries; all others are text."""
+"""Types of the columns of a `frame`; all others are text."""
 
 
 def _rows(found: Any, keys: list[str]) -> list[dict[str, Any]]:  # noqa: ANN401
@@ -312,9 +312,9 @@ def _rows(found: Any, keys: list[str]) -> list[dict[str, Any]]:  # noqa: ANN401
     return [found]
 
 
-def _frame(rows: list[dict[str, Any]], table: str) -> pl.DataFrame:
-    """Rows of a summary as a frame: the columns of `table`, typed whatever is missing."""
-    columns = table_docs()[table]["columns"]
+def frame(rows: list[dict[str, Any]], table: str) -> pl.DataFrame:
+    """Rows as a frame: the columns of `table`, typed whatever is missing."""
+    columns = all_table_docs()[table]["columns"]
     schema = {column["name"]: TYPES.get(column["kind"], pl.String) for column in columns}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
 

@@ -78,6 +78,8 @@ pub enum Place {
     /// row; a list on the way has the rest of the keys in each of its elements. No key is the
     /// whole object.
     Summary(&'static str),
+    /// Nowhere: a scenario has them before it is run.
+    Scenario,
 }
 
 /// One table's definition.
@@ -165,7 +167,8 @@ pub trait FieldSink {
     fn none(&mut self, column: &'static str);
 }
 
-/// A row of a table that sums up a run: one a flow, a link, or the whole run.
+/// A row of a table that sums up a run, or of what is known without one: one a flow, a link, a UE,
+/// or the whole run.
 pub trait SummaryRow {
     /// The table's definition.
     const TABLE: Table;
@@ -217,8 +220,8 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Declares a row struct and its table: recorded while a run goes on, or `in summary` under keys
-/// of `summary.json`.
+/// Declares a row struct and its table: recorded while a run goes on, `in summary` under keys of
+/// `summary.json`, or `in scenario`, known without a run.
 ///
 /// ```
 /// fadeout_core::table! {
@@ -286,7 +289,28 @@ macro_rules! table {
     };
     (
         $(#[doc = $doc:literal])+
-        pub struct $row:ident = $name:literal in summary $place:literal {
+        pub struct $row:ident = $name:literal in summary $place:literal { $($columns:tt)+ }
+    ) => {
+        $crate::table! {
+            @fields $crate::table::Place::Summary($place),
+            $(#[doc = $doc])+
+            pub struct $row = $name { $($columns)+ }
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        pub struct $row:ident = $name:literal in scenario { $($columns:tt)+ }
+    ) => {
+        $crate::table! {
+            @fields $crate::table::Place::Scenario,
+            $(#[doc = $doc])+
+            pub struct $row = $name { $($columns)+ }
+        }
+    };
+    (
+        @fields $place:expr,
+        $(#[doc = $doc:literal])+
+        pub struct $row:ident = $name:literal {
             $( $(#[doc = $column_doc:literal])+ $column:ident : $type:ty, $unit:literal; )+
         }
     ) => {
@@ -299,7 +323,7 @@ macro_rules! table {
         impl $crate::table::SummaryRow for $row {
             const TABLE: $crate::table::Table = $crate::table::Table {
                 name: $name,
-                place: $crate::table::Place::Summary($place),
+                place: $place,
                 doc: $crate::table::trim(concat!($($doc),+)),
                 columns: &[$( $crate::table::Column {
                     name: stringify!($column),

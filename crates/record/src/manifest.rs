@@ -1,7 +1,7 @@
 //! `manifest.json`: what was run, and what its folder holds.
 
 use fadeout_core::Fingerprint;
-use fadeout_core::SUMMARY_TABLES;
+use fadeout_core::{SCENARIO_TABLES, SUMMARY_TABLES};
 use fadeout_core::table::{Place, Table};
 use serde::Serialize;
 use serde_json::Value;
@@ -110,23 +110,29 @@ impl From<&Table> for Definition {
     }
 }
 
-/// Every table of results with its columns, as JSON: first those of `summary.json`, then those
-/// that can be recorded. It is a list of objects `name`, `place` (the keys in `summary.json`; null
-/// for a file of its own), `doc` and `columns`, with `name`, `kind`, `unit` and `doc` in each, and
-/// `optional` where a row may have none.
+/// Every table with its columns, as JSON: first those of `summary.json`, then those that can be
+/// recorded, then those that a scenario has without a run. It is a list of objects `name`, `of`
+/// (`run` or `scenario`), `place` (the keys in `summary.json`; null for a file of its own, or
+/// none), `doc` and `columns`, with `name`, `kind`, `unit` and `doc` in each, and `optional` where
+/// a row may have none.
 pub fn tables_json() -> String {
     #[derive(Serialize)]
     struct Named {
         name: &'static str,
+        of: &'static str,
         place: Option<&'static str>,
         #[serde(flatten)]
         definition: Definition,
     }
     let tables = SUMMARY_TABLES.iter().chain(crate::TABLES);
-    let tables = tables.map(|table| Named {
+    let tables = tables.chain(SCENARIO_TABLES).map(|table| Named {
         name: table.name,
+        of: match table.place {
+            Place::File | Place::Summary(_) => "run",
+            Place::Scenario => "scenario",
+        },
         place: match table.place {
-            Place::File => None,
+            Place::File | Place::Scenario => None,
             Place::Summary(keys) => Some(keys),
         },
         definition: table.into(),
