@@ -1,6 +1,6 @@
 """Where UEs stand, and what they hear, without a run."""
 
-import json
+import io
 import operator
 from typing import SupportsIndex
 
@@ -8,7 +8,6 @@ import polars as pl
 
 from fadeout import _native
 from fadeout._run import Overrides, Source, override_list, read_source
-from fadeout.results import frame
 
 
 def geometry(
@@ -32,5 +31,5 @@ def geometry(
     overrides = override_list(set)
     if seed is not None:
         overrides.append(f"seed={operator.index(seed)}")
-    rows = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
-    return frame(json.loads(rows), "geometry")
+    stream = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
+    return pl.read_ipc_stream(io.BytesIO(stream))
