@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import fadeout
 from fadeout.campaign.engine import Threads
-from fadeout.cli import app
+from fadeout.cli.app import app
 from fadeout.cli.progress import count_progress
 from fadeout.results import Results
 from fadeout.studies.blockage import STUDY

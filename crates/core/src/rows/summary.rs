@@ -16,6 +16,9 @@ pub const SUMMARY_TABLES: &[Table] = &[
     CompletionTimesRow::TABLE,
 ];
 
+/// Every table of what a scenario has before it is run.
+pub const SCENARIO_TABLES: &[Table] = &[GeometryRow::TABLE];
+
 table! {
     /// The whole run, in one row.
     pub struct RunRow = "summary" in summary "" {
@@ -256,7 +259,7 @@ table! {
 table! {
     /// Where a UE stands when a run begins, one row each: wideband levels of the downlink without
     /// small-scale fading, with all cells of its carrier at full power.
-    pub struct GeometryRow = "geometry" in summary {
+    pub struct GeometryRow = "geometry" in scenario {
         /// UE.
         ue: String, "";
         /// Where it is: east.
