@@ -76,9 +76,8 @@ impl SendBuffer {
         self.config.header + DESCRIPTOR + SHARED_PART
     }
 
-    /// Room for `factor` windows of `segments`.
-    fn expand(&mut self, factor: u64, segments: u64, largest_mss: u64) {
-        let wanted = memory_of_windows(factor, segments, largest_mss, self.config.header);
+    /// Room for what is `wanted`.
+    fn expand(&mut self, wanted: u64) {
         self.limit = self.limit.max(wanted.min(self.config.maximum));
     }
 
@@ -179,15 +178,21 @@ impl Sender {
         self.buffer.as_ref().map_or(0, |buffer| buffer.backlog())
     }
 
-    /// The buffer grows to the windows that the congestion control asks for: when the handshake is
-    /// complete, and where it is what limits (Linux `tcp_sndbuf_expand`).
-    pub(super) fn expand_buffer(&mut self) {
+    /// Memory of the windows that the congestion control asks for, with `header` bytes for headers in a
+    /// piece (Linux `tcp_sndbuf_expand`).
+    pub(crate) fn wanted_buffer(&self, header: u64) -> u64 {
         let factor = u64::from(self.congestion.buffered_windows());
         let segments = (self.window.cwnd as u64).max(u64::from(self.reordering) + 1);
         let options = if self.config.timestamps { 12 } else { 0 };
         let largest_mss = u64::from(self.window.mss + options);
-        if let Some(buffer) = &mut self.buffer {
-            buffer.expand(factor, segments, largest_mss);
+        memory_of_windows(factor, segments, largest_mss, header)
+    }
+
+    /// The buffer grows: when the handshake is complete, and where it is what limits. It never shrinks.
+    pub(super) fn expand_buffer(&mut self) {
+        if let Some(buffer) = &self.buffer {
+            let wanted = self.wanted_buffer(buffer.config.header);
+            self.writing().expand(wanted);
         }
     }
 
@@ -366,21 +371,20 @@ mod tests {
         // What a socket of Linux 6.12 says after the handshake (SO_SNDBUF): recorded with the first,
         // and read from a common distribution's kernel with the other.
         for (header, limit) in [(256, 46_080), (320, 87_040)] {
-            let mut buffer = buffer(header);
-            buffer.expand(2, 4, 1_460);
-            assert_eq!(buffer.limit, limit);
+            assert_eq!(memory_of_windows(2, 4, 1_460, header), limit);
         }
     }
 
     #[test]
     fn it_grows_with_the_window_and_never_shrinks() {
         let mut buffer = buffer(256);
-        buffer.expand(3, 20, 1_460);
-        assert_eq!(buffer.limit, 3 * 20 * 2_304);
-        buffer.expand(2, 10, 1_460);
-        assert_eq!(buffer.limit, 3 * 20 * 2_304);
-        buffer.expand(2, 10_000, 1_460);
-        assert_eq!(buffer.limit, 4 << 20);
+        let mut grown = |factor, segments| {
+            buffer.expand(memory_of_windows(factor, segments, 1_460, 256));
+            buffer.limit
+        };
+        assert_eq!(grown(3, 20), 3 * 20 * 2_304);
+        assert_eq!(grown(2, 10), 3 * 20 * 2_304);
+        assert_eq!(grown(2, 10_000), 4 << 20);
     }
 
     #[test]

@@ -22,7 +22,7 @@
 //! - [`usage`]: whether the window limits the sender, idle restarts
 
 mod ack;
-mod buffer;
+pub(crate) mod buffer;
 mod classic;
 mod early;
 mod marks;

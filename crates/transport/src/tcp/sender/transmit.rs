@@ -147,7 +147,9 @@ impl Sender {
                 .records
                 .front()
                 .is_none_or(|end| *end >= self.write_end);
+        // What ends short with more behind it that does not continue it is pushed.
         is_small
+            && !self.holds_back
             && !self.pushes_small
             && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
