@@ -4,7 +4,7 @@ use super::Event;
 use super::stack::Stack;
 use crate::cell::{Bid, Demand, Served, Slot, Transmission};
 use crate::config::{Env, LegId, Shape};
-use crate::leg::{Block, Leg, UplinkAir, UplinkChoice};
+use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice};
 use crate::plan::{CellPlan, Measurement};
 use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
@@ -110,6 +110,19 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             None
         };
         let mut is_out_of_range = may_send && chosen.is_none();
+        let LegConfig { ue, number, .. } = state.config;
+        if may_send {
+            let recheck = plan.config.recheck_after;
+            let period = plan
+                .config
+                .drx
+                .map_or(recheck, |drx| recheck.max(drx.cycle));
+            let rrc = &mut self.stack.ues[ue.index()];
+            if rrc.on_look(now, number, !is_out_of_range, period) {
+                self.stack.events.schedule(now, Event::OutOfRange(leg));
+            }
+        }
+        let state = &mut self.stack.legs[leg.index()];
         if let Some((scheme, _)) = chosen
             && state.channels.has_whole_only()
         {
