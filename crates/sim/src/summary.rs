@@ -1,14 +1,15 @@
 //! `summary.json`: the rows that a run is summed up in.
 
 mod completions;
+mod datagrams;
 
-use crate::build::default_congestion_control;
+use crate::build::{default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
 use crate::world::{Flow, World};
 use completions::{completion_times, completions};
 use fadeout_core::{
-    CompletionRow, CompletionTimesRow, Direction, DropCause, FlowRow, InterfaceRow, LinkRow,
-    NodeId, PathRow, Probe, RadioRow, RunRow, Time, UeId,
+    CompletionRow, CompletionTimesRow, DatagramsRow, Direction, DropCause, FlowRow, InterfaceRow,
+    LinkRow, NodeId, PathRow, Probe, RadioRow, RunRow, Time, UeId,
 };
 use fadeout_link::LinkStats;
 use fadeout_radio::access::RadioAccess;
@@ -26,6 +27,7 @@ struct Summary {
     flows: Vec<(FlowRow, Vec<PathRow>)>,
     links: Vec<LinkRow>,
     radio: Option<(RadioRow, Vec<InterfaceRow>)>,
+    datagrams: Vec<DatagramsRow>,
     completions: Vec<CompletionRow>,
     completion_times: Vec<CompletionTimesRow>,
 }
@@ -41,7 +43,11 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
         .collect();
     let grouped = completions::with_groups(flows.iter().map(|(flow, _)| flow));
     let completions = completions(&grouped);
+    let described = scenario.flows.iter().zip(world.flows());
     let summary = Summary {
+        datagrams: described
+            .flat_map(|(described, flow)| datagrams::rows(&described.name, flow, world))
+            .collect(),
         run: RunRow {
             title: scenario.title.clone(),
             seed: scenario.seed,
@@ -83,6 +89,7 @@ impl Summary {
             file["radio"] = object(radio);
             file["radio"]["interfaces"] = objects(interfaces);
         }
+        file["datagram_flows"] = objects(&self.datagrams);
         file["completions"] = objects(&self.completions);
         file["completion_times"] = objects(&self.completion_times);
         file
@@ -115,8 +122,11 @@ fn flow_rows<P: Probe>(
     let end = flow.completed_at.unwrap_or(world.now());
     let active_s = end.since(flow.start).as_secs_f64();
     let Some(connection) = world.connection(flow.sender) else {
-        let subflows = [world.endpoint(flow.sender)];
-        return (flow_row(described, flow, &subflows, active_s), Vec::new());
+        let row = match (world.endpoint(flow.sender), world.datagram_end(flow.sender)) {
+            (Some(tcp), _) => flow_row(described, flow, &[tcp], active_s),
+            (None, udp) => datagrams::flow_row(flow_row(described, flow, &[], active_s), udp),
+        };
+        return (row, Vec::new());
     };
     let receiver = world
         .connection(flow.receiver)
@@ -128,7 +138,7 @@ fn flow_rows<P: Probe>(
     (row, paths.collect())
 }
 
-/// A flow whose sender has these subflows; just one, unless it is multipath.
+/// A flow whose sender has these subflows; just one, unless it is multipath, and none of datagrams.
 fn flow_row(
     described: &scenario::Flow,
     flow: &Flow,
@@ -172,7 +182,7 @@ fn flow_row(
             .map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: sum.max_cwnd,
         cwnd_segments: subflows.iter().map(|tcp| tcp.window().cwnd).sum(),
-        mss_bytes: subflows[0].window().mss,
+        mss_bytes: subflows.first().map_or(0, |tcp| tcp.window().mss),
     }
 }
 
@@ -228,7 +238,7 @@ fn path_row(
 pub fn resolved(scenario: &Scenario) -> Value {
     let mut written = scenario.to_json();
     for flow in &scenario.flows {
-        if flow.congestion_control.is_none() {
+        if flow.congestion_control.is_none() && !is_datagrams(flow) {
             let name = congestion_control(flow);
             written["flow"][&flow.name]["congestion-control"] = json!({ "name": name });
         }
