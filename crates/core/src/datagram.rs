@@ -4,7 +4,7 @@ use crate::{Segment, Time};
 
 /// Bytes of an IPv4 header and of a UDP header.
 ///
-/// Standard: RFC 768; RFC 791 §3.1.
+/// Standard: RFC 768.
 pub const DATAGRAM_HEADERS: u32 = 28;
 
 /// A UDP datagram: what the programs at both ends write into it to measure with, as `ping` and
@@ -15,7 +15,7 @@ pub struct Datagram {
     pub number: u64,
     /// Payload bytes.
     pub len: u32,
-    /// The newest datagram that its end has received, and when that was sent; none before the first.
+    /// The datagram that it answers, and when that was sent; none of what answers nothing.
     pub answers: Option<(u64, Time)>,
 }
 

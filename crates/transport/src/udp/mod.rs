@@ -32,16 +32,20 @@ impl UdpEndpoint {
         }
     }
 
-    /// The next datagram, with `len` bytes of payload, as it leaves now. It says which one came last
-    /// from the other end, so that the answer of an echo gives a round-trip time.
+    /// The next datagram, with `len` bytes of payload, as it leaves now. What the receiver of the flow's
+    /// data sends answers the datagram that came last, which gives a round-trip time.
     pub fn send(&mut self, now: Time, len: u32) -> Datagram {
         let number = self.sent;
         self.sent += 1;
         self.last_sent_at = now;
+        let answers = match self.end {
+            FlowEnd::Sender => None,
+            FlowEnd::Receiver => self.reception.last(),
+        };
         Datagram {
             number,
             len,
-            answers: self.reception.last(),
+            answers,
         }
     }
 
