@@ -9,6 +9,9 @@ from fadeout.plot.style import STAMP, VERMILION, legend_above
 FEWEST_FOR_DOTS = 400
 """Fewer arrivals than this are drawn one by one."""
 
+ANSWERS = ", answers"
+"""Behind the name of an echo's flow, of what comes back."""
+
 
 def _rows(canvas: Canvas, *columns: str) -> list[tuple[str, pl.DataFrame]]:
     """The arrivals of each direction of the flows to draw, under its name."""
@@ -18,7 +21,7 @@ def _rows(canvas: Canvas, *columns: str) -> list[tuple[str, pl.DataFrame]]:
     found = []
     for name in wanted:
         rows = table.filter(pl.col("flow") == name)
-        for end, suffix in (("receiver", ""), ("sender", ", answers")):
+        for end, suffix in (("receiver", ""), ("sender", ANSWERS)):
             part = rows.filter(pl.col("end") == end)
             if len(part):
                 found.append((f"{name}{suffix}", part))
@@ -75,6 +78,7 @@ def _lost(canvas: Canvas) -> None:
             **line_style(number),
         )
     canvas.finish("Missing (datagrams)")
+    canvas.ax.set_ylim(top=max(1.0, canvas.ax.get_ylim()[1]))
 
 
 def _distribution(canvas: Canvas) -> None:
@@ -82,7 +86,8 @@ def _distribution(canvas: Canvas) -> None:
     number = 0
     for name, rows in _rows(canvas, "delay_s", "round_trip_s"):
         trips = rows.filter(pl.col("round_trip_s") > 0)["round_trip_s"]
-        for label, values in ((name, rows["delay_s"]), (f"{name}: round trip", trips)):
+        both = f"{name.removesuffix(ANSWERS)}: round trip"
+        for label, values in ((name, rows["delay_s"]), (both, trips)):
             if not len(values):
                 continue
             values = values.sort() * 1e3
@@ -91,7 +96,11 @@ def _distribution(canvas: Canvas) -> None:
             kept = list(range(0, len(values), step))
             kept += [len(values) - 1]
             canvas.ax.plot(
-                values[kept], shares[kept], drawstyle="steps-post", label=label, **line_style(number)
+                values[kept],
+                shares[kept],
+                drawstyle="steps-post",
+                label=label,
+                **line_style(number),
             )
             number += 1
     if number == 0:
