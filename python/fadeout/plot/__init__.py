@@ -15,8 +15,8 @@ from fadeout import _names, _native
 from fadeout._figures import FIGURES
 from fadeout._overview import stamp
 from fadeout._quantities import seconds
-from fadeout.plot import map as network
 from fadeout.plot import datagrams, mobility, panels, radio
+from fadeout.plot import map as network
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
 if TYPE_CHECKING:
