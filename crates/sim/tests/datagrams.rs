@@ -137,7 +137,7 @@ fn a_full_buffer_takes_all_that_a_link_or_a_bearer_has() {
     let udp = run(CELL, full);
     let tcp = run(CELL, "from = \"a\"\nto = \"b\"");
     let rate = |summary: &Value| {
-        let interface = &summary["radio"]["interfaces"][0];
+        let interface = &summary["interfaces"][0];
         interface["rate_mbps"].as_f64().expect("a rate")
     };
     assert_eq!(of(&udp, 0, "lost_datagrams"), 0.0);

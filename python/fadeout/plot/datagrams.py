@@ -1,4 +1,4 @@
-"""What is drawn of UDP datagrams: delay, loss and interruptions over time, and their distribution."""
+"""What is drawn of UDP datagrams: delay, loss and interruptions, and the distribution of delays."""
 
 import polars as pl
 

@@ -2,22 +2,28 @@
 
 use super::mean;
 use crate::world::{Flow, World};
+use fadeout_core::table::SummarySink;
 use fadeout_core::{DatagramsRow, FlowEnd, FlowRow, Probe, Span, Time};
 use fadeout_transport::udp::{Delays, UdpEndpoint};
 
-/// A row for each direction in which something was sent; none of a flow of another protocol.
-pub(super) fn rows<P: Probe>(name: &str, flow: &Flow, world: &World<P>) -> Vec<DatagramsRow> {
+/// Adds a row for each direction in which something was sent; none of a flow of another protocol.
+pub(super) fn add<P: Probe>(
+    name: &str,
+    flow: &Flow,
+    world: &World<P>,
+    sink: &mut impl SummarySink,
+) {
     let ends = (
         world.datagram_end(flow.sender),
         world.datagram_end(flow.receiver),
     );
     let (Some(sender), Some(receiver)) = ends else {
-        return Vec::new();
+        return;
     };
-    let data = row((name, FlowEnd::Receiver), sender, receiver);
-    let answers = row((name, FlowEnd::Sender), receiver, sender);
-    let answers = (receiver.sent() > 0).then_some(answers);
-    std::iter::once(data).chain(answers).collect()
+    sink.add(&row((name, FlowEnd::Receiver), sender, receiver));
+    if receiver.sent() > 0 {
+        sink.add(&row((name, FlowEnd::Sender), receiver, sender));
+    }
 }
 
 fn row(
@@ -56,12 +62,12 @@ fn row(
 }
 
 /// The row of a flow of datagrams: without the columns of a connection.
-pub(super) fn flow_row(row: FlowRow, sender: Option<&UdpEndpoint>) -> FlowRow {
-    let trips = sender.and_then(|udp| udp.reception().round_trips());
+pub(super) fn flow_row(row: FlowRow, sender: &UdpEndpoint) -> FlowRow {
+    let trips = sender.reception().round_trips();
     FlowRow {
         profile: "udp".to_owned(),
         congestion_control: "none".to_owned(),
-        sent_segments: sender.map_or(0, UdpEndpoint::sent),
+        sent_segments: sender.sent(),
         mean_rtt_s: trips.and_then(Delays::mean_s),
         min_rtt_s: trips.and_then(Delays::smallest).map(Span::as_secs_f64),
         ..row
