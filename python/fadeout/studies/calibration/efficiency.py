@@ -92,8 +92,8 @@ def full_buffer(runs: Runs[Effort]) -> Section:
             "No published values were found that could be read. The yardstick is the mapping of TR "
             "36.942 annex A.2, $0.6\\,\\lg_2(1 + \\mathrm{SINR})$ up to 4.4 bit/s/Hz, for the "
             "geometry of the same drop, each UE with an equal share of its cell's time. It stands "
-            "for two receive antennas and fast fading; here a UE has one antenna, and round robin runs "
-            f"without fading. What counts is what leaves PDCP, in {runs_of(seeds)} a case."
+            "for two receive antennas and fast fading; here a UE has one antenna, and round robin "
+            f"runs without fading. What counts is what leaves PDCP, in {runs_of(seeds)} a case."
         ),
         table=Table.of(records, columns),
     )
