@@ -48,6 +48,7 @@ TITLE = re.compile(r"^# (.+)$", re.M)
 FIGURES = {
     "city-download": ["map", "completions"],
     "handover": ["handover"],
+    "interruption": ["datagrams", "latency"],
     "lte-download": ["delay"],
     "mmwave-walk": ["sinr", "overview", "delay"],
     "multipath-outage": ["throughput"],

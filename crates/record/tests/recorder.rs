@@ -57,6 +57,7 @@ fn config() -> RecorderConfig {
         nodes: vec!["ue".into()],
         bearers: vec!["ue.1".into()],
         has_mobility: true,
+        has_datagrams: true,
         ..RecorderConfig::new(probes())
     }
 }
@@ -71,6 +72,7 @@ fn probes() -> ProbeSettings {
         retransmissions: true,
         timeouts: true,
         flow_events: true,
+        datagrams: Sampling::All,
         blockages: true,
         transport_blocks: true,
         bearers: Sampling::All,

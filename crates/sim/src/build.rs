@@ -10,7 +10,7 @@ mod rab;
 mod radio;
 
 pub(crate) use channel_file::recorded as recordings;
-pub(crate) use flow::default_congestion_control;
+pub(crate) use flow::{default_congestion_control, is_datagrams};
 pub(crate) use radio::{Bounds, surroundings};
 
 use crate::directory::Directory;
@@ -109,6 +109,19 @@ pub enum BuildError {
         flow: String,
         /// The UE.
         ue: String,
+    },
+    /// A key of connections for a flow of datagrams.
+    #[error(
+        "flow \"{flow}\": its application \"{application}\" sends UDP datagrams, for which there is no \
+         `{key}`; expected a flow without it"
+    )]
+    Datagrams {
+        /// The flow.
+        flow: String,
+        /// Its application.
+        application: String,
+        /// The key.
+        key: &'static str,
     },
     /// A response to outages that nobody tells of.
     #[error("flow \"{flow}\": its outage-response is never told of an outage; expected {expected}")]

@@ -15,8 +15,8 @@ from fadeout import _names, _native
 from fadeout._figures import FIGURES
 from fadeout._overview import stamp
 from fadeout._quantities import seconds
+from fadeout.plot import datagrams, mobility, panels, radio
 from fadeout.plot import map as network
-from fadeout.plot import mobility, panels, radio
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
 if TYPE_CHECKING:
@@ -141,6 +141,33 @@ class Plots:
         self._results.scan("radio_delay")  # Says so when the run did not record it.
         return self._draw(list(radio.DELAY), None, ax, size, title)
 
+    def datagrams(
+        self,
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Sequence[Axes] | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """UDP flows over time: one-way delay, missing datagrams, and the gap before each arrival.
+
+        Three panels. The answers of an echo have a line of their own.
+        """
+        self._results.scan("datagrams")  # Says so when the run did not record it.
+        drawn = [datagrams.DELAY, datagrams.LOST, datagrams.GAP]
+        return self._draw(drawn, flows, ax, size, title)
+
+    def latency(
+        self,
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Share of UDP datagrams whose delay is at most so long; of an echo the round trip too."""
+        return self._draw([datagrams.DISTRIBUTION], flows, ax, size, title)
+
     def handover(
         self,
         number: int | None = None,
@@ -239,6 +266,8 @@ class Plots:
             "buffer": "bearers",
             "delay": "radio_delay",
             "handover": "handovers",
+            "datagrams": "datagrams",
+            "latency": "datagrams",
         }
 
         def is_available(name: str) -> bool:
