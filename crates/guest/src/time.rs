@@ -163,12 +163,17 @@ impl Clock {
     pub fn run(&mut self, at: u64) -> Message {
         self.now = self.now.max(at);
         self.is_running = true;
-        self.requested = None;
+        self.requested = self.requested.filter(|&asked| asked > self.now);
         Message {
             op: Op::Run,
             seq: 0,
             time: self.now,
         }
+    }
+
+    /// The guest was not told to run after all.
+    pub fn rest(&mut self) {
+        self.is_running = false;
     }
 
     /// What follows from a message of the guest.

@@ -278,6 +278,10 @@ impl<B: Backing> Device<B> {
         head[10] = 1;
         buffer.extend_from_slice(&head);
         buffer.extend_from_slice(frame);
+        // There is no neighbour discovery: whatever comes is for the guest.
+        if let Some(to) = buffer.get_mut(NET_HEADER_LEN..NET_HEADER_LEN + 6) {
+            to.copy_from_slice(&self.mac);
+        }
         self.waiting.push_back(buffer);
     }
 
@@ -308,13 +312,13 @@ impl<B: Backing> Device<B> {
         Ok(())
     }
 
-    /// Hands `take` each frame that the guest sent, with its [`Offload`]; whether there was any.
+    /// Hands `take` each frame that the guest sent, with its [`Offload`].
     ///
     /// # Errors
     /// [`Fault`] for a ring that is not one.
-    pub fn drain(&mut self, mut take: impl FnMut(Offload, &mut [u8])) -> Result<bool, Fault> {
+    pub fn drain(&mut self, mut take: impl FnMut(Offload, &mut [u8])) -> Result<(), Fault> {
         if !self.is_enabled[TRANSMIT] {
-            return Ok(false);
+            return Ok(());
         }
         let ring = &mut self.rings[TRANSMIT];
         let mut is_used = false;
@@ -330,7 +334,7 @@ impl<B: Backing> Device<B> {
             ring.publish(&self.memory)?;
             self.is_used[TRANSMIT] = true;
         }
-        Ok(is_used)
+        Ok(())
     }
 
     /// The messages that tell the guest of what was used, as far as it wants to know; put behind
@@ -347,11 +351,6 @@ impl<B: Backing> Device<B> {
             }
         }
         Ok(())
-    }
-
-    /// Whether the guest has yet to be told of buffers that were used.
-    pub fn has_calls(&self) -> bool {
-        self.is_used[RECEIVE]
     }
 
     /// Whether the descriptor that comes along with this message is for our calls.
@@ -487,14 +486,14 @@ mod tests {
     #[test]
     fn a_frame_reaches_the_guest_and_one_of_it_reaches_us() {
         let mut device = device();
-        device.deliver(b"frame");
+        device.deliver(b"to be  frame");
         device.fill().expect("no ring is wrong");
         assert!(device.has_waiting(), "the guest has no buffer yet");
         offer(&device, 0, 0x1000, 64, true);
         device.fill().expect("no ring is wrong");
-        let mut got = [0; 17];
+        let mut got = [0; 24];
         device.memory.read(0x1000, &mut got).expect("inside");
-        assert_eq!(&got[NET_HEADER_LEN..], b"frame");
+        assert_eq!(&got[NET_HEADER_LEN..], b"\x02\0\0\0\0\x09 frame");
         let mut calls = Vec::new();
         device.calls(&mut calls).expect("no ring is wrong");
         assert_eq!(calls, message(VRING_CALL, VERSION, &[0; 8]));
@@ -504,8 +503,8 @@ mod tests {
         device.memory.write(0x1100, &sent).expect("inside");
         offer(&device, 1, 0x1100, 20, false);
         let mut seen = Vec::new();
-        let had_any = device.drain(|offload, frame| seen.push((offload, frame.len())));
-        assert_eq!(had_any, Ok(true));
+        let drained = device.drain(|offload, frame| seen.push((offload, frame.len())));
+        assert_eq!(drained, Ok(()));
         let offload = Offload {
             segment: 1448,
             checksum: Some((34, 16)),

@@ -186,18 +186,17 @@ impl Guest {
 
     fn run_at(&mut self, at: u64, sink: &mut impl Sink) -> Result<(), GuestError> {
         for _ in 0..MOST_ROUNDS {
+            // Only a guest that has something to do then may be told of a time.
+            let is_due = self.requested()?.is_some_and(|next| next <= at);
             let run = self.clock.run(at);
             self.share_times()?;
-            self.call()?;
+            if !self.call()? && !is_due {
+                self.clock.rest();
+                return self.share_times();
+            }
             self.send(&run.write())?;
             self.serve()?;
-            let has_sent = self.collect(sink)?;
-            let more = self.devices.iter().flatten();
-            let has_room = has_sent && more.clone().any(|one| one.device.has_waiting());
-            let is_due = self.requested()?.is_some_and(|next| next <= at);
-            if !has_room && !is_due && !self.has_calls()? {
-                return Ok(());
-            }
+            self.collect(sink)?;
         }
         Err(self.spins())
     }
@@ -211,18 +210,10 @@ impl Guest {
         }
     }
 
-    /// Gives it the frames that wait, and gathers what to tell it.
-    fn has_calls(&mut self) -> Result<bool, GuestError> {
-        for device in self.devices.iter_mut().flatten() {
-            let filled = device.device.fill();
-            filled.map_err(|fault| fault_of(&self.config, fault))?;
-        }
-        let mut devices = self.devices.iter_mut().flatten();
-        Ok(devices.any(|device| device.device.has_calls()))
-    }
-
-    /// Tells it of the buffers that were used.
-    fn call(&mut self) -> Result<(), GuestError> {
+    /// Gives it what waits, and tells it of the buffers that were used; whether there was anything to
+    /// tell.
+    fn call(&mut self) -> Result<bool, GuestError> {
+        let mut any = false;
         for device in self.devices.iter_mut().flatten() {
             let mut calls = std::mem::take(&mut self.calls);
             calls.clear();
@@ -235,9 +226,10 @@ impl Guest {
             {
                 return Err(ended(&self.config, &mut self.process));
             }
+            any |= !calls.is_empty();
             self.calls = calls;
         }
-        Ok(())
+        Ok(any)
     }
 
     /// Serves its messages until it waits.
@@ -363,10 +355,9 @@ impl Guest {
         Ok(())
     }
 
-    /// Hands `sink` what it has sent; whether that was anything.
-    fn collect(&mut self, sink: &mut impl Sink) -> Result<bool, GuestError> {
+    /// Hands `sink` what it has sent.
+    fn collect(&mut self, sink: &mut impl Sink) -> Result<(), GuestError> {
         let mut fault: Result<(), Fault> = Ok(());
-        let mut any = false;
         for (port, device) in self.devices.iter_mut().enumerate() {
             let Some(device) = device else { continue };
             let buffer = &mut self.buffer;
@@ -383,10 +374,9 @@ impl Guest {
                     fault = step;
                 }
             });
-            any |= drained.map_err(|fault| fault_of(&self.config, fault))?;
+            drained.map_err(|fault| fault_of(&self.config, fault))?;
         }
-        fault.map_err(|fault| fault_of(&self.config, fault))?;
-        Ok(any)
+        fault.map_err(|fault| fault_of(&self.config, fault))
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<(), GuestError> {

@@ -118,8 +118,7 @@ pub(super) fn arguments(
         // later.
         "virtio_net.napi_tx=0".to_owned(),
         "con=null".to_owned(),
-        "con0=null".to_owned(),
-        "stderr=1".to_owned(),
+        "con0=null,fd:1".to_owned(),
         "loglevel=5".to_owned(),
         "norandmaps".to_owned(),
         "panic=-1".to_owned(),
