@@ -12,6 +12,7 @@ mod config;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 pub mod frame;
+pub mod installed;
 #[cfg(target_os = "linux")]
 mod linux;
 pub mod memory;
