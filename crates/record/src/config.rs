@@ -96,6 +96,8 @@ pub struct RecorderConfig {
     pub bearers: Vec<String>,
     /// Whether UEs are under mobility management; otherwise there are no tables of it.
     pub has_mobility: bool,
+    /// Whether phones change from one link to another; otherwise there is no table of it.
+    pub has_link_handovers: bool,
     /// The endpoints; needed only when something is captured.
     pub endpoints: Vec<EndpointInfo>,
     /// The radio; needed only when it is captured.
@@ -114,6 +116,7 @@ impl RecorderConfig {
             ues: Vec::new(),
             bearers: Vec::new(),
             has_mobility: false,
+            has_link_handovers: false,
             endpoints: Vec::new(),
             radio: RadioInfo::default(),
         }

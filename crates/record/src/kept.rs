@@ -5,9 +5,9 @@ use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use fadeout_core::table::Row;
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, HandoverRow, MeasurementRow,
-    QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, Sampling, ThroughputRow,
-    TimeoutRow, TransportBlockRow,
+    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, HandoverRow, LinkHandoverRow,
+    MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, Sampling,
+    ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 
 /// The samples that are due, and the bin of throughput that is being filled.
@@ -147,6 +147,12 @@ impl Kept for MeasurementRow {
 impl Kept for HandoverRow {
     fn is_kept(config: &RecorderConfig) -> bool {
         config.probes.handovers && config.has_mobility
+    }
+}
+
+impl Kept for LinkHandoverRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.handovers && config.has_link_handovers
     }
 }
 

@@ -9,9 +9,9 @@ use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, HandoverRow, MeasurementRow,
-    QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, ThroughputRow, TimeoutRow,
-    TransportBlockRow,
+    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, HandoverRow, LinkHandoverRow,
+    MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, ThroughputRow,
+    TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
     CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,

@@ -56,6 +56,7 @@ fn config() -> RecorderConfig {
         nodes: vec!["ue".into()],
         bearers: vec!["ue.1".into()],
         has_mobility: true,
+        has_link_handovers: true,
         ..RecorderConfig::new(probes())
     }
 }
