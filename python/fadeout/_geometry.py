@@ -1,23 +1,13 @@
 """Where UEs stand, and what they hear, without a run."""
 
-import json
+import io
 import operator
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import polars as pl
 
 from fadeout import _native
 from fadeout._run import Overrides, Source, override_list, read_source
-
-_NUMBERS_BEFORE = ("x_m", "y_m", "height_m")
-_NUMBERS = ("distance_m", "coupling_loss_db", "snr_db", "sir_db", "sinr_db")
-_GEOMETRY: dict[str, Any] = {
-    "ue": pl.String,
-    **dict.fromkeys(_NUMBERS_BEFORE, pl.Float64),
-    "cell": pl.String,
-    **dict.fromkeys(_NUMBERS, pl.Float64),
-    "line_of_sight": pl.Boolean,
-}
 
 
 def geometry(
@@ -42,5 +32,5 @@ def geometry(
     overrides = override_list(set)
     if seed is not None:
         overrides.append(f"seed={operator.index(seed)}")
-    rows = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
-    return pl.DataFrame(json.loads(rows), schema=_GEOMETRY)
+    stream = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
+    return pl.read_ipc_stream(io.BytesIO(stream))

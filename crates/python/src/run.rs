@@ -139,29 +139,30 @@ pub(crate) fn resolve(
     Ok(json!({ "scenario": fadeout_sim::resolved(&scenario), "files": paths }).to_string())
 }
 
-/// Where each UE of the scenario `text` stands when a run begins, as JSON: a list with a row each.
+/// Where each UE of the scenario `text` stands when a run begins: an Arrow IPC stream with a row each.
 #[pyfunction]
 #[pyo3(signature = (text, *, source_name = "<string>", base_dir = None, overrides = Vec::new()))]
-pub(crate) fn geometry(
-    py: Python<'_>,
+pub(crate) fn geometry<'py>(
+    py: Python<'py>,
     text: &str,
     source_name: &str,
     base_dir: Option<PathBuf>,
     overrides: Vec<String>,
-) -> PyResult<String> {
+) -> PyResult<Bound<'py, PyBytes>> {
     let reading = Reading {
         with_advice: false,
         ..Reading::new(text, source_name, base_dir, overrides)
     };
     let own = OwnControls::new(None)?;
     let found = py.detach(|| {
-        guarded(|| -> Result<String, Failure> {
+        guarded(|| -> Result<Vec<u8>, Failure> {
             let scenario = reading.scenario(&own)?;
             let rows = fadeout_sim::geometry(&scenario).map_err(RunError::Build)?;
-            Ok(fadeout_record::objects(&rows).to_string())
+            Ok(fadeout_record::stream_of_rows(&rows))
         })
     });
     found
+        .map(|found| found.map(|stream| PyBytes::new(py, &stream)))
         .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
         .map_err(|failure| failure.raise(py, source_name))
 }
