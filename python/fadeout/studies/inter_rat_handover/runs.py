@@ -9,7 +9,7 @@ import polars as pl
 
 from fadeout import study
 from fadeout.results import Results
-from fadeout.studies.inter_rat_handover.setups import SCHEMES, STOP_S, Setting
+from fadeout.studies.inter_rat_handover.setups import Setting
 from fadeout.study import Job, Numbers, Runs, overrides
 
 SCENARIO = Path(__file__).parent / "scenario.toml"
@@ -68,18 +68,13 @@ def read(results: Results) -> dict[str, float]:
         **convergence(results.throughput, stop_s),
         **{name: float(row[name]) for name in counts},
         "lost": float(
-            row["lost_waiting"]
-            + row["lost_later"]
-            + row["lost_forwarding"]
-            + row["lost_at_target"]
+            row["lost_waiting"] + row["lost_later"] + row["lost_forwarding"] + row["lost_at_target"]
         ),
         "gap_s": row["downlink_gap_s"],
     }
 
 
-def convergence(
-    throughput: pl.DataFrame, stop_s: float, share: float = 1.0
-) -> dict[str, float]:
+def convergence(throughput: pl.DataFrame, stop_s: float, share: float = 1.0) -> dict[str, float]:
     """When the download runs at its old rate again, in seconds after the command.
 
     `time_s`: from when on the rate in order at the receiver, over windows of ten bins, is at least
@@ -108,7 +103,13 @@ def convergence(
         return rest
 
     single = next((ends[n] - stop_s for n in range(first, len(sizes)) if sizes[n] >= old), rest)
-    return {"time_s": steady(old), "bin_s": single, "new_time_s": steady(new), "old_mbps": rate(old, width), "new_mbps": rate(new, width)}
+    return {
+        "time_s": steady(old),
+        "bin_s": single,
+        "new_time_s": steady(new),
+        "old_mbps": rate(old, width),
+        "new_mbps": rate(new, width),
+    }
 
 
 def rate(size: float, width: float) -> float:
@@ -127,6 +128,3 @@ def spread(items: list[Numbers], name: str, form: str = ".2f") -> str:
     low, high = f"{min(values):{form}}", f"{max(values):{form}}"
     text = f"{median(values):{form}}"
     return text if low == high else f"{text} ({low} to {high})"
-
-
-__all__ = ["SCHEMES", "STOP_S", "Effort", "changed", "found", "job", "middle", "read", "spread"]

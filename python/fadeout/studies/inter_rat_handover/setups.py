@@ -13,13 +13,12 @@ SEGMENT_BYTES = 1500
 GOLDEN = 0.6180339887498949
 """Fraction of the golden section: multiples of it fill the unit interval evenly."""
 
-SCHEMES = ("forwarding", "bicasting")
 FAST_MBPS = 155.0
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A handover: rates before and after in Mbit/s, the Internet's round trip, S1, and the scheme."""
+    """A handover: rates before and after in Mbit/s, round trip, S1, and what becomes of data."""
 
     before: float
     after: float
@@ -96,6 +95,22 @@ def _rows(figure: str) -> list[Row]:
 
 ROWS = (*_rows("figure4"), *_rows("figure5"))
 
+FIRST = ROWS[0]
+
+CELLS = ((False, "forwarding"), (False, "bicasting"), (True, "forwarding"), (True, "bicasting"))
+"""Columns of the figures: whether S1 is fast, and the scheme."""
+HEADS = {
+    (is_fast, scheme): f"S1 {'155' if is_fast else 'as radio'}, {scheme}"
+    for is_fast, scheme in CELLS
+}
+
+
+def column(cell: tuple[bool, str]) -> str:
+    """A cell's name in data."""
+    is_fast, scheme = cell
+    return f"{'fast' if is_fast else 'same'}_{scheme}"
+
+
 BASE = Change(UNCHANGED, "")
 TCP = "flow.download.tcp"
 
@@ -112,10 +127,7 @@ CHANGES = (
     _one("ACKs", "each segment", f"{TCP}.ack-rule", "every-segment"),
     _one("ACKs of gaps", "delayed", f"{TCP}.ack-rule", "every-second-in-gaps"),
     *(_one("MSS", f"{mss} B", f"{TCP}.mss", mss) for mss in ("536", "1400")),
-    *(
-        _one("smallest timeout", value, f"{TCP}.minimum-rto", value)
-        for value in ("500 ms", "1 s")
-    ),
+    *(_one("smallest timeout", value, f"{TCP}.minimum-rto", value) for value in ("500 ms", "1 s")),
     *(
         _one("forwarding delay", value, "link.forwarding.delay", value)
         for value in ("5 ms", "50 ms")
@@ -151,7 +163,10 @@ STACKS: dict[str, Values] = {
     "RFC 6675, gaps acknowledged late": {f"{TCP}.ack-rule": "every-second-in-gaps"},
     "RFC 5681 (Reno)": {"flow.download.profile": "reno"},
     "Tahoe": {"flow.download.profile": "tahoe"},
-    "Linux 6.12, Reno": {"flow.download.profile": "linux", "flow.download.congestion-control": "reno"},
+    "Linux 6.12, Reno": {
+        "flow.download.profile": "linux",
+        "flow.download.congestion-control": "reno",
+    },
     "Linux 6.12, CUBIC": {
         "flow.download.profile": "linux",
         "flow.download.congestion-control": "cubic",
