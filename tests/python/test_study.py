@@ -249,6 +249,7 @@ def test_a_study_that_exists_is_listed_and_has_its_files():
         "blockage",
         "calibration",
         "congestion-controls",
+        "inter-rat-handover",
         "link-retransmission",
         "multipath",
         "slow-start",

@@ -98,6 +98,8 @@ pub struct RecorderConfig {
     pub has_mobility: bool,
     /// Whether a flow sends datagrams; otherwise there is no table of them.
     pub has_datagrams: bool,
+    /// Whether phones change from one link to another; otherwise there is no table of it.
+    pub has_link_handovers: bool,
     /// The endpoints; needed only when something is captured.
     pub endpoints: Vec<EndpointInfo>,
     /// The radio; needed only when it is captured.
@@ -117,6 +119,7 @@ impl RecorderConfig {
             bearers: Vec::new(),
             has_mobility: false,
             has_datagrams: false,
+            has_link_handovers: false,
             endpoints: Vec::new(),
             radio: RadioInfo::default(),
         }

@@ -58,6 +58,7 @@ fn config() -> RecorderConfig {
         bearers: vec!["ue.1".into()],
         has_mobility: true,
         has_datagrams: true,
+        has_link_handovers: true,
         ..RecorderConfig::new(probes())
     }
 }

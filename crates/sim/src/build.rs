@@ -2,6 +2,7 @@
 
 mod channel_file;
 mod flow;
+mod handover;
 pub(crate) mod link;
 mod mobility;
 mod multipath;
@@ -139,6 +140,14 @@ pub enum BuildError {
         /// The mistake, and what was expected.
         reason: String,
     },
+    /// A handover between links that cannot be built.
+    #[error("handover \"{handover}\": {reason}")]
+    Handover {
+        /// Its name.
+        handover: String,
+        /// The mistake, and what was expected.
+        reason: String,
+    },
     /// A route with too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
@@ -200,6 +209,7 @@ pub(crate) fn parts(
         builder.add(FlowId(index as u32), flow, choose)?;
     }
     parts.directory = directory;
+    handover::add(scenario, &topology, &mut parts)?;
     mobility::add(scenario, topology, &mut parts)?;
     Ok(parts)
 }

@@ -30,6 +30,9 @@ NAMES = tuple(FIGURES)
 CHANGE_TIMES = ("triggered_s", "left_s", "entered_s", "completed_s", "switched_s")
 """Steps of a change of cell in the table `handovers`."""
 
+LINK_CHANGE_TIMES = ("decided_s", "bicast_s", "resumed_s", "switched_s", "end_marker_s")
+"""The same in the table `link_handovers`."""
+
 Size = tuple[float, float]
 """Width and height in inches."""
 
@@ -183,17 +186,25 @@ class Plots:
         and UE, the congestion window and the round-trip time. The time in which the UE was in no
         cell is grey. With `number` it is that change of cell, counted from zero in the table
         `handovers`, with `around` before and after it.
+
+        Of handovers between links, in the table `link_handovers`, it is the steps on the lanes of
+        anchor, target and source, what was forwarded, sequence numbers, window and round-trip time.
         """
-        changes = self._results.table("handovers")
+        is_of_links = self._results.has_table("link_handovers")
+        changes = self._results.table("link_handovers" if is_of_links else "handovers")
         window = None
         if number is not None:
             if not 0 <= number < len(changes):
                 raise ValueError(f"there are {len(changes)} changes of cell; got number {number}")
             row = changes.row(number, named=True)
-            times = [row[key] for key in CHANGE_TIMES if row[key] == row[key]]
+            steps = LINK_CHANGE_TIMES if is_of_links else CHANGE_TIMES
+            times = [row[key] for key in steps if row[key] == row[key]]
             margin = seconds(around)
             window = (max(min(times) - margin, 0.0), max(times) + margin)
-        drawn = [mobility.LEVELS, mobility.LANE, panels.CONGESTION, panels.RTT]
+        tcp = [panels.CONGESTION, panels.RTT]
+        drawn = [mobility.LEVELS, mobility.LANE, *tcp]
+        if is_of_links:
+            drawn = [mobility.LINK_LANE, mobility.SEQUENCE, *tcp]
         return self._draw(drawn, None, ax, size, title, window)
 
     def completions(
@@ -276,6 +287,8 @@ class Plots:
                 return len(self._results.completions) > 1
             if name == "map":
                 return self._places().is_a_map
+            if name == "handover" and self._results.has_table("link_handovers"):
+                return True
             return name == "overview" or self._results.has_table(needs.get(name, "congestion"))
 
         return [name for name in NAMES if is_available(name)]

@@ -210,6 +210,8 @@ table! {
         dropped_hold_full: u64, "packets";
         /// Packets that active queue management dropped.
         dropped_aqm: u64, "packets";
+        /// Packets lost at the source of a handover.
+        dropped_handover: u64, "packets";
     }
 }
 
