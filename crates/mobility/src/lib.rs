@@ -18,6 +18,8 @@ mod shadow;
 mod speeds;
 mod standing;
 mod track;
+pub mod traffic;
+mod vehicle;
 
 pub use line::Line;
 pub use manhattan::Manhattan;

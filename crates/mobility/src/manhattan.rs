@@ -330,8 +330,8 @@ mod tests {
                 assert!(lies(rows) || lies(columns), "{x} {y}");
                 let on_row = lies(rows);
                 is_along += f64::from(u8::from(on_row));
-                let outer = (on_row && (rows < 0.5 || rows > 2.5))
-                    || (!on_row && (columns < 0.5 || columns > 1.5));
+                let outer = (on_row && !(0.5..=2.5).contains(&rows))
+                    || (!on_row && !(0.5..=1.5).contains(&columns));
                 is_border += f64::from(u8::from(outer));
                 rests += f64::from(u8::from(at.velocity.length() == 0.0));
                 speeds += at.velocity.length();

@@ -404,6 +404,10 @@ words! {
         Ns2 = "ns-2",
         /// Floating car data of SUMO, written by --fcd-output.
         SumoFcd = "sumo-fcd",
+        /// The same as a table, which SUMO writes to a file that ends in .csv.
+        SumoCsv = "sumo-csv",
+        /// Movements of BonnMotion, unpacked.
+        BonnMotion = "bonnmotion",
     }
 }
 

@@ -358,6 +358,8 @@ fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, Strin
     let read = match trace.format {
         scenario::MovementFormat::Ns2 => mobility::import::ns2(text),
         scenario::MovementFormat::SumoFcd => mobility::import::sumo_fcd(text),
+        scenario::MovementFormat::SumoCsv => mobility::import::sumo_csv(text),
+        scenario::MovementFormat::BonnMotion => mobility::import::bonnmotion(text),
     };
     let mut tracks = read.map_err(|error| format!("{}: {error}", trace.file.path))?;
     let track = tracks.remove(&trace.id).ok_or_else(|| {
