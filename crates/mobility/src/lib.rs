@@ -9,6 +9,7 @@
 pub mod import;
 mod line;
 mod manhattan;
+mod near;
 mod obstacle;
 mod places;
 mod random_direction;

@@ -70,7 +70,10 @@ pub(super) fn by_rule(
             };
             // The last keeps its distance from the first, around the ring.
             let first = placed.first().map_or(front, |&(_, first): &Placed| first);
-            if front - vehicle.length < LEAST_GAP_M - (length - first) || front < 0.0 {
+            if front - vehicle.length < LEAST_GAP_M - (length - first)
+                || front < 0.0
+                || placed.len() > super::drive::MAX_VEHICLES
+            {
                 return placed;
             }
             placed.push((body, front));

@@ -6,6 +6,7 @@ pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 
 use crate::model::{
     Blockage, Building, Cell, ChannelFile, Flow, Link, MobilityManagement, Probe, Rab, Ue,
+    VehicleGroup,
 };
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
@@ -130,6 +131,12 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Map(Building::KEYS),
         Optional,
         "Buildings by name; they cut lines of sight where a channel takes them from geometry.",
+    ),
+    key(
+        "vehicles",
+        Shape::Map(VehicleGroup::KEYS),
+        Optional,
+        "Groups of vehicles by name; they stand in the way, and UEs may be on them.",
     ),
     key(
         "channel-file",
