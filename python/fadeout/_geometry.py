@@ -1,4 +1,4 @@
-"""Where UEs stand, and what they hear, without a run."""
+"""Where UEs and vehicles are, and what stands in the way, without a run."""
 
 import json
 import operator
@@ -7,6 +7,7 @@ from typing import Any, SupportsIndex
 import polars as pl
 
 from fadeout import _native
+from fadeout._quantities import seconds
 from fadeout._run import Overrides, Source, override_list, read_source
 
 _NUMBERS_BEFORE = ("x_m", "y_m", "height_m")
@@ -44,3 +45,84 @@ def geometry(
         overrides.append(f"seed={operator.index(seed)}")
     rows = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
     return pl.DataFrame(json.loads(rows), schema=_GEOMETRY)
+
+
+_TRACKS: dict[str, Any] = {
+    "time_s": pl.Float64,
+    "vehicles": pl.String,
+    "vehicle": pl.Int64,
+    "ue": pl.String,
+    **dict.fromkeys(("x_m", "y_m", "heading_deg", "speed_mps"), pl.Float64),
+    **dict.fromkeys(("length_m", "width_m", "height_m"), pl.Float64),
+}
+_SIGHTS: dict[str, Any] = {
+    "time_s": pl.Float64,
+    "ue": pl.String,
+    "cell": pl.String,
+    "distance_m": pl.Float64,
+    "vehicles_db": pl.Float64,
+    "behind_building": pl.Boolean,
+}
+
+
+def tracks(
+    source: Source,
+    *,
+    every: str | float = "100 ms",
+    seed: SupportsIndex | None = None,
+    set: Overrides | None = None,  # noqa: A002
+) -> pl.DataFrame:
+    """Where each vehicle of a scenario is over time, without running it.
+
+    A row for each vehicle and step of time: `time_s`, the group `vehicles` and the number `vehicle`
+    in it, the `ue` on it, its middle `x_m` and `y_m`, `heading_deg` (counter-clockwise from east),
+    `speed_mps`, and its `length_m`, `width_m` and `height_m`. A UE on no vehicle has rows without
+    group, length and width; its height is its antenna's. A vehicle of a trace has rows while it is
+    there.
+
+    Raises:
+        ScenarioError: the scenario is wrong.
+        OSError: the scenario cannot be read.
+        ValueError: there would be more than five million rows.
+    """
+    return pl.DataFrame(_found(source, every, seed, set)["tracks"], schema=_TRACKS)
+
+
+def sights(
+    source: Source,
+    *,
+    every: str | float = "100 ms",
+    seed: SupportsIndex | None = None,
+    set: Overrides | None = None,  # noqa: A002
+) -> pl.DataFrame:
+    """What stands between the UEs and the cells of a scenario over time, without running it.
+
+    A row for each UE, cell and step of time: `time_s`, `ue`, `cell`, `distance_m` in space,
+    `vehicles_db` (what vehicles take from the direct path) and `behind_building`, whether a building
+    cuts it.
+
+    Raises:
+        ScenarioError: the scenario is wrong.
+        OSError: the scenario cannot be read.
+        ValueError: there would be more than five million rows.
+    """
+    return pl.DataFrame(_found(source, every, seed, set)["sights"], schema=_SIGHTS)
+
+
+def _found(
+    source: Source,
+    every: str | float,
+    seed: SupportsIndex | None,
+    overrides: Overrides | None,
+) -> dict[str, Any]:
+    text, name, base_dir = read_source(source)
+    given = override_list(overrides)
+    if seed is not None:
+        given.append(f"seed={operator.index(seed)}")
+    step = seconds(every)
+    if not step > 0:
+        raise ValueError(f"steps of {every}; expected a time above zero")
+    found = _native.tracks(
+        text, every_ns=round(step * 1e9), source_name=name, base_dir=base_dir, overrides=given
+    )
+    return json.loads(found)

@@ -64,7 +64,7 @@ impl Places {
     }
 
     /// Moves all vehicles on to `time`.
-    fn advance(&mut self, time: Time) {
+    pub fn advance(&mut self, time: Time) {
         if time > self.now {
             self.now = time;
             for fleet in &mut self.fleets {

@@ -5,10 +5,11 @@ use crate::errors::{EngineBug, ScenarioError, result_error, scenario_error};
 use crate::guard::guarded;
 use crate::progress::{Answer, Reporter};
 use crate::warning::warn;
-use fadeout_core::NullProbe;
+use fadeout_core::{NullProbe, Span};
 use fadeout_record::{Destination, RecordError, RunFolder, Saved};
 use fadeout_scenario::{Override, OwnNames, Scenario, ScenarioErrors, Source};
 use fadeout_sim::{BuildError, Control, Progress, RunError, RunResults, Simulation};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt};
 use serde_json::json;
@@ -164,6 +165,43 @@ pub(crate) fn geometry(
     found
         .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
         .map_err(|failure| failure.raise(py, source_name))
+}
+
+/// Where the vehicles and UEs of the scenario `text` are every `every_ns`, and what stands between UEs and
+/// cells, as JSON: a list of rows under `tracks` and `sights`.
+#[pyfunction]
+#[pyo3(signature = (text, *, every_ns, source_name = "<string>", base_dir = None, overrides = Vec::new()))]
+pub(crate) fn tracks(
+    py: Python<'_>,
+    text: &str,
+    every_ns: u64,
+    source_name: &str,
+    base_dir: Option<PathBuf>,
+    overrides: Vec<String>,
+) -> PyResult<String> {
+    let reading = Reading {
+        with_advice: false,
+        ..Reading::new(text, source_name, base_dir, overrides)
+    };
+    let own = OwnControls::new(None)?;
+    let every = Span::from_nanos(every_ns.max(1));
+    let found = py.detach(|| {
+        guarded(|| -> Result<_, Failure> {
+            let scenario = reading.scenario(&own)?;
+            fadeout_sim::tracks(&scenario, every)
+                .map_err(RunError::Build)
+                .map_err(Failure::from)
+        })
+    });
+    let found = found
+        .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
+        .map_err(|failure| failure.raise(py, source_name))?;
+    let found = found.map_err(PyValueError::new_err)?;
+    let (tracks, sights) = (
+        fadeout_record::objects(&found.tracks),
+        fadeout_record::objects(&found.sights),
+    );
+    Ok(json!({ "tracks": tracks, "sights": sights }).to_string())
 }
 
 /// The scenario, whose world was built and is not run: what only a layer can see is found so.
