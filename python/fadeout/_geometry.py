@@ -1,24 +1,14 @@
 """Where UEs and vehicles are, and what stands in the way, without a run."""
 
-import json
+import io
 import operator
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import polars as pl
 
 from fadeout import _native
 from fadeout._quantities import seconds
 from fadeout._run import Overrides, Source, override_list, read_source
-
-_NUMBERS_BEFORE = ("x_m", "y_m", "height_m")
-_NUMBERS = ("distance_m", "coupling_loss_db", "snr_db", "sir_db", "sinr_db")
-_GEOMETRY: dict[str, Any] = {
-    "ue": pl.String,
-    **dict.fromkeys(_NUMBERS_BEFORE, pl.Float64),
-    "cell": pl.String,
-    **dict.fromkeys(_NUMBERS, pl.Float64),
-    "line_of_sight": pl.Boolean,
-}
 
 
 def geometry(
@@ -43,26 +33,8 @@ def geometry(
     overrides = override_list(set)
     if seed is not None:
         overrides.append(f"seed={operator.index(seed)}")
-    rows = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
-    return pl.DataFrame(json.loads(rows), schema=_GEOMETRY)
-
-
-_TRACKS: dict[str, Any] = {
-    "time_s": pl.Float64,
-    "vehicles": pl.String,
-    "vehicle": pl.Int64,
-    "ue": pl.String,
-    **dict.fromkeys(("x_m", "y_m", "heading_deg", "speed_mps"), pl.Float64),
-    **dict.fromkeys(("length_m", "width_m", "height_m"), pl.Float64),
-}
-_SIGHTS: dict[str, Any] = {
-    "time_s": pl.Float64,
-    "ue": pl.String,
-    "cell": pl.String,
-    "distance_m": pl.Float64,
-    "vehicles_db": pl.Float64,
-    "behind_building": pl.Boolean,
-}
+    stream = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
+    return pl.read_ipc_stream(io.BytesIO(stream))
 
 
 def tracks(
@@ -85,7 +57,7 @@ def tracks(
         OSError: the scenario cannot be read.
         ValueError: there would be more than five million rows.
     """
-    return pl.DataFrame(_found(source, every, seed, set)["tracks"], schema=_TRACKS)
+    return _read(_found(source, every, seed, set)[0])
 
 
 def sights(
@@ -106,7 +78,7 @@ def sights(
         OSError: the scenario cannot be read.
         ValueError: there would be more than five million rows.
     """
-    return pl.DataFrame(_found(source, every, seed, set)["sights"], schema=_SIGHTS)
+    return _read(_found(source, every, seed, set)[1])
 
 
 def _found(
@@ -114,15 +86,19 @@ def _found(
     every: str | float,
     seed: SupportsIndex | None,
     overrides: Overrides | None,
-) -> dict[str, Any]:
+) -> tuple[bytes, bytes]:
     text, name, base_dir = read_source(source)
     given = override_list(overrides)
     if seed is not None:
         given.append(f"seed={operator.index(seed)}")
-    step = seconds(every)
-    if not step > 0:
-        raise ValueError(f"steps of {every}; expected a time above zero")
-    found = _native.tracks(
-        text, every_ns=round(step * 1e9), source_name=name, base_dir=base_dir, overrides=given
+    return _native.tracks(
+        text,
+        every_ns=round(seconds(every) * 1e9),
+        source_name=name,
+        base_dir=base_dir,
+        overrides=given,
     )
-    return json.loads(found)
+
+
+def _read(stream: bytes) -> pl.DataFrame:
+    return pl.read_ipc_stream(io.BytesIO(stream))

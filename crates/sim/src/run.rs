@@ -2,10 +2,12 @@
 
 use crate::build::{self, BuildError, ChooseCongestion};
 use crate::directory::both_directions_of;
-use crate::summary::{resolved, summary};
+use crate::summary::{resolved, sum_up};
 use crate::world::{Parts, World};
 use fadeout_core::{Fingerprint, NullProbe, ProbeSettings, Span, Time};
-use fadeout_record::{Destination, RecordError, Recorded, Recorder, RecorderConfig, RunInfo};
+use fadeout_record::{
+    Destination, RecordError, Recorded, Recorder, RecorderConfig, RunInfo, Summary,
+};
 use fadeout_scenario::Scenario;
 
 /// How far a run is.
@@ -193,6 +195,8 @@ impl Simulation {
         } = self;
         let (now, events, packets) = (world.now(), world.events(), world.delivered_packets());
         let fingerprint = world.fingerprint();
+        let mut summary = Summary::default();
+        sum_up(&scenario, &world, &mut summary);
         let info = RunInfo {
             version: crate::VERSION.to_owned(),
             commit,
@@ -200,9 +204,9 @@ impl Simulation {
             seed: scenario.seed,
             fingerprint,
             complete: is_complete,
-            summary: summary(&scenario, &world),
+            summary,
         };
-        let recorded = world.into_probe().finish(now, &info)?;
+        let recorded = world.into_probe().finish(now, info)?;
         Ok(RunResults {
             recorded,
             fingerprint,

@@ -1,10 +1,10 @@
-//! The rows that a run is summed up in: what `summary.json`, the frames of `Results` and the
-//! command's printed summary are made of.
+//! The rows that a run is summed up in at its end: `summary.json`, the tables beside it, and the
+//! command's printed summary are made of them.
 
 use crate::table;
 use crate::table::{SummaryRow, Table};
 
-/// Every table of `summary.json`.
+/// Every table that a run is summed up in.
 pub const SUMMARY_TABLES: &[Table] = &[
     RunRow::TABLE,
     FlowRow::TABLE,
@@ -37,7 +37,7 @@ table! {
 table! {
     /// A flow, one row each. Counts and round-trip times are the data sender's; a multipath flow's
     /// are over all its paths.
-    pub struct FlowRow = "flows" in summary "flows" {
+    pub struct FlowRow = "flows" in summary {
         /// Flow.
         flow: String, "";
         /// The application.
@@ -95,7 +95,7 @@ table! {
 
 table! {
     /// A path of a multipath flow, one row each.
-    pub struct PathRow = "paths" in summary "flows.paths" {
+    pub struct PathRow = "paths" in summary {
         /// Flow that it is a path of.
         flow: String, "";
         /// Path: the flow's name and the path's number, as in the other tables.
@@ -130,7 +130,7 @@ table! {
 
 table! {
     /// A direction of a link, one row each.
-    pub struct LinkRow = "links" in summary "links" {
+    pub struct LinkRow = "links" in summary {
         /// Direction of a link.
         link: String, "";
         /// Packets that arrived at it, the lost ones included.
@@ -172,7 +172,7 @@ table! {
 
 table! {
     /// A direction of a UE's radio interface, one row each.
-    pub struct InterfaceRow = "interfaces" in summary "radio.interfaces" {
+    pub struct InterfaceRow = "interfaces" in summary {
         /// Direction of a radio interface.
         interface: String, "";
         /// Cell that serves it at the end; none where none does.
@@ -201,7 +201,7 @@ table! {
 
 table! {
     /// A flow that came to its end, one row each, in the order of completion.
-    pub struct CompletionRow = "completions" in summary "completions" {
+    pub struct CompletionRow = "completions" in summary {
         /// Group of the flow: NAME for the NAME-0, NAME-1, ... that `count` and `arrivals` make;
         /// a flow that stands alone is its own.
         group: String, "";
@@ -231,7 +231,7 @@ table! {
 table! {
     /// A group of flows of which some came to their end, one row each: how long that took. A
     /// percentile is the nearest rank, the smallest time that so many did not exceed.
-    pub struct CompletionTimesRow = "completion_times" in summary "completion_times" {
+    pub struct CompletionTimesRow = "completion_times" in summary {
         /// Group of the flows.
         group: String, "";
         /// Flows in it.
@@ -256,7 +256,7 @@ table! {
 table! {
     /// Where a UE stands when a run begins, one row each: wideband levels of the downlink without
     /// small-scale fading, with all cells of its carrier at full power.
-    pub struct GeometryRow = "geometry" in summary "geometry" {
+    pub struct GeometryRow = "geometry" in summary {
         /// UE.
         ue: String, "";
         /// Where it is: east.
@@ -284,7 +284,7 @@ table! {
 
 table! {
     /// Where a vehicle, or a UE that is on none, is at a time, one row each.
-    pub struct TrackRow = "tracks" in summary "tracks" {
+    pub struct TrackRow = "tracks" in summary {
         /// Time.
         time_s: f64, "s";
         /// Group of the vehicle; none of a UE on foot.
@@ -312,7 +312,7 @@ table! {
 
 table! {
     /// What stands between a UE and a cell at a time, one row each.
-    pub struct SightRow = "sights" in summary "sights" {
+    pub struct SightRow = "sights" in summary {
         /// Time.
         time_s: f64, "s";
         /// UE.
