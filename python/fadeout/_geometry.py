@@ -70,8 +70,8 @@ def sights(
     """What stands between the UEs and the cells of a scenario over time, without running it.
 
     A row for each UE, cell and step of time: `time_s`, `ue`, `cell`, `distance_m` in space,
-    `vehicles_db` (what vehicles take from the direct path) and `behind_building`, whether a building
-    cuts it.
+    `vehicles_db` (what vehicles take from the direct path) and `behind_building`, whether a
+    building cuts it.
 
     Raises:
         ScenarioError: the scenario is wrong.

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -14,6 +14,7 @@ from matplotlib.transforms import Affine2D
 
 from fadeout import _geometry
 from fadeout._quantities import meters, seconds
+from fadeout.plot.map import Places
 from fadeout.plot.style import BLACK, VERMILION
 
 STEPS = 300
@@ -31,11 +32,23 @@ class Drive:
 
     tracks: pl.DataFrame
     sights: pl.DataFrame
+    blocks: Sequence[tuple[tuple[float, float], tuple[float, float]]]
+    """Corners of the buildings along the streets."""
 
-    def starts(self) -> dict[str, tuple[float, float]]:
-        """Where each UE begins."""
-        found = self.tracks.filter(pl.col("ue").is_not_null()).unique("ue", keep="first")
-        return {ue: (x, y) for ue, x, y in found.select("ue", "x_m", "y_m").rows()}
+    def on(self, places: Places) -> Places:
+        """The map with UEs where they begin, and room for their ways."""
+        of_ues = self.tracks.filter(pl.col("ue").is_not_null())
+        starts = of_ues.unique("ue", keep="first", maintain_order=True)
+        low, high = (
+            of_ues.select(pl.min("x_m", "y_m")).row(0),
+            of_ues.select(pl.max("x_m", "y_m")).row(0),
+        )
+        return replace(
+            places,
+            ues={ue: (x, y) for ue, x, y in starts.select("ue", "x_m", "y_m").rows()},
+            buildings=[*places.buildings, *self.blocks],
+            passed=[low, high],
+        )
 
 
 def drive(scenario: Mapping[str, Any]) -> Drive | None:
@@ -46,10 +59,11 @@ def drive(scenario: Mapping[str, Any]) -> Drive | None:
     return Drive(
         _geometry.tracks(dict(scenario), every=every),
         _geometry.sights(dict(scenario), every=every),
+        _blocks(scenario),
     )
 
 
-def blocks(scenario: Mapping[str, Any]) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+def _blocks(scenario: Mapping[str, Any]) -> list[tuple[tuple[float, float], tuple[float, float]]]:
     """Corners of the buildings along the streets of vehicles."""
     found = []
     for group in scenario.get("vehicles", {}).values():
