@@ -9,6 +9,7 @@ mod multipath;
 mod outlook;
 mod rab;
 mod radio;
+mod vehicles;
 
 pub(crate) use channel_file::recorded as recordings;
 pub(crate) use flow::{default_congestion_control, is_datagrams};
@@ -58,6 +59,14 @@ pub enum BuildError {
         /// Name of its table.
         name: String,
         /// The file, the line, the mistake, and what was expected.
+        reason: String,
+    },
+    /// A group of vehicles cannot be on its road, or its trace is none.
+    #[error("vehicles \"{group}\": {reason}")]
+    Vehicles {
+        /// Its name.
+        group: String,
+        /// The mistake, and what was expected.
         reason: String,
     },
     /// A cell's parameters do not make one.

@@ -332,6 +332,7 @@ impl Air {
         }
         let ue = &mut self.ues[ue.index()];
         let placement = Placement {
+            node: ue.config.node,
             ue: ue.place(now, motion),
             serving_site: None,
         };
@@ -373,6 +374,7 @@ impl Air {
         let nanos = now.as_nanos();
         let at = Time::from_nanos(nanos - nanos % gain_period.as_nanos());
         let mut placement = Placement {
+            node: self.ues[leg.ue.index()].config.node,
             ue: self.ues[leg.ue.index()].place(at, motion),
             serving_site: None,
         };

@@ -35,6 +35,7 @@ impl Air {
     ) {
         let ue = &mut self.ues[ue.index()];
         let placement = Placement {
+            node: ue.config.node,
             ue: ue.place(now, motion),
             serving_site: None,
         };
