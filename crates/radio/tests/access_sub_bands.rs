@@ -100,7 +100,7 @@ fn selective() -> Fading {
 
 #[test]
 fn sub_bands_carry_more_over_a_selective_band_and_never_more_than_an_oracle() {
-    for (power_dbm, least) in [(4.0, 1.5), (14.0, 1.2)] {
+    for (power_dbm, least) in [(4.0, 1.5), (14.0, 1.3)] {
         let (mut whole, mut parts, mut sinr_db) = (0.0, 0.0, 0.0);
         for seed in 0..2 {
             let power = Dbm(power_dbm);
@@ -114,7 +114,7 @@ fn sub_bands_carry_more_over_a_selective_band_and_never_more_than_an_oracle() {
         }
         let (gain, most) = (parts / whole, oracle(10_f64.powf(sinr_db / 10.0)));
         // Sub-bands of 2.88 MHz are no tones, differences are cut at two steps, and reports are 2 to
-        // 7 ms old: 80 % of the oracle's gain and less.
+        // 7 ms old: 1.73 of 2.19 were measured, and 1.47 of 1.70.
         assert!(gain > least && gain < most, "{gain}, oracle {most}");
     }
 }
