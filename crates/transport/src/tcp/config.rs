@@ -61,6 +61,9 @@ fadeout_core::choices! {
         Linux = "linux",
         /// Every second segment or after a fixed time (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
         EverySecond = "every-second",
+        /// The same, also of what fills a gap, which RFC 5681 asks to acknowledge at once and RFC 1122 did
+        /// not.
+        EverySecondInGaps = "every-second-in-gaps",
         /// Every segment at once.
         EverySegment = "every-segment",
     }

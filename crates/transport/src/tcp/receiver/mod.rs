@@ -223,9 +223,12 @@ impl Receiver {
             self.policy.expect_reply();
         }
         let urgency = match arrival {
-            Arrival::Duplicate | Arrival::FilledLastGap => Urgency::Now,
+            Arrival::Duplicate => Urgency::Now,
+            Arrival::FilledLastGap => self.policy.urgency_in_gaps(Urgency::Now),
             Arrival::OutOfOrder | Arrival::HeldAlready => Urgency::OutOfOrder,
-            Arrival::InOrder if self.reassembly.has_gap() => Urgency::OutOfOrder,
+            Arrival::InOrder if self.reassembly.has_gap() => {
+                self.policy.urgency_in_gaps(Urgency::OutOfOrder)
+            }
             Arrival::InOrder => Urgency::Normal,
         };
         let must = self.marks.is_ack_due() || (fin && !self.delays_fin(may_reply));
