@@ -176,6 +176,6 @@ impl Kept for HandoverRow {
 
 impl Kept for RrcRow {
     fn is_kept(config: &RecorderConfig) -> bool {
-        config.probes.rrc && config.has_mobility
+        config.probes.rrc && config.has_rrc
     }
 }

@@ -6,6 +6,7 @@
 //! something as often as it may (radio link failure), the UE is without service for the time that
 //! re-establishment takes. With it, [`measure`] says what a UE reports, [`monitor`] when its link has
 //! failed, [`random_access`] how it comes into a cell, and [`mobility`] where it stands in all that.
+//! [`states`] are those of a UE whose connection is released when it is quiet.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
@@ -13,6 +14,7 @@ pub(crate) mod measure;
 pub(crate) mod mobility;
 pub(crate) mod monitor;
 pub(crate) mod random_access;
+pub(crate) mod states;
 
 use crate::config::{LegId, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};

@@ -14,6 +14,7 @@ mod probe;
 mod rab;
 mod radio;
 mod schedule;
+mod states;
 
 pub use blockage::{
     Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit,
@@ -37,6 +38,7 @@ pub use radio::{
     Penetration, Ue, Waypoint,
 };
 pub use schedule::{Phase, Schedule};
+pub use states::{ReleasedState, RrcStates};
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 
