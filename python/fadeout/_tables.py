@@ -151,6 +151,14 @@ class TableAttributes:
         return self.table("handovers")
 
     @property
+    def link_handovers(self) -> pl.DataFrame:
+        """A change of a phone from one link or radio access bearer to another that has ended, one
+        row each. Times are those of the run; what did not happen is NaN. Counts are of the
+        downlink.
+        """
+        return self.table("link_handovers")
+
+    @property
     def rrc(self) -> pl.DataFrame:
         """A step of radio resource control, one row each."""
         return self.table("rrc")

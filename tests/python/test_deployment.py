@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import fadeout
+from fadeout._columns import all_table_docs, table_docs
+from fadeout.cli.app import app
 from fadeout.plot import map as network
 from fadeout.studies.calibration import efficiency, study
 from fadeout.studies.calibration.cases import calibrated, drop, unpublished
@@ -122,3 +125,15 @@ def test_a_full_buffer_uses_what_the_geometry_lets_it_use():
     assert 0.5 * theirs["cell"] < found["cell"] < 1.5 * theirs["cell"]
     assert 0.0 <= found["edge"] < found["cell"]
     assert theirs["edge"] < theirs["cell"] / 10
+
+
+def test_the_columns_of_the_geometry_are_listed_with_their_units(cli: CliRunner):
+    listed = all_table_docs()["geometry"]
+    assert [column["name"] for column in listed["columns"]] == fadeout.geometry(CITY).columns
+    assert {c["name"]: c["unit"] for c in listed["columns"]}["sinr_db"] == "dB"
+    # No results have it.
+    assert "geometry" not in table_docs()
+    found = cli.invoke(app, ["list", "tables", "geometry"])
+    assert found.exit_code == 0
+    assert "fadeout.geometry(scenario)" in found.stdout
+    assert "coupling_loss_db" in found.stdout

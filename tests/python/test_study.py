@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import fadeout
 from fadeout.campaign.engine import Threads
-from fadeout.cli import app
+from fadeout.cli.app import app
 from fadeout.cli.progress import count_progress
 from fadeout.results import Results
 from fadeout.studies.blockage import STUDY
@@ -249,6 +249,7 @@ def test_a_study_that_exists_is_listed_and_has_its_files():
         "blockage",
         "calibration",
         "congestion-controls",
+        "inter-rat-handover",
         "link-retransmission",
         "multipath",
         "slow-start",

@@ -36,7 +36,7 @@ pub use datagram::{DATAGRAM_HEADERS, Datagram};
 pub use distribution::{Distribution, DistributionKind};
 pub use event_queue::EventQueue;
 pub use fingerprint::Fingerprint;
-pub use geometry::{Kinematics, Motion, Point, Vector};
+pub use geometry::{Edge, Kinematics, Motion, Point, Vector};
 pub use ids::{CellId, DrbId, EndpointId, FlowId, LinkId, NodeId, RouteId, UeId};
 pub use lattice::Lattice;
 pub use link_info::LinkInfo;

@@ -100,6 +100,8 @@ pub struct RecorderConfig {
     pub has_rrc: bool,
     /// Whether a flow sends datagrams; otherwise there is no table of them.
     pub has_datagrams: bool,
+    /// Whether phones change from one link to another; otherwise there is no table of it.
+    pub has_link_handovers: bool,
     /// The endpoints; needed only when something is captured.
     pub endpoints: Vec<EndpointInfo>,
     /// The radio; needed only when it is captured.
@@ -120,6 +122,7 @@ impl RecorderConfig {
             has_mobility: false,
             has_rrc: false,
             has_datagrams: false,
+            has_link_handovers: false,
             endpoints: Vec::new(),
             radio: RadioInfo::default(),
         }

@@ -6,8 +6,8 @@ use crate::throughput::Throughput;
 use fadeout_core::table::Row;
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow, FlowId,
-    HandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow,
-    Sampling, ThroughputRow, TimeoutRow, TransportBlockRow,
+    HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow,
+    RetransmitRow, RrcRow, Sampling, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 
 /// The samples that are due, and the bin of throughput that is being filled.
@@ -171,6 +171,12 @@ impl Kept for MeasurementRow {
 impl Kept for HandoverRow {
     fn is_kept(config: &RecorderConfig) -> bool {
         config.probes.handovers && config.has_mobility
+    }
+}
+
+impl Kept for LinkHandoverRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.handovers && config.has_link_handovers
     }
 }
 

@@ -11,8 +11,8 @@ use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow,
-    HandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow,
-    ThroughputRow, TimeoutRow, TransportBlockRow,
+    HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow,
+    RetransmitRow, RrcRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
     CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,

@@ -2,12 +2,14 @@
 
 mod channel_file;
 mod flow;
+mod handover;
 pub(crate) mod link;
 mod mobility;
 mod multipath;
 mod outlook;
 mod rab;
 mod radio;
+mod vehicles;
 
 pub(crate) use channel_file::recorded as recordings;
 pub(crate) use flow::{default_congestion_control, is_datagrams};
@@ -57,6 +59,14 @@ pub enum BuildError {
         /// Name of its table.
         name: String,
         /// The file, the line, the mistake, and what was expected.
+        reason: String,
+    },
+    /// A group of vehicles cannot be on its road, or its trace is none.
+    #[error("vehicles \"{group}\": {reason}")]
+    Vehicles {
+        /// Its name.
+        group: String,
+        /// The mistake, and what was expected.
         reason: String,
     },
     /// A cell's parameters do not make one.
@@ -139,6 +149,14 @@ pub enum BuildError {
         /// The mistake, and what was expected.
         reason: String,
     },
+    /// A handover between links that cannot be built.
+    #[error("handover \"{handover}\": {reason}")]
+    Handover {
+        /// Its name.
+        handover: String,
+        /// The mistake, and what was expected.
+        reason: String,
+    },
     /// A route with too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
@@ -200,6 +218,7 @@ pub(crate) fn parts(
         builder.add(FlowId(index as u32), flow, choose)?;
     }
     parts.directory = directory;
+    handover::add(scenario, &topology, &mut parts)?;
     mobility::add(scenario, topology, &mut parts)?;
     Ok(parts)
 }

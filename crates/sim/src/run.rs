@@ -257,6 +257,7 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             && (scenario.mobility.is_some()
                 || scenario.ues.iter().any(|ue| ue.rrc_states.is_some())),
         has_datagrams: scenario.flows.iter().any(build::is_datagrams),
+        has_link_handovers: !scenario.handovers.is_empty(),
         has_mobility: scenario.mobility.is_some() && parts.radio.is_some(),
         probes: ProbeSettings {
             // Cells that serve nobody send nothing.

@@ -267,6 +267,7 @@ fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
         dropped_blocked: stats.dropped(DropCause::Blocked),
         dropped_hold_full: stats.dropped(DropCause::HoldFull),
         dropped_aqm: stats.dropped(DropCause::Aqm),
+        dropped_handover: stats.dropped(DropCause::Handover),
     }
 }
 

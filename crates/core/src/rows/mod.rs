@@ -1,8 +1,10 @@
 //! The rows of the tables of results. What a number in a results file means is said here once.
 
+mod handover;
 mod radio;
 mod summary;
 
+pub use handover::*;
 pub use radio::*;
 pub use summary::*;
 
@@ -46,6 +48,8 @@ macro_rules! recorded_tables {
             measurement => measurements: MeasurementRow;
             /// A change of cell has ended.
             handover => handovers: HandoverRow;
+            /// A change from one link to another has ended.
+            link_handover => link_handovers: LinkHandoverRow;
             /// A step of radio resource control.
             rrc => rrc: RrcRow;
         }
@@ -192,7 +196,7 @@ table! {
         flow: FlowId, "";
         /// Size of the IP packet.
         size_bytes: u32, "bytes";
-        /// Why: queue-full, random, blocked, hold-full or aqm.
+        /// Why: queue-full, random, blocked, hold-full, aqm or handover.
         cause: DropCause, "";
     }
 }
@@ -291,6 +295,8 @@ named! {
         HoldFull = "hold-full",
         /// Active queue management chose it.
         Aqm = "aqm",
+        /// It waited at the source of a handover that forwards nothing, or came there later.
+        Handover = "handover",
     }
 }
 

@@ -17,6 +17,9 @@ pub const SUMMARY_TABLES: &[Table] = &[
     CompletionTimesRow::TABLE,
 ];
 
+/// Every table of what a scenario has before it is run.
+pub const SCENARIO_TABLES: &[Table] = &[GeometryRow::TABLE];
+
 table! {
     /// The whole run, in one row.
     pub struct RunRow = "summary" in summary "" {
@@ -207,6 +210,8 @@ table! {
         dropped_hold_full: u64, "packets";
         /// Packets that active queue management dropped.
         dropped_aqm: u64, "packets";
+        /// Packets lost at the source of a handover.
+        dropped_handover: u64, "packets";
     }
 }
 
@@ -308,7 +313,7 @@ table! {
 table! {
     /// Where a UE stands when a run begins, one row each: wideband levels of the downlink without
     /// small-scale fading, with all cells of its carrier at full power.
-    pub struct GeometryRow = "geometry" in summary {
+    pub struct GeometryRow = "geometry" in scenario {
         /// UE.
         ue: String, "";
         /// Where it is: east.
@@ -331,5 +336,51 @@ table! {
         sinr_db: Option<f64>, "dB";
         /// Whether the cell is in line of sight.
         line_of_sight: Option<bool>, "";
+    }
+}
+
+table! {
+    /// Where a vehicle, or a UE that is on none, is at a time, one row each.
+    pub struct TrackRow = "tracks" in summary {
+        /// Time.
+        time_s: f64, "s";
+        /// Group of the vehicle; none of a UE on foot.
+        vehicles: Option<String>, "";
+        /// Number of the vehicle in its group.
+        vehicle: Option<u64>, "";
+        /// UE on the vehicle, or the UE itself.
+        ue: Option<String>, "";
+        /// Where its middle is: east.
+        x_m: f64, "m";
+        /// Where its middle is: north.
+        y_m: f64, "m";
+        /// Where it looks, counter-clockwise from east.
+        heading_deg: f64, "deg";
+        /// Speed.
+        speed_mps: f64, "m/s";
+        /// Length of the vehicle.
+        length_m: Option<f64>, "m";
+        /// Width of the vehicle.
+        width_m: Option<f64>, "m";
+        /// Height of its roof, or of the UE's antenna.
+        height_m: f64, "m";
+    }
+}
+
+table! {
+    /// What stands between a UE and a cell at a time, one row each.
+    pub struct SightRow = "sights" in summary {
+        /// Time.
+        time_s: f64, "s";
+        /// UE.
+        ue: String, "";
+        /// Cell.
+        cell: String, "";
+        /// Distance in space.
+        distance_m: f64, "m";
+        /// What vehicles in the direct path take from it.
+        vehicles_db: f64, "dB";
+        /// Whether a building cuts the direct path.
+        behind_building: bool, "";
     }
 }

@@ -203,8 +203,9 @@ fn defaults(cell: &mut Table, case: &Case, place: Place) {
         && let Value::Table(channel) = &mut node.value
     {
         put(channel, "path-loss", place, &quoted(case.path_loss));
-        if case.path_loss == "umi" && case.antenna == "isotropic" {
-            // The streets of a grid have buildings between them.
+        let is_of_streets = case.path_loss == "umi" && case.antenna == "isotropic";
+        if is_of_streets || case.path_loss.starts_with("v2x") {
+            // What stands between them is in the file.
             put(channel, "line-of-sight", place, "\"geometry\"");
         }
     }

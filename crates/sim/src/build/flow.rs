@@ -156,7 +156,9 @@ impl Flows<'_> {
         let outlook = match hop {
             Hop::Link(link) => Outlook::of_link(&self.parts.links[link.index()], end),
             Hop::Bearer { bearer, .. } => self.radio_outlook(flow, bearer, end)?,
-            Hop::EndMarker { .. } => unreachable!("no flow's route has an end marker"),
+            Hop::EndMarker { .. } | Hop::Signal { .. } | Hop::Target { .. } => {
+                unreachable!("no flow's route ends within a handover")
+            }
         };
         let random = Stream::new(self.scenario.seed, "link-info", u64::from(id.0));
         Ok(Notices::new(id, outlook, settings, random))
@@ -174,7 +176,7 @@ impl Flows<'_> {
                         .map(CellId::index)
                         == Some(cell)
                 }
-                Hop::Link(_) | Hop::EndMarker { .. } => false,
+                _ => false,
             },
         }
     }

@@ -66,6 +66,11 @@ impl<P: Probe> World<P> {
             u64::from(packet.to.0) ^ (segment.window << 16),
         );
         self.probe.received(self.agenda.now(), packet);
+        if self.crossings.is_some() {
+            self.note_arrival(id);
+        }
+        let packet = &self.pool[id];
+        let segment = &packet.segment;
         let (to, now) = (packet.to, self.agenda.now());
         match &mut self.endpoints[to.index()].transport {
             Transport::Tcp(tcp) => {
@@ -187,6 +192,11 @@ impl<P: Probe> World<P> {
             protocol: Protocol::Tcp,
         };
         self.probe.sent(self.agenda.now(), packet);
+        if self.crossings.is_some() {
+            self.turn(id);
+            let first = self.routes.first(self.pool[id].route);
+            return self.enter(first, id);
+        }
         self.enter(first, id);
     }
 }

@@ -4,7 +4,7 @@ use crate::directory::Directory;
 use crate::hop::Routes;
 use crate::notices::Notices;
 use crate::radio::Radio;
-use crate::world::Paths;
+use crate::world::{Crossings, Paths};
 use fadeout_core::{EndpointId, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
 use fadeout_traffic::{Application, End};
@@ -125,6 +125,7 @@ pub(crate) struct Parts {
     pub(crate) radio_states: Vec<([LinkId; 2], RadioStates)>,
     pub(crate) radio: Option<Radio>,
     pub(crate) paths: Option<Paths>,
+    pub(crate) crossings: Option<Crossings>,
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) connections: Vec<MultipathHost>,
     pub(crate) flows: Vec<Flow>,
