@@ -4,11 +4,12 @@ mod completions;
 
 use crate::build::default_congestion_control;
 use crate::directory::direction_of;
-use crate::world::{Flow, World};
+use crate::kernels::KernelEnd;
+use crate::world::{Flow, Transport, World};
 use completions::{completion_times, completions};
 use fadeout_core::{
     CompletionRow, CompletionTimesRow, Direction, DropCause, FlowRow, InterfaceRow, LinkRow,
-    NodeId, PathRow, Probe, RadioRow, RunRow, Time, UeId,
+    NodeId, PathRow, Probe, RadioRow, RunRow, Span, Time, UeId,
 };
 use fadeout_link::LinkStats;
 use fadeout_radio::access::RadioAccess;
@@ -115,14 +116,20 @@ fn flow_rows<P: Probe>(
     let end = flow.completed_at.unwrap_or(world.now());
     let active_s = end.since(flow.start).as_secs_f64();
     let Some(connection) = world.connection(flow.sender) else {
-        let subflows = [world.endpoint(flow.sender)];
-        return (flow_row(described, flow, &subflows, active_s), Vec::new());
+        let sender = match world.transport(flow.sender) {
+            Transport::Tcp(tcp) => Some(Sending::from(tcp)),
+            Transport::Kernel(kernel) => Some(Sending::of_kernel(kernel)),
+            Transport::Subflow { .. } => None,
+        };
+        let senders: Vec<Sending> = sender.into_iter().collect();
+        return (flow_row(described, flow, &senders, active_s), Vec::new());
     };
     let receiver = world
         .connection(flow.receiver)
         .expect("both ends of a connection are multipath");
     let ids = (0..connection.path_count()).map(|number| PathId(number as u8));
-    let subflows: Vec<&TcpEndpoint> = ids.clone().map(|id| connection.subflow(id)).collect();
+    let subflows = ids.clone().map(|id| connection.subflow(id).into());
+    let subflows: Vec<Sending> = subflows.collect();
     let paths = ids.map(|id| path_row(&described.name, id, connection, receiver, active_s));
     let row = flow_row(described, flow, &subflows, active_s);
     (row, paths.collect())
@@ -132,10 +139,10 @@ fn flow_rows<P: Probe>(
 fn flow_row(
     described: &scenario::Flow,
     flow: &Flow,
-    subflows: &[&TcpEndpoint],
+    subflows: &[Sending],
     active_s: f64,
 ) -> FlowRow {
-    let sum = sum(subflows.iter().map(|tcp| tcp.statistics()));
+    let sum = sum(subflows.iter().map(|sender| sender.statistics));
     let multipath = described.multipath.as_ref();
     let coupling = multipath.map(|multipath| multipath.coupling.name.as_str());
     FlowRow {
@@ -167,12 +174,43 @@ fn flow_row(
         mean_rtt_s: mean(sum.rtt_sum_s, sum.rtt_samples as f64),
         min_rtt_s: subflows
             .iter()
-            .filter_map(|tcp| tcp.info().min_rtt)
+            .filter_map(|sender| sender.min_rtt)
             .min()
             .map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: sum.max_cwnd,
-        cwnd_segments: subflows.iter().map(|tcp| tcp.window().cwnd).sum(),
-        mss_bytes: subflows[0].window().mss,
+        cwnd_segments: subflows.iter().map(|sender| sender.cwnd).sum(),
+        mss_bytes: subflows.first().map_or(0, |sender| sender.mss),
+    }
+}
+
+/// What is summed up of one that sends.
+#[derive(Debug)]
+struct Sending {
+    statistics: SenderStatistics,
+    min_rtt: Option<Span>,
+    cwnd: f64,
+    mss: u32,
+}
+
+impl From<&TcpEndpoint> for Sending {
+    fn from(tcp: &TcpEndpoint) -> Sending {
+        Sending {
+            statistics: tcp.statistics(),
+            min_rtt: tcp.info().min_rtt,
+            cwnd: tcp.window().cwnd,
+            mss: tcp.window().mss,
+        }
+    }
+}
+
+impl Sending {
+    fn of_kernel(kernel: &KernelEnd) -> Sending {
+        Sending {
+            statistics: kernel.statistics(),
+            min_rtt: kernel.min_rtt(),
+            cwnd: kernel.cwnd(),
+            mss: kernel.mss(),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Flows: their endpoints, routes and applications.
 
 use super::outlook::RadioOutlook;
-use super::{BuildError, ChooseCongestion, multipath};
+use super::{BuildError, ChooseCongestion, kernel, multipath};
 use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::notices::{Notices, Outlook};
@@ -41,6 +41,7 @@ impl Flows<'_> {
             "endpoints are built in order"
         );
         match &flow.multipath {
+            _ if kernel::has_kernel(self.scenario, flow) => kernel::add(self, (id, &entry), flow)?,
             Some(described) => multipath::add(self, (id, &entry), flow, described, choose)?,
             None => self.add_single(id, &entry, flow, choose)?,
         }

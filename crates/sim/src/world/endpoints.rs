@@ -26,6 +26,7 @@ impl<P: Probe> World<P> {
                 );
                 self.after_connection(connection);
             }
+            Transport::Kernel(_) => self.command_kernel(endpoint, command),
         }
     }
 
@@ -43,6 +44,7 @@ impl<P: Probe> World<P> {
                 );
                 self.after_connection(connection);
             }
+            Transport::Kernel(_) => {}
         }
     }
 
@@ -77,6 +79,10 @@ impl<P: Probe> World<P> {
                 self.pool.free(id);
                 self.after_connection(connection);
             }
+            Transport::Kernel(end) => {
+                let machine = end.machine;
+                self.receive_by_kernel(machine, id);
+            }
         }
     }
 
@@ -95,7 +101,7 @@ impl<P: Probe> World<P> {
         self.outbox = outbox;
         let at = match &self.endpoints[id.index()].transport {
             Transport::Tcp(tcp) => tcp.wake_at(),
-            Transport::Subflow { .. } => Time::NEVER,
+            Transport::Subflow { .. } | Transport::Kernel(_) => Time::NEVER,
         };
         self.finish_step(flow, id, at, delivered);
     }

@@ -5,6 +5,7 @@
 mod agenda;
 mod applications;
 mod endpoints;
+mod kernels;
 mod links;
 mod notices;
 mod parts;
@@ -20,6 +21,7 @@ pub use reroute::RouteError;
 
 use crate::directory::Directory;
 use crate::hop::Routes;
+use crate::kernels::Kernels;
 use crate::notices::Notices;
 use crate::radio::Radio;
 use agenda::Agenda;
@@ -28,7 +30,7 @@ use fadeout_link::Link;
 use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::Ask;
 use fadeout_transport::multipath::{MultipathConnection, PathOutbox};
-use fadeout_transport::tcp::{AppCommand, Outbox, TcpEndpoint};
+use fadeout_transport::tcp::{AppCommand, Outbox};
 use links::Links;
 
 /// An event of a world. Events carry ids, never payloads.
@@ -59,6 +61,10 @@ enum Event {
         endpoint: EndpointId,
         generation: u32,
     },
+    Kernel {
+        machine: u32,
+        generation: u32,
+    },
 }
 
 const _: () = assert!(size_of::<Event>() <= 16, "an event is at most 16 bytes");
@@ -76,6 +82,7 @@ pub struct World<P> {
     flows: Vec<Flow>,
     routes: Routes,
     notices: Vec<Notices>,
+    kernels: Option<Box<Kernels>>,
     pool: PacketPool,
     fingerprint: Fingerprint,
     delivered_packets: u64,
@@ -118,6 +125,7 @@ impl<P: Probe> World<P> {
             flows: parts.flows,
             routes: parts.routes,
             notices: parts.notices,
+            kernels: parts.kernels.map(Box::new),
             pool: PacketPool::new(),
             fingerprint: Fingerprint::default(),
             delivered_packets: 0,
@@ -189,6 +197,10 @@ impl<P: Probe> World<P> {
                     self.after_application(flow);
                 }
             }
+            Event::Kernel {
+                machine,
+                generation,
+            } => self.wake_kernel(machine, generation),
             Event::Notice { index } => self.tell(index),
             Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),
         }
@@ -222,19 +234,14 @@ impl<P: Probe> World<P> {
     pub fn into_probe(self) -> P {
         self.probe
     }
-    /// The TCP endpoint with this id, also where it is one path of a connection.
-    pub(crate) fn endpoint(&self, id: EndpointId) -> &TcpEndpoint {
-        match &self.endpoints[id.index()].transport {
-            Transport::Tcp(tcp) => tcp,
-            Transport::Subflow { connection, path } => self.connections[*connection as usize]
-                .connection
-                .subflow(*path),
-        }
+    /// The transport of the endpoint with this id.
+    pub(crate) fn transport(&self, id: EndpointId) -> &Transport {
+        &self.endpoints[id.index()].transport
     }
     /// The multipath connection that an endpoint belongs to.
     pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
         match &self.endpoints[id.index()].transport {
-            Transport::Tcp(_) => None,
+            Transport::Tcp(_) | Transport::Kernel(_) => None,
             Transport::Subflow { connection, .. } => {
                 Some(&self.connections[*connection as usize].connection)
             }

@@ -2,6 +2,7 @@
 
 use crate::directory::Directory;
 use crate::hop::Routes;
+use crate::kernels::{KernelEnd, Kernels};
 use crate::notices::Notices;
 use crate::radio::Radio;
 use crate::world::Paths;
@@ -12,8 +13,6 @@ use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::TcpEndpoint;
 
 /// The transport protocol of an endpoint.
-///
-/// An end outside the simulation, where real packets come in and go out, would be a variant here.
 #[derive(Debug)]
 #[allow(
     clippy::large_enum_variant,
@@ -29,6 +28,8 @@ pub(crate) enum Transport {
         /// Its path.
         path: PathId,
     },
+    /// A socket of a kernel, outside the simulation.
+    Kernel(Box<KernelEnd>),
 }
 
 /// One end of a connection at its node, or of one path of it.
@@ -118,4 +119,5 @@ pub(crate) struct Parts {
     pub(crate) flows: Vec<Flow>,
     pub(crate) routes: Routes,
     pub(crate) notices: Vec<Notices>,
+    pub(crate) kernels: Option<Kernels>,
 }
