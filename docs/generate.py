@@ -7,7 +7,7 @@ from typing import Any
 
 import gather
 from fadeout import _native
-from fadeout._columns import table_docs
+from fadeout._columns import all_table_docs
 from fadeout._schema import nested, resolve, shape
 from fadeout.validate import linux
 
@@ -47,26 +47,31 @@ def tables_page() -> str:
     """The tables of a run's folder."""
     parts = [
         "# Tables of results",
-        "What sums up a run lies in `summary.json`, and is always there. Each other table has a "
-        "Parquet file in the run's folder; which are written, and how often, the scenario's "
-        "`probe` says. In Python each is an attribute of `Results`, a frame. `Results.doc(table)` "
-        "and `fadeout list tables TABLE` print the same as below.",
+        "What sums up a run is always there: the whole run and its radio access in `summary.json`, "
+        "flows, links and whatever else there are several of in a Parquet file a table. Of the "
+        "tables over time the scenario's `probe` says which are written, and how often. In Python "
+        "each is an attribute of `Results`, a frame. `Results.doc(table)` and "
+        "`fadeout list tables TABLE` print the same as below.",
     ]
-    for name, table in table_docs().items():
+    for name, table in all_table_docs().items():
         rows = [
             [f"`{column['name']}`", column["unit"], column["kind"], column["doc"]]
             for column in table["columns"]
         ]
-        head = [f"## {name}", table["doc"], place_of(name, table["place"])]
+        head = [f"## {name}", table["doc"], place_of(name, table)]
         parts += [*head, markdown(["column", "unit", "type", "meaning"], rows)]
     return "\n\n".join(parts) + "\n"
 
 
-def place_of(name: str, place: str | None) -> str:
+def place_of(name: str, table: dict[str, Any]) -> str:
     """Where the rows of a table lie."""
-    if place is None:
-        return f"In `{name}.parquet`."
-    return f"In `summary.json` under `{place}`." if place else "The keys of `summary.json` itself."
+    if table["of"] == "scenario":
+        return f"Known without a run: `fadeout.{name}(scenario)`."
+    key = table["key"]
+    if key is not None:
+        return f"In `summary.json` under `{key}`." if key else "The keys of `summary.json` itself."
+    always = ", of every run that has a row of it" if table["always"] else ""
+    return f"In `{name}.parquet`{always}."
 
 
 def catalog_page(kinds: list[dict[str, Any]]) -> str:

@@ -81,6 +81,11 @@ class Results(TableAttributes):
                 ) from None
             except (OSError, ValueError, RecursionError) as error:
                 raise _native.ResultError(f"{path}: {error}") from error
+        if "flows" in documents["summary"]:
+            raise _native.ResultError(
+                f"{folder} is of an earlier version of fadeout, which had the flows in "
+                "summary.json; run its scenario again"
+            )
         manifest = documents["manifest"]
         complete = bool(manifest.get("complete", True))
         return cls(documents["summary"], manifest, folder=folder, complete=complete)
@@ -183,14 +188,13 @@ class Results(TableAttributes):
         Raises:
             ResultError: there is no such table, or the run did not record it.
         """
-        is_file = self.folder is not None and _entry(name)["place"] is None
-        if name in self._frames or not is_file:
+        if name in self._frames or not self._is_file(name):
             return self.table(name).lazy()
         return pl.scan_parquet(self._path(name))
 
     def has_table(self, name: str) -> bool:
         """Whether the run has the table called `name`."""
-        if name in table_docs() and table_docs()[name]["place"] is not None:
+        if name in table_docs() and table_docs()[name]["always"]:
             return True
         if self.folder is not None:
             return (self.folder / f"{name}.parquet").is_file()
@@ -224,21 +228,28 @@ class Results(TableAttributes):
             pl.col("name").alias("column"), "unit", pl.col("kind").alias("type"), "doc"
         )
 
+    def _is_file(self, name: str) -> bool:
+        """Whether the table is to be read from a file: not where there is no row to sum up in."""
+        if self.folder is None or _entry(name)["key"] is not None:
+            return False
+        kept = (entry["name"] for entry in self.manifest.get("tables", []))
+        return not _entry(name)["always"] or name in kept
+
     def _path(self, name: str) -> Path:
         """The file of a table that was recorded into a folder."""
         assert self.folder is not None, "only a folder has files"
-        if not self.has_table(name):
+        path = self.folder / f"{name}.parquet"
+        if not path.is_file() and not _entry(name)["always"]:
             raise _not_recorded(name)
-        return self.folder / f"{name}.parquet"
+        return path
 
     def _read(self, name: str) -> pl.DataFrame:
-        place = _entry(name)["place"]
-        if place is not None:
-            return _frame(_rows(self._summary, place.split(".") if place else []), name)
-        if self.folder is None:
-            if name not in self._streams:
-                raise _not_recorded(name)
-            return pl.read_ipc_stream(io.BytesIO(self._streams[name]))
+        key = _entry(name)["key"]
+        if key is not None:
+            row = self._summary.get(key) if key else self._summary
+            return _frame([] if row is None else [row], name)
+        if not self._is_file(name):
+            return read_stream(self._streams.get(name), name)
         path = self._path(name)
         try:
             return pl.read_parquet(path)
@@ -255,7 +266,7 @@ class Results(TableAttributes):
             raise AttributeError(_names.unknown("attribute of Results", name, known))
 
     def __repr__(self) -> str:
-        flows = len(self._summary["flows"])
+        flows = len(self.flows)
         where = "in memory" if self.folder is None else str(self.folder)
         short = "" if self.is_complete else ", stopped early"
         return (
@@ -300,20 +311,24 @@ class Tables(Mapping[str, pl.DataFrame]):
 
 
 TYPES = {"f64": pl.Float64, "u32": pl.Int64, "u64": pl.Int64, "bool": pl.Boolean}
-"""Types of the columns of summaries; all others are text."""
+"""Types of the columns of rows that sum up; all others are text."""
 
 
-def _rows(found: Any, keys: list[str]) -> list[dict[str, Any]]:  # noqa: ANN401
-    """The rows under `keys` of a summary; in each element of a list on the way. None are none."""
-    if isinstance(found, list):
-        return [row for element in found for row in _rows(element, keys)]
-    if keys:
-        return _rows(found.get(keys[0], []), keys[1:])
-    return [found]
+def read_stream(stream: bytes | None, table: str) -> pl.DataFrame:
+    """A table that was kept in memory, from its Arrow stream.
+
+    Raises:
+        ResultError: the run did not record it.
+    """
+    if stream is not None:
+        return pl.read_ipc_stream(io.BytesIO(stream))
+    if not _entry(table)["always"]:
+        raise _not_recorded(table)
+    return _frame([], table)
 
 
 def _frame(rows: list[dict[str, Any]], table: str) -> pl.DataFrame:
-    """Rows of a summary as a frame: the columns of `table`, typed whatever is missing."""
+    """Rows that sum up as a frame: the columns of `table`, typed whatever is missing."""
     columns = table_docs()[table]["columns"]
     schema = {column["name"]: TYPES.get(column["kind"], pl.String) for column in columns}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)

@@ -1,7 +1,7 @@
-"""The tables of `summary.json`: all of it is documented, and the frames are as documented."""
+"""The tables that sum up a run: all is documented, and the frames are as documented."""
 
 import json
-from typing import Any
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -9,9 +9,9 @@ import pytest
 import fadeout
 from conftest import ROOT, SCENARIO
 from fadeout._columns import table_docs
-from fadeout.cli import app
+from fadeout.cli.app import app
 
-SUMMARIES = {name: table for name, table in table_docs().items() if table["place"] is not None}
+SUMMARIES = {name: table for name, table in table_docs().items() if table["always"]}
 
 TRANSFER = 'application = { kind = "transfer", size = "100 kB" }\n'
 
@@ -28,25 +28,57 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[fadeout.Results]:
     ]
 
 
-def objects(found: Any, place: list[str]) -> list[dict[str, Any]]:
-    """The objects at `place`, by the documentation's rule."""
-    for number, key in enumerate(place):
-        if isinstance(found, list):
-            return [row for each in found for row in objects(each, place[number:])]
-        found = found.get(key, [])
-    return found if isinstance(found, list) else [found]
-
-
 def test_every_key_of_the_summary_is_a_documented_column_or_table(runs):
-    places = [table["place"].split(".") if table["place"] else [] for table in SUMMARIES.values()]
+    keys = {table["key"]: table for table in SUMMARIES.values() if table["key"] is not None}
     for results in runs:
         assert results.folder is not None
         document = json.loads((results.folder / "summary.json").read_text(encoding="utf-8"))
-        for table, place in zip(SUMMARIES.values(), places, strict=True):
+        for key, table in keys.items():
+            found = document.get(key) if key else document
             columns = {column["name"] for column in table["columns"]}
-            inner = {other[-1] for other in places if other[:-1] == place and other}
-            for row in objects(document, place):
-                assert columns <= set(row) <= columns | inner, place
+            inner = set(keys) - {""} if not key else set()
+            if found is not None:
+                assert columns <= set(found) <= columns | inner, key
+
+
+def test_a_table_without_rows_has_no_file_and_is_a_frame_all_the_same(runs):
+    transfer = runs[-1]
+    assert not (transfer.folder / "interfaces.parquet").exists()
+    for frame in (transfer.interfaces, transfer.scan("interfaces").collect()):
+        assert len(frame) == 0
+        assert frame.columns == transfer.doc("interfaces")["column"].to_list()
+
+
+def test_a_table_that_the_manifest_lists_and_is_gone_is_an_error(tmp_path: Path):
+    results = fadeout.run(SCENARIO + TRANSFER, out=tmp_path / "run")
+    (tmp_path / "run" / "flows.parquet").unlink()
+    with pytest.raises(fadeout.ResultError, match=r"flows\.parquet"):
+        _ = fadeout.Results.open(tmp_path / "run").flows
+    assert len(results.links) > 0
+
+
+def test_a_run_in_memory_and_in_a_folder_has_the_same_rows(tmp_path: Path):
+    kept = fadeout.run(SCENARIO + TRANSFER)
+    written = fadeout.run(SCENARIO + TRANSFER, out=tmp_path / "run")
+    saved = fadeout.Results.open(kept.save(tmp_path / "saved"))
+    for name in SUMMARIES:
+        assert kept.table(name).equals(written.table(name))
+        assert kept.table(name).equals(saved.table(name))
+
+
+def test_the_summary_is_short_however_many_flows_there_are(tmp_path: Path):
+    many = SCENARIO + TRANSFER + "count = 500\n"
+    results = fadeout.run(many, set={"duration": "100 ms"}, out=tmp_path / "run")
+    assert len(results.flows) == 500
+    assert (tmp_path / "run" / "summary.json").stat().st_size < 1000
+
+
+def test_the_folder_of_an_earlier_version_is_named_as_such(tmp_path: Path):
+    fadeout.run(SCENARIO, set={"duration": "100 ms"}, out=tmp_path / "run")
+    path = tmp_path / "run" / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"flows": []}))
+    with pytest.raises(fadeout.ResultError, match="earlier version"):
+        fadeout.Results.open(tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", list(SUMMARIES))

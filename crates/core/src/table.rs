@@ -1,7 +1,7 @@
 //! Tables of results: a row struct is the single definition of a table.
 //!
 //! [`table!`](crate::table!) declares the row with a doc comment and a unit per column. The
-//! Parquet schema or the objects of `summary.json`, the documentation, and the frames and column
+//! Parquet schema or the object of `summary.json`, the documentation, and the frames and column
 //! docs in Python all come from it. The tables that a run writes as it goes are [`Row`]s, those
 //! that it is summed up in at its end are [`SummaryRow`]s.
 
@@ -30,7 +30,7 @@ pub enum ColumnKind {
     Ue,
     /// A radio bearer: its index when written, its name in results files.
     Bearer,
-    /// Any text; in summaries only.
+    /// Any text; in what sums up a run only.
     Text,
 }
 
@@ -65,19 +65,29 @@ pub struct Column {
     pub unit: &'static str,
     /// The meaning of the value.
     pub doc: &'static str,
-    /// Whether a row may have none; in summaries only.
+    /// Whether a row may have none; in what sums up a run only.
     pub is_optional: bool,
 }
 
 /// Where the rows of a table lie in the results of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In a Parquet file of the table's name.
-    File,
-    /// In `summary.json` under these keys, joined by dots. At the end is a list of rows or one
-    /// row; a list on the way has the rest of the keys in each of its elements. No key is the
-    /// whole object.
+    /// In a Parquet file of the table's name, if the run was to record it.
+    Recorded,
+    /// In a Parquet file of the table's name, whatever the run was to record; no file where there
+    /// is no row.
+    Rows,
+    /// The one row is the object of `summary.json` under this key; without a key the whole of it.
     Summary(&'static str),
+    /// In no results: a scenario has the rows before it is run.
+    Scenario,
+}
+
+impl Place {
+    /// Whether every run has the table.
+    pub const fn is_always_there(self) -> bool {
+        matches!(self, Place::Rows | Place::Summary(_))
+    }
 }
 
 /// One table's definition.
@@ -173,7 +183,14 @@ pub trait SummaryRow {
     fn write(&self, sink: &mut impl FieldSink);
 }
 
-/// A type that fills one column of a summary.
+/// Where the rows go that a run is summed up in: one after another, so that no list of all flows
+/// need be made.
+pub trait SummarySink {
+    /// Adds a row to its table.
+    fn add<R: SummaryRow>(&mut self, row: &R);
+}
+
+/// A type that fills one column of a row that sums up.
 pub trait Field {
     /// Its column type.
     const KIND: ColumnKind;
@@ -217,8 +234,8 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Declares a row struct and its table: recorded while a run goes on, or `in summary` under keys
-/// of `summary.json`.
+/// Declares a row struct and its table: recorded while a run goes on, or `in summary`, written at its
+/// end; then with a key it is a single row, in `summary.json`. Or it is `in scenario`, known without a run.
 ///
 /// ```
 /// fadeout_core::table! {
@@ -236,7 +253,7 @@ impl<T: Field> Field for Option<T> {
 ///
 /// fadeout_core::table! {
 ///     /// A harbour, one row each.
-///     pub struct HarbourRow = "harbours" in summary "harbours" {
+///     pub struct HarbourRow = "harbours" in summary {
 ///         /// Name.
 ///         harbour: String, "";
 ///         /// Highest tide; none where none was seen.
@@ -248,6 +265,15 @@ impl<T: Field> Field for Option<T> {
 /// ```
 #[macro_export]
 macro_rules! table {
+    (@place summary) => {
+        $crate::table::Place::Rows
+    };
+    (@place scenario) => {
+        $crate::table::Place::Scenario
+    };
+    (@place summary $key:literal) => {
+        $crate::table::Place::Summary($key)
+    };
     (
         $(#[doc = $doc:literal])+
         pub struct $row:ident = $name:literal {
@@ -263,7 +289,7 @@ macro_rules! table {
         impl $crate::table::Row for $row {
             const TABLE: $crate::table::Table = $crate::table::Table {
                 name: $name,
-                place: $crate::table::Place::File,
+                place: $crate::table::Place::Recorded,
                 doc: $crate::table::trim(concat!($($doc),+)),
                 columns: &[$( $crate::table::Column {
                     name: stringify!($column),
@@ -286,20 +312,20 @@ macro_rules! table {
     };
     (
         $(#[doc = $doc:literal])+
-        pub struct $row:ident = $name:literal in summary $place:literal {
+        $vis:vis struct $row:ident = $name:literal in $place:ident $($key:literal)? {
             $( $(#[doc = $column_doc:literal])+ $column:ident : $type:ty, $unit:literal; )+
         }
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq)]
-        pub struct $row {
+        $vis struct $row {
             $( $(#[doc = $column_doc])+ pub $column: $type, )+
         }
 
         impl $crate::table::SummaryRow for $row {
             const TABLE: $crate::table::Table = $crate::table::Table {
                 name: $name,
-                place: $crate::table::Place::Summary($place),
+                place: $crate::table!(@place $place $($key)?),
                 doc: $crate::table::trim(concat!($($doc),+)),
                 columns: &[$( $crate::table::Column {
                     name: stringify!($column),

@@ -31,7 +31,7 @@ mod _native {
     #[pymodule_export]
     use crate::packetdrill::packetdrill;
     #[pymodule_export]
-    use crate::run::{check, geometry, resolve, run, save};
+    use crate::run::{check, geometry, resolve, run, save, tracks};
     #[pymodule_export]
     use crate::simulation::PySimulation;
 

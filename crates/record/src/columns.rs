@@ -6,7 +6,7 @@ use arrow_array::{
     UInt32Array, UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use fadeout_core::table::{ColumnKind, ColumnSink, Row, Table};
+use fadeout_core::table::{ColumnKind, ColumnSink, Place, Row, Table};
 use std::sync::Arc;
 
 /// The names that index columns are written with.
@@ -22,8 +22,11 @@ pub(crate) struct Names {
 
 /// The arrow schema of a table: unit and doc go with each column, the table's doc with the whole.
 pub(crate) fn schema_of(table: &Table) -> SchemaRef {
+    let is_summary = table.place != Place::Recorded;
     let fields = table.columns.iter().map(|column| {
         let data_type = match column.kind {
+            ColumnKind::U32 | ColumnKind::U64 if is_summary => DataType::Int64,
+            ColumnKind::Name | ColumnKind::Text if is_summary => DataType::Utf8,
             ColumnKind::F64 => DataType::Float64,
             ColumnKind::U32 => DataType::UInt32,
             ColumnKind::U64 => DataType::UInt64,
@@ -39,7 +42,9 @@ pub(crate) fn schema_of(table: &Table) -> SchemaRef {
                 DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
             }
         };
-        Field::new(column.name, data_type, false)
+        // A number that is not finite is none in a row that sums up.
+        let may_be_none = column.is_optional || is_summary && column.kind == ColumnKind::F64;
+        Field::new(column.name, data_type, may_be_none)
             .with_metadata([("unit", column.unit), ("doc", column.doc)])
     });
     let metadata = [("table", table.name), ("doc", table.doc)];

@@ -1,11 +1,14 @@
 //! The folder of a run: written under another name, renamed when whole.
 
 use crate::RecordError;
+use crate::parquet::ParquetFile;
+use crate::recorder::file_name;
+use arrow_array::RecordBatch;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes that are kept free for the summary and the manifest, and the file that keeps them.
+/// Bytes that are kept free for what is written at the end of a run, and the file that keeps them.
 const RESERVE: usize = 256 * 1024;
 const RESERVE_NAME: &str = ".reserve";
 
@@ -65,6 +68,30 @@ impl RunFolder {
         fs::write(&path, contents).map_err(|error| RecordError::write(&path, error))
     }
 
+    /// Writes a whole table into the Parquet file of its name; nothing is left of one that does not
+    /// fit.
+    ///
+    /// # Errors
+    /// [`RecordError::Write`] with the file's path.
+    pub(crate) fn write_table(&self, name: &str, batch: &RecordBatch) -> Result<(), RecordError> {
+        let path = self.path(&file_name(name));
+        let write = || {
+            let mut file = ParquetFile::create(&path, &batch.schema())?;
+            file.write(batch)?;
+            file.close()
+        };
+        write().inspect_err(|_| {
+            // The error to report is the first one.
+            let _ = fs::remove_file(&path);
+        })
+    }
+
+    /// Frees what was kept for the end of the run.
+    pub(crate) fn release_reserve(&self) {
+        // When it cannot be removed, the next write will say why.
+        let _ = fs::remove_file(self.path(RESERVE_NAME));
+    }
+
     /// Writes the summary and the manifest, and gives the folder its name; also after `error`, since
     /// what was recorded until then can be read.
     ///
@@ -78,8 +105,7 @@ impl RunFolder {
         error: Option<RecordError>,
     ) -> Result<PathBuf, RecordError> {
         self.keep = true;
-        // When it cannot be removed, the next lines will say why.
-        let _ = fs::remove_file(self.path(RESERVE_NAME));
+        self.release_reserve();
         let mut missing = None;
         let mut first = error;
         for (name, text) in [("summary.json", summary), ("manifest.json", manifest)] {
@@ -114,7 +140,7 @@ impl RunFolder {
     /// # Errors
     /// As [`RunFolder::create`] when the target has appeared meanwhile, or [`RecordError::Write`].
     pub(crate) fn commit(mut self) -> Result<PathBuf, RecordError> {
-        let _ = fs::remove_file(self.path(RESERVE_NAME));
+        self.release_reserve();
         self.rename()?;
         self.keep = true;
         Ok(self.target.clone())

@@ -30,4 +30,4 @@ pub use folder::RunFolder;
 pub use manifest::{RunInfo, tables_json};
 pub use recorder::{Recorded, Recorder, TABLES};
 pub use save::{Saved, save};
-pub use summary::{object, objects};
+pub use summary::{Document, Summary, stream_of_rows};

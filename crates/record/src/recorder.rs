@@ -2,16 +2,17 @@
 
 use crate::capture::{Captures, Finished};
 use crate::columns::Names;
-use crate::kept::{Due, Kept};
+use crate::kept::{Due, Kept, end_index};
 use crate::manifest::{CaptureEntry, Manifest, TableEntry, pretty};
+use crate::summary::{SummaryTable, stream_of_batch};
 use crate::table::TableWriter;
 use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, HandoverRow, MeasurementRow,
-    QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, ThroughputRow, TimeoutRow,
-    TransportBlockRow,
+    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow,
+    HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow,
+    RetransmitRow, RrcRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
     CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,
@@ -129,7 +130,7 @@ impl Recorder {
     /// # Errors
     /// The first [`RecordError`] of the run or of its end, inside a [`RecordError::Kept`] when
     /// results were left behind.
-    pub fn finish(mut self, end: Time, info: &RunInfo) -> Result<Recorded, RecordError> {
+    pub fn finish(mut self, end: Time, info: RunInfo) -> Result<Recorded, RecordError> {
         if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput) {
             let error = &mut self.error;
             bins.finish(end, &mut |row| push(table, error, row));
@@ -137,6 +138,8 @@ impl Recorder {
         let mut closing = Closing::default();
         self.tables.close(&mut closing);
         closing.captures(self.captures.take());
+        let summary = pretty(info.summary.document());
+        closing.rows(info.summary.into_tables(), self.folder.as_ref());
         let error = self.error.take().or(closing.error);
 
         let manifest = pretty(&Manifest {
@@ -150,7 +153,6 @@ impl Recorder {
             captures: closing.capture_entries,
             scenario: &info.scenario,
         });
-        let summary = pretty(&info.summary);
         let folder = match (self.folder.take(), error) {
             (None, None) => None,
             (None, Some(error)) => return Err(error),
@@ -179,13 +181,15 @@ impl Opener<'_> {
         }
         Ok(Some(match self.folder {
             None => TableWriter::in_memory(&self.names),
-            Some(folder) => TableWriter::to_file(&folder.path(&file_name::<R>()), &self.names)?,
+            Some(folder) => {
+                TableWriter::to_file(&folder.path(&file_name(R::TABLE.name)), &self.names)?
+            }
         }))
     }
 }
 
-fn file_name<R: Row>() -> String {
-    format!("{}.parquet", R::TABLE.name)
+pub(crate) fn file_name(table: &str) -> String {
+    format!("{table}.parquet")
 }
 
 /// Collects what the tables and captures leave as they are completed. All are tried, whatever
@@ -206,7 +210,7 @@ impl Closing {
         let finished = table.finish();
         self.table_entries.push(TableEntry {
             name,
-            file: file_name::<R>(),
+            file: file_name(name),
             rows: finished.rows,
             definition: (&R::TABLE).into(),
         });
@@ -214,6 +218,31 @@ impl Closing {
             .extend(finished.bytes.map(|bytes| (name, bytes)));
         if let Some(error) = finished.error {
             self.fail(error);
+        }
+    }
+
+    /// The rows that sum up: into the folder, or as streams.
+    fn rows(&mut self, tables: Vec<SummaryTable>, folder: Option<&RunFolder>) {
+        if let Some(folder) = folder {
+            folder.release_reserve();
+        }
+        for rows in tables {
+            let (table, count) = (rows.table, rows.rows);
+            let batch = rows.into_batch();
+            match folder.map(|folder| folder.write_table(table.name, &batch)) {
+                None => self.tables.push((table.name, stream_of_batch(batch))),
+                Some(Ok(())) => {}
+                Some(Err(error)) => {
+                    self.fail(error);
+                    continue;
+                }
+            }
+            self.table_entries.push(TableEntry {
+                name: table.name,
+                file: file_name(table.name),
+                rows: count,
+                definition: (&table).into(),
+            });
         }
     }
 
@@ -277,6 +306,10 @@ impl Probe for Recorder {
     #[inline]
     fn wants_congestion(&self, now: Time, flow: FlowId) -> bool {
         self.due.congestion.is_due(now, flow.index())
+    }
+    #[inline]
+    fn wants_datagram(&self, now: Time, flow: FlowId, end: FlowEnd) -> bool {
+        self.due.datagrams.is_due(now, end_index(flow, end))
     }
     #[inline]
     fn wants_queue(&self, now: Time, link: LinkId) -> bool {

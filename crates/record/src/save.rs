@@ -1,6 +1,7 @@
 //! What a run left in memory, written into a folder afterwards.
 
 use crate::parquet::ParquetFile;
+use crate::recorder::file_name;
 use crate::{RecordError, RunFolder};
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::ArrowError;
@@ -27,7 +28,7 @@ pub struct Saved<'a> {
 /// [`RecordError::Write`] with the path that could not be written; nothing is left behind then.
 pub fn save(folder: RunFolder, saved: &Saved<'_>) -> Result<PathBuf, RecordError> {
     for (name, stream) in saved.tables {
-        table(&path_in(&folder, &format!("{name}.parquet"))?, stream)?;
+        table(&path_in(&folder, &file_name(name))?, stream)?;
     }
     for (name, bytes) in saved.captures {
         let path = path_in(&folder, name)?;

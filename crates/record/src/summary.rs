@@ -1,8 +1,211 @@
-//! Rows of summaries as the objects of `summary.json`.
+//! The rows that a run is summed up in: columns of arrow, or JSON.
 
-use fadeout_core::table::{FieldSink, SummaryRow};
+use crate::columns::schema_of;
+use crate::table::stream_of;
+use arrow_array::RecordBatch;
+use arrow_array::builder::{
+    ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder,
+};
+use fadeout_core::table::{ColumnKind, FieldSink, Place, SummaryRow, SummarySink, Table};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
+/// What a run is summed up in: an object, and a table for each kind of row that there are several of,
+/// column by column.
+#[derive(Debug, Default)]
+pub struct Summary {
+    document: Map<String, Value>,
+    tables: Vec<SummaryTable>,
+}
+
+/// The rows of one table.
+#[derive(Debug)]
+pub(crate) struct SummaryTable {
+    pub(crate) table: Table,
+    pub(crate) rows: u64,
+    columns: Vec<Column>,
+}
+
+#[derive(Debug)]
+enum Column {
+    F64(Float64Builder),
+    /// Counts are signed, so that their differences are.
+    Count(Int64Builder),
+    Bool(BooleanBuilder),
+    Text(StringBuilder),
+}
+
+impl Summary {
+    /// The object of `summary.json`.
+    pub(crate) fn document(&self) -> &Map<String, Value> {
+        &self.document
+    }
+
+    /// The tables that have rows, in the order of their first rows.
+    pub(crate) fn into_tables(self) -> Vec<SummaryTable> {
+        self.tables
+    }
+}
+
+impl SummarySink for Summary {
+    fn add<R: SummaryRow>(&mut self, row: &R) {
+        if let Place::Summary(key) = R::TABLE.place {
+            put(&mut self.document, key, row);
+            return;
+        }
+        let known = self
+            .tables
+            .iter()
+            .position(|known| known.table.name == R::TABLE.name);
+        let at = known.unwrap_or_else(|| {
+            self.tables.push(SummaryTable::new(R::TABLE));
+            self.tables.len() - 1
+        });
+        self.tables[at].add(row);
+    }
+}
+
+impl SummaryTable {
+    pub(crate) fn new(table: Table) -> Self {
+        let columns = table.columns.iter().map(|column| match column.kind {
+            ColumnKind::F64 => Column::F64(Float64Builder::new()),
+            ColumnKind::U32 | ColumnKind::U64 => Column::Count(Int64Builder::new()),
+            ColumnKind::Bool => Column::Bool(BooleanBuilder::new()),
+            _ => Column::Text(StringBuilder::new()),
+        });
+        SummaryTable {
+            table,
+            rows: 0,
+            columns: columns.collect(),
+        }
+    }
+
+    fn add<R: SummaryRow>(&mut self, row: &R) {
+        row.write(&mut Fields(self.columns.iter_mut()));
+        self.rows += 1;
+    }
+
+    /// The rows as a batch.
+    pub(crate) fn into_batch(self) -> RecordBatch {
+        let schema = schema_of(&self.table);
+        let arrays = self.columns.into_iter().map(|mut column| {
+            let builder: &mut dyn ArrayBuilder = match &mut column {
+                Column::F64(builder) => builder,
+                Column::Count(builder) => builder,
+                Column::Bool(builder) => builder,
+                Column::Text(builder) => builder,
+            };
+            builder.finish()
+        });
+        RecordBatch::try_new(Arc::clone(&schema), arrays.collect())
+            .expect("each row has a value or none for each column of its table")
+    }
+}
+
+/// Rows as an Arrow IPC stream, with the columns of their table also where there are none.
+pub fn stream_of_rows<R: SummaryRow>(rows: &[R]) -> Vec<u8> {
+    let mut table = SummaryTable::new(R::TABLE);
+    for row in rows {
+        table.add(row);
+    }
+    stream_of_batch(table.into_batch())
+}
+
+/// A batch as an Arrow IPC stream.
+pub(crate) fn stream_of_batch(batch: RecordBatch) -> Vec<u8> {
+    stream_of(&batch.schema(), std::iter::once(batch))
+        .expect("an arrow stream into memory cannot fail")
+}
+
+/// The columns that a row has still to fill.
+struct Fields<'a>(std::slice::IterMut<'a, Column>);
+
+impl Fields<'_> {
+    fn next(&mut self) -> &mut Column {
+        self.0.next().expect("a row has a value a column")
+    }
+
+    #[cold]
+    fn mismatch(column: &str) -> ! {
+        unreachable!("{column} gets a value of the kind that its table declares")
+    }
+}
+
+impl FieldSink for Fields<'_> {
+    fn f64(&mut self, column: &'static str, value: f64) {
+        match self.next() {
+            // As JSON has it, a number that is not finite is none.
+            Column::F64(values) => values.append_option(value.is_finite().then_some(value)),
+            _ => Self::mismatch(column),
+        }
+    }
+    fn u64(&mut self, column: &'static str, value: u64) {
+        match self.next() {
+            Column::Count(values) => values.append_value(i64::try_from(value).unwrap_or(i64::MAX)),
+            _ => Self::mismatch(column),
+        }
+    }
+    fn bool(&mut self, column: &'static str, value: bool) {
+        match self.next() {
+            Column::Bool(values) => values.append_value(value),
+            _ => Self::mismatch(column),
+        }
+    }
+    fn text(&mut self, column: &'static str, value: &str) {
+        match self.next() {
+            Column::Text(values) => values.append_value(value),
+            _ => Self::mismatch(column),
+        }
+    }
+    fn none(&mut self, _column: &'static str) {
+        match self.next() {
+            Column::F64(values) => values.append_null(),
+            Column::Count(values) => values.append_null(),
+            Column::Bool(values) => values.append_null(),
+            Column::Text(values) => values.append_null(),
+        }
+    }
+}
+
+/// The same as one JSON object, for who looks at a few rows: each table is a list of objects under its
+/// name.
+#[derive(Debug, Default)]
+pub struct Document(Map<String, Value>);
+
+impl Document {
+    /// All of it.
+    pub fn into_value(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+impl SummarySink for Document {
+    fn add<R: SummaryRow>(&mut self, row: &R) {
+        if let Place::Summary(key) = R::TABLE.place {
+            put(&mut self.0, key, row);
+            return;
+        }
+        let rows = self.0.entry(R::TABLE.name).or_insert(Value::Array(vec![]));
+        let mut object = Object(Map::new());
+        row.write(&mut object);
+        rows.as_array_mut()
+            .expect("rows are under a table's name, which is no column")
+            .push(Value::Object(object.0));
+    }
+}
+
+/// Puts the one row of a table under `key`; without one beside what is there.
+fn put(document: &mut Map<String, Value>, key: &str, row: &impl SummaryRow) {
+    let mut object = Object(Map::new());
+    row.write(&mut object);
+    if key.is_empty() {
+        document.extend(object.0);
+    } else {
+        document.insert(key.to_owned(), Value::Object(object.0));
+    }
+}
+
+/// A row as an object with a key for each column; a number that is not finite is null.
 struct Object(Map<String, Value>);
 
 impl Object {
@@ -27,16 +230,4 @@ impl FieldSink for Object {
     fn none(&mut self, column: &'static str) {
         self.put(column, Value::Null);
     }
-}
-
-/// A row as an object with a key for each column; a number that is not finite is null.
-pub fn object(row: &impl SummaryRow) -> Value {
-    let mut object = Object(Map::new());
-    row.write(&mut object);
-    Value::Object(object.0)
-}
-
-/// Rows as a list of objects.
-pub fn objects<R: SummaryRow>(rows: &[R]) -> Value {
-    rows.iter().map(object).collect()
 }

@@ -141,7 +141,8 @@ fn batch_of<R: Row>(
         .expect("every row's flow, link and node has a name in the recorder's configuration")
 }
 
-fn stream_of(
+/// Batches as an Arrow IPC stream.
+pub(crate) fn stream_of(
     schema: &SchemaRef,
     batches: impl Iterator<Item = RecordBatch>,
 ) -> Result<Vec<u8>, ArrowError> {

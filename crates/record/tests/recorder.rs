@@ -1,16 +1,17 @@
 //! Recorded runs, read back with the readers of arrow and parquet.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch, StringArray};
 use arrow_ipc::reader::StreamReader;
+use fadeout_core::table::SummarySink;
 use fadeout_core::{
-    CongestionRow, DropCause, DropRow, Fingerprint, FlowId, LinkId, Probe, ProbeSettings, Sampling,
-    Span, Time,
+    CongestionRow, DropCause, DropRow, Fingerprint, FlowId, LinkId, Probe, ProbeSettings, RadioRow,
+    RunRow, Sampling, Span, Time,
 };
 use fadeout_record::{
     Destination, FlowInfo, RecordError, Recorded, Recorder, RecorderConfig, RunFolder, RunInfo,
-    TABLES,
+    Summary, TABLES,
 };
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::{self, File};
@@ -56,6 +57,8 @@ fn config() -> RecorderConfig {
         nodes: vec!["ue".into()],
         bearers: vec!["ue.1".into()],
         has_mobility: true,
+        has_datagrams: true,
+        has_link_handovers: true,
         ..RecorderConfig::new(probes())
     }
 }
@@ -70,6 +73,7 @@ fn probes() -> ProbeSettings {
         retransmissions: true,
         timeouts: true,
         flow_events: true,
+        datagrams: Sampling::All,
         blockages: true,
         transport_blocks: true,
         bearers: Sampling::All,
@@ -86,6 +90,47 @@ fn config_with(probes: ProbeSettings) -> RecorderConfig {
     RecorderConfig { probes, ..config() }
 }
 
+fadeout_core::table! {
+    /// A link, one row each.
+    struct TideRow = "tides" in summary {
+        /// Link.
+        link: String, "";
+        /// Packets.
+        packets: u64, "packets";
+        /// Rate; none of a link without.
+        rate_mbps: Option<f64>, "Mbit/s";
+        /// Delay.
+        delay_s: f64, "s";
+    }
+}
+
+/// A run with two links and a radio access, and without flows.
+fn summary() -> Summary {
+    let mut summary = Summary::default();
+    summary.add(&RunRow {
+        title: String::new(),
+        seed: 1,
+        duration_s: 2.0,
+        events: 3,
+        packets: 4,
+        fingerprint: "0".to_owned(),
+    });
+    for (link, rate_mbps) in [("up", Some(2.5)), ("down", None)] {
+        summary.add(&TideRow {
+            link: link.to_owned(),
+            packets: u64::from(u32::MAX) + 1,
+            rate_mbps,
+            delay_s: f64::NAN,
+        });
+    }
+    summary.add(&RadioRow {
+        slots: 7,
+        scheduling_requests: 8,
+        link_failures: 9,
+    });
+    summary
+}
+
 fn info(complete: bool) -> RunInfo {
     RunInfo {
         version: "0.1.0".into(),
@@ -94,7 +139,7 @@ fn info(complete: bool) -> RunInfo {
         seed: u64::MAX,
         fingerprint: Fingerprint::default(),
         complete,
-        summary: serde_json::json!({ "flows": [] }),
+        summary: summary(),
     }
 }
 
@@ -151,7 +196,7 @@ fn record(config: &RecorderConfig, destination: Destination, rows: u64) -> Recor
     recorder.dropped(drop_row(0));
     recorder.dropped(drop_row(1));
     recorder
-        .finish(at_us(1_000_000), &info(true))
+        .finish(at_us(1_000_000), info(true))
         .expect("the destination is writable")
 }
 
@@ -209,7 +254,11 @@ fn every_table_that_is_on_is_there_even_when_empty() {
     let found: Vec<_> = recorded.tables.iter().map(|(name, _)| *name).collect();
     assert_eq!(
         found,
-        TABLES.iter().map(|table| table.name).collect::<Vec<_>>()
+        TABLES
+            .iter()
+            .map(|table| table.name)
+            .chain(["tides"])
+            .collect::<Vec<_>>()
     );
     let off = config_with(ProbeSettings {
         drops: false,
@@ -230,7 +279,9 @@ fn nowhere_takes_no_rows_and_still_sums_up() {
     let recorder = Recorder::new(&config(), Destination::Nowhere).expect("nothing to create");
     assert!(!recorder.wants_congestion(Time::ZERO, FlowId(1)));
     let recorded = record(&config(), Destination::Nowhere, 3);
-    assert!(recorded.tables.is_empty() && recorded.folder.is_none());
+    let names: Vec<_> = recorded.tables.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["tides"], "only what sums up");
+    assert_eq!(recorded.folder, None);
     assert!(recorded.manifest.contains("\"complete\": true"));
 }
 
@@ -297,7 +348,39 @@ fn the_manifest_tells_what_was_run_and_what_is_there() {
     assert_eq!(manifest["tables"][0]["file"], "congestion.parquet");
     assert_eq!(manifest["tables"][0]["rows"], 3);
     assert_eq!(manifest["tables"][0]["columns"][1]["kind"], "flow");
-    assert_eq!(read("summary.json"), info(true).summary);
+    let summary = read("summary.json");
+    assert_eq!(summary["fingerprint"], "0");
+    assert_eq!(summary["radio"]["slots"], 7);
+    assert_eq!(summary.as_object().map(|keys| keys.len()), Some(7));
+}
+
+#[test]
+fn rows_that_sum_up_are_a_table_in_memory_and_in_a_folder() {
+    let scratch = Scratch::new("rows");
+    let destination = Destination::Folder(folder(&scratch.path("run"), false).expect("created"));
+    record(&config(), destination, 1);
+    let file = File::open(scratch.path("run/tides.parquet")).expect("the table is there");
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).expect("a parquet file");
+    let mut batches = builder.build().expect("readable");
+    let file = batches.next().expect("a row group").expect("readable");
+    let kept = record(&config(), Destination::Nowhere, 1);
+    let tides = kept.tables.iter().find(|(name, _)| *name == "tides");
+    let memory = stream(&tides.expect("also where nothing is recorded").1).remove(0);
+    for batch in [file, memory] {
+        assert_eq!(batch.num_rows(), 2);
+        let links: Vec<_> = batch.column(0).as_string::<i32>().iter().collect();
+        assert_eq!(links, [Some("up"), Some("down")]);
+        let packets = batch.column(1).as_primitive::<Int64Type>();
+        assert_eq!(packets.value(0), 1 << 32);
+        let rates: Vec<_> = batch
+            .column(2)
+            .as_primitive::<Float64Type>()
+            .iter()
+            .collect();
+        assert_eq!(rates, [Some(2.5), None]);
+        assert_eq!(batch.column(3).null_count(), 2, "it is no number");
+        assert_eq!(batch.schema().field(2).metadata()["unit"], "Mbit/s");
+    }
 }
 
 #[test]
@@ -306,7 +389,7 @@ fn an_interrupted_run_keeps_what_was_recorded_and_says_so() {
     let destination = Destination::Folder(folder(&scratch.path("run"), false).expect("created"));
     let mut recorder = Recorder::new(&config(), destination).expect("writable");
     recorder.congestion(congestion(1, 0));
-    recorder.finish(at_us(2), &info(false)).expect("writable");
+    recorder.finish(at_us(2), info(false)).expect("writable");
     let manifest = fs::read_to_string(scratch.path("run/manifest.json")).expect("there");
     assert!(manifest.contains("\"complete\": false"), "{manifest}");
     assert!(scratch.path("run/congestion.parquet").is_file());
@@ -401,7 +484,7 @@ fn a_target_that_appears_meanwhile_is_not_lost_and_neither_is_the_run() {
     fs::create_dir(&run).expect("writable");
     fs::write(run.join("other"), "").expect("writable");
     let error = recorder
-        .finish(at_us(2), &info(true))
+        .finish(at_us(2), info(true))
         .expect_err("the target is taken");
     let RecordError::Kept { kept, .. } = &error else {
         panic!("{error}")

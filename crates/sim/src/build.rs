@@ -2,6 +2,7 @@
 
 mod channel_file;
 mod flow;
+mod handover;
 mod kernel;
 pub(crate) mod link;
 mod mobility;
@@ -9,9 +10,10 @@ mod multipath;
 mod outlook;
 mod rab;
 mod radio;
+mod vehicles;
 
 pub(crate) use channel_file::recorded as recordings;
-pub(crate) use flow::default_congestion_control;
+pub(crate) use flow::{default_congestion_control, is_datagrams};
 pub(crate) use radio::{Bounds, surroundings};
 
 use crate::directory::Directory;
@@ -58,6 +60,14 @@ pub enum BuildError {
         /// Name of its table.
         name: String,
         /// The file, the line, the mistake, and what was expected.
+        reason: String,
+    },
+    /// A group of vehicles cannot be on its road, or its trace is none.
+    #[error("vehicles \"{group}\": {reason}")]
+    Vehicles {
+        /// Its name.
+        group: String,
+        /// The mistake, and what was expected.
         reason: String,
     },
     /// A cell's parameters do not make one.
@@ -111,6 +121,19 @@ pub enum BuildError {
         /// The UE.
         ue: String,
     },
+    /// A key of connections for a flow of datagrams.
+    #[error(
+        "flow \"{flow}\": its application \"{application}\" sends UDP datagrams, for which there is no \
+         `{key}`; expected a flow without it"
+    )]
+    Datagrams {
+        /// The flow.
+        flow: String,
+        /// Its application.
+        application: String,
+        /// The key.
+        key: &'static str,
+    },
     /// A response to outages that nobody tells of.
     #[error("flow \"{flow}\": its outage-response is never told of an outage; expected {expected}")]
     Uninformed {
@@ -132,6 +155,14 @@ pub enum BuildError {
     Kernel {
         /// The flow.
         flow: String,
+        /// The mistake, and what was expected.
+        reason: String,
+    },
+    /// A handover between links that cannot be built.
+    #[error("handover \"{handover}\": {reason}")]
+    Handover {
+        /// Its name.
+        handover: String,
         /// The mistake, and what was expected.
         reason: String,
     },
@@ -196,6 +227,7 @@ pub(crate) fn parts(
         builder.add(FlowId(index as u32), flow, choose)?;
     }
     parts.directory = directory;
+    handover::add(scenario, &topology, &mut parts)?;
     mobility::add(scenario, topology, &mut parts)?;
     Ok(parts)
 }

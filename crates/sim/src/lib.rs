@@ -7,6 +7,7 @@
 mod advice;
 mod build;
 mod catalog;
+mod crossing;
 mod directory;
 mod geometry;
 mod hop;
@@ -16,16 +17,19 @@ mod radio;
 mod routing;
 mod run;
 mod summary;
+mod tracks;
 mod world;
 
 pub use advice::advice;
 pub use build::{BuildError, ChooseCongestion, build, build_with};
 pub use catalog::{catalog, find_entry};
+pub use crossing::Signal;
 pub use geometry::geometry;
 pub use hop::Hop;
 pub use kernels::KernelError;
 pub use run::{Control, Progress, RunError, RunResults, Simulation};
 pub use summary::{resolved, summary};
+pub use tracks::{Tracks, tracks};
 pub use world::{RouteError, World};
 
 /// What a congestion control of the user's own is made of.

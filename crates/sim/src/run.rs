@@ -3,10 +3,12 @@
 use crate::build::{self, BuildError, ChooseCongestion};
 use crate::directory::both_directions_of;
 use crate::kernels::KernelError;
-use crate::summary::{resolved, summary};
+use crate::summary::{resolved, sum_up};
 use crate::world::{Parts, World};
 use fadeout_core::{Fingerprint, NullProbe, ProbeSettings, Span, Time};
-use fadeout_record::{Destination, RecordError, Recorded, Recorder, RecorderConfig, RunInfo};
+use fadeout_record::{
+    Destination, RecordError, Recorded, Recorder, RecorderConfig, RunInfo, Summary,
+};
 use fadeout_scenario::Scenario;
 
 /// How far a run is.
@@ -206,6 +208,8 @@ impl Simulation {
         } = self;
         let (now, events, packets) = (world.now(), world.events(), world.delivered_packets());
         let fingerprint = world.fingerprint();
+        let mut summary = Summary::default();
+        sum_up(&scenario, &world, &mut summary);
         let info = RunInfo {
             version: crate::VERSION.to_owned(),
             commit,
@@ -213,9 +217,9 @@ impl Simulation {
             seed: scenario.seed,
             fingerprint,
             complete: is_complete,
-            summary: summary(&scenario, &world),
+            summary,
         };
-        let recorded = world.into_probe().finish(now, &info)?;
+        let recorded = world.into_probe().finish(now, info)?;
         Ok(RunResults {
             recorded,
             fingerprint,
@@ -262,6 +266,8 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .collect(),
         ues: scenario.ues.iter().map(|ue| ue.name.clone()).collect(),
         bearers: directory.bearer_names().map(str::to_owned).collect(),
+        has_datagrams: scenario.flows.iter().any(build::is_datagrams),
+        has_link_handovers: !scenario.handovers.is_empty(),
         has_mobility: scenario.mobility.is_some() && parts.radio.is_some(),
         probes: ProbeSettings {
             // Cells that serve nobody send nothing.

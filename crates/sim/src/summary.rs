@@ -1,93 +1,78 @@
-//! `summary.json`: the rows that a run is summed up in.
+//! The rows that a run is summed up in.
 
 mod completions;
+mod datagrams;
+mod kernels;
 
-use crate::build::default_congestion_control;
+use crate::build::{default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
-use crate::kernels::KernelEnd;
-use crate::world::{Flow, Transport, World};
-use completions::{completion_times, completions};
+use crate::world::{Flow, World};
+use completions::{Groups, completion, completion_times};
+use fadeout_core::table::SummarySink;
 use fadeout_core::{
-    CompletionRow, CompletionTimesRow, Direction, DropCause, FlowRow, InterfaceRow, LinkRow,
-    NodeId, PathRow, Probe, RadioRow, RunRow, Span, Time, UeId,
+    Direction, DropCause, FlowRow, InterfaceRow, LinkRow, NodeId, PathRow, Probe, RadioRow, RunRow,
+    Time, UeId,
 };
 use fadeout_link::LinkStats;
 use fadeout_radio::access::RadioAccess;
-use fadeout_record::{object, objects};
+use fadeout_record::Document;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::{SenderStatistics, TcpConfig, TcpEndpoint};
 use serde_json::{Value, json};
 
-/// The rows of a run's summary.
-#[derive(Debug)]
-struct Summary {
-    run: RunRow,
-    /// Each flow with its paths; none but of a multipath flow.
-    flows: Vec<(FlowRow, Vec<PathRow>)>,
-    links: Vec<LinkRow>,
-    radio: Option<(RadioRow, Vec<InterfaceRow>)>,
-    completions: Vec<CompletionRow>,
-    completion_times: Vec<CompletionTimesRow>,
-}
-
-/// Sums up a run: the contents of `summary.json`.
-pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
+/// Sums up a run, row by row.
+pub(crate) fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl SummarySink) {
     let duration_s = world.now().as_secs_f64();
-    let flows: Vec<(FlowRow, Vec<PathRow>)> = scenario
-        .flows
-        .iter()
-        .zip(world.flows())
-        .map(|(described, flow)| flow_rows(described, flow, world))
-        .collect();
-    let grouped = completions::with_groups(flows.iter().map(|(flow, _)| flow));
-    let completions = completions(&grouped);
-    let summary = Summary {
-        run: RunRow {
-            title: scenario.title.clone(),
-            seed: scenario.seed,
-            duration_s,
-            events: world.events(),
-            packets: world.delivered_packets(),
-            fingerprint: world.fingerprint().to_string(),
-        },
-        links: world
-            .directory()
-            .link_names()
-            .zip(world.links())
-            .map(|(name, link)| link_row(name.to_owned(), link.stats(), duration_s))
-            .collect(),
-        radio: world
-            .radio_access()
-            .map(|access| radio_rows(scenario, access, world)),
-        completion_times: completion_times(&grouped, &completions),
-        completions,
-        flows,
-    };
-    summary.to_json()
+    sink.add(&RunRow {
+        title: scenario.title.clone(),
+        seed: scenario.seed,
+        duration_s,
+        events: world.events(),
+        packets: world.delivered_packets(),
+        fingerprint: world.fingerprint().to_string(),
+    });
+    let flows = || scenario.flows.iter().zip(world.flows());
+    for (described, flow) in flows() {
+        sink.add(&flow_row(described, flow, world));
+        add_paths(described, flow, world, sink);
+        datagrams::add(&described.name, flow, world, sink);
+    }
+    let links = world.directory().link_names().zip(world.links());
+    for (name, link) in links {
+        sink.add(&link_row(name.to_owned(), link.stats(), duration_s));
+    }
+    if let Some(access) = world.radio_access() {
+        add_radio(scenario, access, world, sink);
+    }
+    let groups = Groups::of(scenario.flows.iter().map(|described| &*described.name));
+    let mut times: Vec<Vec<f64>> = vec![Vec::new(); groups.len()];
+    // Those that came to their end, in the order in which they did.
+    let mut done: Vec<(Time, usize)> = Vec::new();
+    for (index, (_, flow)) in flows().enumerate() {
+        done.extend(flow.completed_at.map(|at| (at, index)));
+    }
+    done.sort();
+    for (at, index) in done {
+        let (described, flow) = (&scenario.flows[index], &world.flows()[index]);
+        times[groups.of_flow(index)].push(at.since(flow.start).as_secs_f64());
+        let row = flow_row(described, flow, world);
+        if let Some(row) = completion(groups.name_of_flow(index), row) {
+            sink.add(&row);
+        }
+    }
+    for (group, times) in times.iter_mut().enumerate() {
+        if let Some(row) = completion_times(&groups, group, times) {
+            sink.add(&row);
+        }
+    }
 }
 
-impl Summary {
-    /// Each row where its table's [`Place`](fadeout_core::table::Place) says.
-    fn to_json(&self) -> Value {
-        let mut file = object(&self.run);
-        let flows = self.flows.iter().map(|(flow, paths)| {
-            let mut flow = object(flow);
-            if !paths.is_empty() {
-                flow["paths"] = objects(paths);
-            }
-            flow
-        });
-        file["flows"] = flows.collect();
-        file["links"] = objects(&self.links);
-        if let Some((radio, interfaces)) = &self.radio {
-            file["radio"] = object(radio);
-            file["radio"]["interfaces"] = objects(interfaces);
-        }
-        file["completions"] = objects(&self.completions);
-        file["completion_times"] = objects(&self.completion_times);
-        file
-    }
+/// A run's rows as JSON, each table a list under its name: for who looks at a few of them.
+pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
+    let mut document = Document::default();
+    sum_up(scenario, world, &mut document);
+    document.into_value()
 }
 
 /// Mean rate of `bytes` over `seconds`, Mbit/s; zero over no time.
@@ -107,42 +92,60 @@ fn seconds(time: Option<Time>) -> Option<f64> {
     time.map(Time::as_secs_f64)
 }
 
-/// A flow, and its paths where it has several.
-fn flow_rows<P: Probe>(
+/// How long a flow was there.
+fn active_s<P: Probe>(flow: &Flow, world: &World<P>) -> f64 {
+    let end = flow.completed_at.unwrap_or(world.now());
+    end.since(flow.start).as_secs_f64()
+}
+
+/// The paths of a multipath flow; another has none.
+fn add_paths<P: Probe>(
     described: &scenario::Flow,
     flow: &Flow,
     world: &World<P>,
-) -> (FlowRow, Vec<PathRow>) {
-    let end = flow.completed_at.unwrap_or(world.now());
-    let active_s = end.since(flow.start).as_secs_f64();
+    sink: &mut impl SummarySink,
+) {
     let Some(connection) = world.connection(flow.sender) else {
-        let sender = match world.transport(flow.sender) {
-            Transport::Tcp(tcp) => Some(Sending::from(tcp)),
-            Transport::Kernel(kernel) => Some(Sending::of_kernel(kernel)),
-            Transport::Subflow { .. } => None,
-        };
-        let senders: Vec<Sending> = sender.into_iter().collect();
-        return (flow_row(described, flow, &senders, active_s), Vec::new());
+        return;
     };
     let receiver = world
         .connection(flow.receiver)
         .expect("both ends of a connection are multipath");
-    let ids = (0..connection.path_count()).map(|number| PathId(number as u8));
-    let subflows = ids.clone().map(|id| connection.subflow(id).into());
-    let subflows: Vec<Sending> = subflows.collect();
-    let paths = ids.map(|id| path_row(&described.name, id, connection, receiver, active_s));
-    let row = flow_row(described, flow, &subflows, active_s);
-    (row, paths.collect())
+    let active_s = active_s(flow, world);
+    for number in 0..connection.path_count() {
+        let id = PathId(number as u8);
+        sink.add(&path_row(
+            &described.name,
+            id,
+            connection,
+            receiver,
+            active_s,
+        ));
+    }
 }
 
-/// A flow whose sender has these subflows; just one, unless it is multipath.
-fn flow_row(
-    described: &scenario::Flow,
-    flow: &Flow,
-    subflows: &[Sending],
-    active_s: f64,
-) -> FlowRow {
-    let sum = sum(subflows.iter().map(|sender| sender.statistics));
+/// A flow.
+fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
+    let row = connection_row(described, flow, world);
+    let kernel = world.kernel_socket(flow.sender);
+    match (world.datagram_end(flow.sender), kernel) {
+        (Some(udp), _) => datagrams::flow_row(row, udp),
+        (None, Some(kernel)) => kernels::flow_row(row, kernel),
+        (None, None) => row,
+    }
+}
+
+/// A flow as a connection, over all its paths where it has several.
+fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
+    let active_s = active_s(flow, world);
+    let subflows: Vec<&TcpEndpoint> = match world.connection(flow.sender) {
+        // None of a flow of datagrams, or of kernels.
+        None => world.endpoint(flow.sender).into_iter().collect(),
+        Some(connection) => (0..connection.path_count())
+            .map(|number| connection.subflow(PathId(number as u8)))
+            .collect(),
+    };
+    let sum = sum(subflows.iter().map(|tcp| tcp.statistics()));
     let multipath = described.multipath.as_ref();
     let coupling = multipath.map(|multipath| multipath.coupling.name.as_str());
     FlowRow {
@@ -174,43 +177,12 @@ fn flow_row(
         mean_rtt_s: mean(sum.rtt_sum_s, sum.rtt_samples as f64),
         min_rtt_s: subflows
             .iter()
-            .filter_map(|sender| sender.min_rtt)
+            .filter_map(|tcp| tcp.info().min_rtt)
             .min()
             .map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: sum.max_cwnd,
-        cwnd_segments: subflows.iter().map(|sender| sender.cwnd).sum(),
-        mss_bytes: subflows.first().map_or(0, |sender| sender.mss),
-    }
-}
-
-/// What is summed up of one that sends.
-#[derive(Debug)]
-struct Sending {
-    statistics: SenderStatistics,
-    min_rtt: Option<Span>,
-    cwnd: f64,
-    mss: u32,
-}
-
-impl From<&TcpEndpoint> for Sending {
-    fn from(tcp: &TcpEndpoint) -> Sending {
-        Sending {
-            statistics: tcp.statistics(),
-            min_rtt: tcp.info().min_rtt,
-            cwnd: tcp.window().cwnd,
-            mss: tcp.window().mss,
-        }
-    }
-}
-
-impl Sending {
-    fn of_kernel(kernel: &KernelEnd) -> Sending {
-        Sending {
-            statistics: kernel.statistics(),
-            min_rtt: kernel.min_rtt(),
-            cwnd: kernel.cwnd(),
-            mss: kernel.mss(),
-        }
+        cwnd_segments: subflows.iter().map(|tcp| tcp.window().cwnd).sum(),
+        mss_bytes: subflows.first().map_or(0, |tcp| tcp.window().mss),
     }
 }
 
@@ -266,7 +238,7 @@ fn path_row(
 pub fn resolved(scenario: &Scenario) -> Value {
     let mut written = scenario.to_json();
     for flow in &scenario.flows {
-        if flow.congestion_control.is_none() {
+        if flow.congestion_control.is_none() && !is_datagrams(flow) {
             let name = congestion_control(flow);
             written["flow"][&flow.name]["congestion-control"] = json!({ "name": name });
         }
@@ -298,29 +270,31 @@ fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
         dropped_blocked: stats.dropped(DropCause::Blocked),
         dropped_hold_full: stats.dropped(DropCause::HoldFull),
         dropped_aqm: stats.dropped(DropCause::Aqm),
+        dropped_handover: stats.dropped(DropCause::Handover),
     }
 }
 
 /// The radio access, and each direction of its interfaces.
-fn radio_rows<P: Probe>(
+fn add_radio<P: Probe>(
     scenario: &Scenario,
     access: &RadioAccess,
     world: &World<P>,
-) -> (RadioRow, Vec<InterfaceRow>) {
+    sink: &mut impl SummarySink,
+) {
     let counters = access.counters();
-    let radio = RadioRow {
+    sink.add(&RadioRow {
         slots: counters.slots,
         scheduling_requests: counters.requests,
         link_failures: counters.link_failures,
-    };
-    let interfaces = scenario.ues.iter().enumerate().flat_map(|(index, ue)| {
+    });
+    for (index, ue) in scenario.ues.iter().enumerate() {
         let id = UeId(index as u32);
         let cell = access.serving_cell(id);
         let traffic_s = traffic_s(scenario, world, ue.node);
         let cell = cell.map(|cell| scenario.cells[cell.index()].name.clone());
-        [Direction::Downlink, Direction::Uplink].map(|direction| {
+        for direction in [Direction::Downlink, Direction::Uplink] {
             let counters = access.counters_of(id, direction);
-            InterfaceRow {
+            sink.add(&InterfaceRow {
                 interface: direction_of(&ue.name, direction),
                 cell: cell.clone(),
                 delivered_packets: counters.delivered_packets,
@@ -332,10 +306,9 @@ fn radio_rows<P: Probe>(
                 harq_retransmissions: counters.retransmissions,
                 lost_transport_blocks: counters.lost_blocks,
                 rate_mbps: rate_mbps(counters.delivered_bytes, traffic_s),
-            }
-        })
-    });
-    (radio, interfaces.collect())
+            });
+        }
+    }
 }
 
 /// How long there was traffic at `node`: from the start of the first flow that begins or ends there

@@ -369,7 +369,7 @@ fn a_ue_that_names_no_cell_may_find_one_of_either_generation() {
         let phone = format!("[ue.phone]\nposition = [\"{position}\", \"0 m\"]\n{DOWNLOAD}");
         let text = scenario(LTE, &format!("{small}{phone}"));
         let summary = summary(&text, &[]);
-        assert_eq!(summary["radio"]["interfaces"][0]["cell"], cell);
+        assert_eq!(summary["interfaces"][0]["cell"], cell);
         assert!(goodput(&summary, 0) > 5.0, "{position}");
     }
 }

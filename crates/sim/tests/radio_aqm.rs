@@ -73,7 +73,7 @@ fn run(text: &str, direction: Direction, overrides: &[&str]) -> Outcome {
     let mut world = build(&scenario, probe).expect("a checked scenario");
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     let summary = fadeout_sim::summary(&scenario, &world);
-    let interface = &summary["radio"]["interfaces"][direction.index()];
+    let interface = &summary["interfaces"][direction.index()];
     let count = |of: &Value| of.as_u64().expect("a count");
     let mut waits = world.into_probe();
     let dropped = waits.drops.iter().filter(|row| row.direction == direction);

@@ -16,7 +16,7 @@ use fadeout_radio::rlc::{
 use fadeout_radio::wire::{BearerFormat, BufferStatus, Encoder, Form, Load, Run};
 use fadeout_record::{
     Destination, RadioChannel, RadioChannelForm, RadioInfo, Recorded, Recorder, RecorderConfig,
-    RunFolder, RunInfo,
+    RunFolder, RunInfo, Summary,
 };
 use fadeout_sim::{Control, Simulation};
 use serde_json::{Value, json};
@@ -349,9 +349,9 @@ fn tshark_reads_every_form_of_rlc() {
             seed: 1,
             fingerprint: Fingerprint::default(),
             complete: true,
-            summary: json!({}),
+            summary: Summary::default(),
         };
-        recorder.finish(Time::ZERO, &info).expect("written");
+        recorder.finish(Time::ZERO, info).expect("written");
         let fields = ["frame.protocols", "_ws.malformed", sn, nack];
         let Some(packets) = tshark(&scratch.0, &fields) else {
             return;

@@ -5,7 +5,7 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -88,7 +88,7 @@ class Metric:
         """Whether the tables over time have to be kept for it."""
         if self.function is not None:
             return True
-        return self.table is not None and table_docs()[self.table]["place"] is None
+        return self.table is not None and not table_docs()[self.table]["always"]
 
     def read(self, results: Results) -> float | None:
         """The number; None where the run has none."""
@@ -229,17 +229,17 @@ def default_columns() -> dict[str, Any]:
     }
 
 
-def default_values(summary: Mapping[str, Any]) -> dict[str, Any]:
+def default_values(flows: pl.DataFrame) -> dict[str, Any]:
     """The numbers of the flows: by name for one, `NAME[FLOW]` for some, sum and mean for many."""
-    flows: Sequence[Mapping[str, Any]] = summary["flows"]
     columns = default_columns()
     if len(flows) == 1:
-        return {name: flows[0].get(name) for name in columns}
+        return {name: flows[name][0] for name in columns}
     if len(flows) <= MANY_FLOWS:
-        return {f"{name}[{flow['flow']}]": flow.get(name) for flow in flows for name in columns}
+        rows = flows.to_dicts()
+        return {f"{name}[{flow['flow']}]": flow[name] for flow in rows for name in columns}
     values: dict[str, Any] = {}
     for name in columns:
-        numbers = [flow[name] for flow in flows if flow.get(name) is not None]
+        numbers = [number for number in flows[name] if number is not None]
         values[f"{name}:sum"] = math.fsum(numbers) if numbers else None
         values[f"{name}:mean"] = math.fsum(numbers) / len(numbers) if numbers else None
     return values

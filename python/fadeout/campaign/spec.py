@@ -127,7 +127,7 @@ def read(
     _no_key_twice(axes)
     timeout = document.get("run-timeout")
     tables = tuple(document.get("tables", ()))
-    recorded = [name for name, each in table_docs().items() if each["place"] is None]
+    recorded = [name for name, each in table_docs().items() if not each["always"]]
     for table in tables:
         if table not in recorded:
             raise mistake(f"tables: {_names.unknown('table over time', table, recorded)}")

@@ -1,6 +1,5 @@
 """Doing one run: what a worker does, on any machine."""
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from fadeout._run import ScenarioText
 from fadeout.campaign.jobs import Job, load_controls
 from fadeout.campaign.metrics import Metric, MetricError, default_values
 from fadeout.campaign.spec import Control
-from fadeout.results import Results
+from fadeout.results import Results, read_stream
 
 MayGoOn = Callable[[], bool]
 
@@ -130,7 +129,7 @@ def do(context: Context, job: Job, may_go_on: MayGoOn) -> Outcome | None:
 def _read(
     context: Context, job: Job, found: "_native.Outcome"
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    summary = json.loads(found["summary"])
+    flows = read_stream(found["tables"].get("flows"), "flows")
     row: dict[str, Any] = {
         "run": job.run,
         "point": job.point,
@@ -138,12 +137,10 @@ def _read(
         "fingerprint": found["fingerprint"],
         "cost_s": 0.0,
         "metrics": context.identity,
-        **default_values(summary),
+        **default_values(flows),
     }
     if context.extra:
-        results = Results(
-            summary, json.loads(found["manifest"]), streams=found["tables"], complete=True
-        )
+        results = Results.from_outcome(found)
         row |= {metric.name: metric.read(results) for metric in context.extra}
     missing = [name for name in context.tables if name not in found["tables"]]
     if missing:

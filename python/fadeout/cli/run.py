@@ -103,4 +103,4 @@ def print_summary(results: Results) -> None:
         print_table(table)
         hidden += section.hidden
     if hidden:
-        out().print(f"{hidden} more rows are in summary.json", highlight=False)
+        out().print(f"{hidden} more rows are in the tables of the run", highlight=False)

@@ -106,7 +106,7 @@ pub(crate) fn check_captures(data: &[u8]) {
             }
         }
     }
-    let recorded = recorder.finish(now, &run_info()).expect("memory is there");
+    let recorded = recorder.finish(now, run_info()).expect("memory is there");
     let [(node, of_node), (cell, of_cell)] = &recorded.captures[..] else {
         panic!("a node's and a cell's");
     };
@@ -312,7 +312,7 @@ fn run_info() -> RunInfo {
         seed: 0,
         fingerprint: Fingerprint::default(),
         complete: true,
-        summary: serde_json::Value::Null,
+        summary: fadeout_record::Summary::default(),
     }
 }
 

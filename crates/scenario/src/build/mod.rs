@@ -4,6 +4,7 @@
 mod blockage;
 mod drop;
 mod flow;
+mod handover;
 mod link;
 mod mobility;
 mod multipath;
@@ -44,6 +45,7 @@ pub(crate) fn scenario(
         nodes: Nodes::default(),
         media: BTreeMap::new(),
         groups: BTreeMap::new(),
+        vehicle_groups: Vec::new(),
         files: BTreeMap::new(),
     };
     builder.scenario(&file)
@@ -66,6 +68,8 @@ pub(crate) struct Builder<'r, 'c> {
     deployed: Vec<Deployed>,
     /// Whether the file has any, right or wrong.
     names_deployments: bool,
+    /// Names of the groups of vehicles, right or wrong.
+    vehicle_groups: Vec<String>,
     /// Files read so far, by path.
     files: BTreeMap<String, Arc<[u8]>>,
 }
@@ -105,6 +109,16 @@ impl Builder<'_, '_> {
             .map("building")
             .iter()
             .map(|(name, fields)| self.building(name, fields))
+            .collect();
+        let vehicles: Vec<Option<VehicleGroup>> = file
+            .map("vehicles")
+            .iter()
+            .map(|(name, fields)| VehicleGroup::read(fields, Some((name.clone(),)), self))
+            .collect();
+        self.vehicle_groups = file
+            .map("vehicles")
+            .iter()
+            .map(|one| one.0.clone())
             .collect();
         let surroundings = Surroundings {
             bases: &bases,
@@ -146,6 +160,11 @@ impl Builder<'_, '_> {
                 self.mistake(file.place_of("rab"), message, "different names");
             }
         }
+        let handovers: Vec<Option<Handover>> = file
+            .map("handover")
+            .iter()
+            .map(|(name, fields)| self.handover(name, fields))
+            .collect();
         self.add_bearer_ends(&ues, &bases, file);
         let flows = self.flows(file.map("flow"), &sources(&named, &ues, &bases));
         let probe = file.fields("probe");
@@ -160,7 +179,9 @@ impl Builder<'_, '_> {
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
             mobility: mobility?,
+            handovers: handovers.into_iter().collect::<Option<_>>()?,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
+            vehicles: vehicles.into_iter().collect::<Option<_>>()?,
             channel_files: channel_files.into_iter().collect::<Option<_>>()?,
             blockages: blockages.into_iter().collect::<Option<_>>()?,
             flows,

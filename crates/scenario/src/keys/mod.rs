@@ -5,7 +5,8 @@ mod deployment;
 pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 
 use crate::model::{
-    Blockage, Building, Cell, ChannelFile, Flow, Link, MobilityManagement, Probe, Rab, Ue,
+    Blockage, Building, Cell, ChannelFile, Flow, Handover, Link, MobilityManagement, Probe, Rab,
+    Ue, VehicleGroup,
 };
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
@@ -126,10 +127,22 @@ pub(crate) static SCENARIO: &[Key] = &[
         "Handover of UEs between the cells; without it each stays in the cell that it began in.",
     ),
     key(
+        "handover",
+        Shape::Map(Handover::KEYS),
+        Optional,
+        "Changes of a phone from one link or radio access bearer to another, by name.",
+    ),
+    key(
         "building",
         Shape::Map(Building::KEYS),
         Optional,
         "Buildings by name; they cut lines of sight where a channel takes them from geometry.",
+    ),
+    key(
+        "vehicles",
+        Shape::Map(VehicleGroup::KEYS),
+        Optional,
+        "Groups of vehicles by name; they stand in the way, and UEs may be on them.",
     ),
     key(
         "channel-file",

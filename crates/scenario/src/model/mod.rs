@@ -8,6 +8,7 @@ mod budget;
 mod channel_file;
 mod file;
 mod flow;
+mod handover;
 mod link;
 mod mobility;
 mod node;
@@ -15,6 +16,7 @@ mod probe;
 mod rab;
 mod radio;
 mod schedule;
+mod vehicles;
 
 pub use blockage::{
     Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit,
@@ -25,6 +27,7 @@ pub use file::File;
 pub(crate) use file::read_bounded;
 pub(crate) use flow::Arrivals;
 pub use flow::{Flow, FlowPath, LinkInfoSettings, LinkInfoSource, Multipath};
+pub use handover::{Handover, HandoverFate, HandoverSignalling, TargetOrder};
 pub use link::{
     Changes, DelayModel, GilbertElliott, Link, LinkDirection, Loss, LostArrivals, Queue,
     QueueLimit, RateModel,
@@ -39,6 +42,7 @@ pub use radio::{
     Penetration, Ue, Waypoint,
 };
 pub use schedule::{Phase, Schedule};
+pub use vehicles::{Following, Gaps, Road, VehicleGroup, VehicleType};
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 
@@ -62,10 +66,14 @@ pub struct Scenario {
     pub rabs: Vec<Rab>,
     /// Cells, in the order of the file.
     pub cells: Vec<Cell>,
+    /// Groups of vehicles, in the order of the file.
+    pub vehicles: Vec<VehicleGroup>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
     pub ues: Vec<Ue>,
     /// Handover of UEs; without it each stays in its cell.
     pub mobility: Option<MobilityManagement>,
+    /// Handovers between links and bearers of 2G and 3G, in the order of the file.
+    pub handovers: Vec<Handover>,
     /// Buildings, in the order of the file.
     pub buildings: Vec<Building>,
     /// Channels that files describe, in the order of the file.

@@ -37,15 +37,32 @@ impl Scenario {
         let cells = self.cells.iter();
         let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
         let ues = self.ues.iter();
-        let ues = ues.map(|ue| (ue.name.clone(), radio::ue(ue, &self.cells, name)));
+        let ues = ues.map(|ue| {
+            (
+                ue.name.clone(),
+                radio::ue(ue, (&self.cells, &self.vehicles), name),
+            )
+        });
         let buildings = self.buildings.iter();
         let buildings = buildings.map(|one| (one.name.clone(), radio::building(one)));
+        let vehicles = self.vehicles.iter();
+        let vehicles = vehicles.map(|one| (one.name.clone(), Value::Object(one.written())));
         let channel_files = self.channel_files.iter();
         let channel_files = channel_files.map(|one| (one.name.clone(), json!(one.written())));
         let blockages = self.blockages.iter().map(|blockage| {
             let mut table = blockage.written();
             table.insert("link".to_owned(), json!(self.medium_name(blockage.medium)));
             (blockage.name.clone(), Value::Object(table))
+        });
+        let handovers = self.handovers.iter().map(|handover| {
+            let mut table = handover.written();
+            table.insert("from".to_owned(), json!(self.medium_name(handover.from)));
+            table.insert("to".to_owned(), json!(self.medium_name(handover.to)));
+            if let Some(route) = &handover.forwarding {
+                let names = route.iter().map(|hop| json!(self.medium_name(hop.medium)));
+                table.insert("forwarding-route".to_owned(), names.collect());
+            }
+            (handover.name.clone(), Value::Object(table))
         });
         let flows = self.flows.iter().map(|flow| {
             let mut table = ends(flow.from, flow.to);
@@ -77,7 +94,9 @@ impl Scenario {
             ("rab", rabs.collect()),
             ("cell", cells.collect()),
             ("ue", ues.collect()),
+            ("handover", handovers.collect()),
             ("building", buildings.collect()),
+            ("vehicles", vehicles.collect()),
             ("channel-file", channel_files.collect()),
             ("blockage", blockages.collect()),
             ("flow", flows.collect()),

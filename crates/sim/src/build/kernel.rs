@@ -64,25 +64,11 @@ pub(super) fn add(
              `newreno`, `bbr` or `vegas`"
         ))
     })?;
-    let no_route = || BuildError::NoRoute(flow.name.clone());
-    let there = flows.topology.route_of(flow).ok_or_else(no_route)?;
-    let forward = flows.route_over(flow, &there)?;
-    let back = flows.topology.way_back_of(flow).ok_or_else(no_route)?;
-    let backward = flows.route_over(flow, &back)?;
-    for (end, machines, [own, peer], route) in [
-        (
-            FlowEnd::Sender,
-            [sender, receiver],
-            [entry.sender, entry.receiver],
-            forward,
-        ),
-        (
-            FlowEnd::Receiver,
-            [receiver, sender],
-            [entry.receiver, entry.sender],
-            backward,
-        ),
-    ] {
+    for (end, own, peer, route) in flows.ends(entry, flow)? {
+        let machines = match end {
+            FlowEnd::Sender => [sender, receiver],
+            FlowEnd::Receiver => [receiver, sender],
+        };
         let kernels = flows.parts.kernels.get_or_insert_default();
         kernels.assign(machines[0], port, own);
         let addresses = machines.map(|machine| Address {

@@ -3,21 +3,52 @@
 use fadeout_core::{CompletionRow, CompletionTimesRow, FlowRow};
 use std::collections::BTreeMap;
 
-/// The flows, each with its group: NAME for the NAME-0, NAME-1, ... that `count` and `arrivals`
-/// make. A flow with such a name that stands alone is its own group.
-pub(super) fn with_groups<'a>(
-    flows: impl Iterator<Item = &'a FlowRow> + Clone,
-) -> Vec<(&'a str, &'a FlowRow)> {
-    let mut sizes = BTreeMap::new();
-    for flow in flows.clone() {
-        *sizes.entry(stem(&flow.flow)).or_insert(0_u32) += 1;
+/// The groups of flows: NAME for the NAME-0, NAME-1, ... that `count` and `arrivals` make. A flow with
+/// such a name that stands alone is its own group.
+pub(super) struct Groups<'a> {
+    /// Each group's name, and how many flows it has; in the order of their first flows.
+    groups: Vec<(&'a str, u64)>,
+    /// The group of each flow.
+    of_flow: Vec<u32>,
+}
+
+impl<'a> Groups<'a> {
+    /// The groups of the flows with these names.
+    pub(super) fn of(flows: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let mut known: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut groups: Vec<(&str, u64)> = Vec::new();
+        let mut of_flow = Vec::new();
+        for flow in flows.clone() {
+            let group = *known.entry(stem(flow)).or_insert_with(|| {
+                groups.push((stem(flow), 0));
+                groups.len() as u32 - 1
+            });
+            groups[group as usize].1 += 1;
+            of_flow.push(group);
+        }
+        for (flow, &group) in flows.zip(&of_flow) {
+            let (name, size) = &mut groups[group as usize];
+            if *size == 1 {
+                *name = flow;
+            }
+        }
+        Groups { groups, of_flow }
     }
-    let own = |flow: &'a FlowRow| {
-        let group = stem(&flow.flow);
-        let is_alone = sizes[group] == 1;
-        (if is_alone { flow.flow.as_str() } else { group }, flow)
-    };
-    flows.map(own).collect()
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The group of the flow of this index.
+    pub(super) fn of_flow(&self, flow: usize) -> usize {
+        self.of_flow[flow] as usize
+    }
+
+    /// The name of that group.
+    pub(super) fn name_of_flow(&self, flow: usize) -> &'a str {
+        self.groups[self.of_flow(flow)].0
+    }
 }
 
 /// The name without the number at its end.
@@ -29,117 +60,59 @@ fn stem(name: &str) -> &str {
     }
 }
 
-/// The flows that came to their end, in the order in which they did.
-pub(super) fn completions(flows: &[(&str, &FlowRow)]) -> Vec<CompletionRow> {
-    let mut done: Vec<CompletionRow> = flows
-        .iter()
-        .filter_map(|(group, flow)| {
-            Some(CompletionRow {
-                group: (*group).to_owned(),
-                flow: flow.flow.clone(),
-                application: flow.application.clone(),
-                congestion_control: flow.congestion_control.clone(),
-                start_s: flow.start_s,
-                first_byte_s: flow.first_delivery_s,
-                completed_at_s: flow.completed_at_s?,
-                completion_time_s: flow.flow_completion_time_s?,
-                size_bytes: flow.delivered_bytes,
-                mean_rate_mbps: flow.goodput_mbps,
-                retransmitted_segments: flow.retransmitted_segments,
-            })
-        })
-        .collect();
-    done.sort_by(|one, other| one.completed_at_s.total_cmp(&other.completed_at_s));
-    done
+/// The completion of a flow of `group`; none of one that did not come to its end.
+pub(super) fn completion(group: &str, flow: FlowRow) -> Option<CompletionRow> {
+    Some(CompletionRow {
+        group: group.to_owned(),
+        start_s: flow.start_s,
+        first_byte_s: flow.first_delivery_s,
+        completed_at_s: flow.completed_at_s?,
+        completion_time_s: flow.flow_completion_time_s?,
+        size_bytes: flow.delivered_bytes,
+        mean_rate_mbps: flow.goodput_mbps,
+        retransmitted_segments: flow.retransmitted_segments,
+        flow: flow.flow,
+        application: flow.application,
+        congestion_control: flow.congestion_control,
+    })
 }
 
-/// How long the groups took of which some flows came to their end, in the order of the flows.
+/// How long those of a group took that came to their end; nothing of a group of which none did.
 pub(super) fn completion_times(
-    flows: &[(&str, &FlowRow)],
-    done: &[CompletionRow],
-) -> Vec<CompletionTimesRow> {
-    let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for row in done {
-        let group = times.entry(&row.group).or_default();
-        group.push(row.completion_time_s);
+    groups: &Groups<'_>,
+    group: usize,
+    times: &mut [f64],
+) -> Option<CompletionTimesRow> {
+    if times.is_empty() {
+        return None;
     }
-    let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut groups = Vec::new();
-    for &(group, _) in flows {
-        let size = sizes.entry(group).or_insert(0);
-        *size += 1;
-        if *size == 1 {
-            groups.push(group);
-        }
-    }
-    let rows = groups.into_iter().filter_map(|group| {
-        let times = times.get_mut(group)?;
-        times.sort_by(f64::total_cmp);
-        // The nearest rank: the smallest time that so many did not exceed.
-        let percentile = |percent: usize| times[(times.len() * percent).div_ceil(100) - 1];
-        Some(CompletionTimesRow {
-            group: group.to_owned(),
-            flows: sizes[group],
-            completed: times.len() as u64,
-            mean_s: times.iter().sum::<f64>() / times.len() as f64,
-            p50_s: percentile(50),
-            p90_s: percentile(90),
-            p95_s: percentile(95),
-            p99_s: percentile(99),
-            longest_s: percentile(100),
-        })
-    });
-    rows.collect()
+    times.sort_by(f64::total_cmp);
+    // The nearest rank: the smallest time that so many did not exceed.
+    let percentile = |percent: usize| times[(times.len() * percent).div_ceil(100) - 1];
+    let (name, flows) = groups.groups[group];
+    Some(CompletionTimesRow {
+        group: name.to_owned(),
+        flows,
+        completed: times.len() as u64,
+        mean_s: times.iter().sum::<f64>() / times.len() as f64,
+        p50_s: percentile(50),
+        p90_s: percentile(90),
+        p95_s: percentile(95),
+        p99_s: percentile(99),
+        longest_s: percentile(100),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A flow from the beginning that completes after `seconds`, if it does.
-    fn flow(name: &str, seconds: Option<f64>) -> FlowRow {
-        FlowRow {
-            flow: name.to_owned(),
-            application: String::new(),
-            profile: String::new(),
-            congestion_control: String::new(),
-            scheduler: None,
-            start_s: 0.0,
-            established_s: None,
-            first_delivery_s: None,
-            completed_at_s: seconds,
-            flow_completion_time_s: seconds,
-            aborted: false,
-            delivered_bytes: 0,
-            goodput_mbps: 0.0,
-            sent_segments: 0,
-            retransmitted_segments: 0,
-            timeouts: 0,
-            recoveries: 0,
-            undos: 0,
-            loss_probes: 0,
-            mean_srtt_s: None,
-            mean_rtt_s: None,
-            min_rtt_s: None,
-            max_cwnd_segments: 0.0,
-            cwnd_segments: 0.0,
-            mss_bytes: 0,
-        }
-    }
-
-    fn times(flows: &[FlowRow]) -> Vec<CompletionTimesRow> {
-        let grouped = with_groups(flows.iter());
-        completion_times(&grouped, &completions(&grouped))
-    }
-
     #[test]
     fn a_percentile_is_the_nearest_rank() {
-        let flows: Vec<FlowRow> = (0..20)
-            .map(|n| flow(&format!("f-{n}"), Some(f64::from(n + 1))))
-            .collect();
-        let [row] = &times(&flows)[..] else {
-            panic!("one group")
-        };
+        let names: Vec<String> = (0..20).map(|n| format!("f-{n}")).collect();
+        let groups = Groups::of(names.iter().map(String::as_str));
+        let mut times: Vec<f64> = (1..=20).rev().map(f64::from).collect();
+        let row = completion_times(&groups, 0, &mut times).expect("a group that completed");
         let percentiles = (row.p50_s, row.p90_s, row.p95_s, row.p99_s, row.longest_s);
         assert_eq!(percentiles, (10.0, 18.0, 19.0, 20.0, 20.0));
         assert_eq!(row.mean_s, 10.5);
@@ -147,34 +120,18 @@ mod tests {
 
     #[test]
     fn flows_that_did_not_complete_are_counted_and_in_no_percentile() {
-        let flows = [
-            flow("f-0", Some(2.0)),
-            flow("f-1", None),
-            flow("f-2", None),
-            flow("never", None),
-        ];
-        let [row] = &times(&flows)[..] else {
-            panic!("a group without a completed flow has no row")
-        };
+        let groups = Groups::of(["f-0", "f-1", "f-2", "never"].into_iter());
+        let row = completion_times(&groups, 0, &mut [2.0]).expect("one completed");
         assert_eq!((row.flows, row.completed, row.p99_s), (3, 1, 2.0));
+        assert_eq!(completion_times(&groups, 1, &mut []), None);
     }
 
     #[test]
     fn a_number_at_the_end_of_a_lone_name_makes_no_group() {
-        let flows = ["car-7", "bus-0", "bus-1", "x", "tram-", "2"].map(|name| flow(name, None));
-        let groups: Vec<&str> = with_groups(flows.iter()).iter().map(|(g, _)| *g).collect();
-        assert_eq!(groups, ["car-7", "bus", "bus", "x", "tram-", "2"]);
-    }
-
-    #[test]
-    fn completions_are_in_the_order_of_their_ends() {
-        let flows = [
-            flow("late", Some(3.0)),
-            flow("never", None),
-            flow("soon", Some(1.0)),
-        ];
-        let done = completions(&with_groups(flows.iter()));
-        let names: Vec<&str> = done.iter().map(|row| row.flow.as_str()).collect();
-        assert_eq!(names, ["soon", "late"]);
+        let names = ["car-7", "bus-0", "bus-1", "x", "tram-", "2"];
+        let groups = Groups::of(names.into_iter());
+        let named: Vec<&str> = (0..6).map(|flow| groups.name_of_flow(flow)).collect();
+        assert_eq!(named, ["car-7", "bus", "bus", "x", "tram-", "2"]);
+        assert_eq!(groups.len(), 5);
     }
 }

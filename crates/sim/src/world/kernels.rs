@@ -1,8 +1,8 @@
 //! Kernels: when they run, what they send, and what becomes of what they are sent.
 
 use super::{Event, Transport, World};
-use crate::kernels::{Caught, KernelError, Told, segment};
-use fadeout_core::{Ecn, EndpointId, FlowEnd, Packet, PacketId, Probe, Time};
+use crate::kernels::{Caught, KernelEnd, KernelError, Told, segment};
+use fadeout_core::{Ecn, EndpointId, FlowEnd, Packet, PacketId, Probe, Protocol, Time};
 use fadeout_guest::frame::Ip;
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 use std::path::Path;
@@ -21,6 +21,14 @@ impl<P: Probe> World<P> {
             self.arm_kernel(machine, self.agenda.now());
         }
         Ok(())
+    }
+
+    /// The end of a flow that is a socket of a kernel; none of other flows.
+    pub(crate) fn kernel_socket(&self, id: EndpointId) -> Option<&KernelEnd> {
+        match &self.endpoints[id.index()].transport {
+            Transport::Kernel(end) => Some(end),
+            Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Udp(_) => None,
+        }
     }
 
     /// Whether a kernel has ended the run.
@@ -100,7 +108,7 @@ impl<P: Probe> World<P> {
             let (flow, to, route) = (sender.flow, sender.peer, sender.route);
             let peer = match &self.endpoints[to.index()].transport {
                 Transport::Kernel(peer) => peer.numbers,
-                Transport::Tcp(_) | Transport::Subflow { .. } => continue,
+                Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Udp(_) => continue,
             };
             let Transport::Kernel(end) = &mut self.endpoints[id.index()].transport else {
                 continue;
@@ -123,6 +131,7 @@ impl<P: Probe> World<P> {
                     _ => Ecn::NotEct,
                 },
                 sent_at: now,
+                protocol: Protocol::Tcp,
                 segment,
             };
             kernels.keep(packet_id, frame);

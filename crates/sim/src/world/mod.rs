@@ -4,6 +4,8 @@
 
 mod agenda;
 mod applications;
+mod crossings;
+mod datagrams;
 mod endpoints;
 mod kernels;
 mod links;
@@ -15,6 +17,7 @@ mod reroute;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use crossings::Crossings;
 pub(crate) use parts::{Endpoint, Flow, MultipathHost, Parts, Transport};
 pub(crate) use paths::{Paths, UePath, reaches_all};
 pub use reroute::RouteError;
@@ -30,7 +33,7 @@ use fadeout_link::Link;
 use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::Ask;
 use fadeout_transport::multipath::{MultipathConnection, PathOutbox};
-use fadeout_transport::tcp::{AppCommand, Outbox};
+use fadeout_transport::tcp::{AppCommand, Outbox, TcpEndpoint};
 use links::Links;
 
 /// An event of a world. Events carry ids, never payloads.
@@ -65,6 +68,10 @@ enum Event {
         machine: u32,
         generation: u32,
     },
+    Crossing {
+        index: u32,
+        generation: u32,
+    },
 }
 
 const _: () = assert!(size_of::<Event>() <= 16, "an event is at most 16 bytes");
@@ -77,6 +84,8 @@ pub struct World<P> {
     radio: Option<Box<Radio>>,
     /// The ways to UEs that change cells.
     paths: Option<Box<Paths>>,
+    /// The phones that change from link to link.
+    crossings: Option<Box<Crossings>>,
     endpoints: Vec<Endpoint>,
     connections: Vec<MultipathHost>,
     flows: Vec<Flow>,
@@ -115,11 +124,16 @@ impl<P: Probe> World<P> {
                 agenda.schedule(at, Event::Notice { index });
             }
         }
+        let mut crossings = parts.crossings.map(Box::new);
+        for (at, index, generation) in crossings.iter_mut().flat_map(|it| it.starts()) {
+            agenda.schedule(at, Event::Crossing { index, generation });
+        }
         World {
             agenda,
             links: Links::new(parts.links, parts.radio_states),
             radio: parts.radio.map(Box::new),
             paths: parts.paths.map(Box::new),
+            crossings,
             endpoints: parts.endpoints,
             connections: parts.connections,
             flows: parts.flows,
@@ -189,6 +203,7 @@ impl<P: Probe> World<P> {
                     self.wake_endpoint(endpoint);
                 }
             }
+            Event::Crossing { index, generation } => self.wake_crossing(index as u16, generation),
             Event::Start { flow } => self.start_flow(flow),
             Event::Application { flow, generation } => {
                 let woken = &mut self.flows[flow.index()];
@@ -234,14 +249,22 @@ impl<P: Probe> World<P> {
     pub fn into_probe(self) -> P {
         self.probe
     }
-    /// The transport of the endpoint with this id.
-    pub(crate) fn transport(&self, id: EndpointId) -> &Transport {
-        &self.endpoints[id.index()].transport
+    /// The TCP endpoint with this id, also where it is one path of a connection.
+    /// None of a flow of datagrams, or of kernels.
+    pub(crate) fn endpoint(&self, id: EndpointId) -> Option<&TcpEndpoint> {
+        match &self.endpoints[id.index()].transport {
+            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Subflow { connection, path } => {
+                let host = &self.connections[*connection as usize];
+                Some(host.connection.subflow(*path))
+            }
+            Transport::Udp(_) | Transport::Kernel(_) => None,
+        }
     }
     /// The multipath connection that an endpoint belongs to.
     pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
         match &self.endpoints[id.index()].transport {
-            Transport::Tcp(_) | Transport::Kernel(_) => None,
+            Transport::Tcp(_) | Transport::Udp(_) | Transport::Kernel(_) => None,
             Transport::Subflow { connection, .. } => {
                 Some(&self.connections[*connection as usize].connection)
             }
