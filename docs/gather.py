@@ -29,6 +29,7 @@ LAYERS = {
         "models/channel",
         "models/antennas",
         "models/mobility",
+        "models/vehicles",
     ],
     "Radio access": [
         "models/radio-access",
@@ -48,10 +49,13 @@ TITLE = re.compile(r"^# (.+)$", re.M)
 FIGURES = {
     "city-download": ["map", "completions"],
     "handover": ["handover"],
+    "interruption": ["datagrams", "latency"],
     "lte-download": ["delay"],
+    "motorway": ["map", "handover"],
     "mmwave-walk": ["sinr", "overview", "delay"],
     "multipath-outage": ["throughput"],
     "multipath-wifi-lte": ["throughput"],
+    "street-canyon": ["map", "sinr"],
 }
 """Figures of the scenarios that say most in another than the overview."""
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fadeout._geometry import geometry
+    from fadeout._geometry import geometry, sights, tracks
     from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
     from fadeout._run import Interrupted, check, run
     from fadeout._simulation import Simulation
@@ -40,13 +40,15 @@ __all__ = [
     "check",
     "geometry",
     "run",
+    "sights",
     "sweep",
+    "tracks",
 ]
 
 # What is imported when it is first asked for: the command answers at once, and says in a line what
 # is missing where something cannot be loaded.
 _HOMES = {
-    "fadeout._geometry": ("geometry",),
+    "fadeout._geometry": ("geometry", "sights", "tracks"),
     "fadeout._native": ("EngineBug", "FadeoutError", "ResultError", "ScenarioError"),
     "fadeout._run": ("Interrupted", "check", "run"),
     "fadeout._simulation": ("Simulation",),

@@ -1,4 +1,4 @@
-"""Where UEs stand, and what they hear, without a run."""
+"""Where UEs and vehicles are, and what stands in the way, without a run."""
 
 import io
 import operator
@@ -7,6 +7,7 @@ from typing import SupportsIndex
 import polars as pl
 
 from fadeout import _native
+from fadeout._quantities import seconds
 from fadeout._run import Overrides, Source, override_list, read_source
 
 
@@ -18,11 +19,10 @@ def geometry(
 ) -> pl.DataFrame:
     """Where each UE of a scenario stands when a run begins, without running it.
 
-    A row each: `ue`, its place `x_m`, `y_m` and `height_m`, the `cell` that it hears best, the
-    `distance_m` to it on the ground, `coupling_loss_db` (transmitted power over received power,
-    antennas included), `snr_db`, `sir_db` and `sinr_db` (wideband, of the downlink, with all cells
-    of the carrier at full power), and `line_of_sight`. Small-scale fading is left out. What is not
-    there is null: all but the place of a UE whose SINR is given, `sir_db` where no other cell is.
+    A row each; `fadeout list tables geometry` has the columns. Levels are wideband, of the
+    downlink, with all cells of the carrier at full power and without small-scale fading. What is
+    not there is null: all but the place of a UE whose SINR is given, and `sir_db` where there is
+    no other cell.
 
     Raises:
         ScenarioError: the scenario is wrong.
@@ -33,4 +33,71 @@ def geometry(
     if seed is not None:
         overrides.append(f"seed={operator.index(seed)}")
     stream = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
+    return pl.read_ipc_stream(io.BytesIO(stream))
+
+
+def tracks(
+    source: Source,
+    *,
+    every: str | float = "100 ms",
+    seed: SupportsIndex | None = None,
+    set: Overrides | None = None,  # noqa: A002
+) -> pl.DataFrame:
+    """Where each vehicle of a scenario is over time, without running it.
+
+    A row for each vehicle and step of time: `time_s`, the group `vehicles` and the number `vehicle`
+    in it, the `ue` on it, its middle `x_m` and `y_m`, `heading_deg` (counter-clockwise from east),
+    `speed_mps`, and its `length_m`, `width_m` and `height_m`. A UE on no vehicle has rows without
+    group, length and width; its height is its antenna's. A vehicle of a trace has rows while it is
+    there.
+
+    Raises:
+        ScenarioError: the scenario is wrong.
+        OSError: the scenario cannot be read.
+        ValueError: there would be more than five million rows.
+    """
+    return _read(_found(source, every, seed, set)[0])
+
+
+def sights(
+    source: Source,
+    *,
+    every: str | float = "100 ms",
+    seed: SupportsIndex | None = None,
+    set: Overrides | None = None,  # noqa: A002
+) -> pl.DataFrame:
+    """What stands between the UEs and the cells of a scenario over time, without running it.
+
+    A row for each UE, cell and step of time: `time_s`, `ue`, `cell`, `distance_m` in space,
+    `vehicles_db` (what vehicles take from the direct path) and `behind_building`, whether a
+    building cuts it.
+
+    Raises:
+        ScenarioError: the scenario is wrong.
+        OSError: the scenario cannot be read.
+        ValueError: there would be more than five million rows.
+    """
+    return _read(_found(source, every, seed, set)[1])
+
+
+def _found(
+    source: Source,
+    every: str | float,
+    seed: SupportsIndex | None,
+    overrides: Overrides | None,
+) -> tuple[bytes, bytes]:
+    text, name, base_dir = read_source(source)
+    given = override_list(overrides)
+    if seed is not None:
+        given.append(f"seed={operator.index(seed)}")
+    return _native.tracks(
+        text,
+        every_ns=round(seconds(every) * 1e9),
+        source_name=name,
+        base_dir=base_dir,
+        overrides=given,
+    )
+
+
+def _read(stream: bytes) -> pl.DataFrame:
     return pl.read_ipc_stream(io.BytesIO(stream))

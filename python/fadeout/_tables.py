@@ -28,6 +28,13 @@ class TableAttributes:
         return self.table("paths")
 
     @property
+    def datagram_flows(self) -> pl.DataFrame:
+        """A direction of a flow of UDP datagrams, one row each: the flow's data, and the answers of
+        an echo. Percentiles are nearest ranks, to within 1 %.
+        """
+        return self.table("datagram_flows")
+
+    @property
     def links(self) -> pl.DataFrame:
         """A direction of a link, one row each."""
         return self.table("links")
@@ -94,6 +101,11 @@ class TableAttributes:
         undoing.
         """
         return self.table("flow_events")
+
+    @property
+    def datagrams(self) -> pl.DataFrame:
+        """A UDP datagram that arrived, one row each."""
+        return self.table("datagrams")
 
     @property
     def blockages(self) -> pl.DataFrame:

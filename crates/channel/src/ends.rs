@@ -24,6 +24,8 @@ pub struct LinkEnds {
     /// [`Motion::obstruction`](fadeout_core::Motion::obstruction). It overrides the configuration's
     /// rule.
     pub obstruction: Option<f64>,
+    /// What vehicles in the direct path take from it, in dB.
+    pub vehicles_db: f64,
     /// Where the base station's beam points when it does not serve this UE.
     pub base_beam_at: Option<Point>,
     /// Where the UE's beam points when this base station does not serve it.
@@ -37,6 +39,7 @@ impl LinkEnds {
             base,
             ue,
             obstruction: None,
+            vehicles_db: 0.0,
             base_beam_at: None,
             ue_beam_at: None,
         }

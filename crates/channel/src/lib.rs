@@ -15,6 +15,7 @@ mod error;
 pub mod fading;
 mod field;
 pub mod knife_edge;
+pub mod knife_edges;
 pub mod large_scale;
 mod link;
 pub mod noise;

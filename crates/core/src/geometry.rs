@@ -95,6 +95,15 @@ impl Kinematics {
     }
 }
 
+/// A moving obstacle near a straight line.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Edge {
+    /// Where along the line it stands, as a share of the way; within 0 and 1.
+    pub share: f64,
+    /// How deep the line lies behind it, as [`Motion::obstruction`] has it.
+    pub depth: f64,
+}
+
 /// Says where nodes are and what stands between them.
 pub trait Motion {
     /// Place and velocity of `node` at `time`. Times never go back for the same node.
@@ -105,6 +114,12 @@ pub trait Motion {
     /// 26 times the root of the wavelength, in square roots of metres.
     fn obstruction(&mut self, _from: Point, _to: Point) -> f64 {
         f64::NEG_INFINITY
+    }
+
+    /// The vehicles near the straight line from a place to that of `node`, in order along it. The node's
+    /// own is among them only where its antenna is below its roof.
+    fn vehicles(&mut self, _node: NodeId, _time: Time, _from: Point, _to: Point) -> &[Edge] {
+        &[]
     }
 }
 

@@ -192,7 +192,7 @@ impl Link {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        let size = pool[packet].segment.wire_len() + self.framing;
+        let size = pool[packet].wire_len() + self.framing;
         self.stats.count_in(size);
         if self.managed.is_some() {
             let arrival = Queued {
@@ -501,7 +501,7 @@ impl Link {
             time_s: now,
             link: self.id,
             flow: lost.flow,
-            size_bytes: lost.segment.wire_len(),
+            size_bytes: lost.wire_len(),
             cause,
         });
     }

@@ -8,19 +8,28 @@
 
 pub mod import;
 mod line;
+mod manhattan;
+mod near;
 mod obstacle;
 mod places;
+mod random_direction;
 mod random_waypoint;
 mod registry;
 mod shadow;
+mod speeds;
 mod standing;
 mod track;
+pub mod traffic;
+mod vehicle;
 
 pub use line::Line;
+pub use manhattan::Manhattan;
 pub use obstacle::{Crossing, Obstacle, Rectangle};
 pub use places::Places;
+pub use random_direction::RandomDirection;
 pub use random_waypoint::{RandomWaypoint, RandomWaypointParameters};
 pub use registry::{MOBILITY_MODELS, Mobility};
+pub use speeds::{SpeedLaw, Speeds};
 pub use standing::Standing;
 pub use track::{Leg, Track, Waypoint};
 

@@ -1,26 +1,76 @@
 //! The tracks of all nodes.
 
+use crate::near::{Near, Vehicle, margin};
 use crate::shadow::{self, Silhouette};
+use crate::traffic::Fleet;
 use crate::{Obstacle, Track};
-use fadeout_core::{Kinematics, Motion, NodeId, Point, Time};
+use fadeout_core::{Edge, Kinematics, Motion, NodeId, Point, Time};
 
-/// Where every node is: a track each, and the origin for those without one; and the buildings
-/// between them.
+/// Edges count from this depth on: 0.78 of P.526's parameter at wavelengths up to 1 m, where the loss
+/// begins.
+const SHALLOWEST: f64 = -0.8;
+
+/// Where every node is: on a track, on a vehicle, or at the origin; and the buildings and vehicles between
+/// them.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    tracks: Vec<Option<Track>>,
+    on: Vec<On>,
     buildings: Vec<Obstacle>,
     /// Room for what stands near a line.
     seen: Vec<Silhouette>,
+    fleets: Vec<Fleet>,
+    /// The latest time that was asked for.
+    now: Time,
+    near: Near,
+    edges: Vec<Edge>,
+}
+
+/// What a node is on.
+#[derive(Debug, Clone, Default)]
+enum On {
+    #[default]
+    Nothing,
+    Track(Box<Track>),
+    Vehicle(Vehicle),
 }
 
 impl Places {
-    /// Gives `node` a track, in place of the one it had.
+    /// Gives `node` a track, in place of what it was on.
     pub fn put(&mut self, node: NodeId, track: Track) {
-        if self.tracks.len() <= node.index() {
-            self.tracks.resize(node.index() + 1, None);
+        self.set(node, On::Track(Box::new(track)));
+    }
+
+    /// Adds a group of vehicles; gives its number.
+    pub fn add(&mut self, fleet: Fleet) -> usize {
+        self.fleets.push(fleet);
+        self.fleets.len() - 1
+    }
+
+    /// Puts `node` on a vehicle of a group, by their numbers, in place of what it was on.
+    pub fn ride(&mut self, node: NodeId, fleet: usize, vehicle: usize) {
+        self.set(node, On::Vehicle((fleet as u32, vehicle as u32)));
+    }
+
+    /// The groups of vehicles.
+    pub fn fleets(&self) -> &[Fleet] {
+        &self.fleets
+    }
+
+    fn set(&mut self, node: NodeId, on: On) {
+        if self.on.len() <= node.index() {
+            self.on.resize(node.index() + 1, On::Nothing);
         }
-        self.tracks[node.index()] = Some(track);
+        self.on[node.index()] = on;
+    }
+
+    /// Moves all vehicles on to `time`.
+    pub fn advance(&mut self, time: Time) {
+        if time > self.now {
+            self.now = time;
+            for fleet in &mut self.fleets {
+                fleet.advance(time);
+            }
+        }
     }
 
     /// Adds a building.
@@ -33,10 +83,47 @@ impl Places {
 
 impl Motion for Places {
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
-        match self.tracks.get_mut(node.index()) {
-            Some(Some(track)) => track.at(time),
+        match self.on.get_mut(node.index()) {
+            Some(On::Track(track)) => track.at(time),
+            Some(&mut On::Vehicle((fleet, vehicle))) => {
+                self.advance(time);
+                self.fleets[fleet as usize].antenna(vehicle as usize, time)
+            }
             _ => Kinematics::at_rest(Point::default()),
         }
+    }
+
+    fn vehicles(&mut self, node: NodeId, time: Time, from: Point, to: Point) -> &[Edge] {
+        self.edges.clear();
+        if self.fleets.is_empty() {
+            return &self.edges;
+        }
+        self.advance(time);
+        self.near.refresh(&self.fleets, time);
+        let own = match self.on.get(node.index()) {
+            Some(On::Vehicle(own)) => Some(*own),
+            _ => None,
+        };
+        let margin = margin(from.distance_to(to), -SHALLOWEST);
+        for &vehicle in self.near.along(from, to, margin) {
+            let fleet = &self.fleets[vehicle.0 as usize];
+            let Some(obstacle) = fleet.obstacle(vehicle.1 as usize, time) else {
+                continue;
+            };
+            // Antennas on roofs see over their own.
+            if own == Some(vehicle) && to.z >= obstacle.height {
+                continue;
+            }
+            let edge = shadow::behind(&obstacle, (from, to));
+            self.edges
+                .extend(edge.filter(|edge| edge.depth > SHALLOWEST));
+        }
+        let order = |one: &Edge, other: &Edge| {
+            let by_share = one.share.total_cmp(&other.share);
+            by_share.then(one.depth.total_cmp(&other.depth))
+        };
+        self.edges.sort_unstable_by(order);
+        &self.edges
     }
 
     fn obstruction(&mut self, from: Point, to: Point) -> f64 {

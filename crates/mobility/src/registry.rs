@@ -15,6 +15,8 @@ fadeout_core::registry! {
         Static(crate::standing::Standing),
         Line(crate::line::Line),
         RandomWaypoint(crate::random_waypoint::RandomWaypointParameters),
+        RandomDirection(crate::random_direction::RandomDirection),
+        Manhattan(crate::manhattan::Manhattan),
     }
     macro each;
 }

@@ -8,7 +8,7 @@
 //! Standard: ITU-R P.526-15 equation 26.
 
 use crate::Obstacle;
-use fadeout_core::Point;
+use fadeout_core::{Edge, Point};
 
 /// Shadows deeper than this are complete, and what is further off does not matter, square roots of
 /// metres: v = 23 at 700 MHz, where 40 dB are lost.
@@ -207,6 +207,18 @@ pub(crate) fn obstruction(
         clear if clear < -DEEPEST => f64::NEG_INFINITY,
         depth => depth,
     }
+}
+
+/// How deep a straight line lies behind a single box, and where along it that stands: over its roof or
+/// past a side, whichever costs least. None where it stands behind the ends or far off.
+pub(crate) fn behind(obstacle: &Obstacle, (from, to): (Point, Point)) -> Option<Edge> {
+    let line = Line::new(from, to)?;
+    let seen = line.silhouette(obstacle)?;
+    let (share, _) = line.corner(obstacle.center);
+    Some(Edge {
+        share: share.clamp(line.nearest, 1.0 - line.nearest),
+        depth: seen.roof.min(-seen.distance()),
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod catalog;
 mod congestion;
 mod errors;
 mod guard;
+mod kernel;
 mod packetdrill;
 mod progress;
 mod run;
@@ -26,9 +27,11 @@ mod _native {
     #[pymodule_export]
     use crate::errors::{EngineBug, FadeoutError, ResultError, ScenarioError};
     #[pymodule_export]
+    use crate::kernel::{check_kernel, kernel_agent, kernel_folder, kernels};
+    #[pymodule_export]
     use crate::packetdrill::packetdrill;
     #[pymodule_export]
-    use crate::run::{check, geometry, resolve, run, save};
+    use crate::run::{check, geometry, resolve, run, save, tracks};
     #[pymodule_export]
     use crate::simulation::PySimulation;
 

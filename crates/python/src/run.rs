@@ -5,10 +5,11 @@ use crate::errors::{EngineBug, ScenarioError, result_error, scenario_error};
 use crate::guard::guarded;
 use crate::progress::{Answer, Reporter};
 use crate::warning::warn;
-use fadeout_core::NullProbe;
+use fadeout_core::{NullProbe, Span};
 use fadeout_record::{Destination, RecordError, RunFolder, Saved};
 use fadeout_scenario::{Override, OwnNames, Scenario, ScenarioErrors, Source};
 use fadeout_sim::{BuildError, Control, Progress, RunError, RunResults, Simulation};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt};
 use serde_json::json;
@@ -165,6 +166,43 @@ pub(crate) fn geometry<'py>(
         .map(|found| found.map(|stream| PyBytes::new(py, &stream)))
         .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
         .map_err(|failure| failure.raise(py, source_name))
+}
+
+/// Where the vehicles and UEs of the scenario `text` are every `every_ns`, and what stands between UEs and
+/// cells: an Arrow IPC stream each.
+#[pyfunction]
+#[pyo3(signature = (text, *, every_ns, source_name = "<string>", base_dir = None, overrides = Vec::new()))]
+pub(crate) fn tracks<'py>(
+    py: Python<'py>,
+    text: &str,
+    every_ns: u64,
+    source_name: &str,
+    base_dir: Option<PathBuf>,
+    overrides: Vec<String>,
+) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    let reading = Reading {
+        with_advice: false,
+        ..Reading::new(text, source_name, base_dir, overrides)
+    };
+    let own = OwnControls::new(None)?;
+    let every = Span::from_nanos(every_ns.max(1));
+    let found = py.detach(|| {
+        guarded(|| -> Result<_, Failure> {
+            let scenario = reading.scenario(&own)?;
+            let found = fadeout_sim::tracks(&scenario, every).map_err(RunError::Build)?;
+            Ok(found.map(|found| {
+                (
+                    fadeout_record::stream_of_rows(&found.tracks),
+                    fadeout_record::stream_of_rows(&found.sights),
+                )
+            }))
+        })
+    });
+    let found = found
+        .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
+        .map_err(|failure| failure.raise(py, source_name))?;
+    let (tracks, sights) = found.map_err(PyValueError::new_err)?;
+    Ok((PyBytes::new(py, &tracks), PyBytes::new(py, &sights)))
 }
 
 /// The scenario, whose world was built and is not run: what only a layer can see is found so.

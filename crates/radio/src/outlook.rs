@@ -55,7 +55,7 @@ impl Outlook {
         let mut at = Time::ZERO;
         while at <= until {
             let place = motion.at(config.node, at);
-            let ends = cell.ends(place, motion);
+            let ends = cell.ends((config.node, at), place, motion);
             channel.large_scale_db(at, &ends);
             if is_cut_off(channel.large_scale(), threshold_db) {
                 began_at.get_or_insert(at);

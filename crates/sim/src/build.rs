@@ -9,9 +9,10 @@ mod multipath;
 mod outlook;
 mod rab;
 mod radio;
+mod vehicles;
 
 pub(crate) use channel_file::recorded as recordings;
-pub(crate) use flow::default_congestion_control;
+pub(crate) use flow::{default_congestion_control, is_datagrams};
 pub(crate) use radio::{Bounds, surroundings};
 
 use crate::directory::Directory;
@@ -58,6 +59,14 @@ pub enum BuildError {
         /// Name of its table.
         name: String,
         /// The file, the line, the mistake, and what was expected.
+        reason: String,
+    },
+    /// A group of vehicles cannot be on its road, or its trace is none.
+    #[error("vehicles \"{group}\": {reason}")]
+    Vehicles {
+        /// Its name.
+        group: String,
+        /// The mistake, and what was expected.
         reason: String,
     },
     /// A cell's parameters do not make one.
@@ -110,6 +119,19 @@ pub enum BuildError {
         flow: String,
         /// The UE.
         ue: String,
+    },
+    /// A key of connections for a flow of datagrams.
+    #[error(
+        "flow \"{flow}\": its application \"{application}\" sends UDP datagrams, for which there is no \
+         `{key}`; expected a flow without it"
+    )]
+    Datagrams {
+        /// The flow.
+        flow: String,
+        /// Its application.
+        application: String,
+        /// The key.
+        key: &'static str,
     },
     /// A response to outages that nobody tells of.
     #[error("flow \"{flow}\": its outage-response is never told of an outage; expected {expected}")]

@@ -16,6 +16,7 @@ mod radio;
 mod routing;
 mod run;
 mod summary;
+mod tracks;
 mod world;
 
 pub use advice::advice;
@@ -26,6 +27,7 @@ pub use geometry::geometry;
 pub use hop::Hop;
 pub use run::{Control, Progress, RunError, RunResults, Simulation};
 pub use summary::{resolved, summary};
+pub use tracks::{Tracks, tracks};
 pub use world::{RouteError, World};
 
 /// What a congestion control of the user's own is made of.

@@ -4,7 +4,7 @@
 opened and no global state touched: save it with `figure.savefig("cwnd.pdf")`. A notebook shows it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -15,8 +15,8 @@ from fadeout import _names, _native
 from fadeout._figures import FIGURES
 from fadeout._overview import stamp
 from fadeout._quantities import seconds
+from fadeout.plot import datagrams, drive, mobility, panels, radio
 from fadeout.plot import map as network
-from fadeout.plot import mobility, panels, radio
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
 if TYPE_CHECKING:
@@ -144,6 +144,33 @@ class Plots:
         self._results.scan("radio_delay")  # Says so when the run did not record it.
         return self._draw(list(radio.DELAY), None, ax, size, title)
 
+    def datagrams(
+        self,
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Sequence[Axes] | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """UDP flows over time: one-way delay, missing datagrams, and the gap before each arrival.
+
+        Three panels. The answers of an echo have a line of their own.
+        """
+        self._results.scan("datagrams")  # Says so when the run did not record it.
+        drawn = [datagrams.DELAY, datagrams.LOST, datagrams.GAP]
+        return self._draw(drawn, flows, ax, size, title)
+
+    def latency(
+        self,
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Share of UDP datagrams whose delay is at most so long; of an echo the round trip too."""
+        return self._draw([datagrams.DISTRIBUTION], flows, ax, size, title)
+
     def handover(
         self,
         number: int | None = None,
@@ -200,6 +227,8 @@ class Plots:
         """The network from above: sites with the directions of their sectors, UEs, buildings.
 
         UEs are where they start, in the colour of the cell that serves them at the end of the run.
+        Where there are vehicles, they are where they start, UEs have their ways, and a way is red
+        where a vehicle is between the UE and the cell that serves it there.
         """
         found = self._places()
         if not found.is_a_map:
@@ -209,16 +238,41 @@ class Plots:
         interfaces = self._results.interfaces
         names = (one.rpartition("/")[0] or one for one in interfaces["interface"].to_list())
         serving = dict(zip(names, interfaces["cell"].to_list(), strict=True))
+        driven = drive.drive(self._results.manifest.get("scenario", {}))
+
+        def draw(on: Axes) -> None:
+            if driven is None:
+                network.draw(on, found, serving)
+                return
+            network.draw(on, driven.on(found), serving, drive.handles())
+            drive.draw(on, driven, self._served(serving))
+
         if ax is not None:
-            network.draw(ax, found, serving)
+            draw(ax)
             if title is not None:
                 ax.set_title(title, pad=6 + 11 * _legend_lines(ax), loc="left")
             return _figure_of([ax])
         width, height = size or (COLUMN_INCHES, COLUMN_INCHES)
         with new_figure(height=height, width=width) as (figure, axes):
-            network.draw(axes[0], found, serving)
+            draw(axes[0])
             sign(figure, self._results.title if title is None else title, stamp(self._results))
         return figure
+
+    def _served(self, serving: Mapping[str, str | None]) -> dict[str, list[tuple[float, str]]]:
+        """The times from which a cell serves each UE, and the cell."""
+        served: dict[str, list[tuple[float, str]]] = {}
+        if self._results.has_table("handovers"):
+            changes = self._results.table("handovers").sort("entered_s")
+            for ue, source, target, entered in changes.select(
+                "ue", "source", "target", "entered_s"
+            ).rows():
+                if entered == entered:  # NaN is not itself.
+                    steps = served.setdefault(str(ue), [(0.0, str(source))])
+                    steps.append((entered, str(target)))
+        for ue, cell in serving.items():
+            if cell:
+                served.setdefault(ue, [(0.0, cell)])
+        return served
 
     def _places(self) -> network.Places:
         return network.places(self._results.manifest.get("scenario", {}))
@@ -250,6 +304,8 @@ class Plots:
             "buffer": "bearers",
             "delay": "radio_delay",
             "handover": "handovers",
+            "datagrams": "datagrams",
+            "latency": "datagrams",
         }
 
         def is_available(name: str) -> bool:

@@ -35,6 +35,8 @@ class Places:
     cells: Sequence[Cell]
     ues: Mapping[str, tuple[float, float]]
     buildings: Sequence[tuple[tuple[float, float], tuple[float, float]]]
+    passed: Sequence[tuple[float, float]] = ()
+    """Places on the way of what moves, which the map has to hold."""
 
     @property
     def is_a_map(self) -> bool:
@@ -71,8 +73,13 @@ def _azimuth(antenna: object) -> float | None:
     return float(antenna.get("azimuth", 0.0))
 
 
-def draw(ax: Axes, found: Places, serving: Mapping[str, str | None]) -> None:
-    """Draw the map; `serving` has the cell of each UE."""
+def draw(
+    ax: Axes,
+    found: Places,
+    serving: Mapping[str, str | None],
+    more: Sequence[Line2D | Patch] = (),
+) -> None:
+    """Draw the map; `serving` has the cell of each UE, `more` what else the legend names."""
     for (x0, y0), (x1, y1) in found.buildings:
         low = (min(x0, x1), min(y0, y1))
         ax.add_patch(
@@ -92,7 +99,8 @@ def draw(ax: Axes, found: Places, serving: Mapping[str, str | None]) -> None:
             ax.scatter(east, north, s=size, color=color, linewidths=0, zorder=2)
     _sites(ax, found, colors)
     _frame(ax, found)
-    _legend(ax, found, heard, colors, has_lost=any(not serving.get(ue) for ue in found.ues))
+    has_lost = any(not serving.get(ue) for ue in found.ues)
+    _legend(ax, found, heard, colors, more, has_lost=has_lost)
 
 
 def _colors(cells: Sequence[Cell], heard: Sequence[str]) -> dict[str, ColorType]:
@@ -132,7 +140,8 @@ def _sites(ax: Axes, found: Places, colors: Mapping[str, ColorType]) -> None:
 
 def _bounds(found: Places) -> tuple[float, float, float, float]:
     corners = [corner for building in found.buildings for corner in building]
-    every = [*(cell.place for cell in found.cells), *found.ues.values(), *corners]
+    places = (cell.place for cell in found.cells)
+    every = [*places, *found.ues.values(), *corners, *found.passed]
     east, north = zip(*every, strict=True)
     return min(east), min(north), max(east), max(north)
 
@@ -177,6 +186,7 @@ def _legend(
     found: Places,
     heard: Sequence[str],
     colors: Mapping[str, ColorType],
+    more: Sequence[Line2D | Patch],
     *,
     has_lost: bool,
 ) -> None:
@@ -194,6 +204,7 @@ def _legend(
         handles.append(dot(colors[heard[0]], f"UE, in the colour of its cell ({len(heard)} cells)"))
     if has_lost:
         handles.append(dot(STAMP, "UE without a cell"))
+    handles += more
     ax.legend(
         handles=handles,
         loc="lower left",

@@ -287,7 +287,8 @@ impl LinkChannel {
         condition: Condition,
         los_lead_db: f64,
     ) -> EndGains {
-        let blockage_db = self.blockage_db(now, ends.base.position, ends.ue.position, condition);
+        let places = (ends.base.position, ends.ue.position);
+        let blockage_db = self.blockage_db(now, places, condition, ends.vehicles_db);
         self.gains_behind(blockage_db, (now, ends), condition, los_lead_db)
     }
 
@@ -400,7 +401,8 @@ impl LinkChannel {
         let blockage_db = |channel: &mut LinkChannel, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);
-            let blockage_db = channel.blockage_db(at, base, ue, condition);
+            // How it has changed since the last look is not known.
+            let blockage_db = channel.blockage_db(at, (base, ue), condition, ends.vehicles_db);
             channel.scattering.note(at, blockage_db);
             (blockage_db, earlier)
         };
@@ -426,7 +428,13 @@ impl LinkChannel {
         }
     }
 
-    fn blockage_db(&mut self, now: Time, base: Point, ue: Point, condition: Condition) -> f64 {
+    fn blockage_db(
+        &mut self,
+        now: Time,
+        (base, ue): (Point, Point),
+        condition: Condition,
+        vehicles_db: f64,
+    ) -> f64 {
         let view = View {
             now,
             base,
@@ -434,10 +442,12 @@ impl LinkChannel {
             has_direct_path: condition == Condition::Los,
             wavelength_m: self.shared.wavelength_m,
         };
-        self.blockages
-            .iter_mut()
-            .map(|process| process.loss_at(&view))
-            .sum()
+        let processes = self.blockages.iter_mut();
+        let drawn_db: f64 = processes.map(|process| process.loss_at(&view)).sum();
+        match condition {
+            Condition::Los => drawn_db + vehicles_db,
+            Condition::Nlos => drawn_db,
+        }
     }
 
     /// The gain that stale beams have lost against fresh ones, dB.

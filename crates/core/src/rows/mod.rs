@@ -32,6 +32,8 @@ macro_rules! recorded_tables {
             timeout => timeouts: TimeoutRow;
             /// A flow opened, completed, closed, entered or left recovery.
             flow_event => flow_events: FlowEventRow;
+            /// A datagram arrived.
+            datagram => datagrams: DatagramRow;
             /// A blockage of a link.
             blockage => blockages: BlockageRow;
             /// A transport block was received, well or not.
@@ -138,6 +140,32 @@ table! {
         cwnd_segments: f64, "segments";
         /// Slow-start threshold after.
         ssthresh_segments: f64, "segments";
+    }
+}
+
+table! {
+    /// A UDP datagram that arrived, one row each.
+    pub struct DatagramRow = "datagrams" {
+        /// When it arrived.
+        time_s: Time, "s";
+        /// Flow.
+        flow: FlowId, "";
+        /// Which end it arrived at: receiver, of the flow's data, or sender, of the answers of an echo.
+        end: FlowEnd, "";
+        /// Its number among those of its sender, from 0 on.
+        number: u64, "";
+        /// Payload.
+        payload_bytes: u32, "bytes";
+        /// One-way delay: from its sending to its arrival.
+        delay_s: Span, "s";
+        /// Interarrival jitter so far (RFC 3550 section 6.4.1).
+        jitter_s: f64, "s";
+        /// Since the arrival before it; zero for the first.
+        gap_s: Span, "s";
+        /// Datagrams of smaller numbers than the largest that arrived which have not: lost, or late.
+        missing_datagrams: u64, "datagrams";
+        /// Round-trip time, from the sending of what it answers; zero where it answers nothing.
+        round_trip_s: Span, "s";
     }
 }
 

@@ -1,10 +1,16 @@
 //! Movement traces of other tools.
 
+mod bonnmotion;
 mod ns2;
 mod sumo;
+mod sumo_csv;
+mod traced;
 
+pub use bonnmotion::bonnmotion;
 pub use ns2::ns2;
-pub use sumo::sumo_fcd;
+pub use sumo::{sumo_fcd, sumo_vehicles};
+pub use sumo_csv::{sumo_csv, sumo_csv_vehicles};
+pub use traced::TracedVehicle;
 
 use crate::{Leg, Track};
 use std::collections::BTreeMap;

@@ -1,19 +1,37 @@
 //! Floating car data of SUMO.
 
-use super::{MAX_METRES, MAX_SECONDS, TraceError, Tracks, number, tracks};
+use super::traced::Step;
+use super::{MAX_METRES, MAX_SECONDS, TraceError, TracedVehicle, Tracks, number, tracks};
 use crate::Leg;
-use fadeout_core::{Point, Span, Time};
+use crate::vehicle::Pose;
+use fadeout_core::{Point, Span, Time, Vector, math};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::BTreeMap;
 
 /// A place of a vehicle at a time step.
 #[derive(Debug, Clone, Copy)]
-struct Sample {
-    at: f64,
-    place: Point,
-    speed: Option<f64>,
+pub(super) struct Sample {
+    pub(super) at: f64,
+    pub(super) place: Point,
+    pub(super) speed: Option<f64>,
+    /// Where it looks, clockwise from north, in degrees.
+    pub(super) angle: Option<f64>,
 }
+
+/// What the file says of a vehicle or a person.
+#[derive(Debug, Default)]
+pub(super) struct Passage {
+    pub(super) is_person: bool,
+    pub(super) kind: Option<String>,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// By id.
+pub(super) type Passages = BTreeMap<String, Passage>;
+
+/// Farthest that angles are from north, in degrees.
+pub(super) const MAX_DEGREES: f64 = 3600.0;
 
 /// Reads an `fcd-export` file of SUMO: vehicles and persons by their id.
 ///
@@ -27,8 +45,44 @@ struct Sample {
 /// [`TraceError`] with the line of what is not well-formed XML or lacks a place, an id or a time,
 /// and of time steps that go back.
 pub fn sumo_fcd(text: &str) -> Result<Tracks, TraceError> {
+    Ok(tracks_of(parse(text)?))
+}
+
+/// Reads the vehicles of an `fcd-export` file of SUMO by their id, with their types and where they look;
+/// persons are left out. Between two time steps they move as [`sumo_fcd`] says. Where the file says no
+/// `angle` a vehicle looks where it drives, and as before while it stands.
+///
+/// # Errors
+/// Those of [`sumo_fcd`].
+pub fn sumo_vehicles(text: &str) -> Result<BTreeMap<String, TracedVehicle>, TraceError> {
+    Ok(vehicles_of(parse(text)?))
+}
+
+/// The movement of all.
+pub(super) fn tracks_of(passages: Passages) -> Tracks {
+    let passages = passages.into_iter();
+    tracks(
+        passages
+            .map(|(id, passage)| (id, legs(&passage.samples)))
+            .collect(),
+    )
+}
+
+/// The vehicles without persons.
+pub(super) fn vehicles_of(passages: Passages) -> BTreeMap<String, TracedVehicle> {
+    let vehicles = passages
+        .into_iter()
+        .filter(|(_, passage)| !passage.is_person);
+    let vehicles = vehicles.map(|(id, passage)| {
+        let steps = steps(&passage.samples);
+        (id, TracedVehicle::new(passage.kind, steps))
+    });
+    vehicles.collect()
+}
+
+fn parse(text: &str) -> Result<Passages, TraceError> {
     let mut reader = Reader::from_str(text);
-    let mut samples: BTreeMap<String, Vec<Sample>> = BTreeMap::new();
+    let mut passages = Passages::new();
     let mut now: Option<f64> = None;
     let mut is_export = false;
     // Lines are counted as far as the reader came.
@@ -47,7 +101,12 @@ pub fn sumo_fcd(text: &str) -> Result<Tracks, TraceError> {
                         TraceError::new(line, "a vehicle outside of a `timestep`")
                     })?;
                     let (id, sample) = sample(tag, at, line)?;
-                    samples.entry(id).or_default().push(sample);
+                    let passage = passages.entry(id).or_default();
+                    passage.is_person = tag.name().as_ref() == b"person";
+                    if passage.kind.is_none() {
+                        passage.kind = attribute(tag, "type", line)?;
+                    }
+                    passage.samples.push(sample);
                 }
                 _ => {}
             },
@@ -61,11 +120,7 @@ pub fn sumo_fcd(text: &str) -> Result<Tracks, TraceError> {
         let message = "there is no `fcd-export`; expected a file that SUMO wrote with --fcd-output";
         return Err(TraceError::new(line, message));
     }
-    let legs = samples
-        .into_iter()
-        .map(|(id, samples)| (id, legs(&samples)))
-        .collect();
-    Ok(tracks(legs))
+    Ok(passages)
 }
 
 fn time_step(tag: &BytesStart<'_>, before: Option<f64>, line: usize) -> Result<f64, TraceError> {
@@ -92,8 +147,15 @@ fn sample(tag: &BytesStart<'_>, at: f64, line: usize) -> Result<(String, Sample)
     let y = number(&required("y")?, "a coordinate", MAX_METRES, line)?;
     let z = optional("z", "a coordinate")?.unwrap_or(0.0);
     let speed = optional("speed", "a speed")?;
-    let place = Point::new(x, y, z);
-    Ok((required("id")?, Sample { at, place, speed }))
+    let angle = attribute(tag, "angle", line)?;
+    let angle = angle.map(|text| number(&text, "an angle", MAX_DEGREES, line));
+    let sample = Sample {
+        at,
+        place: Point::new(x, y, z),
+        speed,
+        angle: angle.transpose()?,
+    };
+    Ok((required("id")?, sample))
 }
 
 fn attribute(tag: &BytesStart<'_>, name: &str, line: usize) -> Result<Option<String>, TraceError> {
@@ -108,8 +170,22 @@ fn attribute(tag: &BytesStart<'_>, name: &str, line: usize) -> Result<Option<Str
     }
 }
 
+/// Whether one drives from a place to the next, and does not jump: a metre of slack is for positions
+/// that the file rounds.
+fn is_drive(one: &Sample, other: &Sample) -> bool {
+    let (way, lasts) = (other.place - one.place, other.at - one.at);
+    let bound = |speed: f64| way.length() <= 2.0 * speed.abs() * lasts + 1.0;
+    match (one.speed, other.speed) {
+        (None, _) | (_, None) => true,
+        (Some(before), Some(after)) => bound(before.max(after)),
+    }
+}
+
+fn time(sample: &Sample) -> Time {
+    Time::ZERO + Span::from_secs_f64(sample.at)
+}
+
 fn legs(samples: &[Sample]) -> Vec<Leg> {
-    let time = |sample: &Sample| Time::ZERO + Span::from_secs_f64(sample.at);
     let mut legs = Vec::with_capacity(samples.len());
     for pair in samples.windows(2) {
         let (one, other) = (&pair[0], &pair[1]);
@@ -117,18 +193,12 @@ fn legs(samples: &[Sample]) -> Vec<Leg> {
         if lasts <= 0.0 {
             continue;
         }
-        // A metre of slack for positions that the file rounds.
-        let bound = |speed: f64| way.length() <= 2.0 * speed.abs() * lasts + 1.0;
-        let is_walk = match (one.speed, other.speed) {
-            (None, _) | (_, None) => true,
-            (Some(before), Some(after)) => bound(before.max(after)),
-        };
         legs.push(Leg {
             until: time(other),
-            velocity: if is_walk {
+            velocity: if is_drive(one, other) {
                 way * (1.0 / lasts)
             } else {
-                way * 0.0
+                Vector::new(0.0, 0.0, 0.0)
             },
             ..Leg::rest(time(one), one.place)
         });
@@ -137,6 +207,47 @@ fn legs(samples: &[Sample]) -> Vec<Leg> {
         legs.push(Leg::rest(time(last), last.place));
     }
     legs
+}
+
+fn steps(samples: &[Sample]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::with_capacity(samples.len());
+    let mut heading = first_heading(samples);
+    for (number, sample) in samples.iter().enumerate() {
+        if steps.last().is_some_and(|before| before.at >= time(sample)) {
+            continue;
+        }
+        let next = samples.get(number + 1);
+        heading = match (sample.angle, next) {
+            (Some(angle), _) => (90.0 - angle).to_radians(),
+            (None, Some(next)) if is_drive(sample, next) => way_on(sample, next).unwrap_or(heading),
+            _ => heading,
+        };
+        steps.push(Step {
+            at: time(sample),
+            pose: Pose {
+                front: (sample.place.x, sample.place.y),
+                heading,
+                velocity: (0.0, 0.0),
+            },
+            jumps: next.is_some_and(|next| !is_drive(sample, next)),
+        });
+    }
+    steps
+}
+
+/// Where one drives first; those who never do look east.
+fn first_heading(samples: &[Sample]) -> f64 {
+    let mut pairs = samples.windows(2);
+    pairs
+        .find_map(|pair| way_on(&pair[0], &pair[1]))
+        .unwrap_or(0.0)
+}
+
+/// Where it drives from one place to the next, if that can be told.
+fn way_on(one: &Sample, other: &Sample) -> Option<f64> {
+    let way = other.place - one.place;
+    // Positions have a centimetre at worst.
+    (math::hypot(way.x, way.y) > 0.05).then(|| math::atan2(way.y, way.x))
 }
 
 #[cfg(test)]
@@ -202,6 +313,60 @@ mod tests {
         }
     }
 
+    /// A car that drives north lies south of its point, whatever it did before; angles go clockwise from
+    /// north.
+    #[test]
+    fn a_vehicle_looks_where_the_file_says_and_comes_and_goes() {
+        let text = file(
+            r#"<timestep time="1"><vehicle id="a" x="5" y="0" angle="0" type="bus" speed="10"><person id="p" x="5" y="0"/></vehicle></timestep>
+<timestep time="2"><vehicle id="a" x="5" y="10" angle="0" type="bus" speed="10"/><vehicle id="b" x="0" y="0"/></timestep>
+<timestep time="3"><vehicle id="b" x="-8" y="0"/></timestep>"#,
+        );
+        let mut vehicles = sumo_vehicles(&text).expect("a good file");
+        assert_eq!(vehicles.keys().collect::<Vec<_>>(), ["a", "b"]);
+        assert!(sumo_fcd(&text).expect("a good file").contains_key("p"));
+        let bus = vehicles.get_mut("a").expect("the bus");
+        assert_eq!(bus.kind.as_deref(), Some("bus"));
+        assert_eq!(bus.fastest(), 10.0);
+        for (secs, is_there, y) in [
+            (0.5, false, 0.0),
+            (1.0, true, 0.0),
+            (1.5, true, 5.0),
+            (2.0, true, 10.0),
+            (2.5, false, 10.0),
+        ] {
+            bus.advance(at(secs));
+            let (pose, found) = bus.at(at(secs));
+            assert_eq!((found, pose.front), (is_there, (5.0, y)), "at {secs} s");
+            let behind = pose.front.1 - 12.0 * math::sin(pose.heading);
+            assert!((behind - (y - 12.0)).abs() < 1e-9);
+        }
+        // Without an angle it looks west, where it drives.
+        let car = vehicles.get("b").expect("the car");
+        assert!((math::cos(car.at(at(2.0)).0.heading) + 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_four_angles_are_the_four_ways() {
+        for (angle, (x, y)) in [
+            (0, (0.0, 1.0)),
+            (90, (1.0, 0.0)),
+            (180, (0.0, -1.0)),
+            (270, (-1.0, 0.0)),
+        ] {
+            let text = file(&format!(
+                r#"<timestep time="0"><vehicle id="a" x="0" y="0" angle="{angle}"/></timestep>"#
+            ));
+            let vehicles = sumo_vehicles(&text).expect("a good file");
+            let (pose, is_there) = vehicles["a"].at(Time::ZERO);
+            assert!(is_there);
+            assert!(
+                (math::cos(pose.heading) - x).abs() < 1e-12
+                    && (math::sin(pose.heading) - y).abs() < 1e-12
+            );
+        }
+    }
+
     proptest! {
         #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
@@ -210,6 +375,12 @@ mod tests {
             text in "(<fcd-export>|<timestep time=\"|<vehicle id=\"|[0-9.e\"]| x=\"| y=\"|/>|\\PC|\n){0,60}",
         ) {
             let _ = sumo_fcd(&text);
+            if let Ok(vehicles) = sumo_vehicles(&text) {
+                for (_, mut vehicle) in vehicles {
+                    vehicle.advance(at(1.0));
+                    let _ = vehicle.at(at(1.0));
+                }
+            }
         }
     }
 }

@@ -85,6 +85,7 @@ pub fn geometry<M: Motion>(
         }
         let own = motion.at(described.node, Time::ZERO);
         let placement = Placement {
+            node: described.node,
             ue: own,
             serving_site: None,
         };

@@ -6,7 +6,7 @@ use crate::channel::State;
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::Series;
 use fadeout_core::math::from_db;
-use fadeout_core::{CellId, Kinematics, Motion, Point, Time};
+use fadeout_core::{CellId, Kinematics, Motion, NodeId, Point, Time};
 
 /// The numbers of the path between a UE and a cell that every slot needs.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +42,7 @@ struct RecordedGain {
 /// end: the image of it that the UE hears.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placement {
+    pub node: NodeId,
     pub ue: Kinematics,
     pub serving_site: Option<Point>,
 }
@@ -80,7 +81,7 @@ impl Path {
                 return;
             }
         }
-        let mut ends = cell.config.ends(placement.ue, motion);
+        let mut ends = cell.config.ends((placement.node, at), placement.ue, motion);
         // Beams of a path that only disturbs point at others.
         if let Some(serving) = placement.serving_site {
             ends.ue_beam_at = Some(serving);

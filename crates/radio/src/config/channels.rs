@@ -3,9 +3,11 @@
 
 use super::CellConfig;
 use super::cell::link_key;
+use crate::channel::knife_edges::cascaded_loss;
+use crate::channel::path_loss::wavelength;
 use crate::channel::penetration::Penetration;
 use crate::channel::{ChannelConfig, ConfigError, Environment, LineOfSight, LinkChannel, LinkEnds};
-use fadeout_core::{CellId, Kinematics, Motion, UeId};
+use fadeout_core::{CellId, Kinematics, Motion, NodeId, Time, UeId};
 
 /// The channels of a radio access; all cells that describe theirs alike share an environment.
 #[derive(Debug)]
@@ -59,11 +61,21 @@ impl Channels {
 }
 
 impl CellConfig {
-    /// The ends of the channel between the cell and a UE that is at `ue`, and what stands between them
-    /// where that decides on the line of sight.
-    pub(crate) fn ends<M: Motion>(&self, ue: Kinematics, motion: &mut M) -> LinkEnds {
+    /// The ends of the channel between the cell and a UE, the interface of a node that is at `ue` at a
+    /// time, and what stands between them: vehicles, and buildings where they decide on the line of sight.
+    pub(crate) fn ends<M: Motion>(
+        &self,
+        (node, at): (NodeId, Time),
+        ue: Kinematics,
+        motion: &mut M,
+    ) -> LinkEnds {
         let site = self.site + self.shift_toward(ue.position);
         let mut ends = LinkEnds::new(Kinematics::at_rest(site), ue);
+        let edges = motion.vehicles(node, at, site, ue.position);
+        if !edges.is_empty() {
+            let length_m = site.distance_to(ue.position);
+            ends.vehicles_db = cascaded_loss(edges, length_m, wavelength(self.carrier).0).0;
+        }
         if self.channel.line_of_sight == LineOfSight::Geometry {
             ends.obstruction = Some(motion.obstruction(site, ue.position));
         }

@@ -45,6 +45,7 @@ pub(crate) fn scenario(
         nodes: Nodes::default(),
         media: BTreeMap::new(),
         groups: BTreeMap::new(),
+        vehicle_groups: Vec::new(),
         files: BTreeMap::new(),
     };
     builder.scenario(&file)
@@ -67,6 +68,8 @@ pub(crate) struct Builder<'r, 'c> {
     deployed: Vec<Deployed>,
     /// Whether the file has any, right or wrong.
     names_deployments: bool,
+    /// Names of the groups of vehicles, right or wrong.
+    vehicle_groups: Vec<String>,
     /// Files read so far, by path.
     files: BTreeMap<String, Arc<[u8]>>,
 }
@@ -103,6 +106,16 @@ impl Builder<'_, '_> {
             .map("building")
             .iter()
             .map(|(name, fields)| self.building(name, fields))
+            .collect();
+        let vehicles: Vec<Option<VehicleGroup>> = file
+            .map("vehicles")
+            .iter()
+            .map(|(name, fields)| VehicleGroup::read(fields, Some((name.clone(),)), self))
+            .collect();
+        self.vehicle_groups = file
+            .map("vehicles")
+            .iter()
+            .map(|one| one.0.clone())
             .collect();
         let surroundings = Surroundings {
             bases: &bases,
@@ -165,6 +178,7 @@ impl Builder<'_, '_> {
             mobility: mobility?,
             handovers: handovers.into_iter().collect::<Option<_>>()?,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
+            vehicles: vehicles.into_iter().collect::<Option<_>>()?,
             channel_files: channel_files.into_iter().collect::<Option<_>>()?,
             blockages: blockages.into_iter().collect::<Option<_>>()?,
             flows,

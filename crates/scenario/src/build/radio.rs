@@ -85,6 +85,9 @@ impl Builder<'_, '_> {
             }
             let mut places = Stream::new(self.seed, "ue.place", index as u64);
             let mut members = Vec::new();
+            let Some(riding) = self.riding(fields) else {
+                continue;
+            };
             for number in 0..count.unwrap_or(1) {
                 let own = match count {
                     Some(_) => format!("{name}-{number}"),
@@ -93,6 +96,10 @@ impl Builder<'_, '_> {
                 let Some(mut ue) = self.ue(&own, fields, cells) else {
                     break;
                 };
+                if let Some((group, first)) = riding {
+                    let number = first + number as u32;
+                    ue.movement = Movement::Vehicle { group, number };
+                }
                 if let Some(Meters(radius)) = fields.meters("spread") {
                     ue.position = spread(ue.position, radius, &mut places);
                 }
@@ -148,6 +155,35 @@ impl Builder<'_, '_> {
             drbs?,
         );
         Ue::read(fields, Some(own), self)
+    }
+
+    /// The group of vehicles that a UE is on, and the number of the first; nothing where something is wrong.
+    fn riding(&mut self, fields: &Fields) -> Option<Option<(usize, u32)>> {
+        let Some(item) = fields.item("vehicles") else {
+            if fields.item("vehicle").is_some() {
+                let message = "the number of a vehicle, but of no group";
+                self.mistake(fields.place_of("vehicle"), message, "`vehicles`, a group");
+                return None;
+            }
+            return Some(None);
+        };
+        for key in ["waypoints", "trace", "drop", "spread"] {
+            if fields.item(key).is_some() {
+                let message = format!("a `{key}` of a UE on a vehicle");
+                self.mistake(fields.place_of(key), message, "one of the two");
+                return None;
+            }
+        }
+        let Content::Text(name) = &item.content else {
+            return None;
+        };
+        let group = self.vehicle_groups.iter().position(|known| known == name);
+        let Some(group) = group else {
+            let names = self.vehicle_groups.iter().map(String::as_str);
+            refer_to_nothing(&mut self.reader.mistakes, item, "vehicles", names);
+            return None;
+        };
+        Some(Some((group, fields.integer("vehicle").unwrap_or(0) as u32)))
     }
 
     /// A given SINR, when there is one; both directions have it or none.

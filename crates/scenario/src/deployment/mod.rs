@@ -5,6 +5,7 @@ mod expand;
 mod hexagon;
 mod region;
 mod registry;
+mod roadside;
 
 pub(crate) use expand::{Deployed, expand};
 pub(crate) use region::Region;

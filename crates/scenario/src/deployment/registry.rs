@@ -23,7 +23,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    const fn of(row: &str) -> Case {
+    pub(super) const fn of(row: &str) -> Case {
         Case {
             height: cell(CASES, row, 2),
             carrier: cell(CASES, row, 3),
@@ -424,6 +424,8 @@ fadeout_core::registry! {
         Uma3d(Uma3d),
         Umi3d(Umi3d),
         Manhattan(Manhattan),
+        Roadside(super::roadside::Roadside),
+        Quarter(super::roadside::Quarter),
     }
     macro deployments;
 }

@@ -5,7 +5,8 @@ mod deployment;
 pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 
 use crate::model::{
-    Blockage, Building, Cell, ChannelFile, Flow, Handover, Link, MobilityManagement, Probe, Rab, Ue,
+    Blockage, Building, Cell, ChannelFile, Flow, Handover, Link, MobilityManagement, Probe, Rab,
+    Ue, VehicleGroup,
 };
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
@@ -136,6 +137,12 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Map(Building::KEYS),
         Optional,
         "Buildings by name; they cut lines of sight where a channel takes them from geometry.",
+    ),
+    key(
+        "vehicles",
+        Shape::Map(VehicleGroup::KEYS),
+        Optional,
+        "Groups of vehicles by name; they stand in the way, and UEs may be on them.",
     ),
     key(
         "channel-file",

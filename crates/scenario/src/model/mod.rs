@@ -15,6 +15,7 @@ mod probe;
 mod rab;
 mod radio;
 mod schedule;
+mod vehicles;
 
 pub use blockage::{
     Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit,
@@ -39,6 +40,7 @@ pub use radio::{
     Penetration, Ue, Waypoint,
 };
 pub use schedule::{Phase, Schedule};
+pub use vehicles::{Following, Gaps, Road, VehicleGroup, VehicleType};
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 
@@ -62,6 +64,8 @@ pub struct Scenario {
     pub rabs: Vec<Rab>,
     /// Cells, in the order of the file.
     pub cells: Vec<Cell>,
+    /// Groups of vehicles, in the order of the file.
+    pub vehicles: Vec<VehicleGroup>,
     /// Radio interfaces, in the order of the file, `count` already expanded.
     pub ues: Vec<Ue>,
     /// Handover of UEs; without it each stays in its cell.

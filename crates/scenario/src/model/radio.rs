@@ -213,6 +213,12 @@ table! {
         "waypoints" = Shape::List(&Shape::Table(Waypoint::KEYS)), Optional;
         /// A movement trace it follows, instead of a `mobility` model.
         "trace" = Shape::Table(MovementTrace::KEYS), Optional;
+        /// A group of vehicles on which it is, instead of a `mobility` model: with a `count` one on each of
+        /// as many vehicles. `position` and `height` are then those of the vehicle's antenna.
+        "vehicles" = Shape::Reference, Optional;
+        /// Number of the vehicle in its group, or of the first of several. In a group on a road the first
+        /// few are any; those of a trace are in the order of their names.
+        "vehicle" = Shape::Integer { min: 0, max: 99_999 }, Optional;
         /// Most power it transmits (power class 3, TS 36.101 and 38.101-1).
         tx_power: Dbm = POWER, Default("\"23 dBm\"");
         /// Noise figure of its receiver (TR 36.942).
@@ -362,6 +368,14 @@ pub enum Movement {
     Waypoints(Vec<Waypoint>),
     /// As a trace file says, from where it says.
     Trace(MovementTrace),
+    /// On a vehicle: of this group, an index into
+    /// [`Scenario::vehicles`](super::Scenario::vehicles), the one of this number.
+    Vehicle {
+        /// The group.
+        group: usize,
+        /// The vehicle in it.
+        number: u32,
+    },
 }
 
 table! {
@@ -404,6 +418,10 @@ words! {
         Ns2 = "ns-2",
         /// Floating car data of SUMO, written by --fcd-output.
         SumoFcd = "sumo-fcd",
+        /// The same as a table, which SUMO writes to a file that ends in .csv.
+        SumoCsv = "sumo-csv",
+        /// Movements of BonnMotion, unpacked.
+        BonnMotion = "bonnmotion",
     }
 }
 

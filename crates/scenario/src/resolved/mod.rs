@@ -36,9 +36,16 @@ impl Scenario {
         let cells = self.cells.iter();
         let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
         let ues = self.ues.iter();
-        let ues = ues.map(|ue| (ue.name.clone(), radio::ue(ue, &self.cells, name)));
+        let ues = ues.map(|ue| {
+            (
+                ue.name.clone(),
+                radio::ue(ue, (&self.cells, &self.vehicles), name),
+            )
+        });
         let buildings = self.buildings.iter();
         let buildings = buildings.map(|one| (one.name.clone(), radio::building(one)));
+        let vehicles = self.vehicles.iter();
+        let vehicles = vehicles.map(|one| (one.name.clone(), Value::Object(one.written())));
         let channel_files = self.channel_files.iter();
         let channel_files = channel_files.map(|one| (one.name.clone(), json!(one.written())));
         let blockages = self.blockages.iter().map(|blockage| {
@@ -88,6 +95,7 @@ impl Scenario {
             ("ue", ues.collect()),
             ("handover", handovers.collect()),
             ("building", buildings.collect()),
+            ("vehicles", vehicles.collect()),
             ("channel-file", channel_files.collect()),
             ("blockage", blockages.collect()),
             ("flow", flows.collect()),

@@ -15,7 +15,11 @@ pub(super) fn cell<'a>(cell: &Cell, name: impl Fn(NodeId) -> &'a str) -> Value {
     table
 }
 
-pub(super) fn ue<'a>(ue: &Ue, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) -> Value {
+pub(super) fn ue<'a>(
+    ue: &Ue,
+    (cells, groups): (&[Cell], &[VehicleGroup]),
+    name: impl Fn(NodeId) -> &'a str,
+) -> Value {
     let mut table = Value::Object(ue.written());
     table["node"] = json!(name(ue.node));
     table["position"] = place(ue.position);
@@ -44,6 +48,10 @@ pub(super) fn ue<'a>(ue: &Ue, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) 
             table["waypoints"] = places.collect();
         }
         Movement::Trace(trace) => table["trace"] = Value::Object(trace.written()),
+        Movement::Vehicle { group, number } => {
+            table["vehicles"] = json!(groups[*group].name);
+            table["vehicle"] = json!(number);
+        }
     }
     table
 }

@@ -95,6 +95,45 @@ impl KeyValue for Vec<Time> {
     }
 }
 
+/// Numbers in a list, which may be left out.
+impl KeyValue for Vec<f64> {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let Content::List(items) = &item.content else {
+            return None;
+        };
+        items.iter().map(|item| f64::of(item, builder)).collect()
+    }
+    fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        match fields.item(name) {
+            Some(item) => Self::of(item, builder),
+            None => Some(Vec::new()),
+        }
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        let Shape::List(each) = shape else {
+            return None;
+        };
+        let numbers: Vec<Value> = self.iter().filter_map(|one| one.written(each)).collect();
+        (!numbers.is_empty()).then_some(Value::Array(numbers))
+    }
+}
+
+/// A list of exactly two.
+impl<A: KeyValue, B: KeyValue> KeyValue for (A, B) {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let (first, second) = item.pair()?;
+        Some((A::of(first, builder)?, B::of(second, builder)?))
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        match shape {
+            Shape::Pair(first, second) => {
+                Some(json!([self.0.written(first)?, self.1.written(second)?]))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl KeyValue for Sampling {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match item.content {

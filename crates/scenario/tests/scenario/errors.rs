@@ -1,6 +1,7 @@
 //! Each class of mistake: its place, its words and what it suggests.
 
 mod relations;
+mod vehicles;
 
 use super::*;
 use fadeout_scenario::{Hop, Medium, toml_from_json};

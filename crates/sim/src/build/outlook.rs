@@ -1,9 +1,8 @@
 //! Channels ahead of time, for the notices of radio hops.
 
 use super::BuildError;
-use super::radio::{buildings, cell, put_ue, ue};
+use super::radio::{around, cell, put_ue, ue};
 use fadeout_core::{CellId, Time, UeId};
-use fadeout_mobility::Places;
 use fadeout_radio::outlook::Outlook;
 use fadeout_scenario::Scenario;
 use std::collections::BTreeMap;
@@ -42,8 +41,7 @@ impl<'a> RadioOutlook<'a> {
             return Ok(known.clone());
         }
         let described = &self.scenario.ues[id.index()];
-        let mut places = Places::default();
-        buildings(self.scenario, &mut places);
+        let mut places = around(self.scenario)?;
         put_ue(self.scenario, described, &mut places)?;
         let subject = (id, &ue(described));
         let outages = self.channels.outages(subject, cell, until, &mut places);

@@ -1,6 +1,6 @@
 //! Cells, UEs and their surroundings.
 
-use super::{BuildError, channel_file};
+use super::{BuildError, channel_file, vehicles};
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Point, Rate, Span, UeId};
@@ -57,8 +57,7 @@ pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places),
     for described in &scenario.cells {
         config.cells.push(cell(described)?);
     }
-    let mut places = Places::default();
-    buildings(scenario, &mut places);
+    let mut places = around(scenario)?;
     for described in &scenario.ues {
         put_ue(scenario, described, &mut places)?;
         config.ues.push(ue(described));
@@ -66,8 +65,16 @@ pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places),
     Ok((config, places))
 }
 
+/// What stands and what drives between the nodes.
+pub(super) fn around(scenario: &Scenario) -> Result<Places, BuildError> {
+    let mut places = Places::default();
+    buildings(scenario, &mut places);
+    vehicles::add(scenario, &mut places)?;
+    Ok(places)
+}
+
 /// Puts the buildings in their places.
-pub(super) fn buildings(scenario: &Scenario, places: &mut Places) {
+fn buildings(scenario: &Scenario, places: &mut Places) {
     for building in &scenario.buildings {
         let (low, high) = (building.low, building.high);
         places.build(Obstacle::building(
@@ -83,6 +90,9 @@ pub(super) fn put_ue(
     described: &scenario::Ue,
     places: &mut Places,
 ) -> Result<(), BuildError> {
+    if let Movement::Vehicle { group, number } = described.movement {
+        return vehicles::ride(scenario, described, (group, number as usize), places);
+    }
     let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
     let track = track(described, random).map_err(|reason| BuildError::Ue {
         ue: described.name.clone(),
@@ -348,6 +358,7 @@ fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
             Track::waypoints(start, &waypoints).map_err(|error| error.to_string())
         }
         Movement::Trace(trace) => imported(trace, start.z),
+        Movement::Vehicle { .. } => unreachable!("who rides has no track"),
     }
 }
 
@@ -358,6 +369,8 @@ fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, Strin
     let read = match trace.format {
         scenario::MovementFormat::Ns2 => mobility::import::ns2(text),
         scenario::MovementFormat::SumoFcd => mobility::import::sumo_fcd(text),
+        scenario::MovementFormat::SumoCsv => mobility::import::sumo_csv(text),
+        scenario::MovementFormat::BonnMotion => mobility::import::bonnmotion(text),
     };
     let mut tracks = read.map_err(|error| format!("{}: {error}", trace.file.path))?;
     let track = tracks.remove(&trace.id).ok_or_else(|| {

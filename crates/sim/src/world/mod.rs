@@ -5,6 +5,7 @@
 mod agenda;
 mod applications;
 mod crossings;
+mod datagrams;
 mod endpoints;
 mod links;
 mod notices;
@@ -237,18 +238,21 @@ impl<P: Probe> World<P> {
         self.probe
     }
     /// The TCP endpoint with this id, also where it is one path of a connection.
-    pub(crate) fn endpoint(&self, id: EndpointId) -> &TcpEndpoint {
+    /// None of a flow of datagrams.
+    pub(crate) fn endpoint(&self, id: EndpointId) -> Option<&TcpEndpoint> {
         match &self.endpoints[id.index()].transport {
-            Transport::Tcp(tcp) => tcp,
-            Transport::Subflow { connection, path } => self.connections[*connection as usize]
-                .connection
-                .subflow(*path),
+            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Subflow { connection, path } => {
+                let host = &self.connections[*connection as usize];
+                Some(host.connection.subflow(*path))
+            }
+            Transport::Udp(_) => None,
         }
     }
     /// The multipath connection that an endpoint belongs to.
     pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
         match &self.endpoints[id.index()].transport {
-            Transport::Tcp(_) => None,
+            Transport::Tcp(_) | Transport::Udp(_) => None,
             Transport::Subflow { connection, .. } => {
                 Some(&self.connections[*connection as usize].connection)
             }

@@ -7,9 +7,10 @@ use crate::radio::Radio;
 use crate::world::{Crossings, Paths};
 use fadeout_core::{EndpointId, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
-use fadeout_traffic::Application;
+use fadeout_traffic::{Application, End};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::TcpEndpoint;
+use fadeout_transport::udp::UdpEndpoint;
 
 /// The transport protocol of an endpoint.
 ///
@@ -29,6 +30,8 @@ pub(crate) enum Transport {
         /// Its path.
         path: PathId,
     },
+    /// Datagrams, without a connection.
+    Udp(UdpEndpoint),
 }
 
 /// One end of a connection at its node, or of one path of it.
@@ -100,6 +103,15 @@ impl Flow {
             completed_at: None,
             is_aborted: false,
             wake: Wake::default(),
+        }
+    }
+
+    /// Which of its ends an endpoint is.
+    pub(crate) fn side_of(&self, endpoint: EndpointId) -> End {
+        if endpoint == self.receiver {
+            End::Receiver
+        } else {
+            End::Sender
         }
     }
 }

@@ -110,6 +110,17 @@ pub struct SendBufferConfig {
     pub header: u64,
 }
 
+impl Default for SendBufferConfig {
+    /// Linux with wireless networks, without a limit.
+    fn default() -> SendBufferConfig {
+        SendBufferConfig {
+            initial: 16_384,
+            maximum: u64::MAX,
+            header: 320,
+        }
+    }
+}
+
 fadeout_core::choices! {
     /// When segments are spaced in time.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]

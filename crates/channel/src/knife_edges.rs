@@ -1,0 +1,196 @@
+//! Diffraction over several knife edges in a row.
+//!
+//! Standard: ITU-R P.526-15 §4.4.2 (cascaded edges).
+
+use crate::knife_edge::loss;
+use fadeout_core::math::log10;
+use fadeout_core::{Decibel, Edge};
+
+/// Most edges that count; of more the deepest do.
+const MOST: usize = 16;
+
+/// Of edges nearer to each other than this only the deepest counts, metres: they are of vehicles side by
+/// side, and not behind each other.
+const BESIDE_M: f64 = 2.0;
+
+/// An edge by its distance from the first end and its height over the straight line, metres.
+type Height = (f64, f64);
+
+/// The loss behind edges on a straight line of `length_m`, which are in order along it.
+///
+/// A string from end to end leads over the main edges, each the steepest as seen from the one before;
+/// each counts between its neighbours. Between two neighbours the secondary edge that stands highest
+/// counts too. The last term is of the spreading between main edges, and never negative. With one edge
+/// it is [`loss`]. Where a main and a secondary edge change their parts the loss makes a step, as it does
+/// in the standard.
+///
+/// At most 16 edges count: the deepest, and of some less than 2 m apart the deepest of them.
+pub fn cascaded_loss(edges: &[Edge], length_m: f64, wavelength_m: f64) -> Decibel {
+    let mut heights = [(0.0, 0.0); MOST + 2];
+    let mut count = 1;
+    let shallowest = nth_deepest(edges);
+    let is_beside = |edge: &Edge| {
+        let near = |other: &&Edge| (other.share - edge.share).abs() * length_m < BESIDE_M;
+        let deeper = |other: &Edge| other.depth > edge.depth;
+        edges.iter().filter(near).any(deeper)
+    };
+    for edge in edges.iter().filter(|edge| edge.depth >= shallowest) {
+        if count <= MOST && !is_beside(edge) {
+            let scale = (2.0 / (length_m * edge.share * (1.0 - edge.share))).sqrt();
+            heights[count] = (edge.share * length_m, edge.depth / scale);
+            count += 1;
+        }
+    }
+    heights[count] = (length_m, 0.0);
+    cascade(&heights[..=count], wavelength_m)
+}
+
+/// The depth from which on edges count.
+fn nth_deepest(edges: &[Edge]) -> f64 {
+    if edges.len() <= MOST {
+        return f64::NEG_INFINITY;
+    }
+    let mut deepest = [f64::NEG_INFINITY; MOST];
+    for edge in edges {
+        let place = deepest.partition_point(|&known| known >= edge.depth);
+        if place < MOST {
+            deepest[place..].rotate_right(1);
+            deepest[place] = edge.depth;
+        }
+    }
+    deepest[MOST - 1]
+}
+
+/// `points` are the first end, the edges and the last end.
+fn cascade(points: &[Height], wavelength_m: f64) -> Decibel {
+    let last = points.len() - 1;
+    // The main edges, with both ends.
+    let mut main = [0; MOST + 2];
+    let mut count = 1;
+    while main[count - 1] != last {
+        let from = points[main[count - 1]];
+        let slope = |to: Height| (to.1 - from.1) / (to.0 - from.0).max(1e-6);
+        let mut next = main[count - 1] + 1;
+        for other in next + 1..=last {
+            if slope(points[other]) > slope(points[next]) {
+                next = other;
+            }
+        }
+        main[count] = next;
+        count += 1;
+    }
+    let main = &main[..count];
+    let between = |from: usize, edge: usize, to: usize| {
+        let (a, b, c) = (points[from], points[edge], points[to]);
+        let (before, after) = ((b.0 - a.0).max(1e-3), (c.0 - b.0).max(1e-3));
+        let line = a.1 + (c.1 - a.1) * before / (before + after);
+        let v = (b.1 - line) * (2.0 / wavelength_m * (1.0 / before + 1.0 / after)).sqrt();
+        loss(v).0
+    };
+    let mains = main.windows(3);
+    let mut sum: f64 = mains
+        .map(|three| between(three[0], three[1], three[2]))
+        .sum();
+    for pair in main.windows(2) {
+        let seconds = (pair[0] + 1..pair[1]).map(|edge| between(pair[0], edge, pair[1]));
+        sum += seconds.fold(0.0, f64::max);
+    }
+    Decibel(sum + spreading_db(points, main))
+}
+
+/// -10 log10 of the spreading between main edges; zero with one.
+fn spreading_db(points: &[Height], main: &[usize]) -> f64 {
+    if main.len() < 4 {
+        return 0.0;
+    }
+    let way = |index: usize| (points[main[index + 1]].0 - points[main[index]].0).max(1e-3);
+    let count = main.len() - 1;
+    let total: f64 = (0..count).map(way).sum();
+    // As logarithms: a product of many lengths is large.
+    let upper = log10(total) + (0..count).map(|index| log10(way(index))).sum::<f64>();
+    let pairs = (1..count).map(|index| log10(way(index - 1) + way(index)));
+    let lower = log10(way(0)) + log10(way(count - 1)) + pairs.sum::<f64>();
+    10.0 * (lower - upper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MM: f64 = 299_792_458.0 / 28e9;
+    const CM: f64 = 299_792_458.0 / 5.9e9;
+
+    /// Edges of `(distance, height)` between antennas.
+    fn of(ends: (f64, f64), length_m: f64, heights: &[Height], wavelength_m: f64) -> f64 {
+        let edges: Vec<Edge> = heights
+            .iter()
+            .map(|&(at, height)| {
+                let share = at / length_m;
+                let line = ends.0 + (ends.1 - ends.0) * share;
+                let scale = (2.0 / (length_m * share * (1.0 - share))).sqrt();
+                let depth = (height - line) * scale;
+                Edge { share, depth }
+            })
+            .collect();
+        cascaded_loss(&edges, length_m, wavelength_m).0
+    }
+
+    /// The reference sheet's `mke_*` and `ke_rsu_*`.
+    #[test]
+    fn losses_are_those_of_the_reference() {
+        let flat = [(3.0, 5.0), (7.0, 5.0)];
+        let trucks = [(30.0, 3.0), (60.0, 3.0)];
+        let car_behind = [(30.0, 3.0), (60.0, 1.6)];
+        let roof = [(50.0, 3.0)];
+        let both_ends = [(43.5, 3.0), (56.5, 3.0)];
+        for (ends, length_m, heights, wavelength_m, expected) in [
+            ((5.0, 5.0), 10.0, &flat[..], MM, 12.947_07),
+            ((1.6, 1.6), 100.0, &trucks[..], MM, 41.204_67),
+            ((1.6, 1.6), 100.0, &trucks[..], CM, 29.549_24),
+            ((1.6, 1.6), 100.0, &car_behind[..], MM, 25.251_97),
+            ((1.6, 1.6), 100.0, &roof[..], MM, 24.499_72),
+            ((1.6, 1.6), 100.0, &both_ends[..], MM, 36.347),
+            ((1.6, 1.6), 100.0, &roof[..], CM, 18.006_11),
+            ((1.6, 1.6), 100.0, &both_ends[..], CM, 26.659_11),
+            ((5.0, 1.5), 30.0, &[(26.0, 3.0)][..], MM, 30.443_19),
+            ((5.0, 1.5), 30.0, &[(26.0, 3.0)][..], CM, 23.687_71),
+        ] {
+            let found = of(ends, length_m, heights, wavelength_m);
+            assert!((found - expected).abs() < 1e-4, "{found}, not {expected}");
+        }
+        let veins = of((10.0, 8.0), 7.0, &[(3.0, 9.0)], 299_792_458.0 / 5.89e9);
+        assert!((veins - 0.645_429_1).abs() < 1e-5, "{veins}");
+    }
+
+    #[test]
+    fn what_is_far_below_changes_nothing_and_one_edge_comes_without_a_step() {
+        let one = of((5.0, 1.5), 100.0, &[(50.0, 4.0)], MM);
+        let with_more = of(
+            (5.0, 1.5),
+            100.0,
+            &[(20.0, 0.5), (50.0, 4.0), (80.0, 0.2)],
+            MM,
+        );
+        assert_eq!(one, with_more);
+        let mut before = 0.0;
+        for step in 0..4000 {
+            let height = 1.0 + f64::from(step) * 0.001;
+            let loss = of((2.0, 2.0), 60.0, &[(20.0, height)], MM);
+            assert!((loss - before).abs() < 0.1, "{height} m: {before} {loss}");
+            before = loss;
+        }
+        assert!(before > 25.0);
+    }
+
+    #[test]
+    fn vehicles_side_by_side_are_one_edge_and_a_long_queue_has_its_deepest() {
+        let one = of((2.0, 2.0), 100.0, &[(50.0, 3.0)], MM);
+        assert_eq!(one, of((2.0, 2.0), 100.0, &[(50.0, 3.0), (50.5, 2.5)], MM));
+        let queue = |number: usize| -> Vec<Height> {
+            (1..=number).map(|n| (5.0 * n as f64, 2.1)).collect()
+        };
+        let long = of((2.0, 2.0), 500.0, &queue(90), MM);
+        let sixteen = of((2.0, 2.0), 500.0, &queue(16), MM);
+        assert!(long.is_finite() && long > 0.5 * sixteen, "{long} {sixteen}");
+    }
+}

@@ -1,0 +1,209 @@
+//! Floating car data of SUMO as a table.
+
+use super::sumo::{MAX_DEGREES, Passages, Sample, tracks_of, vehicles_of};
+use super::{MAX_METRES, MAX_SECONDS, TraceError, TracedVehicle, Tracks, number};
+use fadeout_core::Point;
+use std::collections::BTreeMap;
+
+/// Reads a table of floating car data that SUMO wrote with `--fcd-output` to a `.csv`: the movement of
+/// vehicles and persons by their id, as [`sumo_fcd`](super::sumo_fcd) has it.
+///
+/// # Errors
+/// [`TraceError`] with the line of what lacks a column, a place, an id or a time, and of times that go
+/// back.
+pub fn sumo_csv(text: &str) -> Result<Tracks, TraceError> {
+    Ok(tracks_of(parse(text)?))
+}
+
+/// The vehicles of such a table, as [`sumo_vehicles`](super::sumo_vehicles) has them.
+///
+/// # Errors
+/// Those of [`sumo_csv`].
+pub fn sumo_csv_vehicles(text: &str) -> Result<BTreeMap<String, TracedVehicle>, TraceError> {
+    Ok(vehicles_of(parse(text)?))
+}
+
+/// Columns of the table, by position.
+struct Columns {
+    separator: char,
+    time: usize,
+    vehicle: Who,
+    person: Option<Who>,
+}
+
+/// The columns of vehicles or of persons.
+struct Who {
+    id: usize,
+    x: usize,
+    y: usize,
+    z: Option<usize>,
+    angle: Option<usize>,
+    kind: Option<usize>,
+    speed: Option<usize>,
+}
+
+impl Columns {
+    /// By the header; SUMO writes names with or without what they are of.
+    fn new(header: &str) -> Result<Columns, TraceError> {
+        let separator = [';', ',', '\t']
+            .into_iter()
+            .find(|&one| header.contains(one));
+        let separator = separator.unwrap_or(';');
+        let names: Vec<&str> = header.split(separator).map(str::trim).collect();
+        let find = |name: String| names.iter().position(|known| *known == name);
+        let missing = |name: &str| {
+            let message = format!(
+                "a table without a column `{name}`; expected the header of SUMO's floating car data, such as \
+                 `timestep_time;vehicle_id;vehicle_x;vehicle_y`"
+            );
+            TraceError::new(1, message)
+        };
+        let who = |prefix: &str| {
+            let column = |name: &str| find(format!("{prefix}{name}"));
+            Ok::<_, TraceError>(Who {
+                id: column("id").ok_or_else(|| missing(&format!("{prefix}id")))?,
+                x: column("x").ok_or_else(|| missing(&format!("{prefix}x")))?,
+                y: column("y").ok_or_else(|| missing(&format!("{prefix}y")))?,
+                z: column("z"),
+                angle: column("angle"),
+                kind: column("type"),
+                speed: column("speed"),
+            })
+        };
+        let time = find("timestep_time".to_owned()).or_else(|| find("time".to_owned()));
+        let is_plain = find("id".to_owned()).is_some();
+        Ok(Columns {
+            separator,
+            time: time.ok_or_else(|| missing("timestep_time"))?,
+            vehicle: who(if is_plain { "" } else { "vehicle_" })?,
+            person: who("person_").ok(),
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<Passages, TraceError> {
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .map(|(number, line)| (number + 1, line));
+    let Some((_, header)) = lines.next() else {
+        return Err(TraceError::new(1, "an empty table"));
+    };
+    let columns = Columns::new(header.trim_start_matches('\u{feff}'))?;
+    let mut passages = Passages::new();
+    let mut before = 0.0;
+    let mut fields: Vec<&str> = Vec::new();
+    for (line, row) in lines {
+        if row.trim().is_empty() {
+            continue;
+        }
+        fields.clear();
+        fields.extend(row.split(columns.separator).map(str::trim));
+        let at = number(field(&fields, columns.time), "a time", MAX_SECONDS, line)?;
+        if at < before {
+            return Err(TraceError::new(line, "a time that goes back"));
+        }
+        before = at;
+        let persons = columns.person.as_ref();
+        for (who, is_person) in [(Some(&columns.vehicle), false), (persons, true)] {
+            let Some(who) = who.filter(|who| !field(&fields, who.id).is_empty()) else {
+                continue;
+            };
+            let id = field(&fields, who.id);
+            let passage = passages.entry(id.to_owned()).or_default();
+            passage.is_person = is_person;
+            let kind = who.kind.map(|column| field(&fields, column));
+            if let Some(kind) = kind.filter(|kind| !kind.is_empty() && passage.kind.is_none()) {
+                passage.kind = Some(kind.to_owned());
+            }
+            passage.samples.push(sample(&fields, who, at, line)?);
+        }
+    }
+    Ok(passages)
+}
+
+/// What stands in a column; nothing where the row ends before it.
+fn field<'a>(fields: &[&'a str], column: usize) -> &'a str {
+    fields.get(column).copied().unwrap_or("")
+}
+
+fn sample(fields: &[&str], who: &Who, at: f64, line: usize) -> Result<Sample, TraceError> {
+    let required = |column| number(field(fields, column), "a coordinate", MAX_METRES, line);
+    let optional = |column: Option<usize>, what, most| {
+        let text = column.map_or("", |column| field(fields, column));
+        match text.is_empty() {
+            true => Ok(None),
+            false => number(text, what, most, line).map(Some),
+        }
+    };
+    let z = optional(who.z, "a coordinate", MAX_METRES)?;
+    Ok(Sample {
+        at,
+        place: Point::new(required(who.x)?, required(who.y)?, z.unwrap_or(0.0)),
+        speed: optional(who.speed, "a speed", MAX_METRES)?,
+        angle: optional(who.angle, "an angle", MAX_DEGREES)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::sumo_vehicles;
+    use fadeout_core::{Span, Time};
+    use proptest::prelude::*;
+
+    const TABLE: &str = "timestep_time;vehicle_id;vehicle_x;vehicle_y;vehicle_angle;vehicle_type;vehicle_speed;vehicle_pos;vehicle_lane;vehicle_edge;vehicle_slope\n\
+        0.00;a;1.00;2.00;90.00;truck;10.00;5.10;e_0;e;0.00\n\
+        1.00;a;11.00;2.00;90.00;truck;10.00;15.10;e_0;e;0.00\n\
+        1.00;b;0.00;0.00;0.00;;0.00;5.10;e_0;e;0.00\n";
+
+    #[test]
+    fn a_table_says_the_same_as_the_document() {
+        let document = "<fcd-export><timestep time=\"0\"><vehicle id=\"a\" x=\"1\" y=\"2\" angle=\"90\" type=\"truck\" speed=\"10\"/></timestep>\
+            <timestep time=\"1\"><vehicle id=\"a\" x=\"11\" y=\"2\" angle=\"90\" type=\"truck\" speed=\"10\"/>\
+            <vehicle id=\"b\" x=\"0\" y=\"0\" angle=\"0\" speed=\"0\"/></timestep></fcd-export>";
+        let table = sumo_csv_vehicles(TABLE).expect("a good table");
+        assert_eq!(table, sumo_vehicles(document).expect("a good file"));
+        let plain = TABLE.replace("vehicle_", "").replace("timestep_", "");
+        assert_eq!(table, sumo_csv_vehicles(&plain).expect("a good table"));
+        let mut tracks = sumo_csv(TABLE).expect("a good table");
+        let truck = tracks.get_mut("a").expect("the truck");
+        assert_eq!(
+            truck.at(Time::ZERO + Span::from_millis(500)).position.x,
+            6.0
+        );
+    }
+
+    #[test]
+    fn a_wrong_table_names_the_line() {
+        let header = "timestep_time;vehicle_id;vehicle_x;vehicle_y\n";
+        for (text, expected) in [
+            (String::new(), "line 1: an empty table"),
+            (
+                "time;x;y\n".to_owned(),
+                "line 1: a table without a column `vehicle_id`",
+            ),
+            (format!("{header}0;a;1\n"), "line 2: `` as a coordinate"),
+            (
+                format!("{header}1;a;1;1\n0;a;1;1\n"),
+                "line 3: a time that goes back",
+            ),
+            (format!("{header}x;a;1;1\n"), "line 2: `x` as a time"),
+        ] {
+            let error = sumo_csv(&text).expect_err(&text).to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
+        #[test]
+        fn no_text_makes_the_reader_panic(
+            text in "(time;id;x;y\n)?(timestep_time|vehicle_|person_|[;,0-9.e]|\\PC|\n){0,60}",
+        ) {
+            let _ = sumo_csv(&text);
+            let _ = sumo_csv_vehicles(&text);
+        }
+    }
+}

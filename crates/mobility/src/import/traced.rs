@@ -1,0 +1,87 @@
+//! Vehicles as a trace has them.
+
+use crate::vehicle::Pose;
+use fadeout_core::{Time, math};
+
+/// Where a vehicle is at a time step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Step {
+    pub(super) at: Time,
+    pub(super) pose: Pose,
+    /// Whether it jumps to the next step's place instead of driving there.
+    pub(super) jumps: bool,
+}
+
+/// A vehicle of a trace. It drives straight from time step to time step, and is not there before its
+/// first and after its last.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TracedVehicle {
+    /// Its type, where the file says one.
+    pub kind: Option<String>,
+    /// In order of time; at least one.
+    steps: Vec<Step>,
+    /// The step that holds the latest time asked for.
+    current: usize,
+}
+
+impl TracedVehicle {
+    /// `steps` are in order of time, and there is one.
+    pub(super) fn new(kind: Option<String>, mut steps: Vec<Step>) -> TracedVehicle {
+        for number in 1..steps.len() {
+            let (from, to) = (steps[number - 1], steps[number]);
+            let lasts = to.at.since(from.at).as_secs_f64();
+            let (x, y) = (
+                to.pose.front.0 - from.pose.front.0,
+                to.pose.front.1 - from.pose.front.1,
+            );
+            steps[number - 1].pose.velocity = match from.jumps || lasts <= 0.0 {
+                true => (0.0, 0.0),
+                false => (x / lasts, y / lasts),
+            };
+        }
+        if let Some(last) = steps.last_mut() {
+            last.pose.velocity = (0.0, 0.0);
+        }
+        TracedVehicle {
+            kind,
+            steps,
+            current: 0,
+        }
+    }
+
+    /// Its highest speed in metres per second.
+    pub fn fastest(&self) -> f64 {
+        let speeds = self.steps.iter().map(|step| {
+            let (x, y) = step.pose.velocity;
+            math::hypot(x, y)
+        });
+        speeds.fold(0.0, f64::max)
+    }
+
+    /// Goes on to `time`.
+    pub fn advance(&mut self, time: Time) {
+        while let Some(next) = self.steps.get(self.current + 1)
+            && next.at <= time
+        {
+            self.current += 1;
+        }
+    }
+
+    /// Where it is, and whether it is there at all.
+    pub fn at(&self, time: Time) -> (Pose, bool) {
+        let step = &self.steps[self.current];
+        let is_before = time < step.at;
+        let Some(next) = self.steps.get(self.current + 1).filter(|_| !is_before) else {
+            let still = Pose {
+                velocity: (0.0, 0.0),
+                ..step.pose
+            };
+            return (still, time == step.at || is_before && self.current > 0);
+        };
+        let share = time.since(step.at).as_secs_f64() / next.at.since(step.at).as_secs_f64();
+        match step.jumps {
+            true => (step.pose, true),
+            false => (step.pose.towards(&next.pose, share.min(1.0)), true),
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Movement on a grid of streets that is stationary from the start.
+
+use crate::registry::Model;
+use crate::speeds::Speeds;
+use crate::track::DrawnLegs;
+use crate::{Leg, MobilityError, Track};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
+use fadeout_core::{Point, Span, Time, Vector};
+
+const METRES: (f64, f64, &str) = (-1e6, 1e6, "m");
+const PITCH: (f64, f64, &str) = (1.0, 1e5, "m");
+const BLOCKS: (u64, u64, &str) = (1, 1000, "");
+const SHARE: (f64, f64, &str) = (0.0, 1.0, "");
+
+fadeout_core::parameters! {
+    /// The parameters that a scenario may give.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Manhattan {
+        /// Western street.
+        pub x_min: f64 = number(METRES, "0"),
+        /// Southern street.
+        pub y_min: f64 = number(METRES, "0"),
+        /// Blocks from west to east.
+        pub x_blocks: u32 = integer(BLOCKS, "4"),
+        /// Blocks from south to north.
+        pub y_blocks: u32 = integer(BLOCKS, "4"),
+        /// From one street to the next one east of it.
+        pub x_pitch: f64 = number(PITCH, "25"),
+        /// From one street to the next one north of it.
+        pub y_pitch: f64 = number(PITCH, "25"),
+        /// Speeds.
+        pub speeds: Speeds = group(),
+        /// From one chance to change the speed to the next.
+        pub update_distance: f64 = number((0.1, 1e5, "m"), "5"),
+        /// Probability to change the speed at such a chance.
+        pub change_probability: f64 = number(SHARE, "0.2"),
+        /// Probability to turn left or right, each as often, where four streets meet. Where fewer meet
+        /// each way on is as likely; nobody turns back.
+        pub turn_probability: f64 = number(SHARE, "0.5"),
+        /// Probability to pause before the speed changes.
+        pub pause_probability: f64 = number(SHARE, "0"),
+        /// Longest pause, of which each is drawn uniformly.
+        pub max_pause: Span = span("0 s"),
+    }
+}
+
+impl Registered for Manhattan {
+    const ENTRY: Entry = Entry::new(
+        "manhattan",
+        "random",
+        "Goes along the streets of a grid, with new speeds by distance; stationary from the start.",
+        "ETSI TR 101 112 clause B.1.6.4.2; BonnMotion's ManhattanGrid",
+    )
+    .with_aliases(&["manhattan-grid"])
+    .with_parameters(Manhattan::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Manhattan::read(settings)
+    }
+}
+
+impl Model for Manhattan {
+    fn track(self, start: Point, random: Stream) -> Result<Track, MobilityError> {
+        self.speeds.check()?;
+        Ok(Track::drawn(Walk::new(self, start.z, random)))
+    }
+}
+
+/// Ways to go, counter-clockwise from east.
+const WAYS: [(i64, i64); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
+
+/// One who goes along the streets.
+#[derive(Debug, Clone)]
+struct Walk {
+    streets: Manhattan,
+    height: f64,
+    random: Stream,
+    /// The crossing left last, counted from the south-west.
+    left: (i64, i64),
+    /// Which of [`WAYS`].
+    way: usize,
+    /// Metres gone since that crossing.
+    gone: f64,
+    speed: f64,
+    /// Metres to the next change of speed.
+    until_change: f64,
+    is_pausing: bool,
+}
+
+impl Walk {
+    fn new(streets: Manhattan, height: f64, random: Stream) -> Walk {
+        Walk {
+            streets,
+            height,
+            random,
+            left: (0, 0),
+            way: 0,
+            gone: 0.0,
+            speed: streets.speeds.min_speed,
+            until_change: f64::INFINITY,
+            is_pausing: false,
+        }
+    }
+
+    /// Probability to find one pausing.
+    fn pause_share(&self) -> f64 {
+        let streets = &self.streets;
+        let each_metre =
+            streets.change_probability * streets.pause_probability / streets.update_distance;
+        let pause = each_metre * 0.5 * streets.max_pause.as_secs_f64();
+        pause / (pause + streets.speeds.mean_pace())
+    }
+
+    /// Metres from a chance to change the speed to the change.
+    fn draw_change(&mut self) -> f64 {
+        let probability = self.streets.change_probability;
+        if probability == 0.0 {
+            return f64::INFINITY;
+        }
+        let mut chances = 1.0;
+        while !self.random.chance(probability) && chances < 1e9 {
+            chances += 1.0;
+        }
+        chances * self.streets.update_distance
+    }
+
+    /// A street, by its length, and a way along it.
+    fn draw_street(&mut self) {
+        let streets = &self.streets;
+        let (columns, rows) = (i64::from(streets.x_blocks), i64::from(streets.y_blocks));
+        let (along, up) = (
+            (columns * (rows + 1)) as f64 * streets.x_pitch,
+            (rows * (columns + 1)) as f64 * streets.y_pitch,
+        );
+        let is_along = self.random.chance(along / (along + up));
+        let (wide, high) = if is_along {
+            (columns, rows + 1)
+        } else {
+            (columns + 1, rows)
+        };
+        let (x, y) = (
+            self.random.below(wide as u64) as i64,
+            self.random.below(high as u64) as i64,
+        );
+        let forward = self.random.chance(0.5);
+        (self.left, self.way) = match (is_along, forward) {
+            (true, true) => ((x, y), 0),
+            (false, true) => ((x, y), 1),
+            (true, false) => ((x + 1, y), 2),
+            (false, false) => ((x, y + 1), 3),
+        };
+    }
+
+    /// Length of the street that it is on, to the next crossing.
+    fn length(&self) -> f64 {
+        match self.way {
+            0 | 2 => self.streets.x_pitch,
+            _ => self.streets.y_pitch,
+        }
+    }
+
+    fn place(&self) -> Point {
+        let (east, north) = WAYS[self.way];
+        Point::new(
+            self.streets.x_min
+                + self.left.0 as f64 * self.streets.x_pitch
+                + east as f64 * self.gone,
+            self.streets.y_min
+                + self.left.1 as f64 * self.streets.y_pitch
+                + north as f64 * self.gone,
+            self.height,
+        )
+    }
+
+    /// Whether a street leads that way from the crossing left last.
+    fn leads(&self, way: usize) -> bool {
+        let (x, y) = (self.left.0 + WAYS[way].0, self.left.1 + WAYS[way].1);
+        (0..=i64::from(self.streets.x_blocks)).contains(&x)
+            && (0..=i64::from(self.streets.y_blocks)).contains(&y)
+    }
+
+    /// At a crossing. As many come from each street as go into it, so that all streets stay alike.
+    fn turn(&mut self) {
+        self.left.0 += WAYS[self.way].0;
+        self.left.1 += WAYS[self.way].1;
+        self.gone = 0.0;
+        let (ahead, left, right) = (self.way, (self.way + 1) % 4, (self.way + 3) % 4);
+        let draw = self.random.uniform();
+        self.way = match (self.leads(ahead), self.leads(left), self.leads(right)) {
+            (true, true, true) if draw >= self.streets.turn_probability => ahead,
+            (true, true, true) if draw < 0.5 * self.streets.turn_probability => left,
+            (true, true, true) => right,
+            (true, true, false) if draw < 0.5 => ahead,
+            (true, false, true) if draw < 0.5 => ahead,
+            (false, true, true) if draw < 0.5 => right,
+            (_, true, _) => left,
+            (_, false, true) => right,
+            (true, false, false) => ahead,
+            (false, false, false) => (self.way + 2) % 4,
+        };
+    }
+
+    /// Up to the next crossing or change of speed.
+    fn go(&mut self, now: Time) -> Leg {
+        let (start, way) = (self.place(), WAYS[self.way]);
+        let (to_crossing, to_change) = (self.length() - self.gone, self.until_change);
+        let length = to_crossing.min(to_change);
+        let lasts = Span::from_secs_f64(length / self.speed).max(Span::from_nanos(1));
+        let leg = Leg {
+            from: now,
+            until: now.saturating_add(lasts),
+            start,
+            velocity: Vector::new(way.0 as f64 * self.speed, way.1 as f64 * self.speed, 0.0),
+        };
+        self.until_change -= length;
+        self.gone += length;
+        if to_crossing <= to_change {
+            self.turn();
+        }
+        leg
+    }
+
+    fn pause(&mut self, now: Time, lasts: f64) -> Leg {
+        self.is_pausing = true;
+        Leg {
+            until: now.saturating_add(Span::from_secs_f64(lasts)),
+            ..Leg::rest(now, self.place())
+        }
+    }
+
+    fn draw_speed(&mut self) {
+        self.speed = self.streets.speeds.draw(&mut self.random);
+        self.until_change = self.draw_change();
+        self.is_pausing = false;
+    }
+}
+
+impl DrawnLegs for Walk {
+    /// From the stationary law: anywhere on the streets, and the speeds as they are met in time.
+    fn first_leg(&mut self) -> Leg {
+        self.draw_street();
+        self.gone = self.length() * self.random.uniform();
+        let stationary = self.pause_share();
+        if self.random.chance(stationary) {
+            // A pause is met in proportion to its length.
+            let longest = self.streets.max_pause.as_secs_f64();
+            let length = longest * self.random.uniform().sqrt();
+            let left = length * self.random.uniform();
+            return self.pause(Time::ZERO, left);
+        }
+        self.speed = self.streets.speeds.draw_in_time(&mut self.random);
+        let passed = self.streets.update_distance * self.random.uniform();
+        self.until_change = self.draw_change() - passed;
+        self.go(Time::ZERO)
+    }
+
+    fn next_leg(&mut self, leg: &Leg) -> Leg {
+        if self.is_pausing {
+            self.draw_speed();
+        } else if self.until_change <= 0.0 {
+            let pauses = self.streets.max_pause > Span::ZERO
+                && self.random.chance(self.streets.pause_probability);
+            if pauses {
+                let lasts = self.streets.max_pause.as_secs_f64() * self.random.uniform();
+                return self.pause(leg.until, lasts);
+            }
+            self.draw_speed();
+        }
+        self.go(leg.until)
+    }
+
+    fn raise(&mut self, height: f64) {
+        self.height += height;
+    }
+
+    fn boxed(&self) -> Box<dyn DrawnLegs> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::speeds::SpeedLaw;
+
+    fn walk(model: Manhattan, seed: u64) -> Track {
+        let random = Stream::new(seed, "test", 0);
+        model
+            .track(Point::new(0.0, 0.0, 1.6), random)
+            .expect("good parameters")
+    }
+
+    fn secs(secs: u64) -> Time {
+        Time::ZERO + Span::from_secs(secs)
+    }
+
+    fn uneven() -> Manhattan {
+        Manhattan {
+            x_blocks: 2,
+            y_blocks: 3,
+            x_pitch: 433.0,
+            y_pitch: 250.0,
+            pause_probability: 0.3,
+            max_pause: Span::from_secs(8),
+            turn_probability: 0.3,
+            ..Manhattan::default()
+        }
+    }
+
+    /// Every street has as many for its length, and speeds are those of time, at the start and later.
+    #[test]
+    fn the_walk_is_stationary_from_the_start() {
+        let model = uneven();
+        // Streets along x have 2 * 4 * 433 m, those along y 3 * 3 * 250 m; those at the border
+        // are 2 * 2 * 433 m and 2 * 3 * 250 m of them.
+        let (along, up) = (8.0 * 433.0, 9.0 * 250.0);
+        let border = (4.0 * 433.0 + 6.0 * 250.0) / (along + up);
+        let probe = Walk::new(model, 0.0, Stream::new(0, "test", 0));
+        let pausing = probe.pause_share();
+        let walks = 8000_u64;
+        for time in [0, 50, 1000] {
+            let (mut is_along, mut is_border, mut rests, mut speeds) = (0.0, 0.0, 0.0, 0.0);
+            for seed in 0..walks {
+                let at = walk(model, seed).at(secs(time));
+                let (x, y) = (at.position.x, at.position.y);
+                let rows = y / 250.0;
+                let columns = x / 433.0;
+                let lies = |share: f64| (share - share.round()).abs() < 1e-6;
+                assert!(lies(rows) || lies(columns), "{x} {y}");
+                let on_row = lies(rows);
+                is_along += f64::from(u8::from(on_row));
+                let outer = (on_row && !(0.5..=2.5).contains(&rows))
+                    || (!on_row && !(0.5..=1.5).contains(&columns));
+                is_border += f64::from(u8::from(outer));
+                rests += f64::from(u8::from(at.velocity.length() == 0.0));
+                speeds += at.velocity.length();
+            }
+            let share = |count: f64| count / walks as f64;
+            // Five standard errors of a share are at most 0.028.
+            assert!(
+                (share(is_along) - along / (along + up)).abs() < 0.028,
+                "{time} s"
+            );
+            assert!((share(is_border) - border).abs() < 0.028, "{time} s");
+            assert!((share(rests) - pausing).abs() < 0.028, "{time} s");
+            // The deviation is about 8 m/s.
+            let expected = (1.0 - pausing) / model.speeds.mean_pace();
+            assert!((share(speeds) - expected).abs() < 0.45, "{time} s");
+        }
+    }
+
+    /// The reference sheet's `manhattan_mean_dist_speed_change`: 5 m / 0.2.
+    #[test]
+    fn the_speed_changes_every_25_m_in_the_mean() {
+        let mut drawn = Walk::new(Manhattan::default(), 0.0, Stream::new(3, "test", 0));
+        let sum: f64 = (0..40_000).map(|_| drawn.draw_change()).sum();
+        // Five standard errors: a deviation of 22.4 m over sqrt(40,000).
+        assert!((sum / 40_000.0 - 25.0).abs() < 0.56);
+    }
+
+    #[test]
+    fn nobody_leaves_the_streets_or_jumps() {
+        let model = Manhattan {
+            x_blocks: 1,
+            y_blocks: 1,
+            speeds: Speeds {
+                speed_law: SpeedLaw::Normal,
+                ..Speeds::default()
+            },
+            ..Manhattan::default()
+        };
+        let mut track = walk(model, 5);
+        let mut before = track.at(Time::ZERO).position;
+        for step in 1..20_000 {
+            let here = track.at(Time::ZERO + Span::from_millis(50 * step)).position;
+            // 30 m/s for 50 ms, and around a corner no farther.
+            assert!(before.distance_to(here) < 1.5 + 1e-6);
+            assert!(
+                (-1e-6..25.0 + 1e-6).contains(&here.x) && (-1e-6..25.0 + 1e-6).contains(&here.y)
+            );
+            before = here;
+        }
+    }
+
+    #[test]
+    fn speeds_that_decay_are_refused() {
+        let model = Manhattan {
+            speeds: Speeds {
+                min_speed: 0.0,
+                ..Speeds::default()
+            },
+            ..Manhattan::default()
+        };
+        let made = model.track(Point::default(), Stream::new(1, "test", 0));
+        assert!(made.is_err());
+    }
+}

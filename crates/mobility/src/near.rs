@@ -1,0 +1,189 @@
+//! Which vehicles are near a straight line.
+
+use crate::traffic::Fleet;
+use fadeout_core::{Point, Span, Time};
+
+/// Side of a square of the index, metres.
+const SQUARE_M: f64 = 32.0;
+/// Most squares along an axis; beyond it they are larger.
+const MOST_ALONG: usize = 512;
+/// How long the index stays as it is.
+const LASTS: Span = Span::from_millis(100);
+
+/// A vehicle: its fleet and its number in it.
+pub(crate) type Vehicle = (u32, u32);
+
+/// Squares of the ground, with the vehicles that are within each for a while.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Near {
+    /// Until when it holds, and from when; nothing at first.
+    holds: Option<(Time, Time)>,
+    low: (f64, f64),
+    side: f64,
+    columns: usize,
+    rows: usize,
+    /// Where the vehicles of each square begin in `inside`, and where the last ends.
+    begins: Vec<u32>,
+    inside: Vec<Vehicle>,
+    /// The bounds of each vehicle: west, south, east, north.
+    bounds: Vec<(Vehicle, [f64; 4])>,
+    /// Height of the tallest vehicle.
+    tallest: f64,
+    found: Vec<Vehicle>,
+}
+
+impl Near {
+    /// Brings the index up to `time`.
+    pub(crate) fn refresh(&mut self, fleets: &[Fleet], time: Time) {
+        if self
+            .holds
+            .is_some_and(|(from, until)| from <= time && time < until)
+        {
+            return;
+        }
+        self.holds = Some((time, time.saturating_add(LASTS)));
+        self.bounds.clear();
+        self.tallest = 0.0;
+        let (mut low, mut high) = ((f64::MAX, f64::MAX), (f64::MIN, f64::MIN));
+        for (number, fleet) in fleets.iter().enumerate() {
+            // Those who turn meanwhile, and those at a corner of their box.
+            let reach = fleet.fastest() * LASTS.as_secs_f64();
+            for vehicle in 0..fleet.len() {
+                let (pose, _) = fleet.pose(vehicle, time);
+                let body = fleet.body(vehicle);
+                let off = reach + body.length + body.width;
+                let (x, y) = pose.front;
+                let bounds = [x - off, y - off, x + off, y + off];
+                low = (low.0.min(bounds[0]), low.1.min(bounds[1]));
+                high = (high.0.max(bounds[2]), high.1.max(bounds[3]));
+                self.tallest = self.tallest.max(body.height);
+                self.bounds.push(((number as u32, vehicle as u32), bounds));
+            }
+        }
+        if self.bounds.is_empty() {
+            (self.columns, self.rows) = (0, 0);
+            return;
+        }
+        let extent = (high.0 - low.0).max(high.1 - low.1);
+        self.side = SQUARE_M.max(extent / MOST_ALONG as f64);
+        self.low = low;
+        let count = |from: f64, to: f64| ((to - from) / self.side).floor() as usize + 1;
+        (self.columns, self.rows) = (count(low.0, high.0), count(low.1, high.1));
+        self.fill();
+    }
+
+    fn fill(&mut self) {
+        let squares = self.columns * self.rows;
+        self.begins.clear();
+        self.begins.resize(squares + 1, 0);
+        for index in 0..self.bounds.len() {
+            for square in self.squares(self.bounds[index].1) {
+                self.begins[square + 1] += 1;
+            }
+        }
+        for square in 0..squares {
+            self.begins[square + 1] += self.begins[square];
+        }
+        let total = self.begins[squares] as usize;
+        self.inside.clear();
+        self.inside.resize(total, (0, 0));
+        // Each square's beginning serves as its pen, and is put back.
+        for index in 0..self.bounds.len() {
+            let (vehicle, bounds) = self.bounds[index];
+            for square in self.squares(bounds) {
+                self.inside[self.begins[square] as usize] = vehicle;
+                self.begins[square] += 1;
+            }
+        }
+        for square in (1..=squares).rev() {
+            self.begins[square] = self.begins[square - 1];
+        }
+        self.begins[0] = 0;
+    }
+
+    fn column(&self, x: f64) -> usize {
+        (((x - self.low.0) / self.side).max(0.0) as usize).min(self.columns - 1)
+    }
+
+    fn row(&self, y: f64) -> usize {
+        (((y - self.low.1) / self.side).max(0.0) as usize).min(self.rows - 1)
+    }
+
+    fn squares(&self, [west, south, east, north]: [f64; 4]) -> impl Iterator<Item = usize> + use<> {
+        let columns = self.column(west)..=self.column(east);
+        let (rows, all) = (self.row(south)..=self.row(north), self.columns);
+        rows.flat_map(move |row| columns.clone().map(move |column| row * all + column))
+    }
+
+    /// The vehicles that may be within `margin` metres of a straight line, where it is lower than that
+    /// above the tallest of them, in order.
+    pub(crate) fn along(&mut self, from: Point, to: Point, margin: f64) -> &[Vehicle] {
+        self.found.clear();
+        if self.columns == 0 {
+            return &self.found;
+        }
+        let Some((one, other)) = below(from, to, self.tallest + margin) else {
+            return &self.found;
+        };
+        let (first, last) = if one.x <= other.x {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        let far_east = self.low.0 + self.side * self.columns as f64;
+        let far_north = self.low.1 + self.side * self.rows as f64;
+        if last.x + margin < self.low.0 || first.x - margin > far_east {
+            return &self.found;
+        }
+        let slope = match last.x - first.x {
+            way if way > 1e-9 => Some((last.y - first.y) / way),
+            _ => None,
+        };
+        for column in self.column(first.x - margin)..=self.column(last.x + margin) {
+            let west = self.low.0 + self.side * column as f64;
+            // Where the line is while it is in this column, with the margin around.
+            let (y0, y1) = match slope {
+                None => (first.y, last.y),
+                Some(slope) => {
+                    let at = |x: f64| first.y + slope * (x.clamp(first.x, last.x) - first.x);
+                    (at(west - margin), at(west + self.side + margin))
+                }
+            };
+            let (south, north) = (y0.min(y1) - margin, y0.max(y1) + margin);
+            if north < self.low.1 || south > far_north {
+                continue;
+            }
+            for row in self.row(south)..=self.row(north) {
+                let square = row * self.columns + column;
+                let (begin, end) = (self.begins[square], self.begins[square + 1]);
+                self.found
+                    .extend_from_slice(&self.inside[begin as usize..end as usize]);
+            }
+        }
+        self.found.sort_unstable();
+        self.found.dedup();
+        &self.found
+    }
+}
+
+/// The part of a line that is lower than `height`.
+fn below(from: Point, to: Point, height: f64) -> Option<(Point, Point)> {
+    let at = |share: f64| from + (to - from) * share;
+    match (from.z < height, to.z < height) {
+        (true, true) => Some((from, to)),
+        (false, false) => None,
+        (is_from_low, _) => {
+            let share = ((height - from.z) / (to.z - from.z)).clamp(0.0, 1.0);
+            match is_from_low {
+                true => Some((from, at(share))),
+                false => Some((at(share), to)),
+            }
+        }
+    }
+}
+
+/// How far from the middle of a line something may be that counts, metres, where it counts from a depth
+/// of `least` square roots of metres on.
+pub(crate) fn margin(length_m: f64, least: f64) -> f64 {
+    least * (length_m / 8.0).sqrt()
+}

@@ -1,0 +1,249 @@
+//! Random direction movement that is stationary from the start.
+
+use crate::registry::Model;
+use crate::speeds::Speeds;
+use crate::track::DrawnLegs;
+use crate::{Leg, MobilityError, Rectangle, Track};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, number, span};
+use fadeout_core::{Point, Span, Time, Vector, math};
+use std::f64::consts::PI;
+
+const METRES: (f64, f64, &str) = (-1e6, 1e6, "m");
+
+fadeout_core::parameters! {
+    /// The parameters that a scenario may give.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct RandomDirection {
+        /// Western edge of the area.
+        pub x_min: f64 = number(METRES, "0"),
+        /// Eastern edge.
+        pub x_max: f64 = number(METRES, "100"),
+        /// Southern edge.
+        pub y_min: f64 = number(METRES, "0"),
+        /// Northern edge.
+        pub y_max: f64 = number(METRES, "100"),
+        /// Speeds, drawn for each way to the edge.
+        pub speeds: Speeds = group(),
+        /// Pause at each edge.
+        pub pause: Span = span("0 s"),
+    }
+}
+
+impl Registered for RandomDirection {
+    const ENTRY: Entry = Entry::new(
+        "random-direction",
+        "random",
+        "Goes straight to the edge of a rectangle, pauses, and goes another way; stationary from the start.",
+        "E. Royer, P. Melliar-Smith, L. Moser, An Analysis of the Optimum Node Density for Ad hoc \
+         Mobile Networks, IEEE ICC 2001",
+    )
+    .with_parameters(RandomDirection::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        RandomDirection::read(settings)
+    }
+}
+
+impl Model for RandomDirection {
+    fn track(self, start: Point, random: Stream) -> Result<Track, MobilityError> {
+        self.speeds.check()?;
+        let (width, depth) = self.area().size();
+        if !(width > 0.0 && depth > 0.0) {
+            return Err(MobilityError(format!(
+                "an area of {width} m by {depth} m; expected both above zero"
+            )));
+        }
+        Ok(Track::drawn(Walk {
+            area: self,
+            height: start.z,
+            random,
+            inward: 0.0,
+            is_pausing: false,
+        }))
+    }
+}
+
+impl RandomDirection {
+    fn area(&self) -> Rectangle {
+        Rectangle {
+            low: (self.x_min, self.y_min),
+            high: (self.x_max, self.y_max),
+        }
+    }
+
+    /// Probability to find one pausing. The mean way through is pi times the area over the perimeter
+    /// (Cauchy), as all ways are alike.
+    fn pause_share(&self) -> f64 {
+        let (width, depth) = self.area().size();
+        let way = PI * width * depth / (2.0 * (width + depth));
+        let pause = self.pause.as_secs_f64();
+        pause / (pause + way * self.speeds.mean_pace())
+    }
+}
+
+/// One who goes from edge to edge.
+#[derive(Debug, Clone)]
+struct Walk {
+    area: RandomDirection,
+    height: f64,
+    random: Stream,
+    /// Direction away from the edge it is at, in radians from east.
+    inward: f64,
+    is_pausing: bool,
+}
+
+impl Walk {
+    /// On to the edge.
+    fn go(&mut self, now: Time, here: Point, angle: f64, speed: f64) -> Leg {
+        let (east, north) = (math::cos(angle), math::sin(angle));
+        let to = |at: f64, way: f64, low: f64, high: f64| match way {
+            way if way > 0.0 => ((high - at) / way).max(0.0),
+            way if way < 0.0 => ((low - at) / way).max(0.0),
+            _ => f64::INFINITY,
+        };
+        let across = to(here.x, east, self.area.x_min, self.area.x_max);
+        let up = to(here.y, north, self.area.y_min, self.area.y_max);
+        self.inward = match (across <= up, east > 0.0, north > 0.0) {
+            (true, true, _) => PI,
+            (true, false, _) => 0.0,
+            (false, _, true) => 1.5 * PI,
+            (false, _, false) => 0.5 * PI,
+        };
+        let lasts = Span::from_secs_f64(across.min(up) / speed);
+        self.is_pausing = false;
+        Leg {
+            from: now,
+            until: now.saturating_add(lasts.max(Span::from_nanos(1))),
+            start: here,
+            velocity: Vector::new(east * speed, north * speed, 0.0),
+        }
+    }
+
+    fn pause(&mut self, now: Time, here: Point, lasts: Span) -> Leg {
+        self.is_pausing = true;
+        Leg {
+            until: now.saturating_add(lasts),
+            ..Leg::rest(now, here)
+        }
+    }
+
+    /// A place anywhere on the edge.
+    fn draw_edge(&mut self) -> Point {
+        let (width, depth) = self.area.area().size();
+        let along = self.random.uniform() * 2.0 * (width + depth);
+        let (x, y, inward) = if along < width {
+            (along, 0.0, 0.5 * PI)
+        } else if along < width + depth {
+            (width, along - width, PI)
+        } else if along < 2.0 * width + depth {
+            (along - width - depth, depth, 1.5 * PI)
+        } else {
+            (0.0, along - 2.0 * width - depth, 0.0)
+        };
+        self.inward = inward;
+        Point::new(self.area.x_min + x, self.area.y_min + y, self.height)
+    }
+
+    /// Within the area, whatever the rounding.
+    fn inside(&self, at: Point) -> Point {
+        Point::new(
+            at.x.clamp(self.area.x_min, self.area.x_max),
+            at.y.clamp(self.area.y_min, self.area.y_max),
+            self.height,
+        )
+    }
+}
+
+impl DrawnLegs for Walk {
+    /// From the stationary law: every place and every way as likely, speeds as they are met in time.
+    fn first_leg(&mut self) -> Leg {
+        let stationary = self.area.pause_share();
+        if self.random.chance(stationary) {
+            let here = self.draw_edge();
+            let left = self.area.pause.as_secs_f64() * self.random.uniform();
+            return self.pause(Time::ZERO, here, Span::from_secs_f64(left));
+        }
+        let Rectangle { low, high } = self.area.area();
+        let here = Point::new(
+            self.random.uniform_in(low.0, high.0),
+            self.random.uniform_in(low.1, high.1),
+            self.height,
+        );
+        let angle = 2.0 * PI * self.random.uniform();
+        let speed = self.area.speeds.draw_in_time(&mut self.random);
+        self.go(Time::ZERO, here, angle, speed)
+    }
+
+    fn next_leg(&mut self, leg: &Leg) -> Leg {
+        let here = self.inside(leg.end());
+        if !self.is_pausing && self.area.pause > Span::ZERO {
+            return self.pause(leg.until, here, self.area.pause);
+        }
+        // By the cosine law, which alone keeps the places uniform.
+        let off = math::asin(2.0 * self.random.uniform() - 1.0);
+        let speed = self.area.speeds.draw(&mut self.random);
+        self.go(leg.until, here, self.inward + off, speed)
+    }
+
+    fn raise(&mut self, height: f64) {
+        self.height += height;
+    }
+
+    fn boxed(&self) -> Box<dyn DrawnLegs> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_and_speeds_are_stationary_from_the_start() {
+        let model = RandomDirection {
+            x_max: 200.0,
+            pause: Span::from_secs(2),
+            ..RandomDirection::default()
+        };
+        let pausing = model.pause_share();
+        let walks = 8000_u64;
+        for time in [0, 60, 600] {
+            let (mut rests, mut speeds, mut middle) = (0.0, 0.0, 0.0);
+            for seed in 0..walks {
+                let random = Stream::new(seed, "test", 0);
+                let track = model.track(Point::new(0.0, 0.0, 1.5), random);
+                let at = track
+                    .expect("good parameters")
+                    .at(Time::ZERO + Span::from_secs(time));
+                assert!((0.0..=200.0).contains(&at.position.x));
+                let is_rest = at.velocity.length() == 0.0;
+                rests += f64::from(u8::from(is_rest));
+                speeds += at.velocity.length();
+                // The middle quarter of the area.
+                let is_mid =
+                    (50.0..150.0).contains(&at.position.x) && (25.0..75.0).contains(&at.position.y);
+                middle += f64::from(u8::from(is_mid));
+            }
+            let share = |count: f64| count / walks as f64;
+            // Five standard errors of a share are at most 0.028, of the speed 8 m/s over sqrt(8,000).
+            assert!((share(rests) - pausing).abs() < 0.028, "{time} s");
+            assert!(
+                (share(middle) - 0.25 * (1.0 - pausing)).abs() < 0.028,
+                "{time} s"
+            );
+            let expected = (1.0 - pausing) / model.speeds.mean_pace();
+            assert!((share(speeds) - expected).abs() < 0.45, "{time} s");
+        }
+    }
+
+    #[test]
+    fn an_area_without_extent_is_refused() {
+        let model = RandomDirection {
+            x_max: 0.0,
+            ..RandomDirection::default()
+        };
+        let made = model.track(Point::default(), Stream::new(1, "test", 0));
+        assert!(made.is_err());
+    }
+}

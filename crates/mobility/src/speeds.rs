@@ -1,0 +1,176 @@
+//! Speeds that are drawn again along the way.
+
+use crate::MobilityError;
+use fadeout_core::math;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{choice, number};
+
+const SPEED: (f64, f64, &str) = (0.0, 1000.0, "m/s");
+
+fadeout_core::choices! {
+    /// From what speeds are drawn.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SpeedLaw {
+        /// Uniform between the lowest and the highest.
+        Uniform = "uniform",
+        /// Normal; what lies beyond the lowest or the highest is set to it.
+        Normal = "normal",
+    }
+}
+
+fadeout_core::parameters! {
+    /// The speeds of those who draw a new one from time to time.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Speeds {
+        /// Law of the speeds that are drawn.
+        pub speed_law: SpeedLaw = choice(SpeedLaw::NAMES, "uniform"),
+        /// Lowest speed; above zero.
+        pub min_speed: f64 = number(SPEED, "5"),
+        /// Highest speed.
+        pub max_speed: f64 = number(SPEED, "30"),
+        /// Mean of the normal law, before it is cut.
+        pub mean_speed: f64 = number(SPEED, "15"),
+        /// Standard deviation of the normal law.
+        pub speed_deviation: f64 = number(SPEED, "3"),
+    }
+}
+
+impl Speeds {
+    /// # Errors
+    /// A lowest speed that is not above zero (the mean speed would decay for ever), or one above the
+    /// highest.
+    pub fn check(&self) -> Result<(), MobilityError> {
+        let (low, high) = (self.min_speed, self.max_speed);
+        if low > 0.0 && high >= low && high.is_finite() {
+            return Ok(());
+        }
+        Err(MobilityError(format!(
+            "speeds from {low} to {high} m/s; expected a lowest above zero and a highest not below it"
+        )))
+    }
+
+    /// A new speed, in metres per second.
+    pub fn draw(&self, random: &mut Stream) -> f64 {
+        let (low, high) = (self.min_speed, self.max_speed);
+        match self.speed_law {
+            SpeedLaw::Uniform => random.uniform_in(low, high),
+            SpeedLaw::Normal => {
+                (self.mean_speed + self.speed_deviation * random.normal()).clamp(low, high)
+            }
+        }
+    }
+
+    /// A speed as it is met at an instant. Speeds that are drawn anew per distance last in proportion
+    /// to 1/v, so that their density in time is f(v)/v.
+    pub fn draw_in_time(&self, random: &mut Stream) -> f64 {
+        loop {
+            let speed = self.draw(random);
+            if random.chance(self.min_speed / speed) {
+                return speed;
+            }
+        }
+    }
+
+    /// Mean time for a metre, E[1/v], in seconds.
+    pub fn mean_pace(&self) -> f64 {
+        let (low, high) = (self.min_speed, self.max_speed);
+        match self.speed_law {
+            _ if low == high => 1.0 / low,
+            SpeedLaw::Uniform => math::ln(high / low) / (high - low),
+            SpeedLaw::Normal if self.speed_deviation == 0.0 => {
+                1.0 / self.mean_speed.clamp(low, high)
+            }
+            SpeedLaw::Normal => self.mean_normal_pace(),
+        }
+    }
+
+    /// By Simpson's rule between the bounds, and what is set to them.
+    fn mean_normal_pace(&self) -> f64 {
+        // Nothing is left beyond ten deviations.
+        let (mean, deviation) = (self.mean_speed, self.speed_deviation);
+        let bound = |speed: f64| speed.clamp(mean - 10.0 * deviation, mean + 10.0 * deviation);
+        let (low, high) = (self.min_speed, self.max_speed);
+        let (from, to) = (bound(low), bound(high));
+        const STEPS: u32 = 2000;
+        let width = (to - from) / f64::from(STEPS);
+        let (mut inside, mut pace) = (0.0, 0.0);
+        for step in 0..=STEPS {
+            let weight = match step {
+                0 | STEPS => 1.0,
+                odd if odd % 2 == 1 => 4.0,
+                _ => 2.0,
+            };
+            let speed = from + width * f64::from(step);
+            let z = (speed - mean) / deviation;
+            let density =
+                math::exp(-0.5 * z * z) / (deviation * (2.0 * std::f64::consts::PI).sqrt());
+            inside += weight * density * width / 3.0;
+            pace += weight * density * width / 3.0 / speed.max(low);
+        }
+        let below = share_below((low - mean) / deviation);
+        let above = (1.0 - below - inside).max(0.0);
+        pace + below / low + above / high
+    }
+}
+
+/// The standard normal distribution.
+fn share_below(z: f64) -> f64 {
+    0.5 * math::erfc(-z / 2.0_f64.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reference sheet's `time_mean_speed`, `mean_inv_speed`, `manhattan_time_mean_speed` and
+    /// `manhattan_3kmh_time_mean`.
+    #[test]
+    fn the_mean_speed_over_time_is_the_harmonic_one() {
+        let uniform = Speeds::default();
+        assert!((1.0 / uniform.mean_pace() - 13.952_77).abs() < 1e-5);
+        assert!((uniform.mean_pace() - 0.071_670_38).abs() < 1e-8);
+        let normal = |min_speed, mean_speed, speed_deviation| Speeds {
+            speed_law: SpeedLaw::Normal,
+            min_speed,
+            max_speed: 100.0,
+            mean_speed,
+            speed_deviation,
+        };
+        let slow = normal(0.5, 1.0, 0.2);
+        assert!((1.0 / slow.mean_pace() - 0.957_873_7).abs() < 1e-6);
+        // The sheet's value integrates what is not cut.
+        let walkers = normal(0.01, 3.0, 0.3);
+        assert!((1.0 / walkers.mean_pace() - 2.969_369).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_speed_met_at_an_instant_has_the_law_of_time() {
+        let mut random = Stream::new(1, "test", 0);
+        for speeds in [
+            Speeds::default(),
+            Speeds {
+                speed_law: SpeedLaw::Normal,
+                min_speed: 12.0,
+                max_speed: 17.0,
+                ..Speeds::default()
+            },
+        ] {
+            // Standard error: a deviation of at most 7.5 m/s over sqrt(40,000).
+            let sum: f64 = (0..40_000).map(|_| speeds.draw_in_time(&mut random)).sum();
+            let (mean, expected) = (sum / 40_000.0, 1.0 / speeds.mean_pace());
+            assert!((mean - expected).abs() < 0.15, "{mean}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn speeds_that_would_decay_are_refused() {
+        let of = |min_speed, max_speed| Speeds {
+            min_speed,
+            max_speed,
+            ..Speeds::default()
+        };
+        assert!(of(0.0, 1.0).check().is_err());
+        assert!(of(2.0, 1.0).check().is_err());
+        assert!(of(2.0, 2.0).check().is_ok());
+    }
+}

@@ -1,0 +1,432 @@
+//! Vehicles on lanes, step by step.
+
+use super::following::{CarFollowing, Driving, Leader, approach_speed, speed_factor};
+use super::gaps::{GapRule, by_number, by_rule};
+use super::road::Road;
+use crate::MobilityError;
+use crate::vehicle::{Body, Mix, Pose, seconds};
+use fadeout_core::random::Stream;
+use fadeout_core::{Span, Time, math};
+
+/// How many vehicles there are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Population {
+    /// This many, on places as likely as any.
+    Number(usize),
+    /// As the gaps make.
+    Gaps(GapRule),
+}
+
+/// A group of vehicles on a road.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrafficConfig {
+    /// The road.
+    pub road: Road,
+    /// How many.
+    pub population: Population,
+    /// Their types.
+    pub mix: Mix,
+    /// How they drive.
+    pub driving: Driving,
+    /// How long they have driven before the run, where they heed each other.
+    pub warm_up: Span,
+    /// From one decision to the next; they move straight in between.
+    pub step: Span,
+}
+
+/// Most vehicles of a group.
+pub const MAX_VEHICLES: usize = 100_000;
+
+#[derive(Debug, Clone)]
+struct Car {
+    body: usize,
+    lane: usize,
+    /// Where its front is along the lane.
+    at: f64,
+    speed: f64,
+    /// The lane it will take then.
+    next: usize,
+    /// How much faster than others it wants to go.
+    factor: f64,
+    idleness: f64,
+}
+
+/// Vehicles that drive.
+#[derive(Debug, Clone)]
+pub(super) struct Drive {
+    road: Road,
+    mix: Mix,
+    driving: Driving,
+    step: Span,
+    cars: Vec<Car>,
+    /// The vehicles on each lane, the foremost first.
+    order: Vec<Vec<u32>>,
+    /// Lanes that lead into each lane beside others.
+    into: Vec<Vec<usize>>,
+    random: Stream,
+    /// Seconds that they have driven.
+    driven: f64,
+    /// Poses at `from` and a step later.
+    from: Time,
+    poses: Vec<(Pose, Pose)>,
+    speeds: Vec<f64>,
+}
+
+impl Drive {
+    pub(super) fn new(config: TrafficConfig, random: Stream) -> Result<Drive, MobilityError> {
+        let mut drive = Drive {
+            order: vec![Vec::new(); config.road.lanes.len()],
+            into: into(&config.road),
+            road: config.road,
+            mix: config.mix,
+            driving: config.driving,
+            step: config.step.max(Span::from_millis(1)),
+            cars: Vec::new(),
+            random,
+            driven: 0.0,
+            from: Time::ZERO,
+            poses: Vec::new(),
+            speeds: Vec::new(),
+        };
+        drive.people(config.population)?;
+        let poses = (0..drive.cars.len()).map(|car| drive.pose(car));
+        drive.poses = poses.map(|pose| (pose, pose)).collect();
+        drive.speeds = vec![0.0; drive.cars.len()];
+        if drive.driving.model != CarFollowing::None {
+            let steps = config.warm_up.as_nanos() / drive.step.as_nanos();
+            for _ in 0..steps {
+                drive.go();
+            }
+        }
+        drive.go();
+        drive.from = Time::ZERO;
+        Ok(drive)
+    }
+
+    fn people(&mut self, population: Population) -> Result<(), MobilityError> {
+        let lanes: Vec<usize> = (0..self.road.lanes.len())
+            .filter(|&lane| self.road.lanes[lane].is_peopled)
+            .collect();
+        let mut placed = Vec::new();
+        match population {
+            Population::Gaps(rule) => {
+                for lane in lanes {
+                    let of = &self.road.lanes[lane];
+                    let found = by_rule(rule, (of.length, of.speed), &self.mix, &mut self.random);
+                    placed.extend(found.into_iter().map(|one| (lane, one)));
+                    if placed.len() > MAX_VEHICLES {
+                        break;
+                    }
+                }
+            }
+            Population::Number(number) => {
+                let whole: f64 = lanes.iter().map(|&lane| self.road.lanes[lane].length).sum();
+                let mut counts = vec![0_usize; lanes.len()];
+                for _ in 0..number.min(MAX_VEHICLES + 1) {
+                    let mut left = whole * self.random.uniform();
+                    let chosen = lanes.iter().position(|&lane| {
+                        left -= self.road.lanes[lane].length;
+                        left < 0.0
+                    });
+                    counts[chosen.unwrap_or(lanes.len() - 1)] += 1;
+                }
+                for (&lane, &count) in lanes.iter().zip(&counts) {
+                    let length = self.road.lanes[lane].length;
+                    let found = by_number(count, length, &self.mix, &mut self.random);
+                    let found = found.ok_or_else(|| {
+                        MobilityError(format!(
+                            "{count} vehicles on a lane of {length:.0} m; expected fewer, or a longer road"
+                        ))
+                    })?;
+                    placed.extend(found.into_iter().map(|one| (lane, one)));
+                }
+            }
+        }
+        if placed.is_empty() || placed.len() > MAX_VEHICLES {
+            return Err(MobilityError(format!(
+                "{} vehicles; expected 1 to {MAX_VEHICLES} on this road",
+                placed.len()
+            )));
+        }
+        for (lane, (body, at)) in placed {
+            let normal = self.random.normal();
+            let factor = match self.driving.model {
+                CarFollowing::None => 1.0,
+                _ => speed_factor(self.driving.speed_deviation, normal),
+            };
+            let next = self.draw_next(lane);
+            self.cars.push(Car {
+                body,
+                lane,
+                at,
+                speed: self.road.lanes[lane].speed,
+                next,
+                factor,
+                idleness: 0.0,
+            });
+        }
+        self.shuffle();
+        for car in 0..self.cars.len() {
+            self.order[self.cars[car].lane].push(car as u32);
+        }
+        let Drive { order, cars, .. } = self;
+        for lane in order {
+            lane.sort_by(|&one, &other| cars[other as usize].at.total_cmp(&cars[one as usize].at));
+        }
+        Ok(())
+    }
+
+    /// So that the first few are any.
+    fn shuffle(&mut self) {
+        for last in (1..self.cars.len()).rev() {
+            let other = self.random.below(last as u64 + 1) as usize;
+            self.cars.swap(last, other);
+        }
+    }
+
+    fn draw_next(&mut self, lane: usize) -> usize {
+        let next = &self.road.lanes[lane].next;
+        if let [(only, _)] = next[..] {
+            return only;
+        }
+        let mut left = self.random.uniform();
+        for &(lane, share) in next {
+            left -= share;
+            if left < 0.0 {
+                return lane;
+            }
+        }
+        next[next.len() - 1].0
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.cars.len()
+    }
+
+    pub(super) fn body(&self, car: usize) -> &Body {
+        &self.mix.bodies()[self.cars[car].body]
+    }
+
+    /// No vehicle is faster, in metres per second.
+    pub(super) fn fastest(&self) -> f64 {
+        let factors = self.cars.iter().map(|car| car.factor);
+        self.road.fastest() * factors.fold(1.0, f64::max)
+    }
+
+    fn pose(&self, car: usize) -> Pose {
+        let Car {
+            lane, at, speed, ..
+        } = self.cars[car];
+        let lane = &self.road.lanes[lane];
+        let (cos, sin) = (math::cos(lane.heading), math::sin(lane.heading));
+        Pose {
+            front: (lane.start.0 + at * cos, lane.start.1 + at * sin),
+            heading: lane.heading,
+            velocity: (speed * cos, speed * sin),
+        }
+    }
+
+    /// Drives on until `time` lies within the step.
+    pub(super) fn advance(&mut self, time: Time) {
+        while time >= self.from.saturating_add(self.step) {
+            self.from = self.from.saturating_add(self.step);
+            self.go();
+        }
+    }
+
+    /// Where a vehicle is, at a time within the step.
+    pub(super) fn at(&self, car: usize, time: Time) -> Pose {
+        let (before, after) = &self.poses[car];
+        let share = (seconds(time) - seconds(self.from)) / self.step.as_secs_f64();
+        before.towards(after, share.clamp(-1.0, 1.0))
+    }
+
+    /// A step.
+    fn go(&mut self) {
+        let step = self.step.as_secs_f64();
+        for lane in 0..self.order.len() {
+            for position in 0..self.order[lane].len() {
+                self.decide(lane, position, step);
+            }
+        }
+        for car in 0..self.cars.len() {
+            let next = self.speeds[car];
+            let mean = match self.driving.model {
+                CarFollowing::None => next,
+                _ => 0.5 * (self.cars[car].speed + next),
+            };
+            self.cars[car].at += mean * step;
+            self.cars[car].speed = next;
+        }
+        let mut turned = false;
+        for lane in 0..self.order.len() {
+            turned |= self.hand_over(lane);
+        }
+        // Short lanes may be crossed within a step.
+        while turned {
+            turned = false;
+            for lane in 0..self.order.len() {
+                turned |= self.hand_over(lane);
+            }
+        }
+        self.driven += step;
+        for car in 0..self.cars.len() {
+            let after = self.pose(car);
+            let before = self.poses[car].1;
+            let (x, y) = (
+                after.front.0 - before.front.0,
+                after.front.1 - before.front.1,
+            );
+            // Who leaves the road at its end is at its beginning at once.
+            let farthest = 4.0 * self.cars[car].speed.max(1.0) * step + 1.0;
+            let is_jump = math::hypot(x, y) > farthest;
+            let velocity = if is_jump {
+                after.velocity
+            } else {
+                (x / step, y / step)
+            };
+            let begins = if is_jump {
+                Pose {
+                    front: (
+                        after.front.0 - after.velocity.0 * step,
+                        after.front.1 - after.velocity.1 * step,
+                    ),
+                    ..after
+                }
+            } else {
+                before
+            };
+            self.poses[car] = (Pose { velocity, ..begins }, after);
+        }
+    }
+
+    fn decide(&mut self, lane: usize, position: usize, step: f64) {
+        let car = self.order[lane][position] as usize;
+        let limit = self.road.lanes[lane].speed;
+        if self.driving.model == CarFollowing::None {
+            self.speeds[car] = limit;
+            return;
+        }
+        let (leader, desired) = self.ahead(lane, position);
+        // Drivers are idle for a second or so at a time.
+        if self.driving.model == CarFollowing::Krauss {
+            let draw = self.random.uniform();
+            let kept = (1.0 - step).max(0.0);
+            self.cars[car].idleness = match draw < kept {
+                true => self.cars[car].idleness,
+                false => (draw - kept) / (1.0 - kept),
+            };
+        }
+        let (speed, idleness) = (self.cars[car].speed, self.cars[car].idleness);
+        let body = self.mix.bodies()[self.cars[car].body];
+        let next = self
+            .driving
+            .next_speed(&body, (speed, desired), leader, (step, idleness));
+        self.speeds[car] = next;
+    }
+
+    /// What is ahead of a vehicle: who drives there, or a line to stop at, and the speed it wants.
+    fn ahead(&self, lane: usize, position: usize) -> (Option<Leader>, f64) {
+        /// Nothing farther ahead matters.
+        const SIGHT_M: f64 = 250.0;
+        let car = &self.cars[self.order[lane][position] as usize];
+        let body = &self.mix.bodies()[car.body];
+        let mut desired = self.road.lanes[lane].speed * car.factor;
+        let mut nearest: Option<Leader> = None;
+        let mut meet = |leader: Leader| {
+            if nearest.is_none_or(|(gap, _)| leader.0 < gap) {
+                nearest = Some(leader);
+            }
+        };
+        if position > 0 {
+            let ahead = &self.cars[self.order[lane][position - 1] as usize];
+            let gap = ahead.at - self.length(ahead) - car.at;
+            meet((gap, ahead.speed));
+            return (nearest, desired);
+        }
+        let mut way = self.road.lanes[lane].length - car.at;
+        if !self.road.is_green(lane, self.driven) {
+            let needed = car.speed * car.speed / (2.0 * way.max(0.1));
+            if needed <= body.deceleration {
+                meet((way, 0.0));
+            }
+        }
+        // Who comes from elsewhere into the lane that this one leads into.
+        for &other in &self.into[lane] {
+            if let Some(&first) = self.order[other].first() {
+                let other_car = &self.cars[first as usize];
+                let left = self.road.lanes[other].length - other_car.at;
+                if left < way {
+                    meet((way - left - self.length(other_car), other_car.speed));
+                }
+            }
+        }
+        let mut next = car.next;
+        for _ in 0..4 {
+            if way > SIGHT_M {
+                break;
+            }
+            let slow = approach_speed(
+                self.road.lanes[next].speed * car.factor,
+                way,
+                body.deceleration,
+            );
+            desired = desired.min(slow.max(1.0));
+            if let Some(&last) = self.order[next].last() {
+                let ahead = &self.cars[last as usize];
+                meet((way + ahead.at - self.length(ahead), ahead.speed));
+                break;
+            }
+            let [(only, _)] = self.road.lanes[next].next[..] else {
+                break;
+            };
+            way += self.road.lanes[next].length;
+            next = only;
+        }
+        (nearest, desired)
+    }
+
+    fn length(&self, car: &Car) -> f64 {
+        self.mix.bodies()[car.body].length
+    }
+
+    /// Gives those beyond the end of a lane to the next; whether there were any.
+    fn hand_over(&mut self, lane: usize) -> bool {
+        let length = self.road.lanes[lane].length;
+        let is_beyond = |car: &u32| self.cars[*car as usize].at >= length;
+        let count = self.order[lane]
+            .iter()
+            .take_while(|car| is_beyond(car))
+            .count();
+        for _ in 0..count {
+            let number = self.order[lane].remove(0);
+            let next = self.cars[number as usize].next;
+            let at = self.cars[number as usize].at - length;
+            let on = self.draw_next(next);
+            let car = &mut self.cars[number as usize];
+            (car.lane, car.at, car.next) = (next, at, on);
+            let cars = &self.cars;
+            let place = self.order[next].partition_point(|&one| cars[one as usize].at >= at);
+            self.order[next].insert(place, number);
+        }
+        count > 0
+    }
+}
+
+/// The lanes that lead into the same lane as each that only leads there.
+fn into(road: &Road) -> Vec<Vec<usize>> {
+    let mut from = vec![Vec::new(); road.lanes.len()];
+    for (number, lane) in road.lanes.iter().enumerate() {
+        if let [(only, _)] = lane.next[..] {
+            from[only].push(number);
+        }
+    }
+    let beside = |(number, lane): (usize, &super::road::Lane)| match lane.next[..] {
+        [(only, _)] => {
+            let others = from[only].iter().copied();
+            others.filter(|&other| other != number).collect()
+        }
+        _ => Vec::new(),
+    };
+    road.lanes.iter().enumerate().map(beside).collect()
+}

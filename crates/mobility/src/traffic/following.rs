@@ -1,0 +1,169 @@
+//! How a driver follows the vehicle ahead.
+
+use crate::vehicle::Body;
+use fadeout_core::math;
+
+fadeout_core::choices! {
+    /// How drivers heed the vehicle ahead.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CarFollowing {
+        /// Not at all: all go at the speed of their lane, for ever.
+        None = "none",
+        /// The intelligent driver model (M. Treiber, A. Hennecke, D. Helbing, Physical Review E 62,
+        /// 2000).
+        Idm = "idm",
+        /// The model of S. Krauss (1998) as SUMO's KraussOrig1 has it; with dawdling it makes
+        /// stop-and-go waves.
+        Krauss = "krauss",
+    }
+}
+
+/// How drivers are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Driving {
+    /// Their model.
+    pub model: CarFollowing,
+    /// Headway in seconds that they want, or their reaction time.
+    pub headway: f64,
+    /// Gap in metres at which they stand.
+    pub min_gap: f64,
+    /// How imperfect they are in Krauss's model, 0 to 1.
+    pub dawdling: f64,
+    /// Relative deviation of the speeds that they want.
+    pub speed_deviation: f64,
+}
+
+impl Default for Driving {
+    /// The defaults of SUMO.
+    fn default() -> Driving {
+        Driving {
+            model: CarFollowing::None,
+            headway: 1.0,
+            min_gap: 2.5,
+            dawdling: 0.5,
+            speed_deviation: 0.1,
+        }
+    }
+}
+
+/// The vehicle ahead: how far its rear is, and its speed.
+pub(super) type Leader = (f64, f64);
+
+impl Driving {
+    /// The speed after `step` seconds of one who goes at `speed` and wants `desired`; `idleness` is
+    /// uniform in 0 to 1.
+    pub(super) fn next_speed(
+        &self,
+        body: &Body,
+        (speed, desired): (f64, f64),
+        leader: Option<Leader>,
+        (step, idleness): (f64, f64),
+    ) -> f64 {
+        match self.model {
+            CarFollowing::None => desired,
+            CarFollowing::Idm => {
+                let acceleration = self.idm(body, (speed, desired), leader);
+                (speed + acceleration * step).max(0.0)
+            }
+            CarFollowing::Krauss => {
+                let faster = (speed + body.acceleration * step)
+                    .min(desired.max(speed - body.deceleration * step));
+                let safe = leader.map_or(faster, |(gap, ahead)| {
+                    let gap = (gap - self.min_gap).max(0.0);
+                    krauss_safe_speed(gap, ahead, body.deceleration, self.headway)
+                });
+                let wanted = faster.min(safe).max(0.0);
+                let idle = body.acceleration.min(wanted.max(0.0)) * step * self.dawdling * idleness;
+                (wanted - idle).max(0.0)
+            }
+        }
+    }
+
+    /// Acceleration of the intelligent driver model; that of a gap of nothing is bounded by what tyres
+    /// hold.
+    fn idm(&self, body: &Body, (speed, desired): (f64, f64), leader: Option<Leader>) -> f64 {
+        const HARDEST: f64 = 9.0;
+        let (a, b) = (body.acceleration, body.deceleration);
+        let free = match desired > 0.0 {
+            true => {
+                let ratio = speed / desired;
+                ratio * ratio * ratio * ratio
+            }
+            false => 1.0,
+        };
+        let near = leader.map_or(0.0, |(gap, ahead)| {
+            let approach = speed * (speed - ahead) / (2.0 * (a * b).sqrt());
+            let wanted = self.min_gap + (speed * self.headway + approach).max(0.0);
+            let share = wanted / gap.max(0.01);
+            share * share
+        });
+        (a * (1.0 - free - near)).max(-HARDEST)
+    }
+}
+
+/// The speed at which one can still stop behind a leader, in metres per second: `gap` metres behind one
+/// at `ahead` m/s, with a deceleration of `b` m/s² and a reaction time of `tau` seconds.
+pub(super) fn krauss_safe_speed(gap: f64, ahead: f64, b: f64, tau: f64) -> f64 {
+    let lag = b * tau;
+    (lag * lag + ahead * ahead + 2.0 * b * gap).sqrt() - lag
+}
+
+/// The speed from which one comes to `slow` within a distance.
+pub(super) fn approach_speed(slow: f64, distance: f64, deceleration: f64) -> f64 {
+    (slow * slow + 2.0 * deceleration * distance.max(0.0)).sqrt()
+}
+
+/// A relative factor for the speed that a driver wants, of a standard normal.
+pub(super) fn speed_factor(deviation: f64, normal: f64) -> f64 {
+    (1.0 + deviation * normal).clamp(0.2, 2.0)
+}
+
+/// Gap in metres at which the intelligent driver model keeps its speed behind one alike.
+pub fn idm_equilibrium_gap(speed: f64, desired: f64, min_gap: f64, headway: f64) -> f64 {
+    (min_gap + speed * headway) / (1.0 - math::pow(speed / desired, 4.0)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::tests::CAR;
+
+    fn idm() -> Driving {
+        Driving {
+            model: CarFollowing::Idm,
+            ..Driving::default()
+        }
+    }
+
+    /// The reference sheet's `idm_*` and `krauss_*`.
+    #[test]
+    fn the_laws_are_those_of_the_reference() {
+        let acceleration = |ahead| idm().idm(&CAR, (20.0, 33.33), Some((40.0, ahead)));
+        assert!((acceleration(20.0) - 1.440_249).abs() < 1e-4);
+        assert!((acceleration(15.0) - 0.024_112_25).abs() < 1e-4);
+        let gap = idm_equilibrium_gap(13.911, 33.33, 2.5, 1.0);
+        assert!((gap - 16.665_81).abs() < 1e-4, "{gap}");
+        assert!((1.0 / (5.0 + gap) - 0.046_155_66).abs() < 1e-6);
+        let at_rest = idm().idm(&CAR, (13.911, 33.33), Some((gap, 13.911)));
+        assert!(at_rest.abs() < 1e-9);
+        assert!((krauss_safe_speed(20.0, 15.0, 4.5, 1.0) - 16.121_59).abs() < 1e-5);
+        let equal = krauss_safe_speed(13.911, 13.911, 4.5, 1.0);
+        assert!((equal - 13.911).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nobody_drives_into_one_who_stands() {
+        for model in [CarFollowing::Idm, CarFollowing::Krauss] {
+            let driving = Driving { model, ..idm() };
+            let (mut at, mut speed) = (0.0, 25.0);
+            for _ in 0..1200 {
+                let leader = Some((200.0 - at, 0.0));
+                let next = driving.next_speed(&CAR, (speed, 30.0), leader, (0.1, 0.5));
+                at += 0.05 * (speed + next);
+                speed = next;
+            }
+            assert!(at < 200.0, "{model:?} {at}");
+            assert!(at > 190.0 && speed < 0.1, "{model:?} {at} {speed}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! How vehicles stand on a lane at the start.
+
+use crate::vehicle::Mix;
+use fadeout_core::math;
+use fadeout_core::random::Stream;
+
+fadeout_core::choices! {
+    /// Distances of vehicles on a lane.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum GapRule {
+        /// From rear bumper to front bumper the greater of 2 m and an exponential with a mean of 2 s
+        /// at the lane's speed (TR 37.885 clause 6.1.2).
+        Tr37885 = "tr-37.885",
+        /// From front to front exponential with a mean of 2.5 s at the lane's speed (TR 36.885 clause
+        /// A.1.2). Vehicles may overlap.
+        Tr36885 = "tr-36.885",
+    }
+}
+
+/// Least distance from bumper to bumper.
+///
+/// Standard: TR 37.885 §6.1.2.
+pub(super) const LEAST_GAP_M: f64 = 2.0;
+
+impl GapRule {
+    /// Mean distance from front to front in metres, of vehicles of this mean length at this speed.
+    pub fn mean_spacing(self, speed: f64, mean_length: f64) -> f64 {
+        match self {
+            GapRule::Tr37885 => {
+                let mean = 2.0 * speed;
+                let above = mean * math::exp(-LEAST_GAP_M / mean);
+                mean_length + LEAST_GAP_M + above
+            }
+            GapRule::Tr36885 => 2.5 * speed,
+        }
+    }
+
+    /// From a vehicle's rear bumper to the next front bumper; negative where they overlap.
+    fn draw(self, speed: f64, length: f64, random: &mut Stream) -> f64 {
+        match self {
+            GapRule::Tr37885 => random.exponential(2.0 * speed).max(LEAST_GAP_M),
+            GapRule::Tr36885 => random.exponential(2.5 * speed) - length,
+        }
+    }
+}
+
+/// A vehicle on a lane: the number of its type, and where its front is.
+pub(super) type Placed = (usize, f64);
+
+/// Vehicles on a lane that is a ring, or seen through a window, by the rule, from its end to its
+/// beginning.
+pub(super) fn by_rule(
+    rule: GapRule,
+    (length, speed): (f64, f64),
+    mix: &Mix,
+    random: &mut Stream,
+) -> Vec<Placed> {
+    let mut placed = Vec::new();
+    // The first gap as one comes upon it at a random place, cut; the ring closes with what is left.
+    let mut front = length * (1.0 - 1e-9);
+    let spacing = rule.mean_spacing(speed, mix.mean_length());
+    front -= random.uniform() * spacing.min(length);
+    loop {
+        let body = mix.draw_row(random);
+        let vehicle = &mix.bodies()[body];
+        for number in 0..vehicle.platoon.max(1) {
+            let gap = match number + 1 < vehicle.platoon {
+                true => LEAST_GAP_M,
+                false => rule.draw(speed, vehicle.length, random),
+            };
+            // The last keeps its distance from the first, around the ring.
+            let first = placed.first().map_or(front, |&(_, first): &Placed| first);
+            if front - vehicle.length < LEAST_GAP_M - (length - first)
+                || front < 0.0
+                || placed.len() > super::drive::MAX_VEHICLES
+            {
+                return placed;
+            }
+            placed.push((body, front));
+            front -= vehicle.length + gap;
+        }
+    }
+}
+
+/// This many vehicles on a lane, at places as likely as any but without overlap; none where there
+/// is no room.
+pub(super) fn by_number(
+    number: usize,
+    length: f64,
+    mix: &Mix,
+    random: &mut Stream,
+) -> Option<Vec<Placed>> {
+    let bodies: Vec<usize> = (0..number).map(|_| mix.draw(random)).collect();
+    let taken = |&body: &usize| mix.bodies()[body].length + LEAST_GAP_M;
+    let free = length - bodies.iter().map(taken).sum::<f64>();
+    if free < 0.0 {
+        return None;
+    }
+    let mut cuts: Vec<f64> = (0..number).map(|_| free * random.uniform()).collect();
+    cuts.sort_by(f64::total_cmp);
+    let mut before = 0.0;
+    let mut placed = Vec::with_capacity(number);
+    for (body, cut) in bodies.into_iter().zip(cuts) {
+        before += taken(&body);
+        placed.push((body, cut + before - 0.5 * LEAST_GAP_M));
+    }
+    placed.reverse();
+    Some(placed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::Body;
+    use crate::vehicle::tests::{CAR, TRUCK};
+
+    fn cars() -> Mix {
+        Mix::new(vec![CAR]).expect("a type")
+    }
+
+    /// The reference sheet's `gap37885_*` and `dens*`.
+    #[test]
+    fn gaps_and_densities_are_those_of_the_reference() {
+        let kmh = |speed: f64| speed / 3.6;
+        for (speed, gap) in [
+            (50.08, 27.892_42),
+            (60.0, 33.392_15),
+            (70.0, 38.939_45),
+            (140.0, 77.803_27),
+        ] {
+            let found = GapRule::Tr37885.mean_spacing(kmh(speed), 0.0);
+            assert!((found - gap).abs() < 1e-5, "{found}");
+        }
+        let density = |speed, length| 1.0 / GapRule::Tr37885.mean_spacing(kmh(speed), length);
+        assert!((density(50.08, 5.0) - 0.030_402_15).abs() < 1e-8);
+        assert!((density(50.08, 6.6) - 0.028_991_88).abs() < 1e-8);
+        assert!((4.0 * density(50.08, 5.0) - 0.121_608_6).abs() < 1e-7);
+        assert!((4.0 * density(50.08, 6.6) - 0.115_967_5).abs() < 1e-7);
+        assert!((6.0 * density(50.08, 5.0) - 0.182_412_9).abs() < 1e-7);
+        assert!((density(140.0, 5.0) - 0.012_076_82).abs() < 1e-8);
+        let poisson = 4.0 / GapRule::Tr36885.mean_spacing(kmh(50.08), 5.0);
+        assert!((poisson - 0.115_016).abs() < 1e-6);
+    }
+
+    /// `gap37885_P_at_floor_50.08` and `gap37885_median_60`.
+    #[test]
+    fn drawn_gaps_have_the_floor_and_the_median_of_the_reference() {
+        let mut random = Stream::new(2, "test", 0);
+        let n = 40_000;
+        let mut draw = |speed: f64| GapRule::Tr37885.draw(speed / 3.6, 5.0, &mut random);
+        let floor = (0..n).filter(|_| draw(50.08) == 2.0).count() as f64 / f64::from(n);
+        // Five standard errors of a share of 0.069.
+        assert!((floor - 0.069_362_07).abs() < 0.0064, "{floor}");
+        let below = (0..n).filter(|_| draw(60.0) < 23.104_91).count() as f64 / f64::from(n);
+        assert!((below - 0.5).abs() < 0.0125, "{below}");
+    }
+
+    #[test]
+    fn a_long_lane_has_the_density_of_its_rule() {
+        let mix = Mix::new(vec![
+            Body { share: 0.8, ..CAR },
+            Body {
+                share: 0.2,
+                platoon: 6,
+                ..TRUCK
+            },
+        ])
+        .expect("shares");
+        for (mix, rule, share) in [
+            (&cars(), GapRule::Tr37885, 0.0),
+            (&cars(), GapRule::Tr36885, 0.0),
+            (&mix, GapRule::Tr36885, 0.2),
+        ] {
+            let placed = by_rule(rule, (1e6, 20.0), mix, &mut Stream::new(4, "test", 0));
+            let trucks = placed.iter().filter(|(body, _)| *body == 1).count() as f64;
+            // Rows of six: six times the variance.
+            assert!((trucks / placed.len() as f64 - share).abs() < 0.02);
+            if share == 0.0 {
+                let spacing = rule.mean_spacing(20.0, mix.mean_length());
+                let expected = 1e6 / spacing;
+                // Five deviations of a Poisson number.
+                assert!((placed.len() as f64 - expected).abs() < 5.0 * expected.sqrt());
+            }
+        }
+    }
+
+    #[test]
+    fn vehicles_of_a_number_keep_their_distance() {
+        let mut random = Stream::new(6, "test", 0);
+        let placed = by_number(14, 100.0, &cars(), &mut random).expect("room for 14");
+        assert_eq!(placed.len(), 14);
+        assert!(
+            placed
+                .windows(2)
+                .all(|pair| pair[0].1 - 5.0 - pair[1].1 >= 2.0 - 1e-9)
+        );
+        assert!(placed[0].1 <= 100.0 && placed[13].1 >= 5.0);
+        assert_eq!(by_number(15, 100.0, &cars(), &mut random), None);
+    }
+}

@@ -1,0 +1,204 @@
+//! What vehicles are like.
+
+use crate::{MobilityError, Obstacle};
+use fadeout_core::random::Stream;
+use fadeout_core::{Point, Time, Vector, math};
+
+/// A type of vehicle; lengths in metres.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Body {
+    /// From bumper to bumper.
+    pub length: f64,
+    /// From side to side.
+    pub width: f64,
+    /// Height of its roof.
+    pub height: f64,
+    /// Height of its antenna.
+    pub antenna_height: f64,
+    /// How far the antenna is ahead of the vehicle's middle.
+    pub antenna_ahead: f64,
+    /// Share of all vehicles, in any unit.
+    pub share: f64,
+    /// This many drive in a row, 2 m apart, where gaps are drawn.
+    pub platoon: u32,
+    /// Most that it speeds up, in metres per second squared.
+    pub acceleration: f64,
+    /// How it slows down when nothing is wrong, in metres per second squared.
+    pub deceleration: f64,
+}
+
+/// Where a vehicle is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pose {
+    /// The middle of its front bumper, on the ground.
+    pub front: (f64, f64),
+    /// Where it looks, counter-clockwise from east, in radians.
+    pub heading: f64,
+    /// Its velocity, in metres per second.
+    pub velocity: (f64, f64),
+}
+
+impl Pose {
+    /// A place `ahead` metres before the front bumper.
+    fn ahead(&self, ahead: f64) -> (f64, f64) {
+        (
+            self.front.0 + ahead * math::cos(self.heading),
+            self.front.1 + ahead * math::sin(self.heading),
+        )
+    }
+
+    /// The vehicle as a box.
+    pub fn obstacle(&self, body: &Body) -> Obstacle {
+        Obstacle {
+            center: self.ahead(-0.5 * body.length),
+            size: (body.length, body.width),
+            turn: self.heading,
+            height: body.height,
+        }
+    }
+
+    /// Where its antenna is.
+    pub fn antenna(&self, body: &Body) -> Point {
+        let (x, y) = self.ahead(body.antenna_ahead - 0.5 * body.length);
+        Point::new(x, y, body.antenna_height)
+    }
+
+    /// Its velocity in space.
+    pub fn velocity(&self) -> Vector {
+        Vector::new(self.velocity.0, self.velocity.1, 0.0)
+    }
+
+    /// What lies between two poses, a share of the way from this to `other`; a place that no
+    /// vehicle drives to in between is jumped to at the end.
+    pub(crate) fn towards(&self, other: &Pose, share: f64) -> Pose {
+        let (x, y) = (other.front.0 - self.front.0, other.front.1 - self.front.1);
+        let turns = (other.heading - self.heading) / (2.0 * std::f64::consts::PI);
+        let turn = (turns - turns.round()) * 2.0 * std::f64::consts::PI;
+        Pose {
+            front: (self.front.0 + x * share, self.front.1 + y * share),
+            heading: self.heading + turn * share,
+            velocity: self.velocity,
+        }
+    }
+}
+
+/// The types of vehicle of a group, of which each draws its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mix(Vec<Body>);
+
+impl Mix {
+    /// # Errors
+    /// No type, or shares that add up to nothing.
+    pub fn new(bodies: Vec<Body>) -> Result<Mix, MobilityError> {
+        let total: f64 = bodies.iter().map(|body| body.share).sum();
+        if total > 0.0 && total.is_finite() {
+            return Ok(Mix(bodies));
+        }
+        Err(MobilityError(format!(
+            "{} vehicle types with shares that add up to {total}; expected at least one above zero",
+            bodies.len()
+        )))
+    }
+
+    /// The types.
+    pub fn bodies(&self) -> &[Body] {
+        &self.0
+    }
+
+    /// Mean length in metres.
+    pub fn mean_length(&self) -> f64 {
+        let total: f64 = self.0.iter().map(|body| body.share).sum();
+        let lengths = self.0.iter().map(|body| body.share * body.length);
+        lengths.sum::<f64>() / total
+    }
+
+    /// The number of a type, drawn by its share of the vehicles.
+    pub(crate) fn draw(&self, random: &mut Stream) -> usize {
+        self.draw_by(random, |body| body.share)
+    }
+
+    /// The number of the type of the next row, so that vehicles have their shares.
+    pub(crate) fn draw_row(&self, random: &mut Stream) -> usize {
+        self.draw_by(random, |body| body.share / f64::from(body.platoon.max(1)))
+    }
+
+    fn draw_by(&self, random: &mut Stream, weight: impl Fn(&Body) -> f64) -> usize {
+        let total: f64 = self.0.iter().map(&weight).sum();
+        let mut left = total * random.uniform();
+        for (number, body) in self.0.iter().enumerate() {
+            left -= weight(body);
+            if left < 0.0 {
+                return number;
+            }
+        }
+        self.0.len() - 1
+    }
+}
+
+/// Time in seconds, for the laws of motion.
+pub(crate) fn seconds(time: Time) -> f64 {
+    time.since(Time::ZERO).as_secs_f64()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) const CAR: Body = Body {
+        length: 5.0,
+        width: 2.0,
+        height: 1.6,
+        antenna_height: 1.6,
+        antenna_ahead: 0.0,
+        share: 1.0,
+        platoon: 1,
+        acceleration: 2.6,
+        deceleration: 4.5,
+    };
+
+    pub(crate) const TRUCK: Body = Body {
+        length: 13.0,
+        width: 2.6,
+        height: 3.0,
+        antenna_height: 3.0,
+        antenna_ahead: 6.5,
+        acceleration: 1.3,
+        deceleration: 4.0,
+        ..CAR
+    };
+
+    /// The reference sheet's `sumo_box_rear` and `sumo_box_rear_30`, with headings from east.
+    #[test]
+    fn the_box_lies_behind_the_front_bumper() {
+        let pose = |degrees: f64| Pose {
+            front: (100.0, 50.0),
+            heading: degrees.to_radians(),
+            velocity: (0.0, 0.0),
+        };
+        let rear = |pose: Pose, length: f64| pose.ahead(-length);
+        let (x, y) = rear(pose(0.0), 5.0);
+        assert!((x - 95.0).abs() < 1e-9 && (y - 50.0).abs() < 1e-9);
+        let (x, y) = rear(pose(60.0), 13.0);
+        assert!((x - 93.5).abs() < 1e-9 && (y - 38.741_67).abs() < 1e-5);
+        assert_eq!(pose(0.0).obstacle(&CAR).center, (97.5, 50.0));
+        assert_eq!(pose(0.0).antenna(&TRUCK), Point::new(100.0, 50.0, 3.0));
+    }
+
+    #[test]
+    fn vehicles_have_their_shares() {
+        let mix = Mix::new(vec![
+            Body { share: 80.0, ..CAR },
+            Body {
+                share: 20.0,
+                ..TRUCK
+            },
+        ]);
+        let mix = mix.expect("shares");
+        assert!((mix.mean_length() - 6.6).abs() < 1e-12);
+        let mut random = Stream::new(1, "test", 0);
+        let trucks = (0..40_000).filter(|_| mix.draw(&mut random) == 1).count();
+        // Five standard errors of a share of 0.2.
+        assert!((trucks as f64 / 40_000.0 - 0.2).abs() < 0.01);
+        assert!(Mix::new(Vec::new()).is_err());
+    }
+}

@@ -1,0 +1,291 @@
+//! What vehicles stand in the way of, against exact geometry and closed forms.
+
+use fadeout_core::random::Stream;
+use fadeout_core::{Motion, NodeId, Point, Span, Time};
+use fadeout_mobility::traffic::{
+    Body, CarFollowing, Driving, Fleet, GapRule, Mix, Motorway, Population, Streets, TrafficConfig,
+};
+use fadeout_mobility::{Obstacle, Places};
+
+const CAR: Body = Body {
+    length: 5.0,
+    width: 2.0,
+    height: 1.6,
+    antenna_height: 1.6,
+    antenna_ahead: 0.0,
+    share: 0.8,
+    platoon: 1,
+    acceleration: 2.6,
+    deceleration: 4.5,
+};
+const TRUCK: Body = Body {
+    length: 13.0,
+    width: 2.6,
+    height: 3.0,
+    antenna_height: 3.0,
+    share: 0.2,
+    ..CAR
+};
+
+/// A node of no vehicle.
+const ELSEWHERE: NodeId = NodeId(99);
+
+fn at(secs: f64) -> Time {
+    Time::ZERO + Span::from_secs_f64(secs)
+}
+
+fn motorway(speeds: &[f64], length: f64) -> Motorway {
+    Motorway {
+        start: (0.0, 0.0),
+        heading: 0.0,
+        length,
+        lanes: speeds.to_vec(),
+        opposite: Vec::new(),
+        lane_width: 4.0,
+        median: 0.0,
+    }
+}
+
+fn traffic(road: &Motorway, bodies: Vec<Body>, population: Population, seed: u64) -> Fleet {
+    let config = TrafficConfig {
+        road: road.road().expect("lanes"),
+        population,
+        mix: Mix::new(bodies).expect("shares"),
+        driving: Driving::default(),
+        warm_up: Span::ZERO,
+        step: Span::from_millis(100),
+    };
+    Fleet::driven(config, Stream::new(seed, "test", 0)).expect("a good road")
+}
+
+/// The length of the intervals in which `is_on`, sampled each millisecond.
+fn durations(until_ms: u64, mut is_on: impl FnMut(Time) -> bool) -> Vec<f64> {
+    let mut found = Vec::new();
+    let mut run = 0;
+    for ms in 0..until_ms {
+        if is_on(Time::ZERO + Span::from_millis(ms)) {
+            run += 1;
+        } else if run > 0 {
+            found.push(f64::from(run) / 1000.0);
+            run = 0;
+        }
+    }
+    found
+}
+
+/// The reference sheet's `dur_*`: a thin truck of 13 m on y = 6 m, a car's antenna on y = 10 m, a unit
+/// at the origin whose ray is below the roof.
+#[test]
+fn a_shadow_lasts_as_long_as_the_closed_form_says() {
+    for (car, truck, expected) in [
+        (20.0, 0.0, 1.083_333),
+        (30.0, 22.22, 3.080_569),
+        (25.0, 25.0, 1.3),
+        (25.0, -25.0, 0.325),
+    ] {
+        let unit = Point::new(0.0, 0.0, 1.5);
+        let is_blocked = |time: Time| {
+            let passed = time.since(Time::ZERO).as_secs_f64() - 10.0;
+            let thin = Obstacle {
+                center: (truck * passed, 6.0),
+                size: (13.0, 1e-6),
+                turn: 0.0,
+                height: 3.0,
+            };
+            thin.crossing(unit, Point::new(car * passed, 10.0, 1.5))
+                .is_some()
+        };
+        let found = durations(20_000, is_blocked);
+        assert_eq!(found.len(), 1);
+        // Two samples of a millisecond.
+        assert!(
+            (found[0] - expected).abs() < 0.002,
+            "{found:?}, not {expected}"
+        );
+    }
+}
+
+/// `roof_ratio_*`, `roof_min_D_gap10`: which side of the vehicle must be how near for it to shade.
+#[test]
+fn a_vehicle_shades_only_those_whose_ray_is_below_its_roof() {
+    let unit = Point::new(0.0, 0.0, 5.0);
+    let shades = |across: f64, gap: f64| {
+        let far_side = across - gap;
+        let truck = Obstacle {
+            center: (0.0, far_side - 0.5),
+            size: (13.0, 1.0),
+            turn: 0.0,
+            height: 3.0,
+        };
+        truck.crossing(unit, Point::new(0.0, across, 1.5)).is_some()
+    };
+    assert!(shades(23.4, 10.0) && !shades(23.2, 10.0));
+    for across in [10.0, 30.0, 80.0] {
+        assert!(shades(across, 0.428 * across) && !shades(across, 0.429 * across));
+    }
+}
+
+/// A Poisson stream of trucks between a unit and a parked car: the share of blocked time is
+/// 1 - exp(-rho L) and its mean length (exp(rho L) - 1) / flow, L with the slant of the ray.
+#[test]
+fn a_stream_of_trucks_blocks_as_an_infinite_server_is_busy() {
+    let truck = Body {
+        width: 0.1,
+        ..TRUCK
+    };
+    let speed = 20.0;
+    let road = motorway(&[speed], 20_000.0);
+    let mut clear = 0.0;
+    let (mut blocked, mut spells) = (0.0, 0.0);
+    let mut times = 0.0;
+    for seed in 0..8 {
+        let gaps = Population::Gaps(GapRule::Tr36885);
+        let mut places = Places::default();
+        places.add(traffic(&road, vec![truck], gaps, seed));
+        let unit = Point::new(9000.0, -8.0, 1.5);
+        let car = Point::new(9000.0, 6.0, 1.5);
+        let mut was = false;
+        for tick in 0..80_000_u64 {
+            let time = Time::ZERO + Span::from_millis(10 * tick);
+            let edges = places.vehicles(ELSEWHERE, time, unit, car);
+            let is = edges.iter().any(|edge| edge.depth > 0.0);
+            times += 1.0;
+            blocked += f64::from(u8::from(is));
+            clear += f64::from(u8::from(!is));
+            spells += f64::from(u8::from(is && !was));
+            was = is;
+        }
+    }
+    let density = 1.0 / (2.5 * speed);
+    let (load, flow) = (density * 13.0, density * speed);
+    let expected = 1.0 - fadeout_core::math::exp(-load);
+    let share = blocked / times;
+    // The ring of each seed holds 400 trucks: a relative deviation of 5 % over sqrt(8).
+    assert!(
+        (share - expected).abs() < 0.05 * expected * 1.5,
+        "{share}, not {expected}"
+    );
+    let mean = 0.01 * blocked / spells;
+    let busy = (fadeout_core::math::exp(load) - 1.0) / flow;
+    assert!((mean - busy).abs() < 0.06 * busy, "{mean}, not {busy}");
+    let gap = 0.01 * clear / spells;
+    assert!(
+        (gap - 1.0 / flow).abs() < 0.06 / flow,
+        "{gap}, not {}",
+        1.0 / flow
+    );
+}
+
+/// The index finds what a look at every vehicle finds, and the sign is that of the exact crossing.
+#[test]
+fn the_index_finds_what_a_look_at_all_finds() {
+    let streets = Streets {
+        corner: (0.0, 0.0),
+        blocks: (3, 3),
+        pitch: (120.0, 90.0),
+        lanes: 2,
+        lane_width: 3.5,
+        sidewalk: 3.0,
+        speed: 14.0,
+        turn_speed: 7.0,
+        turn_probability: 0.5,
+        cycle: 30.0,
+    };
+    let config = TrafficConfig {
+        road: streets.road().expect("a road"),
+        population: Population::Number(150),
+        mix: Mix::new(vec![CAR, TRUCK]).expect("shares"),
+        driving: Driving {
+            model: CarFollowing::Idm,
+            ..Driving::default()
+        },
+        warm_up: Span::from_secs(10),
+        step: Span::from_millis(100),
+    };
+    let mut fleet = Fleet::driven(config, Stream::new(3, "test", 0)).expect("room");
+    let mut places = Places::default();
+    places.add(fleet.clone());
+    let mut random = Stream::new(8, "test", 0);
+    let (mut met, mut cut) = (0, 0);
+    for look in 0..4000 {
+        let time = at(0.007 * f64::from(look));
+        fleet.advance(time);
+        let mut place = |high: f64| {
+            Point::new(
+                random.uniform_in(-60.0, 420.0),
+                random.uniform_in(-60.0, 330.0),
+                high,
+            )
+        };
+        let (unit, car) = (place([1.5, 5.0, 10.0][look as usize % 3]), place(1.5));
+        let near: Vec<Obstacle> = (0..fleet.len())
+            .filter_map(|one| fleet.obstacle(one, time))
+            .collect();
+        let is_inside = |end: Point| near.iter().any(|one| one.crossing(end, end).is_some());
+        if is_inside(unit) || is_inside(car) {
+            continue;
+        }
+        let crossed = near
+            .iter()
+            .filter(|one| one.crossing(unit, car).is_some())
+            .count();
+        let edges = places.vehicles(ELSEWHERE, time, unit, car);
+        let deep = edges.iter().filter(|edge| edge.depth > 1e-6).count();
+        let touched = edges.iter().filter(|edge| edge.depth.abs() <= 1e-6).count();
+        assert!(
+            deep <= crossed && crossed <= deep + touched,
+            "{deep} of {crossed}"
+        );
+        assert!(edges.windows(2).all(|pair| pair[0].share <= pair[1].share));
+        met += edges.len();
+        cut += crossed;
+    }
+    assert!(met > 4000 && cut > 1500, "{met} {cut}");
+}
+
+/// A truck that drives through a ray makes no step, from onset to end.
+#[test]
+fn a_passing_truck_comes_and_goes_without_a_step() {
+    let road = motorway(&[30.0], 1000.0);
+    let mut places = Places::default();
+    places.add(traffic(&road, vec![TRUCK], Population::Number(1), 4));
+    let (unit, car) = (Point::new(500.0, -14.0, 5.0), Point::new(507.0, 3.0, 1.5));
+    // As an edge at 28 GHz: v is the depth over the root of the wavelength.
+    let parameter = |depth: f64| depth / 0.010_707_f64.sqrt();
+    let (mut before, mut deepest) = (-7.7, -7.7_f64);
+    for tenth in 0..340_000_u64 {
+        let time = Time::ZERO + Span::from_micros(100 * tenth);
+        let edges = places.vehicles(ELSEWHERE, time, unit, car);
+        let v = edges
+            .first()
+            .map_or(-7.7, |edge| parameter(edge.depth).max(-7.7));
+        // 3 mm of a truck's side: the edge counts at most 1.4 of a metre, 4 m from an end.
+        assert!((v - before).abs() < 0.1, "{time:?}: {before} {v}");
+        deepest = deepest.max(v);
+        before = v;
+    }
+    assert!(deepest > 3.0, "{deepest}");
+}
+
+#[test]
+fn a_roof_antenna_sees_over_its_own_vehicle_and_a_bumper_does_not_see_behind() {
+    let road = motorway(&[0.0], 1000.0);
+    let see = |antenna_height: f64, antenna_ahead: f64, from_behind: bool| {
+        let body = Body {
+            antenna_height,
+            antenna_ahead,
+            ..CAR
+        };
+        let mut places = Places::default();
+        places.add(traffic(&road, vec![body], Population::Number(1), 1));
+        let own = NodeId(0);
+        places.ride(own, 0, 0);
+        let antenna = places.at(own, Time::ZERO).position;
+        let side = if from_behind { -50.0 } else { 50.0 };
+        let unit = Point::new(antenna.x + side, antenna.y, 1.0);
+        let edges = places.vehicles(own, Time::ZERO, unit, antenna);
+        edges.iter().any(|edge| edge.depth > 0.0)
+    };
+    assert!(!see(1.6, 0.0, true));
+    assert!(see(0.75, 2.6, true) && !see(0.75, 2.6, false));
+}

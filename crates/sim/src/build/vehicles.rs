@@ -1,0 +1,169 @@
+//! Groups of vehicles.
+
+use super::BuildError;
+use fadeout_core::Meters;
+use fadeout_core::random::Stream;
+use fadeout_mobility::traffic::{
+    Body, CarFollowing, Driving, Fleet, GapRule, Mix, Motorway, Population, Streets, TrafficConfig,
+};
+use fadeout_mobility::{Obstacle, Places, Rectangle, import};
+use fadeout_scenario::{
+    Following, Gaps, MovementFormat, Road, Scenario, Ue, VehicleGroup, VehicleType,
+};
+
+/// Puts the vehicles, and the buildings along their streets, in their places.
+pub(super) fn add(scenario: &Scenario, places: &mut Places) -> Result<(), BuildError> {
+    for (number, group) in (0..).zip(&scenario.vehicles) {
+        let random = Stream::new(scenario.seed, "vehicles", number);
+        let fleet = fleet(group, random).map_err(|reason| BuildError::Vehicles {
+            group: group.name.clone(),
+            reason,
+        })?;
+        places.add(fleet);
+        if let Road::Streets {
+            roof: Some(roof), ..
+        } = group.road
+            && let Some(streets) = streets(&group.road)
+        {
+            for (low, high) in streets.blocks() {
+                places.build(Obstacle::building(Rectangle { low, high }, roof.0));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts a UE on its vehicle.
+pub(super) fn ride(
+    scenario: &Scenario,
+    ue: &Ue,
+    (group, number): (usize, usize),
+    places: &mut Places,
+) -> Result<(), BuildError> {
+    let count = places.fleets()[group].len();
+    if number >= count {
+        return Err(BuildError::Ue {
+            ue: ue.name.clone(),
+            reason: format!(
+                "it is on vehicle {number} of \"{}\", which has {count}; expected fewer UEs, or more vehicles",
+                scenario.vehicles[group].name
+            ),
+        });
+    }
+    places.ride(ue.node, group, number);
+    Ok(())
+}
+
+fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
+    let bodies: Vec<Body> = group.types.iter().map(body).collect();
+    let road = match &group.road {
+        Road::Trace { file, format } => {
+            let text = std::str::from_utf8(&file.bytes);
+            let text = text.map_err(|_| format!("{}: it is not text", file.path))?;
+            let read = match format {
+                MovementFormat::SumoCsv => import::sumo_csv_vehicles(text),
+                _ => import::sumo_vehicles(text),
+            };
+            let read = read.map_err(|error| format!("{}: {error}", file.path))?;
+            let typed = read.into_values().map(|vehicle| {
+                let kind = vehicle.kind.as_deref();
+                let known = group
+                    .types
+                    .iter()
+                    .position(|one| one.name.as_deref() == kind);
+                let body = bodies[known.filter(|_| kind.is_some()).unwrap_or(0)];
+                (vehicle, body)
+            });
+            return Fleet::traced(typed.collect()).map_err(|error| error.to_string());
+        }
+        Road::Motorway {
+            length,
+            start,
+            heading,
+            lanes,
+            opposite,
+            lane_width,
+            median,
+        } => Motorway {
+            start: (start.0.0, start.1.0),
+            heading: heading.to_radians(),
+            length: length.0,
+            lanes: lanes.clone(),
+            opposite: opposite.clone(),
+            lane_width: lane_width.0,
+            median: median.0,
+        }
+        .road(),
+        Road::Streets { .. } => streets(&group.road).expect("these are streets").road(),
+    };
+    let gaps = match group.gaps {
+        Gaps::Tr37885 => GapRule::Tr37885,
+        Gaps::Tr36885 => GapRule::Tr36885,
+    };
+    let number = group.number.map(|number| number as usize);
+    let config = TrafficConfig {
+        road: road.map_err(|error| error.to_string())?,
+        population: number.map_or(Population::Gaps(gaps), Population::Number),
+        mix: Mix::new(bodies).map_err(|error| error.to_string())?,
+        driving: Driving {
+            model: match group.following {
+                Following::None => CarFollowing::None,
+                Following::Idm => CarFollowing::Idm,
+                Following::Krauss => CarFollowing::Krauss,
+            },
+            headway: group.headway.as_secs_f64(),
+            min_gap: group.min_gap.0,
+            dawdling: group.dawdling,
+            speed_deviation: group.speed_deviation,
+        },
+        warm_up: group.warm_up,
+        step: group.step,
+    };
+    Fleet::driven(config, random).map_err(|error| error.to_string())
+}
+
+fn streets(road: &Road) -> Option<Streets> {
+    let Road::Streets {
+        pitch,
+        corner,
+        blocks,
+        lanes_each_way,
+        lane_width,
+        sidewalk,
+        speed,
+        turn_speed,
+        turn_probability,
+        light_cycle,
+        ..
+    } = road
+    else {
+        return None;
+    };
+    let metres = |pair: &(Meters, Meters)| (pair.0.0, pair.1.0);
+    Some(Streets {
+        corner: metres(corner),
+        blocks: *blocks,
+        pitch: metres(pitch),
+        lanes: *lanes_each_way,
+        lane_width: lane_width.0,
+        sidewalk: sidewalk.0,
+        speed: *speed,
+        turn_speed: *turn_speed,
+        turn_probability: *turn_probability,
+        cycle: light_cycle.as_secs_f64(),
+    })
+}
+
+fn body(described: &VehicleType) -> Body {
+    Body {
+        length: described.length.0,
+        width: described.width.0,
+        height: described.height.0,
+        antenna_height: described.antenna_height.unwrap_or(described.height).0,
+        antenna_ahead: described.antenna_ahead.0,
+        share: described.share,
+        platoon: described.platoon,
+        acceleration: described.acceleration,
+        deceleration: described.deceleration,
+    }
+}

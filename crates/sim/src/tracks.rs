@@ -1,0 +1,138 @@
+//! Where vehicles and UEs are over time, and what stands between UEs and cells, without a run.
+
+use crate::build::{BuildError, surroundings};
+use fadeout_core::{Motion, Point, SightRow, Span, Time, TrackRow, math};
+use fadeout_mobility::Places;
+use fadeout_radio::channel::knife_edges::cascaded_loss;
+use fadeout_radio::channel::path_loss::wavelength;
+use fadeout_scenario::{Movement, Scenario};
+use std::collections::BTreeMap;
+
+/// Most rows of tracks and of sights each.
+const MAX_ROWS: usize = 5_000_000;
+
+/// What [`tracks`] finds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tracks {
+    /// Vehicles, and UEs that are on none.
+    pub tracks: Vec<TrackRow>,
+    /// UEs as cells see them.
+    pub sights: Vec<SightRow>,
+}
+
+/// Where all vehicles and UEs of a scenario are, and what stands between UEs and cells, from its
+/// beginning to its end in steps of `every`.
+///
+/// # Errors
+/// A parameter that only a layer can see is wrong, or there would be more than five million rows;
+/// then it says for which `every` there are not.
+pub fn tracks(scenario: &Scenario, every: Span) -> Result<Result<Tracks, String>, BuildError> {
+    let (_, mut places) = surroundings(scenario)?;
+    let mut found = Tracks {
+        tracks: Vec::new(),
+        sights: Vec::new(),
+    };
+    let vehicles: usize = places.fleets().iter().map(|fleet| fleet.len()).sum();
+    let at_once = (vehicles + scenario.ues.len())
+        .max(scenario.ues.len() * scenario.cells.len())
+        .max(1);
+    let steps = scenario.duration.as_nanos() / every.as_nanos().max(1) + 1;
+    if steps.saturating_mul(at_once as u64) > MAX_ROWS as u64 {
+        let least = scenario.duration.as_secs_f64() * at_once as f64 / MAX_ROWS as f64;
+        return Ok(Err(format!(
+            "{steps} steps of {at_once} rows; expected steps of at least {least:.3} s"
+        )));
+    }
+    let riders: BTreeMap<(usize, u32), &str> = scenario
+        .ues
+        .iter()
+        .filter_map(|ue| match ue.movement {
+            Movement::Vehicle { group, number } => Some(((group, number), ue.name.as_str())),
+            _ => None,
+        })
+        .collect();
+    let mut now = Time::ZERO;
+    for _ in 0..steps {
+        look(scenario, &riders, now, &mut places, &mut found);
+        now = now.saturating_add(every);
+    }
+    Ok(Ok(found))
+}
+
+fn look(
+    scenario: &Scenario,
+    riders: &BTreeMap<(usize, u32), &str>,
+    now: Time,
+    places: &mut Places,
+    found: &mut Tracks,
+) {
+    let time_s = now.since(Time::ZERO).as_secs_f64();
+    places.advance(now);
+    for (group, fleet) in places.fleets().iter().enumerate() {
+        for vehicle in 0..fleet.len() {
+            let Some(obstacle) = fleet.obstacle(vehicle, now) else {
+                continue;
+            };
+            let (pose, _) = fleet.pose(vehicle, now);
+            let (x, y) = pose.velocity;
+            let ue = riders.get(&(group, vehicle as u32));
+            found.tracks.push(TrackRow {
+                time_s,
+                vehicles: Some(scenario.vehicles[group].name.clone()),
+                vehicle: Some(vehicle as u64),
+                ue: ue.map(|&name| name.to_owned()),
+                x_m: obstacle.center.0,
+                y_m: obstacle.center.1,
+                heading_deg: pose.heading.to_degrees(),
+                speed_mps: math::hypot(x, y),
+                length_m: Some(obstacle.size.0),
+                width_m: Some(obstacle.size.1),
+                height_m: obstacle.height,
+            });
+        }
+    }
+    for ue in &scenario.ues {
+        let at = places.at(ue.node, now);
+        if !matches!(ue.movement, Movement::Vehicle { .. }) {
+            let way = at.velocity;
+            found.tracks.push(TrackRow {
+                time_s,
+                vehicles: None,
+                vehicle: None,
+                ue: Some(ue.name.clone()),
+                x_m: at.position.x,
+                y_m: at.position.y,
+                heading_deg: math::atan2(way.y, way.x).to_degrees(),
+                speed_mps: way.length(),
+                length_m: None,
+                width_m: None,
+                height_m: at.position.z,
+            });
+        }
+        for cell in &scenario.cells {
+            let shift = cell.repeats.map(|it| it.shift(cell.position, at.position));
+            let site = cell.position + shift.unwrap_or_default();
+            found.sights.push(SightRow {
+                time_s,
+                ue: ue.name.clone(),
+                cell: cell.name.clone(),
+                distance_m: site.distance_to(at.position),
+                vehicles_db: behind_vehicles(places, (ue.node, now), (site, at.position), cell),
+                behind_building: places.obstruction(site, at.position) > 0.0,
+            });
+        }
+    }
+}
+
+fn behind_vehicles(
+    places: &mut Places,
+    (node, now): (fadeout_core::NodeId, Time),
+    (site, place): (Point, Point),
+    cell: &fadeout_scenario::Cell,
+) -> f64 {
+    let edges = places.vehicles(node, now, site, place);
+    if edges.is_empty() {
+        return 0.0;
+    }
+    cascaded_loss(edges, site.distance_to(place), wavelength(cell.carrier).0).0
+}
