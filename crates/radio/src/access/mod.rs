@@ -195,7 +195,12 @@ impl RadioAccess {
                         self.on_repeat(leg, env);
                     }
                 }
-                Event::OutOfRange(leg) => self.on_lost_downlink(leg, env),
+                Event::OutOfRange(leg) => {
+                    // Mobility management monitors links by itself.
+                    if !self.is_managed(self.stack.legs[leg.index()].config.ue) {
+                        self.on_link_failure(leg, env);
+                    }
+                }
                 Event::Attach(ue) => self.on_attach(ue, motion, env),
                 Event::Mobility(ue, generation) => {
                     self.on_mobility((ue, generation), motion, env);
