@@ -31,7 +31,7 @@ pub use mobility::{
 };
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
-pub use ue::{FixedSinr, Serving, UeConfig};
+pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};
 
 /// All cells, UEs and bearers of a scenario.
 #[derive(Debug, Clone, PartialEq, Default)]
