@@ -36,7 +36,11 @@ fuzz_target!(|data: &[u8]| {
     };
     let len = frame.len();
     let mut sum = 0;
-    if split(offload, &mut frame, &mut Vec::new(), |part| sum += part.len()).is_ok() {
+    if split(offload, &mut frame, &mut Vec::new(), |part| {
+        sum += part.len()
+    })
+    .is_ok()
+    {
         assert!(offload.segment > 0 || sum == len);
     }
 });

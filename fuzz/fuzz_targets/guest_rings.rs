@@ -19,9 +19,15 @@ fn device(memory: &[u8]) -> Device<RefCell<Vec<u8>>> {
         head[..4].copy_from_slice(&request.to_le_bytes());
         head[4] = 1;
         head[8..].copy_from_slice(&(payload.len() as u32).to_le_bytes());
-        let files = if request == 5 { std::mem::take(&mut files) } else { Vec::new() };
+        let files = if request == 5 {
+            std::mem::take(&mut files)
+        } else {
+            Vec::new()
+        };
         let header = Header::read(&head).expect("a head");
-        device.on_message(header, &payload, files).expect("a message as it should be");
+        device
+            .on_message(header, &payload, files)
+            .expect("a message as it should be");
     };
     ask(5, &[1, 0, 1 << 16, 0, 0]);
     for ring in 0..2u64 {
@@ -47,7 +53,9 @@ fuzz_target!(|data: &[u8]| {
         let Some((head, after)) = rest.split_first_chunk::<HEADER_LEN>() else {
             break;
         };
-        let Ok(header) = Header::read(head) else { break };
+        let Ok(header) = Header::read(head) else {
+            break;
+        };
         let (payload, after) = after.split_at(header.size.min(MAX_PAYLOAD).min(after.len()));
         rest = after;
         let files = (0..payload.first().map_or(0, |count| count % 4));

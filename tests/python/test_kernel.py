@@ -1,5 +1,6 @@
-"""Linux's own TCP between nodes. What needs a kernel is skipped where `fadeout kernel build` made none."""
+"""Linux's own TCP between nodes. What needs a kernel is skipped where there is none."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -127,7 +128,7 @@ def test_every_byte_arrives_and_the_tables_are_filled() -> None:
     rows = results.congestion
     assert rows["cwnd_segments"].max() > 20
     at = rows["time_s"].to_list()[1:]
-    gaps = [b - a for a, b in zip(at, at[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(at)]
     # Every 10 ms, until the connection ends.
     assert all(abs(gap - 0.01) < 1e-6 for gap in gaps[:-1])
     assert results.throughput.select(pl.col("bytes").sum()).item() == 3_000_000
