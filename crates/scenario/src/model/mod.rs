@@ -16,6 +16,7 @@ mod probe;
 mod rab;
 mod radio;
 mod schedule;
+mod states;
 mod vehicles;
 
 pub use blockage::{
@@ -42,6 +43,7 @@ pub use radio::{
     Penetration, Ue, Waypoint,
 };
 pub use schedule::{Phase, Schedule};
+pub use states::{ReleasedState, RrcStates};
 pub use vehicles::{Following, Gaps, Road, VehicleGroup, VehicleType};
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
