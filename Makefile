@@ -158,6 +158,8 @@ study-docs: build ## Run the studies and put their reports and figures into the 
 	$(BIN)/fadeout study blockage --out out/study-blockage --force --keep-runs
 	$(call say,study of congestion controls)
 	$(BIN)/fadeout study congestion-controls --out out/study-congestion-controls --force --keep-runs
+	$(call say,study of handover between generations)
+	$(BIN)/fadeout study inter-rat-handover --out out/study-inter-rat-handover --force --keep-runs
 	$(call say,study of retransmissions on the link)
 	$(BIN)/fadeout study link-retransmission --out out/study-link-retransmission --force --keep-runs
 	$(call say,study of multipath)
@@ -166,7 +168,7 @@ study-docs: build ## Run the studies and put their reports and figures into the 
 	$(BIN)/fadeout study slow-start --out out/study-slow-start --force --keep-runs
 	$(call say,study of calibration)
 	$(BIN)/fadeout study calibration --out out/study-calibration --force --keep-runs
-	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls link-retransmission multipath slow-start
+	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls inter-rat-handover link-retransmission multipath slow-start
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew

@@ -49,6 +49,7 @@ TITLE = re.compile(r"^# (.+)$", re.M)
 FIGURES = {
     "city-download": ["map", "completions"],
     "handover": ["handover"],
+    "interruption": ["datagrams", "latency"],
     "lte-download": ["delay"],
     "motorway": ["map", "handover"],
     "mmwave-walk": ["sinr", "overview", "delay"],

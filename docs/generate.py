@@ -7,7 +7,7 @@ from typing import Any
 
 import gather
 from fadeout import _native
-from fadeout._columns import table_docs
+from fadeout._columns import all_table_docs
 from fadeout._schema import nested, resolve, shape
 from fadeout.validate import linux
 
@@ -53,7 +53,7 @@ def tables_page() -> str:
         "each is an attribute of `Results`, a frame. `Results.doc(table)` and "
         "`fadeout list tables TABLE` print the same as below.",
     ]
-    for name, table in table_docs().items():
+    for name, table in all_table_docs().items():
         rows = [
             [f"`{column['name']}`", column["unit"], column["kind"], column["doc"]]
             for column in table["columns"]
@@ -65,6 +65,8 @@ def tables_page() -> str:
 
 def place_of(name: str, table: dict[str, Any]) -> str:
     """Where the rows of a table lie."""
+    if table["of"] == "scenario":
+        return f"Known without a run: `fadeout.{name}(scenario)`."
     key = table["key"]
     if key is not None:
         return f"In `summary.json` under `{key}`." if key else "The keys of `summary.json` itself."

@@ -29,7 +29,7 @@ from typing import Any
 import polars as pl
 from typer.testing import CliRunner
 
-from fadeout.cli import app
+from fadeout.cli.app import app
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("file", "console", "python", "claims", "drawn")

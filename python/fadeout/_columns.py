@@ -8,6 +8,12 @@ from fadeout import _native
 
 
 @cache
-def table_docs() -> dict[str, dict[str, Any]]:
-    """Every table by name: where its rows lie, what they are, its columns with unit and meaning."""
+def all_table_docs() -> dict[str, dict[str, Any]]:
+    """Every table by name: those of results, and those of a scenario that is not run."""
     return {table["name"]: table for table in json.loads(_native.tables())}
+
+
+@cache
+def table_docs() -> dict[str, dict[str, Any]]:
+    """Every table of results: where its rows lie, what they are, its columns and their units."""
+    return {name: table for name, table in all_table_docs().items() if table["of"] == "run"}

@@ -9,6 +9,8 @@ FIGURES = {
     "sinr": "Signal to interference and noise of each UE.",
     "buffer": "Bytes that wait in the RLC of each bearer.",
     "delay": "Where the delay of packets on radio bearers comes from.",
+    "datagrams": "Delay, missing datagrams and gaps of UDP flows over time.",
+    "latency": "Share of UDP datagrams whose delay is at most so long.",
     "map": "Sites with the directions of their sectors, UEs by serving cell, and buildings.",
     "handover": "Changes of cell of a UE, step by step, above window and round-trip time.",
     "overview": "Throughput, congestion window, round-trip time and queue above one time axis.",

@@ -19,11 +19,10 @@ def geometry(
 ) -> pl.DataFrame:
     """Where each UE of a scenario stands when a run begins, without running it.
 
-    A row each: `ue`, its place `x_m`, `y_m` and `height_m`, the `cell` that it hears best, the
-    `distance_m` to it on the ground, `coupling_loss_db` (transmitted power over received power,
-    antennas included), `snr_db`, `sir_db` and `sinr_db` (wideband, of the downlink, with all cells
-    of the carrier at full power), and `line_of_sight`. Small-scale fading is left out. What is not
-    there is null: all but the place of a UE whose SINR is given, `sir_db` where no other cell is.
+    A row each; `fadeout list tables geometry` has the columns. Levels are wideband, of the
+    downlink, with all cells of the carrier at full power and without small-scale fading. What is
+    not there is null: all but the place of a UE whose SINR is given, and `sir_db` where there is
+    no other cell.
 
     Raises:
         ScenarioError: the scenario is wrong.

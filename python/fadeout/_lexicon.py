@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from fadeout import _examples, _native, _schema
-from fadeout._columns import table_docs
+from fadeout._columns import all_table_docs
 from fadeout._figures import FIGURES
 from fadeout.studies import questions
 
@@ -136,7 +136,7 @@ def _others() -> Iterator[Topic]:
         yield Topic(name, "study", question, f"fadeout study {name} --help")
     for name, summary in FIGURES.items():
         yield Topic(name, "figure", summary, f"fadeout plot RUN {name}")
-    for name, table in table_docs().items():
+    for name, table in all_table_docs().items():
         yield Topic(name, "table", table["doc"], f"fadeout list tables {name}")
 
 
@@ -172,7 +172,7 @@ def _keys() -> Iterator[Topic]:
 
 
 def _columns() -> Iterator[Topic]:
-    for table, entry in table_docs().items():
+    for table, entry in all_table_docs().items():
         for column in entry["columns"]:
             yield Topic(
                 column["name"],

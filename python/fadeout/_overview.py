@@ -40,6 +40,18 @@ PATH = {
 }
 TIMES = {"group": "", "flows": ",", "completed": ","}
 TIMES |= dict.fromkeys(("mean_s", "p50_s", "p90_s", "p95_s", "p99_s", "longest_s"), ".3f")
+DATAGRAMS = {
+    "flow": "",
+    "end": "",
+    "received_datagrams": ",",
+    "lost_datagrams": ",",
+    "mean_delay_s": ".1fms",
+    "p95_delay_s": ".1fms",
+    "max_delay_s": ".1fms",
+    "jitter_s": ".2fms",
+    "longest_gap_s": ".1fms",
+    "mean_round_trip_s": ".1fms",
+}
 LINK = {"link": "", "sent_packets": ",", "dropped_packets": ","}
 INTERFACE = {
     "interface": "",
@@ -72,6 +84,7 @@ def sections(results: "Results") -> Iterator[Section]:
     shown = [
         ("flows", flows, FLOW | (COMPLETION if has_completion else {})),
         ("paths", results.paths, PATH),
+        ("datagram_flows", results.datagram_flows, DATAGRAMS),
         ("completion_times", times if (times["completed"] > 1).any() else times.clear(), TIMES),
         ("links", links.filter(links["dropped_packets"] > 0), LINK),
         ("interfaces", interfaces.filter(interfaces["transport_blocks"] > 0), INTERFACE),

@@ -28,6 +28,13 @@ class TableAttributes:
         return self.table("paths")
 
     @property
+    def datagram_flows(self) -> pl.DataFrame:
+        """A direction of a flow of UDP datagrams, one row each: the flow's data, and the answers of
+        an echo. Percentiles are nearest ranks, to within 1 %.
+        """
+        return self.table("datagram_flows")
+
+    @property
     def links(self) -> pl.DataFrame:
         """A direction of a link, one row each."""
         return self.table("links")
@@ -96,6 +103,11 @@ class TableAttributes:
         return self.table("flow_events")
 
     @property
+    def datagrams(self) -> pl.DataFrame:
+        """A UDP datagram that arrived, one row each."""
+        return self.table("datagrams")
+
+    @property
     def blockages(self) -> pl.DataFrame:
         """A change of a link's rate or state, one row each: blockages begin and end here."""
         return self.table("blockages")
@@ -137,6 +149,14 @@ class TableAttributes:
         what did not happen is NaN.
         """
         return self.table("handovers")
+
+    @property
+    def link_handovers(self) -> pl.DataFrame:
+        """A change of a phone from one link or radio access bearer to another that has ended, one
+        row each. Times are those of the run; what did not happen is NaN. Counts are of the
+        downlink.
+        """
+        return self.table("link_handovers")
 
     @property
     def rrc(self) -> pl.DataFrame:

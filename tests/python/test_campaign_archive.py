@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from conftest import SCENARIO
 from fadeout import Campaign, ResultError, ScenarioError, sweep
 from fadeout.campaign.archive import archive, repeat
-from fadeout.cli import app
+from fadeout.cli.app import app
 
 OWN = """
 class Mine:

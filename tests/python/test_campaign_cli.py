@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from conftest import SCENARIO
 from fadeout import Campaign
-from fadeout.cli import app
+from fadeout.cli.app import app
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from conftest import SCENARIO
 from fadeout import Campaign, ScenarioError
 from fadeout.campaign.tune import read_range, tune
-from fadeout.cli import app
+from fadeout.cli.app import app
 
 # Goodput has its best value where the delay is short and the queue is long enough.
 OVER = {

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import fadeout
 from conftest import ROOT, SCENARIO
 from fadeout import EngineBug
-from fadeout.cli import app
+from fadeout.cli.app import app
 
 
 def test_a_run_writes_results_and_figures_and_prints_a_summary(cli: CliRunner, scenario: Path):

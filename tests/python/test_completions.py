@@ -5,7 +5,7 @@ import pytest
 
 import fadeout
 from conftest import SCENARIO
-from fadeout.cli import app
+from fadeout.cli.app import app
 
 PAGES = """
 duration = "10 s"

@@ -15,7 +15,7 @@ import pytest
 import fadeout
 from conftest import ROOT
 from fadeout import congestion
-from fadeout.cli import app
+from fadeout.cli.app import app
 from fadeout.congestion import CongestionControl, CongestionControlError
 from fadeout.results import Results
 

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import fadeout
+from fadeout._columns import all_table_docs, table_docs
+from fadeout.cli.app import app
 from fadeout.plot import map as network
 from fadeout.studies.calibration import study
 from fadeout.studies.calibration.cases import calibrated, drop, unpublished
@@ -107,3 +110,15 @@ def test_the_law_of_the_distance_is_that_of_a_hexagon():
         # Five deviations of a share of 43,000.
         assert study.distance_share(distance) == pytest.approx(share, abs=0.012)
     assert study.distance_share(study.distance_at(0.3)) == pytest.approx(0.3)
+
+
+def test_the_columns_of_the_geometry_are_listed_with_their_units(cli: CliRunner):
+    listed = all_table_docs()["geometry"]
+    assert [column["name"] for column in listed["columns"]] == fadeout.geometry(CITY).columns
+    assert {c["name"]: c["unit"] for c in listed["columns"]}["sinr_db"] == "dB"
+    # No results have it.
+    assert "geometry" not in table_docs()
+    found = cli.invoke(app, ["list", "tables", "geometry"])
+    assert found.exit_code == 0
+    assert "fadeout.geometry(scenario)" in found.stdout
+    assert "coupling_loss_db" in found.stdout

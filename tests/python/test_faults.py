@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import fadeout
 from conftest import SCENARIO
 from fadeout import _files
-from fadeout.cli import app
+from fadeout.cli.app import app
 
 COMMAND = [sys.executable, "-m", "fadeout"]
 LONG = SCENARIO.replace('"2 s"', '"400000 s"')

@@ -38,3 +38,19 @@ def test_without_mobility_management_there_is_no_such_figure():
     assert "handover" not in plain.plot.available()
     with pytest.raises(fadeout.ResultError):
         plain.plot.handover()
+
+
+def test_a_handover_between_links_has_a_row_and_a_figure(tmp_path: Path):
+    results = fadeout.run(ROOT / "scenarios/inter-rat.toml", set={"duration": "93 s"})
+    (row,) = results.link_handovers.to_dicts()
+    assert row["source"] == "lte"
+    assert row["target"] == "umts"
+    assert row["node"] == "phone"
+    assert row["forwarded_waiting"] > 40
+    assert "handover" in results.plot.available()
+    figure = results.plot.handover(0)
+    assert [ax.get_ylabel() for ax in figure.axes][1] == "Data (MB)"
+    figure.savefig(tmp_path / "handover.png")
+    assert (tmp_path / "handover.png").stat().st_size > 10_000
+    with pytest.raises(ValueError, match="there are 1 changes of cell; got number 1"):
+        results.plot.handover(1)

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 import fadeout
 from conftest import ROOT
 from fadeout import _examples, _lexicon, _schema
-from fadeout.cli import app, complete
+from fadeout.cli import complete
+from fadeout.cli.app import app
 from fadeout.studies import questions
 from fadeout.study import studies
 

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import fadeout
 from fadeout.campaign.engine import Threads
-from fadeout.cli import app
+from fadeout.cli.app import app
 from fadeout.cli.progress import count_progress
 from fadeout.results import Results
 from fadeout.studies.blockage import STUDY
@@ -249,6 +249,7 @@ def test_a_study_that_exists_is_listed_and_has_its_files():
         "blockage",
         "calibration",
         "congestion-controls",
+        "inter-rat-handover",
         "link-retransmission",
         "multipath",
         "slow-start",
@@ -442,7 +443,7 @@ def test_another_way_of_doing_the_runs_gives_the_same_report(tmp_path: Path):
     assert threads == processes
 
 
-# The calibration looks at places and runs nothing.
+# The calibration looks at places before it has a few runs.
 @pytest.mark.parametrize("name", [name for name in studies() if name != "calibration"])
 def test_the_runs_of_a_study_can_be_handed_to_other_processes(name: str):
     asked: list[tuple[list[Job], Reader[object]]] = []

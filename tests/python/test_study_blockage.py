@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fadeout.cli import app
+from fadeout.cli.app import app
 from fadeout.studies.blockage import STUDY, checks, knee, search
 from fadeout.studies.blockage.assumptions import NO_GUARD, SENDERS, candidates
 from fadeout.studies.blockage.cell_assumptions import CELL_CHANGES, DEPTHS, MODEL_B_DB

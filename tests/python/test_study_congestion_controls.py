@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 from fadeout import _native
-from fadeout.cli import app
+from fadeout.cli.app import app
 from fadeout.plot.labels import Label, place_labels
 from fadeout.results import Results
 from fadeout.studies.congestion_controls import study

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from typer.testing import CliRunner
 
-from fadeout.cli import app
+from fadeout.cli.app import app
 from fadeout.studies.link_retransmission.claims import (
     download_verdict,
     latencies,

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 import fadeout
-from fadeout.cli import app
+from fadeout.cli.app import app
 from fadeout.studies.multipath import STUDY, runs
 from fadeout.studies.multipath.claims import verdicts
 from fadeout.studies.multipath.runs import SWEPT_M

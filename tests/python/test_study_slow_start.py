@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fadeout.cli import app
+from fadeout.cli.app import app
 from fadeout.studies.slow_start import runs
 from fadeout.studies.slow_start.delay import downlink_formula_tti, uplink_formula_tti
 from fadeout.studies.slow_start.ramp import BIN_MS, Download, Measure

@@ -9,7 +9,7 @@ import pytest
 import fadeout
 from conftest import ROOT, SCENARIO
 from fadeout._columns import table_docs
-from fadeout.cli import app
+from fadeout.cli.app import app
 
 SUMMARIES = {name: table for name, table in table_docs().items() if table["always"]}
 

@@ -24,25 +24,15 @@ pub enum LineOfSight {
 }
 
 /// Shadowing around the median path loss.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Shadowing {
     /// Standard deviation, dB; the path-loss model's own when not given.
     pub sigma_db: Option<f64>,
     /// Correlation distance, metres; the path-loss model's own when not given.
     pub distance_m: Option<f64>,
-    /// Correlation between sites: 0.5 (TR 36.814 Table A.2.1.1-2). Sectors of one site share
-    /// their shadowing.
-    pub between_sites: f64,
-}
-
-impl Default for Shadowing {
-    fn default() -> Shadowing {
-        Shadowing {
-            sigma_db: None,
-            distance_m: None,
-            between_sites: 0.5,
-        }
-    }
+    /// Correlation between sites; the path-loss model's own when not given. Sectors of one site
+    /// share their shadowing.
+    pub between_sites: Option<f64>,
 }
 
 /// The channel of one carrier of one network: what all its links have in common.
@@ -144,7 +134,7 @@ impl ChannelConfig {
             ConfigError::within("shadowing correlation distance", distance, 0.1..=1e5, "m")?;
             ConfigError::within(
                 "shadowing correlation between sites",
-                shadowing.between_sites,
+                shadowing.between_sites.unwrap_or(0.0),
                 0.0..=1.0,
                 "",
             )?;

@@ -8,6 +8,7 @@
 
 pub mod aqm;
 pub mod data;
+mod datagram;
 mod distribution;
 mod event_queue;
 mod fingerprint;
@@ -31,6 +32,7 @@ mod time;
 mod units;
 mod wake;
 
+pub use datagram::{DATAGRAM_HEADERS, Datagram};
 pub use distribution::{Distribution, DistributionKind};
 pub use event_queue::EventQueue;
 pub use fingerprint::Fingerprint;
@@ -39,7 +41,7 @@ pub use ids::{CellId, DrbId, EndpointId, FlowId, LinkId, NodeId, RouteId, UeId};
 pub use lattice::Lattice;
 pub use link_info::LinkInfo;
 pub use mac_pdu::{MacPdu, PacketBytes, Reception, SchedulingRequest};
-pub use packet::{Ecn, Packet};
+pub use packet::{Ecn, Packet, Protocol};
 pub use pool::{PacketId, PacketPool};
 pub use probe::{NullProbe, Probe};
 pub use probe_settings::{ProbeSettings, RadioSubject, Sampling};

@@ -1,6 +1,17 @@
 //! Packets as fixed-size metadata.
 
-use crate::{Bytes, EndpointId, FlowId, RouteId, Segment, Time};
+use crate::{Bytes, DATAGRAM_HEADERS, EndpointId, FlowId, RouteId, Segment, Time};
+
+/// What an IP packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(u8)]
+pub enum Protocol {
+    /// A TCP segment.
+    #[default]
+    Tcp = 6,
+    /// A UDP datagram.
+    Udp = 17,
+}
 
 /// The ECN field of the IP header.
 ///
@@ -37,7 +48,7 @@ impl Ecn {
     }
 }
 
-/// An IP packet that carries one TCP segment.
+/// An IP packet that carries one TCP segment or one UDP datagram.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Packet {
     /// Connection it belongs to.
@@ -50,16 +61,26 @@ pub struct Packet {
     pub hop: u8,
     /// ECN field.
     pub ecn: Ecn,
+    /// What it carries.
+    pub protocol: Protocol,
     /// When the sending host handed it to its first link.
     pub sent_at: Time,
-    /// The segment inside.
+    /// The segment inside; the fields of a [`Datagram`](crate::Datagram) where it carries one.
     pub segment: Segment,
 }
 
 impl Packet {
-    /// Size on the wire: IP and TCP headers, options and payload.
+    /// Size on the wire as an IPv4 packet: headers, options and payload.
+    #[inline]
+    pub fn wire_len(&self) -> u32 {
+        match self.protocol {
+            Protocol::Tcp => self.segment.wire_len(),
+            Protocol::Udp => DATAGRAM_HEADERS + self.segment.len,
+        }
+    }
+    /// Size on the wire as an IPv4 packet: headers, options and payload.
     #[inline]
     pub fn size(&self) -> Bytes {
-        Bytes(u64::from(self.segment.wire_len()))
+        Bytes(u64::from(self.wire_len()))
     }
 }

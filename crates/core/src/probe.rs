@@ -26,6 +26,11 @@ pub trait Probe {
     fn wants_queue(&self, _now: Time, _link: LinkId) -> bool {
         false
     }
+    /// Whether rows of the datagrams that `end` of `flow` receives are wanted at `now`; asked on each.
+    #[inline]
+    fn wants_datagram(&self, _now: Time, _flow: FlowId, _end: FlowEnd) -> bool {
+        false
+    }
     /// In-order application bytes reached their receiver.
     #[inline]
     fn delivered(&mut self, _now: Time, _flow: FlowId, _bytes: u64) {}

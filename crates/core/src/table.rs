@@ -79,12 +79,14 @@ pub enum Place {
     Rows,
     /// The one row is the object of `summary.json` under this key; without a key the whole of it.
     Summary(&'static str),
+    /// In no results: a scenario has the rows before it is run.
+    Scenario,
 }
 
 impl Place {
     /// Whether every run has the table.
     pub const fn is_always_there(self) -> bool {
-        !matches!(self, Place::Recorded)
+        matches!(self, Place::Rows | Place::Summary(_))
     }
 }
 
@@ -233,7 +235,7 @@ impl<T: Field> Field for Option<T> {
 }
 
 /// Declares a row struct and its table: recorded while a run goes on, or `in summary`, written at its
-/// end; then with a key it is a single row, in `summary.json`.
+/// end; then with a key it is a single row, in `summary.json`. Or it is `in scenario`, known without a run.
 ///
 /// ```
 /// fadeout_core::table! {
@@ -263,10 +265,13 @@ impl<T: Field> Field for Option<T> {
 /// ```
 #[macro_export]
 macro_rules! table {
-    (@place) => {
+    (@place summary) => {
         $crate::table::Place::Rows
     };
-    (@place $key:literal) => {
+    (@place scenario) => {
+        $crate::table::Place::Scenario
+    };
+    (@place summary $key:literal) => {
         $crate::table::Place::Summary($key)
     };
     (
@@ -307,7 +312,7 @@ macro_rules! table {
     };
     (
         $(#[doc = $doc:literal])+
-        $vis:vis struct $row:ident = $name:literal in summary $($key:literal)? {
+        $vis:vis struct $row:ident = $name:literal in $place:ident $($key:literal)? {
             $( $(#[doc = $column_doc:literal])+ $column:ident : $type:ty, $unit:literal; )+
         }
     ) => {
@@ -320,7 +325,7 @@ macro_rules! table {
         impl $crate::table::SummaryRow for $row {
             const TABLE: $crate::table::Table = $crate::table::Table {
                 name: $name,
-                place: $crate::table!(@place $($key)?),
+                place: $crate::table!(@place $place $($key)?),
                 doc: $crate::table::trim(concat!($($doc),+)),
                 columns: &[$( $crate::table::Column {
                     name: stringify!($column),

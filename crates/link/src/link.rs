@@ -1,5 +1,7 @@
 //! The link itself.
 
+mod yielding;
+
 use crate::blockage::Blockages;
 use crate::blocks::Blocks;
 use crate::delay::Delay;
@@ -46,6 +48,8 @@ pub struct LinkConfig {
     pub loss: LossConfig,
     /// Intervals during which the link is blocked.
     pub blockage: Option<BlockageConfig>,
+    /// Whether it can be closed, and what waits taken out ([`Link::close`]).
+    pub yields: bool,
 }
 
 impl Default for LinkConfig {
@@ -62,6 +66,7 @@ impl Default for LinkConfig {
             queue: QueueConfig::default(),
             loss: LossConfig::None,
             blockage: None,
+            yields: false,
         }
     }
 }
@@ -131,6 +136,7 @@ impl Link {
             queue,
             loss,
             blockage,
+            yields,
         } = config;
         let QueueConfig {
             limit,
@@ -149,16 +155,17 @@ impl Link {
             check_for_arrivals(&rate, blocks, &slowing)?;
         }
         let transmitter = transmitter((&rate, blocks), slowing, streams, &blockages)?;
-        let managed = Discipline::new(discipline, limit, streams.of("link.aqm"))?;
+        let discipline = Discipline::new(discipline, limit, streams.of("link.aqm"))?;
+        let managed = (yields || discipline.is_some()).then(|| Box::new(Managed::new(discipline)));
         if changes == Changes::ForArrivals && managed.is_some() {
-            let found = "a queue discipline that decides after a packet's arrival";
+            let found = "a queue that decides after a packet's arrival";
             return Err(LinkError::ForArrivals(found, "drop-tail"));
         }
         Ok(Link {
             id,
             transmitter,
             queue: DropTail { limit },
-            managed: managed.map(|discipline| Box::new(Managed::new(discipline))),
+            managed,
             serve_at: Time::NEVER,
             counts_delay_line,
             delay: Delay::new(&delay)?,
@@ -185,7 +192,7 @@ impl Link {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        let size = pool[packet].segment.wire_len() + self.framing;
+        let size = pool[packet].wire_len() + self.framing;
         self.stats.count_in(size);
         if self.managed.is_some() {
             let arrival = Queued {
@@ -494,7 +501,7 @@ impl Link {
             time_s: now,
             link: self.id,
             flow: lost.flow,
-            size_bytes: lost.segment.wire_len(),
+            size_bytes: lost.wire_len(),
             cause,
         });
     }

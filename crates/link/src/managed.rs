@@ -1,36 +1,63 @@
-//! The part of a link that a queue under active management needs: packets wait with their
-//! discipline until the transmitter can begin the next one.
+//! The part of a link that a queue needs whose packets wait until the transmitter can begin the next
+//! one: under active management with their discipline, on a link that yields first in, first out.
 
-use crate::queue::{Discipline, ManagedQueue as _, Outcome, Queued};
+use crate::queue::{Discipline, Fifo, ManagedQueue as _, Outcome, Queued};
 use crate::transmitter::Transmitter;
 use fadeout_core::{PacketId, PacketPool, Time};
 
-/// A queue whose discipline decides when a packet leaves it.
+/// A queue whose packets wait until the transmitter takes them.
 #[derive(Debug)]
 pub(crate) struct Managed {
-    discipline: Discipline,
+    discipline: Option<Discipline>,
+    /// The packets of a queue without discipline.
+    waiting: Fifo,
+    /// Packets that go before all others.
+    ahead: Fifo,
+    /// Whether nothing leaves.
+    is_closed: bool,
     /// The packets that the discipline dropped, in order, until the link has seen to them.
     pub(crate) dropped: Vec<PacketId>,
 }
 
 impl Managed {
-    pub(crate) fn new(discipline: Discipline) -> Self {
+    pub(crate) fn new(discipline: Option<Discipline>) -> Self {
         Managed {
             discipline,
+            waiting: Fifo::default(),
+            ahead: Fifo::default(),
+            is_closed: false,
             dropped: Vec::new(),
         }
+    }
+
+    /// Lets nothing out any more, or lets it out again.
+    pub(crate) fn close(&mut self, is_closed: bool) {
+        self.is_closed = is_closed;
+    }
+
+    /// Takes a packet that goes before all others.
+    pub(crate) fn put_ahead(&mut self, arrival: Queued) {
+        self.ahead.push(arrival);
     }
 
     /// Packets that wait; the one in transmission is not among them.
     #[inline]
     pub(crate) fn packets(&self) -> u64 {
-        self.discipline.packets()
+        let ordinary = match &self.discipline {
+            Some(discipline) => discipline.packets(),
+            None => self.waiting.packets(),
+        };
+        ordinary + self.ahead.packets()
     }
 
     /// Bytes that wait.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
-        self.discipline.bytes()
+        let ordinary = match &self.discipline {
+            Some(discipline) => discipline.bytes(),
+            None => self.waiting.bytes(),
+        };
+        ordinary + self.ahead.bytes()
     }
 
     /// Takes an arrival that fits. False when the discipline drops it.
@@ -40,12 +67,16 @@ impl Managed {
         pool: &mut PacketPool,
         marked: &mut u64,
     ) -> bool {
+        let Some(discipline) = &mut self.discipline else {
+            self.waiting.push(arrival);
+            return true;
+        };
         let mut outcome = Outcome {
             pool,
             dropped: &mut self.dropped,
             marked,
         };
-        self.discipline.enqueue(arrival, &mut outcome)
+        discipline.enqueue(arrival, &mut outcome)
     }
 
     /// The packet that the transmitter begins at `now`.
@@ -55,27 +86,34 @@ impl Managed {
         pool: &mut PacketPool,
         marked: &mut u64,
     ) -> Option<Queued> {
+        if !self.ahead.is_empty() {
+            return self.ahead.pop();
+        }
+        let Some(discipline) = &mut self.discipline else {
+            return self.waiting.pop();
+        };
         let mut outcome = Outcome {
             pool,
             dropped: &mut self.dropped,
             marked,
         };
-        self.discipline.dequeue(now, &mut outcome)
+        discipline.dequeue(now, &mut outcome)
     }
 
     /// Whether an arrival that does not fit is taken all the same, and what waits makes room.
     pub(crate) fn makes_room(&self) -> bool {
-        self.discipline.makes_room()
+        self.discipline.as_ref().is_some_and(Discipline::makes_room)
     }
 
     /// Drops some of what waits. False when nothing is left.
     pub(crate) fn make_room(&mut self) -> bool {
-        self.discipline.make_room(&mut self.dropped)
+        let discipline = self.discipline.as_mut();
+        discipline.is_some_and(|it| it.make_room(&mut self.dropped))
     }
 
     /// When the transmitter can begin the next packet of a backlog that stands since `since`.
     pub(crate) fn serve_at(&self, since: Time, transmitter: &mut Transmitter) -> Time {
-        if self.packets() == 0 {
+        if self.is_closed || self.packets() == 0 {
             Time::NEVER
         } else {
             transmitter.ready_at(since)

@@ -15,7 +15,9 @@ pub struct LinkStats {
     pub bytes_out: Bytes,
     /// Packets whose ECN field the queue set to Congestion Experienced.
     pub packets_marked: u64,
-    drops: [u64; 5],
+    /// Packets that were taken out again, to go another way.
+    pub packets_taken: u64,
+    drops: [u64; 6],
 }
 
 impl LinkStats {

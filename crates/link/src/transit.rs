@@ -102,6 +102,18 @@ impl Transit {
         Some(carried)
     }
 
+    /// Takes back what has not left the queue by `now`, the newest first.
+    pub(crate) fn take_back(&mut self, now: Time, mut taken: impl FnMut(Carried)) {
+        self.leave_queue(now);
+        let next_arrival_at = match &mut self.line {
+            Line::InOrder(line) => line.take_back(&mut taken),
+            Line::Overtaking(line) => line.take_back(now, &mut taken),
+        };
+        (self.queued_packets, self.queued_bytes) = (0, 0);
+        self.next_leave_at = Time::NEVER;
+        self.next_arrival_at = next_arrival_at;
+    }
+
     /// When the next packet reaches the far end.
     #[inline]
     pub(crate) fn next_arrival_at(&self) -> Time {
@@ -171,6 +183,17 @@ impl InOrder {
         }
     }
 
+    /// Takes out what is queued, the newest first. When the next packet arrives.
+    fn take_back(&mut self, taken: &mut impl FnMut(Carried)) -> Time {
+        while self.ring.end() > self.first_queued
+            && let Some(carried) = self.ring.pop_back()
+        {
+            taken(carried);
+        }
+        let next = self.ring.front().map(|next| next.arrives_at);
+        next.unwrap_or(Time::NEVER)
+    }
+
     /// The first packet, and when the next one arrives.
     #[inline]
     fn pop(&mut self) -> Option<(Carried, Time)> {
@@ -225,6 +248,20 @@ impl Overtaking {
             bytes,
             next_at,
         }
+    }
+
+    /// As [`InOrder::take_back`].
+    fn take_back(&mut self, now: Time, taken: &mut impl FnMut(Carried)) -> Time {
+        self.queued.clear();
+        let flying = std::mem::take(&mut self.flying).into_iter();
+        let (queued, flying): (Vec<_>, Vec<_>) =
+            flying.partition(|Reverse(it)| it.carried.leaves_queue_at > now);
+        self.flying = flying.into();
+        let mut queued: Vec<Flying> = queued.into_iter().map(|Reverse(it)| it).collect();
+        queued.sort_by_key(|it| Reverse(it.number));
+        queued.into_iter().for_each(|it| taken(it.carried));
+        let next = self.flying.peek().map(|next| next.0.arrives_at);
+        next.unwrap_or(Time::NEVER)
     }
 
     /// As [`InOrder::pop`].

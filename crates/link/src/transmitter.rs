@@ -76,6 +76,35 @@ impl Transmitter {
         }
     }
 
+    /// Breaks off what it sends. Blocks that are on the air end as they would.
+    pub(crate) fn abort(&mut self, now: Time) {
+        match self {
+            Transmitter::Fluid(fluid) => {
+                fluid.free_at = fluid.free_at.min(now);
+                fluid.spare = 0;
+            }
+            Transmitter::Opportunities(opportunities) => {
+                opportunities.free_at = opportunities.free_at.min(now);
+                opportunities.spare = 0;
+            }
+            Transmitter::Blocks(_) => {}
+        }
+    }
+
+    /// Sends nothing of what comes now before `at`.
+    pub(crate) fn begin_at(&mut self, at: Time) {
+        match self {
+            Transmitter::Fluid(fluid) => fluid.free_at = fluid.free_at.max(at),
+            Transmitter::Opportunities(opportunities) => {
+                if opportunities.free_at <= at {
+                    opportunities.free_at = at;
+                    opportunities.begin(at);
+                }
+            }
+            Transmitter::Blocks(blocks) => blocks.open_at(at),
+        }
+    }
+
     /// When everything queued so far has left.
     pub(crate) fn free_at(&self) -> Time {
         match self {

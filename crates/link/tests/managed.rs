@@ -143,6 +143,7 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
                 });
             }
             LinkConfig {
+                yields: false,
                 rate,
                 blocks,
                 delay: Span::from_nanos(line.0).into(),

@@ -3,7 +3,7 @@
 //! Frames, slots and delays: [`numerology`], [`frame`], [`tdd`], [`lte_tdd`], [`timing`]. What a block carries: [`mcs`],
 //! [`cqi`], [`tbs`], [`lte`], [`overhead`], [`code_block`]. Whether it arrives:
 //! [`mutual_information`], [`effective_sinr`], [`bler`], [`harq`]. Choice of the scheme:
-//! [`link_adaptation`]; [`rate`] for links without blocks. Uplink [`power`].
+//! [`link_adaptation`], [`sub_band`]; [`rate`] for links without blocks. Uplink [`power`].
 
 pub mod bler;
 pub mod code_block;
@@ -21,6 +21,7 @@ pub mod numerology;
 pub mod overhead;
 pub mod power;
 pub mod rate;
+pub mod sub_band;
 pub mod tbs;
 pub mod tdd;
 pub mod timing;

@@ -146,6 +146,24 @@ impl LinkAdaptation {
         }
     }
 
+    /// The CQI and SINR in dB that stand for reports on several parts of the band which together carry
+    /// `efficiency` bits an element: the highest CQI that carries no more, and its SINR, or one between
+    /// it and the next in proportion. Out of range below the lowest.
+    pub fn report_of_efficiency(&self, efficiency: f64) -> Option<(u8, f64)> {
+        let rows = self.cqi_table.rows();
+        // A hair more, lest a mean of equal ones falls below itself.
+        let efficiency = efficiency * (1.0 + 1e-12);
+        let above = rows.partition_point(|row| row.efficiency <= efficiency);
+        let below = above.checked_sub(1)?;
+        let sinr_db = self.cqi_sinr_db[below];
+        let more_db = rows.get(above).map_or(0.0, |next| {
+            let step = next.efficiency - rows[below].efficiency;
+            let part = (efficiency - rows[below].efficiency) / step;
+            part * (self.cqi_sinr_db[above] - sinr_db)
+        });
+        Some((above as u8, sinr_db + more_db))
+    }
+
     /// Bits that a resource element of one layer carries with the scheme that a CQI stands for.
     pub fn efficiency_of_cqi(&self, cqi: u8) -> f64 {
         match cqi {

@@ -6,6 +6,7 @@ mod catalog;
 mod congestion;
 mod errors;
 mod guard;
+mod kernel;
 mod packetdrill;
 mod progress;
 mod run;
@@ -25,6 +26,8 @@ mod _native {
     use crate::congestion::{PyAck, PyEvent, PyLinkInfo, PyRateSample, PySent, PyWindow};
     #[pymodule_export]
     use crate::errors::{EngineBug, FadeoutError, ResultError, ScenarioError};
+    #[pymodule_export]
+    use crate::kernel::{check_kernel, kernel_agent, kernel_folder, kernels};
     #[pymodule_export]
     use crate::packetdrill::packetdrill;
     #[pymodule_export]

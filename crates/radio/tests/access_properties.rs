@@ -302,7 +302,7 @@ fn an_idle_cell_with_a_thousand_ues_has_no_events() {
 }
 
 #[test]
-fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_it_asked_too_often() {
+fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_its_link_has_failed() {
     // Neither end is heard for now: too little power on a path that might change.
     let power = Dbm(-150.0);
     let config = |bearer| RadioConfig {
@@ -320,29 +320,34 @@ fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_it_asked_too_of
         rlc: RlcConfig::NR_UM,
         ..BearerConfig::nr(UeId(0))
     };
-    for bearer in [BearerConfig::nr(UeId(0)), unacknowledged] {
-        let mut rig = Rig::new(config(bearer), 1);
-        rig.put(0, Direction::Downlink, 1000, 0);
-        rig.put(0, Direction::Uplink, 1000, 1);
-        rig.run_for(Span::from_secs(6));
-        assert!(rig.arrivals.is_empty() && rig.rows.drops.is_empty());
-        let slots = rig.access.counters().slots;
-        // Of 6,000 slots one every 40 ms for each direction, and one for each repeated request.
-        assert!((150..=360).contains(&slots), "{slots}");
-        for direction in [Direction::Downlink, Direction::Uplink] {
-            let counters = rig.access.counters_of(UeId(0), direction);
-            assert_eq!(counters, DirectionCounters::default());
+    // Downlink: T310 and T311, with a look every 40 ms. Uplink: sr-TransMax, 64 times 100 ms and the waits
+    // for opportunities, with a look for each request too.
+    let cases = [
+        (Direction::Downlink, 3_900, 200, 90..=110),
+        (Direction::Uplink, 6_000, 2_000, 150..=360),
+    ];
+    for (direction, waits_ms, fails_within_ms, looks) in cases {
+        for bearer in [BearerConfig::nr(UeId(0)), unacknowledged] {
+            let mut rig = Rig::new(config(bearer), 1);
+            rig.put(0, direction, 1000, 0);
+            rig.run_for(Span::from_millis(waits_ms));
+            assert!(rig.arrivals.is_empty() && rig.rows.drops.is_empty());
+            let slots = rig.access.counters().slots;
+            assert!(looks.contains(&slots), "{direction:?}: {slots}");
+            for direction in [Direction::Downlink, Direction::Uplink] {
+                let counters = rig.access.counters_of(UeId(0), direction);
+                assert_eq!(counters, DirectionCounters::default());
+            }
+            rig.run_for(Span::from_millis(fails_within_ms));
+            let causes: Vec<_> = rig.rows.drops.iter().map(|row| row.cause).collect();
+            assert_eq!(causes, [RadioDropCause::LinkFailure], "{direction:?}");
+            assert!(rig.pool.is_empty());
+            assert_eq!(rig.access.counters().link_failures, 1);
+            let slots = rig.access.counters().slots;
+            rig.run_for(Span::from_secs(100));
+            let more = rig.access.counters().slots - slots;
+            assert!(more <= 2, "nothing waits, and {more} slots were looked at");
         }
-        // sr-TransMax, 64 times 100 ms and the waits for opportunities.
-        rig.run_for(Span::from_secs(2));
-        let causes: Vec<_> = rig.rows.drops.iter().map(|row| row.cause).collect();
-        assert_eq!(causes, [RadioDropCause::LinkFailure; 2]);
-        assert!(rig.pool.is_empty());
-        assert_eq!(rig.access.counters().link_failures, 1);
-        let slots = rig.access.counters().slots;
-        rig.run_for(Span::from_secs(100));
-        let more = rig.access.counters().slots - slots;
-        assert!(more <= 2, "nothing waits, and {more} slots were looked at");
     }
 }
 

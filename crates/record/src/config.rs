@@ -24,7 +24,7 @@ pub struct EndpointInfo {
     pub peer: EndpointId,
     /// IPv4 address; [`address_of`](crate::address_of) derives one from the node.
     pub address: Ipv4Addr,
-    /// TCP port.
+    /// TCP or UDP port.
     pub port: u16,
     /// What it is of a multipath connection.
     pub subflow: Option<SubflowInfo>,
@@ -96,6 +96,10 @@ pub struct RecorderConfig {
     pub bearers: Vec<String>,
     /// Whether UEs are under mobility management; otherwise there are no tables of it.
     pub has_mobility: bool,
+    /// Whether a flow sends datagrams; otherwise there is no table of them.
+    pub has_datagrams: bool,
+    /// Whether phones change from one link to another; otherwise there is no table of it.
+    pub has_link_handovers: bool,
     /// The endpoints; needed only when something is captured.
     pub endpoints: Vec<EndpointInfo>,
     /// The radio; needed only when it is captured.
@@ -114,6 +118,8 @@ impl RecorderConfig {
             ues: Vec::new(),
             bearers: Vec::new(),
             has_mobility: false,
+            has_datagrams: false,
+            has_link_handovers: false,
             endpoints: Vec::new(),
             radio: RadioInfo::default(),
         }

@@ -5,9 +5,9 @@ use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use fadeout_core::table::Row;
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, HandoverRow, MeasurementRow,
-    QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, Sampling, ThroughputRow,
-    TimeoutRow, TransportBlockRow,
+    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow, FlowId,
+    HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow,
+    RetransmitRow, RrcRow, Sampling, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 
 /// The samples that are due, and the bin of throughput that is being filled.
@@ -16,6 +16,8 @@ pub(crate) struct Due {
     pub(crate) congestion: Sampler,
     pub(crate) queues: Sampler,
     pub(crate) bearers: Sampler,
+    /// Of both ends of each flow.
+    pub(crate) datagrams: Sampler,
     pub(crate) bins: Option<Throughput>,
 }
 
@@ -29,13 +31,24 @@ impl Due {
         } else {
             Sampling::Off
         };
+        let datagrams = if DatagramRow::is_kept(config) {
+            probes.datagrams
+        } else {
+            Sampling::Off
+        };
         Due {
             congestion: Sampler::new(probes.congestion, config.flows.len()),
             queues: Sampler::new(probes.queue, config.links.len()),
             bearers: Sampler::new(bearers, config.bearers.len()),
+            datagrams: Sampler::new(datagrams, 2 * config.flows.len()),
             bins: width.map(|width| Throughput::new(width, &config.flows)),
         }
     }
+}
+
+/// The number of an end among those of all flows.
+pub(crate) fn end_index(flow: FlowId, end: FlowEnd) -> usize {
+    2 * flow.index() + usize::from(end == FlowEnd::Sender)
 }
 
 /// A row whose table is recorded where it is asked for.
@@ -104,6 +117,17 @@ impl Kept for FlowEventRow {
     }
 }
 
+impl Kept for DatagramRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.datagrams.is_on() && config.has_datagrams
+    }
+    #[inline]
+    fn note(&self, due: &mut Due) {
+        let index = end_index(self.flow, self.end);
+        due.datagrams.on_sample(self.time_s, index);
+    }
+}
+
 impl Kept for BlockageRow {
     fn is_kept(config: &RecorderConfig) -> bool {
         config.probes.blockages
@@ -147,6 +171,12 @@ impl Kept for MeasurementRow {
 impl Kept for HandoverRow {
     fn is_kept(config: &RecorderConfig) -> bool {
         config.probes.handovers && config.has_mobility
+    }
+}
+
+impl Kept for LinkHandoverRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.handovers && config.has_link_handovers
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::summary::Summary;
 use fadeout_core::Fingerprint;
-use fadeout_core::SUMMARY_TABLES;
 use fadeout_core::table::{Place, Table};
+use fadeout_core::{SCENARIO_TABLES, SUMMARY_TABLES};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -112,24 +112,30 @@ impl From<&Table> for Definition {
 }
 
 /// Every table of results with its columns, as JSON: first those that every run has, then those
-/// that can be recorded. It is a list of objects `name`, `always` (whether every run has it), `key`
-/// (of its one row in `summary.json`; null for a file of its own), `doc` and `columns`, with `name`,
-/// `kind`, `unit` and `doc` in each, and `optional` where a row may have none.
+/// that can be recorded, then those that a scenario has without a run. It is a list of objects `name`,
+/// `of` (`run` or `scenario`), `always` (whether every run has it), `key` (of its one row in
+/// `summary.json`; null for a file of its own), `doc` and `columns`, with `name`, `kind`, `unit` and
+/// `doc` in each, and `optional` where a row may have none.
 pub fn tables_json() -> String {
     #[derive(Serialize)]
     struct Named {
         name: &'static str,
+        of: &'static str,
         always: bool,
         key: Option<&'static str>,
         #[serde(flatten)]
         definition: Definition,
     }
     let tables = SUMMARY_TABLES.iter().chain(crate::TABLES);
-    let tables = tables.map(|table| Named {
+    let tables = tables.chain(SCENARIO_TABLES).map(|table| Named {
         name: table.name,
+        of: match table.place {
+            Place::Scenario => "scenario",
+            Place::Recorded | Place::Rows | Place::Summary(_) => "run",
+        },
         always: table.place.is_always_there(),
         key: match table.place {
-            Place::Recorded | Place::Rows => None,
+            Place::Recorded | Place::Rows | Place::Scenario => None,
             Place::Summary(key) => Some(key),
         },
         definition: table.into(),

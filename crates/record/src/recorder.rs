@@ -2,7 +2,7 @@
 
 use crate::capture::{Captures, Finished};
 use crate::columns::Names;
-use crate::kept::{Due, Kept};
+use crate::kept::{Due, Kept, end_index};
 use crate::manifest::{CaptureEntry, Manifest, TableEntry, pretty};
 use crate::summary::{SummaryTable, stream_of_batch};
 use crate::table::TableWriter;
@@ -10,9 +10,9 @@ use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DropRow, FlowEventRow, HandoverRow, MeasurementRow,
-    QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, ThroughputRow, TimeoutRow,
-    TransportBlockRow,
+    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow,
+    HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow,
+    RetransmitRow, RrcRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
     CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,
@@ -306,6 +306,10 @@ impl Probe for Recorder {
     #[inline]
     fn wants_congestion(&self, now: Time, flow: FlowId) -> bool {
         self.due.congestion.is_due(now, flow.index())
+    }
+    #[inline]
+    fn wants_datagram(&self, now: Time, flow: FlowId, end: FlowEnd) -> bool {
+        self.due.datagrams.is_due(now, end_index(flow, end))
     }
     #[inline]
     fn wants_queue(&self, now: Time, link: LinkId) -> bool {

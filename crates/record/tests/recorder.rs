@@ -57,6 +57,8 @@ fn config() -> RecorderConfig {
         nodes: vec!["ue".into()],
         bearers: vec!["ue.1".into()],
         has_mobility: true,
+        has_datagrams: true,
+        has_link_handovers: true,
         ..RecorderConfig::new(probes())
     }
 }
@@ -71,6 +73,7 @@ fn probes() -> ProbeSettings {
         retransmissions: true,
         timeouts: true,
         flow_events: true,
+        datagrams: Sampling::All,
         blockages: true,
         transport_blocks: true,
         bearers: Sampling::All,

@@ -2,6 +2,7 @@
 
 mod channel_file;
 mod flow;
+mod handover;
 pub(crate) mod link;
 mod mobility;
 mod multipath;
@@ -11,7 +12,7 @@ mod radio;
 mod vehicles;
 
 pub(crate) use channel_file::recorded as recordings;
-pub(crate) use flow::default_congestion_control;
+pub(crate) use flow::{default_congestion_control, is_datagrams};
 pub(crate) use radio::{Bounds, surroundings};
 
 use crate::directory::Directory;
@@ -119,6 +120,19 @@ pub enum BuildError {
         /// The UE.
         ue: String,
     },
+    /// A key of connections for a flow of datagrams.
+    #[error(
+        "flow \"{flow}\": its application \"{application}\" sends UDP datagrams, for which there is no \
+         `{key}`; expected a flow without it"
+    )]
+    Datagrams {
+        /// The flow.
+        flow: String,
+        /// Its application.
+        application: String,
+        /// The key.
+        key: &'static str,
+    },
     /// A response to outages that nobody tells of.
     #[error("flow \"{flow}\": its outage-response is never told of an outage; expected {expected}")]
     Uninformed {
@@ -132,6 +146,14 @@ pub enum BuildError {
     Immobile {
         /// The flow.
         flow: String,
+        /// The mistake, and what was expected.
+        reason: String,
+    },
+    /// A handover between links that cannot be built.
+    #[error("handover \"{handover}\": {reason}")]
+    Handover {
+        /// Its name.
+        handover: String,
         /// The mistake, and what was expected.
         reason: String,
     },
@@ -196,6 +218,7 @@ pub(crate) fn parts(
         builder.add(FlowId(index as u32), flow, choose)?;
     }
     parts.directory = directory;
+    handover::add(scenario, &topology, &mut parts)?;
     mobility::add(scenario, topology, &mut parts)?;
     Ok(parts)
 }

@@ -227,8 +227,8 @@ impl Directory {
                 bearer,
                 direction: direction.opposite(),
             },
-            // It goes one way.
-            Hop::EndMarker { .. } => hop,
+            // They go one way.
+            Hop::EndMarker { .. } | Hop::Signal { .. } | Hop::Target { .. } => hop,
         }
     }
 
@@ -252,7 +252,7 @@ impl Directory {
                     Direction::Uplink => (bearer.node, base),
                 })
             }
-            Hop::EndMarker { .. } => None,
+            Hop::EndMarker { .. } | Hop::Signal { .. } | Hop::Target { .. } => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Hops, and the routes that packets take over them.
 
+use crate::crossing::Signal;
 use fadeout_core::{Direction, DrbId, LinkId, RouteId};
 use std::collections::BTreeMap;
 
@@ -23,6 +24,18 @@ pub enum Hop {
     EndMarker {
         /// The bearer.
         bearer: DrbId,
+    },
+    /// The end of a message of a handover between links, by its number in the file.
+    Signal {
+        /// The handover.
+        handover: u16,
+        /// The message.
+        signal: Signal,
+    },
+    /// The target of a handover between links, for what the source forwards.
+    Target {
+        /// The handover.
+        handover: u16,
     },
 }
 

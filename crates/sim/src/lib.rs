@@ -7,6 +7,7 @@
 mod advice;
 mod build;
 mod catalog;
+mod crossing;
 mod directory;
 mod geometry;
 mod hop;
@@ -21,6 +22,7 @@ mod world;
 pub use advice::advice;
 pub use build::{BuildError, ChooseCongestion, build, build_with};
 pub use catalog::{catalog, find_entry};
+pub use crossing::Signal;
 pub use geometry::geometry;
 pub use hop::Hop;
 pub use run::{Control, Progress, RunError, RunResults, Simulation};

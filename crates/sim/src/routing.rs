@@ -105,6 +105,32 @@ impl Topology {
         Some(hops)
     }
 
+    /// As [`shortest`](Self::shortest), not by way of `avoided`.
+    pub(crate) fn shortest_around(
+        &self,
+        (from, to): (NodeId, NodeId),
+        avoided: NodeId,
+    ) -> Option<Vec<Hop>> {
+        let mut reached_by = vec![None; self.leaving.len()];
+        let mut frontier = VecDeque::from([from]);
+        while let Some(node) = frontier.pop_front() {
+            for &(next, hop) in &self.leaving[node.index()] {
+                if next != from && next != avoided && reached_by[next.index()].is_none() {
+                    reached_by[next.index()] = Some((node, hop));
+                    frontier.push_back(next);
+                }
+            }
+        }
+        let (mut hops, mut node) = (Vec::new(), to);
+        while node != from {
+            let (previous, hop) = reached_by[node.index()]?;
+            hops.push(hop);
+            node = previous;
+        }
+        hops.reverse();
+        Some(hops)
+    }
+
     /// The hops by which the nodes that are no leaves are reached from `start`.
     fn search(&mut self, start: NodeId) -> &[Option<(NodeId, Hop)>] {
         let nodes = self.leaving.len();

@@ -253,6 +253,8 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .collect(),
         ues: scenario.ues.iter().map(|ue| ue.name.clone()).collect(),
         bearers: directory.bearer_names().map(str::to_owned).collect(),
+        has_datagrams: scenario.flows.iter().any(build::is_datagrams),
+        has_link_handovers: !scenario.handovers.is_empty(),
         has_mobility: scenario.mobility.is_some() && parts.radio.is_some(),
         probes: ProbeSettings {
             // Cells that serve nobody send nothing.

@@ -1,8 +1,9 @@
 //! The rows that a run is summed up in.
 
 mod completions;
+mod datagrams;
 
-use crate::build::default_congestion_control;
+use crate::build::{default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
 use crate::world::{Flow, World};
 use completions::{Groups, completion, completion_times};
@@ -34,6 +35,7 @@ pub(crate) fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut
     for (described, flow) in flows() {
         sink.add(&flow_row(described, flow, world));
         add_paths(described, flow, world, sink);
+        datagrams::add(&described.name, flow, world, sink);
     }
     let links = world.directory().link_names().zip(world.links());
     for (name, link) in links {
@@ -121,11 +123,21 @@ fn add_paths<P: Probe>(
     }
 }
 
-/// A flow, over all its paths where it has several.
+/// A flow.
 fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
+    let row = connection_row(described, flow, world);
+    match world.datagram_end(flow.sender) {
+        Some(udp) => datagrams::flow_row(row, udp),
+        None => row,
+    }
+}
+
+/// A flow as a connection, over all its paths where it has several.
+fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let active_s = active_s(flow, world);
     let subflows: Vec<&TcpEndpoint> = match world.connection(flow.sender) {
-        None => vec![world.endpoint(flow.sender)],
+        // None of a flow of datagrams.
+        None => world.endpoint(flow.sender).into_iter().collect(),
         Some(connection) => (0..connection.path_count())
             .map(|number| connection.subflow(PathId(number as u8)))
             .collect(),
@@ -167,7 +179,7 @@ fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>)
             .map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: sum.max_cwnd,
         cwnd_segments: subflows.iter().map(|tcp| tcp.window().cwnd).sum(),
-        mss_bytes: subflows[0].window().mss,
+        mss_bytes: subflows.first().map_or(0, |tcp| tcp.window().mss),
     }
 }
 
@@ -223,7 +235,7 @@ fn path_row(
 pub fn resolved(scenario: &Scenario) -> Value {
     let mut written = scenario.to_json();
     for flow in &scenario.flows {
-        if flow.congestion_control.is_none() {
+        if flow.congestion_control.is_none() && !is_datagrams(flow) {
             let name = congestion_control(flow);
             written["flow"][&flow.name]["congestion-control"] = json!({ "name": name });
         }
@@ -255,6 +267,7 @@ fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
         dropped_blocked: stats.dropped(DropCause::Blocked),
         dropped_hold_full: stats.dropped(DropCause::HoldFull),
         dropped_aqm: stats.dropped(DropCause::Aqm),
+        dropped_handover: stats.dropped(DropCause::Handover),
     }
 }
 

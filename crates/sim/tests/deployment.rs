@@ -345,6 +345,14 @@ fn what_is_wrong_is_said() {
             "buildings do not repeat themselves",
         ),
         (
+            &format!("{city}[deployment.y]\nlayout = \"umi\"\n"),
+            "`y-0` and `x-0` stand on one another with one carrier",
+        ),
+        (
+            &format!("{city}[ue.a]\ndensity = 1e8\ndrop = {{ deployment = \"x\" }}\n"),
+            "this density means",
+        ),
+        (
             &format!("{city}[ue.a]\ndrop = {{ deployment = \"y\" }}\n"),
             "no deployment is called `y`",
         ),

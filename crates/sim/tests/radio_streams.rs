@@ -23,6 +23,8 @@ const LATEST: Time = Time::from_nanos(14_400_000_000_000);
 
 /// A timer backs off to this.
 const LONGEST_RTO: Span = Span::from_secs(120);
+/// So many in a row end a connection (`tcp_retries2`).
+const MOST_TIMEOUTS: u64 = 16;
 
 /// Sequence numbers that arrived, apart from what is in order.
 #[derive(Debug, Default)]
@@ -52,6 +54,8 @@ struct Watch {
     received: u64,
     dropped: u64,
     last_sent_at: Time,
+    /// When anything last arrived that continues a stream.
+    advanced_at: Time,
     /// Data in each direction: by the endpoint that it goes to, or together for the one direction
     /// that a multipath flow has.
     streams: BTreeMap<EndpointId, Arrived>,
@@ -63,7 +67,7 @@ impl Probe for Watch {
         self.sent += 1;
         self.last_sent_at = now;
     }
-    fn received(&mut self, _: Time, packet: &Packet) {
+    fn received(&mut self, now: Time, packet: &Packet) {
         self.received += 1;
         let segment = &packet.segment;
         let (to, start) = match (self.is_multipath, segment.mptcp) {
@@ -75,7 +79,11 @@ impl Probe for Watch {
                 next: 1,
                 above: BTreeMap::new(),
             });
+            let before = stream.next;
             stream.take(start, start + u64::from(segment.len));
+            if stream.next > before {
+                self.advanced_at = now;
+            }
         }
     }
     fn delivered(&mut self, _: Time, flow: FlowId, bytes: u64) {
@@ -321,8 +329,10 @@ impl Case {
         let watch = world.probe();
         let is_aborted = flow["aborted"] == true;
         // Where a link loses much of what it gets, a segment may take minutes of timeouts: such a
-        // connection is still at it, and sends. One that exchanges the same for ever loses little.
-        let is_at_it = watch.last_sent_at + LONGEST_RTO > LATEST;
+        // connection is still at it, sends, and has got on within the timeouts after which it would have
+        // given up. One that exchanges the same for ever does not, and loses little.
+        let is_at_it = watch.last_sent_at + LONGEST_RTO > LATEST
+            && watch.advanced_at + LONGEST_RTO * MOST_TIMEOUTS > LATEST;
         if is_at_it && !is_aborted && watch.dropped * 10 >= watch.sent {
             return (world, true);
         }

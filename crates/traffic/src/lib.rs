@@ -1,4 +1,4 @@
-//! Applications: what drives the two ends of a connection, sans-IO.
+//! Applications: what drives the two ends of a connection or of a flow of datagrams, sans-IO.
 //!
 //! An [`Application`] stands for the programs at both ends. It is told when its flow starts, what
 //! bytes arrived where, and when the time it asked for has come; it answers with what the ends ask
@@ -6,14 +6,20 @@
 
 mod bulk;
 mod download;
+mod echo;
+mod full_buffer;
 mod on_off;
+mod packet_stream;
 mod registry;
 mod request_response;
 mod transfer;
 
 pub use bulk::Bulk;
 pub use download::Download;
+pub use echo::Echo;
+pub use full_buffer::FullBuffer;
 pub use on_off::OnOff;
+pub use packet_stream::PacketStream;
 pub use registry::{APPLICATIONS, Application};
 pub use request_response::RequestResponse;
 pub use transfer::Transfer;
@@ -32,7 +38,7 @@ pub enum End {
 /// A request of an end to its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
-    /// Send this many bytes.
+    /// Send this many bytes; over UDP as one datagram.
     Write(Bytes),
     /// Send without end.
     WriteForever,

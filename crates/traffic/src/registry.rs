@@ -3,7 +3,7 @@
 use crate::{Ask, End};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameter, choice, integer, number};
-use fadeout_core::{Bytes, DistributionKind, Time};
+use fadeout_core::{Bytes, DistributionKind, Protocol, Time};
 
 fadeout_core::registry! {
     /// The applications a scenario may name.
@@ -18,6 +18,9 @@ fadeout_core::registry! {
         Web(crate::download::Download) = crate::download::WEB,
         OnOff(crate::on_off::OnOff),
         RequestResponse(crate::request_response::RequestResponse),
+        PacketStream(crate::packet_stream::PacketStream),
+        Echo(crate::echo::Echo),
+        FullBuffer(crate::full_buffer::FullBuffer),
     }
     macro each;
 }
@@ -27,12 +30,23 @@ pub(crate) trait Program {
     /// The end that opens the connection; the other one listens.
     fn opener(&self) -> End;
 
+    /// What it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
+    fn protocol(&self) -> Protocol {
+        Protocol::Tcp
+    }
+
     /// The flow starts; the connection is being opened. A connection sends what was written
     /// before it was established as soon as it is.
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>);
 
     /// In-order bytes reached an end.
     fn on_delivered(&mut self, now: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>);
+
+    /// A datagram reached an end, and the fate of `settled` is known now: its own, and that of those
+    /// which should have come before it.
+    fn on_datagram(&mut self, now: Time, at: End, bytes: Bytes, _: u64, asks: &mut Vec<Ask>) {
+        self.on_delivered(now, at, bytes, asks);
+    }
 
     /// The time that [`Program::wake_at`] named has come.
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>);
@@ -50,6 +64,11 @@ impl Application {
         each!(self, program => program.opener())
     }
 
+    /// What it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
+    pub fn protocol(&self) -> Protocol {
+        each!(self, program => program.protocol())
+    }
+
     /// The flow starts; the connection is being opened. A connection sends what was written
     /// before it was established as soon as it is.
     pub fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
@@ -59,6 +78,19 @@ impl Application {
     /// In-order bytes reached an end.
     pub fn on_delivered(&mut self, now: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_delivered(now, at, bytes, asks));
+    }
+
+    /// A datagram reached an end, and the fate of `settled` is known now: its own, and that of those
+    /// which should have come before it.
+    pub fn on_datagram(
+        &mut self,
+        now: Time,
+        at: End,
+        bytes: Bytes,
+        settled: u64,
+        asks: &mut Vec<Ask>,
+    ) {
+        each!(self, program => program.on_datagram(now, at, bytes, settled, asks));
     }
 
     /// The time that [`Application::wake_at`] named has come.
@@ -84,6 +116,15 @@ pub(crate) const fn bytes(
     doc: &'static str,
 ) -> Parameter {
     integer(name, (1, 1 << 50, "bytes"), default, doc)
+}
+
+/// The payload of a datagram: what IPv4 has room for.
+pub(crate) const fn payload(
+    name: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    integer(name, (1, 65_507, "bytes"), default, doc)
 }
 
 /// The kind of a distribution.

@@ -1,6 +1,7 @@
-//! TCP endpoints, congestion control and Multipath TCP, sans-IO.
+//! TCP endpoints, congestion control, Multipath TCP, and UDP, sans-IO.
 
 pub mod congestion;
 mod min_filter;
 pub mod multipath;
 pub mod tcp;
+pub mod udp;

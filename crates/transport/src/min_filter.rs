@@ -1,19 +1,52 @@
-//! The smallest value of a sliding time.
+//! The smallest value of a sliding window.
 
 use fadeout_core::{Span, Time};
+use std::ops::Div;
 
-/// A windowed minimum by the three-sample estimate of Kathleen Nichols that Linux uses too
-/// (lib/win_minmax.c). The minimum of [`std::cmp::Reverse`] is a maximum.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct MinFilter<T> {
-    best: [(Time, T); 3],
+/// What a window slides over.
+pub(crate) trait Clock: Copy + PartialEq {
+    /// Between two instants.
+    type Length: Copy + PartialOrd + Div<u64, Output = Self::Length>;
+    /// Where it begins.
+    const BEGIN: Self;
+    /// The way from `earlier` to this instant.
+    fn since(self, earlier: Self) -> Self::Length;
 }
 
-impl<T: Copy + Ord> MinFilter<T> {
+impl Clock for Time {
+    type Length = Span;
+    const BEGIN: Time = Time::ZERO;
+    #[inline]
+    fn since(self, earlier: Time) -> Span {
+        Time::since(self, earlier)
+    }
+}
+
+/// Rounds.
+impl Clock for u64 {
+    type Length = u64;
+    const BEGIN: u64 = 0;
+    #[inline]
+    fn since(self, earlier: u64) -> u64 {
+        self - earlier
+    }
+}
+
+/// A windowed minimum by the three-sample estimate of Kathleen Nichols that Linux uses too
+/// (lib/win_minmax.c): the best, the best since then, and the best since that one. It forgets sooner than
+/// an exact window: the second choice is taken anew after a quarter of the window, the third after half of
+/// it, so what came before them is lost when the best one leaves. The minimum of [`std::cmp::Reverse`] is a
+/// maximum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MinFilter<T, C = Time> {
+    best: [(C, T); 3],
+}
+
+impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
     /// With `first` in it, which any value should be below.
     pub(crate) fn new(first: T) -> Self {
         MinFilter {
-            best: [(Time::ZERO, first); 3],
+            best: [(C::BEGIN, first); 3],
         }
     }
 
@@ -24,7 +57,7 @@ impl<T: Copy + Ord> MinFilter<T> {
 
     /// Takes `value`; those of more than `window` ago leave.
     #[inline]
-    pub(crate) fn update(&mut self, now: Time, value: T, window: Span) {
+    pub(crate) fn update(&mut self, now: C, value: T, window: C::Length) {
         let sample = (now, value);
         if value <= self.best[0].1 || now.since(self.best[2].0) > window {
             self.best = [sample; 3];

@@ -2,12 +2,9 @@
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-if TYPE_CHECKING:
-    from fadeout.cli.app import app
-
-__all__ = ["app", "main"]
+__all__ = ["main"]
 
 
 def main() -> None:
@@ -45,12 +42,3 @@ def _reason(error: BaseException) -> str:
         return "there is not enough memory; is `ulimit -v` set?"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
-
-
-def __getattr__(name: str) -> object:
-    if name != "app":
-        raise AttributeError(f"module 'fadeout.cli' has no attribute '{name}'")
-    found = import_module("fadeout.cli.app").app
-    # In place of the module of that name, which the import has put here.
-    globals()["app"] = found
-    return found

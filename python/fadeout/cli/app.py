@@ -22,6 +22,7 @@ MODULES = {
     "list": "list",
     "explain": "explain",
     "validate": "validate",
+    "kernel": "kernel",
     "packetdrill": "packetdrill",
     "plot": "plot",
     "schema": "schema",

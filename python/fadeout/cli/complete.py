@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from fadeout import _examples, _lexicon, _schema
-from fadeout._columns import table_docs
+from fadeout._columns import all_table_docs
 from fadeout._figures import FIGURES
 from fadeout.studies import questions
 
@@ -49,7 +49,7 @@ def names(context: typer.Context, incomplete: str) -> Found:
 
 def tables(incomplete: str) -> Found:
     """Tables of results."""
-    return _starting(((name, t["doc"]) for name, t in table_docs().items()), incomplete)
+    return _starting(((name, t["doc"]) for name, t in all_table_docs().items()), incomplete)
 
 
 def studies(incomplete: str) -> Found:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fadeout import _faults, _lexicon, _names, _schema
-from fadeout._columns import table_docs
+from fadeout._columns import all_table_docs
 from fadeout.cli import complete
 from fadeout.cli.console import Entry, out, print_entries, print_paragraph
 from fadeout.cli.errors import reports_errors
@@ -40,7 +40,7 @@ def explain(
     """Explain a key of a scenario, a table, a name, or an error."""
     text = " ".join(words)
     is_found = explain_key(text)
-    if text in table_docs():
+    if text in all_table_docs():
         explain_table(text)
         is_found = True
     is_found |= _explain_names(text)

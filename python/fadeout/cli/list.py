@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from fadeout import _lexicon, _names
-from fadeout._columns import table_docs
+from fadeout._columns import all_table_docs
 from fadeout.cli import complete
 from fadeout.cli.console import Entry, out, print_entries, print_paragraph
 from fadeout.cli.errors import reports_errors
@@ -89,7 +89,7 @@ def _overview(as_json: bool) -> None:
     kinds = _lexicon.catalog()
     sizes = {plural: len(kind["entries"]) for plural, kind in kinds.items()}
     sizes |= {"schemes": len(_lexicon.SCHEMES), "studies": len(questions())}
-    sizes |= {"tables": len(table_docs())}
+    sizes |= {"tables": len(all_table_docs())}
     about = {plural: _lexicon.KINDS[kind["name"]] for plural, kind in kinds.items()} | OTHERS
     if as_json:
         _print_json([{"name": name, "doc": about[name], "entries": sizes[name]} for name in about])
@@ -250,7 +250,7 @@ def _list_studies(name: str | None, as_json: bool) -> None:
 
 
 def _list_tables(name: str | None, as_json: bool) -> None:
-    known = table_docs()
+    known = all_table_docs()
     if name is not None and name not in known:
         raise typer.BadParameter(_names.unknown("table", name, known), param_hint="NAME")
     if as_json:
@@ -265,8 +265,9 @@ def _list_tables(name: str | None, as_json: bool) -> None:
 
 def explain_table(name: str) -> None:
     """Print what a row of a table is, and its columns."""
-    entry = table_docs()[name]
-    print_paragraph(f"{entry['doc']} In Python: results.{name}")
+    entry = all_table_docs()[name]
+    where = f"results.{name}" if entry["of"] == "run" else f"fadeout.{name}(scenario)"
+    print_paragraph(f"{entry['doc']} In Python: {where}")
     print_entries([Entry(c["name"], c["doc"], c["unit"] or c["kind"]) for c in entry["columns"]])
 
 

@@ -15,7 +15,7 @@ from fadeout import _names, _native
 from fadeout._figures import FIGURES
 from fadeout._overview import stamp
 from fadeout._quantities import seconds
-from fadeout.plot import drive, mobility, panels, radio
+from fadeout.plot import datagrams, drive, mobility, panels, radio
 from fadeout.plot import map as network
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
@@ -29,6 +29,9 @@ NAMES = tuple(FIGURES)
 
 CHANGE_TIMES = ("triggered_s", "left_s", "entered_s", "completed_s", "switched_s")
 """Steps of a change of cell in the table `handovers`."""
+
+LINK_CHANGE_TIMES = ("decided_s", "bicast_s", "resumed_s", "switched_s", "end_marker_s")
+"""The same in the table `link_handovers`."""
 
 Size = tuple[float, float]
 """Width and height in inches."""
@@ -141,6 +144,33 @@ class Plots:
         self._results.scan("radio_delay")  # Says so when the run did not record it.
         return self._draw(list(radio.DELAY), None, ax, size, title)
 
+    def datagrams(
+        self,
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Sequence[Axes] | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """UDP flows over time: one-way delay, missing datagrams, and the gap before each arrival.
+
+        Three panels. The answers of an echo have a line of their own.
+        """
+        self._results.scan("datagrams")  # Says so when the run did not record it.
+        drawn = [datagrams.DELAY, datagrams.LOST, datagrams.GAP]
+        return self._draw(drawn, flows, ax, size, title)
+
+    def latency(
+        self,
+        *,
+        flows: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Share of UDP datagrams whose delay is at most so long; of an echo the round trip too."""
+        return self._draw([datagrams.DISTRIBUTION], flows, ax, size, title)
+
     def handover(
         self,
         number: int | None = None,
@@ -156,17 +186,25 @@ class Plots:
         and UE, the congestion window and the round-trip time. The time in which the UE was in no
         cell is grey. With `number` it is that change of cell, counted from zero in the table
         `handovers`, with `around` before and after it.
+
+        Of handovers between links, in the table `link_handovers`, it is the steps on the lanes of
+        anchor, target and source, what was forwarded, sequence numbers, window and round-trip time.
         """
-        changes = self._results.table("handovers")
+        is_of_links = self._results.has_table("link_handovers")
+        changes = self._results.table("link_handovers" if is_of_links else "handovers")
         window = None
         if number is not None:
             if not 0 <= number < len(changes):
                 raise ValueError(f"there are {len(changes)} changes of cell; got number {number}")
             row = changes.row(number, named=True)
-            times = [row[key] for key in CHANGE_TIMES if row[key] == row[key]]
+            steps = LINK_CHANGE_TIMES if is_of_links else CHANGE_TIMES
+            times = [row[key] for key in steps if row[key] == row[key]]
             margin = seconds(around)
             window = (max(min(times) - margin, 0.0), max(times) + margin)
-        drawn = [mobility.LEVELS, mobility.LANE, panels.CONGESTION, panels.RTT]
+        tcp = [panels.CONGESTION, panels.RTT]
+        drawn = [mobility.LEVELS, mobility.LANE, *tcp]
+        if is_of_links:
+            drawn = [mobility.LINK_LANE, mobility.SEQUENCE, *tcp]
         return self._draw(drawn, None, ax, size, title, window)
 
     def completions(
@@ -266,6 +304,8 @@ class Plots:
             "buffer": "bearers",
             "delay": "radio_delay",
             "handover": "handovers",
+            "datagrams": "datagrams",
+            "latency": "datagrams",
         }
 
         def is_available(name: str) -> bool:
@@ -274,6 +314,8 @@ class Plots:
                 return len(self._results.completions) > 1
             if name == "map":
                 return self._places().is_a_map
+            if name == "handover" and self._results.has_table("link_handovers"):
+                return True
             return name == "overview" or self._results.has_table(needs.get(name, "congestion"))
 
         return [name for name in NAMES if is_available(name)]

@@ -96,5 +96,94 @@ def _lanes(canvas: Canvas) -> None:
     canvas.ax.set_ylim(-0.5, len(LANES) - 0.2)
 
 
+LINK_LANES = {
+    "anchor": {"bicast_s": "sends to both", "switched_s": "path switch"},
+    "target": {"resumed_s": "sends", "end_marker_s": "end marker"},
+    "source": {"decided_s": "decides", "commanded_s": "stops"},
+}
+"""Where each step of the table `link_handovers` happens, from top to bottom."""
+
+
+def _shade_link(canvas: Canvas) -> None:
+    """Shade the times in which neither source nor target sends."""
+    for row in canvas.read("link_handovers", "commanded_s", "resumed_s").rows():
+        if row[0] == row[0] and row[1] == row[1]:
+            canvas.ax.axvspan(*row, color=STAMP, alpha=0.3, linewidth=0)
+
+
+def _link_lanes(canvas: Canvas) -> None:
+    """Each step of a handover between links on the lane of who takes it, and what was forwarded."""
+    table = canvas.results.table("link_handovers")
+    heights = {lane: height for height, lane in enumerate(reversed(LINK_LANES))}
+    for row in table.iter_rows(named=True):
+        is_shown = canvas.window is None or (
+            canvas.window[0] <= row["decided_s"] <= canvas.window[1]
+        )
+        for lane, steps in LINK_LANES.items():
+            for key, name in steps.items():
+                if row[key] != row[key]:
+                    continue
+                canvas.ax.plot([row[key]], [heights[lane]], marker="|", color="black")
+                if canvas.window is not None and is_shown:
+                    canvas.ax.annotate(
+                        name,
+                        (row[key], heights[lane]),
+                        xytext=(2, 3),
+                        textcoords="offset points",
+                        fontsize=5,
+                    )
+        forwarded = row["forwarded_waiting"] + row["forwarded_later"]
+        if forwarded and is_shown:
+            canvas.ax.annotate(
+                f"{forwarded} forwarded",
+                (row["resumed_s"], heights["target"]),
+                xytext=(row["commanded_s"], heights["source"]),
+                arrowprops={"arrowstyle": "->", "linewidth": 0.6},
+                fontsize=5,
+                va="top",
+            )
+    _shade_link(canvas)
+    canvas.finish_x("")
+    canvas.ax.set_yticks(range(len(LINK_LANES)), list(reversed(LINK_LANES)))
+    canvas.ax.set_ylim(-0.5, len(LINK_LANES) - 0.2)
+
+
+def _sequence(canvas: Canvas) -> None:
+    """Data acknowledged, and what was sent again, of each flow."""
+    table = canvas.read("congestion", "time_s", "flow", "acked_bytes")
+    has_again = canvas.results.has_table("retransmissions")
+    for number, name in enumerate(canvas.flow_names(by_path=True)):
+        rows = table.filter(pl.col("flow") == name)
+        if canvas.window is not None:
+            rows = rows.filter(pl.col("time_s").is_between(*canvas.window))
+        style = line_style(number)
+        canvas.ax.plot(
+            rows["time_s"],
+            rows["acked_bytes"] / 1e6,
+            drawstyle="steps-post",
+            label=f"{name} acknowledged",
+            **style,
+        )
+        if not has_again:
+            continue
+        again = canvas.read("retransmissions", "time_s", "flow", "offset_bytes")
+        again = again.filter(pl.col("flow") == name)
+        if canvas.window is not None:
+            again = again.filter(pl.col("time_s").is_between(*canvas.window))
+        canvas.ax.plot(
+            again["time_s"],
+            again["offset_bytes"] / 1e6,
+            linestyle="none",
+            marker="x",
+            markersize=2.5,
+            color=VERMILION,
+            label="sent again",
+        )
+    _shade_link(canvas)
+    canvas.finish_x("Data (MB)")
+
+
 LEVELS = Panel(_levels, "measurements")
 LANE = Panel(_lanes, "rrc")
+LINK_LANE = Panel(_link_lanes, "link_handovers")
+SEQUENCE = Panel(_sequence, "congestion")

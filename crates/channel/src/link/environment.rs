@@ -91,7 +91,8 @@ impl Environment {
             delay_spread_m: delay_spread.map(|law| law.map(|law| law.distance_m)),
             between_sites: config
                 .shadowing
-                .map_or(0.0, |shadowing| shadowing.between_sites),
+                .and_then(|shadowing| shadowing.between_sites)
+                .unwrap_or(config.path_loss.between_sites()),
         };
         let oxygen = if config.has_oxygen {
             atmosphere::oxygen_db_per_km(carrier_ghz)

@@ -124,10 +124,19 @@ impl Model for LteMacro {
         SIGMA_DB.of(condition)
     }
 
+    fn between_sites(&self) -> f64 {
+        BETWEEN_SITES
+    }
+
     fn places(&self) -> Places {
         MACRO
     }
 }
+
+/// Correlation of the shadowing between sites.
+///
+/// Standard: TR 36.814 Table A.2.1.1-1.
+const BETWEEN_SITES: f64 = 0.5;
 
 /// TR 36.814 HetNet macro cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,6 +170,10 @@ impl Model for HetnetMacro {
             nlos: deviation_db("hetnet-macro,NLOS"),
         };
         SIGMA_DB.of(condition)
+    }
+
+    fn between_sites(&self) -> f64 {
+        BETWEEN_SITES
     }
 
     fn places(&self) -> Places {
@@ -200,6 +213,10 @@ impl Model for HetnetPico {
             nlos: deviation_db("hetnet-pico,NLOS"),
         };
         SIGMA_DB.of(condition)
+    }
+
+    fn between_sites(&self) -> f64 {
+        BETWEEN_SITES
     }
 
     fn places(&self) -> Places {

@@ -113,6 +113,12 @@ pub trait Model {
     /// Over which distances places are alike.
     fn places(&self) -> Places;
 
+    /// Correlation of the shadowing of links to different sites: none in the models of TR 36.873 (clause
+    /// 7.3, step 4) and TR 38.901 (clause 7.5, step 4).
+    fn between_sites(&self) -> f64 {
+        0.0
+    }
+
     /// Whether tall UEs draw the effective environment height of UMa
     /// ([`tr38901::uma_environment_height_m`]).
     fn draws_environment_height(&self) -> bool {
@@ -177,6 +183,11 @@ impl PathLoss {
     /// See [`Model::places`].
     pub fn places(&self) -> Places {
         path_losses!(self, model => model.places())
+    }
+
+    /// See [`Model::between_sites`].
+    pub fn between_sites(&self) -> f64 {
+        path_losses!(self, model => model.between_sites())
     }
 
     /// See [`Model::draws_environment_height`].

@@ -84,7 +84,7 @@ mod settings;
 
 pub use check::{check, check_built};
 pub use parameters::{is_same, join, kebab, kebab_str, with_defaults};
-pub use settings::{FromSetting, Settings};
+pub use settings::{FromSetting, Settings, parse_span};
 
 /// One algorithm or model that a scenario can name.
 #[derive(Debug, Clone, Copy)]

@@ -241,8 +241,8 @@ pub(super) fn default_value(parameter: &Parameter) -> Option<Value> {
     })
 }
 
-/// Reads "20 ms", "1.5 s", "40 us".
-fn parse_span(text: &str) -> Option<Span> {
+/// Reads "20 ms", "1.5 s", "40 us", as defaults and choices are written; none of what is no such time.
+pub fn parse_span(text: &str) -> Option<Span> {
     let (number, unit) = text.split_once(' ')?;
     let scale = match unit {
         "s" => 1.0,

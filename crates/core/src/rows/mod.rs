@@ -1,8 +1,10 @@
 //! The rows of the tables of results. What a number in a results file means is said here once.
 
+mod handover;
 mod radio;
 mod summary;
 
+pub use handover::*;
 pub use radio::*;
 pub use summary::*;
 
@@ -30,6 +32,8 @@ macro_rules! recorded_tables {
             timeout => timeouts: TimeoutRow;
             /// A flow opened, completed, closed, entered or left recovery.
             flow_event => flow_events: FlowEventRow;
+            /// A datagram arrived.
+            datagram => datagrams: DatagramRow;
             /// A blockage of a link.
             blockage => blockages: BlockageRow;
             /// A transport block was received, well or not.
@@ -44,6 +48,8 @@ macro_rules! recorded_tables {
             measurement => measurements: MeasurementRow;
             /// A change of cell has ended.
             handover => handovers: HandoverRow;
+            /// A change from one link to another has ended.
+            link_handover => link_handovers: LinkHandoverRow;
             /// A step of radio resource control.
             rrc => rrc: RrcRow;
         }
@@ -138,6 +144,32 @@ table! {
 }
 
 table! {
+    /// A UDP datagram that arrived, one row each.
+    pub struct DatagramRow = "datagrams" {
+        /// When it arrived.
+        time_s: Time, "s";
+        /// Flow.
+        flow: FlowId, "";
+        /// Which end it arrived at: receiver, of the flow's data, or sender, of the answers of an echo.
+        end: FlowEnd, "";
+        /// Its number among those of its sender, from 0 on.
+        number: u64, "";
+        /// Payload.
+        payload_bytes: u32, "bytes";
+        /// One-way delay: from its sending to its arrival.
+        delay_s: Span, "s";
+        /// Interarrival jitter so far (RFC 3550 section 6.4.1).
+        jitter_s: f64, "s";
+        /// Since the arrival before it; zero for the first.
+        gap_s: Span, "s";
+        /// Datagrams of smaller numbers than the largest that arrived which have not: lost, or late.
+        missing_datagrams: u64, "datagrams";
+        /// Round-trip time, from the sending of what it answers; zero where it answers nothing.
+        round_trip_s: Span, "s";
+    }
+}
+
+table! {
     /// Occupancy of a link's queue, one row a sample.
     pub struct QueueRow = "queues" {
         /// Simulated time.
@@ -164,7 +196,7 @@ table! {
         flow: FlowId, "";
         /// Size of the IP packet.
         size_bytes: u32, "bytes";
-        /// Why: queue-full, random, blocked, hold-full or aqm.
+        /// Why: queue-full, random, blocked, hold-full, aqm or handover.
         cause: DropCause, "";
     }
 }
@@ -263,6 +295,8 @@ named! {
         HoldFull = "hold-full",
         /// Active queue management chose it.
         Aqm = "aqm",
+        /// It waited at the source of a handover that forwards nothing, or came there later.
+        Handover = "handover",
     }
 }
 

@@ -9,12 +9,16 @@ pub const SUMMARY_TABLES: &[Table] = &[
     RunRow::TABLE,
     FlowRow::TABLE,
     PathRow::TABLE,
+    DatagramsRow::TABLE,
     LinkRow::TABLE,
     RadioRow::TABLE,
     InterfaceRow::TABLE,
     CompletionRow::TABLE,
     CompletionTimesRow::TABLE,
 ];
+
+/// Every table of what a scenario has before it is run.
+pub const SCENARIO_TABLES: &[Table] = &[GeometryRow::TABLE];
 
 table! {
     /// The whole run, in one row.
@@ -129,6 +133,57 @@ table! {
 }
 
 table! {
+    /// A direction of a flow of UDP datagrams, one row each: the flow's data, and the answers of an
+    /// echo. Percentiles are nearest ranks, to within 1 %.
+    pub struct DatagramsRow = "datagram_flows" in summary {
+        /// Flow.
+        flow: String, "";
+        /// Which end receives: receiver, of the flow's data, or sender, of the answers of an echo.
+        end: String, "";
+        /// Datagrams sent.
+        sent_datagrams: u64, "datagrams";
+        /// Datagrams that arrived.
+        received_datagrams: u64, "datagrams";
+        /// Datagrams that did not, of those sent before the newest that did (RFC 3550 section 6.4.1);
+        /// what is under way at the end is not lost.
+        lost_datagrams: u64, "datagrams";
+        /// Share of the lost in the lost and the arrived; none where none arrived.
+        loss_ratio: Option<f64>, "";
+        /// Datagrams that arrived after one that was sent later.
+        reordered_datagrams: u64, "datagrams";
+        /// Payload that arrived.
+        received_bytes: u64, "bytes";
+        /// Smallest one-way delay; none where none arrived, as of all that follow.
+        min_delay_s: Option<f64>, "s";
+        /// Mean one-way delay.
+        mean_delay_s: Option<f64>, "s";
+        /// Median one-way delay.
+        p50_delay_s: Option<f64>, "s";
+        /// 95th percentile of the one-way delay.
+        p95_delay_s: Option<f64>, "s";
+        /// 99th percentile of the one-way delay.
+        p99_delay_s: Option<f64>, "s";
+        /// Longest one-way delay.
+        max_delay_s: Option<f64>, "s";
+        /// Interarrival jitter at the end (RFC 3550 section 6.4.1).
+        jitter_s: Option<f64>, "s";
+        /// Interruption: longest time without an arrival, between two of them or from the last one to
+        /// the last sending.
+        longest_gap_s: Option<f64>, "s";
+        /// When that began.
+        longest_gap_start_s: Option<f64>, "s";
+        /// Mean round-trip time of an echo; none of another flow, as of all that follow.
+        mean_round_trip_s: Option<f64>, "s";
+        /// Median round-trip time.
+        p50_round_trip_s: Option<f64>, "s";
+        /// 95th percentile of the round-trip time.
+        p95_round_trip_s: Option<f64>, "s";
+        /// Longest round-trip time.
+        max_round_trip_s: Option<f64>, "s";
+    }
+}
+
+table! {
     /// A direction of a link, one row each.
     pub struct LinkRow = "links" in summary {
         /// Direction of a link.
@@ -155,6 +210,8 @@ table! {
         dropped_hold_full: u64, "packets";
         /// Packets that active queue management dropped.
         dropped_aqm: u64, "packets";
+        /// Packets lost at the source of a handover.
+        dropped_handover: u64, "packets";
     }
 }
 
@@ -256,7 +313,7 @@ table! {
 table! {
     /// Where a UE stands when a run begins, one row each: wideband levels of the downlink without
     /// small-scale fading, with all cells of its carrier at full power.
-    pub struct GeometryRow = "geometry" in summary {
+    pub struct GeometryRow = "geometry" in scenario {
         /// UE.
         ue: String, "";
         /// Where it is: east.

@@ -28,7 +28,7 @@ pub use red::{RedConfig, RedParameters};
 
 pub(crate) use discipline::{Discipline, Managed as ManagedQueue, Outcome};
 pub(crate) use drop_tail::DropTail;
-pub(crate) use fifo::Queued;
+pub(crate) use fifo::{Fifo, Queued};
 
 use crate::LinkError;
 use fadeout_core::Bytes;

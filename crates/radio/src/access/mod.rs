@@ -65,6 +65,8 @@ enum Event {
     Timer(DrbId, Direction, u32),
     /// A UE without a grant may ask again.
     Repeat(LegId, u32),
+    /// The downlink of a leg was out of range for too long.
+    OutOfRange(LegId),
     /// A UE looks for its cell.
     Attach(UeId),
     /// The mobility of a UE is due.
@@ -169,6 +171,7 @@ impl RadioAccess {
                         self.on_repeat(leg, env);
                     }
                 }
+                Event::OutOfRange(leg) => self.on_lost_downlink(leg, env),
                 Event::Attach(ue) => self.on_attach(ue, motion, env),
                 Event::Mobility(ue, generation) => {
                     self.on_mobility((ue, generation), motion, env);
@@ -197,7 +200,7 @@ impl RadioAccess {
             let room = plan.largest_room(direction, given_db);
             self.stack.lose_unfit((leg, direction), room, env);
         }
-        if self.stack.downlink_waiting(env.now, leg).1.is_some() {
+        if self.stack.downlink_waiting(env.now, leg) != (0, None) {
             self.activate(env.now, Some(leg), Direction::Downlink, 0);
         }
         self.on_uplink_data(Some(leg), env);

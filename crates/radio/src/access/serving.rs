@@ -4,8 +4,8 @@ use super::Event;
 use super::stack::Stack;
 use crate::cell::{Bid, Demand, Served, Slot, Transmission};
 use crate::config::{Env, LegId, Shape};
-use crate::leg::{Block, Leg, UplinkAir, UplinkChoice};
-use crate::plan::{CellPlan, Measurement};
+use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice};
+use crate::plan::{BandCqi, CellPlan, Measurement};
 use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
 /// What a cell asks goes to its legs, and from them to bearers and the air.
@@ -102,14 +102,32 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let state = &mut legs[leg.index()];
         let may_send = backlog > 0 && state.may_send_new(plan, slot.now);
         let mut chosen = if may_send {
-            state.downlink_scheme(plan, slot.now, |measured, resources| {
+            state.downlink_scheme(plan, slot.now, |measured, resources, bands| {
                 air.refresh(leg, now, motion);
-                air.downlink_report(leg, measured, resources)
+                let report = air.downlink_report(leg, measured, resources);
+                if let Some(sub_bands) = &plan.sub_bands {
+                    let what = (resources, sub_bands);
+                    *bands = air.sub_band_report(leg, measured, what, report);
+                }
+                report
             })
         } else {
             None
         };
         let mut is_out_of_range = may_send && chosen.is_none();
+        let LegConfig { ue, number, .. } = state.config;
+        if may_send {
+            let recheck = plan.config.recheck_after;
+            let period = plan
+                .config
+                .drx
+                .map_or(recheck, |drx| recheck.max(drx.cycle));
+            let rrc = &mut self.stack.ues[ue.index()];
+            if rrc.on_look(now, number, !is_out_of_range, period) {
+                self.stack.events.schedule(now, Event::OutOfRange(leg));
+            }
+        }
+        let state = &mut self.stack.legs[leg.index()];
         if let Some((scheme, _)) = chosen
             && state.channels.has_whole_only()
         {
@@ -147,6 +165,14 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         Demand { ready, bid }
     }
 
+    fn sub_band_cqi(&self, leg: LegId) -> &BandCqi {
+        self.stack.legs[leg.index()].sub_band_cqi()
+    }
+
+    fn scheme_over(&self, plan: &CellPlan, leg: LegId, units: &[u8]) -> Option<(u8, u8)> {
+        self.stack.legs[leg.index()].scheme_over(plan, units)
+    }
+
     fn fill_downlink(
         &mut self,
         plan: &CellPlan,
@@ -174,8 +200,10 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             again_from,
             decoded_at,
             share,
+            bands,
         } = transmission;
         let half = self.leg(leg).half_mut(Direction::Downlink);
+        half.lie_in(process, bands);
         half.sent(process, slot, again_from);
         self.stack.air.on_downlink_sent(self.cell, slot, share);
         let event = Event::Received(leg, process, Direction::Downlink);

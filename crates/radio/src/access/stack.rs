@@ -1,7 +1,7 @@
 //! Everything but the cells: legs, bearers and the air, and the packets between them.
 
 use super::Event;
-use crate::air::Air;
+use crate::air::{Air, Extent};
 use crate::bearer::{BlockTimes, Drb, Storage};
 use crate::config::{Env, LegId};
 use crate::leg::{Content, ContentId, Contents, Leg, RlcQueues};
@@ -265,7 +265,15 @@ impl Stack {
         let scheme = plan.resources(direction).scheme(scheme);
         self.air.refresh(id, env.now, motion);
         match direction {
-            Direction::Downlink => self.air.downlink_sinr_db(id, block.slot, scheme),
+            Direction::Downlink => {
+                let extent = match &plan.sub_bands {
+                    Some(sub_bands) if !block.shape.bands.is_empty() => {
+                        Extent::Part(block.shape.bands, sub_bands)
+                    }
+                    _ => Extent::Whole,
+                };
+                self.air.downlink_sinr_db(id, block.slot, (scheme, extent))
+            }
             Direction::Uplink => {
                 let sent = (block.slot, scheme);
                 self.air.uplink_sinr_db(id, sent, block.block_power_dbm)

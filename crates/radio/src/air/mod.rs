@@ -22,7 +22,10 @@ use crate::config::{
     CellConfig, Channels, FixedSinr, LegId, RadioError, RecordedPath, Serving, UeConfig,
 };
 use crate::phy::frame::Frame;
-use crate::plan::{LayeredScheme, Measurement, Resources, frame, split_db, wideband_cqi};
+use crate::phy::sub_band::BandSet;
+use crate::plan::{
+    LayeredScheme, MOST_MET, Measurement, Resources, SubBands, frame, split_db, wideband_cqi,
+};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 pub use geometry::{Geometry, geometry};
@@ -97,6 +100,15 @@ enum Signal {
 /// How often the gains of paths that only interfere are looked at.
 const INTERFERING_PERIOD: Span = Span::from_millis(100);
 
+/// Where in the band a block lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Extent<'a> {
+    /// Over all of it.
+    Whole,
+    /// In some of its sub-bands.
+    Part(BandSet, &'a SubBands),
+}
+
 /// Whether a SINR is of a transmission, with the interference of its slot, or for a report, with
 /// the mean over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,13 +139,18 @@ impl AirCell {
         &self,
         channel: &PathChannel,
         at: Time,
-        LayeredScheme { mcs, layers }: LayeredScheme<'_>,
+        (LayeredScheme { mcs, layers }, extent): (LayeredScheme<'_>, Extent<'_>),
         mean: f64,
     ) -> f64 {
         let mean = mean / f64::from(layers);
-        let sinr = match channel.fade(at, &mut [0.0; MAX_SUB_BANDS]) {
-            Fade::Flat(gain) => mean * gain,
-            Fade::Wideband(gains) => self.config.effective_sinr.effective(mcs, mean, gains),
+        let method = self.config.effective_sinr;
+        let sinr = match (channel.fade(at, &mut [0.0; MAX_SUB_BANDS]), extent) {
+            (Fade::Flat(gain), _) => mean * gain,
+            (Fade::Wideband(gains), Extent::Whole) => method.effective(mcs, mean, gains),
+            (Fade::Wideband(gains), Extent::Part(bands, sub_bands)) => {
+                let mut met = [0.0; MOST_MET];
+                method.effective(mcs, mean, sub_bands.met(bands, gains, &mut met))
+            }
         };
         to_db(self.config.sinr_range.clip(sinr))
     }
@@ -433,7 +450,12 @@ impl Air {
 
     /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
     /// refreshed.
-    pub(crate) fn downlink_sinr_db(&self, leg: LegId, slot: u64, scheme: LayeredScheme<'_>) -> f64 {
+    pub(crate) fn downlink_sinr_db(
+        &self,
+        leg: LegId,
+        slot: u64,
+        (scheme, extent): (LayeredScheme<'_>, Extent<'_>),
+    ) -> f64 {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
             Signal::Given(sinr) => sinr.downlink.0 - split_db(scheme.layers),
@@ -444,7 +466,7 @@ impl Air {
                 let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Transmission);
                 let cell = &self.cells[leg.cell.index()];
                 let at = cell.frame.start_of(slot);
-                cell.sinr_db(&self.channels[*serving], at, scheme, mean)
+                cell.sinr_db(&self.channels[*serving], at, (scheme, extent), mean)
             }
         }
     }
@@ -534,7 +556,8 @@ impl Air {
                 let path = &self.paths[serving];
                 let mean = cell.uplink_mean(path, slot, block_power_dbm, Purpose::Transmission);
                 let at = cell.frame.start_of(slot);
-                cell.sinr_db(&self.channels[serving], at, scheme, mean)
+                let sent = (scheme, Extent::Whole);
+                cell.sinr_db(&self.channels[serving], at, sent, mean)
             }
         }
     }

@@ -1,9 +1,12 @@
 //! What a UE and its base station can tell of the air apart from data: levels of all cells, and the
 //! quality of a link without fading.
 
-use super::path::Placement;
+use super::path::{Fade, Placement};
 use super::{Air, Purpose, Signal};
+use crate::channel::fading::MAX_SUB_BANDS;
 use crate::config::{LegId, RadioError};
+use crate::phy::sub_band::reported;
+use crate::plan::{BandCqi, Resources, SubBands, wideband_cqi};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Motion, Time, UeId};
 
@@ -98,5 +101,38 @@ impl Air {
     /// The downlink's of [`Air::quality_db`], linear.
     pub(crate) fn downlink_quality(&self, leg: LegId, now: Time) -> f64 {
         from_db(self.quality_db(leg, now)[0])
+    }
+
+    /// What a base station knows of each sub-band from a UE's report of `slot`, which says `report` of the
+    /// whole band: a CQI and the number of the rank that all sub-bands have. The paths as last refreshed.
+    pub(crate) fn sub_band_report(
+        &self,
+        leg: LegId,
+        slot: u64,
+        (resources, sub_bands): (&Resources, &SubBands),
+        (wideband, rank): (u8, u8),
+    ) -> BandCqi {
+        let mut known = [0; _];
+        known[..sub_bands.count()].fill(wideband);
+        let leg = &self.legs[leg.index()];
+        let (Signal::Paths(serving, carrier), Some(adaptation)) =
+            (&leg.signal, resources.adaptation())
+        else {
+            return known;
+        };
+        let cell = &self.cells[leg.cell.index()];
+        let mut gains = [0.0; MAX_SUB_BANDS];
+        let at = cell.frame.start_of(slot);
+        if let Fade::Wideband(gains) = self.channels[*serving].fade(at, &mut gains) {
+            let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
+            let layers = resources.ranks()[usize::from(rank)];
+            let mean = mean / f64::from(layers);
+            for (band, known) in known[..sub_bands.count()].iter_mut().enumerate() {
+                let gains = sub_bands.of(band, gains);
+                let found = wideband_cqi(&cell.config, adaptation, mean, gains);
+                *known = reported(wideband, found);
+            }
+        }
+        known
     }
 }

@@ -77,7 +77,7 @@ fn scheme() -> LayeredScheme<'static> {
 fn downlink_at(air: &mut Air, x: f64, slot: u64) -> f64 {
     let now = air.cells[0].frame.start_of(slot);
     air.refresh(LEG, now, &mut at(x));
-    air.downlink_sinr_db(LEG, slot, scheme())
+    air.downlink_sinr_db(LEG, slot, (scheme(), Extent::Whole))
 }
 
 #[test]
@@ -206,7 +206,8 @@ fn legs_on_two_carriers_have_their_own_signal_and_do_not_disturb_each_other() {
     for leg in [LEG, nr] {
         air.refresh(leg, Time::ZERO, &mut motion);
     }
-    let sinr = |air: &Air| [LEG, nr].map(|leg| air.downlink_sinr_db(leg, 0, scheme()));
+    let sinr =
+        |air: &Air| [LEG, nr].map(|leg| air.downlink_sinr_db(leg, 0, (scheme(), Extent::Whole)));
     let alone = sinr(&air);
     // The NR cell is louder by nothing, further by 1 %, and 4.86 dB weaker by its frequency; its
     // noise is over 18.36 MHz: 3.10 dB more.
@@ -243,7 +244,7 @@ fn two_legs_on_one_carrier_each_look_at_their_own_path() {
     assert!(air.paths[1].gain > before, "it comes nearer");
     // Each hears the other.
     air.on_downlink_sent(CellId(1), 1, 1.0);
-    let sinr_db = air.downlink_sinr_db(LEG, 1, scheme());
+    let sinr_db = air.downlink_sinr_db(LEG, 1, (scheme(), Extent::Whole));
     assert!(sinr_db.abs() < 0.01, "{sinr_db}");
 }
 

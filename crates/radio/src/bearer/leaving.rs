@@ -25,7 +25,7 @@ impl Drb {
             if !ledger.leave(sdu.serial) {
                 continue;
             }
-            let size = env.pool[sdu.packet].segment.wire_len();
+            let size = env.pool[sdu.packet].wire_len();
             if wants_delay {
                 let key = (sdu.packet, sdu.serial, self.id, direction);
                 if let Some(mut row) = storage.tracks.row(key, env.now) {
@@ -219,7 +219,7 @@ impl Loss {
             bearer: self.bearer,
             direction: self.direction,
             flow: packet.flow,
-            size_bytes: packet.segment.wire_len(),
+            size_bytes: packet.wire_len(),
             cause: self.cause,
         });
     }

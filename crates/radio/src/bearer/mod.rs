@@ -254,7 +254,7 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> bool {
-        let size = env.pool[packet].segment.wire_len();
+        let size = env.pool[packet].wire_len();
         let (rlc, room) = self.legs.primary.sending(direction);
         if rlc.least_grant(size + self.config.pdcp.header()) > room {
             self.refuse(at, direction, packet, RadioDropCause::NoBlock, env);
@@ -305,7 +305,7 @@ impl Drb {
         packet: PacketId,
         env: &mut Env<'_, impl Probe>,
     ) -> bool {
-        let size = env.pool[packet].segment.wire_len() + self.config.pdcp.header();
+        let size = env.pool[packet].wire_len() + self.config.pdcp.header();
         let mut marked = 0;
         let end = self.legs.primary.sender(direction);
         let is_taken = end.admits(at, size, &mut env.pool[packet].ecn, &mut marked);

@@ -75,14 +75,29 @@ impl Contest {
         if self.candidates.is_empty() || offer.most_ues == 0 {
             return;
         }
-        let view = SlotView {
+        let mut shares = std::mem::take(&mut self.shares);
+        scheduler.allocate(&self.view(offer), &mut shares);
+        self.shares = shares;
+    }
+    /// The slot as a scheduler sees it.
+    pub(super) fn view(&self, offer: &Offer) -> SlotView<'_> {
+        SlotView {
             slot: offer.slot,
             units: offer.units,
             least: offer.least,
             most_ues: offer.most_ues,
             candidates: &self.candidates,
-        };
-        scheduler.allocate(&view, &mut self.shares);
+        }
+    }
+    pub(super) fn is_empty(&self) -> bool {
+        self.candidates.is_empty()
+    }
+    /// Those that bid, in the order of the candidates.
+    pub(super) fn entrants(&self) -> impl Iterator<Item = Entrant> {
+        self.entrants.iter().copied()
+    }
+    pub(super) fn entrant(&self, position: usize) -> Entrant {
+        self.entrants[position]
     }
     /// Who gets something, and how many units.
     pub(super) fn winners(&self) -> impl Iterator<Item = (Entrant, u32)> {

@@ -5,10 +5,11 @@ use super::{CellMac, NEEDS, Served, Slot, Transmission};
 use crate::config::{LegId, Rnti, Shape, Sharing};
 use crate::mac::scheduler::MacScheduler;
 use crate::phy::frame::Duplex;
+use crate::phy::sub_band::BandSet;
 use fadeout_core::Direction;
 
 /// The units of a slot that are left while it is given away.
-struct Room {
+pub(super) struct Room {
     slot: u64,
     /// Symbols for data.
     symbols: u8,
@@ -50,6 +51,7 @@ impl CellMac {
             self.note_need(slot, self.plan.down.least_units());
             return;
         }
+        self.begin_bands(room.units);
         // The list is taken out, so that UEs may be looked up beside it. Nothing that happens
         // within a slot adds to it.
         let active = std::mem::take(&mut self.down.active);
@@ -84,6 +86,8 @@ impl CellMac {
         self.blocked_units = 0;
         served.resume(leg, Direction::Downlink, process, room.slot);
         room.repeated += shape.units;
+        let bands = self.bands_to_repeat(leg, shape.units, served);
+        let shape = Shape { bands, ..shape };
         self.transmit(leg, (process, shape), room, served);
     }
 
@@ -109,17 +113,21 @@ impl CellMac {
             least: self.plan.down.least_units(),
             most_ues: room.ues,
         };
-        contest.decide(&offer, &mut self.down.scheduler);
-        for (entrant, units) in contest.winners() {
-            self.send_new(entrant, units, room, served);
+        if !self.share_bands(&contest, &offer, room, served) {
+            contest.decide(&offer, &mut self.down.scheduler);
+            for (entrant, units) in contest.winners() {
+                let part = (units, BandSet::default());
+                self.send_new(entrant, part, room, served);
+            }
         }
         self.contest = contest;
     }
 
-    fn send_new(
+    /// Sends a UE a new block in so many units, which lie in these sub-bands.
+    pub(super) fn send_new(
         &mut self,
         entrant: Entrant,
-        units: u32,
+        (units, bands): (u32, BandSet),
         room: &mut Room,
         served: &mut impl Served,
     ) {
@@ -131,6 +139,7 @@ impl CellMac {
             symbols: room.symbols,
             units,
             bytes: resources.bytes(room.symbols, usize::from(scheme), units),
+            bands,
         };
         let filled = served.fill_downlink(&self.plan, leg, room.slot, (shape, cqi));
         self.down.ready[rnti.index()] = match filled {
@@ -172,6 +181,7 @@ impl CellMac {
             again_from: times.repetition_slot,
             decoded_at: times.decoded_at,
             share: plan.share(Direction::Downlink, shape.units),
+            bands: shape.bands,
         };
         served.send_downlink(leg, process, transmission);
     }

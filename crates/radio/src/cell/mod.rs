@@ -6,6 +6,7 @@
 //! [`CellMac`] schedules. What a UE has to send, and which scheme it needs, it asks of [`Served`]; it
 //! knows no HARQ process, no bearer and no channel.
 
+mod bands;
 mod contest;
 mod downlink;
 #[cfg(test)]
@@ -14,7 +15,9 @@ mod uplink;
 
 use crate::config::{Division, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::scheduler::{Scheduler, SchedulerKind};
-use crate::plan::CellPlan;
+use crate::phy::sub_band::BandSet;
+use crate::plan::{BandCqi, CellPlan};
+use bands::Bands;
 use contest::Contest;
 use fadeout_core::{Direction, Time, UeId, Wake};
 use std::collections::VecDeque;
@@ -64,6 +67,8 @@ pub(crate) struct Transmission {
     pub decoded_at: Time,
     /// Share of the band and slot.
     pub share: f64,
+    /// The sub-bands that it lies in, where the cell schedules by them.
+    pub bands: BandSet,
 }
 
 /// The legs of a cell, as it asks them.
@@ -80,6 +85,11 @@ pub(crate) trait Served {
     fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64);
     /// The demand of a leg for a downlink slot that begins now.
     fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
+    /// The CQI of each sub-band by the report that the leg's latest demand follows from.
+    fn sub_band_cqi(&self, leg: LegId) -> &BandCqi;
+    /// Scheme and CQI of a downlink block of a leg with so many units in each sub-band, by the same
+    /// report; none out of range.
+    fn scheme_over(&self, plan: &CellPlan, leg: LegId, units: &[u8]) -> Option<(u8, u8)>;
     /// Fills a new block for a leg. Its process; without one, nothing was there that fits, and it
     /// may have something from the slot on that is returned.
     fn fill_downlink(
@@ -136,6 +146,8 @@ pub(crate) struct CellMac {
     /// Occasions of configured grants in each slot of their period.
     occasions: Vec<u32>,
     contest: Contest,
+    /// Where UEs report on sub-bands.
+    bands: Option<Box<Bands>>,
     slots: u64,
 }
 
@@ -202,6 +214,7 @@ impl CellMac {
             blocked_units: 0,
             occasions: vec![0; occasions as usize],
             contest: Contest::default(),
+            bands: plan.sub_bands.as_ref().map(|_| Box::default()),
             slots: 0,
             plan,
         }
@@ -336,11 +349,12 @@ impl CellMac {
         units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
     }
 
-    /// Units kept for configured grants.
+    /// Units kept for configured grants, and for the reports of UEs with downlink data on sub-bands.
     fn reserved(&self, slot: u64) -> u32 {
-        self.plan.config.configured_grant.map_or(0, |grant| {
+        let granted = self.plan.config.configured_grant.map_or(0, |grant| {
             self.occasions[(slot % u64::from(grant.period)) as usize] * grant.units
-        })
+        });
+        granted + self.plan.report_units(slot, self.down.active.len())
     }
 
     fn uplink_used(&self, slot: u64) -> u32 {

@@ -4,7 +4,7 @@ use super::{Bid, CellMac, Demand, Grant, Served, Slot, Transmission};
 use crate::config::{CellConfig, ConfiguredGrant, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::SchedulerKind;
 use crate::mac::scheduler::RoundRobinConfig;
-use crate::plan::CellPlan;
+use crate::plan::{BandCqi, CellPlan};
 use fadeout_core::{CellId, Direction, Hertz, Point, Time, UeId};
 
 /// Legs that want `wanted` units of each slot, and of which some have a block to repeat.
@@ -53,6 +53,12 @@ impl Served for Script {
     }
     fn downlink_demand(&mut self, _: &CellPlan, leg: LegId, slot: Slot) -> Demand {
         self.demand(leg, slot)
+    }
+    fn sub_band_cqi(&self, _: LegId) -> &BandCqi {
+        &[7; _]
+    }
+    fn scheme_over(&self, _: &CellPlan, _: LegId, _: &[u8]) -> Option<(u8, u8)> {
+        Some((5, 7))
     }
     fn fill_downlink(
         &mut self,

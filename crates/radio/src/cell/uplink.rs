@@ -93,6 +93,7 @@ impl CellMac {
             symbols,
             units,
             bytes,
+            ..Shape::default()
         };
         let Some(process) = served.grant(&self.plan, leg, (slot, target), (shape, cqi)) else {
             return;

@@ -51,6 +51,9 @@ pub struct CellConfig {
     pub most_ues: u32,
     /// Choice of the modulation and coding scheme.
     pub adaptation: Adaptation,
+    /// Resource blocks of a sub-band, where UEs report the quality of each beside that of the band, and
+    /// the downlink is scheduled by it.
+    pub cqi_sub_band: Option<u32>,
     /// Error rates that do not depend on the SINR, instead of the error model.
     pub fixed_errors: Option<FixedErrors>,
     /// HARQ.

@@ -1,5 +1,6 @@
 //! What machines are given beside their own state, and the names they have for things they share.
 
+use crate::phy::sub_band::BandSet;
 use fadeout_core::{PacketId, PacketPool, Time};
 
 /// A leg: one UE in one cell.
@@ -40,6 +41,8 @@ pub(crate) struct Shape {
     pub units: u32,
     /// Bytes.
     pub bytes: u32,
+    /// The sub-bands that it lies in, where the cell schedules by them.
+    pub bands: BandSet,
 }
 
 /// The time of a step, the packets, and where what a step brings forth goes.

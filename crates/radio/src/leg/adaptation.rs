@@ -3,7 +3,7 @@
 
 use super::Leg;
 use crate::config::{Adaptation, Sharing};
-use crate::plan::{CellPlan, Measurement, Resources, split_db};
+use crate::plan::{BandCqi, CellPlan, Measurement, Resources, split_db};
 use fadeout_core::{Direction, Time};
 
 /// The latest report of one direction.
@@ -12,6 +12,8 @@ pub(super) struct Report {
     measured_at: Time,
     /// Downlink: what the UE reported, and for which rank.
     cqi: (u8, u8),
+    /// Downlink: what it reported of each sub-band, if it does.
+    bands: BandCqi,
     /// Uplink: what the base station measured.
     measurement: Measurement,
 }
@@ -21,6 +23,7 @@ impl Report {
     pub(super) const UNKNOWN: Report = Report {
         measured_at: Time::NEVER,
         cqi: (0, 0),
+        bands: [0; _],
         measurement: Measurement::UNKNOWN,
     };
 }
@@ -47,12 +50,13 @@ pub(crate) struct UplinkChoice {
 
 impl Leg {
     /// The downlink scheme in `slot` and the report it follows from; none out of range. `report_of`
-    /// is asked what the UE reports of a slot, CQI and number of the rank, when a new report is due.
+    /// is asked what the UE reports of a slot, CQI and number of the rank, and of its sub-bands, when a new
+    /// report is due.
     pub(crate) fn downlink_scheme(
         &mut self,
         plan: &CellPlan,
         slot: u64,
-        report_of: impl FnOnce(u64, &Resources) -> (u8, u8),
+        report_of: impl FnOnce(u64, &Resources, &mut BandCqi) -> (u8, u8),
     ) -> Option<(u8, u8)> {
         let resources = &plan.down;
         let reports = match plan.config.adaptation {
@@ -69,12 +73,35 @@ impl Leg {
         let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
         let report = &mut self.down.report;
         if report.measured_at != measured_at {
-            report.cqi = report_of(plan.frame.slot_at(measured_at), resources);
+            let measured = plan.frame.slot_at(measured_at);
+            report.cqi = report_of(measured, resources, &mut report.bands);
             report.measured_at = measured_at;
         }
         let (cqi, rank) = report.cqi;
         let mcs = adaptation.scheme(cqi, self.down.outer_loop.offset_db())?;
         Some((resources.position(&mcs, rank) as u8, cqi))
+    }
+
+    /// The CQI of each sub-band by the report that the latest downlink scheme follows from.
+    pub(crate) fn sub_band_cqi(&self) -> &BandCqi {
+        &self.down.report.bands
+    }
+
+    /// The downlink scheme of a block with so many units in each sub-band, and the CQI that stands for
+    /// them together, by the same report; none out of range.
+    pub(crate) fn scheme_over(&self, plan: &CellPlan, units: &[u8]) -> Option<(u8, u8)> {
+        let resources = &plan.down;
+        let adaptation = resources.adaptation()?;
+        let report = &self.down.report;
+        let (mut all, mut carried) = (0.0, 0.0);
+        for (&units, &cqi) in units.iter().zip(&report.bands) {
+            let units = f64::from(units);
+            all += units;
+            carried += units * adaptation.efficiency_of_cqi(cqi);
+        }
+        let (cqi, sinr_db) = adaptation.report_of_efficiency(carried / f64::max(all, 1.0))?;
+        let mcs = adaptation.scheme_for_sinr(sinr_db + self.down.outer_loop.offset_db());
+        Some((resources.position(&mcs, report.cqi.1) as u8, cqi))
     }
 
     /// Scheme and units in `slot` for a UE that wants `wanted` bytes of at most `units` units; none

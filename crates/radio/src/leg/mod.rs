@@ -24,6 +24,7 @@ pub(crate) use uplink::Block;
 
 use crate::config::{Adaptation, LegId, NO_SLOT, Rnti, Shape};
 use crate::phy::link_adaptation::OuterLoop;
+use crate::phy::sub_band::BandSet;
 use crate::plan::CellPlan;
 use adaptation::Report;
 use fadeout_core::random::Stream;
@@ -119,6 +120,11 @@ impl LegHalf {
     pub(crate) fn resume(&mut self, process: u8, target: u64) {
         self.harq.resume(process);
         self.last_slot = target;
+    }
+
+    /// The block of a process lies in these sub-bands this time.
+    pub(crate) fn lie_in(&mut self, process: u8, bands: BandSet) {
+        self.harq.process_mut(process).shape.bands = bands;
     }
 
     /// A block goes out in `slot`; whatever becomes of it, its process is not used before slot

@@ -261,6 +261,7 @@ impl Leg {
             symbols,
             units,
             bytes,
+            ..Shape::default()
         };
         let block = Block { shape, cqi: 0 };
         self.grant(plan, process, block, slot);

@@ -56,6 +56,7 @@ fn shape(bytes: u32) -> Shape {
         symbols: 14,
         units: 4,
         bytes,
+        ..Shape::default()
     }
 }
 
@@ -159,7 +160,7 @@ fn a_scheme_follows_the_report_and_the_outer_loop() {
     let mut leg = leg(&plan);
     let mut asked = Vec::new();
     let mut scheme = |leg: &mut Leg, slot: u64, cqi: u8| {
-        leg.downlink_scheme(&plan, slot, |measured, _| {
+        leg.downlink_scheme(&plan, slot, |measured, _, _| {
             asked.push(measured);
             (cqi, 0)
         })
@@ -175,7 +176,7 @@ fn a_scheme_follows_the_report_and_the_outer_loop() {
     for _ in 0..6 {
         leg.down.outer_loop.on_feedback(&config, false);
     }
-    let lower = leg.downlink_scheme(&plan, 26, |_, _| (9, 0));
+    let lower = leg.downlink_scheme(&plan, 26, |_, _, _| (9, 0));
     assert!(lower.is_some_and(|(scheme, _)| scheme < good));
 }
 

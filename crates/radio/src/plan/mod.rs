@@ -3,9 +3,11 @@
 
 mod measurement;
 mod resources;
+mod sub_bands;
 
 pub(crate) use measurement::{Measurement, wideband_cqi};
 pub(crate) use resources::{LayeredScheme, Resources, split_db};
+pub(crate) use sub_bands::{BandCqi, MOST_MET, SubBands};
 
 use crate::config::{Adaptation, AirInterface, CellConfig, RadioError, Sharing};
 use crate::phy::PhyError;
@@ -23,6 +25,8 @@ pub(crate) struct CellPlan {
     pub frame: Frame,
     pub down: Resources,
     pub up: Resources,
+    /// The sub-bands that UEs report on, if they do.
+    pub sub_bands: Option<SubBands>,
     phases: Vec<Phase>,
 }
 
@@ -53,6 +57,8 @@ struct Phase {
     before_data: u8,
     /// Units of the downlink that are not data either, where UEs share the band.
     taken_units: u32,
+    /// Slots with uplink data before it in the period.
+    uplink_before: u32,
     /// Uplink slots that are granted in this slot: distances from it.
     targets: Vec<u64>,
     /// Slots to the first one, this one included, that grants anything.
@@ -114,6 +120,7 @@ impl CellPlan {
         Ok(CellPlan {
             id,
             frame,
+            sub_bands: SubBands::new(&config, down.group()),
             down,
             up,
             phases,
@@ -261,6 +268,25 @@ impl CellPlan {
         self.phases.len() as u64
     }
 
+    /// Units of uplink slot `slot` that reports of so many UEs on sub-bands take. Reports are spread over
+    /// the slots of their period, so that over time they take the resource blocks that they have.
+    pub(crate) fn report_units(&self, slot: u64, ues: usize) -> u32 {
+        let (Some(bands), Adaptation::Reports(reports)) = (&self.sub_bands, self.config.adaptation)
+        else {
+            return 0;
+        };
+        let period = self.phases.len() as u64;
+        let last = &self.phases[self.phases.len() - 1];
+        let uplink = u64::from(last.uplink_before) + u64::from(last.symbols.up > 0);
+        let index = slot / period * uplink + u64::from(self.phase(slot).uplink_before);
+        // Blocks of all reports in a period of them, by the groups of blocks in its uplink slots.
+        let slots = reports.reporting.period.as_nanos() / self.frame.slot().as_nanos();
+        let blocks = ues as u64 * u64::from(bands.report_blocks) * period;
+        let groups = (slots.max(1) * uplink * u64::from(self.up.group())).max(1);
+        let until = |index: u64| index * blocks / groups;
+        (until(index + 1) - until(index)) as u32
+    }
+
     /// Slots after which a UE with data that is out of range is tried again.
     pub(crate) fn recheck_slots(&self) -> u64 {
         let recheck = self.config.recheck_after.as_nanos();
@@ -356,11 +382,17 @@ fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -
                     Sharing::Frequency if has_ssb => ssb_units,
                     _ => 0,
                 },
+                uplink_before: 0,
                 targets: targets.into_iter().map(|target| target - slot).collect(),
                 to_granting: 0,
             }
         })
         .collect();
+    let mut uplink = 0;
+    for phase in &mut phases {
+        phase.uplink_before = uplink;
+        uplink += u32::from(phase.symbols.up > 0);
+    }
     let grants: Vec<bool> = phases.iter().map(|p| !p.targets.is_empty()).collect();
     for (slot, phase) in phases.iter_mut().enumerate() {
         let distance = (0..grants.len()).find(|n| grants[(slot + n) % grants.len()]);
@@ -392,6 +424,29 @@ mod tests {
             ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
         };
         CellPlan::new(CellId(0), config).expect("a cell")
+    }
+
+    #[test]
+    fn reports_on_sub_bands_take_the_resource_blocks_that_they_have() {
+        for duplex in [
+            Duplex::Fdd,
+            LteTdd::new(2)
+                .and_then(|tdd| tdd.pattern(7))
+                .map(Duplex::Tdd)
+                .expect("a pattern"),
+        ] {
+            let config = CellConfig {
+                duplex,
+                cqi_sub_band: Some(6),
+                ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
+            };
+            let plan = CellPlan::new(CellId(0), config).expect("a cell");
+            // One resource block for each of seven UEs every 5 ms, in groups of three.
+            let uplink = (0..3000).filter(|&slot| plan.data_symbols(slot).up > 0);
+            let units: u32 = uplink.map(|slot| plan.report_units(slot, 7)).sum();
+            assert_eq!(units, 3000 / 5 * 7 / 3);
+            assert_eq!(plan.report_units(3, 0), 0);
+        }
     }
 
     #[test]

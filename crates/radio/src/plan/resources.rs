@@ -151,6 +151,11 @@ impl Resources {
         }
     }
 
+    /// Resource blocks of a unit where UEs share the band.
+    pub(crate) fn group(&self) -> u32 {
+        self.group
+    }
+
     /// Units that so many resource blocks lie in.
     pub(crate) fn units_of(&self, resource_blocks: u32) -> u32 {
         resource_blocks.div_ceil(self.group).min(self.most_units)

@@ -4,7 +4,8 @@
 //! A UE is connected at once to the cell that it is told of, or to the one that it measures best at
 //! the start. Without mobility management it stays there, without messages: when RLC has repeated
 //! something as often as it may (radio link failure), the UE is without service for the time that
-//! re-establishment takes. With it, [`measure`] says what a UE reports, [`monitor`] when its link has
+//! re-establishment takes; so it is when data has waited for T310 and T311 while every look at the downlink
+//! found it out of range. With it, [`measure`] says what a UE reports, [`monitor`] when its link has
 //! failed, [`random_access`] how it comes into a cell, and [`mobility`] where it stands in all that.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
@@ -14,8 +15,9 @@ pub(crate) mod mobility;
 pub(crate) mod monitor;
 pub(crate) mod random_access;
 
-use crate::config::{LegId, Serving, UeConfig};
+use crate::config::{LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};
+use monitor::Looks;
 
 /// RRC of one UE.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct UeRrc {
     /// Signalling radio bearer 1, where there is mobility management.
     signalling: Option<DrbId>,
     failures: u64,
+    /// What the downlink of each leg was found to be.
+    looks: Vec<Looks>,
 }
 
 /// The first step of a UE.
@@ -69,6 +73,7 @@ impl UeRrc {
             bearers: Vec::new(),
             signalling: None,
             failures: 0,
+            looks: Vec::new(),
         }
     }
 
@@ -91,6 +96,7 @@ impl UeRrc {
     /// The UE is connected on a further leg.
     pub(crate) fn on_connected(&mut self, leg: LegId) {
         self.legs.push(leg);
+        self.looks.push(Looks::new());
     }
 
     /// Its first leg is another one from now on.
@@ -135,6 +141,16 @@ impl UeRrc {
     pub(crate) fn on_link_failure(&mut self, now: Time, reestablish_after: Span) -> Time {
         self.failures += 1;
         now.saturating_add(reestablish_after)
+    }
+
+    /// Something waits for a leg, whose downlink is in range or out of it; while it waits there is a look
+    /// each `period`. Whether the link has failed for good.
+    #[inline]
+    pub(crate) fn on_look(&mut self, now: Time, leg: u8, in_range: bool, period: Span) -> bool {
+        let apart = period * 2;
+        self.looks
+            .get_mut(usize::from(leg))
+            .is_some_and(|looks| looks.on_look(now, &Monitoring::default(), in_range, apart))
     }
 
     /// Radio link failures so far.

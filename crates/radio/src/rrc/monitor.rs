@@ -3,8 +3,8 @@
 //! Standard: TS 38.331 §5.3.10.1, §5.3.10.2, §5.3.10.3; TS 36.331 §5.3.11; TS 36.133 §7.6.1.
 
 use crate::config::Monitoring;
-use fadeout_core::Time;
 use fadeout_core::math::from_db;
+use fadeout_core::{Span, Time};
 
 /// Over how long the quality is averaged for Qout, in evaluations of 10 ms; half of it for Qin.
 ///
@@ -112,10 +112,55 @@ impl LinkMonitor {
     }
 }
 
+/// What is known of a link that nobody monitors: a look at it whenever something waits to be sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Looks {
+    /// Since when every look found it out of range; never when the last one did not.
+    out_since: Time,
+    latest_at: Time,
+}
+
+impl Looks {
+    pub(crate) const fn new() -> Looks {
+        Looks {
+            out_since: Time::NEVER,
+            latest_at: Time::ZERO,
+        }
+    }
+
+    /// A look that found the link in range or out of it; looks less than `apart` from each other are taken
+    /// for all that happened between them. Whether the connection is lost with this one: N310 and T310
+    /// say that the link has failed, and for the whole of T311 no cell was found. It begins anew then.
+    ///
+    /// Standard: TS 38.331 §5.3.10.1, §5.3.10.3, §5.3.7.3, §5.3.7.6; TS 36.331 §5.3.11, §5.3.7.
+    pub(crate) fn on_look(
+        &mut self,
+        now: Time,
+        config: &Monitoring,
+        in_range: bool,
+        apart: Span,
+    ) -> bool {
+        let is_stale = now.since(self.latest_at) > apart;
+        self.latest_at = now;
+        if in_range {
+            self.out_since = Time::NEVER;
+            return false;
+        }
+        if self.out_since.is_never() || is_stale {
+            self.out_since = now;
+        }
+        let is_lost = now.since(self.out_since) >= config.t310 + config.t311;
+        if is_lost {
+            self.out_since = Time::NEVER;
+        }
+        is_lost
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::{Decibel, Span};
+    use fadeout_core::Decibel;
 
     fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -177,6 +222,33 @@ mod tests {
         assert_eq!(run(&config(3, 1, 0), &[(0, "OOO")]), started(20, 20));
         let of_ns3 = run(&config(6, 2, 1000), &[(0, "OOOOOO")]);
         assert_eq!(of_ns3, started(50, 1050));
+    }
+
+    #[test]
+    fn a_link_that_is_out_of_range_whenever_something_waits_is_lost_after_t310_and_t311() {
+        let config = Monitoring::default();
+        let apart = Span::from_millis(80);
+        let lost_at = |looks: &[(u64, bool)]| {
+            let mut link = Looks::new();
+            let mut looks = looks.iter();
+            looks
+                .find(|&&(ms, in_range)| link.on_look(at_ms(ms), &config, in_range, apart))
+                .map(|&(ms, _)| ms)
+        };
+        let looks = |from: u64, count: u64, in_range_at: u64| -> Vec<(u64, bool)> {
+            let times = (0..count).map(|n| from + 40 * n);
+            times.map(|ms| (ms, ms == in_range_at)).collect()
+        };
+        assert_eq!(lost_at(&looks(10_000, 200, 0)), Some(14_000));
+        // One look in range, or a time without any, and the timers begin anew.
+        assert_eq!(lost_at(&looks(10_000, 200, 13_000)), Some(17_040));
+        let paused = [looks(10_000, 90, 0), looks(20_000, 200, 0)].concat();
+        assert_eq!(lost_at(&paused), Some(24_000));
+        // So they do after the loss.
+        let mut link = Looks::new();
+        let mut lost = looks(10_000, 250, 0);
+        lost.retain(|&(ms, in_range)| link.on_look(at_ms(ms), &config, in_range, apart));
+        assert_eq!(lost, [(14_000, false), (18_040, false)]);
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! The IPv4 and TCP headers of a simulated packet, as they would be on the wire.
+//! The IPv4, TCP and UDP headers of a simulated packet, as they would be on the wire.
 
 use super::mptcp::{self, Identity};
 use crate::EndpointInfo;
-use fadeout_core::{AccurateEcnOption, EndpointId, Flags, NodeId, Packet, Segment};
+use fadeout_core::{AccurateEcnOption, EndpointId, Flags, NodeId, Packet, Protocol, Segment};
 use std::net::Ipv4Addr;
 
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
+const UDP_HEADER: usize = 8;
 /// The data offset field counts to 15 words.
 ///
 /// Standard: RFC 9293 §3.1.
 const MAX_OPTIONS: usize = 40;
-const PROTOCOL_TCP: u8 = 6;
 const INITIAL_TTL: u8 = 64;
 
 /// The address of a node's interface to a path: 10.0.0.1 for the first node, counting up through
@@ -49,9 +49,34 @@ impl Default for Headers {
 }
 
 impl Headers {
-    /// The headers of a packet: 40 to 80 bytes, checksums included. The payload is all zeros and
-    /// so adds nothing to a checksum but its length.
+    /// The headers of a packet: 28 bytes of a datagram, 40 to 80 of a segment, checksums included. The
+    /// payload is all zeros and so adds nothing to a checksum but its length.
     pub(super) fn build(&mut self, packet: &Addressed<'_>) -> &[u8] {
+        match packet.packet.protocol {
+            Protocol::Tcp => self.build_tcp(packet),
+            Protocol::Udp => self.build_udp(packet),
+        }
+    }
+
+    fn build_udp(&mut self, packet: &Addressed<'_>) -> &[u8] {
+        let (ip, udp) = self.bytes.split_at_mut(IP_HEADER);
+        let udp = &mut udp[..UDP_HEADER];
+        write_ip(ip, packet);
+        let length = UDP_HEADER as u32 + packet.packet.segment.len;
+        udp[0..2].copy_from_slice(&packet.sender.port.to_be_bytes());
+        udp[2..4].copy_from_slice(&packet.receiver.port.to_be_bytes());
+        udp[4..6].copy_from_slice(&u16::try_from(length).unwrap_or(0).to_be_bytes());
+        udp[6..8].copy_from_slice(&[0, 0]);
+        // Zero says that there is none, so a sum of zero is sent as its other form (RFC 768).
+        let checksum = match checksum_of(pseudo_header(packet, u64::from(length)) + sum_of(udp)) {
+            0 => u16::MAX,
+            checksum => checksum,
+        };
+        udp[6..8].copy_from_slice(&checksum.to_be_bytes());
+        &self.bytes[..IP_HEADER + UDP_HEADER]
+    }
+
+    fn build_tcp(&mut self, packet: &Addressed<'_>) -> &[u8] {
         let segment = &packet.packet.segment;
         let (ip, tcp) = self.bytes.split_at_mut(IP_HEADER);
         let options = write_options(&mut tcp[TCP_HEADER..], segment, packet);
@@ -59,31 +84,35 @@ impl Headers {
         write_tcp(tcp, packet);
         write_ip(ip, packet);
 
-        let source = packet.sender.address.octets();
-        let destination = packet.receiver.address.octets();
-        let tcp_length = tcp.len() as u64 + u64::from(segment.len);
-        let pseudo_header = sum_of(&source)
-            + sum_of(&destination)
-            + u64::from(PROTOCOL_TCP)
-            + (tcp_length >> 16)
-            + (tcp_length & 0xffff);
-        let checksum = checksum_of(pseudo_header + sum_of(tcp));
+        let length = tcp.len() as u64 + u64::from(segment.len);
+        let checksum = checksum_of(pseudo_header(packet, length) + sum_of(tcp));
         tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
         &self.bytes[..IP_HEADER + TCP_HEADER + options]
     }
+}
+
+/// The sum of the pseudo-header in front of a transport header and its payload.
+///
+/// Standard: RFC 9293 §3.1; RFC 768.
+fn pseudo_header(packet: &Addressed<'_>, length: u64) -> u64 {
+    sum_of(&packet.sender.address.octets())
+        + sum_of(&packet.receiver.address.octets())
+        + u64::from(packet.packet.protocol as u8)
+        + (length >> 16)
+        + (length & 0xffff)
 }
 
 fn write_ip(ip: &mut [u8], packet: &Addressed<'_>) {
     ip[0] = 0x45; // version 4, five words
     ip[1] = packet.packet.ecn as u8;
     // Zero is what a capture shows for a packet larger than IP allows, before segmentation.
-    let length = u16::try_from(packet.packet.segment.wire_len()).unwrap_or(0);
+    let length = u16::try_from(packet.packet.wire_len()).unwrap_or(0);
     ip[2..4].copy_from_slice(&length.to_be_bytes());
     // An atomic datagram's identification may be any value (RFC 6864 section 4.1).
     ip[4..6].copy_from_slice(&[0, 0]);
     ip[6..8].copy_from_slice(&0x4000_u16.to_be_bytes()); // don't fragment
     ip[8] = INITIAL_TTL.saturating_sub(packet.packet.hop);
-    ip[9] = PROTOCOL_TCP;
+    ip[9] = packet.packet.protocol as u8;
     ip[10..12].copy_from_slice(&[0, 0]);
     ip[12..16].copy_from_slice(&packet.sender.address.octets());
     ip[16..20].copy_from_slice(&packet.receiver.address.octets());

@@ -90,7 +90,7 @@ impl Captures {
             return Ok(());
         };
         let headers = self.hosts.headers(packet);
-        let length = packet.segment.wire_len();
+        let length = packet.wire_len();
         self.files[index].add(|writer| writer.packet(now, headers, length))
     }
 

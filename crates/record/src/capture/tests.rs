@@ -158,6 +158,42 @@ fn read(file: &[u8]) -> Vec<Read> {
         .collect()
 }
 
+#[test]
+fn a_datagram_has_its_length_and_a_checksum_that_is_never_zero() {
+    let (client, server) = (endpoint(0, 1, 40_000), endpoint(1, 0, 443));
+    let mut headers = Headers::default();
+    let mut checksums = Vec::new();
+    for len in 0..4000 {
+        let datagram = fadeout_core::Datagram {
+            len,
+            ..fadeout_core::Datagram::default()
+        };
+        let packet = Packet {
+            protocol: fadeout_core::Protocol::Udp,
+            ..packet(1, datagram.to_segment())
+        };
+        let bytes = headers.build(&Addressed {
+            packet: &packet,
+            from: EndpointId(0),
+            sender: &client,
+            receiver: &server,
+            window_scale: 0,
+            multipath: None,
+        });
+        assert_eq!(bytes.len(), 28);
+        assert_eq!(be(&bytes[2..4]), u64::from(28 + len), "total length");
+        assert_eq!((bytes[9], be(&bytes[24..26])), (17, u64::from(8 + len)));
+        assert_eq!(ones_complement(&bytes[..20]), 0xffff, "IP checksum");
+        let mut pseudo = bytes[12..20].to_vec();
+        pseudo.extend([0, 17]);
+        pseudo.extend(&bytes[24..26]);
+        pseudo.extend(&bytes[20..]);
+        assert_eq!(ones_complement(&pseudo), 0xffff, "UDP checksum");
+        checksums.push(be(&bytes[26..28]));
+    }
+    assert!(checksums.iter().all(|&checksum| checksum != 0));
+}
+
 fn syn(flags: Flags, scale: Option<u8>) -> Segment {
     Segment {
         flags,

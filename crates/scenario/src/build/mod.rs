@@ -4,6 +4,7 @@
 mod blockage;
 mod drop;
 mod flow;
+mod handover;
 mod link;
 mod mobility;
 mod multipath;
@@ -156,6 +157,11 @@ impl Builder<'_, '_> {
                 self.mistake(file.place_of("rab"), message, "different names");
             }
         }
+        let handovers: Vec<Option<Handover>> = file
+            .map("handover")
+            .iter()
+            .map(|(name, fields)| self.handover(name, fields))
+            .collect();
         self.add_bearer_ends(&ues, &bases, file);
         let flows = self.flows(file.map("flow"), &sources(&named, &ues, &bases));
         let probe = file.fields("probe");
@@ -170,6 +176,7 @@ impl Builder<'_, '_> {
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
             mobility: mobility?,
+            handovers: handovers.into_iter().collect::<Option<_>>()?,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
             vehicles: vehicles.into_iter().collect::<Option<_>>()?,
             channel_files: channel_files.into_iter().collect::<Option<_>>()?,

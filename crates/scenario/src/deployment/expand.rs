@@ -2,10 +2,12 @@
 
 use super::region::Region;
 use super::registry::{Case, Deployment, Plan, Site};
+use crate::error::Mistake;
 use crate::keys::DEPLOYMENT;
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Reader, is_name};
 use crate::tree::{Entry, Node, Place, Table, Value, parse_value};
+use fadeout_core::math;
 use fadeout_core::registry::find;
 
 /// A deployment that was written out.
@@ -21,6 +23,34 @@ pub(crate) struct Deployed {
     pub(crate) cells: Vec<String>,
     /// Farthest that a UE of a cell is from its site, metres.
     pub(crate) cell_radius_m: f64,
+    /// Its sites.
+    sites: Vec<Standing>,
+}
+
+/// A site where it stands.
+#[derive(Debug)]
+struct Standing {
+    name: String,
+    place: (f64, f64),
+    carrier_hz: f64,
+}
+
+/// Nearer than this two sites stand on one another, metres.
+const ON_ONE_ANOTHER_M: f64 = 1.0;
+
+impl Deployed {
+    /// A site of this deployment and one of `other` that stand on one another with the same carrier:
+    /// each would have the power of the other as its interference, everywhere.
+    fn collision<'a>(&'a self, other: &'a Deployed) -> Option<(&'a str, &'a str)> {
+        self.sites.iter().find_map(|own| {
+            let near = |site: &&Standing| {
+                let (x, y) = (site.place.0 - own.place.0, site.place.1 - own.place.1);
+                site.carrier_hz == own.carrier_hz && math::hypot(x, y) < ON_ONE_ANOTHER_M
+            };
+            let site = other.sites.iter().find(near)?;
+            Some((&*own.name, &*site.name))
+        })
+    }
 }
 
 /// Writes the cells and the buildings of all deployments into `document`, in the place of the
@@ -56,7 +86,18 @@ pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) -> Vec<Deplo
         if reader.mistakes.count() > before {
             continue;
         }
-        deployed.extend(write(document, entry, table, &fields, seed, reader));
+        let Some(written) = write(document, entry, table, &fields, seed, reader) else {
+            continue;
+        };
+        let before: &[Deployed] = &deployed;
+        if let Some((own, other)) = before.iter().find_map(|one| written.collision(one)) {
+            let message = format!("`{own}` and `{other}` stand on one another with one carrier");
+            let place = fields.place_of("position");
+            let mistake = Mistake::new(place, message);
+            let expected = "another `position`, or another `carrier` in `cell`";
+            reader.mistakes.push(mistake.expected(expected));
+        }
+        deployed.push(written);
     }
     deployed
 }
@@ -82,12 +123,22 @@ fn write(
     let is_shared = fields.text("nodes") == Some("shared");
     let has_repeats = matches!(fields.item("wrap-around")?.content, Content::Bool(true));
     let repeats = plan.lattice.filter(|_| has_repeats);
-    let mut cells = Vec::new();
+    let own_carrier = match own.entry("carrier").map(|entry| &entry.node.value) {
+        Some(Value::Text(carrier)) => Some(carrier.clone()),
+        _ => None,
+    };
+    let (mut cells, mut sites) = (Vec::new(), Vec::new());
     let mut numbers = std::collections::BTreeMap::new();
     for site in &plan.sites {
         let number: &mut u32 = numbers.entry(site.prefix).or_default();
         let site_name = format!("{name}-{}{number}", site.prefix);
         *number += 1;
+        let carrier = own_carrier.as_deref().unwrap_or(site.case.carrier);
+        sites.push(Standing {
+            name: site_name.clone(),
+            place: (site.place.0 + center.0, site.place.1 + center.1),
+            carrier_hz: Dimension::Frequency.parse(carrier).unwrap_or(0.0),
+        });
         for (sector, &azimuth) in site.sectors.iter().enumerate() {
             let cell_name = match site.sectors.len() {
                 1 => site_name.clone(),
@@ -115,6 +166,7 @@ fn write(
         min_distance_m: Dimension::Length.parse(min_distance).unwrap_or(0.0),
         cells,
         cell_radius_m: plan.cell_radius_m,
+        sites,
     })
 }
 

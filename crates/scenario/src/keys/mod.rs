@@ -5,8 +5,8 @@ mod deployment;
 pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 
 use crate::model::{
-    Blockage, Building, Cell, ChannelFile, Flow, Link, MobilityManagement, Probe, Rab, Ue,
-    VehicleGroup,
+    Blockage, Building, Cell, ChannelFile, Flow, Handover, Link, MobilityManagement, Probe, Rab,
+    Ue, VehicleGroup,
 };
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
@@ -125,6 +125,12 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Table(MobilityManagement::KEYS),
         Optional,
         "Handover of UEs between the cells; without it each stays in the cell that it began in.",
+    ),
+    key(
+        "handover",
+        Shape::Map(Handover::KEYS),
+        Optional,
+        "Changes of a phone from one link or radio access bearer to another, by name.",
     ),
     key(
         "building",

@@ -8,6 +8,7 @@ mod budget;
 mod channel_file;
 mod file;
 mod flow;
+mod handover;
 mod link;
 mod mobility;
 mod probe;
@@ -25,6 +26,7 @@ pub use file::File;
 pub(crate) use file::read_bounded;
 pub(crate) use flow::Arrivals;
 pub use flow::{Flow, FlowPath, LinkInfoSettings, LinkInfoSource, Multipath};
+pub use handover::{Handover, HandoverFate, HandoverSignalling, TargetOrder};
 pub use link::{
     Changes, DelayModel, GilbertElliott, Link, LinkDirection, Loss, LostArrivals, Queue,
     QueueLimit, RateModel,
@@ -68,6 +70,8 @@ pub struct Scenario {
     pub ues: Vec<Ue>,
     /// Handover of UEs; without it each stays in its cell.
     pub mobility: Option<MobilityManagement>,
+    /// Handovers between links and bearers of 2G and 3G, in the order of the file.
+    pub handovers: Vec<Handover>,
     /// Buildings, in the order of the file.
     pub buildings: Vec<Building>,
     /// Channels that files describe, in the order of the file.

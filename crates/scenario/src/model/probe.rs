@@ -36,6 +36,11 @@ table! {
         timeouts: bool = Shape::Bool, Default("true");
         /// Opening, closing and completion of flows.
         flow_events: bool = Shape::Bool, Default("true");
+        /// Each UDP datagram that arrives, with its delay: at every packet, or of each end of a flow at
+        /// most once in this long.
+        datagrams: Sampling =
+            Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-packet"), Shape::False]),
+            Default("\"every-packet\"");
         /// Begin and end of each blockage.
         blockages: bool = Shape::Bool, Default("true");
         /// Each transport block of a radio interface: SINR, CQI, MCS, size, HARQ round and fate.

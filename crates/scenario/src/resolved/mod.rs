@@ -53,6 +53,16 @@ impl Scenario {
             table.insert("link".to_owned(), json!(self.medium_name(blockage.medium)));
             (blockage.name.clone(), Value::Object(table))
         });
+        let handovers = self.handovers.iter().map(|handover| {
+            let mut table = handover.written();
+            table.insert("from".to_owned(), json!(self.medium_name(handover.from)));
+            table.insert("to".to_owned(), json!(self.medium_name(handover.to)));
+            if let Some(route) = &handover.forwarding {
+                let names = route.iter().map(|hop| json!(self.medium_name(hop.medium)));
+                table.insert("forwarding-route".to_owned(), names.collect());
+            }
+            (handover.name.clone(), Value::Object(table))
+        });
         let flows = self.flows.iter().map(|flow| {
             let mut table = ends(flow.from, flow.to);
             table.extend(flow.written());
@@ -83,6 +93,7 @@ impl Scenario {
             ("rab", rabs.collect()),
             ("cell", cells.collect()),
             ("ue", ues.collect()),
+            ("handover", handovers.collect()),
             ("building", buildings.collect()),
             ("vehicles", vehicles.collect()),
             ("channel-file", channel_files.collect()),

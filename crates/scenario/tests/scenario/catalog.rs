@@ -261,6 +261,23 @@ pub(crate) static CATALOG: Catalog = Catalog {
                     ],
                 ),
                 entry("newreno", &[], &[]),
+                entry(
+                    "rfc",
+                    &[],
+                    &[
+                        parameter("minimum-rto", ParameterKind::Span, "1 s"),
+                        parameter("timestamps", ParameterKind::Bool, "true"),
+                        parameter(
+                            "receive-window",
+                            ParameterKind::Integer {
+                                min: 1000,
+                                max: 1 << 30,
+                                unit: "bytes",
+                            },
+                            "16777216",
+                        ),
+                    ],
+                ),
             ],
         },
         Kind {

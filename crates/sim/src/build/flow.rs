@@ -9,11 +9,12 @@ use crate::routing::Topology;
 use crate::world::{Endpoint, Flow, Parts, Transport};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{CellId, DrbId, EndpointId, FlowEnd, FlowId, RouteId, Time, UeId};
+use fadeout_core::{CellId, DrbId, EndpointId, FlowEnd, FlowId, Protocol, RouteId, Time, UeId};
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig, TcpEndpoint};
+use fadeout_transport::udp::UdpEndpoint;
 
 /// Adds flows to the parts of a world, in the order of the file.
 pub(super) struct Flows<'a> {
@@ -40,19 +41,69 @@ impl Flows<'_> {
             self.parts.endpoints.len(),
             "endpoints are built in order"
         );
-        match &flow.multipath {
-            Some(described) => multipath::add(self, (id, &entry), flow, described, choose)?,
-            None => self.add_single(id, &entry, flow, choose)?,
-        }
         let random = Stream::new(self.scenario.seed, "application", u64::from(id.0));
         let Named { name, parameters } = &flow.application;
         let application = Application::new(name, parameters, random)
             .ok_or_else(|| unknown(flow, "application", name))?;
+        match (application.protocol(), &flow.multipath) {
+            (Protocol::Udp, _) => self.add_datagrams(id, &entry, flow)?,
+            (Protocol::Tcp, Some(described)) => {
+                multipath::add(self, (id, &entry), flow, described, choose)?;
+            }
+            (Protocol::Tcp, None) => self.add_single(id, &entry, flow, choose)?,
+        }
         let ends = (entry.sender, entry.receiver);
         self.parts
             .flows
             .push(Flow::new(application, ends, flow.start));
         Ok(())
+    }
+
+    fn add_datagrams(
+        &mut self,
+        id: FlowId,
+        entry: &FlowEntry,
+        flow: &scenario::Flow,
+    ) -> Result<(), BuildError> {
+        let given = [
+            ("multipath", flow.multipath.is_some()),
+            ("congestion-control", flow.congestion_control.is_some()),
+            ("tcp", !flow.tcp.0.is_empty()),
+            ("link-info", flow.link_info.is_some()),
+        ];
+        if let Some((key, _)) = given.into_iter().find(|&(_, is_given)| is_given) {
+            return Err(BuildError::Datagrams {
+                flow: flow.name.clone(),
+                application: flow.application.name.clone(),
+                key,
+            });
+        }
+        for (end, endpoint, peer, route) in self.ends(entry, flow)? {
+            let udp = Transport::Udp(UdpEndpoint::new(id, end));
+            debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
+            self.parts
+                .endpoints
+                .push(Endpoint::new(udp, id, peer, route));
+        }
+        Ok(())
+    }
+
+    /// The two ends of a flow of one path, each with its peer and its route, the sender first.
+    fn ends(
+        &mut self,
+        entry: &FlowEntry,
+        flow: &scenario::Flow,
+    ) -> Result<[(FlowEnd, EndpointId, EndpointId, RouteId); 2], BuildError> {
+        let (sender, receiver) = (entry.sender, entry.receiver);
+        let no_route = || BuildError::NoRoute(flow.name.clone());
+        let there = self.topology.route_of(flow).ok_or_else(no_route)?;
+        let forward = self.route_over(flow, &there)?;
+        let back = self.topology.way_back_of(flow).ok_or_else(no_route)?;
+        let backward = self.route_over(flow, &back)?;
+        Ok([
+            (FlowEnd::Sender, sender, receiver, forward),
+            (FlowEnd::Receiver, receiver, sender, backward),
+        ])
     }
 
     fn add_single(
@@ -62,18 +113,11 @@ impl Flows<'_> {
         flow: &scenario::Flow,
         choose: ChooseCongestion<'_>,
     ) -> Result<(), BuildError> {
-        let (sender, receiver) = (entry.sender, entry.receiver);
         let config = TcpConfig::new(&flow.profile, &flow.tcp)
             .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
-        let no_route = || BuildError::NoRoute(flow.name.clone());
-        let there = self.topology.route_of(flow).ok_or_else(no_route)?;
-        let forward = self.route_over(flow, &there)?;
-        let back = self.topology.way_back_of(flow).ok_or_else(no_route)?;
-        let backward = self.route_over(flow, &back)?;
-        for (end, endpoint, peer, route) in [
-            (FlowEnd::Sender, sender, receiver, forward),
-            (FlowEnd::Receiver, receiver, sender, backward),
-        ] {
+        let ends = self.ends(entry, flow)?;
+        let [(.., forward), _] = ends;
+        for (end, endpoint, peer, route) in ends {
             let congestion = match choose(flow) {
                 Some(custom) => custom,
                 None => self.congestion(flow, config.recovery, endpoint)?,
@@ -112,7 +156,9 @@ impl Flows<'_> {
         let outlook = match hop {
             Hop::Link(link) => Outlook::of_link(&self.parts.links[link.index()], end),
             Hop::Bearer { bearer, .. } => self.radio_outlook(flow, bearer, end)?,
-            Hop::EndMarker { .. } => unreachable!("no flow's route has an end marker"),
+            Hop::EndMarker { .. } | Hop::Signal { .. } | Hop::Target { .. } => {
+                unreachable!("no flow's route ends within a handover")
+            }
         };
         let random = Stream::new(self.scenario.seed, "link-info", u64::from(id.0));
         Ok(Notices::new(id, outlook, settings, random))
@@ -130,7 +176,7 @@ impl Flows<'_> {
                         .map(CellId::index)
                         == Some(cell)
                 }
-                Hop::Link(_) | Hop::EndMarker { .. } => false,
+                _ => false,
             },
         }
     }
@@ -228,6 +274,13 @@ fn check_outage_response(flow: &scenario::Flow, config: &TcpConfig) -> Result<()
         flow: flow.name.clone(),
         expected,
     })
+}
+
+/// Whether a flow's application sends UDP datagrams.
+pub(crate) fn is_datagrams(flow: &scenario::Flow) -> bool {
+    let Named { name, parameters } = &flow.application;
+    let application = Application::new(name, parameters, Stream::new(0, "application", 0));
+    application.is_some_and(|application| application.protocol() == Protocol::Udp)
 }
 
 /// What a stack of that age ran.

@@ -40,8 +40,15 @@ pub(super) fn build_link(
         queue: queue(&direction.queue, mean).map_err(&refuse)?,
         loss: loss(direction.loss.as_ref()).map_err(&refuse)?,
         blockage: blockage(scenario, Medium::Link(index), is_reverse)?,
+        yields: yields(scenario, Medium::Link(index)),
     };
     link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
+}
+
+/// Whether a phone changes to or from a medium.
+pub(super) fn yields(scenario: &Scenario, medium: Medium) -> bool {
+    let mut handovers = scenario.handovers.iter();
+    handovers.any(|handover| [handover.from, handover.to].contains(&medium))
 }
 
 /// The rate process and its long-term mean.

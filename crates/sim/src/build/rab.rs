@@ -35,6 +35,7 @@ pub(super) fn build_rab(
         let blockage = blockage(scenario, Medium::Rab(index), is_uplink)?;
         let config = LinkConfig {
             blockage,
+            yields: yields(scenario, Medium::Rab(index)),
             ..specialised(config, special).map_err(&refuse)?
         };
         let direction = usize::from(is_uplink);

@@ -49,16 +49,17 @@ impl<P: Probe> World<P> {
     /// sender gets are requests for it.
     pub(super) fn deliver(&mut self, id: FlowId, at: EndpointId, bytes: u64) {
         let flow = &mut self.flows[id.index()];
-        let end = if at == flow.receiver {
-            Side::Receiver
-        } else {
-            Side::Sender
-        };
+        let end = flow.side_of(at);
         flow.application
             .on_delivered(self.agenda.now(), end, Bytes(bytes), &mut self.asks);
-        if end == Side::Sender {
-            return;
+        if end == Side::Receiver {
+            self.count_delivered(id, bytes);
         }
+    }
+
+    /// The flow's data reached its receiver.
+    pub(super) fn count_delivered(&mut self, id: FlowId, bytes: u64) {
+        let flow = &mut self.flows[id.index()];
         flow.delivered += bytes;
         flow.first_delivery_at.get_or_insert(self.agenda.now());
         if flow

@@ -2,7 +2,7 @@
 
 use super::{Event, Transport, World};
 use crate::hop::Hop;
-use fadeout_core::{EndpointId, FlowId, Packet, PacketId, Probe, RouteId, Time};
+use fadeout_core::{EndpointId, FlowId, Packet, PacketId, Probe, Protocol, RouteId, Time};
 use fadeout_transport::tcp::{AppCommand, AppEvent, Outgoing};
 
 impl<P: Probe> World<P> {
@@ -26,6 +26,12 @@ impl<P: Probe> World<P> {
                 );
                 self.after_connection(connection);
             }
+            Transport::Udp(_) => {
+                // There is no connection to open or to close.
+                if let AppCommand::Write(bytes) = command {
+                    self.send_datagram(endpoint, bytes);
+                }
+            }
         }
     }
 
@@ -43,6 +49,8 @@ impl<P: Probe> World<P> {
                 );
                 self.after_connection(connection);
             }
+            // It sends what it is asked to, and waits for nothing.
+            Transport::Udp(_) => {}
         }
     }
 
@@ -58,6 +66,11 @@ impl<P: Probe> World<P> {
             u64::from(packet.to.0) ^ (segment.window << 16),
         );
         self.probe.received(self.agenda.now(), packet);
+        if self.crossings.is_some() {
+            self.note_arrival(id);
+        }
+        let packet = &self.pool[id];
+        let segment = &packet.segment;
         let (to, now) = (packet.to, self.agenda.now());
         match &mut self.endpoints[to.index()].transport {
             Transport::Tcp(tcp) => {
@@ -77,6 +90,7 @@ impl<P: Probe> World<P> {
                 self.pool.free(id);
                 self.after_connection(connection);
             }
+            Transport::Udp(_) => self.receive_datagram(id),
         }
     }
 
@@ -95,7 +109,7 @@ impl<P: Probe> World<P> {
         self.outbox = outbox;
         let at = match &self.endpoints[id.index()].transport {
             Transport::Tcp(tcp) => tcp.wake_at(),
-            Transport::Subflow { .. } => Time::NEVER,
+            Transport::Subflow { .. } | Transport::Udp(_) => Time::NEVER,
         };
         self.finish_step(flow, id, at, delivered);
     }
@@ -175,8 +189,14 @@ impl<P: Probe> World<P> {
             ecn: outgoing.ecn,
             sent_at: self.agenda.now(),
             segment: outgoing.segment,
+            protocol: Protocol::Tcp,
         };
         self.probe.sent(self.agenda.now(), packet);
+        if self.crossings.is_some() {
+            self.turn(id);
+            let first = self.routes.first(self.pool[id].route);
+            return self.enter(first, id);
+        }
         self.enter(first, id);
     }
 }

@@ -79,6 +79,71 @@ impl Links {
         hop.arm(id, agenda);
     }
 
+    /// As [`enter`](Self::enter), before all that waits.
+    pub(super) fn enter_ahead(
+        &mut self,
+        id: LinkId,
+        packet: PacketId,
+        agenda: &mut Agenda,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let hop = &mut self.hops[id.index()];
+        hop.link.on_packet_ahead(agenda.now(), packet, pool, probe);
+        hop.arm(id, agenda);
+    }
+
+    /// A direction of a link.
+    pub(super) fn get(&self, id: LinkId) -> &Link {
+        &self.hops[id.index()].link
+    }
+
+    /// Keeps what waits in a link there.
+    pub(super) fn pause(&mut self, id: LinkId) {
+        self.hops[id.index()].link.pause();
+    }
+
+    /// Closes a link and takes out what waits.
+    pub(super) fn close(
+        &mut self,
+        id: LinkId,
+        agenda: &mut Agenda,
+        pool: &mut PacketPool,
+        taken: &mut Vec<PacketId>,
+        probe: &mut impl Probe,
+    ) {
+        let hop = &mut self.hops[id.index()];
+        hop.link.close(agenda.now(), pool, taken, probe);
+        hop.arm(id, agenda);
+    }
+
+    /// Lets a link send again.
+    pub(super) fn open(
+        &mut self,
+        id: LinkId,
+        agenda: &mut Agenda,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let hop = &mut self.hops[id.index()];
+        hop.link.open(agenda.now(), pool, probe);
+        hop.arm(id, agenda);
+    }
+
+    /// Drops a packet at a link that is closed; whether it waited in it before.
+    pub(super) fn lose(
+        &mut self,
+        id: LinkId,
+        packet: PacketId,
+        was_inside: bool,
+        agenda: &Agenda,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let link = &mut self.hops[id.index()].link;
+        link.lose(agenda.now(), packet, was_inside, pool, probe);
+    }
+
     /// Takes out of a link what has arrived at its end.
     #[inline]
     pub(super) fn take_arrivals(
@@ -119,6 +184,10 @@ impl<P: Probe> World<P> {
         if let Some(paths) = &self.paths {
             packet.route = paths.redirected(packet.route, packet.hop);
         }
+        if self.crossings.is_some() {
+            self.turn(id);
+        }
+        let packet = &self.pool[id];
         match self.routes.at(packet.route, packet.hop) {
             Some(hop) => self.enter(hop, id),
             None => self.receive(id),
@@ -129,13 +198,16 @@ impl<P: Probe> World<P> {
     #[inline]
     pub(super) fn enter(&mut self, hop: Hop, packet: PacketId) {
         match hop {
-            Hop::Link(link) => self.links.enter(
-                link,
-                packet,
-                &mut self.agenda,
-                &mut self.pool,
-                &mut self.probe,
-            ),
+            Hop::Link(link) => {
+                if self.crossings.is_some() && self.finds_nobody(link, packet) {
+                    return;
+                }
+                let (agenda, pool) = (&mut self.agenda, &mut self.pool);
+                self.links
+                    .enter(link, packet, agenda, pool, &mut self.probe);
+            }
+            Hop::Signal { handover, signal } => self.on_signal(handover, signal, packet),
+            Hop::Target { handover } => self.reach_target(handover, packet),
             Hop::Bearer { bearer, direction } => self.enter_bearer(bearer, direction, packet),
             // It has come to the source of a handover.
             Hop::EndMarker { bearer } => {

@@ -4,6 +4,8 @@
 
 mod agenda;
 mod applications;
+mod crossings;
+mod datagrams;
 mod endpoints;
 mod links;
 mod notices;
@@ -14,6 +16,7 @@ mod reroute;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use crossings::Crossings;
 pub(crate) use parts::{Endpoint, Flow, MultipathHost, Parts, Transport};
 pub(crate) use paths::{Paths, UePath, reaches_all};
 pub use reroute::RouteError;
@@ -59,6 +62,10 @@ enum Event {
         endpoint: EndpointId,
         generation: u32,
     },
+    Crossing {
+        index: u32,
+        generation: u32,
+    },
 }
 
 const _: () = assert!(size_of::<Event>() <= 16, "an event is at most 16 bytes");
@@ -71,6 +78,8 @@ pub struct World<P> {
     radio: Option<Box<Radio>>,
     /// The ways to UEs that change cells.
     paths: Option<Box<Paths>>,
+    /// The phones that change from link to link.
+    crossings: Option<Box<Crossings>>,
     endpoints: Vec<Endpoint>,
     connections: Vec<MultipathHost>,
     flows: Vec<Flow>,
@@ -108,11 +117,16 @@ impl<P: Probe> World<P> {
                 agenda.schedule(at, Event::Notice { index });
             }
         }
+        let mut crossings = parts.crossings.map(Box::new);
+        for (at, index, generation) in crossings.iter_mut().flat_map(|it| it.starts()) {
+            agenda.schedule(at, Event::Crossing { index, generation });
+        }
         World {
             agenda,
             links: Links::new(parts.links, parts.radio_states),
             radio: parts.radio.map(Box::new),
             paths: parts.paths.map(Box::new),
+            crossings,
             endpoints: parts.endpoints,
             connections: parts.connections,
             flows: parts.flows,
@@ -181,6 +195,7 @@ impl<P: Probe> World<P> {
                     self.wake_endpoint(endpoint);
                 }
             }
+            Event::Crossing { index, generation } => self.wake_crossing(index as u16, generation),
             Event::Start { flow } => self.start_flow(flow),
             Event::Application { flow, generation } => {
                 let woken = &mut self.flows[flow.index()];
@@ -223,18 +238,21 @@ impl<P: Probe> World<P> {
         self.probe
     }
     /// The TCP endpoint with this id, also where it is one path of a connection.
-    pub(crate) fn endpoint(&self, id: EndpointId) -> &TcpEndpoint {
+    /// None of a flow of datagrams.
+    pub(crate) fn endpoint(&self, id: EndpointId) -> Option<&TcpEndpoint> {
         match &self.endpoints[id.index()].transport {
-            Transport::Tcp(tcp) => tcp,
-            Transport::Subflow { connection, path } => self.connections[*connection as usize]
-                .connection
-                .subflow(*path),
+            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Subflow { connection, path } => {
+                let host = &self.connections[*connection as usize];
+                Some(host.connection.subflow(*path))
+            }
+            Transport::Udp(_) => None,
         }
     }
     /// The multipath connection that an endpoint belongs to.
     pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
         match &self.endpoints[id.index()].transport {
-            Transport::Tcp(_) => None,
+            Transport::Tcp(_) | Transport::Udp(_) => None,
             Transport::Subflow { connection, .. } => {
                 Some(&self.connections[*connection as usize].connection)
             }

@@ -4,12 +4,13 @@ use crate::directory::Directory;
 use crate::hop::Routes;
 use crate::notices::Notices;
 use crate::radio::Radio;
-use crate::world::Paths;
+use crate::world::{Crossings, Paths};
 use fadeout_core::{EndpointId, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
-use fadeout_traffic::Application;
+use fadeout_traffic::{Application, End};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::TcpEndpoint;
+use fadeout_transport::udp::UdpEndpoint;
 
 /// The transport protocol of an endpoint.
 ///
@@ -29,6 +30,8 @@ pub(crate) enum Transport {
         /// Its path.
         path: PathId,
     },
+    /// Datagrams, without a connection.
+    Udp(UdpEndpoint),
 }
 
 /// One end of a connection at its node, or of one path of it.
@@ -102,6 +105,15 @@ impl Flow {
             wake: Wake::default(),
         }
     }
+
+    /// Which of its ends an endpoint is.
+    pub(crate) fn side_of(&self, endpoint: EndpointId) -> End {
+        if endpoint == self.receiver {
+            End::Receiver
+        } else {
+            End::Sender
+        }
+    }
 }
 
 /// The parts of a world before it runs. Each list is in the order of the directory's ids.
@@ -113,6 +125,7 @@ pub(crate) struct Parts {
     pub(crate) radio_states: Vec<([LinkId; 2], RadioStates)>,
     pub(crate) radio: Option<Radio>,
     pub(crate) paths: Option<Paths>,
+    pub(crate) crossings: Option<Crossings>,
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) connections: Vec<MultipathHost>,
     pub(crate) flows: Vec<Flow>,

@@ -203,7 +203,7 @@ fn scaled(cwnd: u32, fraction: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, at_ms, build, lose, window};
+    use super::super::testing::{ack, at_ms, build, congestion, lose, window};
     use super::*;
 
     #[test]
@@ -253,5 +253,68 @@ mod tests {
             bic.on_ack(&mut w, &ack(at_ms(0), 4));
         }
         assert!((64..80).contains(&bic.ack_ratio), "{}", bic.ack_ratio);
+    }
+
+    #[test]
+    fn what_slow_start_leaves_goes_into_the_search() {
+        for (ssthresh, cwnd, per, counted) in [(64.0, 12.0, 0, 0), (11.0, 11.0, 11, 1)] {
+            let (mut bic, mut w) = (build::<Bic>(&[]), window(10.0, ssthresh));
+            bic.on_ack(&mut w, &ack(at_ms(100), 2));
+            assert_eq!((w.cwnd, bic.per, bic.acked.0), (cwnd, per, counted));
+        }
+    }
+
+    #[test]
+    fn a_loss_at_the_maximum_remembers_all_of_it() {
+        let mut bic = build::<Bic>(&[]);
+        bic.last_max = 100;
+        lose(&mut bic, &mut window(100.0, 1e9), at_ms(0));
+        assert_eq!(bic.last_max, 100);
+    }
+
+    #[test]
+    fn only_a_timeout_begins_the_search_anew() {
+        for (kind, last_max) in [
+            (CongestionKind::FastRecovery, 100),
+            (CongestionKind::Rto, 0),
+        ] {
+            let mut bic = build::<Bic>(&[]);
+            bic.update(100, at_ms(100));
+            bic.ack_ratio = 99;
+            bic.on_congestion(&mut window(100.0, 1e9), &congestion(at_ms(200), kind, 100));
+            let is_kept = last_max > 0;
+            assert_eq!(bic.last_max, last_max);
+            assert_eq!(
+                (bic.per > 0, bic.last_cwnd > 0, bic.last_update > 0),
+                (is_kept, is_kept, is_kept)
+            );
+            assert_eq!(bic.ack_ratio, if is_kept { 99 } else { RATIO_START });
+        }
+    }
+
+    #[test]
+    fn the_search_is_done_again_after_a_32nd_of_a_second_or_with_another_window() {
+        let mut bic = build::<Bic>(&[]);
+        bic.ack_ratio = 16;
+        bic.last_max = 100;
+        let mut searched = |cwnd, ms, last_max| {
+            bic.last_max = last_max;
+            bic.update(cwnd, at_ms(ms));
+            bic.per
+        };
+        assert_eq!(searched(79, 1_000, 100), 15);
+        assert_eq!(searched(79, 1_031, 79), 15);
+        assert_eq!(searched(79, 1_032, 79), 395);
+        assert_eq!(searched(79, 1_063, 100), 395);
+        assert_eq!(searched(300, 1_064, 400), 18);
+    }
+
+    #[test]
+    fn delayed_acks_do_not_slow_the_search() {
+        // Two segments an ACK: the ratio is 32 sixteenths.
+        let mut bic = build::<Bic>(&[]);
+        (bic.last_max, bic.ack_ratio) = (100, 32);
+        bic.update(79, at_ms(1_000));
+        assert_eq!(bic.per, 15 * 16 / 32);
     }
 }

@@ -200,4 +200,44 @@ mod tests {
         control.on_ack(&mut w, &ack(at_ms(0), 1));
         assert!((w.cwnd - 1_000.007_739_8).abs() < 1e-6);
     }
+
+    #[test]
+    fn the_row_is_that_of_the_window() {
+        // RFC 3649, appendix B: w, a(w), b(w). The row's own window is the largest it is for.
+        let mut control = build::<HighSpeed>(&[]);
+        for (cwnd, row) in [
+            (38, 0),
+            (39, 1),
+            (118, 1),
+            (119, 2),
+            (84_035, 70),
+            (u32::MAX, 72),
+            (118, 1),
+            (38, 0),
+            (2, 0),
+        ] {
+            control.find_row(cwnd);
+            assert_eq!(control.row, row, "{cwnd}");
+        }
+    }
+
+    #[test]
+    fn what_is_beyond_a_window_counts_for_the_next() {
+        let (mut control, mut w) = (build::<HighSpeed>(&[]), window(100.0, 50.0));
+        control.acked.0 = 99;
+        control.on_ack(&mut w, &ack(at_ms(0), 1));
+        assert_eq!((w.cwnd, control.acked.0), (101.0, 1));
+    }
+
+    #[test]
+    fn the_formula_takes_its_share_of_a_loss() {
+        let mut control = build::<HighSpeed>(&[("increase", choice("formula"))]);
+        for (cwnd, kept) in [(38.0, 19.0), (1e3, 670.122), (83e3, 74_700.0), (3.0, 2.0)] {
+            let threshold = lose(&mut control, &mut window(cwnd, 50.0), at_ms(0));
+            assert!((threshold / kept - 1.0).abs() < 1e-6, "{threshold}");
+        }
+        let mut w = window(1000.0, 50.0);
+        control.on_ack(&mut w, &ack(at_ms(0), 10));
+        assert!((w.cwnd - 1_000.077_398).abs() < 1e-6);
+    }
 }

@@ -300,7 +300,7 @@ impl Meter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack_with_rtt, at_ms, build, lose, window};
+    use super::super::testing::{ack, ack_with_rtt, at_ms, build, lose, window};
     use super::*;
     use fadeout_core::registry::Value;
 
@@ -390,5 +390,131 @@ mod tests {
         }
         htcp.meter.max = 1300;
         assert_eq!(lose(&mut htcp, &mut window(100.0, 50.0), at_ms(0)), 50.0);
+    }
+
+    #[test]
+    fn the_time_counts_from_the_handshake_and_from_a_timeout() {
+        let (mut htcp, mut w) = (unscaled(), window(100.0, 50.0));
+        htcp.on_established(&mut w, at_ms(1_000), None);
+        assert_eq!(alpha(&htcp, 3_000), 11.0);
+        htcp.on_timeout(at_ms(5_000), 1);
+        assert_eq!(
+            (alpha(&htcp, 7_000), htcp.state),
+            (11.0, RecoveryState::Loss)
+        );
+        // Undone, it counts from where it did.
+        htcp.on_spurious(&mut w, &window(100.0, 50.0), at_ms(5_100));
+        assert_eq!(alpha(&htcp, 3_000), 11.0);
+    }
+
+    #[test]
+    fn a_window_takes_as_many_segments_as_alpha_goes_into_it() {
+        // An ACK counts for what it acknowledged; the one that finds a window counted adds a segment, and alpha is
+        // that of the time.
+        for (alpha, acks) in [(ONE, 6), (2 * ONE, 4), (ONE / 2, 11)] {
+            let (mut htcp, mut w) = (unscaled(), window(10.0, 5.0));
+            htcp.alpha = alpha;
+            for n in 1..=acks {
+                assert_eq!(w.cwnd, 10.0, "before ACK {n} with alpha {alpha}");
+                htcp.on_ack(&mut w, &ack(at_ms(2_000), 2));
+            }
+            assert_eq!((w.cwnd, htcp.count, htcp.alpha), (11.0, 0, 11 * ONE));
+        }
+    }
+
+    #[test]
+    fn a_throughput_within_a_fifth_keeps_the_ratio_trusted() {
+        for (max, is_trusted) in [
+            (500, false),
+            (799, false),
+            (800, true),
+            (1_200, true),
+            (1_201, false),
+        ] {
+            let mut htcp = build::<Htcp>(&[]);
+            htcp.epoch.last_max_throughput = 1_000;
+            htcp.meter.max = max;
+            assert_eq!((htcp.kept(), htcp.trusts_ratio), (64, is_trusted), "{max}");
+        }
+    }
+
+    #[test]
+    fn up_to_ten_milliseconds_a_loss_halves() {
+        for (rtt_min, rtt_max, kept) in [
+            (10, 15, 64),
+            (11, 15, 93),
+            (60, 0, 64),
+            (11, 11, 102),
+            (11, 40, 64),
+        ] {
+            let mut htcp = build::<Htcp>(&[("bandwidth-switch", Value::Bool(false))]);
+            htcp.trusts_ratio = true;
+            (htcp.rtt_min, htcp.epoch.rtt_max) = (rtt_min, rtt_max);
+            assert_eq!(htcp.kept(), kept, "{rtt_min} of {rtt_max} ms");
+        }
+    }
+
+    /// H-TCP with a smallest round-trip time of 100 ms that counts since time zero.
+    fn counting() -> Htcp {
+        let mut htcp = build::<Htcp>(&[]);
+        htcp.rtt_min = 100;
+        htcp.meter.since = Some(0);
+        htcp
+    }
+
+    #[test]
+    fn throughput_is_measured_over_a_window_and_a_round_trip() {
+        let (mut htcp, w) = (counting(), window(12.0, 5.0));
+        let mut heard = |ms, acked| {
+            htcp.measure(&w, &ack(at_ms(ms), acked));
+            (htcp.meter.filtered, htcp.meter.max, htcp.meter.segments)
+        };
+        assert_eq!(heard(99, 10), (0, 0, 10));
+        // 12 segments in 100 ms: the epoch's first rounds take the sample as it is.
+        assert_eq!(heard(100, 2), (120, 120, 0));
+        assert_eq!(heard(350, 25), (100, 100, 0));
+        // A window less alpha has to come in.
+        assert_eq!(heard(500, 10), (100, 100, 10));
+        // From the fourth round on, a quarter of the sample: 40 segments in 200 ms.
+        assert_eq!(heard(550, 30), (125, 125, 0));
+        // (3 * 125 + 50) / 4; the largest stays.
+        assert_eq!(heard(950, 20), (106, 125, 0));
+        // Less alpha: 10 of 12 are enough for two.
+        htcp.alpha = 2 * ONE;
+        htcp.measure(&w, &ack(at_ms(1_050), 10));
+        assert_eq!((htcp.meter.filtered, htcp.meter.segments), (104, 0));
+    }
+
+    #[test]
+    fn throughput_is_counted_anew_after_a_recovery() {
+        for (state, segments, since) in [
+            (RecoveryState::Open, 7, 0),
+            (RecoveryState::Disorder, 7, 0),
+            (RecoveryState::Recovery, 0, 50),
+            (RecoveryState::Loss, 0, 50),
+        ] {
+            let mut htcp = counting();
+            htcp.meter.segments = 3;
+            htcp.state = state;
+            htcp.measure(&window(100.0, 5.0), &ack(at_ms(50), 4));
+            assert_eq!(
+                (htcp.meter.segments, htcp.meter.since),
+                (segments, Some(since))
+            );
+            // Only in the Open state an ACK counts for what it acknowledged.
+            assert_eq!(htcp.acked, if state == RecoveryState::Open { 4 } else { 1 });
+        }
+        let mut unwatched = build::<Htcp>(&[("bandwidth-switch", Value::Bool(false))]);
+        unwatched.measure(&window(100.0, 5.0), &ack(at_ms(50), 4));
+        assert_eq!((unwatched.meter.segments, unwatched.meter.since), (0, None));
+    }
+
+    #[test]
+    fn the_smallest_round_trip_time_only_falls() {
+        let mut htcp = build::<Htcp>(&[]);
+        for (rtt, smallest) in [(60, 60), (50, 50), (70, 50)] {
+            htcp.measure_rtt(rtt, true);
+            assert_eq!(htcp.rtt_min, smallest);
+        }
     }
 }

@@ -216,4 +216,84 @@ mod tests {
         );
         assert_eq!(w.cwnd, 11.0);
     }
+
+    /// A sample with this smoothed round-trip time.
+    fn at_rtt(srtt_ms: u64) -> AckSample {
+        AckSample {
+            srtt: Span::from_millis(srtt_ms),
+            ..ack(at_ms(0), 1)
+        }
+    }
+
+    #[test]
+    fn rho_has_eighths() {
+        // 60 of 25 ms are 19 eighths: 2^(19/8) - 1 is 4.187 segments, in four times a whole 128th.
+        let (mut hybla, mut w) = (build::<Hybla>(&[]), window(20.0, f64::INFINITY));
+        hybla.on_ack(&mut w, &at_rtt(60));
+        assert_eq!((w.cwnd, hybla.rest), (24.0, 4 * 165 - 5 * 128));
+    }
+
+    #[test]
+    fn only_the_shortest_round_trip_counts() {
+        let mut hybla = build::<Hybla>(&[]);
+        for (ms, rho) in [(0, 8), (50, 16), (100, 16), (0, 16), (49, 15)] {
+            hybla.learn(Span::from_millis(ms));
+            assert_eq!(hybla.rho, rho, "{ms} ms");
+        }
+    }
+
+    #[test]
+    fn nothing_grows_when_it_is_not_due() {
+        let (mut hybla, mut w) = (build::<Hybla>(&[]), window(20.0, 5.0));
+        let idle = AckSample {
+            may_grow: false,
+            ..at_rtt(100)
+        };
+        hybla.on_ack(&mut w, &idle);
+        assert_eq!((w.cwnd, hybla.rest, hybla.rho), (20.0, 0, 32));
+    }
+
+    #[test]
+    fn an_ack_worth_nothing_counts_as_renos() {
+        // With rho 1 an ACK is worth 128 / W of 128ths: none beyond a window of 128.
+        let (mut hybla, mut w) = (build::<Hybla>(&[]), window(200.0, 5.0));
+        for n in 1..200 {
+            hybla.on_ack(&mut w, &at_rtt(25));
+            assert_eq!((w.cwnd, hybla.acked.0), (200.0, n));
+        }
+        hybla.on_ack(&mut w, &at_rtt(25));
+        assert_eq!((w.cwnd, hybla.acked.0), (201.0, 0));
+        // With a 128th each the counter waits: 128 ACKs for a segment, not a window of 100.
+        let (mut hybla, mut w) = (build::<Hybla>(&[]), window(100.0, 5.0));
+        for n in 1..128 {
+            hybla.on_ack(&mut w, &at_rtt(25));
+            assert_eq!(
+                (w.cwnd, hybla.rest, hybla.acked.0),
+                (100.0, u64::from(n), n)
+            );
+        }
+        hybla.on_ack(&mut w, &at_rtt(25));
+        assert_eq!((w.cwnd, hybla.rest, hybla.acked.0), (101.0, 0, 0));
+    }
+
+    #[test]
+    fn the_counter_begins_anew_where_parts_make_a_segment() {
+        // rho 4: 2 * 32 * 32 / 15 are 136 128ths a segment, 128 with a window of 16.
+        for (cwnd, rest, after) in [
+            (15.0, 100, 7),
+            (15.0, 119, 7),
+            (15.0, 120, 0),
+            (16.0, 127, 7),
+        ] {
+            let (mut hybla, mut w) = (build::<Hybla>(&[]), window(cwnd, 5.0));
+            (hybla.rest, hybla.acked.0) = (rest, 7);
+            hybla.on_ack(&mut w, &at_rtt(100));
+            let whole = rest + if cwnd == 15.0 { 136 } else { 128 };
+            assert_eq!(
+                (w.cwnd, hybla.rest),
+                (cwnd + (whole / 128) as f64, whole % 128)
+            );
+            assert_eq!(hybla.acked.0, after, "{rest} before");
+        }
+    }
 }

@@ -255,4 +255,78 @@ mod tests {
             assert_eq!(exit, Some(expected_ms));
         }
     }
+
+    #[test]
+    fn only_the_signs_that_are_named_are_heeded() {
+        for (detect, train, delay) in [
+            ("both", true, true),
+            ("train", true, false),
+            ("delay", false, true),
+            ("none", false, false),
+        ] {
+            let entry = find(CONGESTION_CONTROLS, "cubic").expect("cubic is registered");
+            let given = Parameters(vec![(
+                "hystart-detect".to_string(),
+                Value::Choice(detect.to_string()),
+            )]);
+            let hystart = HyStart::from_settings(&Settings::new(entry, &given));
+            assert_eq!(
+                (hystart.watches_train, hystart.watches_delay),
+                (train, delay)
+            );
+        }
+    }
+
+    #[test]
+    fn eight_samples_of_a_round_are_taken_before_the_ninth_decides() {
+        let (mut hystart, mut w) = (hystart(), window(64.0, f64::INFINITY));
+        let mut ends_with = |una, rtt_us| {
+            let ack = AckSample {
+                snd_una: una,
+                snd_nxt: 100,
+                ..ack(at_ms(10 * una), 1)
+            };
+            hystart.on_sample(&mut w, &ack, rtt_us, 40_000);
+            (w.ssthresh < f64::INFINITY, hystart.samples)
+        };
+        for n in 1..=8 {
+            assert_eq!(ends_with(n, 50_000), (false, n as u32));
+        }
+        // Data that was sent when the round began is still of it; what comes behind is of the next.
+        assert_eq!(ends_with(100, 44_000), (false, 8));
+        assert_eq!(ends_with(101, 50_000), (false, 1));
+    }
+
+    #[test]
+    fn four_bursts_at_the_pacing_rate_are_allowed_for_up_to_a_millisecond() {
+        for (megabits, us) in [
+            (0, 0),
+            (100, 1_000),
+            (2_000, 1_000),
+            (2_500, 838),
+            (10_000, 209),
+        ] {
+            let ack = AckSample {
+                pacing_rate: fadeout_core::Rate::from_bits_per_sec(megabits * 1_000_000),
+                ..ack(at_ms(0), 1)
+            };
+            assert_eq!(aggregation_us(&ack), us, "{megabits} Mbit/s");
+        }
+    }
+
+    #[test]
+    fn acks_up_to_the_given_distance_apart_are_a_train() {
+        for (apart_us, is_train) in [(2_000, true), (2_001, false)] {
+            let (mut hystart, mut w) = (hystart(), window(64.0, f64::INFINITY));
+            for n in 0..30 {
+                let ack = AckSample {
+                    snd_una: 1,
+                    snd_nxt: 100,
+                    ..ack(Time::from_nanos(n * apart_us * 1_000), 1)
+                };
+                hystart.on_sample(&mut w, &ack, 40_000, 40_000);
+            }
+            assert_eq!(w.ssthresh < f64::INFINITY, is_train, "{apart_us}");
+        }
+    }
 }

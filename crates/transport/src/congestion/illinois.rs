@@ -198,8 +198,9 @@ fn decrease(mean: u64, largest: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{at_ms, build, lose, window};
+    use super::super::testing::{ack_with_rtt, at_ms, build, congestion, lose, window};
     use super::*;
+    use crate::congestion::RecoveryState;
 
     /// Illinois with base 100 ms and maximum 200 ms after a round with mean delay `mean_us`.
     fn after(cwnd: u32, mean_us: u64) -> Illinois {
@@ -242,5 +243,87 @@ mod tests {
             control.alpha
         });
         assert_eq!(alphas, [74, 74, 74, 74, ALPHA_MAX]);
+    }
+
+    /// An ACK up to `una` of 4 segments when `nxt` is next to be sent, with a round-trip time.
+    fn heard(una: u64, nxt: u64, rtt_ms: f64) -> AckSample {
+        AckSample {
+            snd_una: una,
+            snd_nxt: nxt,
+            ..ack_with_rtt(at_ms(0), 4, rtt_ms)
+        }
+    }
+
+    #[test]
+    fn delays_are_those_of_a_round() {
+        let (mut control, mut w) = (build::<Illinois>(&[]), window(10.0, 1e9));
+        control.on_ack(&mut w, &heard(1, 100, 80.0));
+        assert_eq!(
+            (control.round_end, control.samples, control.sum_us),
+            (100, 0, 0)
+        );
+        control.on_ack(&mut w, &heard(99, 150, 100.0));
+        control.on_ack(&mut w, &heard(100, 150, 200.0));
+        assert_eq!(
+            (control.round_end, control.samples, control.sum_us),
+            (100, 2, 300_000)
+        );
+        assert_eq!((control.base_us, control.max_us), (80_000, 200_000));
+        control.on_ack(&mut w, &heard(101, 200, 120.0));
+        assert_eq!(
+            (control.round_end, control.samples, control.sum_us),
+            (200, 0, 0)
+        );
+    }
+
+    #[test]
+    fn a_window_takes_as_many_segments_as_the_increase_goes_into_it() {
+        // Four segments an ACK: alpha times what was counted, over the window.
+        for (alpha, acks, grown) in [(1, 5, 21.0), (3, 2, 21.0), (10, 1, 22.0), (5, 1, 21.0)] {
+            let (mut control, mut w) = (build::<Illinois>(&[]), window(20.0, 5.0));
+            control.alpha = alpha * ALPHA_BASE;
+            for n in 1..=acks {
+                assert_eq!(w.cwnd, 20.0, "before ACK {n} with alpha {alpha}");
+                control.on_ack(&mut w, &heard(0, 100, 100.0));
+            }
+            assert_eq!((w.cwnd, control.count), (grown, 0), "alpha {alpha}");
+        }
+    }
+
+    #[test]
+    fn only_a_timeout_forgets_the_delays() {
+        for (kind, alpha, round_end) in [
+            (CongestionKind::FastRecovery, 74, 0),
+            (CongestionKind::Rto, ALPHA_BASE, 500),
+        ] {
+            let mut control = after(100, 50_000);
+            let event = CongestionEvent {
+                snd_nxt: 500,
+                ..congestion(at_ms(0), kind, 100)
+            };
+            control.on_congestion(&mut window(100.0, 1e9), &event);
+            assert_eq!((control.alpha, control.round_end), (alpha, round_end));
+        }
+        // One within a recovery shows in the state of the next ACK, once.
+        let (mut control, mut w) = (after(100, 50_000), window(100.0, 50.0));
+        let lost = AckSample {
+            state: RecoveryState::Loss,
+            may_grow: false,
+            ..heard(0, 300, 100.0)
+        };
+        control.on_ack(&mut w, &lost);
+        assert_eq!((control.alpha, control.beta), (ALPHA_BASE, BETA_BASE));
+        assert_eq!((control.round_end, control.samples), (300, 1));
+        control.alpha = 74;
+        control.on_ack(&mut w, &lost);
+        assert_eq!(control.alpha, 74);
+    }
+
+    #[test]
+    fn the_bounds_of_increase_and_decrease() {
+        // The threshold's own window looks at delays; behind 80 % of the largest a loss halves.
+        assert_eq!(after(15, 500).alpha, ALPHA_MAX);
+        assert_eq!(after(100, 90_000).beta, BETA_MAX);
+        assert_eq!((decrease(0, 0), decrease(1, 0)), (BETA_MIN, BETA_MAX));
     }
 }

@@ -133,3 +133,66 @@ const NANOS: u64 = 1_000_000_000;
 fn ticks(nanos: u64, hz: u64, round: u64) -> u64 {
     nanos / NANOS * hz + (nanos % NANOS * hz + round) / NANOS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, at_ms, window};
+    use super::*;
+
+    #[test]
+    fn slow_start_takes_what_it_needs_up_to_the_threshold() {
+        for (ssthresh, cwnd, left) in [
+            (64.0, 15.0, 0),
+            (12.0, 12.0, 3),
+            (12.5, 12.5, 2),
+            (9.0, 10.0, 5),
+        ] {
+            let mut w = window(10.0, ssthresh);
+            assert_eq!((slow_start(&mut w, 5), w.cwnd), (left, cwnd), "{ssthresh}");
+        }
+    }
+
+    #[test]
+    fn a_counter_that_is_full_is_spent_before_an_ack_counts() {
+        for (held, per, acked, cwnd, left) in [
+            (20, 10, 3, 11.0, 3),
+            (10, 10, 3, 11.0, 3),
+            (9, 10, 3, 11.0, 2),
+            (0, 10, 25, 12.0, 5),
+            (0, 0, 2, 12.0, 0),
+        ] {
+            let (mut counter, mut w) = (AckCounter(held), window(10.0, 5.0));
+            counter.grow(&mut w, per, acked);
+            assert_eq!(
+                (w.cwnd, counter.0),
+                (cwnd, left),
+                "{held} of {per}, {acked} more"
+            );
+        }
+    }
+
+    #[test]
+    fn a_timeout_that_was_not_reported_is_noticed_once() {
+        let state = |state| AckSample {
+            state,
+            ..ack(at_ms(0), 1)
+        };
+        let mut watch = TimeoutWatch::default();
+        assert!(!watch.on_ack(&state(RecoveryState::Recovery)));
+        assert!(watch.on_ack(&state(RecoveryState::Loss)));
+        assert!(!watch.on_ack(&state(RecoveryState::Loss)));
+        assert!(!watch.on_ack(&state(RecoveryState::Open)));
+        watch.on_reported();
+        assert!(!watch.on_ack(&state(RecoveryState::Loss)));
+    }
+
+    #[test]
+    fn a_tick_has_a_begin_and_a_span_takes_whole_ones() {
+        let jiffies = Jiffies::new(250);
+        let now = Time::ZERO + Span::from_micros(3_234_567);
+        assert_eq!((jiffies.hz(), jiffies.at(now)), (250, 808));
+        assert_eq!(jiffies.begin_of(now), at_ms(3_232));
+        assert_eq!(jiffies.of(Span::from_micros(4_001)), 2);
+        assert_eq!(jiffies.of(Span::from_micros(4_000)), 1);
+    }
+}

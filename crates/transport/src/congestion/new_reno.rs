@@ -170,4 +170,29 @@ mod tests {
         control.on_congestion(&mut w, &congestion(Time::ZERO, CongestionKind::Ecn, 20));
         assert_eq!(w.ssthresh, 16.0);
     }
+
+    #[test]
+    fn nothing_grows_when_it_is_not_due_or_nothing_was_acknowledged() {
+        for idle in [
+            AckSample {
+                may_grow: false,
+                ..ack(Time::ZERO, 2)
+            },
+            ack(Time::ZERO, 0),
+        ] {
+            let (mut control, mut w) = (build::<NewReno>(&[]), window(10.0, 5.0));
+            control.on_ack(&mut w, &idle);
+            assert_eq!(w.cwnd, 10.0);
+        }
+    }
+
+    #[test]
+    fn what_is_beyond_a_window_of_bytes_counts_for_the_next() {
+        let mut control = build::<NewReno>(&[("counting", choice("bytes"))]);
+        let mut w = window(10.0, 5.0);
+        control.on_ack(&mut w, &ack(Time::ZERO, 13));
+        assert_eq!((w.cwnd, control.acked), (11.0, 3.0));
+        control.on_ack(&mut w, &ack(Time::ZERO, 8));
+        assert_eq!((w.cwnd, control.acked), (12.0, 0.0));
+    }
 }

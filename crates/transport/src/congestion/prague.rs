@@ -331,4 +331,102 @@ mod tests {
         // Five segments take 3 ms, over a base of 50.6 ms.
         assert!(report.mean_rtt_ms < 56.0, "{report:?}");
     }
+
+    #[test]
+    fn it_asks_for_accurate_marks_and_sets_window_and_rate_itself() {
+        let mut prague = build::<Prague>(&[]);
+        assert_eq!(prague.needs_ecn(), EcnFeedback::Accurate);
+        assert!(prague.controls_window());
+        assert_eq!(prague.pacing_rate(), None);
+        // 10 segments of 1448 bytes in 10 ms, twice that below half the threshold.
+        for (ssthresh, megabits) in [(20.0, 11.584), (20.1, 23.168), (5.0, 11.584)] {
+            prague.pace(&window(10.0, ssthresh), Span::from_millis(10));
+            let rate = prague.pacing_rate().expect("it paces");
+            assert_eq!(rate, Rate::from_bits_per_sec((megabits * 1e6) as u64));
+        }
+        // A round-trip time that is not known leaves the rate.
+        prague.pace(&window(20.0, 5.0), Span::ZERO);
+        assert_eq!(
+            prague.pacing_rate(),
+            Some(Rate::from_bits_per_sec(11_584_000))
+        );
+    }
+
+    #[test]
+    fn marks_are_counted_by_the_round() {
+        let (mut prague, mut w) = (at(100.0, 0.5), window(100.0, 50.0));
+        let heard = |una, marked| AckSample {
+            snd_una: una,
+            snd_nxt: 200,
+            delivered_ce_now: marked,
+            ..ack(at_ms(0), 4)
+        };
+        prague.round_end = 100;
+        prague.on_ack(&mut w, &heard(98, 0));
+        assert!(!prague.has_seen_mark);
+        prague.on_ack(&mut w, &heard(99, 3));
+        assert_eq!(
+            (prague.delivered, prague.marked, prague.has_seen_mark),
+            (8, 3, true)
+        );
+        // A sixteenth of the way from a half to 5 of 12.
+        prague.on_ack(&mut w, &heard(100, 2));
+        assert!((prague.alpha - (0.5 + (5.0 / 12.0 - 0.5) / 16.0)).abs() < 1e-12);
+        assert_eq!(
+            (prague.delivered, prague.marked, prague.round_end),
+            (0, 0, 200)
+        );
+        assert_eq!(prague.rounds, 1);
+    }
+
+    #[test]
+    fn only_slow_start_after_a_timeout_grows_while_losses_are_repaired() {
+        for (state, is_cwnd_limited, grown) in [
+            (RecoveryState::Open, true, 14.0),
+            (RecoveryState::Open, false, 10.0),
+            (RecoveryState::Cwr, true, 14.0),
+            (RecoveryState::Recovery, true, 10.0),
+            (RecoveryState::Loss, true, 14.0),
+            (RecoveryState::Loss, false, 10.0),
+        ] {
+            let (mut prague, mut w) = (at(10.0, 0.5), window(10.0, 50.0));
+            let ack = AckSample {
+                state,
+                is_cwnd_limited,
+                ..ack(at_ms(0), 4)
+            };
+            prague.on_ack(&mut w, &ack);
+            assert_eq!(prague.fraction, grown, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_short_path_reacts_once_in_25_ms() {
+        // Settled, at 10 ms: by the time since the last reduction; else by the data sent before it.
+        for (rounds, srtt_ms, ms, una, has_reacted) in [
+            (500, 10, 24, 999, false),
+            (500, 10, 25, 0, true),
+            (499, 10, 25, 0, false),
+            (499, 10, 24, 200, true),
+            (500, 25, 60, 199, false),
+            (500, 25, 1, 200, true),
+        ] {
+            let (mut prague, mut w) = (at(100.0, 1.0), window(100.0, 50.0));
+            prague.rounds = rounds;
+            let heard = |ms, una| AckSample {
+                snd_una: una,
+                snd_nxt: 200,
+                srtt: Span::from_millis(srtt_ms),
+                ..ack(at_ms(ms), 1)
+            };
+            prague.react(&mut w, &heard(0, 0));
+            assert_eq!(prague.fraction, 50.0);
+            prague.react(&mut w, &heard(ms, una));
+            assert_eq!(
+                prague.fraction == 25.0,
+                has_reacted,
+                "{rounds} {srtt_ms} {ms} {una}"
+            );
+        }
+    }
 }

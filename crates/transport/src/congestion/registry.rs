@@ -166,4 +166,116 @@ mod tests {
         control.on_ack(&mut window, &super::super::testing::ack(Time::ZERO, 1));
         assert_eq!(window.cwnd, 42.0);
     }
+
+    /// One that answers otherwise than the default, and notes who was called.
+    #[derive(Default)]
+    struct Spy(std::sync::Arc<std::sync::Mutex<Vec<&'static str>>>);
+
+    impl Spy {
+        fn note(&self, what: &'static str) {
+            self.0.lock().expect("nobody panics").push(what);
+        }
+    }
+
+    impl CongestionControl for Spy {
+        fn on_established(&mut self, _: &mut Window, _: Time, _: Option<Span>) {
+            self.note("established");
+        }
+        fn on_ack(&mut self, _: &mut Window, _: &AckSample) {
+            self.note("ack");
+        }
+        fn on_congestion(&mut self, _: &mut Window, _: &CongestionEvent) {
+            self.note("congestion");
+        }
+        fn on_recovered(&mut self, _: &mut Window, _: Time) {
+            self.note("recovered");
+        }
+        fn on_spurious(&mut self, _: &mut Window, _: &Window, _: Time) {
+            self.note("spurious");
+        }
+        fn on_ack_arrival(&mut self, _: Time, _: u64, _: u32) {
+            self.note("arrival");
+        }
+        fn on_timeout(&mut self, _: Time, _: u64) {
+            self.note("timeout");
+        }
+        fn on_idle_restart(&mut self, _: &mut Window, _: Time, _: Span) {
+            self.note("idle");
+        }
+        fn needs_ecn(&self) -> EcnFeedback {
+            EcnFeedback::Accurate
+        }
+        fn on_ecn_agreed(&mut self, _: EcnFeedback) {
+            self.note("ecn");
+        }
+        fn on_link_info(&mut self, _: &mut Window, _: Time, _: &LinkInfo) {
+            self.note("link");
+        }
+        fn holds(&self, _: Time, _: Span) -> bool {
+            true
+        }
+        fn loss_delay_rtts(&self) -> Option<f64> {
+            Some(0.5)
+        }
+        fn buffered_windows(&self) -> u32 {
+            7
+        }
+        fn controls_window(&self) -> bool {
+            true
+        }
+        fn pacing_rate(&self) -> Option<Rate> {
+            Some(Rate::from_bits_per_sec(5))
+        }
+        fn phase(&self) -> &'static str {
+            "spying"
+        }
+    }
+
+    #[test]
+    fn an_algorithm_hears_everything_and_is_asked_everything() {
+        use super::super::testing::{ack, at_ms, congestion, window};
+        let spy = Spy::default();
+        let notes = spy.0.clone();
+        let mut control = Congestion::Custom(Custom(Box::new(spy)));
+        let (mut w, now) = (window(10.0, 5.0), at_ms(1));
+        control.on_ecn_agreed(EcnFeedback::Classic);
+        control.on_established(&mut w, now, None);
+        control.on_ack_arrival(now, 1, 1448);
+        control.on_ack(&mut w, &ack(now, 1));
+        let kind = super::super::CongestionKind::Rto;
+        control.on_congestion(&mut w, &congestion(now, kind, 1));
+        control.on_timeout(now, 1);
+        control.on_recovered(&mut w, now);
+        control.on_spurious(&mut w, &window(1.0, 1.0), now);
+        control.on_idle_restart(&mut w, now, Span::ZERO);
+        let heard = [
+            "ecn",
+            "established",
+            "arrival",
+            "ack",
+            "congestion",
+            "timeout",
+            "recovered",
+            "spurious",
+            "idle",
+        ];
+        assert_eq!(*notes.lock().expect("nobody panics"), heard);
+        assert_eq!(control.needs_ecn(), EcnFeedback::Accurate);
+        assert!(control.holds(now, Span::ZERO) && control.controls_window());
+        assert_eq!(
+            (control.loss_delay_rtts(), control.buffered_windows()),
+            (Some(0.5), 7)
+        );
+        assert_eq!(control.pacing_rate(), Some(Rate::from_bits_per_sec(5)));
+        assert_eq!(control.phase(), "spying");
+    }
+
+    #[test]
+    fn what_an_algorithm_does_not_say_is_linuxs_default() {
+        let reno = Congestion::new("reno", &Parameters::default(), Stream::new(1, "", 0));
+        let reno = reno.expect("it is registered");
+        assert_eq!((reno.buffered_windows(), reno.phase()), (2, ""));
+        assert_eq!((reno.pacing_rate(), reno.loss_delay_rtts()), (None, None));
+        assert!(!reno.controls_window() && !reno.holds(Time::ZERO, Span::ZERO));
+    }
 }

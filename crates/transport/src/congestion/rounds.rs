@@ -92,3 +92,56 @@ impl Rounds {
         *self = Rounds::new();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, ack_with_rtt, at_ms};
+    use super::*;
+
+    #[test]
+    fn the_smallest_of_a_round_is_its_own_and_that_of_the_connection_stays() {
+        let mut rtt = RoundRtt::new();
+        for (ms, base_us, min_us) in [
+            (80.0, 80_001, 80_001),
+            (60.0, 60_001, 60_001),
+            (70.0, 60_001, 60_001),
+        ] {
+            rtt.sample(&ack_with_rtt(at_ms(0), 1, ms));
+            assert_eq!((rtt.base_us, rtt.min_us), (base_us, min_us));
+        }
+        rtt.sample(&ack(at_ms(0), 1));
+        assert_eq!(rtt.samples, 3);
+        rtt.start_round();
+        rtt.sample(&ack_with_rtt(at_ms(0), 1, 75.0));
+        assert_eq!((rtt.base_us, rtt.min_us, rtt.samples), (60_001, 75_001, 1));
+    }
+
+    #[test]
+    fn a_round_ends_behind_what_was_sent_when_it_began() {
+        let mut rounds = Rounds::new();
+        let heard = |snd_una, snd_nxt, state| AckSample {
+            snd_una,
+            snd_nxt,
+            state,
+            ..ack_with_rtt(at_ms(0), 1, 50.0)
+        };
+        let open = |una, nxt| heard(una, nxt, RecoveryState::Open);
+        rounds.on_ack(&open(1, 100));
+        assert!(rounds.is_active() && rounds.has_ended(&open(1, 100)));
+        rounds.start(&open(1, 100));
+        assert_eq!(rounds.rtt.samples, 0);
+        rounds.on_ack(&open(100, 150));
+        assert!(!rounds.has_ended(&open(100, 150)));
+        assert!(rounds.has_ended(&open(101, 150)));
+        assert_eq!(rounds.rtt.samples, 1);
+        // Delays do not count before the Open state is back, with which a round begins.
+        rounds.on_ack(&heard(101, 200, RecoveryState::Disorder));
+        assert!(!rounds.is_active());
+        rounds.on_ack(&open(120, 300));
+        assert!(rounds.is_active());
+        assert_eq!(rounds.rtt.samples, 0);
+        assert!(!rounds.has_ended(&open(300, 400)) && rounds.has_ended(&open(301, 400)));
+        rounds.forget();
+        assert_eq!((rounds.rtt.base_us, rounds.end), (RoundRtt::NONE_US, 0));
+    }
+}

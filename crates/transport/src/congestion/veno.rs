@@ -162,4 +162,69 @@ mod tests {
             assert_eq!(w.cwnd, 11.0, "after {acks} ACKs at {rtt_ms} ms");
         }
     }
+
+    #[test]
+    fn beta_is_in_segments() {
+        // 2.5 segments are queued: 20 * 12 / 112, and the kernel's rounding.
+        let (mut veno, mut w) = after(20.0, 112.0);
+        assert_eq!((veno.queued, lose(&mut veno, &mut w, at_ms(1))), (5, 16.0));
+    }
+
+    #[test]
+    fn four_fifths_are_kept_of_any_window() {
+        for (cwnd, kept) in [
+            (20.0, 16.0),
+            (21.0, 16.0),
+            (23.0, 18.0),
+            (24.0, 19.0),
+            (2.0, 2.0),
+        ] {
+            let mut veno = build::<Veno>(&[]);
+            assert_eq!(lose(&mut veno, &mut window(cwnd, 5.0), at_ms(0)), kept);
+        }
+    }
+
+    #[test]
+    fn with_a_long_queue_every_other_window_grows() {
+        // 14 of 20 half segments are not queued at 140 ms: 6 are the threshold itself. The first window adds
+        // a segment, the second does not, the third does.
+        let (mut veno, mut w) = after(10.0, 140.0);
+        let mut grown = vec![w.cwnd];
+        for _ in 1..36 {
+            veno.on_ack(&mut w, &ack_with_rtt(at_ms(0), 1, 150.0));
+            grown.push(w.cwnd);
+        }
+        let at = |cwnd| {
+            grown
+                .iter()
+                .position(|&seen| seen == cwnd)
+                .map(|index| index + 1)
+        };
+        assert_eq!((at(11.0), at(12.0), w.cwnd), (Some(11), Some(35), 12.0));
+    }
+
+    #[test]
+    fn a_recovery_ends_without_a_round_trip_time_and_a_pause_forgets_all_but_their_number() {
+        let (mut veno, mut w) = after(20.0, 110.0);
+        let sample = |state| AckSample {
+            state,
+            may_grow: state == RecoveryState::Open,
+            ..ack_with_rtt(at_ms(0), 1, 110.0)
+        };
+        veno.on_ack(&mut w, &sample(RecoveryState::Recovery));
+        assert_eq!(veno.rtt.min_us, 110_001);
+        veno.on_ack(&mut w, &sample(RecoveryState::Open));
+        assert_eq!(veno.queued, 40);
+        // The next one has its own again.
+        veno.on_ack(&mut w, &sample(RecoveryState::Open));
+        assert_eq!(veno.queued, 4);
+        let samples = veno.rtt.samples;
+        veno.is_turn = false;
+        veno.on_idle_restart(&mut w, at_ms(0), Span::from_secs(9));
+        assert_eq!(
+            (veno.rtt.samples, veno.rtt.base_us),
+            (samples, RoundRtt::NONE_US)
+        );
+        assert!(veno.is_turn);
+    }
 }

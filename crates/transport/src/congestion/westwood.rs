@@ -292,7 +292,7 @@ impl Paper {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{at_ms, build, congestion, window};
+    use super::super::testing::{ack_with_rtt, at_ms, build, choice, congestion, window};
     use super::*;
 
     #[test]
@@ -350,5 +350,87 @@ mod tests {
         (original.bandwidth, original.last_sample) = (8.0, 9.0);
         original.take(10.0, 0.1);
         assert!((original.bandwidth - 8.272_727).abs() < 1e-6);
+    }
+
+    /// Westwood with a filter of the papers.
+    fn of_the_papers(filter: &str) -> Westwood {
+        build::<Westwood>(&[("filter", choice(filter))])
+    }
+
+    #[test]
+    fn the_papers_estimates_are_bytes_over_time() {
+        // Ten segments of 1448 bytes every 100 ms. With a time constant of 500 ms, and 2 * 500 / 100 = 10,
+        // the filter of 2001 is (9 b + x + x') / 11.
+        let x = 144_800.0;
+        let smoothed = [0.0, x / 11.0, (9.0 / 11.0 + 2.0) * x / 11.0];
+        for (filter, expected) in [("westwood+", [0.0, x, x]), ("westwood", smoothed)] {
+            let (mut control, mut w) = (of_the_papers(filter), window(100.0, 50.0));
+            for (n, expected) in (0..).zip(expected) {
+                control.on_ack(&mut w, &ack_with_rtt(at_ms(100 * n), 10, 80.0));
+                let Estimate::Paper(paper) = &control.estimate else {
+                    panic!("{filter} is of a paper");
+                };
+                assert!((paper.bandwidth - expected).abs() < 1e-6, "{filter} {n}");
+                assert_eq!(paper.rtt_min, Span::from_millis(80));
+            }
+        }
+        // Eight segments of ten are under way in 80 of 100 ms.
+        let (mut control, mut w) = (of_the_papers("westwood+"), window(100.0, 50.0));
+        for n in 0..2 {
+            control.on_ack(&mut w, &ack_with_rtt(at_ms(100 * n), 10, 80.0));
+        }
+        control.on_congestion(&mut w, &congestion(at_ms(200), CongestionKind::Rto, 100));
+        assert_eq!(w.ssthresh, 8.0);
+    }
+
+    #[test]
+    fn a_sample_takes_a_round_trip_or_an_instant() {
+        for (filter, samples) in [
+            ("westwood+", [false, false, true]),
+            ("westwood", [false, true, true]),
+        ] {
+            let (mut control, mut w) = (of_the_papers(filter), window(100.0, 50.0));
+            for (ms, is_sampled) in [0, 99, 100].into_iter().zip(samples) {
+                // Of one instant only the first ACK makes a sample.
+                control.on_ack(&mut w, &ack_with_rtt(at_ms(ms), 10, 80.0));
+                let Estimate::Paper(paper) = &control.estimate else {
+                    panic!("{filter} is of a paper");
+                };
+                let before = paper.bandwidth;
+                assert_eq!(before > 0.0, is_sampled, "{filter} at {ms} ms");
+                control.on_ack(&mut w, &ack_with_rtt(at_ms(ms), 10, 80.0));
+                let Estimate::Paper(paper) = &control.estimate else {
+                    panic!("{filter} is of a paper");
+                };
+                assert_eq!(paper.bandwidth, before);
+            }
+        }
+    }
+
+    #[test]
+    fn the_kernel_counts_from_the_handshake_and_learns_after_it_has_counted() {
+        let (mut control, mut w) = (build::<Westwood>(&[]), window(100.0, 50.0));
+        control.on_established(&mut w, at_ms(1_000), None);
+        control.on_ack_arrival(at_ms(1_000), 1, 1000);
+        control.on_ack(&mut w, &ack_with_rtt(at_ms(1_000), 1, 20.0));
+        control.on_ack_arrival(at_ms(1_010), 10_001, 1000);
+        control.on_ack_arrival(at_ms(1_051), 10_001, 1000);
+        let Estimate::Kernel(kernel) = &control.estimate else {
+            panic!("the default is the kernel's");
+        };
+        // 51 ms, in which the first ACK counted a segment and the second 10,000 bytes less that one.
+        assert_eq!((kernel.bandwidth, kernel.rtt_min), (10_000 / 51, 20));
+        assert_eq!((kernel.window_start, kernel.bytes), (1_051, 1_000));
+    }
+
+    #[test]
+    fn what_duplicates_counted_beyond_an_advance_is_kept_for_the_next() {
+        let mut kernel = Kernel::new(1000);
+        for una in [1, 1, 1, 1, 1] {
+            kernel.count(una, 1000);
+        }
+        // 5000 bytes are counted; 2000 of them now are one segment, and 3000 stay.
+        assert_eq!((kernel.count(2001, 1000), kernel.accounted), (1000, 3000));
+        assert_eq!((kernel.count(7001, 1000), kernel.accounted), (2000, 0));
     }
 }

@@ -160,4 +160,35 @@ mod tests {
         told(&mut control, &mut w, 0);
         assert_eq!(control.rate, Some(700e6));
     }
+
+    #[test]
+    fn before_the_link_tells_a_rate_it_is_cubic() {
+        let (mut control, mut w) = (build::<XTcp>(&[]), window(100.0, f64::INFINITY));
+        assert!(!control.controls_window());
+        control.on_congestion(
+            &mut w,
+            &congestion(at_ms(1), CongestionKind::FastRecovery, 100),
+        );
+        assert_eq!(w.ssthresh, 70.0);
+        told(&mut control, &mut w, 100);
+        assert!(control.controls_window());
+        w.ssthresh = 1.0;
+        control.on_congestion(
+            &mut w,
+            &congestion(at_ms(1), CongestionKind::FastRecovery, 100),
+        );
+        assert_eq!(w.ssthresh, 2.0);
+    }
+
+    #[test]
+    fn a_gain_makes_the_window_so_many_times_as_large() {
+        // 100 Mbit/s and 100 ms are 863.2 segments of 1448 bytes.
+        for (gain, cwnd) in [(1.0, 863.0), (2.0, 1_726.0), (0.5, 431.0)] {
+            let mut control = build::<XTcp>(&[("gain", Value::Number(gain))]);
+            let mut w = window(10.0, f64::INFINITY);
+            control.on_established(&mut w, at_ms(0), Some(Span::from_millis(100)));
+            told(&mut control, &mut w, 100);
+            assert_eq!(w.cwnd, cwnd);
+        }
+    }
 }

@@ -156,8 +156,9 @@ impl Yeah {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{at_ms, build, lose, window};
+    use super::super::testing::{ack, ack_with_rtt, at_ms, build, lose, window};
     use super::*;
+    use fadeout_core::registry::Value;
 
     /// YeAH after a round at `rtt_ms` over a base of 50 ms.
     fn after(cwnd: f64, rtt_ms: u64) -> (Yeah, Window) {
@@ -192,5 +193,108 @@ mod tests {
         let (mut yeah, mut w) = after(200.0, 60);
         yeah.slow_rounds = 16;
         assert_eq!(lose(&mut yeah, &mut w, at_ms(0)), 100.0);
+    }
+
+    #[test]
+    fn fast_mode_grows_by_a_segment_a_hundred_and_slow_mode_as_reno() {
+        for (cwnd, slow_rounds, acked, grown) in [
+            (200.0, 0, 100, 201.0),
+            (200.0, 0, 99, 200.0),
+            (200.0, 1, 199, 200.0),
+            (200.0, 1, 200, 201.0),
+            (50.0, 0, 50, 51.0),
+            (50.0, 0, 49, 50.0),
+        ] {
+            let (mut yeah, mut w) = (build::<Yeah>(&[]), window(cwnd, 10.0));
+            yeah.slow_rounds = slow_rounds;
+            yeah.on_ack(&mut w, &ack(at_ms(0), acked));
+            assert_eq!(
+                w.cwnd, grown,
+                "{acked} at {cwnd}, {slow_rounds} slow rounds"
+            );
+        }
+        // In slow start nothing is left for that.
+        let (mut yeah, mut w) = (build::<Yeah>(&[]), window(8.0, 64.0));
+        yeah.acked.0 = 50;
+        yeah.on_ack(&mut w, &ack(at_ms(0), 2));
+        assert_eq!((w.cwnd, yeah.acked.0), (10.0, 50));
+    }
+
+    #[test]
+    fn a_round_of_two_samples_says_nothing() {
+        for (samples, fast_rounds) in [(2, 0), (3, 1)] {
+            let (mut yeah, mut w) = (build::<Yeah>(&[]), window(20.0, 10.0));
+            let heard = |una| AckSample {
+                snd_una: una,
+                snd_nxt: 100,
+                ..ack_with_rtt(at_ms(0), 1, 50.0)
+            };
+            yeah.on_ack(&mut w, &heard(1));
+            for _ in 1..samples {
+                yeah.on_ack(&mut w, &heard(100));
+            }
+            assert_eq!(yeah.fast_rounds, 0);
+            yeah.on_ack(&mut w, &heard(101));
+            assert_eq!(
+                (yeah.fast_rounds, yeah.rounds.rtt.samples),
+                (fast_rounds, 0)
+            );
+        }
+    }
+
+    /// YeAH with these parameters after a round at `rtt_us` over a base of 50 ms.
+    fn adapted(alpha: f64, reno_window: u32, cwnd: f64, rtt_us: u64) -> (Yeah, Window) {
+        let mut yeah = build::<Yeah>(&[("alpha", Value::Number(alpha))]);
+        let mut w = window(cwnd, 10.0);
+        yeah.reno_window = reno_window;
+        (yeah.rounds.rtt.base_us, yeah.rounds.rtt.min_us) = (50_000, rtt_us);
+        yeah.adapt(&mut w);
+        (yeah, w)
+    }
+
+    #[test]
+    fn the_bounds_of_queue_and_delay() {
+        // alpha, Reno's window, window, round-trip time; then window, threshold, slow rounds, Reno's window.
+        for (given, expected) in [
+            // 200 * 2632 / 52632 = 10 are tolerated, 11 of 220 are given up.
+            ((10.0, 2, 200.0, 52_632), (200.0, 10.0, 0, 2)),
+            ((10.0, 2, 220.0, 52_632), (209.0, 209.0, 1, 104)),
+            // An eighth of the base is tolerated, a microsecond more is not.
+            ((80.0, 2, 90.0, 56_250), (90.0, 10.0, 0, 2)),
+            ((80.0, 2, 90.0, 56_251), (90.0, 10.0, 1, 45)),
+            // A queue of the limit itself is not given up, nor what Reno would have.
+            ((80.0, 50, 400.0, 62_500), (400.0, 10.0, 1, 51)),
+            ((80.0, 400, 400.0, 100_000), (400.0, 10.0, 1, 401)),
+            ((80.0, 399, 400.0, 100_000), (399.0, 399.0, 1, 400)),
+            // Half the window at most: the queue is three quarters of it.
+            ((80.0, 2, 400.0, 200_000), (200.0, 200.0, 1, 100)),
+        ] {
+            let (alpha, reno_window, cwnd, rtt_us) = given;
+            let (yeah, w) = adapted(alpha, reno_window, cwnd, rtt_us);
+            let found = (w.cwnd, w.ssthresh, yeah.slow_rounds, yeah.reno_window);
+            assert_eq!(found, expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn fifty_fast_rounds_forget_renos_window() {
+        let (mut yeah, mut w) = (build::<Yeah>(&[]), window(20.0, 10.0));
+        yeah.reno_window = 60;
+        (yeah.rounds.rtt.base_us, yeah.rounds.rtt.min_us) = (50_000, 50_000);
+        for n in 1..=50 {
+            yeah.adapt(&mut w);
+            assert_eq!((yeah.fast_rounds, yeah.reno_window), (n, 60));
+        }
+        yeah.adapt(&mut w);
+        assert_eq!((yeah.fast_rounds, yeah.reno_window), (0, 2));
+    }
+
+    #[test]
+    fn a_loss_halves_renos_window_and_a_pause_forgets_the_base() {
+        let (mut yeah, mut w) = adapted(80.0, 50, 200.0, 50_000);
+        lose(&mut yeah, &mut w, at_ms(0));
+        assert_eq!((yeah.reno_window, yeah.fast_rounds), (25, 0));
+        yeah.on_idle_restart(&mut w, at_ms(0), Span::from_secs(9));
+        assert!(yeah.rounds.rtt.base_us > 50_000);
     }
 }

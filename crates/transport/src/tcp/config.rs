@@ -61,6 +61,9 @@ fadeout_core::choices! {
         Linux = "linux",
         /// Every second segment or after a fixed time (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
         EverySecond = "every-second",
+        /// The same, also of what fills a gap, which RFC 5681 asks to acknowledge at once and RFC 1122 did
+        /// not.
+        EverySecondInGaps = "every-second-in-gaps",
         /// Every segment at once.
         EverySegment = "every-segment",
     }
@@ -105,6 +108,17 @@ pub struct SendBufferConfig {
     pub maximum: u64,
     /// What a piece of the stream takes for headers, bytes (`MAX_TCP_HEADER`).
     pub header: u64,
+}
+
+impl Default for SendBufferConfig {
+    /// Linux with wireless networks, without a limit.
+    fn default() -> SendBufferConfig {
+        SendBufferConfig {
+            initial: 16_384,
+            maximum: u64::MAX,
+            header: 320,
+        }
+    }
 }
 
 fadeout_core::choices! {

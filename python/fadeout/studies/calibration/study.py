@@ -19,6 +19,7 @@ from fadeout.studies.calibration.cases import (
     found,
     unpublished,
 )
+from fadeout.studies.calibration.efficiency import count, full_buffer
 from fadeout.study import Effort, Runs, Section, Study, Table, estimate
 
 
@@ -31,6 +32,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
         yield beside_published(source, document, cases, seeds)
     yield alone(unpublished(), seeds)
     yield closed_form(seeds)
+    yield full_buffer(runs)
 
 
 def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int) -> Section:
@@ -206,11 +208,6 @@ def closed_form(seeds: int) -> Section:
     )
 
 
-def count(_: Effort) -> int:
-    """How many runs: none. Where UEs stand is known without running."""
-    return 0
-
-
 STUDY = Study(
     name="calibration",
     folder=Path(__file__).parent,
@@ -226,4 +223,5 @@ study's README.md.
     quick=Effort(seeds=2),
     count=count,
     sections=sections,
+    other_scenarios={"full_buffer": "full-buffer.toml"},
 )

@@ -11,6 +11,7 @@ use crate::phy::lte_tdd::{LTE_FDD_PROCESSES, LteTdd};
 use crate::phy::mcs::McsTable;
 use crate::phy::numerology::{ChannelKind, Numerology};
 use crate::phy::overhead::Overhead;
+use crate::phy::sub_band::lte_size;
 use crate::phy::timing::Timing;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
 use fadeout_core::{Dbm, Decibel, Hertz, Point, Span};
@@ -80,6 +81,7 @@ impl Lte {
             .shared
             .resource_blocks(ChannelKind::Lte, Numerology::KHZ_15, carrier)?;
         let cell = self.with_blocks(carrier.site, carrier.carrier, blocks);
+        let cell = self.shared.with_sub_bands(cell, lte_size)?;
         if self.duplex == DuplexKind::Fdd {
             return Ok(cell);
         }

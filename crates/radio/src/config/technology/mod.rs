@@ -156,6 +156,39 @@ mod tests {
     }
 
     #[test]
+    fn sub_bands_have_the_sizes_of_the_tables_and_carriers_without_them_are_errors() {
+        let sub_band = ("cqi-format", Value::Choice("sub-band".into()));
+        let size = |name, carrier: &Carrier, more: &[(&str, Value)]| {
+            let mut keys = vec![sub_band.clone()];
+            keys.extend_from_slice(more);
+            with(name, carrier, &keys).map(|cell| cell.cqi_sub_band)
+        };
+        let large = ("sub-band-size", Value::Choice("large".into()));
+        assert_eq!(size("lte", &carrier(2e9, 20e6), &[]), Ok(Some(8)));
+        assert_eq!(size("nr", &carrier(3.5e9, 40e6), &[]), Ok(Some(8)));
+        assert_eq!(size("nr", &carrier(3.5e9, 40e6), &[large]), Ok(Some(16)));
+        assert_eq!(
+            cell("nr", &carrier(3.5e9, 40e6))
+                .expect("a cell")
+                .cqi_sub_band,
+            None
+        );
+        let fixed = ("adaptation", Value::Choice("fixed-mcs".into()));
+        for (name, hertz, bandwidth, more, part) in [
+            ("lte", 2e9, 1.4e6, &[][..], "expected 8 to 110"),
+            ("nr", 3.5e9, 5e6, &[], "expected 24 to 275"),
+            ("nr", 28e9, 400e6, &[], "one UE at a time"),
+            ("lte", 2e9, 20e6, &[fixed], "`adaptation`"),
+        ] {
+            let error = size(name, &carrier(hertz, bandwidth), more).expect_err(part);
+            assert!(
+                error.contains("`cqi-format`") && error.contains(part),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
     fn a_bandwidth_without_a_row_is_an_error_that_names_those_there_are() {
         let error = cell("nr", &carrier(28e9, 1e9)).expect_err("no row");
         assert!(error.contains("there are"), "{error}");

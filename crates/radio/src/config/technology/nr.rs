@@ -11,6 +11,7 @@ use crate::phy::cqi::CqiTable;
 use crate::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use crate::phy::mcs::McsTable;
 use crate::phy::numerology::{ChannelKind, CyclicPrefix, Numerology};
+use crate::phy::sub_band::{SubBandSize, nr_size};
 use crate::phy::timing::{NrTimingConfig, Timing};
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
 use fadeout_core::{Dbm, Decibel, Hertz, Point};
@@ -39,6 +40,15 @@ fadeout_core::choices! {
     }
 }
 
+fadeout_core::choices! {
+    /// Size of sub-bands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum SubBandChoice {
+        Small = "small",
+        Large = "large",
+    }
+}
+
 fadeout_core::parameters! {
     /// The parameters of a cell of NR.
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,6 +65,9 @@ fadeout_core::parameters! {
         cqi_period: u32 = integer((1, 640, "slots"), "10"),
         /// Age of a report at its first use.
         cqi_delay: u32 = integer((0, 640, "slots"), "4"),
+        /// Which of the two sizes of sub-bands that the table has for the carrier (TS 38.214 Table 5.2.1.4-2),
+        /// with the `cqi-format` of sub-bands.
+        sub_band_size: SubBandChoice = choice(SubBandChoice::NAMES, "small"),
         /// HARQ processes in each direction.
         harq_processes: u8 = integer((1, 32, ""), "16"),
         /// Slots between two SR opportunities.
@@ -98,8 +111,13 @@ impl Nr {
         if beams > most && self.overheads.overhead().ssb.is_some() {
             return Err(format!("{beams} `ssb-beams`; the carrier has 1 to {most}"));
         }
-        self.with_blocks(carrier.site, carrier.carrier, mu, blocks)
-            .map_err(text)
+        let cell = self.with_blocks(carrier.site, carrier.carrier, mu, blocks);
+        let size = match self.sub_band_size {
+            SubBandChoice::Small => SubBandSize::Small,
+            SubBandChoice::Large => SubBandSize::Large,
+        };
+        let of = |blocks| nr_size(blocks, size);
+        self.shared.with_sub_bands(cell.map_err(text)?, of)
     }
 
     fn with_blocks(

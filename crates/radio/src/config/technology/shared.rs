@@ -8,6 +8,7 @@ use crate::config::{
 };
 use crate::mac::scheduler::{ProportionalFairConfig, RoundRobinConfig};
 use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
+use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
 use crate::phy::effective_sinr::{EffectiveSinr, SinrRange};
 use crate::phy::frame::Duplex;
@@ -27,6 +28,15 @@ fadeout_core::choices! {
         Reports = "reports",
         FixedMcs = "fixed-mcs",
         FixedRate = "fixed-rate",
+    }
+}
+
+fadeout_core::choices! {
+    /// What CQI reports tell of the band.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum CqiFormat {
+        Wideband = "wideband",
+        SubBand = "sub-band",
     }
 }
 
@@ -94,6 +104,9 @@ fadeout_core::parameters! {
         /// How the scheme is chosen: from CQI reports, always `mcs`, or blocks of `downlink-rate`
         /// and `uplink-rate` with the fixed errors of `bler`.
         pub(super) adaptation: AdaptationKind = choice(AdaptationKind::NAMES, "reports"),
+        /// What CQI reports tell: one number for the whole band, or beside it one for each sub-band, by which
+        /// the downlink gives each UE the sub-bands that it hears best. For UEs that share a slot in frequency.
+        pub(super) cqi_format: CqiFormat = choice(CqiFormat::NAMES, "wideband"),
         /// The scheme of `fixed-mcs`.
         pub(super) mcs: u32 = integer((0, 28, ""), "10"),
         /// Downlink rate of the carrier with `fixed-rate`.
@@ -227,6 +240,7 @@ impl Shared {
             uplink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
             most_ues: own.most_ues,
             adaptation,
+            cqi_sub_band: None,
             fixed_errors: has_fixed_errors.then_some(FixedErrors {
                 first: self.bler,
                 retransmission: self.retransmission_bler,
@@ -257,6 +271,30 @@ impl Shared {
             recheck_after: self.recheck_period,
             reestablish_after: self.reestablishment,
         }
+    }
+
+    /// A cell whose UEs report on sub-bands of so many resource blocks, if they report on any.
+    pub(super) fn with_sub_bands(
+        &self,
+        cell: CellConfig,
+        size: impl FnOnce(u32) -> Result<u32, PhyError>,
+    ) -> Result<CellConfig, String> {
+        if self.cqi_format == CqiFormat::Wideband {
+            return Ok(cell);
+        }
+        let error = |problem: String| format!("`cqi-format` \"sub-band\": {problem}");
+        if cell.sharing == Sharing::Time {
+            let problem = "a beam serves one UE at a time with the whole band above 6 GHz";
+            return Err(error(problem.to_owned()));
+        }
+        if !matches!(cell.adaptation, Adaptation::Reports(_)) {
+            return Err(error("`adaptation` is not \"reports\"".to_owned()));
+        }
+        let size = size(cell.resource_blocks).map_err(|found| error(found.to_string()))?;
+        Ok(CellConfig {
+            cqi_sub_band: Some(size),
+            ..cell
+        })
     }
 
     fn harq(&self, (downlink, uplink): (u8, u8)) -> CellHarqConfig {

@@ -5,7 +5,7 @@ use crate::phy::PhyError;
 use crate::phy::numerology::Numerology;
 use crate::phy::tdd::{Flexible, TddPattern, UlDlPattern};
 use fadeout_core::Span;
-use fadeout_core::registry::{choice, integer};
+use fadeout_core::registry::{choice, integer, parse_span};
 
 fadeout_core::choices! {
     /// Length of a pattern, if there is one (dl-UL-TransmissionPeriodicity, TS 38.331).
@@ -83,10 +83,11 @@ fadeout_core::parameters! {
     }
 }
 
-/// A name of a period as a time.
-fn span(name: &str) -> Span {
-    let ms = name.split(' ').next().and_then(|ms| ms.parse::<f64>().ok());
-    Span::from_nanos((ms.unwrap_or(0.0) * 1e6) as u64)
+impl Period {
+    /// Its length; zero of none.
+    fn length(self) -> Span {
+        parse_span(self.name()).unwrap_or_default()
+    }
 }
 
 impl Tdd {
@@ -104,14 +105,14 @@ impl Tdd {
     /// The counts make none.
     pub(super) fn pattern(&self, numerology: Numerology) -> Result<TddPattern, PhyError> {
         let first = UlDlPattern {
-            period: span(self.tdd_period.name()),
+            period: self.tdd_period.length(),
             downlink_slots: self.tdd_downlink_slots,
             downlink_symbols: self.tdd_downlink_symbols,
             uplink_slots: self.tdd_uplink_slots,
             uplink_symbols: self.tdd_uplink_symbols,
         };
         let second = UlDlPattern {
-            period: span(self.tdd_second_period.name()),
+            period: self.tdd_second_period.length(),
             downlink_slots: self.tdd_second_downlink_slots,
             downlink_symbols: self.tdd_second_downlink_symbols,
             uplink_slots: self.tdd_second_uplink_slots,

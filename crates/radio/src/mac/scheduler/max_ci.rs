@@ -2,6 +2,7 @@
 
 use super::best_first::best_first;
 use super::{MacScheduler, Share, SlotView};
+use fadeout_core::UeId;
 use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Parameters of [`MaxCi`]: none.
@@ -41,13 +42,16 @@ impl MacScheduler for MaxCi {
             view.candidates[index].rate
         });
     }
+
+    fn weight(&self, _slot: u64, _ue: UeId) -> Option<f64> {
+        Some(1.0)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mac::scheduler::Candidate;
-    use fadeout_core::UeId;
 
     #[test]
     fn the_best_channel_takes_all_it_wants() {

@@ -1,10 +1,11 @@
 //! Schedulers: each reads a view of a slot and writes grants.
 //!
 //! A slot has *units*: resource block groups where UEs share the band in frequency, symbols where
-//! an analog beam serves one UE at a time. Channel quality is known for the whole band, so a
-//! scheduler says how many units a UE gets and not which. Retransmissions have been served
-//! before: the view holds what is left.
+//! an analog beam serves one UE at a time. Where channel quality is known for the whole band, a
+//! scheduler says how many units a UE gets and not which; where UEs report on sub-bands, [`BandShares`]
+//! says which. Retransmissions have been served before: the view holds what is left.
 
+mod bands;
 mod best_first;
 mod max_ci;
 mod proportional_fair;
@@ -12,6 +13,8 @@ mod round_robin;
 
 use fadeout_core::UeId;
 
+pub(crate) use bands::best_of;
+pub use bands::{BandShare, BandShares, BandView};
 pub use max_ci::{MaxCi, MaxCiConfig};
 pub use proportional_fair::{ProportionalFair, ProportionalFairConfig};
 pub use round_robin::{RoundRobin, RoundRobinConfig};
@@ -56,6 +59,11 @@ pub trait MacScheduler {
     /// Writes shares to `shares`: each candidate at most once, together at most
     /// [`SlotView::units`], each at least [`SlotView::least`].
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>);
+    /// By what a UE's rate is to be multiplied before it is compared with others'; none of a scheduler that
+    /// does not look at the channel.
+    fn weight(&self, _slot: u64, _ue: UeId) -> Option<f64> {
+        None
+    }
     /// A UE was sent, or granted, `bytes` of new data in a slot.
     fn on_served(&mut self, _slot: u64, _ue: UeId, _bytes: u32) {}
 }
@@ -88,6 +96,9 @@ impl SchedulerKind {
 impl MacScheduler for Scheduler {
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>) {
         schedulers!(self, scheduler => scheduler.allocate(view, shares));
+    }
+    fn weight(&self, slot: u64, ue: UeId) -> Option<f64> {
+        schedulers!(self, scheduler => scheduler.weight(slot, ue))
     }
     fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32) {
         schedulers!(self, scheduler => scheduler.on_served(slot, ue, bytes));

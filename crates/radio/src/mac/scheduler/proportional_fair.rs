@@ -79,6 +79,12 @@ impl ProportionalFair {
         };
         average.value * decay
     }
+
+    /// The same for the metric: a thousandth of a byte at least, finite before the first service and
+    /// never felt after it.
+    fn past(&self, slot: u64, ue: UeId) -> f64 {
+        self.throughput(slot, ue).max(1e-3)
+    }
 }
 
 impl MacScheduler for ProportionalFair {
@@ -86,10 +92,13 @@ impl MacScheduler for ProportionalFair {
         let mut metrics = std::mem::take(&mut self.metrics);
         best_first(view, &mut metrics, shares, |index| {
             let candidate = &view.candidates[index];
-            // A thousandth of a byte: finite before the first service, and never felt after it.
-            candidate.rate / self.throughput(view.slot, candidate.ue).max(1e-3)
+            candidate.rate / self.past(view.slot, candidate.ue)
         });
         self.metrics = metrics;
+    }
+
+    fn weight(&self, slot: u64, ue: UeId) -> Option<f64> {
+        Some(1.0 / self.past(slot, ue))
     }
 
     fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32) {

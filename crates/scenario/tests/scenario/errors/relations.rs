@@ -242,3 +242,65 @@ fn paths_lead_from_sender_to_receiver() {
         );
     }
 }
+
+#[test]
+fn a_handover_is_from_one_link_to_another_that_ends_at_the_same_phone() {
+    let handover = |from: &str, to: &str, rest: &str| {
+        let far =
+            "[link.far]\nfrom = \"rnc\"\nto = \"client\"\nrate = \"1 Mbit/s\"\ndelay = \"0 s\"\n";
+        format!("{far}[handover.there]\nfrom = \"{from}\"\nto = \"{to}\"\nat = \"1 s\"\n{rest}")
+    };
+    for (from, to, rest, expected) in [
+        (
+            "radio",
+            "radio",
+            "",
+            "14:6: a handover from a link to itself",
+        ),
+        ("radoi", "far", "", "13:8: no link is called `radoi`"),
+        (
+            "radio",
+            "far",
+            "bicast-before = \"10 ms\"",
+            "16:17: a start of bicasting, but nothing is bicast",
+        ),
+        (
+            "radio",
+            "far",
+            "data = \"bicasting\"\nbicast-before = \"1 ms\"\nbicast-after = \"1 ms\"",
+            "18:16: bicasting begins at two times",
+        ),
+        (
+            "radio",
+            "far",
+            "data = \"bicasting\"\nsignalling = \"links\"\nbicast-after = \"1 ms\"",
+            "18:16: a start of bicasting beside messages over links",
+        ),
+        (
+            "radio",
+            "far",
+            "signalling = \"links\"\npath-switch = \"1 ms\"",
+            "17:15: a time of the path switch beside messages over links",
+        ),
+        (
+            "radio",
+            "far",
+            "data = \"none\"\nforwarding-route = [\"radio\", \"far\"]",
+            "17:1: a way of forwarded packets, but nothing is forwarded",
+        ),
+        (
+            "radio",
+            "far",
+            "forwarding-route = [\"far\"]",
+            "16:21: link `far` does not start at `server`",
+        ),
+    ] {
+        added_mistake(&handover(from, to, rest), expected);
+    }
+    let elsewhere = "[link.far]\nfrom = \"server\"\nto = \"other\"\nrate = \"1 Mbit/s\"\ndelay = \"0 s\"\n\
+         [handover.there]\nfrom = \"radio\"\nto = \"far\"\nat = \"1 s\"";
+    added_mistake(
+        elsewhere,
+        "14:6: it ends at `other`, not at the phone `client`",
+    );
+}

@@ -1,66 +1,56 @@
-//! The kernel's estimate of the largest value in a window.
+//! The kernel's estimate of the largest value in a window of rounds.
 
-/// The largest value of the last rounds, from three samples: the best, the best since then, and the best
-/// since that one (Linux `lib/win_minmax.c`, after K. Nichols). It costs three words, and forgets sooner
-/// than an exact window: the second choice is taken anew after a quarter of the window, the third after
-/// half of it, so what came before them is lost when the best one leaves.
+use crate::min_filter::MinFilter;
+use std::cmp::Ordering;
+
+/// The largest value of the last rounds (Linux `lib/win_minmax.c`).
 #[derive(Debug, Clone)]
 pub(in super::super) struct WindowedMax {
-    /// Best first; each no older than the one before it.
-    choices: [Sample; 3],
+    filter: MinFilter<Largest, u64>,
     length: u64,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Sample {
-    round: u64,
-    value: f64,
+/// A number that is before smaller ones.
+#[derive(Debug, Clone, Copy)]
+struct Largest(f64);
+
+impl Ord for Largest {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.total_cmp(&self.0)
+    }
 }
+
+impl PartialOrd for Largest {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Largest {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Largest {}
 
 impl WindowedMax {
     /// Of `length` rounds.
     pub(in super::super) fn new(length: u64) -> Self {
         WindowedMax {
-            choices: [Sample::default(); 3],
+            filter: MinFilter::new(Largest(0.0)),
             length,
         }
     }
 
     /// Takes `value` in `round`, which never goes back.
     pub(in super::super) fn update(&mut self, round: u64, value: f64) {
-        let sample = Sample { round, value };
-        let [best, second, third] = &mut self.choices;
-        if value >= best.value || round - third.round > self.length {
-            self.choices = [sample; 3];
-            return;
-        }
-        if value >= second.value {
-            (*second, *third) = (sample, sample);
-        } else if value >= third.value {
-            *third = sample;
-        }
-        self.age(sample);
-    }
-
-    /// Lets the best go when its window is over, and renews choices that are as old as the one before.
-    fn age(&mut self, newest: Sample) {
-        let [best, second, third] = &mut self.choices;
-        let age = newest.round - best.round;
-        if age > self.length {
-            self.choices = [*second, *third, newest];
-            if newest.round - self.choices[0].round > self.length {
-                self.choices = [self.choices[1], newest, newest];
-            }
-        } else if second.round == best.round && age > self.length / 4 {
-            (*second, *third) = (newest, newest);
-        } else if third.round == second.round && age > self.length / 2 {
-            *third = newest;
-        }
+        self.filter.update(round, Largest(value), self.length);
     }
 
     /// The largest, zero before any.
     pub(in super::super) fn max(&self) -> f64 {
-        self.choices[0].value
+        self.filter.value().0
     }
 }
 
@@ -93,5 +83,24 @@ mod tests {
         assert_eq!(filter.max(), 100.0);
         filter.update(11, 50.0);
         assert_eq!(filter.max(), 70.0);
+    }
+
+    #[test]
+    fn choices_are_renewed_after_a_quarter_and_a_half_of_the_window() {
+        // Values only fall here, so that nothing but age moves them: (rounds, what the last leaves).
+        for (rounds, left) in [
+            (&[0, 26, 51, 101][..], 26),
+            (&[0, 25, 50, 101], 50),
+            (&[0, 26, 51, 100], 0),
+            (&[0, 26, 60, 127], 60),
+            (&[0, 26, 51, 152], 152),
+            (&[0, 26, 51, 151], 51),
+        ] {
+            let mut filter = WindowedMax::new(100);
+            for &round in rounds {
+                filter.update(round, (1_000 - round) as f64);
+            }
+            assert_eq!(filter.max(), (1_000 - left) as f64, "{rounds:?}");
+        }
     }
 }

@@ -331,4 +331,61 @@ mod tests {
         assert_eq!(cubic.state.epoch_start, Some(at_ms(5)));
         assert_eq!(cubic.state.w_max, Some(100.0));
     }
+
+    #[test]
+    fn the_paper_grows_by_the_distance_to_the_curve_and_by_a_hundredth_beyond() {
+        let (mut cubic, mut w) = (cubic(Edition::Paper2008, 0.8), window(100.0, f64::INFINITY));
+        lose(&mut cubic, &mut w);
+        cubic.epoch_start(w.cwnd, at_ms(0));
+        // K is the cube root of 20 over 0.4.
+        assert_near(cubic.state.k, 50_f64.cbrt());
+        // 80 segments: at K the curve is at 100, a quarter of a segment a segment; at the beginning it is
+        // where the window is, and far away a whole segment a segment.
+        assert_near(cubic.step(80.0, cubic.state.k, 2.0), 0.5);
+        assert_near(cubic.step(80.0, 0.0, 3.0), 3.0 / 8_000.0);
+        assert_near(cubic.step(80.0, 100.0, 3.0), 3.0);
+        assert_near(cubic.step(110.0, cubic.state.k, 3.0), 3.0 / 11_000.0);
+    }
+
+    #[test]
+    fn the_curve_is_looked_up_a_round_trip_ahead() {
+        let sample = ack(at_ms(0), 1);
+        let rfc = cubic(Edition::Rfc9438, 0.7);
+        assert_near(rfc.look_ahead(&sample), 0.1);
+        // The paper's is the smallest, once there is one.
+        let mut paper = cubic(Edition::Paper2008, 0.8);
+        assert_near(paper.look_ahead(&sample), 0.0);
+        paper.smallest = Span::from_millis(40);
+        assert_near(paper.look_ahead(&sample), 0.04);
+        // In the window: from 70 to C (1 + 0.1 - K)^3 + 100.
+        let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
+        lose(&mut cubic, &mut w);
+        cubic.epoch_start(w.cwnd, at_ms(0));
+        cubic.grow(&mut w, &ack(at_ms(1_000), 1), 1);
+        let curve = 100.0 + 0.4 * (1.1 - 75_f64.cbrt()).powi(3);
+        assert_near(w.cwnd, 70.0 + (curve - 70.0) / 70.0);
+    }
+
+    #[test]
+    fn a_window_at_the_plateau_has_none_to_come() {
+        let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
+        lose(&mut cubic, &mut w);
+        cubic.epoch_start(100.0, at_ms(0));
+        assert_eq!((cubic.state.k, cubic.state.origin), (0.0, 100.0));
+        // At it nothing is given up for others either.
+        lose(&mut cubic, &mut window(100.0, f64::INFINITY));
+        assert_eq!(cubic.state.w_max, Some(100.0));
+    }
+
+    #[test]
+    fn a_timeout_forgets_the_curve_and_a_pause_moves_it() {
+        let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
+        lose(&mut cubic, &mut w);
+        cubic.epoch_start(w.cwnd, at_ms(1_000));
+        cubic.on_idle_restart(at_ms(5_000), Span::from_millis(500));
+        assert_eq!(cubic.state.epoch_start, Some(at_ms(1_500)));
+        assert_eq!(cubic.last_ack_at, at_ms(5_000));
+        cubic.on_timeout();
+        assert_eq!((cubic.state.epoch_start, cubic.state.w_max), (None, None));
+    }
 }

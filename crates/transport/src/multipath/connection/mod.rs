@@ -99,7 +99,10 @@ impl MultipathConnection {
             manager: PathManager::new(configs, config.join_delay),
             outbound: Outbound::new(&config.tcp),
             inbound: Inbound::new(&config.tcp),
-            queues: waits.then(|| SendQueues::new(count, config.maximum_send_buffer.0)),
+            queues: waits.then(|| {
+                let header = config.tcp.send_buffer.unwrap_or_default().header;
+                SendQueues::new(count, config.maximum_send_buffer.0, header)
+            }),
             allocator: Allocator::new(
                 config.scheduler,
                 count,

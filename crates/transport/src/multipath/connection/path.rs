@@ -143,6 +143,8 @@ pub(super) trait Paths {
     fn is_backup(&self, index: usize) -> bool;
     fn view(&self, index: usize) -> SubflowView;
     fn window(&self, index: usize) -> Window;
+    /// Memory that a path's send buffer grows to, with `header` bytes for headers in each piece.
+    fn wanted_buffer(&self, index: usize, header: u64) -> u64;
     fn mappings(&self, index: usize) -> &Mappings;
 
     /// The longest retransmission timeout of those that carry data.
@@ -185,6 +187,9 @@ impl Paths for Sight<'_> {
     fn window(&self, index: usize) -> Window {
         *self.paths[index].tcp.window()
     }
+    fn wanted_buffer(&self, index: usize, header: u64) -> u64 {
+        self.paths[index].tcp.sender().wanted_buffer(header)
+    }
     fn mappings(&self, index: usize) -> &Mappings {
         &self.paths[index].mappings
     }
@@ -194,6 +199,7 @@ impl Paths for Sight<'_> {
 pub(super) mod testing {
     use super::*;
     use crate::congestion::RecoveryState;
+    use crate::tcp::sender::buffer::memory_of_windows;
     use fadeout_core::{Rate, Span};
 
     /// A path without a subflow, with a window of ten segments of a thousand bytes.
@@ -257,6 +263,9 @@ pub(super) mod testing {
         }
         fn window(&self, index: usize) -> Window {
             self[index].window
+        }
+        fn wanted_buffer(&self, index: usize, header: u64) -> u64 {
+            memory_of_windows(2, self[index].window.cwnd as u64, 1_460, header)
         }
         fn mappings(&self, index: usize) -> &Mappings {
             &self[index].mappings

@@ -15,16 +15,10 @@ mod tests;
 
 use super::outbound::Outbound;
 use super::path::Paths;
-use crate::congestion::Window;
 use crate::multipath::scheduler::linux::{BURST, Queue, soonest_drained};
 use fadeout_core::{Span, Time};
 use std::collections::VecDeque;
 
-/// What a segment of 1460 bytes takes of a send buffer, bytes: the power of two that holds it with
-/// headers and bookkeeping, and the `sk_buff` (`tcp_sndbuf_expand`, x86-64).
-const SEGMENT_MEMORY: u64 = 4096 + 256;
-/// Windows that a send buffer holds (`tcp_sndbuf_expand`).
-const WINDOWS: u64 = 2;
 /// Least send buffer of a connection beside its subflows', bytes (`tcp_wmem[0]`).
 const SMALLEST_BUFFER: u64 = 4096;
 /// Expiries of the connection's timer without a segment after which a path is stale: more than
@@ -90,13 +84,6 @@ impl PathQueue {
             }
         }
     }
-
-    /// Grows the send buffer to two windows.
-    fn grow_buffer(&mut self, window: Window, maximum: u64) {
-        let window = window.cwnd.max(10.0) as u64;
-        let wanted = (WINDOWS * window * SEGMENT_MEMORY).min(maximum);
-        self.send_buffer = self.send_buffer.max(wanted);
-    }
 }
 
 /// Send queues of a connection.
@@ -105,6 +92,8 @@ pub(super) struct SendQueues {
     paths: Vec<PathQueue>,
     /// Most that a subflow's send buffer grows to, bytes (`tcp_wmem[2]`).
     maximum: u64,
+    /// Bytes for headers in each piece of them (`MAX_TCP_HEADER`).
+    header: u64,
     /// First data sequence number that the socket has not taken.
     taken: u64,
     /// Next data sequence number to be bound.
@@ -119,11 +108,13 @@ pub(super) struct SendQueues {
 }
 
 impl SendQueues {
-    /// Empty queues of `paths` paths, whose send buffers grow to `maximum` bytes.
-    pub(super) fn new(paths: usize, maximum: u64) -> SendQueues {
+    /// Empty queues of `paths` paths, whose send buffers grow to `maximum` bytes, with `header` in each
+    /// piece for headers.
+    pub(super) fn new(paths: usize, maximum: u64, header: u64) -> SendQueues {
         SendQueues {
             paths: (0..paths).map(|_| PathQueue::default()).collect(),
             maximum,
+            header,
             taken: 1,
             bound: 1,
             unbound: 1,
@@ -192,10 +183,10 @@ impl SendQueues {
         if !paths.is_usable(index) {
             return;
         }
-        let window = paths.window(index);
-        let has_room = paths.view(index).in_flight < window.cwnd as u32;
+        let has_room = paths.view(index).in_flight < paths.window(index).cwnd as u32;
         if queue.send_buffer == 0 || self.is_waiting && has_room {
-            queue.grow_buffer(window, self.maximum);
+            let wanted = paths.wanted_buffer(index, self.header).min(self.maximum);
+            queue.send_buffer = queue.send_buffer.max(wanted);
         }
     }
 

@@ -80,4 +80,31 @@ mod tests {
         near(decreased(10.0, &view(0, &paths)), 5.0);
         near(decreased(10.0, &view(1, &paths)), 2.5);
     }
+
+    #[test]
+    fn without_a_round_trip_time_it_is_renos() {
+        for paths in [
+            &[(10.0, 0.0, 1.0)][..],
+            &[(10.0, 0.0, 1.0), (10.0, 100.0, 1.0)],
+        ] {
+            near(increase(&view(0, paths)), 0.1);
+            near(decreased(10.0, &view(0, paths)), 5.0);
+        }
+        near(increase(&view(0, &[(0.5, 0.0, 1.0)])), 1.0);
+    }
+
+    #[test]
+    fn the_formula_holds_for_any_two_rates() {
+        // x1 = 12 / 0.04 = 300, x2 = 10 / 0.1 = 100: a is 1 and 3.
+        let paths = [(12.0, 40.0, 1.0), (10.0, 100.0, 1.0)];
+        near(increase(&view(0, &paths)), 300.0 / (0.04 * 160_000.0));
+        near(
+            increase(&view(1, &paths)),
+            100.0 / (0.1 * 160_000.0) * (4.0 / 2.0) * (7.0 / 5.0),
+        );
+        near(decreased(12.0, &view(0, &paths)), 6.0);
+        // 1.5 at most, and a segment stays.
+        near(decreased(10.0, &view(1, &paths)), 2.5);
+        near(decreased(2.0, &view(1, &paths)), 1.0);
+    }
 }

@@ -46,7 +46,7 @@ pub(super) fn increase(view: &View) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{near, reference};
+    use super::super::testing::{near, reference, view};
     use super::*;
 
     #[test]
@@ -54,5 +54,20 @@ mod tests {
         // Reference vector L-1: alpha is 0.75, each ACK adds 0.75 / 30.
         near(increase(&reference(0)), 0.025);
         near(increase(&reference(1)), 0.025);
+    }
+
+    #[test]
+    fn a_path_grows_no_faster_than_alone() {
+        // Rates of 50 each; the best w / rtt^2 is 2500, over 100^2.
+        let paths = [(50.0, 1000.0, 1.0), (1.0, 20.0, 1.0)];
+        near(increase(&view(0, &paths)), 0.02);
+        near(increase(&view(1, &paths)), 0.25);
+    }
+
+    #[test]
+    fn without_a_round_trip_time_it_is_renos() {
+        near(increase(&view(0, &[(10.0, 0.0, 1.0)])), 0.1);
+        near(increase(&view(0, &[(0.5, 0.0, 1.0)])), 1.0);
+        near(increase(&view(0, &[(0.5, 1.0, 1.0)])), 1.0);
     }
 }

@@ -223,6 +223,8 @@ impl CongestionControl for Coupled {
 #[cfg(test)]
 mod testing {
     use super::*;
+    use crate::congestion::testing::{ack, lose, window};
+    use fadeout_core::Span;
 
     /// Paths by window in segments, round-trip time in ms and loss interval in segments.
     pub(super) fn view(on: usize, paths: &[(f64, f64, f64)]) -> View {
@@ -265,5 +267,112 @@ mod testing {
         near(balia::Balia.increase(&alone), 0.1);
         near(olia::Olia::default().increase(&alone), 0.1);
         near(balia::decreased(10.0, &alone), 5.0);
+    }
+
+    #[test]
+    fn a_path_without_a_round_trip_time_has_no_rate() {
+        let view = view(
+            1,
+            &[(10.0, 50.0, 1.0), (10.0, 0.0, 1.0), (20.0, 100.0, 1.0)],
+        );
+        near(view.paths[0].rate(), 200.0);
+        assert_eq!(view.own().rate(), 0.0);
+        assert_eq!(view.measured().count(), 2);
+        near(view.total_rate(), 400.0);
+    }
+
+    #[test]
+    fn reno_is_one_segment_a_window() {
+        near(Uncoupled.increase(&view(0, &[(8.0, 50.0, 1.0)])), 0.125);
+        near(Uncoupled.increase(&view(0, &[(0.5, 50.0, 1.0)])), 1.0);
+        assert_eq!(Uncoupled.round_rate(), 0.0);
+    }
+
+    #[test]
+    fn a_subflow_that_is_shown_the_others_grows_beside_them() {
+        // The reference paths: 0.025 a segment with LIA.
+        let mut coupled = Coupled::new("lia", &Parameters::default()).expect("it is a coupling");
+        coupled.see(1, &reference(0).paths);
+        coupled.see(0, &reference(0).paths);
+        assert_eq!((coupled.view.on, coupled.view.paths.len()), (0, 2));
+        let mut w = window(10.0, 5.0);
+        coupled.on_ack(&mut w, &ack(Time::ZERO, 4));
+        near(w.cwnd, 10.1);
+        // Four of six segments end slow start, two are left.
+        let mut w = window(6.0, 10.0);
+        coupled.on_ack(&mut w, &ack(Time::ZERO, 6));
+        near(w.cwnd, 10.05);
+        for idle in [
+            AckSample {
+                may_grow: false,
+                ..ack(Time::ZERO, 4)
+            },
+            AckSample {
+                is_cwnd_limited: false,
+                ..ack(Time::ZERO, 4)
+            },
+        ] {
+            let mut w = window(10.0, 5.0);
+            coupled.on_ack(&mut w, &idle);
+            assert_eq!(w.cwnd, 10.0);
+        }
+        let mut w = window(11.0, 20.0);
+        assert_eq!(lose(&mut coupled, &mut w, Time::ZERO), 5.0);
+    }
+
+    #[test]
+    fn intervals_between_losses_are_told_to_the_others() {
+        let mut coupled = Coupled::new("olia", &Parameters::default()).expect("it is a coupling");
+        let mut w = window(1e4, 1e5);
+        let mut deliver = |coupled: &mut Coupled, segments| {
+            coupled.on_ack(&mut w, &ack(Time::ZERO, segments));
+            let state = coupled.state(7.0, 0.25);
+            assert_eq!(
+                (state.cwnd, state.srtt_s, state.round_rate),
+                (7.0, 0.25, 0.0)
+            );
+            (state.loss_interval, state.mean_interval)
+        };
+        let loses = |coupled: &mut Coupled| lose(coupled, &mut window(10.0, 10.0), Time::ZERO);
+        assert_eq!(deliver(&mut coupled, 60), (60.0, 60.0));
+        assert_eq!(deliver(&mut coupled, 40), (100.0, 100.0));
+        loses(&mut coupled);
+        // The interval that goes on counts from where it is the longer one.
+        assert_eq!(deliver(&mut coupled, 20), (100.0, 100.0));
+        assert_eq!(deliver(&mut coupled, 180), (200.0, 125.0));
+        loses(&mut coupled);
+        assert_eq!(deliver(&mut coupled, 5), (200.0, 125.0));
+        // 125 + (25 - 125) / 4.
+        assert_eq!(deliver(&mut coupled, 20), (200.0, 125.0));
+        loses(&mut coupled);
+        assert_eq!(deliver(&mut coupled, 1), (25.0, 100.0));
+        // The loss was none: its interval goes on, and so do the windows.
+        let mut back = window(4.0, 4.0);
+        coupled.on_spurious(&mut back, &window(10.0, 8.0), Time::ZERO);
+        assert_eq!((back.cwnd, back.ssthresh), (10.0, 8.0));
+        coupled.on_spurious(&mut back, &window(1.0, 2.0), Time::ZERO);
+        assert_eq!((back.cwnd, back.ssthresh), (10.0, 8.0));
+        let mut again = Coupled::new("olia", &Parameters::default()).expect("it is a coupling");
+        deliver(&mut again, 30);
+        loses(&mut again);
+        deliver(&mut again, 3);
+        again.on_spurious(&mut back, &window(1.0, 2.0), Time::ZERO);
+        assert_eq!(deliver(&mut again, 1).0, 34.0);
+    }
+
+    #[test]
+    fn the_rate_of_a_round_is_told_to_the_others() {
+        let mut coupled = Coupled::new("wvegas", &Parameters::default()).expect("it is a coupling");
+        let mut w = window(10.0, 5.0);
+        for (una, expected) in [(1, 0.0), (50, 0.0), (60, 0.0), (101, 100.0)] {
+            let ack = AckSample {
+                snd_una: una,
+                snd_nxt: una + 99,
+                rtt: Some(Span::from_millis(100)),
+                ..ack(Time::ZERO, 1)
+            };
+            coupled.on_ack(&mut w, &ack);
+            near(coupled.state(10.0, 0.1).round_rate, expected);
+        }
     }
 }

@@ -120,4 +120,47 @@ mod tests {
         assert!(DRAFT.quality(&paths[1]) > DRAFT.quality(&paths[0]));
         assert!(KERNEL.quality(&paths[0]) > KERNEL.quality(&paths[1]));
     }
+
+    #[test]
+    fn quality_is_of_the_data_between_losses_and_the_round_trip_time() {
+        let path = view(0, &[(10.0, 50.0, 100.0)]).paths[0];
+        near(DRAFT.quality(&path), 200_000.0);
+        near(KERNEL.quality(&path), 40_000.0);
+    }
+
+    #[test]
+    fn the_largest_windows_give_and_the_best_small_ones_take_alike() {
+        // Five paths: two largest, two best, one neither.
+        let paths = [
+            (20.0, 50.0, 100.0),
+            (20.0, 50.0, 100.0),
+            (10.0, 50.0, 900.0),
+            (10.0, 50.0, 900.0),
+            (10.0, 50.0, 100.0),
+        ];
+        let alphas = [-0.1, -0.1, 0.1, 0.1, 0.0];
+        let rate = 70.0 / 0.05;
+        for (on, alpha) in alphas.into_iter().enumerate() {
+            let view = view(on, &paths);
+            near(DRAFT.alpha(&view), alpha);
+            let own = paths[on].0;
+            near(
+                DRAFT.increase(&view),
+                own / (0.05 * 0.05) / (rate * rate) + alpha / own,
+            );
+        }
+    }
+
+    #[test]
+    fn without_a_round_trip_time_it_is_renos() {
+        for paths in [
+            &[(10.0, 0.0, 1.0)][..],
+            &[(10.0, 0.0, 1.0), (10.0, 100.0, 1.0)],
+        ] {
+            near(DRAFT.increase(&view(0, paths)), 0.1);
+        }
+        near(DRAFT.increase(&view(0, &[(0.5, 0.0, 1.0)])), 1.0);
+        // A window below a segment counts as one.
+        near(DRAFT.increase(&view(0, &[(0.5, 500.0, 1.0)])), 4.0);
+    }
 }

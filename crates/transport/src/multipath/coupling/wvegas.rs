@@ -155,8 +155,9 @@ impl WVegas {
 mod tests {
     use super::super::testing::view;
     use super::*;
-    use crate::congestion::testing::{ack, window};
-    use fadeout_core::Time;
+    use crate::congestion::CongestionKind;
+    use crate::congestion::testing::{ack, congestion, window};
+    use fadeout_core::{Span, Time};
 
     /// The end of a round with this mean round-trip time, over a base of 100 ms.
     fn round(wvegas: &mut WVegas, w: &mut Window, rtt_ms: u64, other_rate: f64) {
@@ -183,5 +184,151 @@ mod tests {
         wvegas.queue_us = 20_000;
         round(&mut wvegas, &mut w, 145, 250.0);
         assert_eq!((wvegas.alpha, w.cwnd, wvegas.queue_us), (4, 9.0, 0));
+    }
+
+    /// An ACK up to `una` when `nxt` is next to be sent, with a sample of the round-trip time.
+    fn heard(una: u64, nxt: u64, rtt_ms: u64) -> AckSample {
+        AckSample {
+            snd_una: una,
+            snd_nxt: nxt,
+            rtt: Some(Span::from_millis(rtt_ms)),
+            ..ack(Time::ZERO, 1)
+        }
+    }
+
+    #[test]
+    fn a_round_ends_behind_what_was_sent_when_it_began_and_needs_three_samples() {
+        for (samples, grown) in [(2, 10.0), (3, 11.0)] {
+            let (mut wvegas, mut w) = (WVegas::default(), window(10.0, 5.0));
+            let none = view(0, &[]);
+            wvegas.on_ack(&mut w, &heard(1, 100, 110), &none);
+            let began = (wvegas.round_ends, wvegas.sum_us, wvegas.samples);
+            assert_eq!((began, wvegas.base_us), ((100, 0, 0), 110_000));
+            for _ in 1..samples {
+                wvegas.on_ack(&mut w, &heard(100, 200, 100), &none);
+            }
+            let counted = (wvegas.sum_us, wvegas.samples, wvegas.base_us);
+            assert_eq!(counted, (100_000 * (samples - 1), samples - 1, 100_000));
+            // With two samples it is Reno, to which one more acknowledged segment is not a window yet.
+            wvegas.on_ack(&mut w, &heard(101, 200, 100), &none);
+            assert_eq!(w.cwnd, grown, "{samples} samples");
+            assert_eq!(
+                (wvegas.round_ends, wvegas.sum_us, wvegas.samples),
+                (200, 0, 0)
+            );
+            assert_eq!(wvegas.acked.0, if samples == 2 { 2 } else { 1 });
+        }
+    }
+
+    #[test]
+    fn within_a_round_only_slow_start_grows_and_only_where_it_may() {
+        let none = view(0, &[]);
+        for (ssthresh, may_grow, grown) in [(64.0, true, 9.0), (64.0, false, 8.0), (8.0, true, 8.0)]
+        {
+            let (mut wvegas, mut w) = (WVegas::default(), window(8.0, ssthresh));
+            wvegas.round_ends = 100;
+            let ack = AckSample {
+                may_grow,
+                ..heard(50, 200, 100)
+            };
+            wvegas.on_ack(&mut w, &ack, &none);
+            assert_eq!(w.cwnd, grown);
+            // What was measured counts.
+            assert_eq!((wvegas.samples, wvegas.base_us), (1, 100_000));
+        }
+    }
+
+    #[test]
+    fn a_loss_halves_and_forgets_what_was_counted() {
+        let (mut wvegas, mut w) = (WVegas::default(), window(30.0, 20.0));
+        wvegas.acked.0 = 7;
+        Law::on_congestion(
+            &mut wvegas,
+            &mut w,
+            &congestion(Time::ZERO, CongestionKind::FastRecovery, 30),
+            &view(0, &[]),
+        );
+        assert_eq!((w.ssthresh, wvegas.acked.0), (15.0, 0));
+    }
+
+    #[test]
+    fn slow_start_ends_with_more_than_one_segment_queued() {
+        // cwnd, ms, then window and threshold: queued is cwnd (rtt - base) / rtt, and what the path
+        // itself carries, cwnd base / rtt, stays with one more.
+        for (cwnd, rtt_ms, after, ssthresh) in [
+            (20.0, 120, 17.0, 16.0),
+            (10.0, 120, 11.0, 64.0),
+            (10.0, 125, 9.0, 8.0),
+            (3.0, 300, 2.0, 2.0),
+        ] {
+            let (mut wvegas, mut w) = (WVegas::default(), window(cwnd, 64.0));
+            round(&mut wvegas, &mut w, rtt_ms, 0.0);
+            assert_eq!(
+                (w.cwnd, w.ssthresh),
+                (after, ssthresh),
+                "{cwnd} at {rtt_ms} ms"
+            );
+        }
+        // A lower threshold stays as it is.
+        let (mut wvegas, mut w) = (WVegas::default(), window(20.0, 21.0));
+        w.ssthresh = 20.5;
+        round(&mut wvegas, &mut w, 120, 0.0);
+        assert_eq!((w.cwnd, w.ssthresh), (17.0, 16.0));
+    }
+
+    #[test]
+    fn the_window_goes_towards_alpha_segments_queued() {
+        // A window of 30 at 120 ms over 100 ms has 5 queued and 250 segments a second. Alpha is weighed anew
+        // where it is reached: ten times the share of all rates, at least two.
+        for (alpha, other_rate, after, weighed, queue_us) in [
+            // Not reached: nothing is weighed, nothing drained.
+            (8, 250.0, 31.0, 8, 0),
+            (5, 0.0, 31.0, 10, 0),
+            (5, 250.0, 30.0, 5, 20_000),
+            (5, 500.0, 29.0, 3, 20_000),
+            (5, 100_000.0, 29.0, 2, 20_000),
+        ] {
+            let (mut wvegas, mut w) = (WVegas::default(), window(30.0, 20.0));
+            wvegas.alpha = alpha;
+            round(&mut wvegas, &mut w, 120, other_rate);
+            assert_eq!(
+                (w.cwnd, wvegas.alpha, wvegas.queue_us),
+                (after, weighed, queue_us)
+            );
+            assert_eq!(wvegas.round_rate(), if alpha == 8 { 0.0 } else { 250.0 });
+        }
+        // The path that looks is not one of the others, wherever it stands.
+        let mut paths = view(1, &[(30.0, 120.0, 0.0), (30.0, 120.0, 0.0)]);
+        paths.paths[0].round_rate = 250.0;
+        paths.paths[1].round_rate = 9_000.0;
+        let mut wvegas = WVegas::default();
+        wvegas.weigh(30, 120_000, &paths);
+        assert_eq!(wvegas.alpha, 5);
+    }
+
+    #[test]
+    fn a_queue_twice_its_smallest_is_drained_and_no_sooner() {
+        // Halved by base over rtt as well: (29 - 1) of 30 * 100 / 280 at 140 ms. Others are fast, so
+        // alpha is 2.
+        for (rtt_ms, smallest_us, after, left_us) in [
+            (139, 20_000, 29.0, 20_000),
+            (140, 20_000, 10.0, 0),
+            (120, 30_000, 29.0, 20_000),
+        ] {
+            let (mut wvegas, mut w) = (WVegas::default(), window(30.0, 20.0));
+            wvegas.queue_us = smallest_us;
+            round(&mut wvegas, &mut w, rtt_ms, 100_000.0);
+            assert_eq!((w.cwnd, wvegas.queue_us), (after, left_us), "{rtt_ms} ms");
+        }
+        // Two segments stay.
+        let (mut wvegas, mut w) = (WVegas::default(), window(4.0, 3.0));
+        wvegas.queue_us = 100_000;
+        round(&mut wvegas, &mut w, 400, 100_000.0);
+        assert_eq!(w.cwnd, 2.0);
+        // No queue is no twice of none.
+        let (mut wvegas, mut w) = (WVegas::default(), window(30.0, 20.0));
+        wvegas.base_us = 100_000;
+        wvegas.drain(&mut w, 100_000);
+        assert_eq!(w.cwnd, 30.0);
     }
 }

@@ -79,6 +79,7 @@ impl PathScheduler for Blest {
 mod tests {
     use super::super::testing::{demand, path};
     use super::*;
+    use fadeout_core::Span;
 
     #[test]
     fn a_slow_path_is_used_while_the_window_has_room_for_both() {
@@ -104,5 +105,34 @@ mod tests {
         now += slow.srtt;
         blest.update(now, &slow);
         assert_eq!(blest.lambda, 1.29);
+    }
+
+    #[test]
+    fn what_the_fast_path_could_send_meanwhile_decides() {
+        // r = 3: X = 1000 (10 + 1) 3 = 33,000, times 1.2 is 39,600; the slow path's own are 1000 a
+        // segment in flight, and the one to be sent.
+        let blest = Blest::default();
+        let (fast, slow) = (path(0, 20, 10, 10), path(1, 60, 40, 4));
+        assert!(!blest.would_block(&demand(1 << 20, 44_600), &fast, &slow));
+        assert!(blest.would_block(&demand(1 << 20, 44_599), &fast, &slow));
+    }
+
+    #[test]
+    fn lambda_moves_once_a_round_trip_of_the_slow_path() {
+        let mut blest = Blest::default();
+        let slow = path(1, 100, 10, 0);
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        for (ms, lambda) in [(99, 1.2), (100, 1.19), (199, 1.19), (200, 1.18)] {
+            blest.update(at(ms), &slow);
+            assert!(
+                (blest.lambda - lambda).abs() < 1e-12,
+                "{} at {ms} ms",
+                blest.lambda
+            );
+        }
+        for n in 3..30 {
+            blest.update(at(100 * n), &slow);
+        }
+        assert_eq!(blest.lambda, 1.0);
     }
 }

@@ -61,6 +61,7 @@ impl PathScheduler for Ecf {
 mod tests {
     use super::super::testing::path;
     use super::*;
+    use fadeout_core::Span;
 
     #[test]
     fn it_waits_where_the_fast_path_completes_earlier() {
@@ -74,5 +75,36 @@ mod tests {
         assert!(!ecf.waits(50_000, &fast, &slow));
         ecf.is_waiting = true;
         assert!(ecf.waits(50_000, &fast, &slow));
+    }
+
+    #[test]
+    fn the_two_bounds_are_the_papers() {
+        // Times that floats hold: round trips of a sixteenth and a quarter of a second, variations of a
+        // sixteenth at most. Waiting ends at n rtt_f = rtt_s + d, five round trips for 40 segments.
+        let sixteenth = Span::from_micros(62_500);
+        let fast = PathView {
+            srtt: sixteenth,
+            variance: sixteenth / 2,
+            ..path(0, 1, 10, 10)
+        };
+        let slow = PathView {
+            srtt: sixteenth * 4,
+            variance: sixteenth,
+            ..path(1, 1, 20, 0)
+        };
+        let waits = |unsent, is_waiting| {
+            let mut ecf = Ecf { is_waiting };
+            let answer = ecf.waits(unsent, &fast, &slow);
+            (answer, ecf.is_waiting)
+        };
+        assert_eq!(waits(40_000, false), (false, false));
+        assert_eq!(waits(39_999, false), (true, true));
+        // Who waits already waits for a quarter more: 52.5 segments in 6.25 round trips.
+        assert_eq!(waits(52_500, true), (false, false));
+        assert_eq!(waits(52_499, true), (true, true));
+        // The slow path is used where it needs less than 2 rtt_f + d: 15 segments of its window of 20.
+        assert_eq!(waits(15_000, false), (true, true));
+        assert_eq!(waits(14_999, false), (false, false));
+        assert_eq!(waits(14_999, true), (false, true));
     }
 }

@@ -206,4 +206,65 @@ pub(super) mod testing {
             );
         }
     }
+
+    #[test]
+    fn a_segment_goes_on_the_next_path_where_the_fastest_is_full_unless_it_is_better_to_wait() {
+        let (fast, full) = (path(0, 20, 10, 2), path(0, 20, 10, 10));
+        let (next, busy) = (path(1, 50, 10, 2), path(1, 50, 10, 10));
+        let choose = |paths: &[PathView], waits| {
+            Choice::fastest_unless(paths, |fast, next| {
+                assert_eq!((fast.id, next.id), (PathId(0), PathId(1)));
+                waits
+            })
+        };
+        let on = |id, bytes| Choice::Path {
+            path: PathId(id),
+            bytes,
+        };
+        for waits in [false, true] {
+            assert_eq!(choose(&[next, fast], waits), on(0, u64::MAX));
+            assert_eq!(choose(&[busy, full], waits), Choice::Wait);
+            assert_eq!(choose(&[], waits), Choice::Wait);
+        }
+        assert_eq!(choose(&[next, full], false), on(1, 1000));
+        assert_eq!(choose(&[next, full], true), Choice::Wait);
+    }
+
+    #[test]
+    fn only_linux_binds_data_ahead_and_only_redundant_sends_it_all_twice() {
+        for entry in SCHEDULERS {
+            let scheduler = Scheduler::new(entry.name, Parameters::NONE).expect("it is registered");
+            assert_eq!(
+                scheduler.is_upstream(),
+                entry.name == "linux",
+                "{}",
+                entry.name
+            );
+            assert_eq!(
+                scheduler.is_redundant(),
+                entry.name == "redundant",
+                "{}",
+                entry.name
+            );
+        }
+    }
+
+    #[test]
+    fn blest_hears_that_the_window_was_full() {
+        // As in its own test the fast path could send 60,000 bytes, and 73,000 are left of the window: too many
+        // with a lambda of 1.24, not with 1.19.
+        let paths = [path(0, 20, 10, 10), path(1, 100, 40, 26)];
+        let later = Demand {
+            now: Time::ZERO + Span::from_millis(100),
+            ..demand(1 << 20, 100_000)
+        };
+        for is_blocked in [false, true] {
+            let mut blest = Scheduler::new("blest", Parameters::NONE).expect("it is registered");
+            if is_blocked {
+                blest.on_blocked();
+            }
+            let waits = blest.choose(&later, &paths) == Choice::Wait;
+            assert_eq!(waits, is_blocked);
+        }
+    }
 }

@@ -98,6 +98,14 @@ impl AckPolicy {
         }
     }
 
+    /// How soon what fills a gap, or a part of it, wants its ACK.
+    pub(super) fn urgency_in_gaps(&self, otherwise: Urgency) -> Urgency {
+        match self.rule {
+            AckRule::EverySecondInGaps => Urgency::Normal,
+            _ => otherwise,
+        }
+    }
+
     pub(super) fn rule(&self) -> AckRule {
         self.rule
     }
@@ -206,7 +214,9 @@ impl AckPolicy {
         let is_full = cx.is_full;
         let is_immediate = match self.rule {
             AckRule::EverySegment => true,
-            AckRule::EverySecond => is_full || urgency != Urgency::Normal,
+            AckRule::EverySecond | AckRule::EverySecondInGaps => {
+                is_full || urgency != Urgency::Normal
+            }
             AckRule::Linux => {
                 is_full || urgency == Urgency::Now || (self.quick > 0 && !self.is_interactive)
             }

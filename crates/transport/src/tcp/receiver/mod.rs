@@ -197,7 +197,8 @@ impl Receiver {
             let is_full = segment.len >= self.peer_mss;
             self.window.measure_rtt(now, segment.ts_echo, is_full);
         }
-        let held = self.held();
+        let leaves_gap = segment.seq > next;
+        let held = leaves_gap.then(|| self.held());
         let arrival = self.reassembly.insert(segment.seq, end);
         // What lies below the last ACK is answered like an invalid segment, outside the count of
         // quick ACKs.
@@ -222,9 +223,12 @@ impl Receiver {
             self.policy.expect_reply();
         }
         let urgency = match arrival {
-            Arrival::Duplicate | Arrival::FilledLastGap => Urgency::Now,
+            Arrival::Duplicate => Urgency::Now,
+            Arrival::FilledLastGap => self.policy.urgency_in_gaps(Urgency::Now),
             Arrival::OutOfOrder | Arrival::HeldAlready => Urgency::OutOfOrder,
-            Arrival::InOrder if self.reassembly.has_gap() => Urgency::OutOfOrder,
+            Arrival::InOrder if self.reassembly.has_gap() => {
+                self.policy.urgency_in_gaps(Urgency::OutOfOrder)
+            }
             Arrival::InOrder => Urgency::Normal,
         };
         let must = self.marks.is_ack_due() || (fin && !self.delays_fin(may_reply));
@@ -294,15 +298,15 @@ impl Receiver {
 
     /// New data: what it tells of the peer's segments and of the round-trip time, and the window
     /// that it lets grow (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`).
-    /// RCV.NXT was `next`, and `held` was in the buffer. What a segment puts in order is still held when
-    /// it is decided whether the window grows.
+    /// RCV.NXT was `next`, and `held` was in the buffer where the segment leaves a gap. What it puts in
+    /// order is still held when it is decided whether the window grows.
     fn take_news(
         &mut self,
         now: Time,
         segment: &Segment,
         arrival: Arrival,
         rto: Span,
-        (next, held): (u64, Held),
+        (next, mut held): (u64, Option<Held>),
     ) {
         let is_in_order = arrival != Arrival::OutOfOrder;
         if segment.len > 0 {
@@ -315,17 +319,16 @@ impl Receiver {
         }
         let start = segment.seq.max(next);
         let end = segment.seq + u64::from(segment.len);
-        let mut is_charged = is_in_order;
         if start < end && is_in_order {
             self.packets.push(start, end);
-        } else if start < end {
+        } else if start < end && self.packets.insert(start, end) && self.window.counts_memory() {
             // What is joined to a packet is charged to the buffer at once, a packet of its own behind
             // this (Linux `skb_set_owner_r`).
-            is_charged = self.packets.insert(start, end) && self.window.counts_memory();
+            held = None;
         }
         let is_large = segment.len >= GROWS_FROM;
         if is_large && (is_in_order || self.has_sack) {
-            let held = if is_charged { self.held() } else { held };
+            let held = held.unwrap_or_else(|| self.held());
             if self.window.grow(segment.len, self.mss, held) {
                 self.policy.on_window_growth();
             }
@@ -371,12 +374,14 @@ impl Receiver {
             self.policy.forgo_quick_acks();
         }
         // Where there is less room than was offered, the ACK waits until the application makes more.
-        let may_answer = (self.is_reading && !self.window.counts_memory())
-            || self.policy.rule() != AckRule::Linux
-            || self.window.preview(held, self.peer_mss) >= self.window.last();
+        let has_room = || {
+            (self.is_reading && !self.window.counts_memory())
+                || self.policy.rule() != AckRule::Linux
+                || self.window.preview(held, self.peer_mss) >= self.window.last()
+        };
         let cx = Unacknowledged {
             next: self.reassembly.next(),
-            is_full: is_full && may_answer,
+            is_full: is_full && has_room(),
             has_sack: self.has_sack,
             // Thinning alone asks for it.
             rtt: if urgency == Urgency::OutOfOrder {

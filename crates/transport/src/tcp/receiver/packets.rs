@@ -31,7 +31,7 @@ impl From<u64> for Held {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Packet {
     start: u64,
     end: u64,
@@ -122,24 +122,27 @@ impl OutOfOrder {
 struct Unread {
     bytes: u64,
     memory: u64,
-    packets: u64,
-    /// Payload of the first packet.
+    /// Payload of the first packet; that of all of them while there is one.
     first: u64,
-    last: Option<Packet>,
+    /// The last packet, where any bytes are unread.
+    last: Packet,
 }
 
 impl Unread {
+    #[inline]
     fn push(&mut self, packet: Packet) {
         let len = packet.end - packet.start;
+        let is_one = self.first == self.bytes;
         self.bytes += len;
         self.memory += len;
-        if !self.last.as_mut().is_some_and(|last| last.join(&packet)) {
-            self.memory += PACKET_OVERHEAD;
-            self.packets += 1;
-            self.last = Some(packet);
+        if self.bytes > len && self.last.join(&packet) {
+            self.first += if is_one { len } else { 0 };
+            return;
         }
-        if self.packets == 1 {
-            self.first += len;
+        self.memory += PACKET_OVERHEAD;
+        self.last = packet;
+        if self.bytes == len {
+            self.first = len;
         }
     }
 }
@@ -158,9 +161,16 @@ impl Packets {
     }
 
     /// Takes a segment that begins at RCV.NXT, and what it puts in order.
+    #[inline]
     pub(super) fn push(&mut self, start: u64, end: u64) {
         self.unread.push(Packet::of(start, end));
-        let mut next = end;
+        if !self.out_of_order.packets.is_empty() {
+            self.put_in_order(end);
+        }
+    }
+
+    /// What waited for RCV.NXT to reach `next` can be read.
+    fn put_in_order(&mut self, mut next: u64) {
         while let Some(mut packet) = self.out_of_order.take(next) {
             if packet.end > next {
                 // What came twice is read once.
@@ -175,12 +185,15 @@ impl Packets {
 
     /// The application reads `bytes`, of which the first packet's are returned; what was read of a
     /// packet frees its memory in proportion.
+    #[inline]
     pub(super) fn read(&mut self, bytes: u64) -> u64 {
         let unread = &mut self.unread;
         let bytes = bytes.min(unread.bytes);
         let first = unread.first.min(bytes);
         if bytes == unread.bytes {
-            *unread = Unread::default();
+            unread.bytes = 0;
+            unread.memory = 0;
+            unread.first = 0;
         } else {
             unread.memory -=
                 (u128::from(unread.memory) * u128::from(bytes) / u128::from(unread.bytes)) as u64;

@@ -7,6 +7,7 @@ use fadeout_core::Time;
 
 impl Receiver {
     /// What is in the buffer.
+    #[inline]
     pub(super) fn held(&self) -> Held {
         if self.window.counts_memory() {
             Held::Memory(self.packets.memory())
@@ -16,12 +17,14 @@ impl Receiver {
     }
 
     /// The application takes `bytes` out of the buffer.
+    #[inline]
     pub(super) fn take_out(&mut self, now: Time, bytes: u64) {
         let first = self.packets.read(bytes);
         self.window.on_read(now, bytes, first, self.mss);
     }
 
     /// The application reads what it did not get to before an ACK left.
+    #[inline]
     pub(super) fn read_what_waits(&mut self) {
         if let Some(at) = self.reads_since.take() {
             self.advertised = None;
@@ -31,14 +34,11 @@ impl Receiver {
 
     /// Whether the window is so small with `held` in the buffer that reading it sends another ACK at
     /// once: one is enough.
+    #[inline]
     pub(super) fn is_closing(&self, held: Held) -> bool {
         let next = self.reassembly.next();
-        let window = self
-            .window
-            .preview(held, self.peer_mss)
-            .max(self.window.offered(next));
         let behind = Held::Memory(self.packets.memory_behind_a_gap());
-        self.window.preview(behind, self.peer_mss) >= 2 * window
+        self.window.may_double(next, held, behind, self.peer_mss)
     }
 
     /// The application stops or resumes reading. Returns whether a window update should leave.

@@ -64,7 +64,16 @@ impl Reassembly {
     }
 
     /// Takes the range `start..end`.
+    #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Arrival {
+        if start == self.next && start < end && self.ranges.is_empty() {
+            self.next = end;
+            return Arrival::InOrder;
+        }
+        self.insert_beside_others(start, end)
+    }
+
+    fn insert_beside_others(&mut self, start: u64, end: u64) -> Arrival {
         if end <= self.next {
             self.duplicate = Some(SackBlock { start, end });
             return Arrival::Duplicate;

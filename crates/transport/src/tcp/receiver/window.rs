@@ -31,6 +31,8 @@ pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
     /// Rounds as Linux does.
     rounds: bool,
+    /// What is held counts as memory, its share of payload being known.
+    counts_memory: bool,
     /// Window scale shift (RFC 7323 section 2).
     scale: u8,
     maximum: u64,
@@ -68,9 +70,12 @@ impl AdvertisedWindow {
         };
         let maximum = maximum.min(LARGEST_WINDOW);
         let buffer = buffer.min(maximum);
+        let rounds = config.ack_rule == AckRule::Linux;
+        let is_shared = config.receive_window == ReceiveWindow::Shared;
         let mut window = AdvertisedWindow {
             is_autotuned,
-            rounds: config.ack_rule == AckRule::Linux,
+            rounds,
+            counts_memory: is_autotuned && rounds && !is_shared,
             scale: scale_of(if is_autotuned { 2 * maximum } else { maximum }),
             maximum,
             memory: buffer * WHOLE / FIRST_SHARE,
@@ -86,7 +91,7 @@ impl AdvertisedWindow {
             last_echo: 0,
             round: (0, Time::ZERO),
         };
-        if config.receive_window != ReceiveWindow::Shared {
+        if !is_shared {
             window.offer_whole_segments(config.mss);
         }
         window.space = window
@@ -165,11 +170,13 @@ impl AdvertisedWindow {
     }
 
     /// Whether what is held counts as memory, its share of payload being known.
+    #[inline]
     pub(crate) fn counts_memory(&self) -> bool {
-        self.is_autotuned && self.rounds && self.buffer != LARGEST_WINDOW
+        self.counts_memory
     }
 
     /// What is left of the buffer with `held` in it (Linux `tcp_space`).
+    #[inline]
     fn free(&self, held: Held) -> u64 {
         match held {
             Held::Payload(bytes) => self.buffer.saturating_sub(bytes),
@@ -211,6 +218,20 @@ impl AdvertisedWindow {
         } else {
             self.last
         }
+    }
+
+    /// Whether reading all but `behind` could at once double the window, `held` being in the buffer and
+    /// RCV.NXT `next`.
+    #[inline]
+    pub(crate) fn may_double(&self, next: u64, held: Held, behind: Held, mss: u32) -> bool {
+        // No window is larger than this one.
+        let most = self.threshold.next_multiple_of(1 << self.scale);
+        let offered = self.offered(next);
+        if 2 * offered > most {
+            return false;
+        }
+        let window = self.preview(held, mss).max(offered);
+        self.preview(behind, mss) >= 2 * window
     }
 
     /// The window of a segment that leaves now.

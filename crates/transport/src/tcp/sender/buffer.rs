@@ -28,6 +28,16 @@ struct Piece {
     is_pushed: bool,
 }
 
+/// Memory of `factor` windows of `segments`, each in a piece of its own whose memory is rounded up to a
+/// power of two (Linux `tcp_sndbuf_expand`).
+pub(crate) fn memory_of_windows(factor: u64, segments: u64, largest_mss: u64, header: u64) -> u64 {
+    let segment = largest_mss + header + SHARED_PART;
+    let segment = segment.next_power_of_two() + DESCRIPTOR;
+    segments
+        .max(LEAST_SEGMENTS)
+        .saturating_mul(factor * segment)
+}
+
 /// The buffer of one connection, and the writer at its end.
 #[derive(Debug, Clone)]
 pub(super) struct SendBuffer {
@@ -66,14 +76,8 @@ impl SendBuffer {
         self.config.header + DESCRIPTOR + SHARED_PART
     }
 
-    /// Room for `factor` windows of `segments`, each in a piece of its own whose memory is rounded up
-    /// to a power of two.
-    fn expand(&mut self, factor: u64, segments: u64, largest_mss: u64) {
-        let segment = largest_mss + self.config.header + SHARED_PART;
-        let segment = segment.next_power_of_two() + DESCRIPTOR;
-        let wanted = segments
-            .max(LEAST_SEGMENTS)
-            .saturating_mul(factor * segment);
+    /// Room for what is `wanted`.
+    fn expand(&mut self, wanted: u64) {
         self.limit = self.limit.max(wanted.min(self.config.maximum));
     }
 
@@ -127,6 +131,22 @@ impl SendBuffer {
         }
     }
 
+    /// Takes `copied` bytes of the call, up to `end`: into a new piece, or into the last one.
+    fn take(&mut self, end: u64, copied: u64, is_new: bool) {
+        self.call -= copied;
+        self.backlog -= copied;
+        if is_new {
+            self.pieces.push_back(Piece {
+                end,
+                is_pushed: false,
+            });
+        } else if let Some(tail) = self.pieces.back_mut() {
+            tail.end = end;
+            tail.is_pushed &= self.has_copied;
+        }
+        self.has_copied = true;
+    }
+
     /// What lies before `next` has left. Returns whether a pushed piece ended there.
     #[inline]
     pub(super) fn leave(&mut self, next: u64) -> bool {
@@ -158,26 +178,39 @@ impl Sender {
         self.buffer.as_ref().map_or(0, |buffer| buffer.backlog())
     }
 
-    /// The handshake is complete: room for two windows (Linux `tcp_init_buffer_space`).
-    pub(super) fn open_buffer(&mut self) {
-        self.expand_buffer();
-    }
-
-    fn expand_buffer(&mut self) {
+    /// Memory of the windows that the congestion control asks for, with `header` bytes for headers in a
+    /// piece (Linux `tcp_sndbuf_expand`).
+    pub(crate) fn wanted_buffer(&self, header: u64) -> u64 {
         let factor = u64::from(self.congestion.buffered_windows());
         let segments = (self.window.cwnd as u64).max(u64::from(self.reordering) + 1);
         let options = if self.config.timestamps { 12 } else { 0 };
         let largest_mss = u64::from(self.window.mss + options);
-        if let Some(buffer) = &mut self.buffer {
-            buffer.expand(factor, segments, largest_mss);
+        memory_of_windows(factor, segments, largest_mss, header)
+    }
+
+    /// The buffer grows: when the handshake is complete, and where it is what limits. It never shrinks.
+    pub(super) fn expand_buffer(&mut self) {
+        if let Some(buffer) = &self.buffer {
+            let wanted = self.wanted_buffer(buffer.config.header);
+            self.writing().expand(wanted);
         }
     }
 
     /// Memory of all that is written and not acknowledged (Linux `sk_wmem_queued`).
     #[inline]
-    fn memory(&self, buffer: &SendBuffer) -> u64 {
-        let pieces = buffer.pieces.len() as u64 + u64::from(self.board.pieces);
-        (self.write_end - self.snd_una) + pieces * buffer.overhead()
+    fn memory(&self) -> u64 {
+        self.buffer.as_ref().map_or(0, |buffer| {
+            let pieces = buffer.pieces.len() as u64 + u64::from(self.board.pieces);
+            (self.write_end - self.snd_una) + pieces * buffer.overhead()
+        })
+    }
+
+    /// Whether the memory is used up.
+    fn is_full(&self) -> bool {
+        let memory = self.memory();
+        self.buffer
+            .as_ref()
+            .is_some_and(|buffer| memory >= buffer.limit)
     }
 
     /// Where the writer waits, and the window has room: the buffer grows. Where a third of it is free,
@@ -191,14 +224,9 @@ impl Sender {
             self.expand_buffer();
             self.usage.stamp(now);
         }
-        let Some(buffer) = &self.buffer else { return };
-        let memory = self.memory(buffer);
-        if memory < buffer.limit
-            && buffer.limit - memory >= memory / 2
-            && let Some(buffer) = &mut self.buffer
-        {
-            buffer.waits = false;
-        }
+        let memory = self.memory();
+        let buffer = self.writing();
+        buffer.waits = memory >= buffer.limit || buffer.limit - memory < memory / 2;
     }
 
     /// The application writes until all is written or the memory is used up; what it fills leaves as the
@@ -220,23 +248,22 @@ impl Sender {
         }
     }
 
+    /// The buffer of a sender that writes.
+    fn writing(&mut self) -> &mut SendBuffer {
+        self.buffer.as_mut().expect("what is written has a buffer")
+    }
+
     /// A call of the application begins, or goes on. Returns whether there is one.
     fn begin_call(&mut self) -> bool {
-        let is_limited = self.unsent() < u64::from(self.window.mss)
-            && self.in_flight() < self.window.cwnd as u32
-            && self.board.lost_out <= self.board.retrans_out;
-        let in_flight = self.in_flight();
-        let Some(buffer) = &mut self.buffer else {
-            return false;
-        };
+        let buffer = self.writing();
         if buffer.call == 0 {
             buffer.call = buffer.backlog.min(BLOCK);
             buffer.has_copied = false;
-            if buffer.call > 0 && is_limited {
-                self.rate.on_app_limited(in_flight);
+            if buffer.call > 0 {
+                self.note_app_limit();
             }
         }
-        buffer.call > 0
+        self.writing().call > 0
     }
 
     /// Writes what is left of a call. Returns false when the writer must wait.
@@ -245,21 +272,22 @@ impl Sender {
         loop {
             let is_idle = self.board.is_empty();
             let record = self.record_ahead();
-            let Some(buffer) = &self.buffer else {
-                return true;
-            };
+            let (write_end, snd_nxt) = (self.write_end, self.snd_nxt);
+            let buffer = self.writing();
             let begin = match buffer.pieces.len() {
-                0 => self.write_end,
-                1 => self.snd_nxt,
+                0 => write_end,
+                1 => snd_nxt,
                 more => buffer.pieces[more - 2].end,
             };
             let is_open = buffer.pieces.back().is_some() && record != 0;
-            let mut room = size.saturating_sub(self.write_end - begin);
+            let mut room = size.saturating_sub(write_end - begin);
             if !is_open || room == 0 {
-                let is_full = self.memory(buffer) >= buffer.limit;
-                if is_full {
-                    self.wait_for_room(cx);
-                    return false;
+                if self.is_full() {
+                    if self.wait_for_room(cx) {
+                        return false;
+                    }
+                    // What left by the wait's push may have ended pieces.
+                    continue;
                 }
                 if is_idle {
                     self.restart_after_idle(cx.now);
@@ -267,36 +295,23 @@ impl Sender {
                 self.pushes_small = false;
                 room = size;
             }
-            let Some(buffer) = &mut self.buffer else {
-                return true;
-            };
             let is_new = !is_open || room == size;
+            let buffer = self.writing();
             let copied = match record {
                 0 | u64::MAX => room.min(buffer.call),
                 record => room.min(buffer.call).min(record),
             };
-            self.write_end += copied;
-            buffer.call -= copied;
-            buffer.backlog -= copied;
-            if is_new {
-                let piece = Piece {
-                    end: self.write_end,
-                    is_pushed: false,
-                };
-                buffer.pieces.push_back(piece);
-            } else if let Some(tail) = buffer.pieces.back_mut() {
-                tail.end = self.write_end;
-                tail.is_pushed &= buffer.has_copied;
-            }
-            buffer.has_copied = true;
-            if buffer.call == 0 {
+            let end = write_end + copied;
+            buffer.take(end, copied, is_new);
+            let (is_over, is_head) = (buffer.call == 0, buffer.pieces.len() == 1);
+            self.write_end = end;
+            if is_over {
                 return true;
             }
             if copied < room {
                 continue;
             }
-            let is_head = buffer.pieces.len() == 1;
-            if self.lacks_push(self.write_end) {
+            if self.lacks_push(end) {
                 self.end_piece(true);
                 self.push_out(cx, false);
             } else if is_head {
@@ -305,19 +320,19 @@ impl Sender {
         }
     }
 
-    /// No memory is left: what was written is pushed, and the writer sleeps until an ACK frees a third.
-    fn wait_for_room<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
-        let Some(buffer) = &mut self.buffer else {
-            return;
-        };
+    /// No memory is left: what was written is pushed, and the writer sleeps until an ACK frees a third,
+    /// unless the push let the buffer grow. Returns whether it sleeps (Linux
+    /// `sk_stream_wait_memory`).
+    fn wait_for_room<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+        let buffer = self.writing();
         buffer.waits = true;
         if buffer.has_copied {
             self.end_piece(true);
             self.push_out(cx, false);
         }
-        if let Some(buffer) = &mut self.buffer {
-            buffer.waits = true;
-        }
+        let sleeps = self.is_full();
+        self.writing().waits = sleeps;
+        sleeps
     }
 
     /// What was written ends in a push, or not.
@@ -356,21 +371,20 @@ mod tests {
         // What a socket of Linux 6.12 says after the handshake (SO_SNDBUF): recorded with the first,
         // and read from a common distribution's kernel with the other.
         for (header, limit) in [(256, 46_080), (320, 87_040)] {
-            let mut buffer = buffer(header);
-            buffer.expand(2, 4, 1_460);
-            assert_eq!(buffer.limit, limit);
+            assert_eq!(memory_of_windows(2, 4, 1_460, header), limit);
         }
     }
 
     #[test]
     fn it_grows_with_the_window_and_never_shrinks() {
         let mut buffer = buffer(256);
-        buffer.expand(3, 20, 1_460);
-        assert_eq!(buffer.limit, 3 * 20 * 2_304);
-        buffer.expand(2, 10, 1_460);
-        assert_eq!(buffer.limit, 3 * 20 * 2_304);
-        buffer.expand(2, 10_000, 1_460);
-        assert_eq!(buffer.limit, 4 << 20);
+        let mut grown = |factor, segments| {
+            buffer.expand(memory_of_windows(factor, segments, 1_460, 256));
+            buffer.limit
+        };
+        assert_eq!(grown(3, 20), 3 * 20 * 2_304);
+        assert_eq!(grown(2, 10), 3 * 20 * 2_304);
+        assert_eq!(grown(2, 10_000), 4 << 20);
     }
 
     #[test]

@@ -16,19 +16,23 @@
 //! - [`resilience`]: schemes for links that fail or lose without being congested
 //! - [`pieces`]: bursts, and what they are cut from
 //! - [`subflow`]: what a multipath connection does with it
-//! - [`transmit`]: new data and retransmissions out, pacing, bursts
+//! - [`transmit`]: new data out, bursts
+//! - [`retransmit`]: what is sent again
+//! - [`pacing`]: the departure clock
 //! - [`usage`]: whether the window limits the sender, idle restarts
 
 mod ack;
-mod buffer;
+pub(crate) mod buffer;
 mod classic;
 mod early;
 mod marks;
+mod pacing;
 mod pieces;
 mod probe;
 mod rack;
 mod recovery;
 mod resilience;
+mod retransmit;
 mod sack;
 mod subflow;
 mod timeout;
@@ -155,7 +159,7 @@ pub(crate) struct Sender {
     /// Zero-window probes in a row that the peer did not answer.
     unanswered_probes: u32,
     usage: usage::Usage,
-    pacer: transmit::Pacer,
+    pacer: pacing::Pacer,
     /// Small segments wait for more data, whatever is outstanding.
     is_corked: bool,
     /// More follows what was written: its end is not pushed.
@@ -222,7 +226,7 @@ impl Sender {
             persist_backoff: 0,
             unanswered_probes: 0,
             usage: usage::Usage::default(),
-            pacer: transmit::Pacer::default(),
+            pacer: pacing::Pacer::default(),
             is_corked: false,
             has_more: false,
             pushes_small: false,
@@ -264,7 +268,7 @@ impl Sender {
         self.usage.begin(now);
         self.congestion
             .on_established(&mut self.window, now, agreed.handshake_rtt);
-        self.open_buffer();
+        self.expand_buffer();
         self.update_pacing_rate();
     }
 
@@ -309,7 +313,7 @@ impl Sender {
         if self.pacer.wake_at <= cx.now {
             self.pacer.wake_at = Time::NEVER;
             // What the pacer held back may be a repair: it goes first.
-            if self.board.lost_out > self.board.retrans_out {
+            if self.has_losses_to_repair() {
                 self.retransmit_lost(cx);
             }
             self.transmit(cx);

@@ -5,6 +5,7 @@
 use super::Sender;
 use super::ack::{AckFlags, SentTimes};
 use crate::congestion::RecoveryState;
+use crate::tcp::config::LossRecovery;
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::{SackBlock, Segment, Time};
 use std::ops::Range;
@@ -115,6 +116,10 @@ impl Sender {
                         flags.original_acked = true;
                     }
                     news.times.take(segment.sent_at);
+                }
+                if self.config.recovery == LossRecovery::Sack {
+                    // RFC 6675 section 4, SetPipe: nothing counts of what was SACKed.
+                    self.board.clear_retransmitted(number);
                 }
                 self.board.mark_sacked(number);
                 self.board.regroup_sacked(number);

@@ -112,6 +112,11 @@ impl Sender {
             {
                 continue;
             }
+            let was_lost = self.board.get(number).tags.has(Tags::LOST);
+            if self.config.recovery == LossRecovery::Sack && !was_lost {
+                // So is a copy that left before the first one was thought lost.
+                self.board.clear_retransmitted(number);
+            }
             self.lose(number);
         }
         self.retransmit_hint = head;

@@ -59,3 +59,65 @@ impl Aggregation {
         self.slots[0].max(self.slots[1])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{ack, at_ms};
+
+    /// The excess after an ACK of `acked` segments with a bandwidth of 100 a second and a window of 50.
+    fn heard(aggregation: &mut Aggregation, ms: u64, acked: u32) -> f64 {
+        aggregation.on_ack(&ack(at_ms(ms), acked), 100.0, 50.0, false);
+        aggregation.slots[aggregation.slot]
+    }
+
+    #[test]
+    fn the_excess_is_what_came_beyond_the_bandwidth() {
+        let mut it = Aggregation::default();
+        // An epoch begins with what the bandwidth explains.
+        assert_eq!(heard(&mut it, 1_000, 10), 10.0);
+        // 15 in 20 ms, of which two are explained; the largest stays.
+        assert_eq!(heard(&mut it, 1_020, 5), 13.0);
+        assert_eq!(heard(&mut it, 1_100, 1), 13.0);
+        assert_eq!(it.acked, 16.0);
+        // A window at most.
+        assert_eq!(heard(&mut it, 1_100, 60), 50.0);
+        // 76 in 760 ms are explained, 76 in 750 not.
+        let mut later = it.clone();
+        heard(&mut it, 1_750, 1);
+        assert_eq!((it.acked, it.since), (77.0, at_ms(1_000)));
+        heard(&mut later, 1_760, 1);
+        assert_eq!((later.acked, later.since), (1.0, at_ms(1_760)));
+        // Who delivers nothing says nothing.
+        heard(&mut later, 9_000, 0);
+        assert_eq!((later.acked, later.since), (1.0, at_ms(1_760)));
+    }
+
+    #[test]
+    fn the_count_begins_anew_at_its_bound() {
+        for (acked, after) in [(1_048_570.0, 1_048_575.0), (1_048_571.0, 5.0)] {
+            let mut it = Aggregation {
+                acked,
+                ..Aggregation::default()
+            };
+            heard(&mut it, 0, 5);
+            assert_eq!(it.acked, after);
+        }
+    }
+
+    #[test]
+    fn what_is_older_than_two_slots_of_five_rounds_is_forgotten() {
+        let mut it = Aggregation::default();
+        heard(&mut it, 1_000, 30);
+        let mut now = 1_000;
+        let mut round = |it: &mut Aggregation| {
+            // All explained: an epoch of a segment each.
+            now += 1_000;
+            it.on_ack(&ack(at_ms(now), 1), 100.0, 50.0, true);
+            it.excess()
+        };
+        let seen: Vec<f64> = (0..10).map(|_| round(&mut it)).collect();
+        assert_eq!(seen[..9], [30.0; 9]);
+        assert_eq!(seen[9], 1.0);
+    }
+}

@@ -135,3 +135,201 @@ impl Policer {
         self.start_interval();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{ack, at_ms};
+
+    const STEP: Step = Step {
+        mss: 1000.0,
+        is_round_start: false,
+        is_probing: true,
+        is_limited: false,
+    };
+    const ROUND: Step = Step {
+        is_round_start: true,
+        ..STEP
+    };
+
+    /// An ACK at `ms`, when so many have been delivered and lost in all; `is_loss` of them now.
+    fn heard(ms: u64, delivered: u64, lost: u64, is_loss: bool) -> AckSample {
+        AckSample {
+            delivered,
+            lost,
+            lost_now: is_loss.into(),
+            ..ack(at_ms(ms), 1)
+        }
+    }
+
+    /// A policer that has begun its first interval at one second, with nothing delivered and lost.
+    fn sampling() -> Policer {
+        let mut policer = Policer::default();
+        assert!(!policer.on_ack(&heard(500, 0, 0, false), ROUND));
+        assert!(!policer.is_sampling);
+        assert!(!policer.on_ack(&heard(1_000, 0, 0, true), STEP));
+        assert!(policer.is_sampling);
+        policer
+    }
+
+    /// Ends an interval: three rounds without a loss, and at `ms` one with.
+    fn interval(policer: &mut Policer, step: Step, ms: u64, delivered: u64, lost: u64) {
+        let round = Step {
+            is_round_start: true,
+            ..step
+        };
+        for _ in 0..3 {
+            policer.on_ack(&heard(ms - 1, delivered, lost, false), round);
+        }
+        policer.on_ack(&heard(ms, delivered, lost, true), round);
+    }
+
+    #[test]
+    fn two_intervals_with_like_rates_make_a_policer() {
+        // 400 segments in 400 ms are 1000 a second; an eighth either way is alike, and the mean is used.
+        for (delivered, rate) in [
+            (440, Some(1_050.0)),
+            (450, Some(1_062.5)),
+            (451, None),
+            (350, Some(937.5)),
+            (349, None),
+        ] {
+            let mut policer = sampling();
+            interval(&mut policer, STEP, 1_400, 400, 100);
+            assert_eq!((policer.bandwidth, policer.rate()), (1_000.0, None));
+            interval(&mut policer, STEP, 1_800, 400 + delivered, 300);
+            assert_eq!(policer.rate(), rate, "{delivered}");
+            if rate.is_none() {
+                assert_eq!(policer.bandwidth, delivered as f64 / 0.4);
+                assert_eq!((policer.since.at_ms, policer.rounds), (1_800, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn slow_rates_are_alike_within_500_bytes_a_second() {
+        // One and one and a half segments a second.
+        for (mss, is_like) in [(1_000.0, true), (1_001.0, false)] {
+            let step = Step { mss, ..STEP };
+            let mut policer = sampling();
+            interval(&mut policer, step, 5_000, 4, 2);
+            interval(&mut policer, step, 9_000, 10, 5);
+            assert_eq!(policer.rate().is_some(), is_like);
+        }
+    }
+
+    #[test]
+    fn an_interval_ends_with_a_fifth_lost() {
+        // 50 of 256.
+        for (delivered, lost, ms, has_ended) in [
+            (256, 50, 1_400, true),
+            (256, 49, 1_400, false),
+            (0, 50, 1_400, false),
+            (256, 50, 1_000, false),
+        ] {
+            let mut policer = sampling();
+            interval(&mut policer, STEP, ms, delivered, lost);
+            // A difference of no milliseconds is known from ACKs that deliver.
+            let is_late = ms > 1_000;
+            assert_eq!(
+                policer.bandwidth > 0.0,
+                has_ended && is_late,
+                "{lost} of {delivered}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_interval_takes_four_rounds_and_no_more_than_sixteen() {
+        for (rounds, has_ended, is_sampling) in [
+            (2, false, true),
+            (3, true, true),
+            (15, true, true),
+            (16, false, false),
+        ] {
+            let mut policer = sampling();
+            for _ in 0..rounds {
+                policer.on_ack(&heard(1_399, 400, 100, false), ROUND);
+            }
+            policer.on_ack(&heard(1_400, 400, 100, true), ROUND);
+            let found = (policer.bandwidth > 0.0, policer.is_sampling);
+            assert_eq!(found, (has_ended, is_sampling), "{rounds} and one");
+        }
+        // Without a loss it goes on.
+        let mut policer = sampling();
+        for _ in 0..16 {
+            policer.on_ack(&heard(1_399, 400, 100, false), ROUND);
+        }
+        assert_eq!((policer.bandwidth, policer.is_sampling), (0.0, true));
+    }
+
+    #[test]
+    fn a_timeout_is_a_loss_at_the_end_of_a_round() {
+        let mut policer = sampling();
+        for _ in 0..3 {
+            policer.on_ack(&heard(1_400, 400, 0, false), ROUND);
+        }
+        assert!(!policer.on_timeout(100, 1_000.0, true));
+        assert_eq!(policer.bandwidth, 1_000.0);
+        let mut limited = sampling();
+        limited.on_ack(
+            &heard(1_400, 400, 0, false),
+            Step {
+                is_limited: true,
+                ..STEP
+            },
+        );
+        assert!(!limited.is_sampling);
+    }
+
+    #[test]
+    fn the_rate_is_used_for_48_rounds_of_probing() {
+        let mut policer = sampling();
+        interval(&mut policer, STEP, 1_400, 400, 100);
+        interval(&mut policer, STEP, 1_800, 800, 200);
+        assert_eq!(policer.rate(), Some(1_000.0));
+        let other = [
+            STEP,
+            Step {
+                is_probing: false,
+                ..ROUND
+            },
+        ];
+        for round in 1..=48 {
+            for step in other {
+                assert!(!policer.on_ack(&heard(2_000, 900, 200, true), step));
+            }
+            assert_eq!(
+                policer.on_ack(&heard(2_000, 900, 200, true), ROUND),
+                round == 48
+            );
+        }
+        assert_eq!(
+            (policer.rate(), policer.is_sampling, policer.bandwidth),
+            (None, false, 0.0)
+        );
+        assert_eq!((policer.since.at_ms, policer.last.delivered), (2_000, 900));
+        // In use it looks at no more losses, and a timeout may end the use too.
+        policer.is_used = true;
+        policer.rounds = 47;
+        assert!(!policer.on_timeout(300, 1_000.0, false));
+        assert!(policer.on_timeout(300, 1_000.0, true));
+    }
+
+    #[test]
+    fn the_time_is_that_of_the_last_ack_that_delivered() {
+        let mut policer = Policer::default();
+        policer.on_ack(&heard(500, 5, 0, false), STEP);
+        let silent = AckSample {
+            delivered_now: 0,
+            ..heard(700, 6, 1, false)
+        };
+        policer.on_ack(&silent, STEP);
+        let Counts {
+            at_ms,
+            delivered,
+            lost,
+        } = policer.last;
+        assert_eq!((at_ms, delivered, lost), (500, 6, 1));
+    }
+}

@@ -4,12 +4,15 @@ use super::super::path::testing::{FakePath, path};
 use super::*;
 use crate::tcp::TcpConfig;
 
+/// Memory of a segment of 1460 bytes with 320 for headers.
+const SEGMENT_MEMORY: u64 = 4_352;
+
 fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
 fn queues(paths: &Vec<FakePath>) -> SendQueues {
-    let mut queues = SendQueues::new(paths.len(), 1 << 20);
+    let mut queues = SendQueues::new(paths.len(), 1 << 20, 320);
     for index in 0..paths.len() {
         queues.on_heard(at(0), index, paths);
     }
@@ -95,7 +98,7 @@ fn the_peers_window_bounds_what_is_bound_to_whole_segments() {
     data.on_data_ack(1, 2_500);
     queues.fill(at(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 2_001, false));
-    let mut closed = SendQueues::new(1, 1 << 20);
+    let mut closed = SendQueues::new(1, 1 << 20, 320);
     closed.on_heard(at(0), 0, &paths);
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(1_000_000);

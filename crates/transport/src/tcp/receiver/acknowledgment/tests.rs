@@ -41,6 +41,21 @@ fn a_single_segment_waits_for_the_timer() {
     assert!(policy.wake_at().is_never());
 }
 
+#[test]
+fn what_fills_a_gap_waits_only_where_gaps_are_nothing_special() {
+    for (rule, expected) in [
+        (AckRule::EverySecond, Urgency::Now),
+        (AckRule::Linux, Urgency::Now),
+        (AckRule::EverySecondInGaps, Urgency::Normal),
+    ] {
+        let policy = AckPolicy::new(&TcpConfig {
+            ack_rule: rule,
+            ..TcpConfig::linux()
+        });
+        assert_eq!(policy.urgency_in_gaps(Urgency::Now), expected);
+    }
+}
+
 fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }

@@ -51,9 +51,8 @@ impl Sender {
         if now >= until {
             return false;
         }
-        if self.pending() != Some(TimerKind::LossDelay) {
-            self.arm(TimerKind::LossDelay, until);
-        }
+        // A hole that was filled may have left its timer behind.
+        self.arm(TimerKind::LossDelay, until);
         true
     }
 

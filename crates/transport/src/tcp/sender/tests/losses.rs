@@ -234,6 +234,25 @@ fn holes_that_are_not_yet_lost_are_filled_when_there_is_nothing_new() {
 }
 
 #[test]
+fn a_hole_filled_before_it_is_lost_is_in_the_network_twice() {
+    // RFC 6675 section 4, SetPipe: 7 counts, and its copy with it, so that there is no room for 9.
+    let mut b = Bench::sent(&profile("rfc"), 10);
+    b.sack(0, &[(2, 4)]);
+    assert_eq!(b.numbers(), [1]);
+    b.sack(0, &[(2, 4), (6, 6), (8, 8), (10, 10)]);
+    assert_eq!((b.cwnd(), b.numbers()), (5.0, vec![5, 7]));
+    assert_eq!(b.sender.in_flight(), 5);
+    // Neither of them does once it has arrived.
+    b.sack(0, &[(2, 4), (6, 8), (10, 10)]);
+    assert_eq!((b.numbers(), b.sender.in_flight()), (vec![9], 4));
+    // A timeout takes all that is out for lost, copies too.
+    b.wait(3000);
+    assert_eq!(b.sender.in_flight(), 1);
+    assert_eq!(b.sender.board.lost_out, 3);
+    assert!(b.sender.board.counts_agree());
+}
+
+#[test]
 fn pure_duplicates_move_no_window_in_a_reduction() {
     let mut b = Bench::sent(&linux(), 20);
     b.sack(0, &[(2, 4)]);

@@ -2,6 +2,7 @@
 //! looked at.
 
 mod acks;
+mod bursts;
 mod losses;
 mod schemes;
 mod sending;

@@ -36,6 +36,22 @@ fn a_delay_is_counted_in_round_trips() {
 }
 
 #[test]
+fn the_delay_of_a_hole_begins_anew_when_the_one_before_it_is_filled() {
+    let mut config = responding(LossResponse::Delayed);
+    config.resilience.loss_delay_rtts = 2.0;
+    let mut b = Bench::sent(&config, 20);
+    b.sack(0, &[(2, 4), (6, 7)]);
+    b.wait(150);
+    b.sack(4, &[(6, 7)]);
+    let wait = b.sender.rtt.srtt() * 2;
+    assert_eq!(b.timer(), Some((TimerKind::LossDelay, wait)));
+    b.wait(100);
+    assert_ne!(b.state(), RecoveryState::Recovery, "the first delay's end");
+    b.wait(wait.as_millis() - 100 + 1);
+    assert_eq!(b.state(), RecoveryState::Recovery);
+}
+
+#[test]
 fn reordering_is_told_from_loss_by_a_share_of_the_window() {
     // RFC 4653 section 3.2: two thirds, with a new segment for two duplicates, or one half with one for
     // each.

@@ -1,0 +1,571 @@
+// The first program of a guest: it opens sockets, moves their data and tells of their state.
+//
+// It is driven by frames on eth1 (see ../src/agent.rs). Nothing here waits in a loop: a guest that
+// spins stops the clock.
+
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TYPE 0x88b5
+#define TCP_INFO_OPTION 11
+#define TCP_CONGESTION_OPTION 13
+#define MPTCP 262
+#define SOL_MPTCP_LEVEL 284
+#define MPTCP_TCPINFO_OPTION 2
+#define MOST_SOCKETS 4096
+#define CHUNK (256 * 1024)
+
+enum { ADD_ADDRESS = 1, SET, LISTEN, CONNECT, WRITE, FOREVER, CLOSE, PING, RUN };
+enum {
+    READY = 101, ESTABLISHED, DELIVERED, PEER_CLOSED, CLOSED, ABORTED, SAMPLE, ECHO, OUTPUT, ENDED,
+    FAILED
+};
+
+struct message {
+    uint8_t to[6], from[6];
+    uint16_t type;
+    uint16_t op, len;
+    uint32_t socket;
+    uint64_t number;
+    uint8_t bytes[1464];
+} __attribute__((packed));
+
+struct end {
+    uint8_t ip[4];
+    uint16_t port, unused;
+};
+
+struct ends {
+    struct end own, peer;
+    uint16_t is_multipath, sample_ms;
+    char congestion[16];
+};
+
+enum kind { FREE, LISTENER, OPENING, OPEN };
+
+struct connection {
+    int fd;
+    enum kind kind;
+    int writes_for_ever, closes, is_shut, peer_closed, is_multipath;
+    uint64_t left;
+    unsigned sample_ms, since_sample;
+    uint32_t events;
+};
+
+static struct connection sockets[MOST_SOCKETS];
+static unsigned used_sockets;
+static int control, poller, echo = -1, ticker = -1;
+static unsigned tick_ms, addresses;
+static uint32_t echoes_left, echo_to;
+static struct timespec echo_at;
+static char data[CHUNK];
+
+// Numbers of what is waited for, beyond those of sockets.
+enum { CONTROL = MOST_SOCKETS, TICK, PONG, PROGRAM };
+static int program = -1;
+static pid_t child;
+
+static void tell(int op, uint32_t socket, uint64_t number, const void *bytes, size_t len)
+{
+    struct message m = {.type = htons(TYPE), .op = op, .socket = socket, .number = number};
+    memset(m.to, 0xff, 6);
+    if (len > sizeof m.bytes)
+        len = sizeof m.bytes;
+    m.len = len;
+    if (len)
+        memcpy(m.bytes, bytes, len);
+    send(control, &m, sizeof m - sizeof m.bytes + len, 0);
+}
+
+static void failed(uint32_t socket, const char *what)
+{
+    char text[200];
+    snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
+    tell(FAILED, socket, errno, text, strlen(text));
+}
+
+static void watch(int fd, uint32_t number, uint32_t events, int op)
+{
+    struct epoll_event event = {.events = events, .data.u32 = number};
+    epoll_ctl(poller, op, fd, &event);
+}
+
+static void wants(uint32_t number, uint32_t events)
+{
+    struct connection *c = &sockets[number];
+    if (c->events != events) {
+        watch(c->fd, number, events, EPOLL_CTL_MOD);
+        c->events = events;
+    }
+}
+
+static int up(const char *name, int flags)
+{
+    struct ifreq request = {0};
+    int s = socket(AF_INET, SOCK_DGRAM, 0), ok;
+    strcpy(request.ifr_name, name);
+    ioctl(s, SIOCGIFFLAGS, &request);
+    request.ifr_flags |= IFF_UP | flags;
+    ok = ioctl(s, SIOCSIFFLAGS, &request);
+    close(s);
+    return ok;
+}
+
+static void add_address(uint32_t ip)
+{
+    struct ifreq request = {0};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = ip};
+    int s = socket(AF_INET, SOCK_DGRAM, 0);
+    // Addresses after the first are aliases: eth0:1, eth0:2, ...
+    if (addresses)
+        snprintf(request.ifr_name, sizeof request.ifr_name, "eth0:%u", addresses);
+    else
+        strcpy(request.ifr_name, "eth0");
+    addresses++;
+    memcpy(&request.ifr_addr, &address, sizeof address);
+    if (ioctl(s, SIOCSIFADDR, &request) < 0)
+        failed(0, "address");
+    address.sin_addr.s_addr = htonl(0xff000000);
+    memcpy(&request.ifr_netmask, &address, sizeof address);
+    ioctl(s, SIOCSIFNETMASK, &request);
+    close(s);
+    up("eth0", IFF_NOARP);
+}
+
+static void set(char *assignment)
+{
+    char path[300], *value = strchr(assignment, '=');
+    int fd;
+    if (!value || strstr(assignment, ".."))
+        return;
+    *value++ = 0;
+    snprintf(path, sizeof path, "/proc/sys/%s", assignment);
+    fd = open(path, O_WRONLY);
+    if (fd < 0 || write(fd, value, strlen(value)) < 0)
+        failed(0, path);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void tick(unsigned every_ms)
+{
+    if (!every_ms || (tick_ms && tick_ms <= every_ms))
+        return;
+    tick_ms = every_ms;
+    if (ticker < 0) {
+        ticker = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+        watch(ticker, TICK, EPOLLIN, EPOLL_CTL_ADD);
+    }
+    struct itimerspec spec = {.it_interval.tv_nsec = every_ms * 1000000L};
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t step = every_ms * 1000000ull;
+    uint64_t at = now.tv_sec * 1000000000ull + now.tv_nsec;
+    at = (at / step + 1) * step;
+    spec.it_value.tv_sec = at / 1000000000;
+    spec.it_value.tv_nsec = at % 1000000000;
+    timerfd_settime(ticker, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+static void forget(uint32_t number)
+{
+    struct connection *c = &sockets[number];
+    if (c->fd >= 0)
+        close(c->fd);
+    memset(c, 0, sizeof *c);
+    c->fd = -1;
+}
+
+static void sample(uint32_t number)
+{
+    struct connection *c = &sockets[number];
+    if (c->is_multipath) {
+        // A head with the number of paths and the size of each, then tcp_info of each.
+        struct {
+            uint32_t head, kernel_size, count, size;
+            char info[8][256];
+        } all = {.head = 16, .size = 256};
+        socklen_t len = sizeof all;
+        if (!getsockopt(c->fd, SOL_MPTCP_LEVEL, MPTCP_TCPINFO_OPTION, &all, &len)) {
+            unsigned each = all.kernel_size < 256 ? all.kernel_size : 256;
+            for (unsigned n = 0; n < all.count && n < 8; n++)
+                tell(SAMPLE, number, n, all.info[n], each);
+            return;
+        }
+    }
+    char info[512];
+    socklen_t len = sizeof info;
+    if (!getsockopt(c->fd, IPPROTO_TCP, TCP_INFO_OPTION, info, &len))
+        tell(SAMPLE, number, 0, info, len);
+}
+
+static void ended(uint32_t number, int error)
+{
+    if (sockets[number].sample_ms)
+        sample(number);
+    tell(error ? ABORTED : CLOSED, number, error, NULL, 0);
+    forget(number);
+}
+
+static void push(uint32_t number)
+{
+    struct connection *c = &sockets[number];
+    while (c->kind == OPEN && !c->is_shut && (c->writes_for_ever || c->left)) {
+        size_t size = !c->writes_for_ever && c->left < CHUNK ? c->left : CHUNK;
+        ssize_t sent = send(c->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0) {
+            if (errno == EAGAIN) {
+                wants(number, EPOLLIN | EPOLLOUT);
+                return;
+            }
+            ended(number, errno);
+            return;
+        }
+        if (!c->writes_for_ever)
+            c->left -= sent;
+    }
+    if (c->kind == OPEN) {
+        wants(number, c->peer_closed ? 0 : EPOLLIN);
+        if (c->closes && !c->is_shut) {
+            c->is_shut = 1;
+            shutdown(c->fd, SHUT_WR);
+            if (c->peer_closed)
+                ended(number, 0);
+        }
+    }
+}
+
+static void pull(uint32_t number)
+{
+    struct connection *c = &sockets[number];
+    uint64_t got = 0;
+    ssize_t n;
+    do {
+        n = recv(c->fd, data, CHUNK, MSG_DONTWAIT | MSG_TRUNC);
+        if (n > 0)
+            got += n;
+    } while (n == CHUNK);
+    int error = errno;
+    if (got)
+        tell(DELIVERED, number, got, NULL, 0);
+    if (!n) {
+        c->peer_closed = 1;
+        wants(number, c->events & ~EPOLLIN);
+        tell(PEER_CLOSED, number, 0, NULL, 0);
+        if (c->is_shut)
+            ended(number, 0);
+    } else if (n < 0 && error != EAGAIN) {
+        ended(number, error);
+    }
+}
+
+static void established(uint32_t number)
+{
+    sockets[number].kind = OPEN;
+    tell(ESTABLISHED, number, 0, NULL, 0);
+    if (sockets[number].sample_ms)
+        sample(number);
+    push(number);
+}
+
+static void open_socket(struct message *m, int connects)
+{
+    struct ends *ends = (void *)m->bytes;
+    uint32_t number = m->socket;
+    if (number >= MOST_SOCKETS || sockets[number].kind != FREE) {
+        errno = EBUSY;
+        failed(number, "socket");
+        return;
+    }
+    if (number >= used_sockets)
+        used_sockets = number + 1;
+    struct connection *c = &sockets[number];
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = ends->own.port};
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = ends->peer.port};
+    int one = 1;
+    memcpy(&own.sin_addr, ends->own.ip, 4);
+    memcpy(&peer.sin_addr, ends->peer.ip, 4);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, ends->is_multipath ? MPTCP : IPPROTO_TCP);
+    if (fd < 0) {
+        failed(number, "socket");
+        return;
+    }
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (ends->congestion[0]
+        && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION_OPTION, ends->congestion,
+                      strlen(ends->congestion)) < 0) {
+        failed(number, ends->congestion);
+        close(fd);
+        return;
+    }
+    if (bind(fd, (void *)&own, sizeof own) < 0) {
+        failed(number, "bind");
+        close(fd);
+        return;
+    }
+    c->fd = fd;
+    c->is_multipath = ends->is_multipath;
+    c->sample_ms = ends->sample_ms;
+    tick(c->sample_ms);
+    if (connects) {
+        c->kind = OPENING;
+        c->events = EPOLLOUT;
+        if (connect(fd, (void *)&peer, sizeof peer) < 0 && errno != EINPROGRESS) {
+            failed(number, "connect");
+            forget(number);
+            return;
+        }
+    } else {
+        c->kind = LISTENER;
+        c->events = EPOLLIN;
+        listen(fd, 1);
+    }
+    watch(fd, number, c->events, EPOLL_CTL_ADD);
+}
+
+static void on_socket(uint32_t number, uint32_t events)
+{
+    struct connection *c = &sockets[number];
+    if (c->kind == LISTENER) {
+        int fd = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK);
+        if (fd < 0)
+            return;
+        close(c->fd);
+        c->fd = fd;
+        c->events = EPOLLIN;
+        watch(fd, number, c->events, EPOLL_CTL_ADD);
+        established(number);
+        return;
+    }
+    if (c->kind == OPENING) {
+        int error = 0;
+        socklen_t len = sizeof error;
+        getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &len);
+        if (error)
+            ended(number, error);
+        else
+            established(number);
+        return;
+    }
+    if (c->kind == OPEN && events & (EPOLLIN | EPOLLHUP | EPOLLERR) && !c->peer_closed)
+        pull(number);
+    else if (c->kind == OPEN && events & (EPOLLHUP | EPOLLERR))
+        ended(number, 0);
+    if (c->kind == OPEN && events & EPOLLOUT)
+        push(number);
+}
+
+static void on_tick(void)
+{
+    uint64_t times;
+    if (read(ticker, &times, sizeof times) != sizeof times)
+        return;
+    int any = 0;
+    for (uint32_t n = 0; n < used_sockets; n++) {
+        struct connection *c = &sockets[n];
+        any |= c->kind != FREE && c->sample_ms;
+        if (c->kind != OPEN || !c->sample_ms)
+            continue;
+        c->since_sample += tick_ms * times;
+        if (c->since_sample >= c->sample_ms) {
+            c->since_sample = 0;
+            sample(n);
+        }
+    }
+    if (!any) {
+        struct itimerspec never = {0};
+        timerfd_settime(ticker, 0, &never, NULL);
+        tick_ms = 0;
+    }
+}
+
+static uint16_t sum16(const void *bytes, size_t len)
+{
+    const uint16_t *half = bytes;
+    uint32_t sum = 0;
+    for (size_t n = 0; n < len / 2; n++)
+        sum += half[n];
+    sum = (sum >> 16) + (sum & 0xffff);
+    return ~(sum + (sum >> 16));
+}
+
+static void ping(void)
+{
+    struct {
+        struct icmphdr head;
+        char data[56];
+    } request = {.head.type = ICMP_ECHO};
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = echo_to};
+    request.head.un.echo.id = htons(7);
+    request.head.un.echo.sequence = htons(echoes_left);
+    request.head.checksum = sum16(&request, sizeof request);
+    clock_gettime(CLOCK_MONOTONIC, &echo_at);
+    if (sendto(echo, &request, sizeof request, 0, (void *)&to, sizeof to) < 0)
+        failed(0, "ping");
+}
+
+static void on_pong(void)
+{
+    char packet[1500];
+    struct timespec now;
+    ssize_t len = recv(echo, packet, sizeof packet, MSG_DONTWAIT);
+    struct icmphdr *head = (void *)(packet + 20);
+    if (len < 28 || head->type != ICMP_ECHOREPLY || ntohs(head->un.echo.sequence) != echoes_left)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    tell(ECHO, 0, (now.tv_sec - echo_at.tv_sec) * 1000000000ll + now.tv_nsec - echo_at.tv_nsec,
+         NULL, 0);
+    if (--echoes_left)
+        ping();
+}
+
+static void run(char *command)
+{
+    int ends[2];
+    if (program >= 0 || pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    child = fork();
+    if (!child) {
+        dup2(ends[1], 1);
+        dup2(ends[1], 2);
+        if (mount("none", "/host", "hostfs", MS_RDONLY, "/") < 0 || chroot("/host") < 0
+            || chdir("/") < 0 || mount("none", "/proc", "proc", 0, NULL) < 0) {
+            perror("the host's file system");
+            _exit(126);
+        }
+        execl("/bin/sh", "sh", "-c", command, NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    program = ends[0];
+    watch(program, PROGRAM, EPOLLIN, EPOLL_CTL_ADD);
+}
+
+static void on_program(void)
+{
+    char text[1400];
+    ssize_t len = read(program, text, sizeof text);
+    if (len > 0) {
+        tell(OUTPUT, 0, 0, text, len);
+        return;
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    close(program);
+    program = -1;
+    tell(ENDED, 0, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), NULL, 0);
+}
+
+static void on_control(void)
+{
+    struct message m;
+    ssize_t len;
+    while ((len = recv(control, &m, sizeof m - 1, MSG_DONTWAIT)) >= 30) {
+        m.bytes[len - 30] = 0;
+        uint32_t number = m.socket;
+        struct connection *c = &sockets[number < MOST_SOCKETS ? number : 0];
+        switch (m.op) {
+        case ADD_ADDRESS:
+            add_address(m.number);
+            break;
+        case SET:
+            set((char *)m.bytes);
+            break;
+        case LISTEN:
+        case CONNECT:
+            open_socket(&m, m.op == CONNECT);
+            break;
+        case WRITE:
+            c->left += m.number;
+            push(number);
+            break;
+        case FOREVER:
+            c->writes_for_ever = 1;
+            push(number);
+            break;
+        case CLOSE:
+            c->closes = 1;
+            if (c->kind == LISTENER)
+                ended(number, 0);
+            else
+                push(number);
+            break;
+        case PING:
+            if (echo < 0) {
+                echo = socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
+                watch(echo, PONG, EPOLLIN, EPOLL_CTL_ADD);
+            }
+            echoes_left = m.socket;
+            echo_to = m.number;
+            ping();
+            break;
+        case RUN:
+            run((char *)m.bytes);
+            break;
+        }
+    }
+}
+
+int main(void)
+{
+    struct utsname name;
+    mount("none", "/dev", "devtmpfs", 0, NULL);
+    mount("none", "/proc", "proc", 0, NULL);
+    mount("none", "/sys", "sysfs", 0, NULL);
+    for (int n = 0; n < MOST_SOCKETS; n++)
+        sockets[n].fd = -1;
+    poller = epoll_create1(EPOLL_CLOEXEC);
+    up("lo", 0);
+    up("eth1", IFF_NOARP);
+    control = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(TYPE));
+    struct sockaddr_ll place = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(TYPE), .sll_ifindex = if_nametoindex("eth1")};
+    int room = 4 << 20;
+    setsockopt(control, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
+    setsockopt(control, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room);
+    if (bind(control, (void *)&place, sizeof place) < 0) {
+        perror("eth1");
+        reboot(RB_POWER_OFF);
+    }
+    watch(control, CONTROL, EPOLLIN, EPOLL_CTL_ADD);
+    uname(&name);
+    tell(READY, 0, 0, name.release, strlen(name.release));
+    for (;;) {
+        struct epoll_event events[64];
+        int count = epoll_wait(poller, events, 64, -1);
+        for (int n = 0; n < count; n++) {
+            uint32_t number = events[n].data.u32;
+            if (number == CONTROL)
+                on_control();
+            else if (number == TICK)
+                on_tick();
+            else if (number == PONG)
+                on_pong();
+            else if (number == PROGRAM)
+                on_program();
+            else if (sockets[number].kind != FREE)
+                on_socket(number, events[n].events);
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! What we say to the program inside a guest, and what it says.
+//!
+//! It is `agent/agent.c`, the guest's first program. The messages are Ethernet frames of a device of
+//! their own, little-endian after the Ethernet header: what, about which socket, a number, bytes.
+
+use crate::Fault;
+use crate::frame::{ETHERNET_LEN, ethernet_type};
+
+/// Ethernet type of these frames: the first one for experiments.
+///
+/// Standard: RFC 9542 §3.
+pub const TYPE: u16 = 0x88b5;
+const HEAD_LEN: usize = ETHERNET_LEN + 16;
+/// Longest text or structure in a message.
+const MAX_BYTES: usize = 1480 - 16;
+
+/// The source of the agent, which is built with the user's compiler.
+pub const SOURCE: &str = include_str!("../agent/agent.c");
+
+/// An end of a connection, as sockets name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Address {
+    /// IPv4 address.
+    pub ip: [u8; 4],
+    /// TCP port.
+    pub port: u16,
+}
+
+/// What the agent is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command<'a> {
+    /// Gives the network device one more address.
+    AddAddress([u8; 4]),
+    /// Writes a value into a file below `/proc/sys`.
+    Set {
+        /// The file and the value, parted by `=`.
+        assignment: &'a str,
+    },
+    /// Waits for a connection.
+    Listen {
+        /// The socket.
+        socket: u32,
+        /// Its own end.
+        own: Address,
+        /// How it is.
+        options: SocketOptions<'a>,
+    },
+    /// Opens a connection.
+    Connect {
+        /// The socket.
+        socket: u32,
+        /// Its own end.
+        own: Address,
+        /// The other end.
+        peer: Address,
+        /// How it is.
+        options: SocketOptions<'a>,
+    },
+    /// Writes this many bytes more.
+    Write {
+        /// The socket.
+        socket: u32,
+        /// Bytes.
+        bytes: u64,
+    },
+    /// Writes without end.
+    WriteForever {
+        /// The socket.
+        socket: u32,
+    },
+    /// Closes once all is written.
+    Close {
+        /// The socket.
+        socket: u32,
+    },
+    /// Sends ICMP echo requests and tells how long each answer takes.
+    Ping {
+        /// To this address.
+        address: [u8; 4],
+        /// How many.
+        count: u32,
+    },
+    /// Runs a program of the host's file system, which the guest sees read-only.
+    Run {
+        /// As a shell takes it.
+        command: &'a str,
+    },
+}
+
+/// Options of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SocketOptions<'a> {
+    /// Congestion control; the kernel's default when empty.
+    pub congestion: &'a str,
+    /// Multipath TCP.
+    pub is_multipath: bool,
+    /// Tells of its state every so many ms; never when zero.
+    pub sample_ms: u16,
+}
+
+/// What the agent tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report<'a> {
+    /// It is there: release of the kernel.
+    Ready(&'a str),
+    /// A connection was opened.
+    Established(u32),
+    /// This many bytes more were read.
+    Delivered(u32, u64),
+    /// The other end has closed its half.
+    PeerClosed(u32),
+    /// A connection is closed.
+    Closed(u32),
+    /// A connection was ended by an error of this number.
+    Aborted(u32, u64),
+    /// `struct tcp_info` of a connection; of a path of it, where the number says.
+    Sample(u32, u64, &'a [u8]),
+    /// An echo came back after so many ns.
+    Echo(u64),
+    /// A program wrote something.
+    Output(&'a [u8]),
+    /// A program ended with this status.
+    Ended(u64),
+    /// Something could not be done, in words.
+    Failed(u32, &'a str),
+}
+
+impl Command<'_> {
+    /// The frame that carries it.
+    pub fn write(&self) -> Vec<u8> {
+        let text = |text: &str| text.as_bytes()[..text.len().min(MAX_BYTES)].to_vec();
+        let (op, socket, number, bytes) = match self {
+            Command::AddAddress(ip) => (1, 0, u64::from(u32::from_le_bytes(*ip)), vec![]),
+            Command::Set { assignment } => (2, 0, 0, text(assignment)),
+            Command::Listen {
+                socket,
+                own,
+                options,
+            } => (3, *socket, 0, ends(*own, None, options)),
+            Command::Connect {
+                socket,
+                own,
+                peer,
+                options,
+            } => (4, *socket, 0, ends(*own, Some(*peer), options)),
+            Command::Write { socket, bytes } => (5, *socket, *bytes, vec![]),
+            Command::WriteForever { socket } => (6, *socket, 0, vec![]),
+            Command::Close { socket } => (7, *socket, 0, vec![]),
+            Command::Ping { address, count } => {
+                let ip = u64::from(u32::from_le_bytes(*address));
+                (8, *count, ip, vec![])
+            }
+            Command::Run { command } => (9, 0, 0, text(command)),
+        };
+        let mut frame = vec![0xff; 6];
+        frame.extend([2, 0, 0, 0, 0, 1]);
+        frame.extend(TYPE.to_be_bytes());
+        frame.extend(u32::to_le_bytes(op));
+        frame.extend(socket.to_le_bytes());
+        frame.extend(number.to_le_bytes());
+        frame.extend(bytes);
+        frame.resize(frame.len().max(60), 0);
+        frame
+    }
+}
+
+/// Both ends with their options, as `struct ends` of the agent.
+fn ends(own: Address, peer: Option<Address>, options: &SocketOptions<'_>) -> Vec<u8> {
+    let peer = peer.unwrap_or(Address {
+        ip: [0; 4],
+        port: 0,
+    });
+    let mut bytes = Vec::with_capacity(40);
+    for end in [own, peer] {
+        bytes.extend(end.ip);
+        bytes.extend(end.port.to_be_bytes());
+        bytes.extend([0; 2]);
+    }
+    bytes.extend(u16::from(options.is_multipath).to_le_bytes());
+    bytes.extend(options.sample_ms.to_le_bytes());
+    let mut name = [0; 16];
+    let given = options.congestion.as_bytes();
+    let len = given.len().min(name.len() - 1);
+    name[..len].copy_from_slice(&given[..len]);
+    bytes.extend(name);
+    bytes
+}
+
+impl<'a> Report<'a> {
+    /// Reads a frame of the agent; none for frames of another kind.
+    ///
+    /// # Errors
+    /// [`Fault`] for one that the agent does not send.
+    pub fn read(frame: &'a [u8]) -> Result<Option<Report<'a>>, Fault> {
+        if ethernet_type(frame) != Some(TYPE) {
+            return Ok(None);
+        }
+        let Some((head, rest)) = frame.split_at_checked(HEAD_LEN) else {
+            return Err(Fault("a message of the agent that is too short"));
+        };
+        let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four"));
+        let (op, socket, len) = (word(14) & 0xffff, word(18), (word(14) >> 16) as usize);
+        let number = u64::from_le_bytes(head[22..30].try_into().expect("eight"));
+        let Some(bytes) = rest.get(..len) else {
+            return Err(Fault("a message of the agent without its end"));
+        };
+        let text = || std::str::from_utf8(bytes).map_err(|_| Fault("a text that is not UTF-8"));
+        Ok(Some(match op {
+            101 => Report::Ready(text()?),
+            102 => Report::Established(socket),
+            103 => Report::Delivered(socket, number),
+            104 => Report::PeerClosed(socket),
+            105 => Report::Closed(socket),
+            106 => Report::Aborted(socket, number),
+            107 => Report::Sample(socket, number, bytes),
+            108 => Report::Echo(number),
+            109 => Report::Output(bytes),
+            110 => Report::Ended(number),
+            111 => Report::Failed(socket, text()?),
+            _ => return Err(Fault("a message that the agent does not send")),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn said(op: u32, socket: u32, number: u64, bytes: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0; 12];
+        frame.extend(TYPE.to_be_bytes());
+        frame.extend((op | (bytes.len() as u32) << 16).to_le_bytes());
+        frame.extend(socket.to_le_bytes());
+        frame.extend(number.to_le_bytes());
+        frame.extend(bytes);
+        frame
+    }
+
+    #[test]
+    fn a_report_is_read_and_padding_is_not_part_of_it() {
+        let mut frame = said(101, 0, 0, b"6.12.1");
+        frame.resize(60, 0);
+        assert_eq!(Report::read(&frame), Ok(Some(Report::Ready("6.12.1"))));
+        let frame = said(103, 4, 1448, &[]);
+        assert_eq!(Report::read(&frame), Ok(Some(Report::Delivered(4, 1448))));
+        assert!(Report::read(&said(5, 0, 0, &[])).is_err());
+        assert!(Report::read(&said(101, 0, 0, &[0xff])).is_err());
+        assert_eq!(Report::read(&[0; 60]), Ok(None));
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_is_cut_and_the_frame_is_never_short() {
+        let own = Address {
+            ip: [10, 0, 0, 1],
+            port: 5000,
+        };
+        let options = SocketOptions {
+            congestion: "a-name-longer-than-sixteen",
+            ..SocketOptions::default()
+        };
+        let listen = Command::Listen {
+            socket: 1,
+            own,
+            options,
+        };
+        let frame = listen.write();
+        assert_eq!(frame.len(), HEAD_LEN + 36);
+        assert_eq!(frame.last(), Some(&0));
+        assert_eq!(Command::Close { socket: 1 }.write().len(), 60);
+    }
+
+    proptest! {
+        #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
+
+        #[test]
+        fn no_report_is_read_beyond_its_end(
+            bytes in proptest::collection::vec(any::<u8>(), 0..100),
+            op in 95u32..115,
+        ) {
+            let _ = Report::read(&bytes);
+            let _ = Report::read(&said(op, 1, 1, &bytes));
+        }
+    }
+}

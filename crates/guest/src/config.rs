@@ -1,0 +1,134 @@
+//! How a guest is started, what it gives, and why it fails.
+
+use crate::Fault;
+use crate::agent::Report;
+use std::path::PathBuf;
+
+/// How a guest is started.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Name of its node, for messages.
+    pub name: String,
+    /// The kernel: an executable of user-mode Linux.
+    pub kernel: PathBuf,
+    /// The agent, built from [`crate::agent::SOURCE`].
+    pub agent: PathBuf,
+    /// Where what its console says is kept; nowhere when none.
+    pub log: Option<PathBuf>,
+    /// Its memory, MB.
+    pub memory_mb: u32,
+    /// How long it may compute without coming to rest, s of the wall clock.
+    pub patience_s: u64,
+    /// Address of its network device.
+    pub mac: [u8; 6],
+}
+
+impl Config {
+    /// A guest with what most want.
+    pub fn new(name: &str, kernel: PathBuf, agent: PathBuf) -> Config {
+        Config {
+            name: name.to_owned(),
+            kernel,
+            agent,
+            log: None,
+            memory_mb: 1024,
+            patience_s: 60,
+            mac: [2, 0, 0, 0, 1, 1],
+        }
+    }
+}
+
+/// Takes what a guest sends.
+pub trait Sink {
+    /// A frame on the network: one packet, with its checksums.
+    fn frame(&mut self, frame: &[u8]);
+    /// What the agent tells.
+    fn report(&mut self, report: Report<'_>);
+}
+
+/// What a kernel was found to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Its release.
+    pub release: String,
+    /// Round-trip times of the echo requests, ns.
+    pub echoes: Vec<u64>,
+}
+
+/// Why a guest ended, or never began.
+#[derive(Debug, thiserror::Error)]
+pub enum GuestError {
+    /// The machine refuses something.
+    #[error("kernel of \"{name}\": {what}: {error}")]
+    Machine {
+        /// Its name.
+        name: String,
+        /// What was tried.
+        what: &'static str,
+        /// What the machine says.
+        error: std::io::Error,
+    },
+    /// The kernel ended.
+    #[error("kernel of \"{name}\" ended{why}")]
+    Ended {
+        /// Its name.
+        name: String,
+        /// How, and what it said last.
+        why: String,
+    },
+    /// The kernel does not come to rest.
+    #[error(
+        "kernel of \"{name}\" has computed for {seconds} s without coming to rest at {at_s} s of its \
+         time: a program in it spins{last}"
+    )]
+    Spins {
+        /// Its name.
+        name: String,
+        /// How long, of the wall clock.
+        seconds: u64,
+        /// Where.
+        at_s: f64,
+        /// What it said last.
+        last: String,
+    },
+    /// The kernel does something that it must not.
+    #[error("kernel of \"{name}\" does what no kernel does: {fault}")]
+    Fault {
+        /// Its name.
+        name: String,
+        /// What it did.
+        fault: Fault,
+    },
+    /// There is no agent in it.
+    #[error("kernel of \"{name}\" was ready for nothing after {seconds} s of its time{last}")]
+    Silent {
+        /// Its name.
+        name: String,
+        /// How long it was waited for.
+        seconds: u64,
+        /// What it said last.
+        last: String,
+    },
+    /// The kernel was built before it could do this.
+    #[error(
+        "kernel of \"{name}\" does not leave its times in shared memory; expected Linux 6.11 or later"
+    )]
+    Old {
+        /// Its name.
+        name: String,
+    },
+    /// The machine is not one for it.
+    #[error("kernel of \"{name}\": user-mode Linux runs on Linux alone")]
+    Elsewhere {
+        /// Its name.
+        name: String,
+    },
+    /// A file cannot be read.
+    #[error("{path}: {error}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the machine says.
+        error: std::io::Error,
+    },
+}

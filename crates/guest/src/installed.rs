@@ -1,0 +1,98 @@
+//! The kernels that were built on this machine: one folder each in the user's cache, with the kernel
+//! (`linux`), the agent (`agent`) and the release (`release`).
+
+use std::path::{Path, PathBuf};
+
+/// A kernel that was built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// As `uname -r` says.
+    pub release: String,
+    /// Where it is.
+    pub folder: PathBuf,
+}
+
+impl Installed {
+    /// The executable.
+    pub fn kernel(&self) -> PathBuf {
+        self.folder.join("linux")
+    }
+    /// The agent.
+    pub fn agent(&self) -> PathBuf {
+        self.folder.join("agent")
+    }
+}
+
+/// Where kernels are kept: `fadeout/kernels` in `XDG_CACHE_HOME`, or in `~/.cache`.
+pub fn folder() -> PathBuf {
+    let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = given.filter(|path| path.is_absolute()).or_else(|| {
+        let home = std::env::var_os("HOME")?;
+        Some(Path::new(&home).join(".cache"))
+    });
+    let cache = cache.unwrap_or_else(std::env::temp_dir);
+    cache.join("fadeout").join("kernels")
+}
+
+/// Every kernel there is, the newest release first.
+pub fn list() -> Vec<Installed> {
+    list_in(&folder())
+}
+
+fn list_in(folder: &Path) -> Vec<Installed> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<Installed> = entries
+        .filter_map(|entry| {
+            let folder = entry.path();
+            // One that is being put there has a name with a dot.
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                return None;
+            }
+            let release = std::fs::read_to_string(folder.join("release")).ok()?;
+            let release = release.trim().to_owned();
+            Some(Installed { release, folder })
+        })
+        .collect();
+    found.sort_by(|a, b| {
+        let newest = numbers(&b.release).cmp(&numbers(&a.release));
+        newest.then_with(|| a.folder.cmp(&b.folder))
+    });
+    found
+}
+
+/// The newest kernel of a version: `6.12` means any 6.12.x.
+pub fn find(version: &str) -> Option<Installed> {
+    let mut kernels = list().into_iter();
+    kernels.find(|kernel| is_of(&kernel.release, version))
+}
+
+fn is_of(release: &str, version: &str) -> bool {
+    let rest = release.strip_prefix(version);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '+']))
+}
+
+fn numbers(release: &str) -> Vec<u64> {
+    let parts = release.split(|c: char| !c.is_ascii_digit());
+    parts.filter_map(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_comes_first_and_a_version_is_no_prefix_of_digits() {
+        let folder = std::env::temp_dir().join(format!("fadeout-kernels-{}", std::process::id()));
+        for (name, release) in [("a", "6.9.1"), ("b", "6.12.3"), (".new", "7.0.0")] {
+            std::fs::create_dir_all(folder.join(name)).expect("a folder");
+            std::fs::write(folder.join(name).join("release"), release).expect("a file");
+        }
+        std::fs::create_dir_all(folder.join("empty")).expect("a folder");
+        let found = list_in(&folder);
+        std::fs::remove_dir_all(&folder).expect("a folder");
+        let releases: Vec<&str> = found.iter().map(|one| one.release.as_str()).collect();
+        assert_eq!(releases, ["6.12.3", "6.9.1"]);
+        assert!(is_of("6.12.3", "6.12") && is_of("6.12.3", "6.12.3"));
+        assert!(!is_of("6.12.3", "6.1") && is_of("6.12-rc1", "6.12"));
+    }
+}

@@ -1,0 +1,463 @@
+//! A guest: it is told the time, given frames, and hands over what it sent.
+
+use super::process::{Process, arguments};
+use super::socket::{Door, anonymous, receive_with, send_with};
+use crate::agent::{Command, Report};
+use crate::frame::split;
+use crate::time::{Clock, GUEST_AT, MESSAGE_LEN, Message, Step, TIMES_AT};
+use crate::vhost::{Device, HEADER_LEN, Header, MAX_FDS};
+use crate::{Config, Fault, GuestError, Port, Sink, archive};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+
+/// Virtual time that a guest has for its boot, ns.
+const LONGEST_BOOT: u64 = 60_000_000_000;
+/// The simulation begins at a whole second of the guest's.
+const SECOND: u64 = 1_000_000_000;
+/// 2020-01-01, ns: the time of day of a guest is the same in every run.
+const TIME_OF_DAY: u64 = 1_577_836_800 * SECOND;
+/// Rounds of a guest at one instant before it is held to spin.
+const MOST_ROUNDS: u32 = 100_000;
+
+#[derive(Debug)]
+struct Socketed {
+    device: Device<File>,
+    socket: UnixStream,
+    /// By which we call the guest.
+    calls: Option<UnixStream>,
+}
+
+/// A guest.
+#[derive(Debug)]
+pub struct Guest {
+    config: Config,
+    // Before the rest: it ends first.
+    process: Process,
+    clock: Clock,
+    socket: UnixStream,
+    page: File,
+    /// The network's and the agent's; they come as the guest finds them.
+    devices: [Option<Socketed>; 2],
+    doors: [Door; 2],
+    /// The guest's time when the simulation begins, ns.
+    origin: u64,
+    calls: Vec<u8>,
+    buffer: Vec<u8>,
+    release: String,
+}
+
+impl Guest {
+    /// Starts a guest, and brings it to where the simulation begins.
+    ///
+    /// # Errors
+    /// [`GuestError`] when it does not come so far.
+    pub fn boot(config: Config) -> Result<Guest, GuestError> {
+        let init = std::fs::read(&config.agent).map_err(|error| GuestError::File {
+            path: config.agent.clone(),
+            error,
+        })?;
+        let machine = |what| {
+            let name = config.name.clone();
+            move |error| GuestError::Machine { name, what, error }
+        };
+        let log = match &config.log {
+            Some(path) => File::options()
+                .create(true)
+                .truncate(true)
+                .read(true)
+                .write(true)
+                .open(path)
+                .map_err(|error| GuestError::File {
+                    path: path.clone(),
+                    error,
+                })?,
+            None => anonymous("log", &[]).map_err(machine("a log"))?,
+        };
+        let sockets = "a socket";
+        let door = Door::open().map_err(machine(sockets))?;
+        let doors = [
+            Door::open().map_err(machine(sockets))?,
+            Door::open().map_err(machine(sockets))?,
+        ];
+        for door in &doors {
+            door.set_nonblocking().map_err(machine(sockets))?;
+        }
+        let archive = archive::with_init(&init);
+        let archive = anonymous("init", &archive).map_err(machine("its first files"))?;
+        let page = anonymous("time", &Clock::page()).map_err(machine("shared memory"))?;
+        let [network, control] = [0, 1].map(|n: usize| doors[n].path());
+        let arguments = arguments(
+            config.memory_mb,
+            &door.path(),
+            [&network, &control],
+            &archive,
+        );
+        let process = Process::start(&config.kernel, &arguments, log);
+        let mut process = process.map_err(|error| GuestError::File {
+            path: config.kernel.clone(),
+            error,
+        })?;
+        let socket = wait_for(&door, &mut process, &config)?;
+        let mut guest = Guest {
+            config,
+            process,
+            clock: Clock::default(),
+            socket,
+            page,
+            devices: [None, None],
+            doors,
+            origin: 0,
+            calls: Vec::new(),
+            buffer: Vec::new(),
+            release: String::new(),
+        };
+        guest.begin()?;
+        Ok(guest)
+    }
+
+    /// Runs it until its agent is ready, and to a whole second after that.
+    fn begin(&mut self) -> Result<(), GuestError> {
+        let mut ready = Ready::default();
+        self.serve()?;
+        self.collect(&mut ready)?;
+        while ready.release.is_none() {
+            match self.requested()? {
+                Some(at) if at < LONGEST_BOOT => self.run_at(at, &mut ready)?,
+                _ => {
+                    return Err(GuestError::Silent {
+                        name: self.config.name.clone(),
+                        seconds: LONGEST_BOOT / SECOND,
+                        last: self.process.last_lines(),
+                    });
+                }
+            }
+        }
+        let mut slot = [0; 16];
+        self.read_slot(&mut slot)?;
+        if !Clock::is_shared(&slot) {
+            return Err(GuestError::Old {
+                name: self.config.name.clone(),
+            });
+        }
+        self.release = ready.release.take().unwrap_or_default();
+        self.origin = (self.clock.now() / SECOND + 2) * SECOND;
+        while let Some(at) = self.requested()?.filter(|&at| at < self.origin) {
+            self.run_at(at, &mut ready)?;
+        }
+        self.run_at(self.origin, &mut ready)
+    }
+
+    /// Release of its kernel.
+    pub fn release(&self) -> &str {
+        &self.release
+    }
+
+    /// When it wants to run next, ns since the simulation began; none when it waits for frames alone.
+    ///
+    /// # Errors
+    /// [`GuestError`] when it is gone.
+    pub fn next_at(&self) -> Result<Option<u64>, GuestError> {
+        Ok(self.requested()?.map(|at| at.saturating_sub(self.origin)))
+    }
+
+    /// Takes a frame for it, which it sees the next time it runs.
+    pub fn deliver(&mut self, port: Port, frame: &[u8]) {
+        if let Some(device) = &mut self.devices[port as usize] {
+            device.device.deliver(frame);
+        }
+    }
+
+    /// Takes a command for its agent, which sees it the next time it runs.
+    pub fn command(&mut self, command: &Command<'_>) {
+        self.deliver(Port::Control, &command.write());
+    }
+
+    /// Runs it at `now`, ns since the simulation began, until it has nothing more to do at that time.
+    /// What it sends goes to `sink`.
+    ///
+    /// # Errors
+    /// [`GuestError`] when it ends, spins or does what no kernel does.
+    pub fn run(&mut self, now: u64, sink: &mut impl Sink) -> Result<(), GuestError> {
+        self.run_at(self.origin.saturating_add(now), sink)
+    }
+
+    fn run_at(&mut self, at: u64, sink: &mut impl Sink) -> Result<(), GuestError> {
+        for _ in 0..MOST_ROUNDS {
+            // Only a guest that has something to do then may be told of a time.
+            let is_due = self.requested()?.is_some_and(|next| next <= at);
+            let run = self.clock.run(at);
+            self.share_times()?;
+            if !self.call()? && !is_due {
+                self.clock.rest();
+                return self.share_times();
+            }
+            self.send(&run.write())?;
+            self.serve()?;
+            self.collect(sink)?;
+        }
+        Err(self.spins())
+    }
+
+    fn spins(&self) -> GuestError {
+        GuestError::Spins {
+            name: self.config.name.clone(),
+            seconds: self.config.patience_s,
+            at_s: self.clock.now().saturating_sub(self.origin) as f64 / 1e9,
+            last: self.process.last_lines(),
+        }
+    }
+
+    /// Gives it what waits, and tells it of the buffers that were used; whether there was anything to
+    /// tell.
+    fn call(&mut self) -> Result<bool, GuestError> {
+        let mut any = false;
+        for device in self.devices.iter_mut().flatten() {
+            let mut calls = std::mem::take(&mut self.calls);
+            calls.clear();
+            let filled = device.device.fill();
+            let called = filled.and_then(|()| device.device.calls(&mut calls));
+            called.map_err(|fault| fault_of(&self.config, fault))?;
+            if !calls.is_empty()
+                && let Some(socket) = &mut device.calls
+                && socket.write_all(&calls).is_err()
+            {
+                return Err(ended(&self.config, &mut self.process));
+            }
+            any |= !calls.is_empty();
+            self.calls = calls;
+        }
+        Ok(any)
+    }
+
+    /// Serves its messages until it waits.
+    fn serve(&mut self) -> Result<(), GuestError> {
+        while !self.clock.has_started() || self.clock.is_running() {
+            let ready = self.poll()?;
+            for port in 0..2 {
+                if ready[1 + port] {
+                    self.serve_device(port)?;
+                }
+            }
+            if ready[0] {
+                self.serve_clock()?;
+            }
+        }
+        // We run now: it leaves its wishes in the memory.
+        self.share_times()
+    }
+
+    /// Which of its sockets have something: the clock's, and each device's.
+    fn poll(&self) -> Result<[bool; 3], GuestError> {
+        let mut polled = [
+            PollFd::new(&self.socket, PollFlags::IN),
+            self.poll_device(0),
+            self.poll_device(1),
+        ];
+        let patience = Timespec {
+            tv_sec: self.config.patience_s as i64,
+            tv_nsec: 0,
+        };
+        let count = loop {
+            match poll(&mut polled, Some(&patience)) {
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => {
+                    return Err(GuestError::Machine {
+                        name: self.config.name.clone(),
+                        what: "waiting",
+                        error: error.into(),
+                    });
+                }
+                Ok(count) => break count,
+            }
+        };
+        if count == 0 {
+            return Err(self.spins());
+        }
+        Ok(polled.map(|one| !one.revents().is_empty()))
+    }
+
+    fn poll_device(&self, port: usize) -> PollFd<'_> {
+        match &self.devices[port] {
+            Some(device) => PollFd::new(&device.socket, PollFlags::IN),
+            None => PollFd::new(self.doors[port].listener(), PollFlags::IN),
+        }
+    }
+
+    fn serve_clock(&mut self) -> Result<(), GuestError> {
+        let mut bytes = [0; MESSAGE_LEN];
+        if self.socket.read_exact(&mut bytes).is_err() {
+            return Err(ended(&self.config, &mut self.process));
+        }
+        let message = Message::read(&bytes);
+        let step = message.and_then(|message| self.clock.on_message(message, TIME_OF_DAY));
+        match step.map_err(|fault| fault_of(&self.config, fault))? {
+            Step::Answer(message) => self.send(&message.write()),
+            Step::Welcome(message) => {
+                self.share_times()?;
+                let log = self.page.try_clone();
+                let sent = log
+                    .and_then(|log| send_with(&self.socket, &message.write(), &[&self.page, &log]));
+                sent.map_err(|_| ended(&self.config, &mut self.process))
+            }
+            Step::Yield | Step::Nothing => Ok(()),
+        }
+    }
+
+    fn serve_device(&mut self, port: usize) -> Result<(), GuestError> {
+        let Some(device) = &mut self.devices[port] else {
+            let socket = self.doors[port].accept();
+            let socket = socket.map_err(|error| GuestError::Machine {
+                name: self.config.name.clone(),
+                what: "a device",
+                error,
+            })?;
+            let mut mac = self.config.mac;
+            mac[3] = port as u8;
+            self.devices[port] = Some(Socketed {
+                device: Device::new(mac),
+                socket,
+                calls: None,
+            });
+            return Ok(());
+        };
+        let mut head = [0; HEADER_LEN];
+        let mut files = Vec::new();
+        let mut have = 0;
+        while have < HEADER_LEN {
+            match receive_with(&device.socket, &mut head[have..], &mut files) {
+                Ok(0) | Err(_) => return Err(ended(&self.config, &mut self.process)),
+                Ok(bytes) => have += bytes,
+            }
+        }
+        let fault = |fault| fault_of(&self.config, fault);
+        let header = Header::read(&head).map_err(fault)?;
+        let mut payload = vec![0; header.size];
+        if device.socket.read_exact(&mut payload).is_err() {
+            return Err(ended(&self.config, &mut self.process));
+        }
+        files.truncate(MAX_FDS);
+        let mut for_calls = None;
+        if device.device.is_for_calls(header) && !files.is_empty() {
+            for_calls = Some(files.remove(0));
+        }
+        let reply = device.device.on_message(header, &payload, files);
+        let reply = reply.map_err(fault)?;
+        if reply.takes_request_fd {
+            let stream = for_calls.map(std::os::fd::OwnedFd::from);
+            device.calls = stream.map(UnixStream::from);
+        }
+        if !reply.bytes.is_empty() && device.socket.write_all(&reply.bytes).is_err() {
+            return Err(ended(&self.config, &mut self.process));
+        }
+        Ok(())
+    }
+
+    /// Hands `sink` what it has sent.
+    fn collect(&mut self, sink: &mut impl Sink) -> Result<(), GuestError> {
+        let mut fault: Result<(), Fault> = Ok(());
+        for (port, device) in self.devices.iter_mut().enumerate() {
+            let Some(device) = device else { continue };
+            let buffer = &mut self.buffer;
+            let drained = device.device.drain(|offload, frame| {
+                let step = match port {
+                    0 => split(offload, frame, buffer, |part| sink.frame(part)),
+                    _ => Report::read(frame).map(|report| {
+                        if let Some(report) = report {
+                            sink.report(report);
+                        }
+                    }),
+                };
+                if fault.is_ok() {
+                    fault = step;
+                }
+            });
+            drained.map_err(|fault| fault_of(&self.config, fault))?;
+        }
+        fault.map_err(|fault| fault_of(&self.config, fault))
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<(), GuestError> {
+        match self.socket.write_all(bytes) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(ended(&self.config, &mut self.process)),
+        }
+    }
+
+    fn share_times(&self) -> Result<(), GuestError> {
+        let written = self.page.write_all_at(&self.clock.times(), TIMES_AT);
+        written.map_err(|error| self.no_memory(error))
+    }
+
+    fn read_slot(&self, slot: &mut [u8; 16]) -> Result<(), GuestError> {
+        let read = self.page.read_exact_at(slot, GUEST_AT);
+        read.map_err(|error| self.no_memory(error))
+    }
+
+    fn requested(&self) -> Result<Option<u64>, GuestError> {
+        let mut slot = [0; 16];
+        self.read_slot(&mut slot)?;
+        Ok(self.clock.next_at(&slot))
+    }
+
+    fn no_memory(&self, error: io::Error) -> GuestError {
+        GuestError::Machine {
+            name: self.config.name.clone(),
+            what: "shared memory",
+            error,
+        }
+    }
+}
+
+/// Sees nothing but the agent's first word.
+#[derive(Debug, Default)]
+struct Ready {
+    release: Option<String>,
+}
+
+impl Sink for Ready {
+    fn frame(&mut self, _: &[u8]) {}
+    fn report(&mut self, report: Report<'_>) {
+        if let Report::Ready(release) = report {
+            self.release = Some(release.to_owned());
+        }
+    }
+}
+
+fn fault_of(config: &Config, fault: Fault) -> GuestError {
+    GuestError::Fault {
+        name: config.name.clone(),
+        fault,
+    }
+}
+
+fn ended(config: &Config, process: &mut Process) -> GuestError {
+    GuestError::Ended {
+        name: config.name.clone(),
+        why: process.last_words(),
+    }
+}
+
+/// The guest's connection to its clock.
+fn wait_for(door: &Door, process: &mut Process, config: &Config) -> Result<UnixStream, GuestError> {
+    let mut polled = [PollFd::new(door.listener(), PollFlags::IN)];
+    let step = Timespec {
+        tv_sec: 0,
+        tv_nsec: 100_000_000,
+    };
+    for _ in 0..10 * config.patience_s {
+        if poll(&mut polled, Some(&step)).is_ok_and(|ready| ready > 0) {
+            return door.accept().map_err(|error| GuestError::Machine {
+                name: config.name.clone(),
+                what: "its clock",
+                error,
+            });
+        }
+        if process.has_ended() {
+            break;
+        }
+    }
+    Err(ended(config, process))
+}

@@ -1,0 +1,9 @@
+//! Guests on this machine: processes, their sockets and descriptors.
+
+mod check;
+mod guest;
+mod process;
+mod socket;
+
+pub use check::check;
+pub use guest::Guest;

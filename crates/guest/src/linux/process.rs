@@ -1,0 +1,131 @@
+//! The process of a guest.
+
+use super::socket::path_of;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A running guest. It ends with us, whatever ends us.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    log: File,
+}
+
+impl Process {
+    /// Starts `kernel` with these arguments; what it says goes to `log`.
+    pub(super) fn start(kernel: &Path, arguments: &[String], log: File) -> io::Result<Process> {
+        let mut command = Command::new(kernel);
+        command
+            .args(arguments)
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log.try_clone()?)
+            .process_group(0);
+        let parent = rustix::process::getpid();
+        #[allow(
+            unsafe_code,
+            reason = "what runs between fork and exec must not allocate or lock: two system calls"
+        )]
+        // SAFETY: only system calls are made, which are safe between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+                set_parent_process_death_signal(Some(Signal::KILL))?;
+                // It may have ended before the call.
+                match getppid() == Some(parent) {
+                    true => Ok(()),
+                    false => Err(io::ErrorKind::NotConnected.into()),
+                }
+            });
+        }
+        Ok(Process {
+            child: command.spawn()?,
+            log,
+        })
+    }
+
+    /// Whether it is gone.
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// How it ended and what it said last, after its sockets broke.
+    pub(super) fn last_words(&mut self) -> String {
+        self.end();
+        let status = match self.child.try_wait() {
+            Ok(Some(status)) => format!(" with {status}"),
+            _ => String::new(),
+        };
+        status + &self.last_lines()
+    }
+
+    /// The panic, or else the last lines of its log.
+    pub(super) fn last_lines(&self) -> String {
+        let len = self.log.metadata().map_or(0, |meta| meta.len());
+        let start = len.saturating_sub(4096);
+        let mut bytes = vec![0; (len - start) as usize];
+        let read = self.log.read_at(&mut bytes, start).unwrap_or(0);
+        let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let panic = lines.iter().position(|line| line.contains("Kernel panic"));
+        let from = panic.unwrap_or(lines.len().saturating_sub(3));
+        match lines.get(from..) {
+            Some(last) if !last.is_empty() => {
+                format!(": {}", last[..last.len().min(3)].join(" / "))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Ends it, and every process in it.
+    fn end(&mut self) {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        let _ = self.child.kill();
+        if let Some(group) = Pid::from_raw(self.child.id() as i32) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The arguments of user-mode Linux on our clock with our devices.
+pub(super) fn arguments(
+    memory_mb: u32,
+    clock: &str,
+    devices: [&str; 2],
+    init: &File,
+) -> Vec<String> {
+    let mut arguments = vec![
+        format!("mem={memory_mb}M"),
+        format!("time-travel=ext:1:{clock}"),
+        format!("initrd={}", path_of(init)),
+        "rdinit=/init".to_owned(),
+        // Sent segments are the wire's at once: there is no queue in the device that would free them
+        // later.
+        "virtio_net.napi_tx=0".to_owned(),
+        "con=null".to_owned(),
+        "con0=null,fd:1".to_owned(),
+        "loglevel=5".to_owned(),
+        "norandmaps".to_owned(),
+        "panic=-1".to_owned(),
+        // It has no name in a folder.
+        "uml_dir=/dev/null".to_owned(),
+    ];
+    let devices = devices.map(|device| format!("virtio_uml.device={device}:1"));
+    arguments.extend(devices);
+    arguments
+}

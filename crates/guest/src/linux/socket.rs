@@ -1,0 +1,104 @@
+//! Sockets that a guest connects to, and descriptors that come along with messages.
+
+use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open};
+use rustix::io::IoSliceMut;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use std::fs::File;
+use std::io::{self, IoSlice, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A socket to connect to that has a name in no folder: the guest reaches it through our own list of
+/// descriptors, so that nothing is left of it whatever becomes of us.
+#[derive(Debug)]
+pub(super) struct Door {
+    listener: UnixListener,
+    /// Holds the socket's place once its name is gone.
+    place: OwnedFd,
+}
+
+impl Door {
+    pub(super) fn open() -> io::Result<Door> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("fadeout-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let listener = UnixListener::bind(&path)?;
+        let place = open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        std::fs::remove_file(&path)?;
+        let place = place?;
+        Ok(Door { listener, place })
+    }
+
+    /// The path by which another process of this user comes to it.
+    pub(super) fn path(&self) -> String {
+        path_of(&self.place)
+    }
+
+    /// The connection that waits, or comes.
+    pub(super) fn accept(&self) -> io::Result<UnixStream> {
+        Ok(self.listener.accept()?.0)
+    }
+
+    pub(super) fn set_nonblocking(&self) -> io::Result<()> {
+        self.listener.set_nonblocking(true)
+    }
+
+    pub(super) fn listener(&self) -> &UnixListener {
+        &self.listener
+    }
+}
+
+/// The path by which another process of this user comes to a descriptor of ours.
+pub(super) fn path_of(file: &impl AsRawFd) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
+}
+
+/// A file without a name that holds `content`.
+pub(super) fn anonymous(name: &str, content: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
+    file.write_all(content)?;
+    Ok(file)
+}
+
+/// Sends bytes with descriptors.
+pub(super) fn send_with(socket: &UnixStream, bytes: &[u8], files: &[&File]) -> io::Result<()> {
+    let borrowed: Vec<_> = files.iter().map(|file| file.as_fd()).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&borrowed));
+    sendmsg(
+        socket,
+        &[IoSlice::new(bytes)],
+        &mut ancillary,
+        SendFlags::NOSIGNAL,
+    )?;
+    Ok(())
+}
+
+/// Receives at most `into.len()` bytes, and the descriptors that come along.
+pub(super) fn receive_with(
+    socket: &UnixStream,
+    into: &mut [u8],
+    files: &mut Vec<File>,
+) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(
+        socket,
+        &mut [IoSliceMut::new(into)],
+        &mut ancillary,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            files.extend(rights.map(File::from));
+        }
+    }
+    Ok(received.bytes)
+}

@@ -1,0 +1,305 @@
+//! The protocol by which a guest asks for time.
+//!
+//! Messages of 16 bytes on a stream, and a page of shared memory in which both sides leave their times.
+//! The layout is that of `include/uapi/linux/um_timetravel.h`, version 2 of the shared memory. Each guest
+//! has a page of its own with two places: ours, and the guest's.
+
+use crate::Fault;
+
+/// Bytes of a message.
+pub const MESSAGE_LEN: usize = 16;
+/// Bytes of the shared memory.
+pub const PAGE_LEN: usize = HEADER_LEN + 2 * SLOT_LEN;
+/// Where the times and who runs stand in the shared memory.
+pub const TIMES_AT: u64 = 8;
+/// Where the guest's place is.
+pub const GUEST_AT: u64 = (HEADER_LEN + SLOT_LEN) as u64;
+/// Number of the guest's place, which the answer to its start tells.
+pub const GUEST_ID: u16 = 1;
+
+const HEADER_LEN: usize = 4096;
+const SLOT_LEN: usize = 128;
+const VERSION: u32 = 2;
+/// A client that works by shared memory.
+const TIME_SHARE: u32 = 1;
+const REQUESTED: u32 = 1;
+/// A guest that waits for nothing asks for this much.
+const FOR_EVER: u64 = i64::MAX as u64;
+
+/// What a message is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Op {
+    /// The answer to a message.
+    Ack = 0,
+    /// A guest is there.
+    Start = 1,
+    /// The guest wants to run at this time.
+    Request = 2,
+    /// The guest has nothing to do before the time that it asked for.
+    Wait = 3,
+    /// Which time is it?
+    Get = 4,
+    /// The guest's time, before it turns to somebody else.
+    Update = 5,
+    /// Ours: run at this time.
+    Run = 6,
+    /// Ours: no need to ask before this time.
+    FreeUntil = 7,
+    /// The time of day, once at boot.
+    GetTimeOfDay = 8,
+    /// To all.
+    Broadcast = 9,
+}
+
+/// A message, either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// What it is about.
+    pub op: Op,
+    /// Its number, which the answer repeats.
+    pub seq: u32,
+    /// A time, ns.
+    pub time: u64,
+}
+
+impl Message {
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// [`Fault`] for an operation that there is not.
+    pub fn read(bytes: &[u8; MESSAGE_LEN]) -> Result<Message, Fault> {
+        let op = match u32_at(bytes, 0) {
+            0 => Op::Ack,
+            1 => Op::Start,
+            2 => Op::Request,
+            3 => Op::Wait,
+            4 => Op::Get,
+            5 => Op::Update,
+            6 => Op::Run,
+            7 => Op::FreeUntil,
+            8 => Op::GetTimeOfDay,
+            9 => Op::Broadcast,
+            _ => return Err(Fault("an unknown message about time")),
+        };
+        Ok(Message {
+            op,
+            seq: u32_at(bytes, 4),
+            time: u64_at(bytes, 8),
+        })
+    }
+
+    /// The message as it is sent.
+    pub fn write(self) -> [u8; MESSAGE_LEN] {
+        let mut bytes = [0; MESSAGE_LEN];
+        bytes[..4].copy_from_slice(&(self.op as u32).to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.seq.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.time.to_le_bytes());
+        bytes
+    }
+}
+
+/// What a message of a guest asks us to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Answer it.
+    Answer(Message),
+    /// Answer it, with the shared memory.
+    Welcome(Message),
+    /// The guest waits: it is our turn.
+    Yield,
+    /// Nothing.
+    Nothing,
+}
+
+/// Our side of the protocol with one guest.
+#[derive(Debug, Default)]
+pub struct Clock {
+    now: u64,
+    requested: Option<u64>,
+    is_running: bool,
+    has_started: bool,
+}
+
+impl Clock {
+    /// The shared memory before the guest starts.
+    pub fn page() -> Vec<u8> {
+        let mut page = vec![0; PAGE_LEN];
+        page[..4].copy_from_slice(&VERSION.to_le_bytes());
+        page[4..8].copy_from_slice(&(PAGE_LEN as u32).to_le_bytes());
+        page[TIMES_AT as usize..26].copy_from_slice(&Clock::default().times());
+        page[26..28].copy_from_slice(&2u16.to_le_bytes());
+        // So that the guest leaves its wishes in the memory while we run.
+        page[HEADER_LEN..HEADER_LEN + 4].copy_from_slice(&TIME_SHARE.to_le_bytes());
+        page
+    }
+
+    /// What stands at [`TIMES_AT`]: how far the guest may go alone, the time, and who runs. It never
+    /// goes on by itself, so that it does nothing at a time which we do not see.
+    pub fn times(&self) -> [u8; 18] {
+        let mut bytes = [0; 18];
+        bytes[..8].copy_from_slice(&(self.now + 1).to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.now.to_le_bytes());
+        let runs = if self.is_running { GUEST_ID } else { 0 };
+        bytes[16..].copy_from_slice(&runs.to_le_bytes());
+        bytes
+    }
+
+    /// The guest's time, ns.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+    /// Whether the guest runs, and we wait for it.
+    pub fn is_running(&self) -> bool {
+        self.is_running
+    }
+    /// Whether the guest has told that it is there.
+    pub fn has_started(&self) -> bool {
+        self.has_started
+    }
+
+    /// Lets the guest run at `at`, or now if that has passed; what to send after [`Clock::times`] has
+    /// been written.
+    pub fn run(&mut self, at: u64) -> Message {
+        self.now = self.now.max(at);
+        self.is_running = true;
+        self.requested = self.requested.filter(|&asked| asked > self.now);
+        Message {
+            op: Op::Run,
+            seq: 0,
+            time: self.now,
+        }
+    }
+
+    /// The guest was not told to run after all.
+    pub fn rest(&mut self) {
+        self.is_running = false;
+    }
+
+    /// What follows from a message of the guest.
+    ///
+    /// # Errors
+    /// [`Fault`] for a message that only we may send, or at a wrong moment.
+    pub fn on_message(&mut self, message: Message, time_of_day: u64) -> Result<Step, Fault> {
+        let answer = |time| Message {
+            op: Op::Ack,
+            seq: message.seq,
+            time,
+        };
+        if !self.has_started && message.op != Op::Start {
+            return Err(Fault("a message about time before the start"));
+        }
+        Ok(match message.op {
+            Op::Start if self.has_started => return Err(Fault("a second start")),
+            Op::Start => {
+                self.has_started = true;
+                self.is_running = true;
+                Step::Welcome(answer(u64::from(GUEST_ID)))
+            }
+            Op::Request => {
+                self.requested = (message.time < FOR_EVER).then_some(message.time);
+                Step::Answer(answer(0))
+            }
+            Op::Wait => {
+                self.is_running = false;
+                Step::Yield
+            }
+            Op::Get => Step::Answer(answer(self.now)),
+            Op::Update => {
+                if message.time > self.now {
+                    return Err(Fault("a guest went on without being told to"));
+                }
+                Step::Answer(answer(0))
+            }
+            Op::GetTimeOfDay => Step::Answer(answer(time_of_day)),
+            Op::Broadcast => Step::Answer(answer(0)),
+            Op::Ack => Step::Nothing,
+            Op::Run | Op::FreeUntil => return Err(Fault("a message that is not a guest's")),
+        })
+    }
+
+    /// Whether the guest works by shared memory, as it has to; Linux does since 6.11. `slot` is what
+    /// stands at [`GUEST_AT`] once it has run.
+    pub fn is_shared(slot: &[u8; 16]) -> bool {
+        u32_at(slot, 0) & TIME_SHARE != 0
+    }
+
+    /// When a guest that waits wants to run next, ns; none when it waits for its devices alone. `slot`
+    /// is what stands at [`GUEST_AT`].
+    pub fn next_at(&self, slot: &[u8; 16]) -> Option<u64> {
+        let left = u32_at(slot, 4) & REQUESTED != 0;
+        let left = left.then(|| u64_at(slot, 8)).filter(|&at| at < FOR_EVER);
+        let asked = self.requested.into_iter().chain(left).min();
+        asked.map(|at| at.max(self.now))
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(op: Op, time: u64) -> Message {
+        Message { op, seq: 7, time }
+    }
+
+    fn started() -> Clock {
+        let mut clock = Clock::default();
+        let step = clock.on_message(message(Op::Start, 1), 0).expect("a start");
+        assert!(matches!(step, Step::Welcome(m) if m.seq == 7 && m.time == u64::from(GUEST_ID)));
+        clock
+    }
+
+    #[test]
+    fn a_message_is_read_as_it_was_written() {
+        for op in [Op::Ack, Op::Start, Op::Wait, Op::Broadcast] {
+            let one = message(op, u64::MAX - 3);
+            assert_eq!(Message::read(&one.write()), Ok(one));
+        }
+        assert!(Message::read(&[0xff; MESSAGE_LEN]).is_err());
+    }
+
+    #[test]
+    fn a_guest_that_waits_is_told_to_run_and_its_wish_is_gone() {
+        let mut clock = started();
+        let _ = clock.on_message(message(Op::Request, 500), 0);
+        assert_eq!(clock.on_message(message(Op::Wait, 0), 0), Ok(Step::Yield));
+        assert_eq!(clock.next_at(&[0; 16]), Some(500));
+        assert_eq!(clock.run(500).time, 500);
+        assert_eq!((clock.now(), clock.is_running()), (500, true));
+        assert_eq!(clock.next_at(&[0; 16]), None);
+    }
+
+    #[test]
+    fn a_wish_in_shared_memory_counts_and_for_ever_is_none() {
+        let clock = started();
+        let mut slot = [0; 16];
+        slot[4] = 1;
+        slot[8..].copy_from_slice(&900u64.to_le_bytes());
+        assert_eq!(clock.next_at(&slot), Some(900));
+        slot[8..].copy_from_slice(&FOR_EVER.to_le_bytes());
+        assert_eq!(clock.next_at(&slot), None);
+    }
+
+    #[test]
+    fn time_does_not_go_back_and_ours_is_the_only_hand_on_it() {
+        let mut clock = started();
+        clock.run(1000);
+        assert_eq!(clock.run(10).time, 1000);
+        assert!(clock.on_message(message(Op::Update, 1001), 0).is_err());
+        assert!(clock.on_message(message(Op::Run, 0), 0).is_err());
+        assert!(clock.on_message(message(Op::Start, 0), 0).is_err());
+        assert!(
+            Clock::default()
+                .on_message(message(Op::Wait, 0), 0)
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! A link that another takes over from: it is closed, and what waits is taken out; or it is opened,
+//! and what another left behind goes first.
+
+use super::Link;
+use crate::queue::Queued;
+use fadeout_core::{DropCause, PacketId, PacketPool, Probe, QueueRow, Time};
+
+impl Link {
+    /// Sends nothing more until [`open`](Self::open), and pushes to `out` what waits, in order, and
+    /// before it what was not yet sent whole. What has been sent arrives. A discipline may drop some
+    /// of what it gives out. Only a link that [yields](super::LinkConfig::yields) can be closed.
+    pub fn close(
+        &mut self,
+        now: Time,
+        pool: &mut PacketPool,
+        out: &mut Vec<PacketId>,
+        probe: &mut impl Probe,
+    ) {
+        let Some(mut managed) = self.managed.take() else {
+            return;
+        };
+        managed.close(true);
+        self.serve_at = Time::NEVER;
+        let first = out.len();
+        self.transit
+            .take_back(now, |carried| out.push(carried.packet));
+        out[first..].reverse();
+        self.transmitter.abort(now);
+        while managed.packets() > 0 {
+            let next = managed.dequeue(now, pool, &mut self.stats.packets_marked);
+            for packet in managed.dropped.drain(..) {
+                self.drop_packet(now, packet, DropCause::Aqm, pool, probe);
+            }
+            out.extend(next.map(|queued| queued.packet));
+        }
+        self.stats.packets_taken += (out.len() - first) as u64;
+        self.managed = Some(managed);
+    }
+
+    /// Begins nothing more until [`open`](Self::open), and keeps what waits.
+    pub fn pause(&mut self) {
+        if let Some(managed) = &mut self.managed {
+            managed.close(true);
+            self.serve_at = Time::NEVER;
+        }
+    }
+
+    /// Sends again, from `now` on.
+    pub fn open(&mut self, now: Time, pool: &mut PacketPool, probe: &mut impl Probe) {
+        let Some(managed) = &mut self.managed else {
+            return;
+        };
+        managed.close(false);
+        self.transmitter.begin_at(now);
+        self.serve_at = managed.serve_at(now, &mut self.transmitter);
+        self.serve(now, pool, probe);
+    }
+
+    /// As [`on_packet`](Self::on_packet), of a packet that goes before all others that wait.
+    pub fn on_packet_ahead(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let size = pool[packet].segment.wire_len() + self.framing;
+        self.stats.count_in(size);
+        self.serve(now, pool, probe);
+        self.transit.leave_queue(now);
+        if let Some(cause) = self.drop_cause(now, self.inside(), size) {
+            self.drop_packet(now, packet, cause, pool, probe);
+        } else if let Some(managed) = &mut self.managed {
+            managed.put_ahead(Queued {
+                arrived_at: now,
+                packet,
+                size,
+            });
+            if self.serve_at.is_never() {
+                self.serve_at = managed.serve_at(now, &mut self.transmitter);
+            }
+            self.serve(now, pool, probe);
+        }
+        if probe.wants_queue(now, self.id) {
+            probe.queue(QueueRow {
+                time_s: now,
+                link: self.id,
+                queued_packets: u32::try_from(self.inside().0).unwrap_or(u32::MAX),
+                queued_bytes: self.inside().1,
+                delay_s: self.queue_delay(now),
+            });
+        }
+    }
+
+    /// Drops a packet that it gave out, or that comes while it is closed for good.
+    pub fn lose(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        was_inside: bool,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        if was_inside {
+            self.stats.packets_taken -= 1;
+        } else {
+            self.stats
+                .count_in(pool[packet].segment.wire_len() + self.framing);
+        }
+        self.drop_packet(now, packet, DropCause::Handover, pool, probe);
+    }
+}

@@ -1,0 +1,121 @@
+//! The sub-bands of a carrier that UEs report on.
+
+use crate::channel::fading::MAX_SUB_BANDS;
+use crate::config::CellConfig;
+use crate::phy::sub_band::{BandSet, MOST_SUB_BANDS, report_blocks};
+use std::ops::Range;
+
+/// Parts of the fading that all sub-bands meet: one more each than there are.
+pub(crate) const MOST_MET: usize = MAX_SUB_BANDS + MOST_SUB_BANDS;
+
+/// CQI of each sub-band.
+pub(crate) type BandCqi = [u8; MOST_SUB_BANDS];
+
+/// The sub-bands of a carrier.
+#[derive(Debug, Clone)]
+pub(crate) struct SubBands {
+    /// Units of each.
+    units: Vec<u8>,
+    /// Resource blocks of one, and of the carrier.
+    blocks: (u32, u32),
+    /// Resource blocks of the uplink that a report takes.
+    pub report_blocks: u32,
+}
+
+impl SubBands {
+    /// Those of a cell whose units are groups of `group` resource blocks, if it has any. A sub-band holds
+    /// whole groups, by the tables of both.
+    pub(crate) fn new(config: &CellConfig, group: u32) -> Option<SubBands> {
+        let size = config.cqi_sub_band?;
+        let all = config.resource_blocks;
+        let in_band = |band: u32| (all - band * size).min(size).div_ceil(group) as u8;
+        let count = all.div_ceil(size).min(MOST_SUB_BANDS as u32);
+        Some(SubBands {
+            units: (0..count).map(in_band).collect(),
+            blocks: (size, all),
+            report_blocks: report_blocks(count),
+        })
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.units.len()
+    }
+
+    /// Units of each.
+    pub(crate) fn units(&self) -> &[u8] {
+        &self.units
+    }
+
+    /// Which of `count` equal parts of the carrier a sub-band has a part in.
+    fn parts(&self, band: usize, count: usize) -> Range<usize> {
+        let (size, all) = (self.blocks.0 as usize, self.blocks.1 as usize);
+        let (from, to) = (band * size, (band * size + size).min(all));
+        from * count / all..(to * count).div_ceil(all)
+    }
+
+    /// Of gains of equal parts of the carrier, those of a sub-band.
+    pub(crate) fn of<'a>(&self, band: usize, gains: &'a [f32]) -> &'a [f32] {
+        &gains[self.parts(band, gains.len())]
+    }
+
+    /// Gains of equal parts of the carrier that a block in `bands` meets, each as often as it meets it.
+    pub(crate) fn met<'a>(
+        &self,
+        bands: BandSet,
+        gains: &[f32],
+        met: &'a mut [f32; MOST_MET],
+    ) -> &'a [f32] {
+        let mut count = 0;
+        for band in (0..self.count()).filter(|&band| bands.contains(band)) {
+            let of_band = self.of(band, gains);
+            met[count..count + of_band.len()].copy_from_slice(of_band);
+            count += of_band.len();
+        }
+        &met[..count]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::{Hertz, Point};
+
+    fn of(blocks: u32, size: u32, group: u32) -> SubBands {
+        let cell = CellConfig {
+            cqi_sub_band: Some(size),
+            ..CellConfig::lte(Point::default(), Hertz(2e9), blocks)
+        };
+        SubBands::new(&cell, group).expect("sub-bands")
+    }
+
+    #[test]
+    fn the_last_sub_band_has_what_is_left() {
+        let bands = of(50, 6, 3);
+        assert_eq!(bands.units(), [2, 2, 2, 2, 2, 2, 2, 2, 1]);
+        assert_eq!(
+            of(100, 8, 4)
+                .units()
+                .iter()
+                .map(|&n| u32::from(n))
+                .sum::<u32>(),
+            25
+        );
+    }
+
+    #[test]
+    fn every_part_of_the_carrier_lies_in_some_sub_band_and_none_outside_its_own() {
+        let bands = of(100, 8, 4);
+        for count in [1, 13, 16, 64] {
+            let mut next = 0;
+            for band in 0..bands.count() {
+                let parts = bands.parts(band, count);
+                assert!(!parts.is_empty() && parts.start <= next && parts.end <= count);
+                next = parts.end;
+                let edge = |block: usize| block as f64 * count as f64 / 100.0;
+                assert!(parts.start as f64 + 1.0 > edge(8 * band));
+                assert!((parts.end as f64) < edge(8 * (band + 1)) + 1.0);
+            }
+            assert_eq!(next, count);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! UDP: datagrams out, as an application asks, and in.
+
+use super::{Transport, World};
+use fadeout_core::{Bytes, Datagram, EndpointId, Packet, PacketId, Probe, Protocol};
+use fadeout_traffic::End as Side;
+use fadeout_transport::udp::UdpEndpoint;
+
+impl<P: Probe> World<P> {
+    /// The end of a flow of datagrams with this id; none of another flow.
+    pub(crate) fn datagram_end(&self, id: EndpointId) -> Option<&UdpEndpoint> {
+        match &self.endpoints[id.index()].transport {
+            Transport::Udp(udp) => Some(udp),
+            Transport::Tcp(_) | Transport::Subflow { .. } => None,
+        }
+    }
+
+    /// An end sends a datagram.
+    pub(super) fn send_datagram(&mut self, from: EndpointId, bytes: Bytes) {
+        let now = self.agenda.now();
+        let end = &mut self.endpoints[from.index()];
+        let (flow, to, route) = (end.flow, end.peer, end.route);
+        let Transport::Udp(udp) = &mut end.transport else {
+            return;
+        };
+        let datagram = udp.send(now, bytes.0 as u32);
+        let (id, packet) = self.pool.claim();
+        *packet = Packet {
+            flow,
+            to,
+            route,
+            protocol: Protocol::Udp,
+            sent_at: now,
+            segment: datagram.to_segment(),
+            ..Packet::default()
+        };
+        self.probe.sent(now, packet);
+        self.enter(self.routes.first(route), id);
+    }
+
+    /// A datagram reached its end, and its application makes something of it.
+    pub(super) fn receive_datagram(&mut self, id: PacketId) {
+        let now = self.agenda.now();
+        let packet = self.pool.take(id);
+        let datagram = Datagram::from_segment(&packet.segment);
+        let end = &mut self.endpoints[packet.to.index()];
+        let Transport::Udp(udp) = &mut end.transport else {
+            return;
+        };
+        let settled = udp.on_datagram(now, datagram, packet.sent_at, &mut self.probe);
+        let (flow_id, bytes) = (end.flow, Bytes(u64::from(datagram.len)));
+        let flow = &mut self.flows[flow_id.index()];
+        let side = flow.side_of(packet.to);
+        let application = &mut flow.application;
+        application.on_datagram(now, side, bytes, settled, &mut self.asks);
+        if side == Side::Receiver {
+            self.count_delivered(flow_id, bytes.0);
+        }
+        self.after_application(flow_id);
+    }
+}

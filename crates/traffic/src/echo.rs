@@ -1,0 +1,137 @@
+//! An echo over UDP: requests at a constant period, and an answer to each.
+
+use crate::registry::{Program, payload};
+use crate::{Ask, End, Request};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
+use fadeout_core::{Bytes, Protocol, Span, Time};
+
+/// Shortest period that makes progress.
+const SHORTEST: Span = Span::from_nanos(1_000);
+
+fadeout_core::parameters! {
+    /// The parameters that a scenario may give.
+    #[derive(Debug, Clone, Copy)]
+    struct EchoParameters {
+        /// From one request to the next, whether the last was answered or not.
+        period: Span = span("100 ms"),
+        /// Payload of a request; 28 bytes of UDP and IP come on top. 56 bytes are ping's.
+        size: Bytes = payload("56 B"),
+        /// Payload of an answer; 0 for that of the request.
+        answer_size: Bytes = integer((0, 65_507, "bytes"), "0 B"),
+        /// How many requests; 0 for no end.
+        requests: u64 = integer((0, 1 << 40, ""), "0"),
+    }
+}
+
+/// Requests and their answers.
+#[derive(Debug, Clone)]
+pub struct Echo {
+    period: Span,
+    request: Bytes,
+    answer: Bytes,
+    /// Requests still to be made; `None` for no end.
+    left: Option<u64>,
+    next_at: Time,
+}
+
+impl Registered<Stream> for Echo {
+    const ENTRY: Entry = Entry::new(
+        "echo",
+        "application",
+        "Sends a UDP datagram now and then, and the other end answers each at once.",
+        "RFC 862",
+    )
+    .with_aliases(&["ping"])
+    .with_parameters(EchoParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, _: Stream) -> Self {
+        let given = EchoParameters::read(settings);
+        Echo {
+            period: given.period.max(SHORTEST),
+            request: given.size,
+            answer: match given.answer_size {
+                Bytes(0) => given.size,
+                size => size,
+            },
+            left: (given.requests > 0).then_some(given.requests),
+            next_at: Time::NEVER,
+        }
+    }
+}
+
+impl Echo {
+    fn ask(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        asks.push((End::Sender, Request::Write(self.request)));
+        self.next_at = now.saturating_add(self.period);
+        if let Some(left) = &mut self.left {
+            *left -= 1;
+            if *left == 0 {
+                self.next_at = Time::NEVER;
+            }
+        }
+    }
+}
+
+impl Program for Echo {
+    fn opener(&self) -> End {
+        End::Sender
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Udp
+    }
+
+    fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        self.ask(now, asks);
+    }
+
+    fn on_delivered(&mut self, _: Time, at: End, _: Bytes, asks: &mut Vec<Ask>) {
+        if at == End::Receiver {
+            asks.push((End::Receiver, Request::Write(self.answer)));
+        }
+    }
+
+    fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        if self.next_at <= now {
+            self.ask(now, asks);
+        }
+    }
+
+    fn wake_at(&self) -> Time {
+        self.next_at
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::registry::{Parameters, Value};
+
+    #[test]
+    fn each_request_is_answered_and_the_period_waits_for_none() {
+        let given = Parameters(vec![
+            ("requests".to_owned(), Value::Number(2.0)),
+            ("answer-size".to_owned(), Value::Number(1000.0)),
+        ]);
+        let settings = Settings::new(&Echo::ENTRY, &given);
+        let mut echo = Echo::with(&settings, Stream::new(1, "application", 0));
+        let mut asks = Vec::new();
+        echo.on_start(Time::ZERO, &mut asks);
+        assert_eq!(echo.wake_at(), Time::ZERO + Span::from_millis(100));
+        echo.on_wake(echo.wake_at(), &mut asks);
+        assert!(echo.wake_at().is_never());
+        echo.on_delivered(Time::ZERO, End::Receiver, Bytes(56), &mut asks);
+        echo.on_delivered(Time::ZERO, End::Sender, Bytes(1000), &mut asks);
+        let expected = [
+            (End::Sender, Request::Write(Bytes(56))),
+            (End::Sender, Request::Write(Bytes(56))),
+            (End::Receiver, Request::Write(Bytes(1000))),
+        ];
+        assert_eq!(asks, expected);
+    }
+}

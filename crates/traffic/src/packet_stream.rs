@@ -1,0 +1,177 @@
+//! A stream of packets at a constant rate, over UDP: what delay, loss and interruptions are measured with.
+
+use crate::registry::{Program, kind, payload, shape};
+use crate::{Ask, End, Request};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, integer, number};
+use fadeout_core::{Bytes, Distribution, DistributionKind, Protocol, Rate, Span, Time};
+
+/// Shortest time between two packets: a draw of zero must not stop the clock.
+const SHORTEST: Span = Span::from_nanos(1);
+
+fadeout_core::parameters! {
+    /// The parameters that a scenario may give.
+    #[derive(Debug, Clone, Copy)]
+    struct PacketStreamParameters {
+        /// Mean rate of the payload, as `iperf3 -u -b` counts it.
+        rate: Rate = number((1.0, 1e13, "bit/s"), "1 Mbit/s"),
+        /// Payload of a datagram; 28 bytes of UDP and IP come on top.
+        size: Bytes = payload("1200 B"),
+        /// How many datagrams; 0 for no end.
+        packets: u64 = integer((0, 1 << 40, ""), "0"),
+        /// Distribution of the time from one to the next.
+        spacing_distribution: DistributionKind = kind("constant"),
+        spacing_shape: f64 = shape(),
+    }
+}
+
+/// A stream of packets.
+#[derive(Debug, Clone)]
+pub struct PacketStream {
+    size: Bytes,
+    /// Seconds from one packet to the next.
+    spacing: Distribution,
+    /// When each is due where the spacing is constant: no rounding adds up.
+    start: Time,
+    sent: u64,
+    /// Packets still to send; `None` for no end.
+    left: Option<u64>,
+    random: Stream,
+    next_at: Time,
+}
+
+impl Registered<Stream> for PacketStream {
+    const ENTRY: Entry = Entry::new(
+        "packet-stream",
+        "application",
+        "Sends UDP datagrams at a constant rate, whatever becomes of them.",
+        "RFC 768",
+    )
+    .with_aliases(&["cbr", "udp"])
+    .with_parameters(PacketStreamParameters::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+        let given = PacketStreamParameters::read(settings);
+        let bits = given.size.0 as f64 * 8.0;
+        PacketStream {
+            size: given.size,
+            spacing: Distribution {
+                kind: given.spacing_distribution,
+                mean: bits / given.rate.as_bits_per_sec().max(1) as f64,
+                shape: given.spacing_shape,
+            },
+            start: Time::NEVER,
+            sent: 0,
+            left: (given.packets > 0).then_some(given.packets),
+            random,
+            next_at: Time::NEVER,
+        }
+    }
+}
+
+impl PacketStream {
+    fn send(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        asks.push((End::Sender, Request::Write(self.size)));
+        self.sent += 1;
+        if let Some(left) = &mut self.left {
+            *left -= 1;
+            if *left == 0 {
+                self.next_at = Time::NEVER;
+                return;
+            }
+        }
+        self.next_at = if self.spacing.kind == DistributionKind::Constant {
+            let since_start = Span::from_secs_f64(self.spacing.mean * self.sent as f64);
+            self.start.saturating_add(since_start)
+        } else {
+            let spacing = Span::from_secs_f64(self.spacing.draw(&mut self.random));
+            now.saturating_add(spacing)
+        }
+        .max(now + SHORTEST);
+    }
+}
+
+impl Program for PacketStream {
+    fn opener(&self) -> End {
+        End::Sender
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Udp
+    }
+
+    fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        self.start = now;
+        self.send(now, asks);
+    }
+
+    fn on_delivered(&mut self, _: Time, _: End, _: Bytes, _: &mut Vec<Ask>) {}
+
+    fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        if self.next_at <= now {
+            self.send(now, asks);
+        }
+    }
+
+    fn wake_at(&self) -> Time {
+        self.next_at
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::registry::{Parameters, Value};
+
+    fn stream(given: &[(&str, Value)]) -> PacketStream {
+        let given = given.iter().cloned();
+        let given = Parameters(
+            given
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        );
+        PacketStream::with(
+            &Settings::new(&PacketStream::ENTRY, &given),
+            Stream::new(1, "application", 0),
+        )
+    }
+
+    /// The times of all packets, of the first hundred thousand.
+    fn times(mut stream: PacketStream) -> Vec<Time> {
+        let (mut asks, mut times) = (Vec::new(), vec![Time::ZERO]);
+        stream.on_start(Time::ZERO, &mut asks);
+        while !stream.wake_at().is_never() && times.len() < 100_000 {
+            times.push(stream.wake_at());
+            stream.on_wake(stream.wake_at(), &mut asks);
+        }
+        assert_eq!(asks.len(), times.len());
+        times
+    }
+
+    #[test]
+    fn packets_leave_at_the_rate_and_no_rounding_adds_up() {
+        let rate = Value::Number(3e6);
+        let (size, packets) = (Value::Number(125.0), Value::Number(30_001.0));
+        let sent = times(stream(&[
+            ("rate", rate),
+            ("size", size),
+            ("packets", packets),
+        ]));
+        assert_eq!(sent.len(), 30_001);
+        // 1000 bits at 3 Mbit/s: a third of a millisecond each.
+        assert_eq!(sent[30_000], Time::ZERO + Span::from_secs(10));
+    }
+
+    #[test]
+    fn random_spacings_have_the_same_mean() {
+        let kind = Value::Choice("exponential".to_owned());
+        let sent = times(stream(&[("spacing-distribution", kind)]));
+        let mean = sent[99_999].as_secs_f64() / 99_999.0;
+        // Five standard errors of an exponential mean over 10^5 draws.
+        assert!((mean / 9.6e-3 - 1.0).abs() < 0.016, "{mean}");
+    }
+}

@@ -1,0 +1,85 @@
+//! The departure clock of a paced sender, and its rate (Linux `tcp_update_pacing_rate`,
+//! `tcp_update_skb_after_send`).
+
+use super::Sender;
+use crate::congestion::CongestionControl;
+use crate::tcp::config::Pacing;
+use fadeout_core::{Bytes, Rate, Time};
+
+/// Departure clock of a paced sender.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pacer {
+    /// The next segment leaves no earlier.
+    pub(super) next_at: Time,
+    /// When to try again; [`Time::NEVER`] when nothing waits for the clock.
+    pub(super) wake_at: Time,
+    /// Rate that is paced at, or that would be (Linux `sk_pacing_rate`).
+    pub(super) rate: Rate,
+}
+
+impl Default for Pacer {
+    fn default() -> Self {
+        Pacer {
+            next_at: Time::ZERO,
+            wake_at: Time::NEVER,
+            rate: Rate::UNLIMITED,
+        }
+    }
+}
+
+/// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
+const UNPACED_SEGMENTS: u64 = 10;
+
+impl Sender {
+    pub(super) fn is_pacing(&self) -> bool {
+        self.config.pacing == Pacing::On
+            || self.congestion.pacing_rate().is_some()
+            || self.is_resuming()
+    }
+
+    /// Linux `tcp_update_pacing_rate`: twice the window per round trip in slow start, 1.2 times
+    /// after it; or what the congestion control asks for.
+    pub(super) fn update_pacing_rate(&mut self) {
+        if let Some(rate) = self.congestion.pacing_rate() {
+            self.pacer.rate = rate.min(self.config.maximum_pacing_rate);
+            return;
+        }
+        let srtt = self.rtt.srtt().as_nanos();
+        if srtt == 0 {
+            return;
+        }
+        let window = self.window.cwnd.max(f64::from(self.board.packets_out()));
+        let ratio = if self.window.cwnd < self.window.ssthresh / 2.0 {
+            2.0
+        } else {
+            1.2
+        };
+        let bits = ratio * window * f64::from(self.window.mss) * 8e9 / srtt as f64;
+        self.pacer.rate = Rate::from_bits_per_sec(bits as u64).min(self.config.maximum_pacing_rate);
+    }
+
+    /// `bytes` left: a paced sender's departure clock moves on by the time that they take, from the
+    /// piece that completes the first ten segments on. Lateness shortens the wait by up to a half,
+    /// as in the kernel.
+    pub(super) fn pace(&mut self, now: Time, bytes: u64) {
+        if !self.is_pacing() {
+            return;
+        }
+        let late = now.since(self.pacer.next_at);
+        self.pacer.next_at = now.max(self.pacer.next_at);
+        if self.statistics.sent_segments >= UNPACED_SEGMENTS {
+            let wait = self.pacer.rate.time_to_send(Bytes(bytes));
+            let wait = wait.saturating_sub(late.min(wait / 2));
+            self.pacer.next_at = self.pacer.next_at.saturating_add(wait);
+        }
+    }
+
+    /// Whether the pacer's clock holds a segment back; it then wakes the sender.
+    pub(super) fn waits_for_pacer(&mut self, now: Time) -> bool {
+        let waits = self.is_pacing() && self.pacer.next_at > now;
+        if waits {
+            self.pacer.wake_at = self.pacer.next_at;
+        }
+        waits
+    }
+}

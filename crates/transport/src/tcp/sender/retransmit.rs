@@ -1,0 +1,231 @@
+//! Retransmissions out (Linux `tcp_xmit_retransmit_queue`).
+
+use super::recovery::Repair;
+use super::{Sender, Step, TimerKind};
+use crate::congestion::RecoveryState;
+use crate::tcp::config::LossRecovery;
+use crate::tcp::scoreboard::Tags;
+use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow};
+
+impl Sender {
+    /// Sends what an ACK found lost, or first new data to test a timeout.
+    pub(super) fn repair<P: Probe>(&mut self, cx: &mut Step<'_, P>, repair: Repair) {
+        match repair {
+            Repair::None => return,
+            Repair::Lost => {}
+            Repair::NewDataFirst => {
+                self.transmit(cx);
+                if self.snd_nxt > self.high_seq {
+                    return;
+                }
+                self.frto = false;
+            }
+        }
+        self.retransmit_lost(cx);
+    }
+
+    /// Whether some loss may not have been repaired: more is lost than was sent again, except that by
+    /// RFC 6675 some of what was sent again is not lost.
+    #[inline]
+    pub(super) fn has_losses_to_repair(&self) -> bool {
+        self.board.lost_out > self.board.retrans_out
+            || (self.config.recovery == LossRecovery::Sack && self.board.lost_out > 0)
+    }
+
+    /// Retransmits segments marked lost, in sequence, as the window allows.
+    pub(super) fn retransmit_lost<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.is_suspended() {
+            return;
+        }
+        let cause = match (self.state, self.config.recovery) {
+            (RecoveryState::Loss, _) => RetransmitCause::Rto,
+            (_, LossRecovery::Rack) => RetransmitCause::Rack,
+            _ => RetransmitCause::FastRetransmit,
+        };
+        let mut number = self.retransmit_hint.max(self.board.first());
+        let mut rearm = false;
+        while number < self.board.end() {
+            if self.waits_for_pacer(cx.now) {
+                break;
+            }
+            self.retransmit_hint = number;
+            let room = (self.window.cwnd as u32).saturating_sub(self.in_flight());
+            if room == 0 && !self.is_unconditional(number) || !self.has_losses_to_repair() {
+                break;
+            }
+            let tags = self.board.get(number).tags;
+            if !tags.has(Tags::LOST) || tags.has(Tags::SACKED) || tags.has(Tags::RETRANSMITTED) {
+                number += 1;
+                continue;
+            }
+            let count = self.resend_piece(cx, number, room, cause);
+            if count == 0 {
+                break;
+            }
+            if self.in_reduction() {
+                self.recovery.on_sent(count);
+            }
+            rearm |= number == self.board.first()
+                && self.pending() != Some(TimerKind::Reordering)
+                && !(self.state == RecoveryState::Recovery && self.classic.is_timer_settled);
+            number += u64::from(count);
+        }
+        if rearm {
+            self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
+        }
+    }
+
+    /// Retransmits what is lost of the piece from segment `number` on, as far as there is `room`, but at
+    /// least one segment; returns how many. The last of several carries PSH, as that of new ones does.
+    fn resend_piece<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        room: u32,
+        cause: RetransmitCause,
+    ) -> u32 {
+        let mut end = number + 1;
+        if room > 1 && self.is_more_to_repair(end) {
+            let most = number + u64::from(room.min(self.burst_segments()));
+            while end < most && self.is_more_to_repair(end) {
+                end += 1;
+            }
+        }
+        let mut wire = 0;
+        for each in number..end {
+            self.board.mark_retransmitted(each);
+            let ends_burst = end - number > 1 && each + 1 == end;
+            if !self.put_again(cx, each, cause, ends_burst) {
+                self.board.clear_retransmitted(each);
+                end = each;
+                break;
+            }
+            wire += u64::from(self.board.get(each).len);
+        }
+        if end > number {
+            self.separate(number, end);
+            self.pace(cx.now, wire);
+        }
+        (end - number) as u32
+    }
+
+    /// Whether segment `number` exists, left with the one before it, and is lost.
+    fn is_more_to_repair(&self, number: u64) -> bool {
+        if number >= self.board.end() {
+            return false;
+        }
+        let tags = self.board.get(number).tags;
+        tags.has(Tags::JOINED)
+            && tags.has(Tags::LOST)
+            && !tags.has(Tags::RETRANSMITTED)
+            && !tags.has(Tags::SACKED)
+    }
+
+    /// Segments `first..end` are a piece of their own from now on.
+    fn separate(&mut self, first: u64, end: u64) {
+        self.board.split_before(first);
+        self.board.split_before(end);
+    }
+
+    /// Whether the repair of segment `number` leaves however full the window is: the first of a
+    /// recovery, and without SACK each repair of the head. Rate reduction makes room by itself.
+    ///
+    /// Standard: RFC 6675 §5, step 4.3; RFC 5681 §3.2, step 3; RFC 6582 §3.2, step 3.
+    fn is_unconditional(&self, number: u64) -> bool {
+        self.state == RecoveryState::Recovery
+            && !self.config.prr
+            && match self.config.recovery {
+                LossRecovery::Rack => false,
+                LossRecovery::Sack => self.recovery.has_sent_nothing(),
+                LossRecovery::NewReno | LossRecovery::Reno | LossRecovery::Tahoe => {
+                    number == self.board.first()
+                }
+            }
+    }
+
+    /// NextSeg's rule 3, when there is no new data: holes not counted lost, once each. The first copy
+    /// counts as in the network beside the second, until the hole is lost or filled.
+    ///
+    /// Standard: RFC 6675 §4.
+    pub(super) fn repair_beyond_losses<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.state != RecoveryState::Recovery {
+            return;
+        }
+        let mut number = self.board.first();
+        let fack = self.fack_or_una();
+        while number < self.board.end() && self.in_flight() < self.window.cwnd as u32 {
+            let segment = *self.board.get(number);
+            if segment.seq >= fack || self.waits_for_pacer(cx.now) {
+                break;
+            }
+            let is_hole = !segment.tags.has(Tags::SACKED);
+            if is_hole && !segment.tags.has(Tags::EVER_RETRANSMITTED) {
+                self.board.mark_retransmitted(number);
+                if !self.resend(cx, number, RetransmitCause::FastRetransmit) {
+                    self.board.clear_retransmitted(number);
+                    break;
+                }
+                if self.in_reduction() {
+                    self.recovery.on_sent(1);
+                }
+            }
+            number += 1;
+        }
+    }
+
+    /// Puts segment `number` on the wire again, alone. Returns false when the peer's window has
+    /// closed over it.
+    pub(super) fn resend<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        cause: RetransmitCause,
+    ) -> bool {
+        let is_sent = self.put_again(cx, number, cause, false);
+        if is_sent {
+            self.separate(number, number + 1);
+            self.pace(cx.now, u64::from(self.board.get(number).len));
+        }
+        is_sent
+    }
+
+    fn put_again<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        number: u64,
+        cause: RetransmitCause,
+        ends_burst: bool,
+    ) -> bool {
+        let in_flight = self.in_flight();
+        let window_end = self.window_end();
+        let una = self.snd_una;
+        let segment = self.board.get_mut(number);
+        if segment.seq >= window_end && segment.seq != una {
+            return false;
+        }
+        segment.sent_at = cx.now;
+        segment.retries = segment.retries.saturating_add(1);
+        segment.tags.set(Tags::EVER_RETRANSMITTED);
+        self.rate
+            .on_send(cx.now, false, in_flight.saturating_sub(1), segment);
+        let sent = *segment;
+        self.board.list_again(number);
+        if cause != RetransmitCause::TailLossProbe {
+            self.undo.on_retransmit(cx.now.as_millis() as u32);
+        }
+        self.statistics.retransmitted_segments += 1;
+        cx.probe.retransmit(RetransmitRow {
+            time_s: cx.now,
+            flow: self.flow,
+            end: self.end,
+            offset_bytes: sent.seq.saturating_sub(1),
+            payload_bytes: sent.len - u32::from(sent.tags.has(Tags::FIN)),
+            cause,
+            attempt: u32::from(sent.retries),
+        });
+        // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
+        let pushes = ends_burst || sent.tags.has(Tags::PUSHED);
+        self.emit(cx, &sent, Flags::default(), pushes, Ecn::NotEct);
+        true
+    }
+}

@@ -1,0 +1,85 @@
+"""`fadeout kernel`: build and try kernels that nodes can run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fadeout import FadeoutError, kernel
+from fadeout.cli.console import new_table, out, print_table
+from fadeout.cli.errors import reports_errors
+from fadeout.cli.options import examples
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    group = typer.Typer(
+        name="kernel",
+        no_args_is_help=True,
+        help=(
+            "Linux itself as the transport of nodes: build, list and test kernels. They are built on "
+            "this machine from its distribution's source, and kept in the user's cache."
+        ),
+    )
+    group.command(
+        "build",
+        epilog=examples(
+            "fadeout kernel build",
+            "fadeout kernel build --source linux-6.12.tar.xz -j4",
+            note="Needs a compiler and some minutes. What is there already is not built again.",
+        ),
+    )(reports_errors(build))
+    group.command("list", epilog=examples("fadeout kernel list"))(reports_errors(list_kernels))
+    group.command("test", epilog=examples("fadeout kernel test 6.12"))(reports_errors(test))
+    app.add_typer(group)
+
+
+def build(
+    version: Annotated[str, typer.Argument(help="Of the source package linux-source-…")] = "6.12",
+    source: Annotated[
+        Path | None, typer.Option("--source", help="An archive of Linux's source instead.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Compilers.")] = None,
+) -> None:
+    """Build a kernel from the distribution's source package."""
+
+    def say(step: str) -> None:
+        out().print(step, markup=False, highlight=False)
+
+    built = kernel.build(version, source=source, jobs=jobs, say=say)
+    say(f"kernel {built.release}: {built.folder}")
+
+
+def list_kernels() -> None:
+    """List the kernels that were built."""
+    kernels = kernel.installed()
+    if not kernels:
+        out().print("there is none yet; fadeout kernel build makes one", highlight=False)
+        return
+    table = new_table("release", "folder")
+    for one in kernels:
+        table.add_row(one.release, str(one.folder))
+    print_table(table)
+
+
+def test(
+    version: Annotated[str, typer.Argument(help="Which. Default: the newest.")] = "",
+    delay_ms: Annotated[float, typer.Option(min=0.01, help="Delay between two guests, ms.")] = 10,
+    count: Annotated[int, typer.Option(min=1, max=1000, help="Round trips.")] = 5,
+) -> None:
+    """Start two guests of a kernel, and compare the round trip with the delay between them."""
+    found = kernel.find(version)
+    checked = kernel.check(found, delay_s=delay_ms / 1e3, count=count)
+    if len(checked.echoes_s) < count:
+        raise FadeoutError(
+            f"kernel {checked.release}: {len(checked.echoes_s)} of {count} echo requests came back"
+        )
+    expected = 2 * delay_ms / 1e3
+    error = max(abs(echo - expected) for echo in checked.echoes_s)
+    out().print(
+        f"kernel {checked.release}: {count} round trips of {expected * 1e3:g} ms, "
+        f"at most {error * 1e6:.3f} us off",
+        highlight=False,
+    )
+    if error > 1e-6:
+        raise FadeoutError("that is more than 1 us: time does not go as it should")

@@ -1,0 +1,169 @@
+"""From a distribution's source package to a kernel that nodes can run."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+
+from fadeout import FadeoutError, _native
+from fadeout.kernel.installed import Kernel, folder
+
+TOOLS = ("make", "cc", "ld", "flex", "bison", "bc", "perl", "tar", "xz")
+"""What a kernel is built with."""
+PACKAGES = "build-essential flex bison bc perl xz-utils"
+"""The packages of Debian and Ubuntu that have them."""
+
+
+def missing_tools() -> list[str]:
+    """What a build needs and this machine does not have."""
+    return [tool for tool in TOOLS if shutil.which(tool) is None]
+
+
+def build(
+    version: str = "6.12",
+    *,
+    source: Path | None = None,
+    jobs: int | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Kernel:
+    """Build a kernel of `version`, unless the same one is there.
+
+    Args:
+        version: Which, as far as the name of its source package says: `6.12`.
+        source: Archive of the source, `linux-6.12.tar.xz` for instance. Without it, the
+            distribution's package `linux-source-VERSION` is taken: as it is installed, or by `apt-get
+            download`.
+        jobs: How many compilers at once; as many as there are processors by default.
+        say: Is told of each step.
+
+    Raises:
+        FadeoutError: something is missing, or the build fails; the message says what to do.
+    """
+    if missing := missing_tools():
+        raise FadeoutError(
+            f"a kernel cannot be built here: there is no {', '.join(missing)}; on Debian and Ubuntu: "
+            f"apt install {PACKAGES}"
+        )
+    with tempfile.TemporaryDirectory(prefix="fadeout-kernel-") as scratch:
+        work = Path(scratch)
+        archive = source or _distribution_source(version, work, say)
+        if not archive.is_file():
+            raise FadeoutError(f"{archive}: there is no such file; expected an archive of Linux")
+        target = folder() / _digest(archive)
+        if not (target / "release").is_file():
+            _build(archive, work, target, jobs or os.cpu_count() or 1, say)
+        release = (target / "release").read_text().strip()
+    return Kernel(release, target)
+
+
+def _digest(archive: Path) -> str:
+    """What a kernel is built from, in 16 digits."""
+    whole = hashlib.sha256()
+    with archive.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            whole.update(chunk)
+    whole.update(_fragment().encode())
+    whole.update(_native.kernel_agent().encode())
+    whole.update(_run(["cc", "--version"]).encode())
+    return whole.hexdigest()[:16]
+
+
+def _fragment() -> str:
+    return (resources.files("fadeout.kernel") / "fragment.config").read_text()
+
+
+def _distribution_source(version: str, work: Path, say: Callable[[str], None]) -> Path:
+    """The archive in the distribution's source package."""
+    name = f"linux-source-{version}"
+    for suffix in (".tar.xz", ".tar.bz2", ".tar.gz"):
+        if (present := Path("/usr/src") / (name + suffix)).is_file():
+            return present
+    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+        raise FadeoutError(
+            f"there is no {name} in /usr/src, and no apt-get to get it with; give the archive of "
+            "Linux's source with --source"
+        )
+    say(f"getting {name}")
+    done = subprocess.run(
+        ["apt-get", "download", name], cwd=work, capture_output=True, text=True, check=False
+    )
+    packages = list(work.glob("*.deb"))
+    if done.returncode or not packages:
+        last = done.stderr.strip().splitlines()
+        raise FadeoutError(
+            f"apt-get does not have {name}: {last[-1] if last else 'no package came'}; "
+            "apt-cache search linux-source says which there are, or give an archive with --source"
+        )
+    _run(["dpkg-deb", "-x", str(packages[0]), str(work / "package")])
+    archives = sorted((work / "package" / "usr" / "src").glob("linux-source-*.tar.*"))
+    if not archives:
+        raise FadeoutError(f"{packages[0].name} has no archive of Linux in /usr/src")
+    return archives[0]
+
+
+def _build(
+    archive: Path, work: Path, target: Path, jobs: int, say: Callable[[str], None]
+) -> None:
+    tree = work / "tree"
+    tree.mkdir()
+    say(f"unpacking {archive.name}")
+    _run(["tar", "-xf", str(archive.resolve()), "-C", str(tree), "--strip-components=1"])
+    if not (tree / "arch" / "um").is_dir():
+        raise FadeoutError(f"{archive}: this is no source of Linux with user-mode Linux (arch/um)")
+    fragment = work / "fragment.config"
+    fragment.write_text(_fragment())
+    say("configuring")
+    make = ["make", "-C", str(tree), "ARCH=um"]
+    _run([*make, f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig"])
+    chosen = set((tree / ".config").read_text().splitlines())
+    wanted = [line for line in _fragment().splitlines() if line.endswith("=y")]
+    for line in ("CONFIG_UML_TIME_TRAVEL_SUPPORT=y", "CONFIG_VIRTIO_UML=y", "CONFIG_VIRTIO_NET=y"):
+        if line not in chosen:
+            raise FadeoutError(f"{archive}: this Linux has no {line.removesuffix('=y')}")
+    left_out = [line.removesuffix("=y") for line in wanted if line not in chosen]
+    if left_out:
+        say(f"this Linux does not have {', '.join(left_out)}")
+    say(f"building with {jobs} compilers, which takes minutes")
+    _run([*make, f"-j{jobs}", "linux"])
+    release = _run([*make, "-s", "kernelrelease"]).strip().splitlines()[-1]
+    ready = work / "ready"
+    ready.mkdir()
+    shutil.copy2(tree / "linux", ready / "linux")
+    _run(["strip", "--strip-debug", str(ready / "linux")], may_fail=True)
+    code = work / "agent.c"
+    code.write_text(_native.kernel_agent())
+    _run(["cc", "-O2", "-static", "-o", str(ready / "agent"), str(code)])
+    (ready / "release").write_text(release + "\n")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Beside its place first, so that it is there whole or not at all.
+    beside = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
+    try:
+        for file in ready.iterdir():
+            shutil.copy2(file, beside / file.name)
+        beside.chmod(0o755)
+        try:
+            beside.rename(target)
+        except OSError:
+            if not (target / "release").is_file():
+                raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _run(command: list[str], *, may_fail: bool = False) -> str:
+    """What `command` prints; a failure becomes an error with its last lines."""
+    environment = {**os.environ, "LC_ALL": "C", "KBUILD_BUILD_TIMESTAMP": "0"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment, errors="replace"
+    )
+    if done.returncode and not may_fail:
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        errors = [line for line in lines if re.search(r"error|cannot find", line)]
+        shown = "\n  ".join((errors or lines)[-5:])
+        raise FadeoutError(f"{' '.join(command[:4])} failed:\n  {shown}")
+    return done.stdout

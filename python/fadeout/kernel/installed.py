@@ -1,0 +1,67 @@
+"""The kernels that were built, and whether they work."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from fadeout import FadeoutError, _native
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that was built."""
+
+    release: str
+    """As `uname -r` in it says, such as 6.12.117."""
+    folder: Path
+    """Its folder: the kernel `linux`, the program `agent` that is the first in it, `release`."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What two guests of a kernel did."""
+
+    release: str
+    """Of the kernel that ran."""
+    echoes_s: list[float]
+    """Round-trip times of echo requests, s."""
+
+
+def folder() -> Path:
+    """Where kernels are kept: `fadeout/kernels` in `XDG_CACHE_HOME`, or in `~/.cache`."""
+    return Path(_native.kernel_folder())
+
+
+def installed() -> list[Kernel]:
+    """Each kernel that was built, the newest release first."""
+    listed = json.loads(_native.kernels())
+    return [Kernel(one["release"], Path(one["folder"])) for one in listed]
+
+
+def find(version: str = "") -> Kernel:
+    """The newest kernel of a version: `6.12` means any 6.12.x.
+
+    Raises:
+        FadeoutError: there is none; the message says how to get it.
+    """
+    kernels = installed()
+    for kernel in kernels:
+        if not version or kernel.release == version or kernel.release.startswith(version + "."):
+            return kernel
+    have = ", ".join(kernel.release for kernel in kernels) or "none"
+    wanted = f"kernel {version}" if version else "kernel"
+    raise FadeoutError(f"there is no {wanted} here (built: {have}); fadeout kernel build makes one")
+
+
+def check(kernel: Kernel, *, delay_s: float = 0.01, count: int = 5) -> Checked:
+    """Start two guests with `delay_s` between them, and measure `count` round trips.
+
+    Raises:
+        FadeoutError: a guest does not come up, or ends; the message has its last words.
+    """
+    found = json.loads(
+        _native.check_kernel(
+            str(kernel.folder / "linux"), str(kernel.folder / "agent"), round(delay_s * 1e9), count
+        )
+    )
+    return Checked(found["release"], [echo / 1e9 for echo in found["echoes"]])

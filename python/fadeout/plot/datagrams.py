@@ -1,0 +1,120 @@
+"""What is drawn of UDP datagrams: delay, loss and interruptions, and the distribution of delays."""
+
+import polars as pl
+
+from fadeout._native import ResultError
+from fadeout.plot.panels import MOST_POINTS, Canvas, Panel, line_style, thin
+from fadeout.plot.style import STAMP, VERMILION, legend_above
+
+FEWEST_FOR_DOTS = 400
+"""Fewer arrivals than this are drawn one by one."""
+
+ANSWERS = ", answers"
+"""Behind the name of an echo's flow, of what comes back."""
+
+
+def _rows(canvas: Canvas, *columns: str) -> list[tuple[str, pl.DataFrame]]:
+    """The arrivals of each direction of the flows to draw, under its name."""
+    table = canvas.read("datagrams", "time_s", "flow", "end", *columns)
+    names = table["flow"].cast(pl.String).unique(maintain_order=True).to_list()
+    wanted = names if canvas.flows is None else canvas.flow_names()
+    found = []
+    for name in wanted:
+        rows = table.filter(pl.col("flow") == name)
+        for end, suffix in (("receiver", ""), ("sender", ANSWERS)):
+            part = rows.filter(pl.col("end") == end)
+            if len(part):
+                found.append((f"{name}{suffix}", part))
+    known = dict(found)
+    return [(name, known[name]) for name in canvas.first(list(known), "flows")]
+
+
+def _delay(canvas: Canvas) -> None:
+    """One-way delay of each datagram, at its arrival."""
+    for number, (name, rows) in enumerate(_rows(canvas, "delay_s")):
+        points = thin(rows, "delay_s")
+        dots = {"marker": ".", "markersize": 2} if len(rows) < FEWEST_FOR_DOTS else {}
+        style = line_style(number) | {"linewidth": 0.7}
+        canvas.ax.plot(points["time_s"], points["delay_s"] * 1e3, label=name, **style, **dots)
+    canvas.finish("Delay (ms)")
+
+
+def _gap(canvas: Canvas) -> None:
+    """Time since the arrival before, with the datagrams marked that never came."""
+    missing = 0
+    for number, (name, rows) in enumerate(_rows(canvas, "gap_s", "missing_datagrams")):
+        points = thin(rows, "gap_s")
+        style = line_style(number) | {"linewidth": 0.7}
+        canvas.ax.plot(points["time_s"], points["gap_s"] * 1e3, label=name, **style)
+        # A late arrival fills a hole again, so only new holes are marked.
+        holes = rows.filter(pl.col("missing_datagrams").cast(pl.Int64).diff().fill_null(0) > 0)
+        first = rows.head(1).filter(pl.col("missing_datagrams") > 0)
+        times = pl.concat([first, holes])["time_s"]
+        if len(times):
+            times = times.sample(min(len(times), MOST_POINTS), seed=0)
+            canvas.ax.plot(
+                times,
+                [0.02] * len(times),
+                transform=canvas.ax.get_xaxis_transform(),
+                linestyle="none",
+                marker="|",
+                color=VERMILION,
+                label=None if missing else "loss",
+            )
+            missing += len(times)
+    canvas.finish("Gap (ms)")
+
+
+def _lost(canvas: Canvas) -> None:
+    """Datagrams that are missing by now, of each direction."""
+    for number, (name, rows) in enumerate(_rows(canvas, "missing_datagrams")):
+        rows = rows.with_columns(pl.col("missing_datagrams").cast(pl.Float64))
+        points = thin(rows, "missing_datagrams")
+        canvas.ax.plot(
+            points["time_s"],
+            points["missing_datagrams"],
+            drawstyle="steps-post",
+            label=name,
+            **line_style(number),
+        )
+    canvas.finish("Missing (datagrams)")
+    canvas.ax.set_ylim(top=max(1.0, canvas.ax.get_ylim()[1]))
+
+
+def _distribution(canvas: Canvas) -> None:
+    """Share of the datagrams whose delay is at most so long; of an echo the round-trip time too."""
+    number = 0
+    for name, rows in _rows(canvas, "delay_s", "round_trip_s"):
+        trips = rows.filter(pl.col("round_trip_s") > 0)["round_trip_s"]
+        both = f"{name.removesuffix(ANSWERS)}: round trip"
+        for label, values in ((name, rows["delay_s"]), (both, trips)):
+            if not len(values):
+                continue
+            values = values.sort() * 1e3
+            shares = pl.int_range(1, len(values) + 1, eager=True) / len(values)
+            step = max(1, len(values) // MOST_POINTS)
+            kept = list(range(0, len(values), step))
+            kept += [len(values) - 1]
+            canvas.ax.plot(
+                values[kept],
+                shares[kept],
+                drawstyle="steps-post",
+                label=label,
+                **line_style(number),
+            )
+            number += 1
+    if number == 0:
+        raise ResultError("no datagram arrived, so there is no distribution of delays")
+    for share in (0.5, 0.95, 0.99):
+        canvas.ax.axhline(share, color=STAMP, linewidth=0.4, zorder=0)
+    canvas.ax.set_ylabel("Share of datagrams")
+    canvas.ax.set_xlabel("Delay (ms)")
+    canvas.ax.set_ylim(0, 1)
+    canvas.ax.set_xlim(left=0)
+    legend_above(canvas.ax, 2, canvas.note)
+
+
+DELAY = Panel(_delay, "datagrams")
+GAP = Panel(_gap, "datagrams")
+LOST = Panel(_lost, "datagrams")
+DISTRIBUTION = Panel(_distribution, "datagrams")

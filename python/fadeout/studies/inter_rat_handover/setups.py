@@ -1,0 +1,175 @@
+"""The paper's settings, its numbers, and what it leaves open."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fadeout.study import UNCHANGED, Change, Values, published
+
+PUBLISHED = published(Path(__file__).parent)
+
+STOP_S: float = PUBLISHED["setup"]["stated"]["dl_stop_s"]
+"""When the source stops."""
+SEGMENT_BYTES = 1500
+GOLDEN = 0.6180339887498949
+"""Fraction of the golden section: multiples of it fill the unit interval evenly."""
+
+FAST_MBPS = 155.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A handover: rates before and after in Mbit/s, round trip, S1, and what becomes of data."""
+
+    before: float
+    after: float
+    rtt_ms: float
+    is_fast: bool
+    """Whether S1 has 155 Mbit/s; otherwise the rate of the radio."""
+    scheme: str
+    bicast_ms: float = 10.0
+    """How long before the command bicasting begins."""
+    extra: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        """As tables name it."""
+        return f"{self.before:g} to {self.after:g} Mbit/s, {self.rtt_ms:g} ms"
+
+    def values(self, seed: int) -> Values:
+        """Its overrides. The seed moves the command by a part of the time of a segment, so that it
+        meets every phase of what the link sends."""
+        segment_s = SEGMENT_BYTES * 8 / (self.before * 1e6)
+        at_s = STOP_S + (seed * GOLDEN % 1) * segment_s
+        wires = {
+            # Above the anchor, not behind it: README.md says why.
+            "link.internet.rate": FAST_MBPS if self.is_fast else self.before,
+            "link.s1.rate": FAST_MBPS if self.is_fast else self.before,
+            "link.iu.rate": FAST_MBPS if self.is_fast else self.after,
+            "link.lte.rate": self.before,
+            "link.lte.reverse.rate": self.before,
+            "link.umts.rate": self.after,
+            "link.umts.reverse.rate": self.after,
+        }
+        values = {key: f"{rate * 1e6:.0f} bit/s" for key, rate in wires.items()}
+        values["link.internet.delay"] = f"{self.rtt_ms / 2:g} ms"
+        values["handover.to-umts.at"] = f"{at_s:.9f} s"
+        values["handover.to-umts.data"] = self.scheme
+        if self.scheme == "bicasting":
+            values["handover.to-umts.bicast-before"] = f"{self.bicast_ms:g} ms"
+        return {**values, **dict(self.extra)}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of figure 4 or 5, with its four cells: retransmissions and time by scheme and S1."""
+
+    figure: str
+    before: float
+    after: float
+    rtt_ms: float
+    cells: dict[tuple[bool, str], tuple[float, float]]
+
+    def setting(self, is_fast: bool, scheme: str) -> Setting:
+        """What a cell is of."""
+        return Setting(self.before, self.after, self.rtt_ms, is_fast, scheme)
+
+
+def _rows(figure: str) -> list[Row]:
+    columns = {
+        "same_fwd": (False, "forwarding"),
+        "same_bicast": (False, "bicasting"),
+        "fast_fwd": (True, "forwarding"),
+        "fast_bicast": (True, "bicasting"),
+    }
+    return [
+        Row(
+            figure,
+            row.get("from_mbps", row.get("rate_mbps")),
+            row.get("to_mbps", row.get("rate_mbps")),
+            row["rtt_ms"],
+            {cell: (row[name][0], row[name][1]) for name, cell in columns.items()},
+        )
+        for row in PUBLISHED[figure]
+    ]
+
+
+ROWS = (*_rows("figure4"), *_rows("figure5"))
+
+FIRST = ROWS[0]
+
+CELLS = ((False, "forwarding"), (False, "bicasting"), (True, "forwarding"), (True, "bicasting"))
+"""Columns of the figures: whether S1 is fast, and the scheme."""
+HEADS = {
+    (is_fast, scheme): f"S1 {'155' if is_fast else 'as radio'}, {scheme}"
+    for is_fast, scheme in CELLS
+}
+
+
+def column(cell: tuple[bool, str]) -> str:
+    """A cell's name in data."""
+    is_fast, scheme = cell
+    return f"{'fast' if is_fast else 'same'}_{scheme}"
+
+
+BASE = Change(UNCHANGED, "")
+TCP = "flow.download.tcp"
+
+
+def _one(assumption: str, value: str, key: str, given: str) -> Change:
+    return Change(assumption, value, {key: given})
+
+
+CHANGES = (
+    *(
+        _one("delayed ACKs", value, f"{TCP}.delayed-ack", value)
+        for value in ("40 ms", "100 ms", "500 ms")
+    ),
+    _one("ACKs", "each segment", f"{TCP}.ack-rule", "every-segment"),
+    _one("ACKs of gaps", "delayed", f"{TCP}.ack-rule", "every-second-in-gaps"),
+    *(_one("MSS", f"{mss} B", f"{TCP}.mss", mss) for mss in ("536", "1400")),
+    *(_one("smallest timeout", value, f"{TCP}.minimum-rto", value) for value in ("500 ms", "1 s")),
+    *(
+        _one("forwarding delay", value, "link.forwarding.delay", value)
+        for value in ("5 ms", "50 ms")
+    ),
+    Change("delay of S1 and Iu", "5 ms", {"link.s1.delay": "5 ms", "link.iu.delay": "5 ms"}),
+    Change(
+        "queue with S1 at the radio's rate",
+        "behind the anchor",
+        {"link.internet.rate": "155 Mbit/s"},
+    ),
+    *(
+        _one("path switch after the command", value, "handover.to-umts.path-switch", value)
+        for value in ("0 ms", "50 ms", "200 ms")
+    ),
+    _one("queues at the target", "one", "handover.to-umts.target-order", "arrival"),
+    _one("buffer at the target", "10 packets", "link.umts.queue.limit", "10 packets"),
+    _one("buffer at the source", "20 packets", "link.lte.queue.limit", "20 packets"),
+)
+"""One assumption changed at a time; rows where forwarding has no part show none."""
+
+STACKS: dict[str, Values] = {
+    "RFC 6675 (SACK)": {},
+    "RFC 6582, impatient": {"flow.download.profile": "newreno", f"{TCP}.initial-window": "3"},
+    "RFC 6582, slow but steady": {
+        "flow.download.profile": "newreno",
+        f"{TCP}.newreno-variant": "slow-but-steady",
+    },
+    "the same, gaps acknowledged late": {
+        "flow.download.profile": "newreno",
+        f"{TCP}.newreno-variant": "slow-but-steady",
+        f"{TCP}.ack-rule": "every-second-in-gaps",
+    },
+    "RFC 6675, gaps acknowledged late": {f"{TCP}.ack-rule": "every-second-in-gaps"},
+    "RFC 5681 (Reno)": {"flow.download.profile": "reno"},
+    "Tahoe": {"flow.download.profile": "tahoe"},
+    "Linux 6.12, Reno": {
+        "flow.download.profile": "linux",
+        "flow.download.congestion-control": "reno",
+    },
+    "Linux 6.12, CUBIC": {
+        "flow.download.profile": "linux",
+        "flow.download.congestion-control": "cubic",
+    },
+}
+"""What the paper's stack may have been."""

@@ -1,0 +1,52 @@
+"""The study: which runs, which tables."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fadeout.studies.inter_rat_handover import questions, tables, today
+from fadeout.studies.inter_rat_handover.runs import Effort
+from fadeout.studies.inter_rat_handover.setups import CELLS, CHANGES, ROWS, STACKS
+from fadeout.study import Runs, Section, Study
+
+
+def sections(runs: Runs[Effort]) -> Iterator[Section]:
+    """The report."""
+    yield from tables.handovers(runs)
+    yield tables.bicast_times(runs)
+    yield tables.stacks(runs)
+    yield tables.arithmetic()
+    yield tables.appendix_b(runs)
+    yield questions.source_limit(runs)
+    yield questions.axes(runs)
+    yield questions.forward_handover(runs)
+    yield questions.assumptions(runs)
+    yield today.section(runs)
+
+
+def count(effort: Effort) -> int:
+    """How many simulations the study takes at most."""
+    points = (
+        len(ROWS) * len(CELLS)
+        + 2 * len(tables.BICAST_STARTS_MS)
+        + len(tables.STATED_STARTS_MS) * len(STACKS)
+        + questions.POINTS
+        + (1 + len(CHANGES)) * len(CELLS)
+        + today.POINTS
+    )
+    return points * effort.seeds + 4
+
+
+STUDY = Study(
+    name="inter-rat-handover",
+    folder=Path(__file__).parent,
+    title="TCP and data at a handover from LTE to 3G",
+    introduction="""\
+A contribution to 3GPP RAN2 of 2006 beside the same experiment here: a download while a phone
+leaves LTE for 3G, with what waits at the source forwarded, or with an anchor that sends to both.
+What had to be chosen is listed in the study's README.md.
+""",
+    full=Effort(seeds=12),
+    quick=Effort(seeds=3),
+    count=count,
+    sections=sections,
+)

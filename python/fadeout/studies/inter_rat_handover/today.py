@@ -1,0 +1,128 @@
+"""The question for today: forwarding, bicasting or neither, at 1 to 1,000 Mbit/s."""
+
+from pathlib import Path
+
+from fadeout.results import Results
+from fadeout.studies.inter_rat_handover.runs import (
+    Effort,
+    changed,
+    convergence,
+    job,
+    middle,
+    read,
+    spread,
+)
+from fadeout.studies.inter_rat_handover.setups import STOP_S, TCP, Setting
+from fadeout.study import Job, Numbers, Runs, Section, Table, Values, overrides
+
+MULTIPATH = Path(__file__).parent / "multipath.toml"
+
+RATES_MBPS = (1.0, 10.0, 100.0, 1000.0)
+SCHEMES = ("forwarding", "bicasting", "none")
+CONTROLS = ("cubic", "bbr")
+RTT_MS = 50.0
+SEEDS = 3
+"""Of each point at most: at 1,000 Mbit/s a run is two million packets."""
+POINTS = len(RATES_MBPS) * (len(SCHEMES) * len(CONTROLS) + 1)
+
+WIRES = ("internet", "s1", "iu", "forwarding")
+
+
+def lengths(rate: float) -> Values:
+    """When the flow starts and the run ends: at high rates less is enough."""
+    return {
+        "flow.download.start": "80 s" if rate < 1000 else "84 s",
+        "duration": "110 s" if rate < 1000 else "98 s",
+    }
+
+
+def setting(rate: float, scheme: str, control: str) -> Setting:
+    """A point: Linux, deep buffers, wires of 10 Gbit/s."""
+    values = {
+        **lengths(rate),
+        **{f"link.{wire}.rate": "10 Gbit/s" for wire in WIRES},
+        **{f"link.{wire}.reverse.rate": "10 Gbit/s" for wire in WIRES},
+        "link.lte.queue.limit": "200 ms",
+        "link.umts.queue.limit": "500 ms",
+        "flow.download.profile": "linux",
+        "flow.download.congestion-control": control,
+        TCP: '{ maximum-receive-window = "64 MiB" }',
+    }
+    return changed(Setting(rate, rate, RTT_MS, True, scheme), values)
+
+
+def section(runs: Runs[Effort]) -> Section:
+    """What a stack and a network of today make of it."""
+    settings = {
+        (rate, control, scheme): setting(rate, scheme, control)
+        for rate in RATES_MBPS
+        for control in CONTROLS
+        for scheme in SCHEMES
+    }
+    seeds = min(SEEDS, runs.effort.seeds)
+    results = runs.over_seeds(settings.values(), job, read, seeds)
+    both = runs.over_seeds(RATES_MBPS, multipath_job, read_multipath, seeds)
+    records = []
+    for rate in RATES_MBPS:
+        for control in CONTROLS:
+            for scheme in SCHEMES:
+                each = results[settings[rate, control, scheme]]
+                records.append(record(rate, control.upper(), scheme, each))
+        records.append(record(rate, "Multipath TCP", "both cells from the start", both[rate]))
+    return Section(
+        name="today",
+        title="The question for today",
+        text=(
+            f"Linux 6.12 over {RTT_MS:g} ms, the same rate before and after, wires of 10 Gbit/s, "
+            "200 ms of buffer at the source and 500 ms at the target, an interruption of 100 ms, "
+            "bicasting from 10 ms before. Multipath TCP has a path over each cell and no "
+            "handover: the "
+            "source's cell is gone from the same instant on, and its old rate is that of one cell."
+        ),
+        table=Table.of(
+            records,
+            {
+                "rate": "{rate_mbps:g} Mbit/s",
+                "control": "{control}",
+                "data": "{scheme}",
+                "lost": "{lost:.0f}",
+                "retransmitted": "{retransmissions:.0f}",
+                "timeouts": "{timeouts:.0f}",
+                "s": "{_time}",
+            },
+        ),
+        is_headline=True,
+    )
+
+
+def record(rate: float, control: str, scheme: str, each: list[Numbers]) -> dict[str, object]:
+    """A row."""
+    names = ("lost", "retransmissions", "timeouts", "time_s")
+    return {
+        "rate_mbps": rate,
+        "control": control,
+        "scheme": scheme,
+        **{name: middle(each, name) for name in names},
+        "_time": spread(each, "time_s"),
+    }
+
+
+def multipath_job(rate: float, seed: int) -> Job:
+    """A multipath download whose first path ends."""
+    values = {f"link.{cell}.rate": f"{rate:g} Mbit/s" for cell in ("lte", "umts")}
+    values |= {f"link.{cell}.reverse.rate": f"{rate:g} Mbit/s" for cell in ("lte", "umts")}
+    values |= lengths(rate)
+    return Job(MULTIPATH, overrides(values), seed=seed, with_tables=True)
+
+
+def read_multipath(results: Results) -> dict[str, float]:
+    """As `read`, of a run without a handover; the old rate is a half of that over both cells."""
+    again = results.retransmissions["time_s"] >= STOP_S
+    late = results.timeouts["time_s"] >= STOP_S
+    whole = results.throughput.filter(results.throughput["flow"].cast(str) == "download")
+    return {
+        "retransmissions": float(again.sum()),
+        "timeouts": float(late.sum()),
+        "lost": float(results.drops["time_s"].is_between(STOP_S, STOP_S + 1).sum()),
+        **convergence(whole, STOP_S, share=0.5),
+    }

@@ -1,0 +1,62 @@
+"""The study of handovers between generations: its measure, and what it must find."""
+
+import polars as pl
+import pytest
+
+from fadeout.studies.inter_rat_handover.runs import Effort, convergence, found
+from fadeout.studies.inter_rat_handover.setups import ROWS, Setting
+from fadeout.study import Runs, ThreadRunner
+
+WIDTH_S = 0.03
+
+
+def download(*pieces: tuple[int, int]) -> pl.DataFrame:
+    """Bins of a download: so many, each with so many bytes."""
+    sizes = [size for count, size in pieces for _ in range(count)]
+    ends = [WIDTH_S * (number + 1) for number in range(len(sizes))]
+    return pl.DataFrame({"time_s": ends, "bytes": sizes})
+
+
+def test_a_download_runs_again_when_its_rate_is_back_for_good():
+    # 200 bins at the old rate, 10 without, 5 with a tenth more, 200 at the old rate.
+    rows = download((200, 1000), (10, 0), (5, 1100), (200, 1000))
+    times = convergence(rows, 200 * WIDTH_S)
+    # A window of ten bins may have one without data and still have 90 %.
+    assert times["time_s"] == pytest.approx(9 * WIDTH_S)
+    assert times["bin_s"] == pytest.approx(11 * WIDTH_S)
+    assert times["old_mbps"] == pytest.approx(1000 * 8 / WIDTH_S / 1e6)
+
+
+def test_a_rate_that_falls_again_is_not_back():
+    rows = download((200, 1000), (10, 0), (20, 1000), (10, 0), (200, 1000))
+    assert convergence(rows, 200 * WIDTH_S)["time_s"] == pytest.approx(39 * WIDTH_S)
+    never = download((200, 1000), (200, 500))
+    assert convergence(never, 200 * WIDTH_S)["time_s"] == pytest.approx(200 * WIDTH_S)
+
+
+@pytest.fixture(scope="module")
+def runs() -> Runs[Effort]:
+    return Runs(ThreadRunner(workers=1), Effort(seeds=1))
+
+
+def test_forwarding_loses_nothing_and_bicasting_what_waits_at_the_source(runs: Runs[Effort]):
+    for row in ROWS[:2]:
+        settings = {cell: row.setting(*cell) for cell in row.cells}
+        results = found(runs, settings.values())
+        for (is_fast, scheme), setting in settings.items():
+            (one,) = results[setting]
+            if scheme == "forwarding":
+                assert (one["lost"], one["retransmissions"]) == (0, 0)
+            elif is_fast:
+                # The window has 44 segments; what left in 10 ms and what is in flight is missing.
+                assert 33 <= one["lost"] <= 43
+                assert one["retransmissions"] >= one["lost"]
+            else:
+                assert one["lost"] <= 2
+
+
+def test_a_longer_bicast_doubles_what_it_does_not_lose(runs: Runs[Effort]):
+    setting = Setting(1.0, 1.0, 10.0, True, "bicasting", bicast_ms=1000.0)
+    (one,) = found(runs, [setting])[setting]
+    assert one["lost"] == 0
+    assert one["doubled"] > 30
