@@ -1,6 +1,6 @@
 //! Deafness: the other end of a directional link looks elsewhere and does not hear.
 //!
-//! Standard: IEEE 802.11 §10.3 (backoff and retries).
+//! Backoffs and retries are those of the distributed coordination function of IEEE 802.11.
 
 use super::{Model, Process, View};
 use crate::error::ConfigError;
