@@ -238,6 +238,14 @@ def measure() -> list[Figure]:
                 ],
             }
             | {name: ["null", str(SCENARIOS / f"{name}.toml")] for name in radio}
+            | {
+                f"full-buffer-{ues}": [
+                    "null",
+                    str(SCENARIOS / "full-buffer.toml"),
+                    f"ue.phone.count={ues}",
+                ]
+                for ues in (114, 570)
+            }
         )
     one, slow_run, many = runs["bulk"], runs["slow"], runs["thousand"]
     slow_ms = slow_run.cpu_s * 1e3 / slow_run.simulated_s
@@ -254,6 +262,7 @@ def measure() -> list[Figure]:
     mmwave, wideband, clusters, ten, crowd = (
         runs[name].cpu_s * 1e3 / runs[name].simulated_s for name in radio
     )
+    sparse, full = (runs[f"full-buffer-{ues}"] for ues in (114, 570))
     figures = [
         Figure("CUBIC, 1 Gbit/s, 20 ms: a data packet and its ACKs", one.ns_per_packet, "ns", 300),
         Figure("a second of 100 Mbit/s", slow_ms, "ms", 3),
@@ -275,6 +284,10 @@ def measure() -> list[Figure]:
         Figure("ten mmWave UEs in a cell, full stack: a second", ten, "ms", 60),
         Figure("1,000 UEs in 10 LTE cells, full stack: a second", crowd, "ms", 1000),
         Figure("1,000 UEs in 10 LTE cells: memory", runs["thousand-ues"].peak_mb, "MB", 1000),
+        Figure(
+            "57 LTE sectors, 10 UEs each, full buffer: a packet", full.ns_per_packet, "ns", 4500
+        ),
+        Figure("10 UEs a sector to 2, a packet", full.ns_per_packet / sparse.ns_per_packet, "x"),
     ]
     return figures + measure_congestion_controls(bulk)
 

@@ -1,5 +1,7 @@
 """Deployments from Python: where UEs stand, the map, and the study beside 3GPP's calibrations."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -8,8 +10,9 @@ import fadeout
 from fadeout._columns import all_table_docs, table_docs
 from fadeout.cli.app import app
 from fadeout.plot import map as network
-from fadeout.studies.calibration import study
+from fadeout.studies.calibration import efficiency, study
 from fadeout.studies.calibration.cases import calibrated, drop, unpublished
+from fadeout.study import overrides
 
 CITY = """
 duration = "10 ms"
@@ -110,6 +113,18 @@ def test_the_law_of_the_distance_is_that_of_a_hexagon():
         # Five deviations of a share of 43,000.
         assert study.distance_share(distance) == pytest.approx(share, abs=0.012)
     assert study.distance_share(study.distance_at(0.3)) == pytest.approx(0.3)
+
+
+def test_a_full_buffer_uses_what_the_geometry_lets_it_use():
+    few = {"ue.phone.count": "114", "duration": '"300 ms"'}
+    job = efficiency.job("case-1-rr", 1)
+    job = replace(job, overrides=(*job.overrides, *overrides(few)))
+    found = efficiency.efficiencies(job.run(lambda _: True))
+    theirs = efficiency.mapped("case-1-rr", 1)
+    # Some of the sectors have no UE, and one in the mean has two, where the mapping has ten.
+    assert 0.5 * theirs["cell"] < found["cell"] < 1.5 * theirs["cell"]
+    assert 0.0 <= found["edge"] < found["cell"]
+    assert theirs["edge"] < theirs["cell"] / 10
 
 
 def test_the_columns_of_the_geometry_are_listed_with_their_units(cli: CliRunner):

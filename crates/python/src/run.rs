@@ -1,7 +1,7 @@
 //! Checking and running scenarios.
 
 use crate::congestion::{OwnControls, Raised};
-use crate::errors::{EngineBug, ScenarioError, result_error, scenario_error};
+use crate::errors::{EngineBug, FadeoutError, ScenarioError, result_error, scenario_error};
 use crate::guard::guarded;
 use crate::progress::{Answer, Reporter};
 use crate::warning::warn;
@@ -292,6 +292,7 @@ pub(crate) enum Failure {
     Scenario(ScenarioErrors),
     Build(BuildError),
     Result(RecordError),
+    Kernel(String),
     Raised(PyErr),
     Bug(String),
 }
@@ -317,6 +318,7 @@ impl From<RunError> for Failure {
         match error {
             RunError::Build(error) => Failure::Build(error),
             RunError::Record(error) => Failure::Result(error),
+            RunError::Kernel(error) => Failure::Kernel(error.to_string()),
         }
     }
 }
@@ -328,6 +330,7 @@ impl Failure {
             // It has no place of its own: what is wrong shows only in several values together.
             Failure::Build(error) => ScenarioError::new_err(format!("{source_name}: {error}")),
             Failure::Result(error) => result_error(py, &error),
+            Failure::Kernel(message) => FadeoutError::new_err(message),
             Failure::Raised(error) => error,
             Failure::Bug(message) => EngineBug::new_err(message),
         }

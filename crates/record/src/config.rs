@@ -96,6 +96,8 @@ pub struct RecorderConfig {
     pub bearers: Vec<String>,
     /// Whether UEs are under mobility management; otherwise there are no tables of it.
     pub has_mobility: bool,
+    /// Whether RRC has steps to tell of; otherwise there is no table of them.
+    pub has_rrc: bool,
     /// Whether a flow sends datagrams; otherwise there is no table of them.
     pub has_datagrams: bool,
     /// Whether phones change from one link to another; otherwise there is no table of it.
@@ -118,6 +120,7 @@ impl RecorderConfig {
             ues: Vec::new(),
             bearers: Vec::new(),
             has_mobility: false,
+            has_rrc: false,
             has_datagrams: false,
             has_link_handovers: false,
             endpoints: Vec::new(),

@@ -182,6 +182,6 @@ impl Kept for LinkHandoverRow {
 
 impl Kept for RrcRow {
     fn is_kept(config: &RecorderConfig) -> bool {
-        config.probes.rrc && config.has_mobility
+        config.probes.rrc && config.has_rrc
     }
 }

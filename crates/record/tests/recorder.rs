@@ -57,6 +57,7 @@ fn config() -> RecorderConfig {
         nodes: vec!["ue".into()],
         bearers: vec!["ue.1".into()],
         has_mobility: true,
+        has_rrc: true,
         has_datagrams: true,
         has_link_handovers: true,
         ..RecorderConfig::new(probes())

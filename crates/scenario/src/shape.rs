@@ -4,7 +4,7 @@
 
 use crate::error::alternatives;
 use crate::quantity::Dimension;
-use fadeout_core::registry::is_same;
+use fadeout_core::registry::{is_same, join_from};
 
 /// One key of a table.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +14,16 @@ pub(crate) struct Key {
     pub(crate) presence: Presence,
     /// Sentences for the schema and the documentation.
     pub(crate) doc: &'static str,
+}
+
+impl Key {
+    /// What a list that is being put together has in places not yet filled.
+    pub(crate) const NONE: Key = Key {
+        name: "",
+        shape: Shape::False,
+        presence: Presence::Optional,
+        doc: "",
+    };
 }
 
 /// The meaning of an absent key.
@@ -139,24 +149,7 @@ pub(crate) const fn length(lists: &[&[Key]]) -> usize {
 
 /// The lists one after the other; `N` is their [`length`].
 pub(crate) const fn join<const N: usize>(lists: &[&[Key]]) -> [Key; N] {
-    const NONE: Key = Key {
-        name: "",
-        shape: Shape::False,
-        presence: Presence::Optional,
-        doc: "",
-    };
-    let mut all = [NONE; N];
-    let (mut list, mut filled) = (0, 0);
-    while list < lists.len() {
-        let mut index = 0;
-        while index < lists[list].len() {
-            all[filled] = lists[list][index];
-            filled += 1;
-            index += 1;
-        }
-        list += 1;
-    }
-    all
+    join_from(Key::NONE, lists)
 }
 
 /// The keys with `changed` in the place of those of the same names; in a constant, a name that

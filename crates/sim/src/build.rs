@@ -3,6 +3,7 @@
 mod channel_file;
 mod flow;
 mod handover;
+mod kernel;
 pub(crate) mod link;
 mod mobility;
 mod multipath;
@@ -144,6 +145,14 @@ pub enum BuildError {
     /// A flow that mobility management cannot move.
     #[error("flow \"{flow}\": {reason}")]
     Immobile {
+        /// The flow.
+        flow: String,
+        /// The mistake, and what was expected.
+        reason: String,
+    },
+    /// A flow that kernels cannot have.
+    #[error("flow \"{flow}\": {reason}")]
+    Kernel {
         /// The flow.
         flow: String,
         /// The mistake, and what was expected.

@@ -2,6 +2,7 @@
 
 use crate::build::{self, BuildError, ChooseCongestion};
 use crate::directory::both_directions_of;
+use crate::kernels::KernelError;
 use crate::summary::{resolved, sum_up};
 use crate::world::{Parts, World};
 use fadeout_core::{Fingerprint, NullProbe, ProbeSettings, Span, Time};
@@ -56,6 +57,9 @@ pub enum RunError {
     /// Results could not be written.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// A kernel of a node failed.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
 }
 
 /// Events between two looks at the outside world: some milliseconds of computing.
@@ -75,7 +79,7 @@ impl Simulation {
     ///
     /// # Errors
     /// [`RunError::Build`] for a scenario that a layer refuses, [`RunError::Record`] for a
-    /// destination that cannot be written.
+    /// destination that cannot be written, [`RunError::Kernel`] for a kernel that does not come up.
     pub fn new(scenario: Scenario, destination: Destination) -> Result<Simulation, RunError> {
         Simulation::with(scenario, destination, &mut |_| None)
     }
@@ -91,8 +95,13 @@ impl Simulation {
         choose: ChooseCongestion<'_>,
     ) -> Result<Simulation, RunError> {
         let parts = build::parts(&scenario, choose)?;
+        let logs = match &destination {
+            Destination::Folder(folder) => Some(folder.path("")),
+            Destination::Nowhere | Destination::Memory => None,
+        };
         let recorder = Recorder::new(&recorder_config(&scenario, &parts), destination)?;
-        let world = World::new(parts, end_of(&scenario), recorder);
+        let mut world = World::new(parts, end_of(&scenario), recorder);
+        world.boot_kernels(logs.as_deref())?;
         Ok(Simulation {
             scenario,
             world,
@@ -151,6 +160,7 @@ impl Simulation {
             if is_halted()
                 || control(self.progress()) == Control::Stop
                 || self.world.probe().error().is_some()
+                || self.world.has_failed()
             {
                 return;
             }
@@ -184,7 +194,10 @@ impl Simulation {
     ///
     /// # Errors
     /// [`RunError::Record`] when results could not be written.
-    pub fn finish(self) -> Result<RunResults, RunError> {
+    pub fn finish(mut self) -> Result<RunResults, RunError> {
+        if let Some(failure) = self.world.take_failure() {
+            return Err(failure.into());
+        }
         let end = end_of(&self.scenario);
         let is_complete = self.now() >= end && self.next_at().is_none_or(|at| at > end);
         let Simulation {
@@ -253,6 +266,9 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .collect(),
         ues: scenario.ues.iter().map(|ue| ue.name.clone()).collect(),
         bearers: directory.bearer_names().map(str::to_owned).collect(),
+        has_rrc: parts.radio.is_some()
+            && (scenario.mobility.is_some()
+                || scenario.ues.iter().any(|ue| ue.rrc_states.is_some())),
         has_datagrams: scenario.flows.iter().any(build::is_datagrams),
         has_link_handovers: !scenario.handovers.is_empty(),
         has_mobility: scenario.mobility.is_some() && parts.radio.is_some(),

@@ -2,6 +2,7 @@
 
 mod completions;
 mod datagrams;
+mod kernels;
 
 use crate::build::{default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
@@ -126,9 +127,11 @@ fn add_paths<P: Probe>(
 /// A flow.
 fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let row = connection_row(described, flow, world);
-    match world.datagram_end(flow.sender) {
-        Some(udp) => datagrams::flow_row(row, udp),
-        None => row,
+    let kernel = world.kernel_socket(flow.sender);
+    match (world.datagram_end(flow.sender), kernel) {
+        (Some(udp), _) => datagrams::flow_row(row, udp),
+        (None, Some(kernel)) => kernels::flow_row(row, kernel),
+        (None, None) => row,
     }
 }
 
@@ -136,7 +139,7 @@ fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>)
 fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let active_s = active_s(flow, world);
     let subflows: Vec<&TcpEndpoint> = match world.connection(flow.sender) {
-        // None of a flow of datagrams.
+        // None of a flow of datagrams, or of kernels.
         None => world.endpoint(flow.sender).into_iter().collect(),
         Some(connection) => (0..connection.path_count())
             .map(|number| connection.subflow(PathId(number as u8)))

@@ -106,9 +106,7 @@ def _distribution_source(version: str, work: Path, say: Callable[[str], None]) -
     return archives[0]
 
 
-def _build(
-    archive: Path, work: Path, target: Path, jobs: int, say: Callable[[str], None]
-) -> None:
+def _build(archive: Path, work: Path, target: Path, jobs: int, say: Callable[[str], None]) -> None:
     tree = work / "tree"
     tree.mkdir()
     say(f"unpacking {archive.name}")

@@ -99,8 +99,6 @@ def scenario(
         links[f"path-{number}"] = recordings.bottleneck(f"router-{number}", "client", path)
         ways.append([f"access-{number}", f"path-{number}"])
     bulk = recordings.flow(control, start_s)
-    # A subflow sends what the connection deals out, without Nagle's rule.
-    del bulk["tcp"]["nagle"]
     bulk["multipath"] = {
         "paths": ways,
         "path-scheduler": "linux",

@@ -83,7 +83,7 @@ mod parameters;
 mod settings;
 
 pub use check::{check, check_built};
-pub use parameters::{is_same, join, kebab, kebab_str, with_defaults};
+pub use parameters::{is_same, join, join_from, kebab, kebab_str, with_defaults};
 pub use settings::{FromSetting, Settings, parse_span};
 
 /// One algorithm or model that a scenario can name.

@@ -213,7 +213,15 @@ pub const fn kebab_str(bytes: &[u8]) -> &str {
 
 /// The lists one after the other. `N` is their length together.
 pub const fn join<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
-    let mut all = [flag("", "", ""); N];
+    join_from(flag("", "", ""), lists)
+}
+
+/// The lists one after the other. `N` is their length together, and `any` a value that no place keeps.
+///
+/// # Panics
+/// `N` is another number; in a constant that is an error of compilation.
+pub const fn join_from<T: Copy, const N: usize>(any: T, lists: &[&[T]]) -> [T; N] {
+    let mut all = [any; N];
     let (mut list, mut filled) = (0, 0);
     while list < lists.len() {
         let mut index = 0;

@@ -98,7 +98,7 @@ table! {
         offset_bytes: u64, "bytes";
         /// Payload.
         payload_bytes: u32, "bytes";
-        /// What made the sender believe it lost: fast-retransmit, rack, rto, tlp or syn.
+        /// What made the sender believe it lost: fast-retransmit, rack, rto, tlp, syn or kernel.
         cause: RetransmitCause, "";
         /// How often this segment has been sent again, this time included.
         attempt: u32, "";
@@ -279,6 +279,8 @@ named! {
         TailLossProbe = "tlp",
         /// A SYN or SYN-ACK was not answered.
         Syn = "syn",
+        /// A kernel, which does not say why.
+        Kernel = "kernel",
     }
 }
 

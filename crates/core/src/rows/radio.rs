@@ -144,7 +144,8 @@ table! {
         /// report-sent, report-received, handover-request, handover-refused, command-sent,
         /// command-received, preamble-sent, access-done, complete-received, path-switched,
         /// end-marker, source-resumed, out-of-sync, in-sync, link-failure, access-failure,
-        /// cell-selected, reestablished or released.
+        /// cell-selected, reestablished or released; connection-released, return-begun, paged and
+        /// connected of a UE that is idle or inactive at times.
         event: RrcEvent, "";
     }
 }
@@ -235,6 +236,14 @@ named! {
         Reestablished = "reestablished",
         /// The connection is lost.
         Released = "released",
+        /// Nothing came for long: the UE is idle or inactive.
+        ConnectionReleased = "connection-released",
+        /// An idle or inactive UE has something to send.
+        ReturnBegun = "return-begun",
+        /// It is paged.
+        Paged = "paged",
+        /// It has its bearers again.
+        Connected = "connected",
     }
 }
 

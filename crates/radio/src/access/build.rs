@@ -61,6 +61,7 @@ impl RadioAccess {
             },
             cells,
             mobility: None,
+            released: Vec::new(),
             handled: 0,
             seed,
         };
@@ -76,6 +77,14 @@ impl RadioAccess {
         }
         for bearer in config.bearers {
             access.establish(bearer)?;
+        }
+        if access
+            .stack
+            .ues
+            .iter()
+            .any(|ue| ue.config().states.is_some())
+        {
+            access.with_states();
         }
         Ok(access)
     }

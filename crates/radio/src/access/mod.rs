@@ -27,13 +27,14 @@ mod mobility;
 mod reception;
 mod serving;
 mod stack;
+mod states;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
     ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, MeasurementEvent,
     MobilityConfig, Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath,
-    ReportedAdaptation, Serving, Sharing, UeConfig, UplinkPower,
+    ReleasedTo, ReportedAdaptation, Serving, Sharing, StatesConfig, UeConfig, UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
 pub use mobility::Move;
@@ -51,6 +52,8 @@ pub struct RadioAccess {
     cells: Vec<CellMac>,
     stack: Stack,
     mobility: Option<Box<mobility::Mobility>>,
+    /// Of the UEs whose connections are released when quiet; empty where no UE's is.
+    released: Vec<Option<Box<states::Released>>>,
     handled: u64,
     seed: u64,
 }
@@ -73,6 +76,12 @@ enum Event {
     Mobility(UeId, u32),
     /// An end marker of a bearer is at the target.
     Marker(DrbId),
+    /// Nothing may have come to or from a UE for long.
+    Quiet(UeId, u32),
+    /// A UE is paged.
+    Paged(UeId),
+    /// A UE is connected again.
+    Opened(UeId),
 }
 
 impl RadioAccess {
@@ -82,8 +91,23 @@ impl RadioAccess {
     }
 
     /// An IP packet enters a bearer: at the base station for the downlink, at the UE for the
-    /// uplink. A packet that finds the buffer full is dropped.
+    /// uplink. A packet that finds the buffer full is dropped, one whose UE is idle waits for it.
     pub fn on_packet(
+        &mut self,
+        now: Time,
+        bearer: DrbId,
+        direction: Direction,
+        packet: PacketId,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        if self.released.is_empty() || self.is_open(now, bearer, direction, packet, probe) {
+            self.admit(now, bearer, direction, packet, pool, probe);
+        }
+    }
+
+    /// A packet enters a bearer of a UE that is connected.
+    fn admit(
         &mut self,
         now: Time,
         bearer: DrbId,
@@ -171,12 +195,20 @@ impl RadioAccess {
                         self.on_repeat(leg, env);
                     }
                 }
-                Event::OutOfRange(leg) => self.on_lost_downlink(leg, env),
+                Event::OutOfRange(leg) => {
+                    // Mobility management monitors links by itself.
+                    if !self.is_managed(self.stack.legs[leg.index()].config.ue) {
+                        self.on_link_failure(leg, env);
+                    }
+                }
                 Event::Attach(ue) => self.on_attach(ue, motion, env),
                 Event::Mobility(ue, generation) => {
                     self.on_mobility((ue, generation), motion, env);
                 }
                 Event::Marker(bearer) => self.on_marker(bearer, env),
+                Event::Quiet(ue, generation) => self.on_quiet((ue, generation), env),
+                Event::Paged(ue) => self.on_paged(ue, env),
+                Event::Opened(ue) => self.on_opened(ue, env),
             }
             if !self.stack.storage.signalled.is_empty() {
                 self.on_signalling(env);

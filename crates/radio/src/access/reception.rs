@@ -104,15 +104,6 @@ impl RadioAccess {
         failed.is_some()
     }
 
-    /// The downlink of a leg was out of range for too long. A UE under mobility management monitors its link
-    /// by itself.
-    pub(super) fn on_lost_downlink(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
-        let ue = self.stack.legs[id.index()].config.ue;
-        if !self.is_managed(ue) {
-            self.on_link_failure(id, env);
-        }
-    }
-
     #[cold]
     pub(super) fn on_link_failure(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
         let stack = &mut self.stack;

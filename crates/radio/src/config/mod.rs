@@ -13,6 +13,7 @@ mod env;
 mod error;
 mod mobility;
 mod recorded;
+mod states;
 pub mod technology;
 mod ue;
 
@@ -31,6 +32,7 @@ pub use mobility::{
 };
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
+pub use states::{ReleasedTo, StatesConfig};
 pub use ue::{FixedSinr, Serving, UeConfig};
 
 /// All cells, UEs and bearers of a scenario.

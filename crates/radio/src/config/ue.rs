@@ -1,5 +1,6 @@
 //! A UE's radio interface.
 
+use super::StatesConfig;
 use crate::channel::penetration::Penetration;
 use fadeout_core::{CellId, Dbm, Decibel, NodeId};
 
@@ -21,6 +22,8 @@ pub struct UeConfig {
     pub penetration: Penetration,
     /// A given SINR instead of a channel.
     pub fixed_sinr: Option<FixedSinr>,
+    /// When its connection is released; never without.
+    pub states: Option<StatesConfig>,
 }
 
 /// The cell that serves a UE.
@@ -54,6 +57,7 @@ impl UeConfig {
             noise_figure: Decibel(9.0),
             penetration: Penetration::None,
             fixed_sinr: None,
+            states: None,
         }
     }
 }

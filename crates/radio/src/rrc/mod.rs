@@ -7,6 +7,7 @@
 //! re-establishment takes; so it is when data has waited for T310 and T311 while every look at the downlink
 //! found it out of range. With it, [`measure`] says what a UE reports, [`monitor`] when its link has
 //! failed, [`random_access`] how it comes into a cell, and [`mobility`] where it stands in all that.
+//! [`states`] are those of a UE whose connection is released when it is quiet.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
@@ -14,6 +15,7 @@ pub(crate) mod measure;
 pub(crate) mod mobility;
 pub(crate) mod monitor;
 pub(crate) mod random_access;
+pub(crate) mod states;
 
 use crate::config::{LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};

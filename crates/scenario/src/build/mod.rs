@@ -78,8 +78,11 @@ impl Builder<'_, '_> {
     fn scenario(&mut self, file: &Fields) -> Option<Scenario> {
         self.duration = file.span("duration").unwrap_or(Span::ZERO);
         self.seed = file.integer("seed").unwrap_or(0);
-        for (name, _) in file.map("node") {
-            self.nodes.add(name);
+        for (name, fields) in file.map("node") {
+            let id = self.nodes.add(name);
+            if let Some(node) = Node::read(fields, Some((name.clone(),)), self) {
+                self.nodes.list[id.index()] = node;
+            }
         }
         let links: Vec<Option<Link>> = file
             .map("link")
@@ -321,6 +324,7 @@ impl Nodes {
         let id = NodeId(self.list.len() as u32);
         self.list.push(Node {
             name: name.to_owned(),
+            kernel: None,
         });
         self.ids.insert(name.to_owned(), id);
         self.parent.push(id.0);

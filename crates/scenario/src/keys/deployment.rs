@@ -12,13 +12,7 @@ const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
 
 /// The keys that may be left out where they are parts of something, without those in `left_out`.
 const fn parts<const N: usize>(keys: &[Key], left_out: &[&str]) -> [Key; N] {
-    const NONE: Key = Key {
-        name: "",
-        shape: Shape::False,
-        presence: Presence::Optional,
-        doc: "",
-    };
-    let mut all = [NONE; N];
+    let mut all = [Key::NONE; N];
     let (mut index, mut filled) = (0, 0);
     while index < keys.len() {
         let (mut other, mut is_left_out) = (0, false);

@@ -90,7 +90,7 @@ pub(crate) static SCENARIO: &[Key] = &[
     ),
     key(
         "node",
-        Shape::Map(NODE),
+        Shape::Map(crate::model::Node::KEYS),
         Optional,
         "Hosts and routers by name. A link declares the nodes it names, so this table is not \
          needed.",
@@ -169,8 +169,6 @@ pub(crate) static SCENARIO: &[Key] = &[
         "What is recorded.",
     ),
 ];
-
-static NODE: &[Key] = &[];
 
 #[cfg(test)]
 mod tests {

@@ -11,10 +11,12 @@ mod flow;
 mod handover;
 mod link;
 mod mobility;
+mod node;
 mod probe;
 mod rab;
 mod radio;
 mod schedule;
+mod states;
 mod vehicles;
 
 pub use blockage::{
@@ -32,6 +34,7 @@ pub use link::{
     QueueLimit, RateModel,
 };
 pub use mobility::{EventKind, HandoverData, MeasurementEvent, MobilityManagement};
+pub use node::Node;
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
@@ -40,6 +43,7 @@ pub use radio::{
     Penetration, Ue, Waypoint,
 };
 pub use schedule::{Phase, Schedule};
+pub use states::{ReleasedState, RrcStates};
 pub use vehicles::{Following, Gaps, Road, VehicleGroup, VehicleType};
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
@@ -84,13 +88,6 @@ pub struct Scenario {
     pub probe: ProbeSettings,
     /// The files that it names, by path.
     pub files: Vec<File>,
-}
-
-/// A host or router.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
-    /// Its name in the file.
-    pub name: String,
 }
 
 /// An entry of the catalog with the parameters that the scenario gives it.

@@ -1,6 +1,6 @@
 //! Cells, user equipment and what stands between them.
 
-use super::{File, Named};
+use super::{File, Named, RrcStates};
 use crate::build::Builder;
 use crate::keys::{DROPS, INDOOR, LENGTH, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME};
 use crate::quantity::Dimension;
@@ -235,6 +235,8 @@ table! {
         rlc: Named = RLC, FirstOfKind;
         /// PDCP of its bearer.
         pdcp: Named = PDCP, FirstOfKind;
+        /// Makes it idle or inactive when nothing comes for long; without the key it is always connected.
+        rrc_states: Option<RrcStates> = Shape::Table(RrcStates::KEYS), Optional;
         /// Data radio bearers beside the default one, by name. A flow takes one if its `route`
         /// names UE/NAME.
         "drb" = Shape::Map(Drb::KEYS), Optional;

@@ -19,7 +19,8 @@ impl Scenario {
             let ends = [("from", name(from)), ("to", name(to))];
             Map::from_iter(ends.map(|(key, end)| (key.to_owned(), json!(end))))
         };
-        let nodes = self.nodes.iter().map(|node| (node.name.clone(), json!({})));
+        let nodes = self.nodes.iter();
+        let nodes = nodes.map(|node| (node.name.clone(), Value::Object(node.written())));
         let links = self.links.iter().map(|link| {
             let mut table = ends(link.from, link.to);
             table.extend(link.written());

@@ -124,6 +124,8 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 entry("uma", &[], &[]),
                 entry("hetnet-macro", &[], &[]),
                 entry("hetnet-pico", &[], &[]),
+                entry("v2x-urban", &[], &[]),
+                entry("v2x-highway", &[], &[]),
             ],
         },
         Kind {
@@ -145,6 +147,11 @@ pub(crate) static CATALOG: Catalog = Catalog {
             plural: "antennas",
             entries: &[
                 entry("isotropic", &[], &[number("gain", "dBi")]),
+                entry(
+                    "beam",
+                    &[],
+                    &[number("width", "deg"), number("height", "deg")],
+                ),
                 entry(
                     "array",
                     &[],
@@ -315,6 +322,16 @@ pub(crate) static CATALOG: Catalog = Catalog {
                         },
                         "1 MB",
                     )],
+                ),
+                entry(
+                    "packet-stream",
+                    &[],
+                    &[number("rate", "bit/s"), number("size", "bytes")],
+                ),
+                entry(
+                    "echo",
+                    &[],
+                    &[parameter("period", ParameterKind::Span, "100 ms")],
                 ),
             ],
         },

@@ -1,7 +1,7 @@
 //! Flows: their endpoints, routes and applications.
 
 use super::outlook::RadioOutlook;
-use super::{BuildError, ChooseCongestion, multipath};
+use super::{BuildError, ChooseCongestion, kernel, multipath};
 use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::notices::{Notices, Outlook};
@@ -47,6 +47,9 @@ impl Flows<'_> {
             .ok_or_else(|| unknown(flow, "application", name))?;
         match (application.protocol(), &flow.multipath) {
             (Protocol::Udp, _) => self.add_datagrams(id, &entry, flow)?,
+            (Protocol::Tcp, _) if kernel::has_kernel(self.scenario, flow) => {
+                kernel::add(self, (id, &entry), flow)?;
+            }
             (Protocol::Tcp, Some(described)) => {
                 multipath::add(self, (id, &entry), flow, described, choose)?;
             }
@@ -89,7 +92,7 @@ impl Flows<'_> {
     }
 
     /// The two ends of a flow of one path, each with its peer and its route, the sender first.
-    fn ends(
+    pub(super) fn ends(
         &mut self,
         entry: &FlowEntry,
         flow: &scenario::Flow,

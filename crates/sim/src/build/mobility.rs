@@ -19,6 +19,14 @@ pub(super) fn add(
     let (Some(described), Some(radio)) = (&scenario.mobility, &mut parts.radio) else {
         return Ok(());
     };
+    if let Some(ue) = scenario.ues.iter().find(|ue| ue.rrc_states.is_some()) {
+        return Err(BuildError::Ue {
+            ue: ue.name.clone(),
+            reason: "`rrc-states` under mobility management, where idle UEs would select cells of \
+                     their own; expected one of the two"
+                .to_owned(),
+        });
+    }
     let stations = scenario.cells.iter().map(|cell| cell.node.0).collect();
     let managed = radio.access.manage_mobility(config(described, stations));
     managed.map_err(|error| match error {

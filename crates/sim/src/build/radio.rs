@@ -7,8 +7,8 @@ use fadeout_core::{CellId, Point, Rate, Span, UeId};
 use fadeout_mobility as mobility;
 use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
 use fadeout_radio::access::{
-    AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, RadioError,
-    Serving, UeConfig,
+    AccessConfig, AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig,
+    RadioError, ReleasedTo, Serving, StatesConfig, UeConfig,
 };
 use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
 use fadeout_radio::channel::blockage::Blockage;
@@ -303,7 +303,29 @@ pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
         fixed_sinr: described
             .sinr
             .map(|(downlink, uplink)| FixedSinr { downlink, uplink }),
+        states: described.rrc_states.as_ref().map(states),
         ..UeConfig::new(described.node)
+    }
+}
+
+fn states(described: &scenario::RrcStates) -> StatesConfig {
+    StatesConfig {
+        inactivity: described.inactivity,
+        released_to: match described.state {
+            scenario::ReleasedState::Idle => ReleasedTo::Idle,
+            scenario::ReleasedState::Inactive => ReleasedTo::Inactive,
+        },
+        cycle_frames: described.paging_cycle,
+        paging_frames: described.paging_frames,
+        access: AccessConfig {
+            occasion_period: described.preamble_period,
+            ..AccessConfig::default()
+        },
+        message_delay: described.message_delay,
+        setup_processing: described.setup_delay,
+        security_processing: described.security_delay,
+        reconfiguration_processing: described.reconfiguration_delay,
+        core_delay: described.core_delay,
     }
 }
 

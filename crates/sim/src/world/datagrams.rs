@@ -10,7 +10,7 @@ impl<P: Probe> World<P> {
     pub(crate) fn datagram_end(&self, id: EndpointId) -> Option<&UdpEndpoint> {
         match &self.endpoints[id.index()].transport {
             Transport::Udp(udp) => Some(udp),
-            Transport::Tcp(_) | Transport::Subflow { .. } => None,
+            Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Kernel(_) => None,
         }
     }
 

@@ -26,6 +26,7 @@ impl<P: Probe> World<P> {
                 );
                 self.after_connection(connection);
             }
+            Transport::Kernel(_) => self.command_kernel(endpoint, command),
             Transport::Udp(_) => {
                 // There is no connection to open or to close.
                 if let AppCommand::Write(bytes) = command {
@@ -49,6 +50,7 @@ impl<P: Probe> World<P> {
                 );
                 self.after_connection(connection);
             }
+            Transport::Kernel(_) => {}
             // It sends what it is asked to, and waits for nothing.
             Transport::Udp(_) => {}
         }
@@ -90,6 +92,10 @@ impl<P: Probe> World<P> {
                 self.pool.free(id);
                 self.after_connection(connection);
             }
+            Transport::Kernel(end) => {
+                let machine = end.machine;
+                self.receive_by_kernel(machine, id);
+            }
             Transport::Udp(_) => self.receive_datagram(id),
         }
     }
@@ -109,7 +115,7 @@ impl<P: Probe> World<P> {
         self.outbox = outbox;
         let at = match &self.endpoints[id.index()].transport {
             Transport::Tcp(tcp) => tcp.wake_at(),
-            Transport::Subflow { .. } | Transport::Udp(_) => Time::NEVER,
+            Transport::Subflow { .. } | Transport::Udp(_) | Transport::Kernel(_) => Time::NEVER,
         };
         self.finish_step(flow, id, at, delivered);
     }

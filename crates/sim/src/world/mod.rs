@@ -7,6 +7,7 @@ mod applications;
 mod crossings;
 mod datagrams;
 mod endpoints;
+mod kernels;
 mod links;
 mod notices;
 mod parts;
@@ -23,6 +24,7 @@ pub use reroute::RouteError;
 
 use crate::directory::Directory;
 use crate::hop::Routes;
+use crate::kernels::Kernels;
 use crate::notices::Notices;
 use crate::radio::Radio;
 use agenda::Agenda;
@@ -62,6 +64,10 @@ enum Event {
         endpoint: EndpointId,
         generation: u32,
     },
+    Kernel {
+        machine: u32,
+        generation: u32,
+    },
     Crossing {
         index: u32,
         generation: u32,
@@ -85,6 +91,7 @@ pub struct World<P> {
     flows: Vec<Flow>,
     routes: Routes,
     notices: Vec<Notices>,
+    kernels: Option<Box<Kernels>>,
     pool: PacketPool,
     fingerprint: Fingerprint,
     delivered_packets: u64,
@@ -132,6 +139,7 @@ impl<P: Probe> World<P> {
             flows: parts.flows,
             routes: parts.routes,
             notices: parts.notices,
+            kernels: parts.kernels.map(Box::new),
             pool: PacketPool::new(),
             fingerprint: Fingerprint::default(),
             delivered_packets: 0,
@@ -204,6 +212,10 @@ impl<P: Probe> World<P> {
                     self.after_application(flow);
                 }
             }
+            Event::Kernel {
+                machine,
+                generation,
+            } => self.wake_kernel(machine, generation),
             Event::Notice { index } => self.tell(index),
             Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),
         }
@@ -238,7 +250,7 @@ impl<P: Probe> World<P> {
         self.probe
     }
     /// The TCP endpoint with this id, also where it is one path of a connection.
-    /// None of a flow of datagrams.
+    /// None of a flow of datagrams, or of kernels.
     pub(crate) fn endpoint(&self, id: EndpointId) -> Option<&TcpEndpoint> {
         match &self.endpoints[id.index()].transport {
             Transport::Tcp(tcp) => Some(tcp),
@@ -246,13 +258,13 @@ impl<P: Probe> World<P> {
                 let host = &self.connections[*connection as usize];
                 Some(host.connection.subflow(*path))
             }
-            Transport::Udp(_) => None,
+            Transport::Udp(_) | Transport::Kernel(_) => None,
         }
     }
     /// The multipath connection that an endpoint belongs to.
     pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
         match &self.endpoints[id.index()].transport {
-            Transport::Tcp(_) | Transport::Udp(_) => None,
+            Transport::Tcp(_) | Transport::Udp(_) | Transport::Kernel(_) => None,
             Transport::Subflow { connection, .. } => {
                 Some(&self.connections[*connection as usize].connection)
             }

@@ -2,6 +2,7 @@
 
 use crate::directory::Directory;
 use crate::hop::Routes;
+use crate::kernels::{KernelEnd, Kernels};
 use crate::notices::Notices;
 use crate::radio::Radio;
 use crate::world::{Crossings, Paths};
@@ -13,8 +14,6 @@ use fadeout_transport::tcp::TcpEndpoint;
 use fadeout_transport::udp::UdpEndpoint;
 
 /// The transport protocol of an endpoint.
-///
-/// An end outside the simulation, where real packets come in and go out, would be a variant here.
 #[derive(Debug)]
 #[allow(
     clippy::large_enum_variant,
@@ -30,6 +29,8 @@ pub(crate) enum Transport {
         /// Its path.
         path: PathId,
     },
+    /// A socket of a kernel, outside the simulation.
+    Kernel(Box<KernelEnd>),
     /// Datagrams, without a connection.
     Udp(UdpEndpoint),
 }
@@ -131,4 +132,5 @@ pub(crate) struct Parts {
     pub(crate) flows: Vec<Flow>,
     pub(crate) routes: Routes,
     pub(crate) notices: Vec<Notices>,
+    pub(crate) kernels: Option<Kernels>,
 }

@@ -36,7 +36,7 @@ def sequences(runs: Mapping[str, Results]) -> Figure:
             ax.axvspan(0, 0.1, color="#cccccc", linewidth=0)
             ax.set_title(name, loc="right", pad=2)
             ax.set_ylabel("Data (kB)")
-        legend_above(axes[0], columns=2)
+        axes[0].legend(loc="upper left", frameon=False)
         axes[-1].set_xlabel("Time since the command (s)")
     return figure
 

@@ -286,7 +286,7 @@ fn a_handover_is_from_one_link_to_another_that_ends_at_the_same_phone() {
             "radio",
             "far",
             "data = \"none\"\nforwarding-route = [\"radio\", \"far\"]",
-            "17:1: a way of forwarded packets, but nothing is forwarded",
+            "17:20: a way of forwarded packets, but nothing is forwarded",
         ),
         (
             "radio",

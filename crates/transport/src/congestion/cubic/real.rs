@@ -338,7 +338,7 @@ mod tests {
         lose(&mut cubic, &mut w);
         cubic.epoch_start(w.cwnd, at_ms(0));
         // K is the cube root of 20 over 0.4.
-        assert_near(cubic.state.k, 50_f64.cbrt());
+        assert_near(cubic.state.k, 3.684_031_5);
         // 80 segments: at K the curve is at 100, a quarter of a segment a segment; at the beginning it is
         // where the window is, and far away a whole segment a segment.
         assert_near(cubic.step(80.0, cubic.state.k, 2.0), 0.5);
@@ -362,7 +362,8 @@ mod tests {
         lose(&mut cubic, &mut w);
         cubic.epoch_start(w.cwnd, at_ms(0));
         cubic.grow(&mut w, &ack(at_ms(1_000), 1), 1);
-        let curve = 100.0 + 0.4 * (1.1 - 75_f64.cbrt()).powi(3);
+        let x = 1.1 - 4.217_163_326_5;
+        let curve = 100.0 + 0.4 * x * x * x;
         assert_near(w.cwnd, 70.0 + (curve - 70.0) / 70.0);
     }
 
@@ -387,5 +388,30 @@ mod tests {
         assert_eq!(cubic.last_ack_at, at_ms(5_000));
         cubic.on_timeout();
         assert_eq!((cubic.state.epoch_start, cubic.state.w_max), (None, None));
+    }
+
+    #[test]
+    fn where_renos_estimate_is_above_the_curve_the_window_is_renos() {
+        // At K the curve is at 100. RFC 9438 section 4.3: 9 / 17 of a segment a window below the prior window,
+        // a whole one from there on; each of 35 segments is a seventieth of a window.
+        for (w_est, is_friendly, expected) in [
+            (99.9, true, 99.9 + 9.0 / 34.0),
+            (100.0, true, 100.5),
+            (110.0, true, 110.5),
+            (99.0, true, 70.0 + 35.0 * 30.0 / 70.0),
+            (110.0, false, 70.0 + 35.0 * 30.0 / 70.0),
+        ] {
+            let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
+            lose(&mut cubic, &mut w);
+            cubic.epoch_start(w.cwnd, at_ms(0));
+            cubic.state.w_est = w_est;
+            cubic.constants.is_friendly = is_friendly;
+            let at_k = AckSample {
+                srtt: Span::ZERO,
+                ..ack(Time::ZERO + Span::from_secs_f64(cubic.state.k), 35)
+            };
+            cubic.grow(&mut w, &at_k, 35);
+            assert_near(w.cwnd, expected);
+        }
     }
 }

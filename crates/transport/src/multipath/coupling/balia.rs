@@ -61,6 +61,9 @@ pub(super) fn decreased(cwnd: f64, view: &View) -> f64 {
 mod tests {
     use super::super::testing::{near, reference, view};
     use super::*;
+    use crate::congestion::CongestionKind;
+    use crate::congestion::testing::{congestion, window};
+    use fadeout_core::Time;
 
     #[test]
     fn equal_rates_add_and_halve_alike() {
@@ -106,5 +109,14 @@ mod tests {
         // 1.5 at most, and a segment stays.
         near(decreased(10.0, &view(1, &paths)), 2.5);
         near(decreased(2.0, &view(1, &paths)), 1.0);
+    }
+
+    #[test]
+    fn a_loss_sets_the_threshold_to_what_the_formula_leaves() {
+        let mut w = window(10.0, f64::INFINITY);
+        let event = congestion(Time::ZERO, CongestionKind::FastRecovery, 10);
+        let slower = view(1, &[(10.0, 50.0, 1.0), (10.0, 100.0, 1.0)]);
+        Balia.on_congestion(&mut w, &event, &slower);
+        assert_eq!((w.ssthresh, w.cwnd), (2.5, 10.0));
     }
 }

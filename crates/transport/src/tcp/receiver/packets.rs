@@ -295,4 +295,44 @@ mod tests {
         packets.read(2 * LEN);
         assert_eq!(packets.memory(), 0);
     }
+
+    #[test]
+    fn of_two_that_begin_alike_the_longer_is_held() {
+        let (start, end) = segment(2);
+        // The shorter one comes second, then first; with a packet before them, and without.
+        for first in [false, true] {
+            let mut packets = held(first.then_some(0));
+            let before = packets.memory();
+            packets.insert(start, end);
+            packets.insert(start, end - LEN / 2);
+            assert_eq!(packets.memory() - before, LEN + PACKET_OVERHEAD);
+            packets.insert(start, end + LEN / 2);
+            assert_eq!(packets.memory() - before, LEN + LEN / 2 + PACKET_OVERHEAD);
+        }
+    }
+
+    #[test]
+    fn a_packet_that_is_covered_to_its_end_is_held_no_more() {
+        let mut packets = held([3]);
+        packets.insert(segment(2).0, segment(3).1);
+        assert_eq!(packets.memory(), 2 * LEN + PACKET_OVERHEAD);
+    }
+
+    #[test]
+    fn what_the_repair_itself_brought_again_takes_no_packet() {
+        // Sixteen fragments in order, one behind a gap; a segment that fills the gap and brings that one again
+        // is the seventeenth, and nothing is left to put in order.
+        let mut packets = Packets::default();
+        for (start, end) in (0..16).map(segment) {
+            packets.push(start, end);
+        }
+        packets.insert(segment(17).0, segment(17).1);
+        assert_eq!(packets.memory_behind_a_gap(), LEN + PACKET_OVERHEAD);
+        packets.push(segment(16).0, segment(17).1);
+        assert_eq!(packets.memory(), 18 * LEN + PACKET_OVERHEAD);
+        assert_eq!(
+            (packets.memory_behind_a_gap(), packets.unread()),
+            (0, 18 * LEN)
+        );
+    }
 }

@@ -1,0 +1,240 @@
+//! Connected, idle and inactive: when a connection is released, when a UE is paged, and when it is back.
+//!
+//! A [`Connection`] knows when and what; the packets that wait for it are its caller's. Messages of
+//! random access and of RRC all arrive: what a weak link would cost is not in the time to return.
+//!
+//! Standard: TS 38.331 §5.3.3, §5.3.8, §5.3.13; TS 38.304 §7.1; TS 36.304 §7.1.
+
+use super::random_access::{Progress, RandomAccess};
+use crate::config::{ReleasedTo, StatesConfig};
+use fadeout_core::random::Stream;
+use fadeout_core::{Direction, Span, Time};
+
+/// A radio frame.
+const FRAME: Span = Span::from_millis(10);
+
+/// Where a UE is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Connected; nothing has come since.
+    Connected { idle_since: Time },
+    /// Idle or inactive.
+    Released,
+    /// On its way back.
+    Returning,
+}
+
+/// What becomes of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// It goes on.
+    Open,
+    /// It waits for the UE, which was on its way already.
+    Wait,
+    /// It waits, and makes the UE return: paged then, if it must be, and connected then.
+    Return {
+        paged_at: Option<Time>,
+        open_at: Time,
+    },
+}
+
+/// The connection of one UE.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    config: StatesConfig,
+    /// UE_ID: from the identity of its subscription.
+    id: u64,
+    state: State,
+    draws: Stream,
+}
+
+impl Connection {
+    /// Connected from the start on.
+    pub(crate) fn new(config: StatesConfig, id: u64, draws: Stream) -> Connection {
+        Connection {
+            config,
+            id,
+            state: State::Connected {
+                idle_since: Time::ZERO,
+            },
+            draws,
+        }
+    }
+
+    /// When it is to be seen whether the connection is released.
+    pub(crate) fn check_at(&self) -> Time {
+        match self.state {
+            State::Connected { idle_since } => idle_since.saturating_add(self.config.inactivity),
+            State::Released | State::Returning => Time::NEVER,
+        }
+    }
+
+    /// A packet is there for the UE, or from it.
+    pub(crate) fn on_packet(&mut self, now: Time, direction: Direction) -> Entry {
+        match &mut self.state {
+            State::Connected { idle_since } => {
+                *idle_since = now;
+                Entry::Open
+            }
+            State::Returning => Entry::Wait,
+            State::Released => {
+                let paged_at = (direction == Direction::Downlink).then(|| self.paged_at(now));
+                let open_at = self.open_at(paged_at.unwrap_or(now));
+                self.state = State::Returning;
+                Entry::Return { paged_at, open_at }
+            }
+        }
+    }
+
+    /// The time of [`Connection::check_at`] has come; `is_busy` when something is still to be sent.
+    /// The state that the UE goes to, if its connection is released.
+    pub(crate) fn on_check(&mut self, now: Time, is_busy: bool) -> Option<ReleasedTo> {
+        if self.check_at() > now {
+            return None;
+        }
+        if is_busy {
+            self.on_open(now);
+            return None;
+        }
+        self.state = State::Released;
+        Some(self.config.released_to)
+    }
+
+    /// It is connected again.
+    pub(crate) fn on_open(&mut self, now: Time) {
+        self.state = State::Connected { idle_since: now };
+    }
+
+    /// The UE's next paging occasion for what is there for it at `now`.
+    fn paged_at(&self, now: Time) -> Time {
+        let asked_at = match self.config.released_to {
+            // The core is told of the packet, and asks the base station.
+            ReleasedTo::Idle => now.saturating_add(self.config.core_delay * 2),
+            ReleasedTo::Inactive => now,
+        };
+        let StatesConfig {
+            cycle_frames,
+            paging_frames,
+            ..
+        } = self.config;
+        paging_frame_from(asked_at, (cycle_frames, paging_frames), self.id)
+    }
+
+    /// When a UE has its bearers that begins random access at `from`.
+    fn open_at(&mut self, from: Time) -> Time {
+        let mut access = RandomAccess::new(&self.config.access, from, false);
+        loop {
+            let now = access.wake_at();
+            let draws = &mut self.draws;
+            let progress = access.on_wake(now, &self.config.access, draws, |_| true);
+            if progress != Progress::Running {
+                return now.saturating_add(self.config.procedure());
+            }
+        }
+    }
+}
+
+/// The first paging frame from `at` on of a UE: SFN mod T = (T div N) * (UE_ID mod N), with cycle T and
+/// N paging frames in it.
+///
+/// Standard: TS 38.304 §7.1; TS 36.304 §7.1.
+fn paging_frame_from(at: Time, (cycle, frames): (u32, u32), id: u64) -> Time {
+    let (cycle, frames) = (
+        u64::from(cycle.max(1)),
+        u64::from(frames.clamp(1, cycle.max(1))),
+    );
+    let own = (cycle / frames) * (id % frames);
+    let frame = at.as_nanos().div_ceil(FRAME.as_nanos());
+    let wait = (own + cycle - frame % cycle) % cycle;
+    Time::from_nanos((frame + wait) * FRAME.as_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::AccessConfig;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn config(released_to: ReleasedTo) -> StatesConfig {
+        let ms = Span::from_millis;
+        StatesConfig {
+            inactivity: ms(1000),
+            released_to,
+            cycle_frames: 128,
+            paging_frames: 32,
+            access: AccessConfig::default(),
+            message_delay: ms(4),
+            setup_processing: ms(10),
+            security_processing: ms(5),
+            reconfiguration_processing: ms(10),
+            core_delay: ms(15),
+        }
+    }
+
+    fn connection(released_to: ReleasedTo, id: u64) -> Connection {
+        Connection::new(config(released_to), id, Stream::new(1, "test", 0))
+    }
+
+    #[test]
+    fn a_paging_frame_is_where_the_standard_has_it() {
+        for id in 0..200 {
+            for start in [0, 3, 777, 10_243] {
+                let found = paging_frame_from(at(start), (128, 32), id);
+                let frame = found.as_nanos() / FRAME.as_nanos();
+                assert_eq!(found.as_nanos() % FRAME.as_nanos(), 0);
+                assert_eq!(frame % 128, (128 / 32) * (id % 32), "UE_ID {id}");
+                let wait = found.since(at(start)).as_nanos();
+                assert!(found >= at(start) && wait < 128 * FRAME.as_nanos());
+            }
+        }
+    }
+
+    #[test]
+    fn a_connection_is_released_after_its_timer_and_not_while_something_waits() {
+        let mut ue = connection(ReleasedTo::Idle, 0);
+        assert_eq!(ue.on_packet(at(200), Direction::Uplink), Entry::Open);
+        assert_eq!(ue.check_at(), at(1200));
+        assert_eq!(ue.on_check(at(1000), false), None);
+        assert_eq!(ue.on_check(at(1200), true), None);
+        assert_eq!(ue.on_check(at(2200), false), Some(ReleasedTo::Idle));
+        assert!(ue.check_at().is_never());
+    }
+
+    /// Preamble at the next multiple of 10 ms, 3 + 6 + 6 ms to the end of contention, and RRC's messages.
+    #[test]
+    fn the_way_back_takes_its_parts() {
+        for (released_to, direction, paged, open) in [
+            // 10 + 4 ms of resume.
+            (
+                ReleasedTo::Inactive,
+                Direction::Uplink,
+                None,
+                1510 + 15 + 14,
+            ),
+            // UE_ID 5 is paged in frame 20 of each 128: at 1480 ms.
+            (
+                ReleasedTo::Inactive,
+                Direction::Downlink,
+                Some(1480),
+                1480 + 15 + 14,
+            ),
+            // 14 ms of setup, 30 to the core and back, 13 of security, 18 of reconfiguration.
+            (ReleasedTo::Idle, Direction::Uplink, None, 1510 + 15 + 75),
+        ] {
+            let mut ue = connection(released_to, 5);
+            assert!(ue.on_check(at(1000), false).is_some());
+            let asked = if paged.is_some() { 1300 } else { 1501 };
+            let entry = Entry::Return {
+                paged_at: paged.map(at),
+                open_at: at(open),
+            };
+            assert_eq!(ue.on_packet(at(asked), direction), entry);
+            assert_eq!(ue.on_packet(at(asked + 1), Direction::Uplink), Entry::Wait);
+            ue.on_open(at(open));
+            assert_eq!(ue.check_at(), at(open + 1000));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! One end of a flow whose transport is a kernel.
+
+use super::Numbers;
+use fadeout_core::{
+    CongestionRow, FlowEnd, FlowId, RetransmitCause, RetransmitRow, Segment, Span, Time,
+};
+use fadeout_guest::agent::{Address, Command, SocketOptions};
+use fadeout_guest::tcp_info::TcpInfo;
+use fadeout_transport::tcp::{AppCommand, SenderStatistics};
+
+/// How often a kernel is asked for the state of a connection.
+const SAMPLE_MS: u16 = 10;
+/// No slow-start threshold yet (`TCP_INFINITE_SSTHRESH`).
+const INFINITE: u32 = 0x7fff_ffff;
+
+/// One end of a flow, a socket of a kernel.
+#[derive(Debug)]
+pub(crate) struct KernelEnd {
+    /// Which kernel.
+    pub(crate) machine: u32,
+    /// The socket's number.
+    pub(crate) socket: u32,
+    flow: FlowId,
+    pub(crate) end: FlowEnd,
+    own: Address,
+    peer: Address,
+    congestion: &'static str,
+    pub(crate) numbers: Numbers,
+    pub(crate) scale: u8,
+    statistics: SenderStatistics,
+    info: TcpInfo,
+    sampled_at: Option<Time>,
+}
+
+impl KernelEnd {
+    pub(crate) fn new(
+        (machine, socket): (u32, u32),
+        flow: FlowId,
+        end: FlowEnd,
+        [own, peer]: [Address; 2],
+        congestion: &'static str,
+    ) -> KernelEnd {
+        KernelEnd {
+            machine,
+            socket,
+            flow,
+            end,
+            own,
+            peer,
+            congestion,
+            numbers: Numbers::default(),
+            scale: 0,
+            statistics: SenderStatistics::default(),
+            info: TcpInfo::default(),
+            sampled_at: None,
+        }
+    }
+
+    /// What the agent is to do for a command of an application; nothing for those that no application
+    /// gives.
+    pub(crate) fn command(&self, command: AppCommand) -> Option<Command<'static>> {
+        let socket = self.socket;
+        let is_sender = self.end == FlowEnd::Sender;
+        let options = SocketOptions {
+            congestion: self.congestion,
+            is_multipath: false,
+            sample_ms: if is_sender { SAMPLE_MS } else { 0 },
+        };
+        let (own, peer) = (self.own, self.peer);
+        Some(match command {
+            AppCommand::Listen => Command::Listen {
+                socket,
+                own,
+                options,
+            },
+            AppCommand::Connect => Command::Connect {
+                socket,
+                own,
+                peer,
+                options,
+            },
+            AppCommand::Write(bytes) => Command::Write {
+                socket,
+                bytes: bytes.0,
+            },
+            AppCommand::WriteForever => Command::WriteForever { socket },
+            AppCommand::Close => Command::Close { socket },
+            AppCommand::PauseReading
+            | AppCommand::ResumeReading
+            | AppCommand::Read(_)
+            | AppCommand::Abort => return None,
+        })
+    }
+
+    /// Counts a segment that the kernel sent; `highest` was the highest number before it. The row of
+    /// one that was sent again.
+    pub(crate) fn on_sent(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        highest: u64,
+    ) -> Option<RetransmitRow> {
+        if segment.len == 0 {
+            return None;
+        }
+        self.statistics.sent_segments += 1;
+        if segment.seq >= highest {
+            return None;
+        }
+        self.statistics.retransmitted_segments += 1;
+        Some(RetransmitRow {
+            time_s: now,
+            flow: self.flow,
+            end: self.end,
+            offset_bytes: segment.seq.saturating_sub(1),
+            payload_bytes: segment.len,
+            cause: RetransmitCause::Kernel,
+            attempt: 1,
+        })
+    }
+
+    /// The kernel told of its state.
+    pub(crate) fn on_sample(&mut self, now: Time, info: TcpInfo) {
+        let statistics = &mut self.statistics;
+        if info.rtt_us > 0 {
+            let srtt = f64::from(info.rtt_us) / 1e6;
+            if let Some(before) = self.sampled_at {
+                let passed = now.since(before).as_secs_f64();
+                statistics.srtt_integral += srtt * passed;
+                statistics.srtt_time_s += passed;
+            }
+            statistics.rtt_sum_s += srtt;
+            statistics.rtt_samples += 1;
+            self.sampled_at = Some(now);
+        }
+        let was_recovering = self.info.ca_state == 3;
+        statistics.recoveries += u64::from(info.ca_state == 3 && !was_recovering);
+        statistics.timeouts = u64::from(info.total_rto);
+        statistics.max_cwnd = statistics.max_cwnd.max(f64::from(info.snd_cwnd));
+        self.info = info;
+    }
+
+    /// A row of the congestion table, of the last sample.
+    pub(crate) fn congestion_row(&self, now: Time) -> CongestionRow {
+        let info = &self.info;
+        let micros = |us: u32| Span::from_micros(u64::from(us));
+        CongestionRow {
+            time_s: now,
+            flow: self.flow,
+            cwnd_segments: f64::from(info.snd_cwnd),
+            ssthresh_segments: match info.snd_ssthresh {
+                INFINITE => f64::INFINITY,
+                segments => f64::from(segments),
+            },
+            in_flight_segments: info.in_flight(),
+            acked_bytes: info.bytes_acked.saturating_sub(1),
+            srtt_s: micros(info.rtt_us),
+            rtt_s: micros(info.rtt_us),
+            rto_s: micros(info.rto_us),
+            pacing_rate_mbps: match info.pacing_rate {
+                u64::MAX => 0.0,
+                rate => rate as f64 * 8.0 / 1e6,
+            },
+            state: info.ca_state_name(),
+        }
+    }
+
+    /// What it counted as a sender.
+    pub(crate) fn statistics(&self) -> SenderStatistics {
+        self.statistics
+    }
+    /// Smallest round-trip time; none before the first.
+    pub(crate) fn min_rtt(&self) -> Option<Span> {
+        let known = self.info.min_rtt_us;
+        (known > 0 && known != u32::MAX).then(|| Span::from_micros(u64::from(known)))
+    }
+    /// Congestion window, segments.
+    pub(crate) fn cwnd(&self) -> f64 {
+        f64::from(self.info.snd_cwnd)
+    }
+    /// Maximum segment size, bytes.
+    pub(crate) fn mss(&self) -> u32 {
+        self.info.snd_mss
+    }
+}

@@ -1,0 +1,321 @@
+//! Kernels: nodes whose transport is Linux itself, in virtual time.
+//!
+//! A kernel is a machine like others: it wants to be woken at a time, takes packets, and sends some. Its
+//! packets carry their bytes beside the pool; what is in their headers stands in the pool as that of
+//! every other packet, so that links, radios, captures and tables see no difference.
+
+mod end;
+mod segment;
+
+pub(crate) use end::KernelEnd;
+pub(crate) use segment::{Numbers, segment};
+
+use fadeout_core::{EndpointId, PacketId, Time, Wake};
+use fadeout_guest::agent::{Command, Report};
+use fadeout_guest::frame::{Ip, mark};
+use fadeout_guest::tcp_info::TcpInfo;
+use fadeout_guest::{Config, Guest, GuestError, Port, Sink, installed};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What an agent told, of which socket.
+#[derive(Debug, Clone)]
+pub(crate) enum Told {
+    Established(u32),
+    Delivered(u32, u64),
+    PeerClosed(u32),
+    Closed(u32),
+    Aborted(u32),
+    Sample(u32, Box<TcpInfo>),
+    Failed(String),
+}
+
+/// What a guest did in one step.
+#[derive(Debug, Default)]
+pub(crate) struct Caught {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    pub(crate) told: Vec<Told>,
+}
+
+impl Caught {
+    /// The frames in the order in which they were sent.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let ranges = starts.zip(self.ends.iter().copied());
+        ranges.map(|(start, end)| &self.bytes[start..end])
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.told.clear();
+    }
+}
+
+impl Sink for Caught {
+    fn frame(&mut self, frame: &[u8]) {
+        self.bytes.extend_from_slice(frame);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn report(&mut self, report: Report<'_>) {
+        self.told.push(match report {
+            Report::Established(socket) => Told::Established(socket),
+            Report::Delivered(socket, bytes) => Told::Delivered(socket, bytes),
+            Report::PeerClosed(socket) => Told::PeerClosed(socket),
+            Report::Closed(socket) => Told::Closed(socket),
+            Report::Aborted(socket, _) => Told::Aborted(socket),
+            Report::Sample(socket, _, info) => Told::Sample(socket, Box::new(TcpInfo::read(info))),
+            Report::Failed(_, why) => Told::Failed(why.to_owned()),
+            Report::Ready(_) | Report::Echo(_) | Report::Output(_) | Report::Ended(_) => return,
+        });
+    }
+}
+
+/// A node with a kernel.
+#[derive(Debug)]
+struct Machine {
+    node: String,
+    version: String,
+    address: [u8; 4],
+    guest: Option<Guest>,
+    wake: Wake,
+}
+
+/// The kernels of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Kernels {
+    machines: Vec<Machine>,
+    /// Whose packets those are that leave a machine from a port.
+    by_port: BTreeMap<(u32, u16), EndpointId>,
+    /// The frame of each packet that a kernel sent, by its slot in the pool.
+    frames: Vec<Vec<u8>>,
+    caught: Caught,
+    failure: Option<KernelError>,
+}
+
+/// Why a run with kernels failed.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// There is no kernel of the version that a node names.
+    #[error(
+        "node \"{node}\": there is no kernel {version} on this machine (there is {present}); \
+         `fadeout kernel build {version}` makes one"
+    )]
+    Missing {
+        /// The node.
+        node: String,
+        /// What it names.
+        version: String,
+        /// Those that there are.
+        present: String,
+    },
+    /// The kernel did not come up, ended, spins or cannot be trusted.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    /// The kernel refuses what a flow asks of it.
+    #[error("kernel of \"{node}\": {reason}")]
+    Refused {
+        /// The node.
+        node: String,
+        /// What it said.
+        reason: String,
+    },
+}
+
+impl Kernels {
+    /// Adds the machine of a node; its number.
+    pub(crate) fn add(&mut self, node: &str, version: &str) -> u32 {
+        let number = self.machines.len() as u32;
+        let [.., high, low] = (number + 1).to_be_bytes();
+        self.machines.push(Machine {
+            node: node.to_owned(),
+            version: version.to_owned(),
+            address: [10, 0, high, low],
+            guest: None,
+            wake: Wake::default(),
+        });
+        number
+    }
+
+    /// The machine of a node.
+    pub(crate) fn machine_of(&self, node: &str) -> Option<u32> {
+        let mut machines = self.machines.iter();
+        let number = machines.position(|machine| machine.node == node)?;
+        Some(number as u32)
+    }
+
+    /// The address of a machine.
+    pub(crate) fn address(&self, machine: u32) -> [u8; 4] {
+        self.machines[machine as usize].address
+    }
+
+    /// What leaves `machine` from `port` is of `endpoint`.
+    pub(crate) fn assign(&mut self, machine: u32, port: u16, endpoint: EndpointId) {
+        self.by_port.insert((machine, port), endpoint);
+    }
+
+    /// Starts every kernel; what they say is kept in `logs`.
+    pub(crate) fn boot(&mut self, logs: Option<&Path>) -> Result<(), KernelError> {
+        for (number, machine) in self.machines.iter_mut().enumerate() {
+            let Some(kernel) = installed::find(&machine.version) else {
+                let present = installed::list().into_iter().map(|kernel| kernel.release);
+                let present: Vec<String> = present.collect();
+                return Err(KernelError::Missing {
+                    node: machine.node.clone(),
+                    version: machine.version.clone(),
+                    present: match present.is_empty() {
+                        true => "none".to_owned(),
+                        false => present.join(", "),
+                    },
+                });
+            };
+            let mut config = Config::new(&machine.node, kernel.kernel(), kernel.agent());
+            let [.., high, low] = (number as u32 + 1).to_be_bytes();
+            config.mac[4..].copy_from_slice(&[high, low]);
+            let file = format!("kernel-{}.log", machine.node.replace(['/', '\\'], "-"));
+            config.log = logs.map(|folder| folder.join(file));
+            let mut guest = Guest::boot(config)?;
+            guest.command(&Command::AddAddress(machine.address));
+            machine.guest = Some(guest);
+        }
+        Ok(())
+    }
+
+    /// How many machines there are.
+    pub(crate) fn len(&self) -> u32 {
+        self.machines.len() as u32
+    }
+
+    pub(crate) fn wake(&mut self, machine: u32) -> &mut Wake {
+        &mut self.machines[machine as usize].wake
+    }
+
+    /// Tells the agent of a machine to do something, when it runs next.
+    pub(crate) fn command(&mut self, machine: u32, command: &Command<'_>) {
+        if let Some(guest) = &mut self.machines[machine as usize].guest {
+            guest.command(command);
+        }
+    }
+
+    /// Gives a machine a packet, when it runs next.
+    pub(crate) fn deliver(&mut self, machine: u32, packet: PacketId, is_marked: bool) {
+        let frame = &mut self.frames[packet.index()];
+        if is_marked {
+            mark(frame);
+        }
+        if let Some(guest) = &mut self.machines[machine as usize].guest {
+            guest.deliver(Port::Network, frame);
+        }
+    }
+
+    /// Runs a machine now. What it did, and when it wants to run next.
+    pub(crate) fn run(&mut self, machine: u32, now: Time) -> (Caught, Time) {
+        let mut caught = std::mem::take(&mut self.caught);
+        let Some(guest) = &mut self.machines[machine as usize].guest else {
+            return (caught, Time::NEVER);
+        };
+        let ran = guest.run(now.as_nanos(), &mut caught);
+        match ran.and_then(|()| guest.next_at()) {
+            Ok(next) => (caught, next.map_or(Time::NEVER, Time::from_nanos)),
+            Err(error) => {
+                self.fail(error.into());
+                (caught, Time::NEVER)
+            }
+        }
+    }
+
+    /// Takes back what `run` gave.
+    pub(crate) fn put_back(&mut self, mut caught: Caught) {
+        caught.clear();
+        self.caught = caught;
+    }
+
+    /// Keeps the bytes of a packet.
+    pub(crate) fn keep(&mut self, packet: PacketId, frame: &[u8]) {
+        let index = packet.index();
+        if self.frames.len() <= index {
+            self.frames.resize_with(index + 1, Vec::new);
+        }
+        self.frames[index].clear();
+        self.frames[index].extend_from_slice(frame);
+    }
+
+    /// Whose packet this is, by the port that it leaves from.
+    pub(crate) fn sender_of(&self, machine: u32, ip: &Ip) -> Option<EndpointId> {
+        let port = ip.tcp?.source_port;
+        self.by_port.get(&(machine, port)).copied()
+    }
+
+    /// The kernels end, and the run with them.
+    pub(crate) fn fail(&mut self, error: KernelError) {
+        self.failure.get_or_insert(error);
+        for machine in &mut self.machines {
+            machine.guest = None;
+        }
+    }
+
+    pub(crate) fn refuse(&mut self, machine: u32, reason: String) {
+        let node = self.machines[machine as usize].node.clone();
+        self.fail(KernelError::Refused { node, reason });
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    pub(crate) fn take_failure(&mut self) -> Option<KernelError> {
+        self.failure.take()
+    }
+}
+
+/// Linux's name of a congestion control, where it has it.
+pub(crate) fn linux_name(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "newreno" => "reno",
+        "cubic" => "cubic",
+        "bbr" => "bbr",
+        "bic" => "bic",
+        "westwood" => "westwood",
+        "htcp" => "htcp",
+        "highspeed" => "highspeed",
+        "hybla" => "hybla",
+        "vegas" => "vegas",
+        "nv" => "nv",
+        "scalable" => "scalable",
+        "lp" => "lp",
+        "veno" => "veno",
+        "yeah" => "yeah",
+        "illinois" => "illinois",
+        "dctcp" => "dctcp",
+        "cdg" => "cdg",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_out_as_they_went_in() {
+        let mut caught = Caught::default();
+        for frame in [&b"one"[..], b"", b"three"] {
+            caught.frame(frame);
+        }
+        let frames: Vec<&[u8]> = caught.frames().collect();
+        assert_eq!(frames, [&b"one"[..], b"", b"three"]);
+        caught.clear();
+        assert_eq!(caught.frames().count(), 0);
+    }
+
+    #[test]
+    fn a_kernel_that_is_not_there_is_named_with_the_way_to_get_it() {
+        let mut kernels = Kernels::default();
+        kernels.add("server", "0.99");
+        let error = kernels.boot(None).expect_err("there is no such kernel");
+        let text = error.to_string();
+        assert!(text.contains("kernel build 0.99") && text.contains("\"server\""));
+    }
+}

@@ -1,0 +1,186 @@
+//! The headers of a kernel's packets, as the pool has them.
+
+use fadeout_core::{Flags, SackBlock, SackList, Segment};
+use fadeout_guest::frame::{ETHERNET_LEN, Ip, Tcp};
+
+/// The sequence numbers of one end: as on the wire, and as offsets that do not wrap.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Numbers {
+    first: u32,
+    /// Highest offset seen, one beyond the last.
+    pub(crate) highest: u64,
+}
+
+impl Numbers {
+    /// A SYN tells where they begin.
+    fn begin(&mut self, seq: u32) {
+        if self.first != seq || self.highest > 1 {
+            *self = Numbers {
+                first: seq,
+                highest: 0,
+            };
+        }
+    }
+
+    /// The offset of a number: that nearest to the highest so far.
+    fn offset(&self, seq: u32) -> u64 {
+        let near = self.first.wrapping_add(self.highest as u32);
+        let distance = i64::from(seq.wrapping_sub(near) as i32);
+        self.highest.saturating_add_signed(distance)
+    }
+}
+
+/// The segment of a frame: `own` are the numbers of who sent it, `peer` those that it acknowledges;
+/// `scale` is the shift of its windows. Its size on the wire is the packet's.
+pub(crate) fn segment(
+    frame: &[u8],
+    ip: &Ip,
+    tcp: &Tcp,
+    own: &mut Numbers,
+    peer: &Numbers,
+    scale: &mut u8,
+) -> Segment {
+    let flags = Flags(u16::from(tcp.flags & 0xdf));
+    if flags.has(Flags::SYN) {
+        own.begin(tcp.seq);
+    }
+    let mut segment = Segment {
+        seq: own.offset(tcp.seq),
+        flags,
+        ..Segment::default()
+    };
+    if flags.has(Flags::ACK) {
+        segment.ack = peer.offset(tcp.ack);
+    }
+    let options = ETHERNET_LEN + ip.header_len;
+    let options = frame.get(options + 20..options + tcp.header_len);
+    read_options(options.unwrap_or(&[]), peer, &mut segment);
+    if flags.has(Flags::SYN) {
+        *scale = segment.window_scale.unwrap_or(0).min(14);
+    }
+    let shift = if flags.has(Flags::SYN) { 0 } else { *scale };
+    segment.window = u64::from(tcp.window) << shift;
+    let rest = (ip.len as u32).saturating_sub(40 + segment.options_len());
+    segment.len = rest;
+    own.highest = own.highest.max(segment.end_seq());
+    segment
+}
+
+/// Standard: RFC 9293 §3.2; RFC 7323 §2.2, §3.2; RFC 2018 §2, §3.
+fn read_options(mut options: &[u8], peer: &Numbers, segment: &mut Segment) {
+    while let Some((&kind, rest)) = options.split_first() {
+        let len = match (kind, rest.first()) {
+            (0, _) => return,
+            (1, _) => {
+                options = rest;
+                continue;
+            }
+            (_, Some(&len)) if len >= 2 => usize::from(len),
+            _ => return,
+        };
+        let Some(body) = options.get(2..len) else {
+            return;
+        };
+        let word = |at: usize| {
+            let bytes = body[at..at + 4].try_into().expect("four bytes");
+            u32::from_be_bytes(bytes)
+        };
+        match (kind, body.len()) {
+            (2, 2) => segment.mss = u16::from_be_bytes([body[0], body[1]]),
+            (3, 1) => segment.window_scale = Some(body[0]),
+            (4, 0) => segment.sack_permitted = true,
+            (5, len) if len % 8 == 0 => {
+                let mut list = SackList::EMPTY;
+                for at in (0..len).step_by(8) {
+                    list.push(SackBlock {
+                        start: peer.offset(word(at)),
+                        end: peer.offset(word(at + 4)),
+                    });
+                }
+                segment.sack = list;
+            }
+            (8, 8) => {
+                segment.has_timestamps = true;
+                segment.ts_value = word(0);
+                segment.ts_echo = word(4);
+            }
+            _ => {}
+        }
+        options = &options[len..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(seq: u32, ack: u32, flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
+        let mut frame = vec![0; ETHERNET_LEN];
+        frame[12] = 8;
+        let header_len = 20 + options.len();
+        frame.extend([0x45, 0]);
+        frame.extend((20 + header_len as u16 + payload as u16).to_be_bytes());
+        frame.extend([0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend([0, 1, 0, 2]);
+        frame.extend(seq.to_be_bytes());
+        frame.extend(ack.to_be_bytes());
+        frame.extend([(header_len as u8 / 4) << 4, flags, 1, 0, 0, 0, 0, 0]);
+        frame.extend(options);
+        frame.extend(vec![0; payload]);
+        frame
+    }
+
+    fn read(frame: &[u8], own: &mut Numbers, peer: &Numbers, scale: &mut u8) -> Segment {
+        let ip = Ip::read(frame).expect("a packet");
+        segment(frame, &ip, &ip.tcp.expect("a segment"), own, peer, scale)
+    }
+
+    #[test]
+    fn numbers_become_offsets_that_do_not_wrap_and_sizes_are_the_packets() {
+        let (mut own, mut peer, mut scale) = (Numbers::default(), Numbers::default(), 0);
+        let first = u32::MAX - 100;
+        let syn = [
+            2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 3, 7,
+        ];
+        let segment = read(&frame(first, 0, 2, &syn, 0), &mut own, &peer, &mut scale);
+        assert_eq!((segment.seq, segment.mss, scale), (0, 1460, 7));
+        assert_eq!(segment.wire_len(), 60);
+        peer.begin(500);
+        peer.highest = 2000;
+        let stamps = [1, 1, 8, 10, 0, 0, 0, 9, 0, 0, 0, 8];
+        for n in 0..3u32 {
+            let seq = first.wrapping_add(1 + 1448 * n);
+            let data = frame(seq, 501, 0x18, &stamps, 1448);
+            let segment = read(&data, &mut own, &peer, &mut scale);
+            assert_eq!(segment.seq, u64::from(1 + 1448 * n));
+            assert_eq!((segment.ack, segment.window), (1, 256 << 7));
+            assert_eq!((segment.len, segment.wire_len()), (1448, 1500));
+        }
+        assert_eq!(own.highest, 1 + 3 * 1448);
+        let again = frame(first.wrapping_add(1), 501, 0x10, &stamps, 1448);
+        assert_eq!(read(&again, &mut own, &peer, &mut scale).seq, 1);
+    }
+
+    #[test]
+    fn selective_acknowledgments_are_the_peers_numbers() {
+        let (mut own, mut peer) = (Numbers::default(), Numbers::default());
+        peer.begin(1000);
+        peer.highest = 5000;
+        let mut options = vec![1, 1, 5, 10];
+        options.extend(3000u32.to_be_bytes());
+        options.extend(4000u32.to_be_bytes());
+        let ack = frame(7, 2000, 0x10, &options, 0);
+        let segment = read(&ack, &mut own, &peer, &mut 0);
+        let block = segment.sack.as_slice()[0];
+        assert_eq!((segment.ack, block.start, block.end), (1000, 2000, 3000));
+    }
+
+    #[test]
+    fn options_without_their_end_are_left() {
+        let mut segment = Segment::default();
+        for options in [&[8, 10, 1][..], &[8, 1], &[5], &[8, 0, 0], &[2, 200]] {
+            read_options(options, &Numbers::default(), &mut segment);
+        }
+        assert_eq!(segment, Segment::default());
+    }
+}
