@@ -8,7 +8,7 @@ use fadeout_channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, Link
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time, Vector};
 
 /// The beams are measured now, and then not for this long.
-const PERIOD: Span = Span::from_secs(100);
+const PERIOD: Span = Span::from_secs(10);
 
 fn channel(width_deg: f64) -> LinkChannel {
     let beam = Beam::new(&BeamParameters {
