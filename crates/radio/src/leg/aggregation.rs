@@ -91,11 +91,8 @@ mod tests {
     #[test]
     fn a_secondary_cell_is_activated_by_data_and_deactivated_without() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
-        let aggregation = Aggregation {
-            activation: Span::from_millis(24),
-            deactivation: Some(Span::from_millis(40)),
-            ..Aggregation::NONE
-        };
+        let mut aggregation = Aggregation::NONE;
+        aggregation.deactivation = Some(Span::from_millis(40));
         let mut carriers = Carriers::beside(LegId(3), &aggregation);
         assert_eq!(carriers.primary(), Some(LegId(3)));
         assert_eq!(carriers.on_data(at(10)), Some(at(34)));
