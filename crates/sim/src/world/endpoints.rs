@@ -69,7 +69,7 @@ impl<P: Probe> World<P> {
         );
         self.probe.received(self.agenda.now(), packet);
         if self.crossings.is_some() {
-            self.note_arrival(id);
+            self.changing().note_arrival(id);
         }
         let packet = &self.pool[id];
         let segment = &packet.segment;
@@ -199,7 +199,7 @@ impl<P: Probe> World<P> {
         };
         self.probe.sent(self.agenda.now(), packet);
         if self.crossings.is_some() {
-            self.turn(id);
+            self.changing().turn(id);
             let first = self.routes.first(self.pool[id].route);
             return self.enter(first, id);
         }

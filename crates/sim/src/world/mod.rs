@@ -203,7 +203,9 @@ impl<P: Probe> World<P> {
                     self.wake_endpoint(endpoint);
                 }
             }
-            Event::Crossing { index, generation } => self.wake_crossing(index as u16, generation),
+            Event::Crossing { index, generation } => {
+                self.changing().wake_crossing(index as u16, generation)
+            }
             Event::Start { flow } => self.start_flow(flow),
             Event::Application { flow, generation } => {
                 let woken = &mut self.flows[flow.index()];
