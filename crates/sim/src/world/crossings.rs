@@ -73,10 +73,9 @@ pub(super) struct Changing<'a, P> {
     world: &'a mut World<P>,
 }
 
-impl<P: Probe> World<P> {
-    /// What is done at a change of links.
-    pub(super) fn changing(&mut self) -> Changing<'_, P> {
-        Changing { world: self }
+impl<'a, P> Changing<'a, P> {
+    pub(super) fn of(world: &'a mut World<P>) -> Changing<'a, P> {
+        Changing { world }
     }
 }
 
