@@ -1,6 +1,6 @@
 //! Diffraction over several knife edges in a row.
 //!
-//! Standard: ITU-R P.526-15 §4.4.2 (cascaded edges).
+//! Standard: ITU-R P.526-15 §4.4.2.
 
 use crate::knife_edge::loss;
 use fadeout_core::math::log10;

@@ -60,6 +60,10 @@ impl Near {
                 self.bounds.push(((number as u32, vehicle as u32), bounds));
             }
         }
+        // Room for all of them anywhere, so that none is made while a run goes on.
+        self.found.reserve(self.bounds.len());
+        self.inside.clear();
+        self.inside.reserve(4 * self.bounds.len());
         if self.bounds.is_empty() {
             (self.columns, self.rows) = (0, 0);
             return;

@@ -42,6 +42,7 @@ impl Places {
 
     /// Adds a group of vehicles; gives its number.
     pub fn add(&mut self, fleet: Fleet) -> usize {
+        self.edges.reserve(fleet.len() + self.edges.capacity());
         self.fleets.push(fleet);
         self.fleets.len() - 1
     }

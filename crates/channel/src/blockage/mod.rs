@@ -6,6 +6,7 @@
 //! where it is.
 
 mod crossing;
+mod deafness;
 mod density;
 mod four_state;
 mod model_a;
@@ -13,6 +14,7 @@ mod passing;
 mod schedule;
 
 pub use crossing::Crossing;
+pub use deafness::Deafness;
 pub use density::Crowd;
 pub use four_state::FourState;
 pub use model_a::{ModelA, NonSelfBlocker, SelfBlocking, Surroundings};
@@ -82,6 +84,7 @@ fadeout_core::registry! {
         ModelA(ModelA),
         Crossing(Crossing),
         Passing(Passing),
+        Deafness(Deafness),
     } else {
         /// At listed times.
         Scripted(Scripted),

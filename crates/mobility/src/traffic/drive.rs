@@ -75,7 +75,7 @@ pub(super) struct Drive {
 impl Drive {
     pub(super) fn new(config: TrafficConfig, random: Stream) -> Result<Drive, MobilityError> {
         let mut drive = Drive {
-            order: vec![Vec::new(); config.road.lanes.len()],
+            order: config.road.lanes.iter().map(room).collect(),
             into: into(&config.road),
             road: config.road,
             mix: config.mix,
@@ -411,6 +411,13 @@ impl Drive {
         }
         count > 0
     }
+}
+
+/// Room for as many as fit on a lane.
+fn room(lane: &super::road::Lane) -> Vec<u32> {
+    const SHORTEST_M: f64 = 4.0;
+    let most = (lane.length / SHORTEST_M).min(MAX_VEHICLES as f64);
+    Vec::with_capacity(most as usize + 2)
 }
 
 /// The lanes that lead into the same lane as each that only leads there.

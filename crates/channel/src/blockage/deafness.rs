@@ -1,0 +1,217 @@
+//! Deafness: the other end of a directional link looks elsewhere and does not hear.
+//!
+//! Backoffs and retries are those of the distributed coordination function of IEEE 802.11.
+
+use super::{Model, Process, View};
+use crate::error::ConfigError;
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
+use fadeout_core::{Span, Time};
+
+/// Loss of a path that is not heard.
+const DEAF_DB: f64 = 200.0;
+
+fadeout_core::parameters! {
+    /// Times at which the other end turns away, and the contention for it then: a node asks to send, hears
+    /// nothing, backs off and asks again until the other end is back. After as many attempts as it may
+    /// it gives up and begins anew.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Deafness {
+        /// Mean time that the other end listens until it turns away; exponential.
+        pub mean_clear: Span = span("1 s"),
+        /// Mean time that it looks elsewhere; exponential.
+        pub dwell: Span = span("2 ms"),
+        /// Slot of the backoff.
+        pub slot: Span = span("9 us"),
+        /// Largest backoff of the first attempt, in slots.
+        pub min_window: u32 = integer((0, 32_767, "slots"), "15"),
+        /// Largest backoff of any attempt.
+        pub max_window: u32 = integer((0, 32_767, "slots"), "1023"),
+        /// Attempts until it gives up.
+        pub attempts: u32 = integer((1, 255, ""), "7"),
+        /// A request to send and the wait for its answer, in one sector.
+        pub request: Span = span("100 us"),
+        /// Sectors in which a request is sent in turn.
+        pub sectors: u32 = integer((1, 1024, ""), "1"),
+        /// Factor of each backoff, for the time that it stands still while others send.
+        pub freezing: f64 = number((1.0, 1000.0, ""), "1"),
+    }
+}
+
+impl Registered for Deafness {
+    const ENTRY: Entry = Entry::new(
+        "deafness",
+        "random",
+        "The other end looks elsewhere, and contention finds out when it is back.",
+        "R. Choudhury, N. Vaidya, Deafness: A MAC Problem in Ad Hoc Networks When Using Directional \
+         Antennas, IEEE ICNP 2004",
+    )
+    .with_parameters(Deafness::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Deafness::read(settings)
+    }
+}
+
+impl Deafness {
+    /// Largest backoff before an attempt, counted from 0, in slots: it doubles.
+    fn window(&self, attempt: u32) -> u32 {
+        let grown = (u64::from(self.min_window) + 1) << attempt.min(20);
+        u32::try_from(grown - 1).map_or(self.max_window, |window| window.min(self.max_window))
+    }
+
+    /// Mean time of all backoffs until it gives up, without freezing.
+    pub fn mean_backoff(&self) -> Span {
+        let slots: u64 = (0..self.attempts).map(|n| u64::from(self.window(n))).sum();
+        Span::from_nanos(self.slot.as_nanos() * slots / 2)
+    }
+
+    /// Time of a request in all its sectors.
+    pub fn request_time(&self) -> Span {
+        self.request * u64::from(self.sectors)
+    }
+}
+
+impl Model for Deafness {
+    type Process = DeafnessProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
+        for (what, time, most) in [
+            ("mean clear time", self.mean_clear, 1e6),
+            ("dwell of the other end", self.dwell, 1.0),
+            ("slot of the backoff", self.slot, 1.0),
+            ("request to send", self.request, 1.0),
+        ] {
+            ConfigError::within(what, time.as_secs_f64(), 1e-6..=most, "s")?;
+        }
+        Ok(())
+    }
+
+    fn start(&self, stream: Stream) -> DeafnessProcess {
+        let mut process = DeafnessProcess {
+            model: *self,
+            stream,
+            from: Time::ZERO,
+            until: Time::ZERO,
+            gave_up: 0,
+        };
+        process.next();
+        process
+    }
+}
+
+/// The time that a path is not heard, now or next.
+#[derive(Debug)]
+pub(crate) struct DeafnessProcess {
+    model: Deafness,
+    stream: Stream,
+    from: Time,
+    until: Time,
+    /// How often it gave up in it.
+    gave_up: u32,
+}
+
+impl DeafnessProcess {
+    /// Draws the next one after the one that ended.
+    fn next(&mut self) {
+        let clear = self.stream.exponential(self.model.mean_clear.as_secs_f64());
+        self.from = self.until.saturating_add(Span::from_secs_f64(clear));
+        let away = self.stream.exponential(self.model.dwell.as_secs_f64());
+        let lasts = self.contend(away);
+        let end = self.from.saturating_add(Span::from_secs_f64(lasts));
+        self.until = end.max(self.from.saturating_add(Span::from_nanos(1)));
+    }
+
+    /// Seconds until a request is heard by one who is away for so long.
+    fn contend(&mut self, away: f64) -> f64 {
+        let (slot, request) = (
+            self.model.slot.as_secs_f64() * self.model.freezing,
+            self.model.request_time().as_secs_f64(),
+        );
+        self.gave_up = 0;
+        let mut passed = 0.0;
+        loop {
+            for attempt in 0..self.model.attempts {
+                let window = u64::from(self.model.window(attempt)) + 1;
+                passed += slot * self.stream.below(window) as f64;
+                let is_heard = passed >= away;
+                passed += request;
+                if is_heard {
+                    return passed;
+                }
+            }
+            self.gave_up += 1;
+        }
+    }
+}
+
+impl Process for DeafnessProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        while self.until <= view.now && !self.until.is_never() {
+            self.next();
+        }
+        if self.from <= view.now { DEAF_DB } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reference sheet's `deaf_backoff_*` and `deaf_circular_rts`.
+    #[test]
+    fn backoffs_take_as_long_as_the_reference_says() {
+        let of = |slot: u64, min_window| Deafness {
+            slot: Span::from_micros(slot),
+            min_window,
+            ..Deafness::default()
+        };
+        assert_eq!(of(9, 15).mean_backoff(), Span::from_nanos(9_112_500));
+        assert_eq!(of(5, 15).mean_backoff(), Span::from_nanos(5_062_500));
+        assert_eq!(of(20, 31).mean_backoff(), Span::from_nanos(30_330_000));
+        let circular = Deafness {
+            request: Span::from_micros(30),
+            sectors: 12,
+            ..Deafness::default()
+        };
+        assert_eq!(circular.request_time(), Span::from_micros(360));
+    }
+
+    /// `deaf_P_drop` takes the mean instant of the last attempt; as drawn it is a little more, because the
+    /// exponential is convex.
+    #[test]
+    fn it_gives_up_as_often_as_the_other_end_is_away_for_longer() {
+        let model = Deafness {
+            dwell: Span::from_millis(10),
+            ..Deafness::default()
+        };
+        let mut process = model.start(Stream::new(1, "test.deafness", 0));
+        let n = 40_000;
+        let dropped = (0..n).filter(|_| {
+            process.next();
+            process.gave_up > 0
+        });
+        let share = dropped.count() as f64 / f64::from(n);
+        assert!((0.374..0.43).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn a_path_is_deaf_for_the_share_of_time_of_its_spells() {
+        let model = Deafness {
+            mean_clear: Span::from_millis(50),
+            ..Deafness::default()
+        };
+        let mut process = model.start(Stream::new(2, "test.deafness", 0));
+        let (mut spells, mut whole) = (0.0, Time::ZERO);
+        for _ in 0..20_000 {
+            process.next();
+            spells += process.until.since(process.from).as_secs_f64();
+            whole = process.until;
+        }
+        let mean = spells / 20_000.0;
+        // At least the dwell, and at most what the next attempt after it takes.
+        assert!((0.002..0.006).contains(&mean), "{mean}");
+        let share = spells / whole.since(Time::ZERO).as_secs_f64();
+        assert!((share - mean / (mean + 0.05)).abs() < 0.002, "{share}");
+    }
+}
