@@ -2,7 +2,7 @@
 
 use crate::build::{self, BuildError, ChooseCongestion};
 use crate::directory::both_directions_of;
-use crate::kernels::KernelError;
+use crate::kernels::{KernelError, Kernels};
 use crate::summary::{resolved, sum_up};
 use crate::world::{Parts, World};
 use fadeout_core::{Fingerprint, NullProbe, ProbeSettings, Span, Time};
@@ -160,7 +160,7 @@ impl Simulation {
             if is_halted()
                 || control(self.progress()) == Control::Stop
                 || self.world.probe().error().is_some()
-                || self.world.has_failed()
+                || self.world.kernels().is_some_and(|it| it.has_failed())
             {
                 return;
             }
@@ -195,7 +195,7 @@ impl Simulation {
     /// # Errors
     /// [`RunError::Record`] when results could not be written.
     pub fn finish(mut self) -> Result<RunResults, RunError> {
-        if let Some(failure) = self.world.take_failure() {
+        if let Some(failure) = self.world.kernels().and_then(Kernels::take_failure) {
             return Err(failure.into());
         }
         let end = end_of(&self.scenario);

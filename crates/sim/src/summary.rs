@@ -105,10 +105,11 @@ fn add_paths<P: Probe>(
     world: &World<P>,
     sink: &mut impl SummarySink,
 ) {
-    let Some(connection) = world.connection(flow.sender) else {
+    let Some(connection) = world.endpoints().connection(flow.sender) else {
         return;
     };
     let receiver = world
+        .endpoints()
         .connection(flow.receiver)
         .expect("both ends of a connection are multipath");
     let active_s = active_s(flow, world);
@@ -127,8 +128,8 @@ fn add_paths<P: Probe>(
 /// A flow.
 fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let row = connection_row(described, flow, world);
-    let kernel = world.kernel_socket(flow.sender);
-    match (world.datagram_end(flow.sender), kernel) {
+    let kernel = world.endpoints().kernel(flow.sender);
+    match (world.endpoints().udp(flow.sender), kernel) {
         (Some(udp), _) => datagrams::flow_row(row, udp),
         (None, Some(kernel)) => kernels::flow_row(row, kernel),
         (None, None) => row,
@@ -138,9 +139,9 @@ fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>)
 /// A flow as a connection, over all its paths where it has several.
 fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let active_s = active_s(flow, world);
-    let subflows: Vec<&TcpEndpoint> = match world.connection(flow.sender) {
+    let subflows: Vec<&TcpEndpoint> = match world.endpoints().connection(flow.sender) {
         // None of a flow of datagrams, or of kernels.
-        None => world.endpoint(flow.sender).into_iter().collect(),
+        None => world.endpoints().tcp(flow.sender).into_iter().collect(),
         Some(connection) => (0..connection.path_count())
             .map(|number| connection.subflow(PathId(number as u8)))
             .collect(),

@@ -14,8 +14,8 @@ pub(super) fn add<P: Probe>(
     sink: &mut impl SummarySink,
 ) {
     let ends = (
-        world.datagram_end(flow.sender),
-        world.datagram_end(flow.receiver),
+        world.endpoints().udp(flow.sender),
+        world.endpoints().udp(flow.receiver),
     );
     let (Some(sender), Some(receiver)) = ends else {
         return;

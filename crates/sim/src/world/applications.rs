@@ -1,8 +1,9 @@
 //! Applications: when they start, what they ask of their connection and what they are given.
 
-use super::{Event, World};
-use fadeout_core::{Bytes, EndpointId, FlowId, Probe};
-use fadeout_traffic::{End as Side, Request};
+use super::agenda::Agenda;
+use super::{Event, Flow, World};
+use fadeout_core::{Bytes, EndpointId, FlowId, Probe, Time};
+use fadeout_traffic::{Ask, End as Side, Request};
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 
 impl<P: Probe> World<P> {
@@ -44,47 +45,76 @@ impl<P: Probe> World<P> {
         }
         self.asks = asks;
     }
+}
+
+impl Flow {
+    /// Takes what a step of its connection has for it: bytes in order, and what happened. `at` is the
+    /// endpoint that stands for the connection.
+    pub(super) fn hear(
+        &mut self,
+        (id, at): (FlowId, EndpointId),
+        delivered: u64,
+        events: &mut Vec<AppEvent>,
+        agenda: &mut Agenda,
+        asks: &mut Vec<Ask>,
+        probe: &mut impl Probe,
+    ) {
+        if delivered > 0 {
+            self.deliver((id, at), delivered, agenda.now(), asks, probe);
+        }
+        for event in events.drain(..) {
+            self.on_app_event(event, agenda);
+        }
+    }
 
     /// In-order bytes reached an endpoint. What the receiver gets is the flow's data; what the
     /// sender gets are requests for it.
-    pub(super) fn deliver(&mut self, id: FlowId, at: EndpointId, bytes: u64) {
-        let flow = &mut self.flows[id.index()];
-        let end = flow.side_of(at);
-        flow.application
-            .on_delivered(self.agenda.now(), end, Bytes(bytes), &mut self.asks);
+    pub(super) fn deliver(
+        &mut self,
+        (id, at): (FlowId, EndpointId),
+        bytes: u64,
+        now: Time,
+        asks: &mut Vec<Ask>,
+        probe: &mut impl Probe,
+    ) {
+        let end = self.side_of(at);
+        self.application.on_delivered(now, end, Bytes(bytes), asks);
         if end == Side::Receiver {
-            self.count_delivered(id, bytes);
+            self.count_delivered(id, bytes, now, probe);
         }
     }
 
     /// The flow's data reached its receiver.
-    pub(super) fn count_delivered(&mut self, id: FlowId, bytes: u64) {
-        let flow = &mut self.flows[id.index()];
-        flow.delivered += bytes;
-        flow.first_delivery_at.get_or_insert(self.agenda.now());
-        if flow
-            .application
-            .size()
-            .is_some_and(|size| flow.delivered >= size.0)
-        {
-            flow.completed_at.get_or_insert(self.agenda.now());
+    pub(super) fn count_delivered(
+        &mut self,
+        id: FlowId,
+        bytes: u64,
+        now: Time,
+        probe: &mut impl Probe,
+    ) {
+        self.delivered += bytes;
+        self.first_delivery_at.get_or_insert(now);
+        let size = self.application.size();
+        if size.is_some_and(|size| self.delivered >= size.0) {
+            self.completed_at.get_or_insert(now);
         }
-        self.probe.delivered(self.agenda.now(), id, bytes);
+        probe.delivered(now, id, bytes);
     }
 
-    pub(super) fn on_app_event(&mut self, id: FlowId, event: AppEvent) {
-        let flow = &mut self.flows[id.index()];
+    /// Something happened to its connection.
+    pub(super) fn on_app_event(&mut self, event: AppEvent, agenda: &mut Agenda) {
         match event {
             AppEvent::Established => {
-                flow.established_at.get_or_insert(self.agenda.now());
+                self.established_at.get_or_insert(agenda.now());
             }
             AppEvent::PeerClosed => {
                 // Nothing more will come: a receiver closes its half too.
-                let receiver = flow.receiver;
-                let close = Event::Close { endpoint: receiver };
-                self.agenda.schedule(self.agenda.now(), close);
+                let close = Event::Close {
+                    endpoint: self.receiver,
+                };
+                agenda.schedule(agenda.now(), close);
             }
-            AppEvent::Aborted => flow.is_aborted = true,
+            AppEvent::Aborted => self.is_aborted = true,
             AppEvent::AllAcknowledged | AppEvent::Closed => {}
         }
     }

@@ -1,11 +1,15 @@
 //! Handovers of phones from one link to another.
 
-use super::{Event, World};
+use super::agenda::Agenda;
+use super::links::Links;
+use super::{Endpoints, Event, World};
 use crate::crossing::{Copies, Crossing, Data, ROW_DELAY, Signal, Stage, Times, Way};
+use crate::hop::{Hop, Routes};
 use fadeout_core::{
-    DropCause, EndpointId, LinkId, Outcome, Packet, PacketId, Probe, RouteId, Segment, Time,
+    DropCause, EndpointId, LinkId, Outcome, Packet, PacketId, PacketPool, Probe, RouteId, Segment,
+    Time,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The handovers from link to link, and what they do with packets under way.
 #[derive(Debug)]
@@ -19,6 +23,8 @@ pub(crate) struct Crossings {
     arrivals: BTreeMap<EndpointId, Arrival>,
     taken: Vec<PacketId>,
     copies: Copies,
+    /// Packets that are to enter a hop of the radio access, which is the world's to do.
+    entering: VecDeque<(Hop, PacketId)>,
 }
 
 /// What happens where two routes part.
@@ -52,6 +58,7 @@ impl Crossings {
             left: BTreeMap::new(),
             taken: Vec::new(),
             copies: Copies::default(),
+            entering: VecDeque::new(),
         }
     }
 
@@ -67,31 +74,51 @@ impl Crossings {
     }
 }
 
-/// A world whose phones change links: what is done there.
-#[derive(Debug)]
-pub(super) struct Changing<'a, P> {
-    world: &'a mut World<P>,
+/// The handovers, and all of a world that they bear on.
+pub(super) struct Crossed<'a, P> {
+    crossings: &'a mut Crossings,
+    links: &'a mut Links,
+    endpoints: &'a mut Endpoints,
+    routes: &'a Routes,
+    pool: &'a mut PacketPool,
+    agenda: &'a mut Agenda,
+    probe: &'a mut P,
 }
 
-impl<'a, P> Changing<'a, P> {
-    pub(super) fn of(world: &'a mut World<P>) -> Changing<'a, P> {
-        Changing { world }
+impl<P: Probe> World<P> {
+    /// Lets the handovers act, if there are any; what they put on its way to a UE then enters the radio.
+    #[cold]
+    pub(super) fn cross(&mut self, action: impl FnOnce(&mut Crossed<'_, P>)) {
+        let Some(crossings) = &mut self.crossings else {
+            return;
+        };
+        action(&mut Crossed {
+            crossings,
+            links: &mut self.links,
+            endpoints: &mut self.endpoints,
+            routes: &self.routes,
+            pool: &mut self.pool,
+            agenda: &mut self.agenda,
+            probe: &mut self.probe,
+        });
+        let next = |world: &mut World<P>| world.crossings.as_mut()?.entering.pop_front();
+        while let Some((hop, packet)) = next(self) {
+            self.enter(hop, packet);
+        }
     }
 }
 
-impl<P: Probe> Changing<'_, P> {
+impl<P: Probe> Crossed<'_, P> {
     fn crossing(&mut self, index: u16) -> &mut Crossing {
-        let crossings = self.world.crossings.as_mut();
-        let crossings = crossings.expect("an event of a handover has one");
-        &mut crossings.list[usize::from(index)]
+        &mut self.crossings.list[usize::from(index)]
     }
 
     /// A handover is due.
-    pub(super) fn wake_crossing(&mut self, index: u16, generation: u32) {
+    pub(super) fn wake(&mut self, index: u16, generation: u32) {
         if !self.crossing(index).wake.fire(generation) {
             return;
         }
-        let now = self.world.agenda.now();
+        let now = self.agenda.now();
         let due = |at: &mut Time| {
             let is_due = *at <= now;
             if is_due {
@@ -100,37 +127,33 @@ impl<P: Probe> Changing<'_, P> {
             is_due
         };
         if due(&mut self.crossing(index).times.decide) {
-            self.decide_crossing(index);
+            self.decide(index);
         }
         if due(&mut self.crossing(index).times.bicast) {
             self.begin_copies(index);
         }
         if due(&mut self.crossing(index).times.command) {
-            self.command_crossing(index);
+            self.command(index);
         }
         if due(&mut self.crossing(index).times.switch) {
-            self.switch_crossing(index);
+            self.switch(index);
         }
         if due(&mut self.crossing(index).times.resume) {
-            self.resume_crossing(index);
+            self.resume(index);
         }
         if due(&mut self.crossing(index).times.give_up) {
-            self.end_crossing(index, Outcome::Cancelled);
+            self.end(index, Outcome::Cancelled);
         }
         if due(&mut self.crossing(index).times.row) {
-            self.end_crossing(index, Outcome::Success);
+            self.end(index, Outcome::Success);
         }
-        self.arm_crossing(index);
+        self.arm(index);
     }
 
-    fn arm_crossing(&mut self, index: u16) {
-        let Some(crossings) = &mut self.world.crossings else {
-            return;
-        };
-        let crossing = &mut crossings.list[usize::from(index)];
+    fn arm(&mut self, index: u16) {
+        let crossing = &mut self.crossings.list[usize::from(index)];
         let at = crossing.wake_at();
-        self.world
-            .agenda
+        self.agenda
             .arm(&mut crossing.wake, at, |generation| Event::Crossing {
                 index: u32::from(index),
                 generation,
@@ -139,19 +162,16 @@ impl<P: Probe> Changing<'_, P> {
 
     /// Whether some flow still goes the way that the handover leaves.
     fn is_there(&mut self, index: u16) -> bool {
-        let Some(crossings) = &self.world.crossings else {
-            return false;
-        };
-        let crossing = &crossings.list[usize::from(index)];
+        let crossing = &self.crossings.list[usize::from(index)];
         let mut ways = crossing.downs.iter().chain(&crossing.ups);
-        ways.any(|way| self.world.endpoints[way.endpoint.index()].route == way.old)
+        ways.any(|way| self.endpoints[way.endpoint].route == way.old)
     }
 
     /// The source decides, and asks the target by way of the anchor.
-    fn decide_crossing(&mut self, index: u16) {
-        let now = self.world.agenda.now();
+    fn decide(&mut self, index: u16) {
+        let now = self.agenda.now();
         if !self.is_there(index) {
-            return self.end_crossing(index, Outcome::Cancelled);
+            return self.end(index, Outcome::Cancelled);
         }
         let crossing = self.crossing(index);
         crossing.stage = Stage::Preparing;
@@ -170,23 +190,23 @@ impl<P: Probe> Changing<'_, P> {
     fn send_signal(&mut self, index: u16, signal: Signal, route: RouteId) {
         let headers = Segment::default().wire_len();
         let flow = self.crossing(index).downs.first().map(|way| way.flow);
-        let packet = self.world.pool.insert(Packet {
+        let packet = self.pool.insert(Packet {
             flow: flow.unwrap_or_default(),
             route,
-            sent_at: self.world.agenda.now(),
+            sent_at: self.agenda.now(),
             segment: Segment {
                 len: signal.size().saturating_sub(headers),
                 ..Segment::default()
             },
             ..Packet::default()
         });
-        self.world.enter(self.world.routes.first(route), packet);
+        self.enter(self.routes.first(route), packet);
     }
 
     /// A message has arrived.
-    pub(super) fn on_signal(&mut self, index: u16, signal: Signal, packet: PacketId) {
-        self.world.pool.free(packet);
-        let now = self.world.agenda.now();
+    fn on_signal(&mut self, index: u16, signal: Signal, packet: PacketId) {
+        self.pool.free(packet);
+        let now = self.agenda.now();
         let stage = self.crossing(index).stage;
         match (signal, stage) {
             (Signal::Required, Stage::Preparing) => self.signal(index, Signal::Request),
@@ -197,8 +217,8 @@ impl<P: Probe> Changing<'_, P> {
                 }
                 self.signal(index, Signal::Order);
             }
-            (Signal::Order, Stage::Preparing) => self.command_crossing(index),
-            (Signal::Complete, Stage::Commanded) => self.switch_crossing(index),
+            (Signal::Order, Stage::Preparing) => self.command(index),
+            (Signal::Complete, Stage::Commanded) => self.switch(index),
             (Signal::OldPathEnd, _) => self.signal(index, Signal::ForwardingEnd),
             (Signal::ForwardingEnd, Stage::Commanded) => {
                 let crossing = self.crossing(index);
@@ -210,28 +230,25 @@ impl<P: Probe> Changing<'_, P> {
             // It comes after the end.
             _ => {}
         }
-        self.arm_crossing(index);
+        self.arm(index);
     }
 
     /// The anchor sends to both from now on; the target keeps what it gets.
     fn begin_copies(&mut self, index: u16) {
-        let now = self.world.agenda.now();
+        let now = self.agenda.now();
         if !self.is_there(index) {
             return;
         }
         self.close_target(index);
-        let Some(crossings) = &mut self.world.crossings else {
-            return;
-        };
-        let crossing = &mut crossings.list[usize::from(index)];
+        let crossing = &mut self.crossings.list[usize::from(index)];
         if crossing.stage == Stage::Waiting {
             crossing.stage = Stage::Preparing;
         }
         crossing.row.bicast_s = seconds(now);
         for way in &crossing.downs {
-            if self.world.endpoints[way.endpoint.index()].route == way.old {
+            if self.endpoints[way.endpoint].route == way.old {
                 let turn = Turn::Copy(way.new, index);
-                crossings.turns.insert((way.old, way.parted), turn);
+                self.crossings.turns.insert((way.old, way.parted), turn);
             }
         }
     }
@@ -245,24 +262,22 @@ impl<P: Probe> Changing<'_, P> {
             crossing.lost_before = lost;
         }
         for link in target {
-            self.world.links.pause(link);
+            self.links.pause(link);
         }
-        if let Some(crossings) = &mut self.world.crossings {
-            crossings.left.remove(&target[0]);
-        }
+        self.crossings.left.remove(&target[0]);
     }
 
     /// Packets that a link has lost, but for those that it had when it was left.
     fn lost_at(&self, link: LinkId) -> u64 {
-        let stats = self.world.links.get(link).stats();
+        let stats = self.links.get(link).stats();
         stats.dropped_total() - stats.dropped(DropCause::Handover)
     }
 
     /// The source stops, and the phone leaves it.
-    fn command_crossing(&mut self, index: u16) {
-        let now = self.world.agenda.now();
+    fn command(&mut self, index: u16) {
+        let now = self.agenda.now();
         if !self.is_there(index) {
-            return self.end_crossing(index, Outcome::Cancelled);
+            return self.end(index, Outcome::Cancelled);
         }
         self.close_target(index);
         let crossing = self.crossing(index);
@@ -281,9 +296,7 @@ impl<P: Probe> Changing<'_, P> {
             .saturating_add(ROW_DELAY);
         let [down, up] = crossing.source;
         let mut taken = self.take_waiting(down);
-        if let Some(crossings) = &mut self.world.crossings {
-            crossings.left.insert(down, index);
-        }
+        self.crossings.left.insert(down, index);
         for packet in taken.drain(..) {
             self.turn_away(index, packet, true);
         }
@@ -293,26 +306,20 @@ impl<P: Probe> Changing<'_, P> {
             endpoint, old, new, ..
         } in &ways
         {
-            let route = &mut self.world.endpoints[endpoint.index()].route;
+            let route = &mut self.endpoints[*endpoint].route;
             if route == old {
                 *route = *new;
             }
         }
         for packet in taken_up.drain(..) {
-            let route = self.world.pool[packet].route;
+            let route = self.pool[packet].route;
             let way = ways.iter().find(|way| way.old == route);
-            if let Some(way) = way.filter(|_| self.world.pool[packet].hop == 0) {
-                self.world.pool[packet].route = way.new;
-                self.world.enter(self.world.routes.first(way.new), packet);
+            if let Some(way) = way.filter(|_| self.pool[packet].hop == 0) {
+                self.pool[packet].route = way.new;
+                self.enter(self.routes.first(way.new), packet);
             } else {
-                self.world.links.lose(
-                    up,
-                    packet,
-                    true,
-                    &self.world.agenda,
-                    &mut self.world.pool,
-                    &mut self.world.probe,
-                );
+                self.links
+                    .lose(up, packet, true, self.agenda, self.pool, self.probe);
             }
         }
         self.keep(taken);
@@ -320,122 +327,104 @@ impl<P: Probe> Changing<'_, P> {
 
     /// Closes a link, and takes out what waits.
     fn take_waiting(&mut self, link: LinkId) -> Vec<PacketId> {
-        let crossings = self.world.crossings.as_mut();
-        let mut taken = crossings.map_or_else(Vec::new, |it| std::mem::take(&mut it.taken));
-        let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
-        self.world
-            .links
-            .close(link, &mut self.world.agenda, pool, &mut taken, probe);
+        let mut taken = std::mem::take(&mut self.crossings.taken);
+        let (pool, probe) = (&mut *self.pool, &mut *self.probe);
+        self.links.close(link, self.agenda, pool, &mut taken, probe);
         taken
     }
 
     fn keep(&mut self, taken: Vec<PacketId>) {
-        if let Some(crossings) = &mut self.world.crossings {
-            crossings.taken = taken;
-        }
+        self.crossings.taken = taken;
     }
 
     /// A downlink packet is at a source that has stopped.
     fn turn_away(&mut self, index: u16, id: PacketId, was_waiting: bool) {
-        let Some(crossings) = &mut self.world.crossings else {
-            return;
-        };
-        let crossing = &mut crossings.list[usize::from(index)];
-        let packet = &mut self.world.pool[id];
+        let crossing = &mut self.crossings.list[usize::from(index)];
+        let packet = &mut self.pool[id];
         if let Data::Forwarded(route) = crossing.data {
             match was_waiting {
                 true => crossing.row.forwarded_waiting += 1,
                 false => crossing.row.forwarded_later += 1,
             }
             (packet.route, packet.hop) = (route, 0);
-            self.world.enter(self.world.routes.first(route), id);
+            self.enter(self.routes.first(route), id);
             return;
         }
-        if crossings.copies.on_drop(packet) {
+        if self.crossings.copies.on_drop(packet) {
             match was_waiting {
                 true => crossing.row.lost_waiting += 1,
                 false => crossing.row.lost_later += 1,
             }
         }
         let [down, _] = crossing.source;
-        let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
-        self.world
-            .links
-            .lose(down, id, was_waiting, &self.world.agenda, pool, probe);
+        let (pool, probe) = (&mut *self.pool, &mut *self.probe);
+        self.links
+            .lose(down, id, was_waiting, self.agenda, pool, probe);
     }
 
-    /// Whether a packet that is about to enter a link finds that the phone has left it: it is seen to
-    /// then.
-    #[cold]
-    pub(super) fn finds_nobody(&mut self, link: LinkId, packet: PacketId) -> bool {
-        let crossings = self.world.crossings.as_ref();
-        let Some(index) = crossings.and_then(|it| it.left.get(&link)).copied() else {
-            return false;
-        };
-        self.turn_away(index, packet, false);
-        true
-    }
-
-    /// A forwarded packet is at the target.
-    pub(super) fn reach_target(&mut self, index: u16, packet: PacketId) {
-        let crossing = self.crossing(index);
-        crossing.reached += 1;
-        let (link, goes_first) = (crossing.target[0], crossing.forwarded_first);
-        if self.finds_nobody(link, packet) {
-            return;
+    /// A packet enters a hop.
+    pub(super) fn enter(&mut self, hop: Hop, packet: PacketId) {
+        match hop {
+            Hop::Link(link) => self.enter_link(link, packet, false),
+            Hop::Signal { handover, signal } => self.on_signal(handover, signal, packet),
+            Hop::Target { handover } => {
+                let crossing = self.crossing(handover);
+                crossing.reached += 1;
+                let (link, goes_first) = (crossing.target[0], crossing.forwarded_first);
+                self.enter_link(link, packet, goes_first);
+            }
+            Hop::Bearer { .. } | Hop::EndMarker { .. } => {
+                self.crossings.entering.push_back((hop, packet));
+            }
         }
-        let (agenda, pool, probe) = (
-            &mut self.world.agenda,
-            &mut self.world.pool,
-            &mut self.world.probe,
-        );
+    }
+
+    /// A packet enters a link, which the phone may have left.
+    fn enter_link(&mut self, link: LinkId, packet: PacketId, goes_first: bool) {
+        if let Some(&index) = self.crossings.left.get(&link) {
+            return self.turn_away(index, packet, false);
+        }
+        let (agenda, pool, probe) = (&mut *self.agenda, &mut *self.pool, &mut *self.probe);
         if goes_first {
-            self.world
-                .links
-                .enter_ahead(link, packet, agenda, pool, probe);
+            self.links.enter_ahead(link, packet, agenda, pool, probe);
         } else {
-            self.world.links.enter(link, packet, agenda, pool, probe);
+            self.links.enter(link, packet, agenda, pool, probe);
         }
     }
 
     /// The target begins to send and to receive.
-    fn resume_crossing(&mut self, index: u16) {
-        let now = self.world.agenda.now();
+    fn resume(&mut self, index: u16) {
+        let now = self.agenda.now();
         if self.crossing(index).stage != Stage::Commanded {
             return;
         }
         self.crossing(index).row.resumed_s = seconds(now);
         for link in self.crossing(index).target {
-            let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
-            self.world
-                .links
-                .open(link, &mut self.world.agenda, pool, probe);
+            let (pool, probe) = (&mut *self.pool, &mut *self.probe);
+            self.links.open(link, self.agenda, pool, probe);
         }
         self.signal(index, Signal::Complete);
-        self.finish_crossing(index);
+        self.finish(index);
     }
 
     /// The anchor sends to the target alone, and end markers over the old paths.
-    fn switch_crossing(&mut self, index: u16) {
-        let now = self.world.agenda.now();
+    fn switch(&mut self, index: u16) {
+        let now = self.agenda.now();
         if self.crossing(index).stage != Stage::Commanded {
             return;
         }
-        let Some(crossings) = &mut self.world.crossings else {
-            return;
-        };
-        let crossing = &mut crossings.list[usize::from(index)];
+        let crossing = &mut self.crossings.list[usize::from(index)];
         crossing.row.switched_s = seconds(now);
         let mut markers = Vec::new();
         for way in &crossing.downs {
-            let route = &mut self.world.endpoints[way.endpoint.index()].route;
+            let route = &mut self.endpoints[way.endpoint].route;
             if *route != way.old {
                 continue;
             }
             *route = way.new;
-            crossings.turns.retain(|&(of, _), _| of != way.new);
+            self.crossings.turns.retain(|&(of, _), _| of != way.new);
             let turn = Turn::Detour(way.new);
-            crossings.turns.insert((way.old, way.parted), turn);
+            self.crossings.turns.insert((way.old, way.parted), turn);
             if !markers.contains(&way.marker) {
                 markers.push(way.marker);
             }
@@ -444,20 +433,20 @@ impl<P: Probe> Changing<'_, P> {
         for route in markers {
             self.send_signal(index, Signal::OldPathEnd, route);
         }
-        self.finish_crossing(index);
+        self.finish(index);
     }
 
     /// Once the target sends and the path is switched, only the row is left.
-    fn finish_crossing(&mut self, index: u16) {
-        let now = self.world.agenda.now();
+    fn finish(&mut self, index: u16) {
+        let now = self.agenda.now();
         let crossing = self.crossing(index);
         if !crossing.row.resumed_s.is_nan() && !crossing.row.switched_s.is_nan() {
             crossing.times.row = now.saturating_add(ROW_DELAY);
         }
     }
 
-    fn end_crossing(&mut self, index: u16, outcome: Outcome) {
-        let now = self.world.agenda.now();
+    fn end(&mut self, index: u16, outcome: Outcome) {
+        let now = self.agenda.now();
         let target = self.crossing(index).target;
         let has_copies = !self.crossing(index).row.bicast_s.is_nan();
         if self.crossing(index).stage == Stage::Preparing && has_copies {
@@ -468,55 +457,49 @@ impl<P: Probe> Changing<'_, P> {
         crossing.times = Times::NONE;
         if crossing.stage != Stage::Ended {
             let row = crossing.end(now, outcome, lost);
-            self.world.probe.link_handover(row);
+            self.probe.link_handover(row);
         }
     }
 
     /// The phone stays: the anchor sends to it alone again, and the target drops what it has.
     fn forget_copies(&mut self, index: u16) {
         let target = self.crossing(index).target;
-        if let Some(crossings) = &mut self.world.crossings {
-            let is_own = |turn: &Turn| matches!(turn, Turn::Copy(_, of) if *of == index);
-            crossings.turns.retain(|_, turn| !is_own(turn));
-        }
+        let is_own = |turn: &Turn| matches!(turn, Turn::Copy(_, of) if *of == index);
+        self.crossings.turns.retain(|_, turn| !is_own(turn));
         let mut copies = self.take_waiting(target[0]);
         for packet in copies.drain(..) {
-            if let Some(crossings) = &mut self.world.crossings {
-                crossings.copies.on_drop(&self.world.pool[packet]);
-            }
-            let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
-            self.world
-                .links
-                .lose(target[0], packet, true, &self.world.agenda, pool, probe);
+            self.crossings.copies.on_drop(&self.pool[packet]);
+            let (pool, probe) = (&mut *self.pool, &mut *self.probe);
+            self.links
+                .lose(target[0], packet, true, self.agenda, pool, probe);
         }
         self.keep(copies);
         for link in target {
-            let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
-            self.world
-                .links
-                .open(link, &mut self.world.agenda, pool, probe);
+            let (pool, probe) = (&mut *self.pool, &mut *self.probe);
+            self.links.open(link, self.agenda, pool, probe);
         }
     }
 
     /// A packet is about to enter the hop at its position: it may take another route there, or a copy
     /// of it.
-    #[cold]
     pub(super) fn turn(&mut self, id: PacketId) {
-        let Some(crossings) = &mut self.world.crossings else {
-            return;
-        };
         loop {
-            let packet = &mut self.world.pool[id];
-            match crossings.turns.get(&(packet.route, packet.hop)).copied() {
+            let packet = &mut self.pool[id];
+            match self
+                .crossings
+                .turns
+                .get(&(packet.route, packet.hop))
+                .copied()
+            {
                 None => return,
                 Some(Turn::Detour(route)) => packet.route = route,
                 Some(Turn::Copy(route, index)) => {
-                    crossings.list[usize::from(index)].row.bicast += 1;
-                    crossings.copies.on_copy(packet, index);
+                    self.crossings.list[usize::from(index)].row.bicast += 1;
+                    self.crossings.copies.on_copy(packet, index);
                     let copy = Packet { route, ..*packet };
-                    let copy_of = self.world.pool.insert(copy);
-                    if let Some(hop) = self.world.routes.at(route, copy.hop) {
-                        self.world.enter(hop, copy_of);
+                    let copy_of = self.pool.insert(copy);
+                    if let Some(hop) = self.routes.at(route, copy.hop) {
+                        self.enter(hop, copy_of);
                     }
                     return;
                 }
@@ -525,22 +508,18 @@ impl<P: Probe> Changing<'_, P> {
     }
 
     /// A packet has reached its endpoint.
-    #[cold]
     pub(super) fn note_arrival(&mut self, id: PacketId) {
-        let now = self.world.agenda.now();
-        let Some(crossings) = &mut self.world.crossings else {
-            return;
-        };
-        let packet = &self.world.pool[id];
-        let Some(arrival) = crossings.arrivals.get_mut(&packet.to) else {
+        let now = self.agenda.now();
+        let packet = &self.pool[id];
+        let Some(arrival) = self.crossings.arrivals.get_mut(&packet.to) else {
             return;
         };
         let gap = now.since(arrival.last_at);
         let is_late = packet.sent_at < arrival.newest_sent_at;
         arrival.last_at = now;
         arrival.newest_sent_at = arrival.newest_sent_at.max(packet.sent_at);
-        let doubled = crossings.copies.on_arrival(packet);
-        for (index, crossing) in crossings.list.iter_mut().enumerate() {
+        let doubled = self.crossings.copies.on_arrival(packet);
+        for (index, crossing) in self.crossings.list.iter_mut().enumerate() {
             if doubled == Some(index as u16) {
                 crossing.row.doubled += 1;
             }

@@ -3,21 +3,12 @@
 use super::{Transport, World};
 use fadeout_core::{Bytes, Datagram, EndpointId, Packet, PacketId, Probe, Protocol};
 use fadeout_traffic::End as Side;
-use fadeout_transport::udp::UdpEndpoint;
 
 impl<P: Probe> World<P> {
-    /// The end of a flow of datagrams with this id; none of another flow.
-    pub(crate) fn datagram_end(&self, id: EndpointId) -> Option<&UdpEndpoint> {
-        match &self.endpoints[id.index()].transport {
-            Transport::Udp(udp) => Some(udp),
-            Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Kernel(_) => None,
-        }
-    }
-
     /// An end sends a datagram.
     pub(super) fn send_datagram(&mut self, from: EndpointId, bytes: Bytes) {
         let now = self.agenda.now();
-        let end = &mut self.endpoints[from.index()];
+        let end = &mut self.endpoints[from];
         let (flow, to, route) = (end.flow, end.peer, end.route);
         let Transport::Udp(udp) = &mut end.transport else {
             return;
@@ -42,7 +33,7 @@ impl<P: Probe> World<P> {
         let now = self.agenda.now();
         let packet = self.pool.take(id);
         let datagram = Datagram::from_segment(&packet.segment);
-        let end = &mut self.endpoints[packet.to.index()];
+        let end = &mut self.endpoints[packet.to];
         let Transport::Udp(udp) = &mut end.transport else {
             return;
         };
@@ -53,7 +44,7 @@ impl<P: Probe> World<P> {
         let application = &mut flow.application;
         application.on_datagram(now, side, bytes, settled, &mut self.asks);
         if side == Side::Receiver {
-            self.count_delivered(flow_id, bytes.0);
+            flow.count_delivered(flow_id, bytes.0, now, &mut self.probe);
         }
         self.after_application(flow_id);
     }

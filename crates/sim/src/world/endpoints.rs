@@ -1,14 +1,13 @@
 //! Endpoints: what they are told, and what they send.
 
-use super::crossings::Changing;
 use super::{Event, Transport, World};
 use crate::hop::Hop;
 use fadeout_core::{EndpointId, FlowId, Packet, PacketId, Probe, Protocol, RouteId, Time};
-use fadeout_transport::tcp::{AppCommand, AppEvent, Outgoing};
+use fadeout_transport::tcp::{AppCommand, Outgoing};
 
 impl<P: Probe> World<P> {
     pub(super) fn command(&mut self, endpoint: EndpointId, command: AppCommand) {
-        match &mut self.endpoints[endpoint.index()].transport {
+        match &mut self.endpoints[endpoint].transport {
             Transport::Tcp(tcp) => {
                 tcp.on_app(
                     self.agenda.now(),
@@ -19,7 +18,7 @@ impl<P: Probe> World<P> {
                 self.after_endpoint(endpoint);
             }
             &mut Transport::Subflow { connection, .. } => {
-                self.connections[connection as usize].connection.on_app(
+                self.endpoints.host_mut(connection).connection.on_app(
                     self.agenda.now(),
                     command,
                     &mut self.path_outbox,
@@ -27,7 +26,11 @@ impl<P: Probe> World<P> {
                 );
                 self.after_connection(connection);
             }
-            Transport::Kernel(_) => self.command_kernel(endpoint, command),
+            Transport::Kernel(end) => {
+                if let Some(kernels) = &mut self.kernels {
+                    kernels.ask(end, command, &mut self.agenda);
+                }
+            }
             Transport::Udp(_) => {
                 // There is no connection to open or to close.
                 if let AppCommand::Write(bytes) = command {
@@ -38,13 +41,13 @@ impl<P: Probe> World<P> {
     }
 
     pub(super) fn wake_endpoint(&mut self, endpoint: EndpointId) {
-        match &mut self.endpoints[endpoint.index()].transport {
+        match &mut self.endpoints[endpoint].transport {
             Transport::Tcp(tcp) => {
                 tcp.on_wake(self.agenda.now(), &mut self.outbox, &mut self.probe);
                 self.after_endpoint(endpoint);
             }
             &mut Transport::Subflow { connection, .. } => {
-                self.connections[connection as usize].connection.on_wake(
+                self.endpoints.host_mut(connection).connection.on_wake(
                     self.agenda.now(),
                     &mut self.path_outbox,
                     &mut self.probe,
@@ -70,19 +73,19 @@ impl<P: Probe> World<P> {
         );
         self.probe.received(self.agenda.now(), packet);
         if self.crossings.is_some() {
-            Changing::of(self).note_arrival(id);
+            self.cross(|it| it.note_arrival(id));
         }
         let packet = &self.pool[id];
         let segment = &packet.segment;
         let (to, now) = (packet.to, self.agenda.now());
-        match &mut self.endpoints[to.index()].transport {
+        match &mut self.endpoints[to].transport {
             Transport::Tcp(tcp) => {
                 tcp.on_segment(now, segment, packet.ecn, &mut self.outbox, &mut self.probe);
                 self.pool.free(id);
                 self.after_endpoint(to);
             }
             &mut Transport::Subflow { connection, path } => {
-                self.connections[connection as usize].connection.on_segment(
+                self.endpoints.host_mut(connection).connection.on_segment(
                     now,
                     path,
                     segment,
@@ -94,8 +97,9 @@ impl<P: Probe> World<P> {
                 self.after_connection(connection);
             }
             Transport::Kernel(end) => {
-                let machine = end.machine;
-                self.receive_by_kernel(machine, id);
+                if let Some(kernels) = &mut self.kernels {
+                    kernels.receive(end.machine, id, &mut self.pool, &mut self.agenda);
+                }
             }
             Transport::Udp(_) => self.receive_datagram(id),
         }
@@ -103,18 +107,27 @@ impl<P: Probe> World<P> {
 
     /// Carries out what a step of an endpoint put into the outbox.
     pub(super) fn after_endpoint(&mut self, id: EndpointId) {
-        let sender = &self.endpoints[id.index()];
+        let sender = &self.endpoints[id];
         let (flow, to, route) = (sender.flow, sender.peer, sender.route);
         let mut outbox = std::mem::take(&mut self.outbox);
         let delivered = outbox.delivered_bytes;
-        self.pass_up(flow, id, delivered, &mut outbox.events);
+        if delivered > 0 || !outbox.events.is_empty() {
+            self.flows[flow.index()].hear(
+                (flow, id),
+                delivered,
+                &mut outbox.events,
+                &mut self.agenda,
+                &mut self.asks,
+                &mut self.probe,
+            );
+        }
         let first = self.routes.first(route);
         for outgoing in &outbox.segments {
             self.put_on_wire(outgoing, flow, to, route, first);
         }
         outbox.clear();
         self.outbox = outbox;
-        let at = match &self.endpoints[id.index()].transport {
+        let at = match &self.endpoints[id].transport {
             Transport::Tcp(tcp) => tcp.wake_at(),
             Transport::Subflow { .. } | Transport::Udp(_) | Transport::Kernel(_) => Time::NEVER,
         };
@@ -123,51 +136,42 @@ impl<P: Probe> World<P> {
 
     /// Carries out what a step of a multipath connection put into the outbox.
     fn after_connection(&mut self, connection: u32) {
-        let host = &self.connections[connection as usize];
+        let host = self.endpoints.host(connection);
         let (stands_for_all, flow) = (host.endpoints[0], host.flow);
         let mut outbox = std::mem::take(&mut self.path_outbox);
         for &(path, bytes) in &outbox.arrived {
-            let host = &self.connections[connection as usize];
-            let flow = self.endpoints[host.endpoints[path.index()].index()].flow;
+            let host = self.endpoints.host(connection);
+            let flow = self.endpoints[host.endpoints[path.index()]].flow;
             self.probe.delivered(self.agenda.now(), flow, bytes);
         }
         let delivered = outbox.delivered_bytes;
-        self.pass_up(flow, stands_for_all, delivered, &mut outbox.events);
+        if delivered > 0 || !outbox.events.is_empty() {
+            self.flows[flow.index()].hear(
+                (flow, stands_for_all),
+                delivered,
+                &mut outbox.events,
+                &mut self.agenda,
+                &mut self.asks,
+                &mut self.probe,
+            );
+        }
         for (path, outgoing) in &outbox.segments {
-            let host = &self.connections[connection as usize];
-            let sender = &self.endpoints[host.endpoints[path.index()].index()];
+            let host = self.endpoints.host(connection);
+            let sender = &self.endpoints[host.endpoints[path.index()]];
             let (flow, to, route) = (sender.flow, sender.peer, sender.route);
             let first = self.routes.first(route);
             self.put_on_wire(outgoing, flow, to, route, first);
         }
         outbox.clear();
         self.path_outbox = outbox;
-        let at = self.connections[connection as usize].connection.wake_at();
+        let at = self.endpoints.host(connection).connection.wake_at();
         self.finish_step(flow, stands_for_all, at, delivered);
-    }
-
-    /// Hands the application what a step of a connection has for it; `at` is the endpoint that
-    /// stands for the connection.
-    #[inline]
-    fn pass_up(
-        &mut self,
-        flow: FlowId,
-        at: EndpointId,
-        delivered: u64,
-        events: &mut Vec<AppEvent>,
-    ) {
-        if delivered > 0 {
-            self.deliver(flow, at, delivered);
-        }
-        for event in events.drain(..) {
-            self.on_app_event(flow, event);
-        }
     }
 
     /// Ends a step of a connection: its next wake-up, then what the application made of it.
     #[inline]
     fn finish_step(&mut self, flow: FlowId, at: EndpointId, wake_at: Time, delivered: u64) {
-        let wake = &mut self.endpoints[at.index()].wake;
+        let wake = &mut self.endpoints[at].wake;
         self.agenda
             .arm(wake, wake_at, |generation| Event::Endpoint {
                 endpoint: at,
@@ -200,7 +204,7 @@ impl<P: Probe> World<P> {
         };
         self.probe.sent(self.agenda.now(), packet);
         if self.crossings.is_some() {
-            Changing::of(self).turn(id);
+            self.cross(|it| it.turn(id));
             let first = self.routes.first(self.pool[id].route);
             return self.enter(first, id);
         }

@@ -1,11 +1,87 @@
 //! Kernels: when they run, what they send, and what becomes of what they are sent.
 
-use super::{Event, Transport, World};
-use crate::kernels::{Caught, KernelEnd, KernelError, Told, segment};
-use fadeout_core::{Ecn, EndpointId, FlowEnd, Packet, PacketId, Probe, Protocol, Time};
+use super::agenda::Agenda;
+use super::{Endpoints, Event, Transport, World};
+use crate::kernels::{KernelEnd, KernelError, Kernels, Told, segment};
+use fadeout_core::{Ecn, EndpointId, FlowEnd, Packet, PacketId, PacketPool, Probe, Protocol, Time};
 use fadeout_guest::frame::Ip;
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 use std::path::Path;
+
+impl Kernels {
+    fn arm(&mut self, machine: u32, at: Time, agenda: &mut Agenda) {
+        let event = |generation| Event::Kernel {
+            machine,
+            generation,
+        };
+        agenda.arm(self.wake(machine), at, event);
+    }
+
+    /// An application wants something of a socket.
+    pub(super) fn ask(&mut self, end: &KernelEnd, command: AppCommand, agenda: &mut Agenda) {
+        if let Some(told) = end.command(command) {
+            self.command(end.machine, &told);
+        }
+        self.arm(end.machine, agenda.now(), agenda);
+    }
+
+    /// A packet reached its kernel, which sees it with everything else of this instant.
+    pub(super) fn receive(
+        &mut self,
+        machine: u32,
+        packet: PacketId,
+        pool: &mut PacketPool,
+        agenda: &mut Agenda,
+    ) {
+        let is_marked = pool[packet].ecn == Ecn::Ce;
+        self.deliver(machine, packet, is_marked);
+        pool.free(packet);
+        self.arm(machine, agenda.now(), agenda);
+    }
+
+    /// The packet of a frame that a kernel sends; none of what belongs to no flow.
+    fn packet_of(
+        &mut self,
+        (machine, frame): (u32, &[u8]),
+        now: Time,
+        endpoints: &mut Endpoints,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) -> Option<PacketId> {
+        let ip = Ip::read(frame)?;
+        let (id, tcp) = (self.sender_of(machine, &ip)?, ip.tcp?);
+        let sender = &endpoints[id];
+        let (flow, to, route) = (sender.flow, sender.peer, sender.route);
+        let peer = endpoints.kernel(to)?.numbers;
+        let Transport::Kernel(end) = &mut endpoints[id].transport else {
+            return None;
+        };
+        let highest = end.numbers.highest;
+        let segment = segment(frame, &ip, &tcp, &mut end.numbers, &peer, &mut end.scale);
+        if let Some(row) = end.on_sent(now, &segment, highest) {
+            probe.retransmit(row);
+        }
+        let (packet_id, packet) = pool.claim();
+        *packet = Packet {
+            flow,
+            to,
+            route,
+            hop: 0,
+            ecn: match ip.ecn {
+                1 => Ecn::Ect1,
+                2 => Ecn::Ect0,
+                3 => Ecn::Ce,
+                _ => Ecn::NotEct,
+            },
+            sent_at: now,
+            protocol: Protocol::Tcp,
+            segment,
+        };
+        self.keep(packet_id, frame);
+        probe.sent(now, packet);
+        Some(packet_id)
+    }
+}
 
 impl<P: Probe> World<P> {
     /// Starts the kernels of the nodes that have one; what they say is kept in `logs`.
@@ -18,61 +94,13 @@ impl<P: Probe> World<P> {
         };
         kernels.boot(logs)?;
         for machine in 0..kernels.len() {
-            self.arm_kernel(machine, self.agenda.now());
+            kernels.arm(machine, self.agenda.now(), &mut self.agenda);
         }
         Ok(())
     }
 
-    /// The end of a flow that is a socket of a kernel; none of other flows.
-    pub(crate) fn kernel_socket(&self, id: EndpointId) -> Option<&KernelEnd> {
-        match &self.endpoints[id.index()].transport {
-            Transport::Kernel(end) => Some(end),
-            Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Udp(_) => None,
-        }
-    }
-
-    /// Whether a kernel has ended the run.
-    pub(crate) fn has_failed(&self) -> bool {
-        let kernels = self.kernels.as_ref();
-        kernels.is_some_and(|kernels| kernels.has_failed())
-    }
-
-    /// Why.
-    pub(crate) fn take_failure(&mut self) -> Option<KernelError> {
-        self.kernels.as_mut()?.take_failure()
-    }
-
-    fn arm_kernel(&mut self, machine: u32, at: Time) {
-        let Some(kernels) = &mut self.kernels else {
-            return;
-        };
-        let event = |generation| Event::Kernel {
-            machine,
-            generation,
-        };
-        self.agenda.arm(kernels.wake(machine), at, event);
-    }
-
-    /// An application wants something of a socket.
-    pub(super) fn command_kernel(&mut self, endpoint: EndpointId, command: AppCommand) {
-        let Transport::Kernel(end) = &self.endpoints[endpoint.index()].transport else {
-            return;
-        };
-        let (machine, told) = (end.machine, end.command(command));
-        if let (Some(kernels), Some(told)) = (&mut self.kernels, told) {
-            kernels.command(machine, &told);
-        }
-        self.arm_kernel(machine, self.agenda.now());
-    }
-
-    /// A packet reached its kernel, which sees it with everything else of this instant.
-    pub(super) fn receive_by_kernel(&mut self, machine: u32, packet: PacketId) {
-        let is_marked = self.pool[packet].ecn == Ecn::Ce;
-        if let Some(kernels) = &mut self.kernels {
-            kernels.deliver(machine, packet, is_marked);
-        }
-        self.pool.free(packet);
-        self.arm_kernel(machine, self.agenda.now());
+    pub(crate) fn kernels(&mut self) -> Option<&mut Kernels> {
+        self.kernels.as_deref_mut()
     }
 
     pub(super) fn wake_kernel(&mut self, machine: u32, generation: u32) {
@@ -84,59 +112,23 @@ impl<P: Probe> World<P> {
             return;
         }
         let (mut caught, next) = kernels.run(machine, now);
-        self.arm_kernel(machine, next);
-        self.send_frames(machine, &caught);
+        kernels.arm(machine, next, &mut self.agenda);
+        for frame in caught.frames() {
+            let Some(kernels) = &mut self.kernels else {
+                break;
+            };
+            let (endpoints, pool) = (&mut self.endpoints, &mut self.pool);
+            let frame = (machine, frame);
+            let packet = kernels.packet_of(frame, now, endpoints, pool, &mut self.probe);
+            if let Some(packet) = packet {
+                self.enter(self.routes.first(self.pool[packet].route), packet);
+            }
+        }
         for told in std::mem::take(&mut caught.told) {
             self.hear(machine, told);
         }
         if let Some(kernels) = &mut self.kernels {
             kernels.put_back(caught);
-        }
-    }
-
-    /// Sends what a kernel sent on its way. What belongs to no flow goes nowhere.
-    fn send_frames(&mut self, machine: u32, caught: &Caught) {
-        let now = self.agenda.now();
-        for frame in caught.frames() {
-            let (Some(kernels), Some(ip)) = (&mut self.kernels, Ip::read(frame)) else {
-                continue;
-            };
-            let (Some(id), Some(tcp)) = (kernels.sender_of(machine, &ip), ip.tcp) else {
-                continue;
-            };
-            let sender = &self.endpoints[id.index()];
-            let (flow, to, route) = (sender.flow, sender.peer, sender.route);
-            let peer = match &self.endpoints[to.index()].transport {
-                Transport::Kernel(peer) => peer.numbers,
-                Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Udp(_) => continue,
-            };
-            let Transport::Kernel(end) = &mut self.endpoints[id.index()].transport else {
-                continue;
-            };
-            let highest = end.numbers.highest;
-            let segment = segment(frame, &ip, &tcp, &mut end.numbers, &peer, &mut end.scale);
-            if let Some(row) = end.on_sent(now, &segment, highest) {
-                self.probe.retransmit(row);
-            }
-            let (packet_id, packet) = self.pool.claim();
-            *packet = Packet {
-                flow,
-                to,
-                route,
-                hop: 0,
-                ecn: match ip.ecn {
-                    1 => Ecn::Ect1,
-                    2 => Ecn::Ect0,
-                    3 => Ecn::Ce,
-                    _ => Ecn::NotEct,
-                },
-                sent_at: now,
-                protocol: Protocol::Tcp,
-                segment,
-            };
-            kernels.keep(packet_id, frame);
-            self.probe.sent(now, packet);
-            self.enter(self.routes.first(route), packet_id);
         }
     }
 
@@ -150,17 +142,15 @@ impl<P: Probe> World<P> {
             Told::Aborted(socket) => (socket, AppEvent::Aborted),
             Told::Delivered(socket, bytes) => {
                 let id = EndpointId(socket);
-                if let Some(endpoint) = self.kernel_end(machine, id) {
-                    self.deliver(endpoint, id, bytes);
-                    self.after_application(endpoint);
+                if let Some((_, flow)) = self.endpoints.told_by(machine, id) {
+                    let (asks, probe) = (&mut self.asks, &mut self.probe);
+                    self.flows[flow.index()].deliver((flow, id), bytes, now, asks, probe);
+                    self.after_application(flow);
                 }
                 return;
             }
             Told::Sample(socket, info) => {
-                let id = EndpointId(socket);
-                if self.kernel_end(machine, id).is_some()
-                    && let Transport::Kernel(end) = &mut self.endpoints[id.index()].transport
-                {
+                if let Some((end, _)) = self.endpoints.told_by(machine, EndpointId(socket)) {
                     end.on_sample(now, *info);
                     if end.end == FlowEnd::Sender {
                         self.probe.congestion(end.congestion_row(now));
@@ -175,17 +165,8 @@ impl<P: Probe> World<P> {
                 return;
             }
         };
-        if let Some(flow) = self.kernel_end(machine, EndpointId(socket)) {
-            self.on_app_event(flow, event);
-        }
-    }
-
-    /// The flow of an endpoint, where it is one of this kernel: what a guest says is checked.
-    fn kernel_end(&self, machine: u32, id: EndpointId) -> Option<fadeout_core::FlowId> {
-        let endpoint = self.endpoints.get(id.index())?;
-        match &endpoint.transport {
-            Transport::Kernel(end) if end.machine == machine => Some(endpoint.flow),
-            _ => None,
+        if let Some((_, flow)) = self.endpoints.told_by(machine, EndpointId(socket)) {
+            self.flows[flow.index()].on_app_event(event, &mut self.agenda);
         }
     }
 }

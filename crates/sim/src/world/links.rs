@@ -1,7 +1,6 @@
 //! Links, and the way of a packet from hop to hop.
 
 use super::agenda::Agenda;
-use super::crossings::Changing;
 use super::{Event, World};
 use crate::hop::Hop;
 use fadeout_core::{LinkId, PacketId, PacketPool, Probe, Wake};
@@ -186,7 +185,7 @@ impl<P: Probe> World<P> {
             packet.route = paths.redirected(packet.route, packet.hop);
         }
         if self.crossings.is_some() {
-            Changing::of(self).turn(id);
+            self.cross(|it| it.turn(id));
         }
         let packet = &self.pool[id];
         match self.routes.at(packet.route, packet.hop) {
@@ -199,26 +198,22 @@ impl<P: Probe> World<P> {
     #[inline]
     pub(super) fn enter(&mut self, hop: Hop, packet: PacketId) {
         match hop {
-            Hop::Link(link) => {
-                if self.crossings.is_some() && Changing::of(self).finds_nobody(link, packet) {
-                    return;
-                }
+            Hop::Link(link) if self.crossings.is_none() => {
                 let (agenda, pool) = (&mut self.agenda, &mut self.pool);
                 self.links
                     .enter(link, packet, agenda, pool, &mut self.probe);
             }
-            Hop::Signal { handover, signal } => {
-                Changing::of(self).on_signal(handover, signal, packet)
+            Hop::Link(_) | Hop::Signal { .. } | Hop::Target { .. } => {
+                self.cross(|it| it.enter(hop, packet));
             }
-            Hop::Target { handover } => Changing::of(self).reach_target(handover, packet),
             Hop::Bearer { bearer, direction } => self.enter_bearer(bearer, direction, packet),
             // It has come to the source of a handover.
             Hop::EndMarker { bearer } => {
                 self.pool.free(packet);
                 if let Some(radio) = &mut self.radio {
                     radio.access.on_end_marker(self.agenda.now(), bearer);
+                    radio.arm(&mut self.agenda);
                 }
-                self.arm_radio();
             }
         }
     }

@@ -18,7 +18,7 @@ mod reroute;
 mod tests;
 
 pub(crate) use crossings::Crossings;
-pub(crate) use parts::{Endpoint, Flow, MultipathHost, Parts, Transport};
+pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transport};
 pub(crate) use paths::{Paths, UePath, reaches_all};
 pub use reroute::RouteError;
 
@@ -28,13 +28,12 @@ use crate::kernels::Kernels;
 use crate::notices::Notices;
 use crate::radio::Radio;
 use agenda::Agenda;
-use crossings::Changing;
 use fadeout_core::{EndpointId, Fingerprint, FlowId, LinkId, PacketId, PacketPool, Probe, Time};
 use fadeout_link::Link;
 use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::Ask;
-use fadeout_transport::multipath::{MultipathConnection, PathOutbox};
-use fadeout_transport::tcp::{AppCommand, Outbox, TcpEndpoint};
+use fadeout_transport::multipath::PathOutbox;
+use fadeout_transport::tcp::{AppCommand, Outbox};
 use links::Links;
 
 /// An event of a world. Events carry ids, never payloads.
@@ -87,8 +86,7 @@ pub struct World<P> {
     paths: Option<Box<Paths>>,
     /// The phones that change from link to link.
     crossings: Option<Box<Crossings>>,
-    endpoints: Vec<Endpoint>,
-    connections: Vec<MultipathHost>,
+    endpoints: Endpoints,
     flows: Vec<Flow>,
     routes: Routes,
     notices: Vec<Notices>,
@@ -135,8 +133,7 @@ impl<P: Probe> World<P> {
             radio: parts.radio.map(Box::new),
             paths: parts.paths.map(Box::new),
             crossings,
-            endpoints: parts.endpoints,
-            connections: parts.connections,
+            endpoints: Endpoints::new(parts.endpoints, parts.connections),
             flows: parts.flows,
             routes: parts.routes,
             notices: parts.notices,
@@ -199,13 +196,13 @@ impl<P: Probe> World<P> {
                 endpoint,
                 generation,
             } => {
-                let woken = &mut self.endpoints[endpoint.index()];
+                let woken = &mut self.endpoints[endpoint];
                 if woken.wake.fire(generation) {
                     self.wake_endpoint(endpoint);
                 }
             }
             Event::Crossing { index, generation } => {
-                Changing::of(self).wake_crossing(index as u16, generation)
+                self.cross(|it| it.wake(index as u16, generation));
             }
             Event::Start { flow } => self.start_flow(flow),
             Event::Application { flow, generation } => {
@@ -252,26 +249,8 @@ impl<P: Probe> World<P> {
     pub fn into_probe(self) -> P {
         self.probe
     }
-    /// The TCP endpoint with this id, also where it is one path of a connection.
-    /// None of a flow of datagrams, or of kernels.
-    pub(crate) fn endpoint(&self, id: EndpointId) -> Option<&TcpEndpoint> {
-        match &self.endpoints[id.index()].transport {
-            Transport::Tcp(tcp) => Some(tcp),
-            Transport::Subflow { connection, path } => {
-                let host = &self.connections[*connection as usize];
-                Some(host.connection.subflow(*path))
-            }
-            Transport::Udp(_) | Transport::Kernel(_) => None,
-        }
-    }
-    /// The multipath connection that an endpoint belongs to.
-    pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
-        match &self.endpoints[id.index()].transport {
-            Transport::Tcp(_) | Transport::Udp(_) | Transport::Kernel(_) => None,
-            Transport::Subflow { connection, .. } => {
-                Some(&self.connections[*connection as usize].connection)
-            }
-        }
+    pub(crate) fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
     }
     /// Numbers and names of what there is.
     pub(crate) fn directory(&self) -> &Directory {

@@ -17,7 +17,7 @@ impl<P: Probe> World<P> {
         let (sender, receiver) = (*sender, *receiver);
         for endpoint in [sender, receiver] {
             // The scenario reader gives notices to flows of one path alone.
-            if let Transport::Tcp(tcp) = &mut self.endpoints[endpoint.index()].transport {
+            if let Transport::Tcp(tcp) = &mut self.endpoints[endpoint].transport {
                 let now = self.agenda.now();
                 tcp.on_link_info(now, &info, &mut self.outbox, &mut self.probe);
                 self.after_endpoint(endpoint);

@@ -12,6 +12,7 @@ use fadeout_traffic::{Application, End};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::TcpEndpoint;
 use fadeout_transport::udp::UdpEndpoint;
+use std::ops::{Index, IndexMut};
 
 /// The transport protocol of an endpoint.
 #[derive(Debug)]
@@ -70,6 +71,95 @@ pub(crate) struct MultipathHost {
     /// The endpoints of its paths. The first takes commands and wake-ups for all.
     pub(crate) endpoints: Box<[EndpointId]>,
     pub(crate) flow: FlowId,
+}
+
+/// The ends of all flows: endpoints, and the multipath connections that some are paths of.
+#[derive(Debug)]
+pub(crate) struct Endpoints {
+    list: Vec<Endpoint>,
+    connections: Vec<MultipathHost>,
+}
+
+impl Endpoints {
+    pub(super) fn new(list: Vec<Endpoint>, connections: Vec<MultipathHost>) -> Endpoints {
+        Endpoints { list, connections }
+    }
+
+    /// The TCP endpoint with this id, also where it is one path of a connection.
+    /// None of a flow of datagrams, or of kernels.
+    pub(crate) fn tcp(&self, id: EndpointId) -> Option<&TcpEndpoint> {
+        match &self[id].transport {
+            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Subflow { connection, path } => {
+                Some(self.host(*connection).connection.subflow(*path))
+            }
+            Transport::Udp(_) | Transport::Kernel(_) => None,
+        }
+    }
+
+    /// The multipath connection that an endpoint belongs to.
+    pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
+        match &self[id].transport {
+            Transport::Tcp(_) | Transport::Udp(_) | Transport::Kernel(_) => None,
+            Transport::Subflow { connection, .. } => Some(&self.host(*connection).connection),
+        }
+    }
+
+    /// The end of a flow of datagrams with this id; none of another flow.
+    pub(crate) fn udp(&self, id: EndpointId) -> Option<&UdpEndpoint> {
+        match &self[id].transport {
+            Transport::Udp(udp) => Some(udp),
+            Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Kernel(_) => None,
+        }
+    }
+
+    /// The end of a flow that is a socket of a kernel; none of other flows.
+    pub(crate) fn kernel(&self, id: EndpointId) -> Option<&KernelEnd> {
+        match &self[id].transport {
+            Transport::Kernel(end) => Some(end),
+            Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Udp(_) => None,
+        }
+    }
+
+    /// The socket of a kernel with this id, and its flow, where it is one of `machine`: what a guest
+    /// says is checked.
+    pub(super) fn told_by(
+        &mut self,
+        machine: u32,
+        id: EndpointId,
+    ) -> Option<(&mut KernelEnd, FlowId)> {
+        let endpoint = self.list.get_mut(id.index())?;
+        match &mut endpoint.transport {
+            Transport::Kernel(end) if end.machine == machine => Some((end, endpoint.flow)),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn host(&self, connection: u32) -> &MultipathHost {
+        &self.connections[connection as usize]
+    }
+
+    #[inline]
+    pub(super) fn host_mut(&mut self, connection: u32) -> &mut MultipathHost {
+        &mut self.connections[connection as usize]
+    }
+}
+
+impl Index<EndpointId> for Endpoints {
+    type Output = Endpoint;
+
+    #[inline]
+    fn index(&self, id: EndpointId) -> &Endpoint {
+        &self.list[id.index()]
+    }
+}
+
+impl IndexMut<EndpointId> for Endpoints {
+    #[inline]
+    fn index_mut(&mut self, id: EndpointId) -> &mut Endpoint {
+        &mut self.list[id.index()]
+    }
 }
 
 /// A connection with its application and how far it came.

@@ -4,11 +4,11 @@
 //! old one and has not yet come to where the two part goes on over the new one, as an anchor in the
 //! core sends it; what has passed there goes on to the old base station.
 
-use super::World;
+use super::{Endpoints, World};
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::{Topology, backward};
-use fadeout_core::{DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId};
+use fadeout_core::{DrbId, EndpointId, FlowId, NodeId, Packet, Probe, RouteId, UeId};
 use fadeout_radio::access::Move;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,26 +68,21 @@ impl Paths {
     }
 }
 
-impl<P: Probe> World<P> {
-    /// A downlink packet arrives at a base station.
-    pub(super) fn reach_base(&mut self, bearer: DrbId, packet: PacketId) {
-        let now = self.agenda.now();
-        let on_way = &self.pool[packet];
-        let before = on_way.hop.checked_sub(1);
-        let base = match before.and_then(|position| self.routes.at(on_way.route, position)) {
-            Some(Hop::Link(link)) => self.directory.end_of(link),
-            // The flow's other end is at the base station.
-            _ => {
-                let peer = self.endpoints[on_way.to.index()].peer;
-                self.directory.endpoints()[peer.index()].node
-            }
-        };
-        let Some(radio) = &mut self.radio else { return };
-        let (pool, probe) = (&mut self.pool, &mut self.probe);
-        radio
-            .access
-            .on_packet_at(now, base.0, bearer, packet, pool, probe);
-        self.arm_radio();
+/// The base station at which a downlink packet arrives.
+pub(super) fn base_of(
+    packet: &Packet,
+    routes: &Routes,
+    directory: &Directory,
+    endpoints: &Endpoints,
+) -> NodeId {
+    let before = packet.hop.checked_sub(1);
+    match before.and_then(|position| routes.at(packet.route, position)) {
+        Some(Hop::Link(link)) => directory.end_of(link),
+        // The flow's other end is at the base station.
+        _ => {
+            let peer = endpoints[packet.to].peer;
+            directory.endpoints()[peer.index()].node
+        }
     }
 }
 
@@ -145,7 +140,7 @@ impl Paths {
             }];
             hops.extend(self.wired(&world.directory, base, &way, false));
             let new = world.routes.over(&hops);
-            let old = std::mem::replace(&mut world.endpoints[way.near.index()].route, new);
+            let old = std::mem::replace(&mut world.endpoints[way.near].route, new);
             self.detour(&world.routes, old, new);
         }
     }
@@ -165,7 +160,7 @@ impl Paths {
             });
             let new = world.routes.over(&hops);
             let (far, _) = way.far;
-            let old = std::mem::replace(&mut world.endpoints[far.index()].route, new);
+            let old = std::mem::replace(&mut world.endpoints[far].route, new);
             let parted = self.detour(&world.routes, old, new);
             let old = world.routes.hops(old);
             if old != hops && parted + 1 < old.len() {

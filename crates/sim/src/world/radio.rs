@@ -1,23 +1,38 @@
 //! The radio access as hops.
 
-use super::paths::Paths;
+use super::agenda::Agenda;
+use super::paths::{Paths, base_of};
 use super::{Event, World};
 use crate::radio::Radio;
 use fadeout_core::{Direction, DrbId, PacketId, Probe};
 
+impl Radio {
+    /// Lets the radio access be woken when it next has something to do.
+    #[inline]
+    pub(super) fn arm(&mut self, agenda: &mut Agenda) {
+        let at = self.access.wake_at();
+        let event = |generation| Event::Radio { generation };
+        agenda.arm(&mut self.wake, at, event);
+    }
+}
+
 impl<P: Probe> World<P> {
     pub(super) fn enter_bearer(&mut self, bearer: DrbId, direction: Direction, packet: PacketId) {
-        if direction == Direction::Downlink && self.paths.is_some() {
-            self.reach_base(bearer, packet);
-            return;
-        }
         let radio = self.radio.as_mut().expect("a bearer is of a radio access");
         let (pool, probe) = (&mut self.pool, &mut self.probe);
-        let now = self.agenda.now();
-        radio
-            .access
-            .on_packet(now, bearer, direction, packet, pool, probe);
-        self.arm_radio();
+        let (access, now) = (&mut radio.access, self.agenda.now());
+        if direction == Direction::Downlink && self.paths.is_some() {
+            let base = base_of(
+                &pool[packet],
+                &self.routes,
+                &self.directory,
+                &self.endpoints,
+            );
+            access.on_packet_at(now, base.0, bearer, packet, pool, probe);
+        } else {
+            access.on_packet(now, bearer, direction, packet, pool, probe);
+        }
+        radio.arm(&mut self.agenda);
     }
 
     pub(super) fn wake_radio(&mut self) {
@@ -34,15 +49,8 @@ impl<P: Probe> World<P> {
             self.forward(packet);
         }
         self.arrivals = arrivals;
-        self.arm_radio();
-    }
-
-    #[inline]
-    pub(super) fn arm_radio(&mut self) {
         if let Some(radio) = &mut self.radio {
-            let at = radio.access.wake_at();
-            let event = |generation| Event::Radio { generation };
-            self.agenda.arm(&mut radio.wake, at, event);
+            radio.arm(&mut self.agenda);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Routes that change while a run goes on.
 
 use super::World;
+use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
-use fadeout_core::{EndpointId, FlowId, Probe};
+use fadeout_core::{CellId, EndpointId, FlowId, Probe, UeId};
 
 /// Why a flow cannot take a route.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,47 +54,48 @@ impl<P: Probe> World<P> {
             return Err(RouteError::SeveralPaths(entry.name.clone()));
         }
         let (sender, receiver) = (entry.sender, entry.receiver);
-        self.check_route(&entry.name, (sender, receiver), hops)?;
+        let serving = |ue| self.radio_access()?.serving_cell(ue);
+        check_route(entry, hops, &self.directory, serving)?;
         let back: Vec<Hop> = hops
             .iter()
             .rev()
             .map(|&hop| self.directory.reversed(hop))
             .collect();
-        self.endpoints[sender.index()].route = self.routes.over(hops);
-        self.endpoints[receiver.index()].route = self.routes.over(&back);
+        self.endpoints[sender].route = self.routes.over(hops);
+        self.endpoints[receiver].route = self.routes.over(&back);
         Ok(())
     }
+}
 
-    fn check_route(
-        &self,
-        name: &str,
-        (sender, receiver): (EndpointId, EndpointId),
-        hops: &[Hop],
-    ) -> Result<(), RouteError> {
-        let flow = || name.to_owned();
-        if hops.is_empty() || hops.len() > MAX_HOPS {
-            return Err(RouteError::Length {
-                flow: flow(),
-                hops: hops.len(),
-            });
-        }
-        let node_of = |endpoint: EndpointId| self.directory.endpoints()[endpoint.index()].node;
-        let serving = |ue| self.radio_access()?.serving_cell(ue);
-        let mut at = node_of(sender);
-        for (position, &hop) in hops.iter().enumerate() {
-            match self.directory.ends(hop, serving) {
-                Some((from, to)) if from == at => at = to,
-                _ => {
-                    return Err(RouteError::Gap {
-                        flow: flow(),
-                        position,
-                    });
-                }
+/// Whether `hops` lead from the sender of a flow to its receiver; `serving` knows which cell a UE is in.
+fn check_route(
+    entry: &FlowEntry,
+    hops: &[Hop],
+    directory: &Directory,
+    serving: impl Fn(UeId) -> Option<CellId> + Copy,
+) -> Result<(), RouteError> {
+    let flow = || entry.name.clone();
+    if hops.is_empty() || hops.len() > MAX_HOPS {
+        return Err(RouteError::Length {
+            flow: flow(),
+            hops: hops.len(),
+        });
+    }
+    let node_of = |endpoint: EndpointId| directory.endpoints()[endpoint.index()].node;
+    let mut at = node_of(entry.sender);
+    for (position, &hop) in hops.iter().enumerate() {
+        match directory.ends(hop, serving) {
+            Some((from, to)) if from == at => at = to,
+            _ => {
+                return Err(RouteError::Gap {
+                    flow: flow(),
+                    position,
+                });
             }
         }
-        if at != node_of(receiver) {
-            return Err(RouteError::Astray(flow()));
-        }
-        Ok(())
     }
+    if at != node_of(entry.receiver) {
+        return Err(RouteError::Astray(flow()));
+    }
+    Ok(())
 }

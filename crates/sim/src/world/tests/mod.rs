@@ -79,7 +79,7 @@ fn pending(world: &mut World<Seen>) -> Vec<(Time, Event)> {
 
 /// A packet from the sender to the receiver that is on the hop of this position.
 fn under_way(world: &mut World<Seen>, hop: u8) -> PacketId {
-    let route = world.endpoints[SENDER.index()].route;
+    let route = world.endpoints[SENDER].route;
     world.pool.insert(Packet {
         to: RECEIVER,
         route,

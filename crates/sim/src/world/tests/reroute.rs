@@ -17,7 +17,7 @@ fn a_new_route_is_for_what_is_sent_from_now_on() {
     world.forward(after);
     assert_eq!((inside(&world, 2), inside(&world, 4)), (1, 1));
     // The receiver answers over the same hops.
-    let back = world.endpoints[RECEIVER.index()].route;
+    let back = world.endpoints[RECEIVER].route;
     let expected = [7, 5, 1].map(|link| Hop::Link(LinkId(link)));
     assert_eq!(world.routes.hops(back), expected);
 }
@@ -78,7 +78,7 @@ fn a_way_that_leads_elsewhere_is_refused_and_changes_nothing() {
         world.reroute(FlowId(1), &links(&[0])),
         Err(RouteError::NoFlow(1))
     );
-    assert_eq!(world.endpoints[SENDER.index()].route, RouteId(0));
+    assert_eq!(world.endpoints[SENDER].route, RouteId(0));
     let mut paths = self::world(TWO_PATHS);
     let whole = paths.reroute(FlowId(0), &links(&[0]));
     assert_eq!(whole, Err(RouteError::SeveralPaths("both".to_owned())));
@@ -93,7 +93,7 @@ fn a_link_between_base_stations_is_a_hop_like_others() {
         bearer: DrbId(0),
         direction: Direction::Downlink,
     };
-    let route = world.endpoints[SENDER.index()].route;
+    let route = world.endpoints[SENDER].route;
     assert_eq!(world.routes.hops(route), [Hop::Link(LinkId(4)), bearer]);
     let forwarded = [Hop::Link(LinkId(0)), Hop::Link(LinkId(2)), bearer];
     assert_eq!(world.reroute(BULK, &forwarded), Ok(()));
