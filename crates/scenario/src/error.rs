@@ -136,6 +136,11 @@ impl Mistakes {
         }
     }
 
+    /// A mistake at a place, and what was expected there.
+    pub(crate) fn add(&mut self, place: Place, message: impl Into<String>, expected: &str) {
+        self.push(Mistake::new(place, message).expected(expected));
+    }
+
     /// Whether further mistakes are only counted, so that nobody need look for suggestions.
     pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= Self::MOST

@@ -1,6 +1,7 @@
 //! How a radio access comes to be and grows, and what can be asked of it.
 
 use super::stack::Stack;
+use super::states::States;
 use super::{Counters, DirectionCounters, Event, RadioAccess};
 use crate::air::Air;
 use crate::bearer::{Drb, Storage};
@@ -8,7 +9,7 @@ use crate::cell::CellMac;
 use crate::config::{
     BearerConfig, LegId, RadioConfig, RadioError, RecordedPath, check, check_bearer, check_recorded,
 };
-use crate::leg::{Carriers, Contents, Leg, LegConfig};
+use crate::leg::{Contents, Leg, LegConfig};
 use crate::plan::CellPlan;
 use crate::rrc::{Start, UeRrc};
 use crate::wire::{BearerFormat, Encoder, Form};
@@ -64,7 +65,7 @@ impl RadioAccess {
             },
             cells,
             mobility: None,
-            released: Vec::new(),
+            states: States::default(),
             handled: 0,
             seed,
         };
@@ -72,14 +73,12 @@ impl RadioAccess {
             match access.stack.ues[ue.index()].start() {
                 Start::Connect(first, second) => {
                     let primary = access.connect(ue, first)?;
-                    for &cell in access.stack.ues[ue.index()]
-                        .config()
-                        .aggregation
-                        .cells()
-                        .to_vec()
-                        .iter()
-                    {
-                        access.aggregate(ue, primary, cell)?;
+                    let aggregation = &access.stack.ues[ue.index()].config().aggregation;
+                    let number = access.stack.legs[primary.index()].config.number;
+                    // Streams of their own, apart from those of legs with numbers of their own.
+                    for (nth, cell) in (AGGREGATED..).zip(aggregation.cells().to_vec()) {
+                        let leg = access.add_leg(ue, cell, (number, nth))?;
+                        access.stack.aggregate(primary, leg);
                     }
                     if let Some(second) = second {
                         access.connect(ue, second)?;
@@ -91,14 +90,7 @@ impl RadioAccess {
         for bearer in config.bearers {
             access.establish(bearer)?;
         }
-        if access
-            .stack
-            .ues
-            .iter()
-            .any(|ue| ue.config().states.is_some())
-        {
-            access.with_states();
-        }
+        access.states = States::new(&mut access.stack, seed);
         Ok(access)
     }
 
@@ -114,28 +106,6 @@ impl RadioAccess {
         self.carry(ue, leg);
         self.stack.ues[ue.index()].on_connected(leg);
         Ok(leg)
-    }
-
-    /// A secondary cell carries what a leg of a UE does.
-    fn aggregate(&mut self, ue: UeId, primary: LegId, id: CellId) -> Result<(), RadioError> {
-        let position = self.stack.legs[primary.index()].carriers.secondary().len();
-        let number = self.stack.legs[primary.index()].config.number;
-        // Streams of its own, apart from those of legs with numbers of their own.
-        let nth = AGGREGATED + position as u64;
-        let leg = self.add_leg(ue, id, (number, nth))?;
-        let Stack {
-            ues, legs, bearers, ..
-        } = &mut self.stack;
-        let rrc = &ues[ue.index()];
-        legs[leg.index()].carriers = Carriers::beside(primary, &rrc.config().aggregation);
-        legs[primary.index()].carriers.add(leg);
-        for bearer in rrc.all_bearers() {
-            let config = bearers[bearer.index()].config();
-            if config.leg == number {
-                legs[leg.index()].channels.add(bearer, config);
-            }
-        }
-        Ok(())
     }
 
     /// A further leg of a UE, with its number and how many it had before in all. It carries nothing yet.
@@ -226,15 +196,7 @@ impl RadioAccess {
 
     /// The cells that serve a UE, in the order of its legs, the secondary ones behind that of their leg.
     pub fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
-        let legs = self.stack.ues[ue.index()].legs().iter();
-        legs.flat_map(|&leg| self.carriers_of(leg))
-            .map(|leg| self.stack.legs[leg.index()].config.cell)
-    }
-
-    /// A leg and those in secondary cells beside it.
-    fn carriers_of(&self, leg: LegId) -> impl Iterator<Item = LegId> + '_ {
-        let secondary = self.stack.legs[leg.index()].carriers.secondary();
-        std::iter::once(leg).chain(secondary.iter().copied())
+        self.stack.serving_cells(ue)
     }
 
     /// How the PDUs of each bearer look on the air.
@@ -264,7 +226,7 @@ impl RadioAccess {
         let ever = mobility.into_iter().flat_map(|it| it.legs_ever(ue));
         let before = ever.filter(|leg| !ues[ue.index()].legs().contains(leg));
         let all = now.chain(before);
-        for leg in all.flat_map(|leg| self.carriers_of(leg)) {
+        for leg in all.flat_map(|leg| self.stack.carriers_of(leg)) {
             counters.add_leg(legs[leg.index()].half(direction).counters());
         }
         let ue = &ues[ue.index()];

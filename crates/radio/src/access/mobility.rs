@@ -2,6 +2,7 @@
 //! procedure is due. The procedures themselves are in [`handover`](super::handover).
 
 use super::managed::{Managed, note_cell};
+use super::stack::Stack;
 use super::{Event, RadioAccess};
 use crate::cell::CellMac;
 use crate::config::{AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError};
@@ -52,6 +53,25 @@ impl Mobility {
         let legs = state.into_iter().flat_map(|state| &state.legs);
         legs.map(|&(_, leg)| leg)
     }
+
+    /// Whether the UE is under mobility management.
+    pub(super) fn is_managed(&self, ue: UeId) -> bool {
+        self.ues.get(ue.index()).is_some_and(Option::is_some)
+    }
+
+    /// Lets the UE be woken for its mobility.
+    fn arm(&mut self, ue: UeId, stack: &mut Stack) {
+        let Some(Some(state)) = self.ues.get_mut(ue.index()) else {
+            return;
+        };
+        let mut at = state.wake_at();
+        for bearer in stack.ues[ue.index()].bearers() {
+            at = at.min(stack.bearers[bearer.index()].transfers().guard_at());
+        }
+        if let Some(generation) = state.wake.arm(at) {
+            stack.events.schedule(at, Event::Mobility(ue, generation));
+        }
+    }
 }
 
 impl RadioAccess {
@@ -95,7 +115,7 @@ impl RadioAccess {
             loads[cell.index()] += 1;
             ues.push(Some(Box::new(state)));
         }
-        self.mobility = Some(Box::new(Mobility {
+        let mut mobility = Box::new(Mobility {
             config,
             groups,
             ues,
@@ -103,10 +123,11 @@ impl RadioAccess {
             next_message: 0,
             moves: Vec::new(),
             samples: Vec::new(),
-        }));
+        });
         for ue in (0..self.stack.ues.len() as u32).map(UeId) {
-            self.arm_mobility(ue);
+            mobility.arm(ue, &mut self.stack);
         }
+        self.mobility = Some(mobility);
         Ok(())
     }
 
@@ -146,19 +167,21 @@ impl RadioAccess {
             .arrive((station, timeout), packet, env, &mut self.stack.storage);
         let ue = drb.config().ue;
         self.flow_on(bearer, env);
-        self.arm_mobility(ue);
+        if let Some(mobility) = &mut self.mobility {
+            mobility.arm(ue, &mut self.stack);
+        }
     }
 
     /// The core has switched the path of a bearer's UE, and so many end markers are on their way.
     pub fn on_path_switched(&mut self, now: Time, bearer: DrbId, markers: u32) {
-        let Some(mobility) = &self.mobility else {
+        let Some(mobility) = &mut self.mobility else {
             return;
         };
         let timeout = mobility.config.procedure.marker_timeout;
         let drb = &mut self.stack.bearers[bearer.index()];
         drb.travel().on_path_switch(now, markers, timeout);
         let ue = drb.config().ue;
-        self.arm_mobility(ue);
+        mobility.arm(ue, &mut self.stack);
         let leg = self.stack.leg_of(bearer);
         self.activate(now, leg, Direction::Downlink, 0);
     }
@@ -195,31 +218,6 @@ impl RadioAccess {
         }
     }
 
-    /// Lets the UE be woken for its mobility.
-    pub(super) fn arm_mobility(&mut self, ue: UeId) {
-        let Some(mobility) = &mut self.mobility else {
-            return;
-        };
-        let Some(Some(state)) = mobility.ues.get_mut(ue.index()) else {
-            return;
-        };
-        let mut at = state.wake_at();
-        for bearer in self.stack.ues[ue.index()].bearers() {
-            at = at.min(self.stack.bearers[bearer.index()].transfers().guard_at());
-        }
-        if let Some(generation) = state.wake.arm(at) {
-            self.stack
-                .events
-                .schedule(at, Event::Mobility(ue, generation));
-        }
-    }
-
-    /// Whether the UE is under mobility management.
-    pub(super) fn is_managed(&self, ue: UeId) -> bool {
-        let mobility = self.mobility.as_ref();
-        mobility.is_some_and(|it| it.ues.get(ue.index()).is_some_and(Option::is_some))
-    }
-
     /// Does something with a managed UE, and lets it be woken for what follows.
     pub(super) fn with_managed(&mut self, ue: UeId, action: impl FnOnce(&mut Managed<'_>)) {
         let Some(mut mobility) = self.mobility.take() else {
@@ -250,8 +248,8 @@ impl RadioAccess {
                 samples,
             });
         }
+        mobility.arm(ue, &mut self.stack);
         self.mobility = Some(mobility);
-        self.arm_mobility(ue);
     }
 
     /// The UE's mobility is due.

@@ -44,8 +44,11 @@ use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
 use crate::leg::{LegConfig, Repeat};
 use crate::rrc::CellSelection;
-use fadeout_core::{CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, Time, UeId};
+use fadeout_core::{
+    CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
+};
 use stack::Stack;
+use states::States;
 
 /// The radio access: carries packets and events between cells, legs, bearers and the air.
 #[derive(Debug)]
@@ -53,8 +56,7 @@ pub struct RadioAccess {
     cells: Vec<CellMac>,
     stack: Stack,
     mobility: Option<Box<mobility::Mobility>>,
-    /// Of the UEs whose connections are released when quiet; empty where no UE's is.
-    released: Vec<Option<Box<states::Released>>>,
+    states: States,
     handled: u64,
     seed: u64,
 }
@@ -102,7 +104,8 @@ impl RadioAccess {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        if self.released.is_empty() || self.is_open(now, bearer, direction, packet, probe) {
+        let entering = (bearer, direction, packet);
+        if self.states.admits(now, entering, &mut self.stack, probe) {
             self.admit(now, bearer, direction, packet, pool, probe);
         }
     }
@@ -199,7 +202,9 @@ impl RadioAccess {
                 }
                 Event::OutOfRange(leg) => {
                     // Mobility management monitors links by itself.
-                    if !self.is_managed(self.stack.legs[leg.index()].config.ue) {
+                    let ue = self.stack.legs[leg.index()].config.ue;
+                    let mobility = self.mobility.as_ref();
+                    if !mobility.is_some_and(|it| it.is_managed(ue)) {
                         self.on_link_failure(leg, env);
                     }
                 }
@@ -208,8 +213,13 @@ impl RadioAccess {
                     self.on_mobility((ue, generation), motion, env);
                 }
                 Event::Marker(bearer) => self.on_marker(bearer, env),
-                Event::Quiet(ue, generation) => self.on_quiet((ue, generation), env),
-                Event::Paged(ue) => self.on_paged(ue, env),
+                Event::Quiet(ue, generation) => {
+                    let quiet = (ue, generation);
+                    self.states.on_quiet(now, quiet, &mut self.stack, env.probe);
+                }
+                Event::Paged(ue) => {
+                    states::tell(now, (ue, RrcEvent::Paged), &self.stack, env.probe);
+                }
                 Event::Opened(ue) => self.on_opened(ue, env),
             }
             if !self.stack.storage.signalled.is_empty() {
@@ -249,7 +259,7 @@ impl RadioAccess {
         let state = &mut self.cells[cell.index()];
         let slot = leg.awaken(&state.plan, now, direction, slot);
         let needed = state.activate(rnti, direction, slot);
-        self.wake_cell(cell, needed);
+        self.stack.wake_cell(cell, needed);
     }
 
     /// The secondary cells beside a leg may have something from `ready_at` on.
@@ -264,13 +274,6 @@ impl RadioAccess {
             let slot = self.cells[cell.index()].plan.frame.slot_from(ready_at);
             self.activate(now, Some(id), Direction::Downlink, slot);
             position += 1;
-        }
-    }
-
-    fn wake_cell(&mut self, cell: CellId, needed: Option<(Time, u32)>) {
-        if let Some((at, generation)) = needed {
-            let event = Event::Slot(cell, generation);
-            self.stack.events.schedule(at, event);
         }
     }
 
@@ -332,7 +335,7 @@ impl RadioAccess {
                     process,
                 };
                 let needed = cell.keep(grant);
-                self.wake_cell(leg.cell, needed);
+                self.stack.wake_cell(leg.cell, needed);
             }
         }
     }

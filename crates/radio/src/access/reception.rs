@@ -109,7 +109,8 @@ impl RadioAccess {
         let stack = &mut self.stack;
         let leg = &mut stack.legs[id.index()];
         let LegConfig { cell, ue, .. } = leg.config;
-        if self.is_managed(ue) {
+        let mobility = self.mobility.as_ref();
+        if mobility.is_some_and(|it| it.is_managed(ue)) {
             return self.with_managed(ue, |managed| managed.fail_link(env));
         }
         let stack = &mut self.stack;

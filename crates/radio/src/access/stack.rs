@@ -4,12 +4,12 @@ use super::Event;
 use crate::air::{Air, Extent};
 use crate::bearer::{BlockTimes, Drb, Storage};
 use crate::config::{Env, LegId};
-use crate::leg::{Content, ContentId, Contents, Leg, RlcQueues};
+use crate::leg::{Carriers, Content, ContentId, Contents, Leg, LegConfig, RlcQueues};
 use crate::plan::CellPlan;
 use crate::rlc::TransportBlock;
 use crate::rrc::UeRrc;
 use crate::wire::Encoder;
-use fadeout_core::{Direction, DrbId, EventQueue, Motion, PacketId, Probe, Time, UeId};
+use fadeout_core::{CellId, Direction, DrbId, EventQueue, Motion, PacketId, Probe, Time, UeId};
 
 /// The machines beside the cells, and what they share.
 #[derive(Debug)]
@@ -50,6 +50,51 @@ impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
 }
 
 impl Stack {
+    /// The cells that serve a UE, in the order of its legs, the secondary ones behind that of their leg.
+    pub(super) fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
+        let legs = self.ues[ue.index()].legs().iter();
+        legs.flat_map(|&leg| self.carriers_of(leg))
+            .map(|leg| self.legs[leg.index()].config.cell)
+    }
+
+    /// A leg and those in secondary cells beside it.
+    pub(super) fn carriers_of(&self, leg: LegId) -> impl Iterator<Item = LegId> + '_ {
+        let secondary = self.legs[leg.index()].carriers.secondary();
+        std::iter::once(leg).chain(secondary.iter().copied())
+    }
+
+    /// A secondary cell carries, on this further leg, what a leg of a UE does.
+    pub(super) fn aggregate(&mut self, primary: LegId, leg: LegId) {
+        let LegConfig { ue, number, .. } = self.legs[primary.index()].config;
+        let rrc = &self.ues[ue.index()];
+        self.legs[leg.index()].carriers = Carriers::beside(primary, &rrc.config().aggregation);
+        self.legs[primary.index()].carriers.add(leg);
+        for bearer in rrc.all_bearers() {
+            let config = self.bearers[bearer.index()].config();
+            if config.leg == number {
+                self.legs[leg.index()].channels.add(bearer, config);
+            }
+        }
+    }
+
+    /// Whether something of a UE waits in RLC, either way.
+    pub(super) fn is_busy(&self, now: Time, ue: UeId) -> bool {
+        let legs = self.ues[ue.index()].legs();
+        let directions = [Direction::Downlink, Direction::Uplink];
+        legs.iter().any(|&leg| {
+            let waits = |direction| self.backlog(now, leg, direction) > 0;
+            directions.into_iter().any(waits)
+        })
+    }
+
+    /// Lets a cell be woken when it next has something to do.
+    pub(super) fn wake_cell(&mut self, cell: CellId, needed: Option<(Time, u32)>) {
+        if let Some((at, generation)) = needed {
+            let event = Event::Slot(cell, generation);
+            self.events.schedule(at, event);
+        }
+    }
+
     /// A UE whose data bearers are there comes under mobility management, with this signalling bearer.
     pub(super) fn manage(&mut self, ue: UeId, signalling: DrbId) {
         self.bearers[signalling.index()].carry_signalling();

@@ -1,51 +1,73 @@
 //! Packets of UEs that are idle or inactive wait here until their UEs are back.
 
+use super::stack::Stack;
 use super::{Event, RadioAccess};
 use crate::config::Env;
+use crate::rrc::UeRrc;
 use crate::rrc::states::{Connection, Entry};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, DrbId, PacketId, Probe, RrcEvent, RrcRow, Time, UeId, Wake};
 
 /// A UE whose connection comes and goes, and what waits for it.
 #[derive(Debug)]
-pub(super) struct Released {
+struct Released {
     connection: Connection,
     wake: Wake,
     held: Vec<(DrbId, Direction, PacketId)>,
 }
 
-impl RadioAccess {
+/// The UEs whose connections are released when quiet, by id; empty where no UE's is.
+#[derive(Debug, Default)]
+pub(super) struct States(Vec<Option<Box<Released>>>);
+
+impl States {
     /// UEs come with a connection that is released.
-    pub(super) fn with_states(&mut self) {
-        let ues = (0..).map(UeId).zip(&self.stack.ues);
-        self.released = ues
-            .map(|(ue, rrc)| {
-                let config = rrc.config().states?;
-                let id = u64::from(ue.0);
-                let draws = Stream::new(self.seed, "radio.states", id);
-                Some(Box::new(Released {
-                    connection: Connection::new(config, id, draws),
-                    wake: Wake::default(),
-                    held: Vec::new(),
-                }))
-            })
-            .collect();
-        for ue in 0..self.released.len() as u32 {
-            self.arm_state(UeId(ue));
+    pub(super) fn new(stack: &mut Stack, seed: u64) -> States {
+        let has_states = |rrc: &UeRrc| rrc.config().states.is_some();
+        if !stack.ues.iter().any(has_states) {
+            return States::default();
         }
+        let ues = (0..).map(UeId).zip(&stack.ues);
+        let released = ues.map(|(ue, rrc)| {
+            let config = rrc.config().states?;
+            let id = u64::from(ue.0);
+            let draws = Stream::new(seed, "radio.states", id);
+            Some(Box::new(Released {
+                connection: Connection::new(config, id, draws),
+                wake: Wake::default(),
+                held: Vec::new(),
+            }))
+        });
+        let mut states = States(released.collect());
+        for (ue, released) in states.each() {
+            released.arm(ue, stack);
+        }
+        states
+    }
+
+    fn each(&mut self) -> impl Iterator<Item = (UeId, &mut Released)> {
+        let ues = (0..).map(UeId).zip(&mut self.0);
+        ues.filter_map(|(ue, released)| Some((ue, &mut **released.as_mut()?)))
+    }
+
+    fn of(&mut self, ue: UeId) -> Option<&mut Released> {
+        self.0.get_mut(ue.index())?.as_deref_mut()
     }
 
     /// Whether a packet may enter its bearer now; otherwise it waits here.
-    pub(super) fn is_open(
+    #[inline]
+    pub(super) fn admits(
         &mut self,
         now: Time,
-        bearer: DrbId,
-        direction: Direction,
-        packet: PacketId,
+        (bearer, direction, packet): (DrbId, Direction, PacketId),
+        stack: &mut Stack,
         probe: &mut impl Probe,
     ) -> bool {
-        let ue = self.stack.bearers[bearer.index()].config().ue;
-        let Some(Some(released)) = self.released.get_mut(ue.index()) else {
+        if self.0.is_empty() {
+            return true;
+        }
+        let ue = stack.bearers[bearer.index()].config().ue;
+        let Some(released) = self.of(ue) else {
             return true;
         };
         let entry = released.connection.on_packet(now, direction);
@@ -55,49 +77,26 @@ impl RadioAccess {
         released.held.push((bearer, direction, packet));
         if let Entry::Return { paged_at, open_at } = entry {
             if let Some(at) = paged_at {
-                let event = Event::Paged(ue);
-                self.stack.events.schedule(at, event);
+                stack.events.schedule(at, Event::Paged(ue));
             }
-            self.stack.events.schedule(open_at, Event::Opened(ue));
+            stack.events.schedule(open_at, Event::Opened(ue));
             if paged_at.is_none() {
-                self.tell_state(now, ue, RrcEvent::ReturnBegun, probe);
+                tell(now, (ue, RrcEvent::ReturnBegun), stack, probe);
             }
         }
         false
     }
 
-    /// A UE is paged.
-    pub(super) fn on_paged(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
-        self.tell_state(env.now, ue, RrcEvent::Paged, env.probe);
-    }
-
-    /// A UE is back: what waited goes on.
-    pub(super) fn on_opened(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
-        let now = env.now;
-        self.tell_state(now, ue, RrcEvent::Connected, env.probe);
-        let Some(Some(released)) = self.released.get_mut(ue.index()) else {
-            return;
-        };
-        released.connection.on_open(now);
-        let mut held = std::mem::take(&mut released.held);
-        for (bearer, direction, packet) in held.drain(..) {
-            self.admit(now, bearer, direction, packet, env.pool, env.probe);
-        }
-        if let Some(Some(released)) = self.released.get_mut(ue.index()) {
-            released.held = held;
-        }
-        self.arm_state(ue);
-    }
-
     /// The connection of a UE may have been quiet for long enough.
     pub(super) fn on_quiet(
         &mut self,
+        now: Time,
         (ue, generation): (UeId, u32),
-        env: &mut Env<'_, impl Probe>,
+        stack: &mut Stack,
+        probe: &mut impl Probe,
     ) {
-        let now = env.now;
-        let is_busy = self.is_busy(now, ue);
-        let Some(Some(released)) = self.released.get_mut(ue.index()) else {
+        let is_busy = stack.is_busy(now, ue);
+        let Some(released) = self.of(ue) else {
             return;
         };
         if !released.wake.fire(generation) {
@@ -106,40 +105,54 @@ impl RadioAccess {
         if released.connection.check_at() <= now {
             let state = released.connection.on_check(now, is_busy);
             if state.is_some() {
-                self.tell_state(now, ue, RrcEvent::ConnectionReleased, env.probe);
+                tell(now, (ue, RrcEvent::ConnectionReleased), stack, probe);
             }
         }
-        self.arm_state(ue);
+        released.arm(ue, stack);
     }
+}
 
-    /// Whether something of a UE waits in RLC, either way.
-    fn is_busy(&self, now: Time, ue: UeId) -> bool {
-        let legs = self.stack.ues[ue.index()].legs();
-        let directions = [Direction::Downlink, Direction::Uplink];
-        legs.iter().any(|&leg| {
-            let waits = |direction| self.stack.backlog(now, leg, direction) > 0;
-            directions.into_iter().any(waits)
-        })
-    }
-
-    fn arm_state(&mut self, ue: UeId) {
-        let Some(Some(released)) = self.released.get_mut(ue.index()) else {
-            return;
-        };
-        let at = released.connection.check_at();
-        if let Some(generation) = released.wake.arm(at) {
+impl Released {
+    fn arm(&mut self, ue: UeId, stack: &mut Stack) {
+        let at = self.connection.check_at();
+        if let Some(generation) = self.wake.arm(at) {
             let event = Event::Quiet(ue, generation);
-            self.stack.events.schedule(at, event);
+            stack.events.schedule(at, event);
         }
     }
+}
 
-    fn tell_state(&self, now: Time, ue: UeId, event: RrcEvent, probe: &mut impl Probe) {
-        let cell = self.serving_cell(ue).unwrap_or(CellId(0));
-        probe.rrc(RrcRow {
-            time_s: now,
-            ue,
-            cell,
-            event,
-        });
+/// A row of a step of a UE's connection.
+pub(super) fn tell(
+    now: Time,
+    (ue, event): (UeId, RrcEvent),
+    stack: &Stack,
+    probe: &mut impl Probe,
+) {
+    probe.rrc(RrcRow {
+        time_s: now,
+        ue,
+        cell: stack.serving_cells(ue).next().unwrap_or(CellId(0)),
+        event,
+    });
+}
+
+impl RadioAccess {
+    /// A UE is back: what waited goes on.
+    pub(super) fn on_opened(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
+        let now = env.now;
+        tell(now, (ue, RrcEvent::Connected), &self.stack, env.probe);
+        let Some(released) = self.states.of(ue) else {
+            return;
+        };
+        released.connection.on_open(now);
+        let mut held = std::mem::take(&mut released.held);
+        for (bearer, direction, packet) in held.drain(..) {
+            self.admit(now, bearer, direction, packet, env.pool, env.probe);
+        }
+        if let Some(released) = self.states.of(ue) {
+            released.held = held;
+            released.arm(ue, &mut self.stack);
+        }
     }
 }

@@ -16,14 +16,17 @@ impl Builder<'_, '_> {
             .and_then(|item| self.medium(item, media));
         let own = medium.map(|medium| (name.to_owned(), medium));
         let blockage = Blockage::read(fields, own, self)?;
+        let mistakes = &mut self.reader.mistakes;
         match blockage.medium {
             Medium::Link(link) => {
                 // One that is not there has mistakes of its own.
                 if let Some(link) = &links[link] {
-                    self.check_radio(fields, link, blockage.direction, &blockage.depth);
+                    check_radio(mistakes, fields, link, blockage.direction, &blockage.depth);
                 }
             }
-            Medium::Rab(_) | Medium::RadioBearer(_) => self.check_bearer(fields, &blockage.depth),
+            Medium::Rab(_) | Medium::RadioBearer(_) => {
+                check_bearer(mistakes, fields, &blockage.depth);
+            }
         }
         Some(blockage)
     }
@@ -40,71 +43,71 @@ impl Builder<'_, '_> {
         }
         medium
     }
+}
 
-    fn check_bearer(&mut self, fields: &Fields, depth: &BlockageDepth) {
-        if matches!(
-            depth,
-            BlockageDepth::Loss { .. } | BlockageDepth::Geometry { .. }
-        ) {
-            let message = "a blockage by loss or geometry of a bearer, which has no link budget";
-            let expected = "`depth = \"total\"` or a `rate` that is left";
-            self.mistake(fields.place_of("depth"), message, expected);
-        }
-    }
-
-    /// Loss and geometry act on a link budget, so the blocked directions need one.
-    fn check_radio(
-        &mut self,
-        fields: &Fields,
-        link: &Link,
-        direction: Directions,
-        depth: &BlockageDepth,
+fn check_bearer(mistakes: &mut Mistakes, fields: &Fields, depth: &BlockageDepth) {
+    if matches!(
+        depth,
+        BlockageDepth::Loss { .. } | BlockageDepth::Geometry { .. }
     ) {
-        let sort = match depth {
-            BlockageDepth::Loss { .. } => "loss",
-            BlockageDepth::Geometry { .. } => "geometry",
-            BlockageDepth::Total | BlockageDepth::Rate { .. } => return,
-        };
-        let sides = [
-            (direction.has_forward(), "forward", &link.forward),
-            (direction.has_reverse(), "reverse", &link.reverse),
-        ];
-        let place = fields.place_of("depth");
-        let radios: Vec<&Radio> = sides
-            .iter()
-            .filter(|(is_blocked, ..)| *is_blocked)
-            .filter_map(|(_, _, side)| side.rate.radio())
-            .collect();
-        for (_, side, _) in sides
-            .iter()
-            .filter(|side| side.0 && side.2.rate.radio().is_none())
-        {
-            // A return path of unlimited rate carries only ACKs; it may stay clear.
-            if direction == Directions::Both && !radios.is_empty() {
-                continue;
-            }
-            let message = format!(
-                "a blockage by {sort} needs a `radio` rate, which `{}` has not in its {side} \
-                 direction",
-                link.name
-            );
-            self.mistake(
-                place,
-                message,
-                "a link with `rate = { radio = … }`, or another depth",
-            );
+        let message = "a blockage by loss or geometry of a bearer, which has no link budget";
+        let expected = "`depth = \"total\"` or a `rate` that is left";
+        mistakes.add(fields.place_of("depth"), message, expected);
+    }
+}
+
+/// Loss and geometry act on a link budget, so the blocked directions need one.
+fn check_radio(
+    mistakes: &mut Mistakes,
+    fields: &Fields,
+    link: &Link,
+    direction: Directions,
+    depth: &BlockageDepth,
+) {
+    let sort = match depth {
+        BlockageDepth::Loss { .. } => "loss",
+        BlockageDepth::Geometry { .. } => "geometry",
+        BlockageDepth::Total | BlockageDepth::Rate { .. } => return,
+    };
+    let sides = [
+        (direction.has_forward(), "forward", &link.forward),
+        (direction.has_reverse(), "reverse", &link.reverse),
+    ];
+    let place = fields.place_of("depth");
+    let radios: Vec<&Radio> = sides
+        .iter()
+        .filter(|(is_blocked, ..)| *is_blocked)
+        .filter_map(|(_, _, side)| side.rate.radio())
+        .collect();
+    for (_, side, _) in sides
+        .iter()
+        .filter(|side| side.0 && side.2.rate.radio().is_none())
+    {
+        // A return path of unlimited rate carries only ACKs; it may stay clear.
+        if direction == Directions::Both && !radios.is_empty() {
+            continue;
         }
-        if let BlockageDepth::Geometry { geometry } = depth
-            && radios
-                .iter()
-                .any(|radio| geometry.distance.far >= radio.distance)
-        {
-            let message = "the blocker does not stand between transmitter and receiver";
-            self.mistake(
-                place,
-                message,
-                "a blocker nearer to the receiver than the transmitter",
-            );
-        }
+        let message = format!(
+            "a blockage by {sort} needs a `radio` rate, which `{}` has not in its {side} \
+             direction",
+            link.name
+        );
+        mistakes.add(
+            place,
+            message,
+            "a link with `rate = { radio = … }`, or another depth",
+        );
+    }
+    if let BlockageDepth::Geometry { geometry } = depth
+        && radios
+            .iter()
+            .any(|radio| geometry.distance.far >= radio.distance)
+    {
+        let message = "the blocker does not stand between transmitter and receiver";
+        mistakes.add(
+            place,
+            message,
+            "a blocker nearer to the receiver than the transmitter",
+        );
     }
 }

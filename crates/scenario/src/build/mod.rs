@@ -256,9 +256,7 @@ impl Builder<'_, '_> {
     }
 
     pub(crate) fn mistake(&mut self, place: Place, message: impl Into<String>, expected: &str) {
-        self.reader
-            .mistakes
-            .push(Mistake::new(place, message).expected(expected));
+        self.reader.mistakes.add(place, message, expected);
     }
 }
 

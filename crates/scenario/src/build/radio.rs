@@ -13,6 +13,18 @@ const MAX_DRBS: usize = 28;
 /// Secondary cells at most (TS 38.331 clause 6.4).
 const MAX_SECONDARY_CELLS: usize = 15;
 
+/// Interfaces of one node are at one place.
+fn check_shared_node(mistakes: &mut Mistakes, fields: &Fields, ue: &Ue, other: &Ue) {
+    if other.position != ue.position || other.movement != ue.movement {
+        let message = format!(
+            "`{}` and `{}` are interfaces of one node, but start or move differently",
+            other.name, ue.name
+        );
+        let expected = "the same position, height and movement";
+        mistakes.add(fields.place, message, expected);
+    }
+}
+
 impl Builder<'_, '_> {
     pub(super) fn cell(&mut self, name: &str, fields: &Fields) -> Option<Cell> {
         let node = self.own_node(name, fields);
@@ -117,7 +129,7 @@ impl Builder<'_, '_> {
                 }
                 let first = *firsts.entry(ue.node).or_insert(ues.len());
                 if let Some(first) = ues.get(first) {
-                    self.check_shared_node(fields, &ue, first);
+                    check_shared_node(&mut self.reader.mistakes, fields, &ue, first);
                 }
                 members.push(ue.node);
                 ues.push(ue);
@@ -327,18 +339,6 @@ impl Builder<'_, '_> {
             }
         }
         Some(())
-    }
-
-    /// Interfaces of one node are at one place.
-    fn check_shared_node(&mut self, fields: &Fields, ue: &Ue, other: &Ue) {
-        if other.position != ue.position || other.movement != ue.movement {
-            let message = format!(
-                "`{}` and `{}` are interfaces of one node, but start or move differently",
-                other.name, ue.name
-            );
-            let expected = "the same position, height and movement";
-            self.mistake(fields.place, message, expected);
-        }
     }
 
     /// Lets flows name bearers as they name links.

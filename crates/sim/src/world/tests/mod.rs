@@ -88,6 +88,13 @@ fn under_way(world: &mut World<Seen>, hop: u8) -> PacketId {
     })
 }
 
+/// Bytes in order reach an end of the flow.
+fn deliver(world: &mut World<Seen>, at: EndpointId, bytes: u64) {
+    let now = world.agenda.now();
+    let flow = &mut world.flows[BULK.index()];
+    flow.deliver((BULK, at), bytes, now, &mut world.asks, &mut world.probe);
+}
+
 fn inside(world: &World<Seen>, link: u32) -> usize {
     let link = world.links().nth(link as usize);
     link.expect("a link").packets_inside()
@@ -221,7 +228,7 @@ fn a_receiver_closes_in_an_event_of_its_own_after_its_peer() {
     let mut world = world(ROUTER);
     pending(&mut world);
     world.agenda.set_now(ms(7));
-    world.on_app_event(BULK, AppEvent::PeerClosed);
+    world.flows[BULK.index()].on_app_event(AppEvent::PeerClosed, &mut world.agenda);
     let events = pending(&mut world);
     assert!(
         matches!(events[..], [(at, Event::Close { endpoint: RECEIVER })] if at == ms(7)),
@@ -234,13 +241,13 @@ fn what_is_delivered_counts_for_the_flow_at_its_receiver_alone() {
     let text = ROUTER.to_owned() + "application = { kind = \"transfer\", size = \"2 kB\" }\n";
     let mut world = world(&text);
     world.agenda.set_now(ms(8));
-    world.deliver(BULK, SENDER, 500);
+    deliver(&mut world, SENDER, 500);
     assert_eq!(world.flows()[0].delivered, 0);
-    world.deliver(BULK, RECEIVER, 1_500);
+    deliver(&mut world, RECEIVER, 1_500);
     let flow = &world.flows()[0];
     assert_eq!((flow.delivered, flow.completed_at), (1_500, None));
     world.agenda.set_now(ms(9));
-    world.deliver(BULK, RECEIVER, 500);
+    deliver(&mut world, RECEIVER, 500);
     let flow = &world.flows()[0];
     assert_eq!(flow.first_delivery_at, Some(ms(8)));
     assert_eq!(flow.completed_at, Some(ms(9)));
@@ -330,7 +337,7 @@ fn each_subflow_sends_over_its_own_path() {
         let route = data.expect("every path carries data").route;
         assert_eq!(world.routes.hops(route), [Hop::Link(hop)]);
     }
-    assert!(world.connection(EndpointId(2)).is_some());
+    assert!(world.endpoints().connection(EndpointId(2)).is_some());
 }
 
 #[test]
