@@ -3,8 +3,8 @@
 mod common;
 
 use common::parse;
-use fadeout_scenario::Scenario;
 use fadeout_core::{SightRow, Span, TrackRow};
+use fadeout_scenario::Scenario;
 use fadeout_sim::Tracks;
 
 const CELL: &str = "duration = \"10 s\"\n\
@@ -24,8 +24,12 @@ fn found(text: &str) -> Tracks {
 }
 
 fn of<'a>(tracks: &'a Tracks, ue: &str) -> Vec<(&'a TrackRow, &'a SightRow)> {
-    let own = tracks.tracks.iter().filter(|row| row.ue.as_deref() == Some(ue));
-    own.zip(tracks.sights.iter().filter(|row| row.ue == ue)).collect()
+    let own = tracks
+        .tracks
+        .iter()
+        .filter(|row| row.ue.as_deref() == Some(ue));
+    own.zip(tracks.sights.iter().filter(|row| row.ue == ue))
+        .collect()
 }
 
 #[test]
@@ -47,7 +51,11 @@ fn a_car_between_trucks_is_blocked_where_the_closed_form_says_and_a_car_s_roof_n
             blocked += u32::from(far > 6.03);
         }
         // Their roofs are as high as its antenna, and the unit is higher.
-        assert!(of(&cars, name).iter().all(|(_, sight)| sight.vehicles_db < 6.04));
+        assert!(
+            of(&cars, name)
+                .iter()
+                .all(|(_, sight)| sight.vehicles_db < 6.04)
+        );
     }
     assert!(blocked > 50, "{blocked}");
 }
@@ -57,9 +65,20 @@ fn buildings_along_streets_cut_lines_of_sight() {
     let town = "[vehicles.town]\nroad = { pitch = [\"100 m\", \"100 m\"], corner = [\"500 m\", \"12 m\"], roof = \"20 m\" }\n\
         number = 40\nfollowing = \"idm\"\n[ue.car]\ncount = 12\nvehicles = \"town\"\n";
     let found = found(town);
-    let hidden = found.sights.iter().filter(|row| row.behind_building).count();
-    assert!(hidden > found.sights.len() / 4, "{hidden} of {}", found.sights.len());
-    assert!(hidden < found.sights.len(), "some drive on the unit's street");
+    let hidden = found
+        .sights
+        .iter()
+        .filter(|row| row.behind_building)
+        .count();
+    assert!(
+        hidden > found.sights.len() / 4,
+        "{hidden} of {}",
+        found.sights.len()
+    );
+    assert!(
+        hidden < found.sights.len(),
+        "some drive on the unit's street"
+    );
 }
 
 #[test]
@@ -71,5 +90,8 @@ fn a_ue_beyond_the_last_vehicle_and_too_many_rows_are_refused() {
     assert!(error.to_string().contains("which has 2"), "{error}");
     let fits = scenario(&format!("{CELL}{}", cars.replace("count = 3", "count = 2")));
     let many = fadeout_sim::tracks(&fits, Span::from_nanos(1)).expect("vehicles");
-    assert!(many.expect_err("too many rows").contains("steps of at least"));
+    assert!(
+        many.expect_err("too many rows")
+            .contains("steps of at least")
+    );
 }
