@@ -17,8 +17,8 @@ def register(app: typer.Typer) -> None:
         name="kernel",
         no_args_is_help=True,
         help=(
-            "Linux itself as the transport of nodes: build, list and test kernels. They are built on "
-            "this machine from its distribution's source, and kept in the user's cache."
+            "Linux itself as the transport of nodes: build, list and test kernels. They are built "
+            "on this machine from its distribution's source, and kept in the user's cache."
         ),
     )
     group.command(

@@ -1,7 +1,7 @@
-"""Kernels that nodes can run: Linux as a process, built on this machine from its distribution's source.
+"""Kernels that nodes can run: Linux as a process, built here from its distribution's source.
 
-Nothing of Linux is part of fadeout. What is built lies in the user's cache, one folder a kernel, named by
-what it was built from.
+Nothing of Linux is part of fadeout. What is built lies in the user's cache, one folder a kernel,
+named by what it was built from.
 """
 
 from fadeout.kernel.build import build, missing_tools

@@ -36,8 +36,8 @@ def build(
     Args:
         version: Which, as far as the name of its source package says: `6.12`.
         source: Archive of the source, `linux-6.12.tar.xz` for instance. Without it, the
-            distribution's package `linux-source-VERSION` is taken: as it is installed, or by `apt-get
-            download`.
+            distribution's package `linux-source-VERSION` is taken: as it is installed, or by
+            `apt-get download`.
         jobs: How many compilers at once; as many as there are processors by default.
         say: Is told of each step.
 
@@ -46,8 +46,8 @@ def build(
     """
     if missing := missing_tools():
         raise FadeoutError(
-            f"a kernel cannot be built here: there is no {', '.join(missing)}; on Debian and Ubuntu: "
-            f"apt install {PACKAGES}"
+            f"a kernel cannot be built here: there is no {', '.join(missing)}; "
+            f"on Debian and Ubuntu: apt install {PACKAGES}"
         )
     with tempfile.TemporaryDirectory(prefix="fadeout-kernel-") as scratch:
         work = Path(scratch)

@@ -8,11 +8,14 @@ use crate::cell::CellMac;
 use crate::config::{
     BearerConfig, LegId, RadioConfig, RadioError, RecordedPath, check, check_bearer, check_recorded,
 };
-use crate::leg::{Contents, Leg, LegConfig};
+use crate::leg::{Carriers, Contents, Leg, LegConfig};
 use crate::plan::CellPlan;
 use crate::rrc::{Start, UeRrc};
 use crate::wire::{BearerFormat, Encoder, Form};
 use fadeout_core::{CellId, Direction, DrbId, EventQueue, Time, UeId};
+
+/// The numbers of streams of legs in secondary cells.
+const AGGREGATED: u64 = 1 << 16;
 
 /// Bytes for data in the largest block that a leg can get, by direction.
 fn rooms(plan: &CellPlan, air: &Air, leg: LegId) -> [u32; 2] {
@@ -68,8 +71,18 @@ impl RadioAccess {
         for ue in (0..ues as u32).map(UeId) {
             match access.stack.ues[ue.index()].start() {
                 Start::Connect(first, second) => {
-                    for cell in std::iter::once(first).chain(second) {
-                        access.connect(ue, cell)?;
+                    let primary = access.connect(ue, first)?;
+                    for &cell in access.stack.ues[ue.index()]
+                        .config()
+                        .aggregation
+                        .cells()
+                        .to_vec()
+                        .iter()
+                    {
+                        access.aggregate(ue, primary, cell)?;
+                    }
+                    if let Some(second) = second {
+                        access.connect(ue, second)?;
                     }
                 }
                 Start::Measure => access.stack.events.schedule(Time::ZERO, Event::Attach(ue)),
@@ -101,6 +114,28 @@ impl RadioAccess {
         self.carry(ue, leg);
         self.stack.ues[ue.index()].on_connected(leg);
         Ok(leg)
+    }
+
+    /// A secondary cell carries what a leg of a UE does.
+    fn aggregate(&mut self, ue: UeId, primary: LegId, id: CellId) -> Result<(), RadioError> {
+        let position = self.stack.legs[primary.index()].carriers.secondary().len();
+        let number = self.stack.legs[primary.index()].config.number;
+        // Streams of its own, apart from those of legs with numbers of their own.
+        let nth = AGGREGATED + position as u64;
+        let leg = self.add_leg(ue, id, (number, nth))?;
+        let Stack {
+            ues, legs, bearers, ..
+        } = &mut self.stack;
+        let rrc = &ues[ue.index()];
+        legs[leg.index()].carriers = Carriers::beside(primary, &rrc.config().aggregation);
+        legs[primary.index()].carriers.add(leg);
+        for bearer in rrc.all_bearers() {
+            let config = bearers[bearer.index()].config();
+            if config.leg == number {
+                legs[leg.index()].channels.add(bearer, config);
+            }
+        }
+        Ok(())
     }
 
     /// A further leg of a UE, with its number and how many it had before in all. It carries nothing yet.
@@ -174,6 +209,10 @@ impl RadioAccess {
             let plan = &self.cells[cell.index()].plan;
             if drb.on_connected(number, leg, rooms(plan, &stack.air, leg)) {
                 stack.legs[leg.index()].channels.add(id, &config);
+                for position in 0..stack.legs[leg.index()].carriers.secondary().len() {
+                    let carrier = stack.legs[leg.index()].carriers.secondary()[position];
+                    stack.legs[carrier.index()].channels.add(id, &config);
+                }
             }
         }
         stack.bearers.push(drb);
@@ -185,10 +224,17 @@ impl RadioAccess {
         self.serving_cells(ue).next()
     }
 
-    /// The cells that serve a UE, in the order of its legs.
+    /// The cells that serve a UE, in the order of its legs, the secondary ones behind that of their leg.
     pub fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
         let legs = self.stack.ues[ue.index()].legs().iter();
-        legs.map(|leg| self.stack.legs[leg.index()].config.cell)
+        legs.flat_map(|&leg| self.carriers_of(leg))
+            .map(|leg| self.stack.legs[leg.index()].config.cell)
+    }
+
+    /// A leg and those in secondary cells beside it.
+    fn carriers_of(&self, leg: LegId) -> impl Iterator<Item = LegId> + '_ {
+        let secondary = self.stack.legs[leg.index()].carriers.secondary();
+        std::iter::once(leg).chain(secondary.iter().copied())
     }
 
     /// How the PDUs of each bearer look on the air.
@@ -217,7 +263,8 @@ impl RadioAccess {
         let mobility = self.mobility.as_ref();
         let ever = mobility.into_iter().flat_map(|it| it.legs_ever(ue));
         let before = ever.filter(|leg| !ues[ue.index()].legs().contains(leg));
-        for leg in now.chain(before) {
+        let all = now.chain(before);
+        for leg in all.flat_map(|leg| self.carriers_of(leg)) {
             counters.add_leg(legs[leg.index()].half(direction).counters());
         }
         let ue = &ues[ue.index()];

@@ -31,10 +31,11 @@ mod states;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
-    AccessConfig, Adaptation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
-    ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, MeasurementEvent,
-    MobilityConfig, Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath,
-    ReleasedTo, ReportedAdaptation, Serving, Sharing, StatesConfig, UeConfig, UplinkPower,
+    AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
+    ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, MOST_SECONDARY_CELLS,
+    MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank,
+    RecordedPath, ReleasedTo, ReportedAdaptation, Serving, Sharing, StatesConfig, UeConfig,
+    UplinkPower,
 };
 pub use counters::{Counters, DirectionCounters};
 pub use mobility::Move;
@@ -141,6 +142,7 @@ impl RadioAccess {
                 self.stack.hold(ready_at, bearer, packet, env);
                 self.stack.drain_inlet(bearer, env);
                 self.activate(now, leg, direction, slot);
+                self.activate_secondary(now, leg, ready_at);
             }
         }
     }
@@ -250,6 +252,21 @@ impl RadioAccess {
         self.wake_cell(cell, needed);
     }
 
+    /// The secondary cells beside a leg may have something from `ready_at` on.
+    #[inline]
+    fn activate_secondary(&mut self, now: Time, leg: Option<LegId>, ready_at: Time) {
+        let Some(leg) = leg.map(LegId::index) else {
+            return;
+        };
+        let mut position = 0;
+        while let Some(&id) = self.stack.legs[leg].carriers.secondary().get(position) {
+            let cell = self.stack.legs[id.index()].config.cell;
+            let slot = self.cells[cell.index()].plan.frame.slot_from(ready_at);
+            self.activate(now, Some(id), Direction::Downlink, slot);
+            position += 1;
+        }
+    }
+
     fn wake_cell(&mut self, cell: CellId, needed: Option<(Time, u32)>) {
         if let Some((at, generation)) = needed {
             let event = Event::Slot(cell, generation);
@@ -277,11 +294,21 @@ impl RadioAccess {
         direction: Direction,
         env: &mut Env<'_, impl Probe>,
     ) {
+        // Secondary cells have no uplink, and what waits for one leg waits for all.
+        let leg = leg.map(|leg| {
+            self.stack.legs[leg.index()]
+                .carriers
+                .primary()
+                .unwrap_or(leg)
+        });
         let backlog = leg.map_or(0, |leg| self.stack.backlog(env.now, leg, direction));
         match direction {
             _ if backlog == 0 => {}
             Direction::Uplink => self.on_uplink_data(leg, env),
-            Direction::Downlink => self.activate(env.now, leg, direction, 0),
+            Direction::Downlink => {
+                self.activate(env.now, leg, direction, 0);
+                self.activate_secondary(env.now, leg, env.now);
+            }
         }
     }
 

@@ -119,9 +119,13 @@ impl RadioAccess {
         let until = stack.ues[ue.index()].on_link_failure(env.now, takes);
         leg.fail(until, &mut stack.lost);
         cell.forget_grants(id);
+        for &secondary in &stack.legs[id.index()].carriers.secondary().to_vec() {
+            stack.legs[secondary.index()].fail(until, &mut stack.lost);
+        }
         stack.fail_bearers(id, env);
         // Whatever waited for a HARQ process or a grant waits for service now.
         self.activate(env.now, Some(id), Direction::Downlink, 0);
+        self.activate_secondary(env.now, Some(id), env.now);
         self.on_uplink_data(Some(id), env);
     }
 }

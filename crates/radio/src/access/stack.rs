@@ -151,7 +151,8 @@ impl Stack {
         room: u32,
         env: &mut Env<'_, impl Probe>,
     ) -> bool {
-        let is_given = self.air.given_sinr_db(leg, direction).is_some();
+        let is_secondary = self.legs[leg.index()].carriers.primary().is_some();
+        let is_given = !is_secondary && self.air.given_sinr_db(leg, direction).is_some();
         if is_given {
             self.lose_unfit((leg, direction), room, env);
         }
@@ -321,8 +322,12 @@ impl Stack {
         let drb = &mut self.bearers[bearer.index()];
         let legs = &self.legs;
         let is_idle = |drb: &Drb| {
-            drb.legs()
-                .all(|leg| legs[leg.index()].half(direction).is_idle())
+            drb.legs().all(|leg| {
+                let leg = &legs[leg.index()];
+                let mut secondary = leg.carriers.secondary().iter();
+                leg.half(direction).is_idle()
+                    && secondary.all(|leg| legs[leg.index()].half(direction).is_idle())
+            })
         };
         drb.close_books(direction, is_idle, env, &mut self.storage);
     }

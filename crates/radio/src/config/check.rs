@@ -15,7 +15,7 @@ pub(crate) fn check(config: &RadioConfig) -> Result<(), RadioError> {
         check_cell(index, cell)?;
     }
     for (index, ue) in config.ues.iter().enumerate() {
-        check_ue(index, ue, config.cells.len())?;
+        check_ue(index, ue, &config.cells)?;
     }
     for (index, bearer) in config.bearers.iter().enumerate() {
         check_bearer(index, bearer, config.ues.iter())?;
@@ -23,22 +23,22 @@ pub(crate) fn check(config: &RadioConfig) -> Result<(), RadioError> {
     Ok(())
 }
 
-fn check_ue(index: usize, ue: &UeConfig, cells: usize) -> Result<(), RadioError> {
+fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), RadioError> {
     let error = |what, value: &dyn Display, expected: String| RadioError::Ue {
         ue: index,
         what,
         value: value.to_string(),
         expected,
     };
-    if cells == 0 {
+    if cells.is_empty() {
         let expected = "a cell; there is none".to_owned();
         return Err(error("serving cell", &"missing", expected));
     }
     let is_there = |what, id: CellId| {
-        if id.index() < cells {
+        if id.index() < cells.len() {
             return Ok(());
         }
-        Err(error(what, &id.0, format!("a cell below {cells}")))
+        Err(error(what, &id.0, format!("a cell below {}", cells.len())))
     };
     if let Serving::Cell(id) = ue.serving {
         is_there("serving cell", id)?;
@@ -50,6 +50,28 @@ fn check_ue(index: usize, ue: &UeConfig, cells: usize) -> Result<(), RadioError>
         if ue.serving == Serving::Strongest || ue.serving == Serving::Cell(id) {
             return Err(error("secondary cell", &id.0, expected));
         }
+    }
+    for (position, &id) in ue.aggregation.cells().iter().enumerate() {
+        is_there("secondary cell", id)?;
+        let Serving::Cell(primary) = ue.serving else {
+            let expected = "a primary cell that is named".to_owned();
+            return Err(error("secondary cell", &id.0, expected));
+        };
+        let before = &ue.aggregation.cells()[..position];
+        let own = &cells[id.index()];
+        let shares = |other: &CellId| cells[other.index()].carrier == own.carrier;
+        let expected = if id == primary || before.contains(&id) || ue.secondary == Some(id) {
+            "each cell once, the primary one included"
+        } else if own.is_nr() != cells[primary.index()].is_nr() {
+            "a cell of the primary cell's technology"
+        } else if shares(&primary) || before.iter().any(shares) {
+            "a carrier for each cell"
+        } else if own.drx.is_some() || cells[primary.index()].drx.is_some() {
+            "cells without DRX, which is not modelled over several"
+        } else {
+            continue;
+        };
+        return Err(error("secondary cell", &id.0, expected.to_owned()));
     }
     if !ue.power.0.is_finite() {
         return Err(error("power", &ue.power.0, "a number of dBm".to_owned()));

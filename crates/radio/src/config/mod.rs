@@ -33,7 +33,7 @@ pub use mobility::{
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
 pub use states::{ReleasedTo, StatesConfig};
-pub use ue::{FixedSinr, Serving, UeConfig};
+pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};
 
 /// All cells, UEs and bearers of a scenario.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -2,7 +2,7 @@
 
 use super::StatesConfig;
 use crate::channel::penetration::Penetration;
-use fadeout_core::{CellId, Dbm, Decibel, NodeId};
+use fadeout_core::{CellId, Dbm, Decibel, NodeId, Span};
 
 /// A UE's radio interface.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,6 +14,8 @@ pub struct UeConfig {
     /// The cell of its second leg, which it has beside the first, if it has one (PSCell of dual
     /// connectivity, TS 37.340 clause 3.1). It may be of another generation.
     pub secondary: Option<CellId>,
+    /// Cells whose downlink it uses beside that of its first leg's.
+    pub aggregation: Aggregation,
     /// Most transmitted power.
     pub power: Dbm,
     /// Noise figure of its receiver.
@@ -24,6 +26,53 @@ pub struct UeConfig {
     pub fixed_sinr: Option<FixedSinr>,
     /// When its connection is released; never without.
     pub states: Option<StatesConfig>,
+}
+
+/// Secondary cells at most.
+///
+/// Standard: TS 38.331 §6.4 (maxNrofSCells less one for the index).
+pub const MOST_SECONDARY_CELLS: usize = 15;
+
+/// Secondary cells of a UE (carrier aggregation): one RLC and MAC over the transport blocks of several cells
+/// of one technology. They carry downlink data; the uplink is the primary cell's.
+///
+/// Standard: TS 38.300 §6.7; TS 36.300 §7.5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aggregation {
+    cells: [CellId; MOST_SECONDARY_CELLS],
+    count: u8,
+    /// From the data that a secondary cell is activated for to the first block that it can carry.
+    ///
+    /// Standard: TS 36.133 §7.7.2; TS 38.133 §8.3.2.
+    pub activation: Span,
+    /// Time without data after which a secondary cell is deactivated (sCellDeactivationTimer).
+    ///
+    /// Standard: TS 38.321 §5.9; TS 36.321 §5.13.
+    pub deactivation: Option<Span>,
+}
+
+impl Aggregation {
+    /// No secondary cells.
+    pub const NONE: Aggregation = Aggregation {
+        cells: [CellId(0); MOST_SECONDARY_CELLS],
+        count: 0,
+        activation: Span::from_millis(24),
+        deactivation: None,
+    };
+
+    /// These secondary cells, activated within 24 ms and never deactivated; none when they are more than
+    /// [`MOST_SECONDARY_CELLS`].
+    pub fn of(cells: &[CellId]) -> Option<Aggregation> {
+        let mut all = Aggregation::NONE;
+        all.cells.get_mut(..cells.len())?.copy_from_slice(cells);
+        all.count = cells.len() as u8;
+        Some(all)
+    }
+
+    /// The secondary cells.
+    pub fn cells(&self) -> &[CellId] {
+        &self.cells[..usize::from(self.count)]
+    }
 }
 
 /// The cell that serves a UE.
@@ -53,6 +102,7 @@ impl UeConfig {
             node,
             serving: Serving::Strongest,
             secondary: None,
+            aggregation: Aggregation::NONE,
             power: Dbm(23.0),
             noise_figure: Decibel(9.0),
             penetration: Penetration::None,

@@ -6,6 +6,7 @@
 //! it would send and when it next may have something.
 
 mod adaptation;
+mod aggregation;
 mod content;
 mod downlink;
 mod harq_entity;
@@ -16,6 +17,7 @@ mod tests;
 mod uplink;
 
 pub(crate) use adaptation::{UplinkAir, UplinkChoice};
+pub(crate) use aggregation::Carriers;
 pub(crate) use content::{Content, ContentId, Contents};
 pub(crate) use harq_entity::{Decoding, HarqProcess};
 pub(crate) use multiplex::RlcQueues;
@@ -53,6 +55,8 @@ pub(crate) struct Leg {
     pub requests: UplinkRequests,
     /// The bearers with RLC on it.
     pub channels: Channels,
+    /// Other legs that carry the same.
+    pub carriers: Carriers,
     /// From a multiple of the DRX cycle to its on-duration.
     drx_offset: Span,
     /// Until when it listens because of its latest new data.
@@ -161,6 +165,7 @@ impl Leg {
             up: LegHalf::new(harq.uplink_processes, stream("radio.uplink")),
             requests: UplinkRequests::new(config.ue, plan, stream("radio.request")),
             channels: Channels::default(),
+            carriers: Carriers::default(),
             drx_offset,
             awake_until: Time::ZERO,
             unserved_until: Time::ZERO,
@@ -222,6 +227,9 @@ impl Leg {
         slot: u64,
     ) -> u64 {
         self.half_mut(direction).is_stalled = false;
+        if let Some(active_from) = self.carriers.on_data(now) {
+            self.unserved_until = self.unserved_until.max(active_from);
+        }
         let served_from = plan.frame.slot_from(now.max(self.unserved_until));
         slot.max(served_from)
     }
@@ -238,6 +246,7 @@ impl Leg {
 
     /// New data in either direction: the UE listens on for a while.
     fn stay_awake(&mut self, plan: &CellPlan, now: Time) {
+        self.carriers.on_block(now);
         if let Some(drx) = &plan.config.drx {
             self.awake_until = now.saturating_add(drx.inactivity);
         }

@@ -130,6 +130,12 @@ impl Builder<'_, '_> {
             &surroundings,
             !cells.is_empty() || self.names_deployments,
         );
+        let has_secondary = |ue: &Ue| !ue.secondary.is_empty();
+        if file.fields("mobility-management").is_some() && ues.iter().any(has_secondary) {
+            let message = "mobility management of UEs with `secondary-cells`";
+            let place = file.place_of("mobility-management");
+            self.mistake(place, message, "one of the two");
+        }
         let channel_files: Vec<Option<ChannelFile>> = file
             .map("channel-file")
             .iter()

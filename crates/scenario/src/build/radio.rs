@@ -10,6 +10,9 @@ use fadeout_core::{CellId, Lattice, Point, UeId};
 /// maxDRB of TS 38.331 clause 6.4 is 29, the default bearer's included.
 const MAX_DRBS: usize = 28;
 
+/// Secondary cells at most (TS 38.331 clause 6.4).
+const MAX_SECONDARY_CELLS: usize = 15;
+
 impl Builder<'_, '_> {
     pub(super) fn cell(&mut self, name: &str, fields: &Fields) -> Option<Cell> {
         let node = self.own_node(name, fields);
@@ -93,7 +96,7 @@ impl Builder<'_, '_> {
                     Some(_) => format!("{name}-{number}"),
                     None => name.clone(),
                 };
-                let Some(mut ue) = self.ue(&own, fields, cells) else {
+                let Some(mut ue) = self.ue(&own, fields, around) else {
                     break;
                 };
                 if let Some((group, first)) = riding {
@@ -126,7 +129,8 @@ impl Builder<'_, '_> {
         ues
     }
 
-    fn ue(&mut self, name: &str, fields: &Fields, cells: &[(String, NodeId)]) -> Option<Ue> {
+    fn ue(&mut self, name: &str, fields: &Fields, around: &Surroundings<'_>) -> Option<Ue> {
+        let cells = around.bases;
         let node = self.own_node(name, fields)?;
         let cell = match fields.item("cell") {
             None => None,
@@ -141,6 +145,7 @@ impl Builder<'_, '_> {
             }
             self.nodes.connect(*base, node);
         }
+        let secondary = self.secondary_cells(fields, cell, around)?;
         let place = place(fields.item("position")?, fields.meters("height")?)?;
         let drbs = fields.map("drb").iter();
         let drbs = drbs.map(|(name, fields)| Drb::read(fields, Some((name.clone(),)), self));
@@ -149,6 +154,7 @@ impl Builder<'_, '_> {
             name.to_owned(),
             node,
             cell,
+            secondary,
             place,
             self.movement(fields)?,
             self.given_sinr(fields)?,
@@ -184,6 +190,68 @@ impl Builder<'_, '_> {
             return None;
         };
         Some(Some((group, fields.integer("vehicle").unwrap_or(0) as u32)))
+    }
+
+    /// The secondary cells of a UE in `primary`.
+    fn secondary_cells(
+        &mut self,
+        fields: &Fields,
+        primary: Option<usize>,
+        around: &Surroundings<'_>,
+    ) -> Option<Vec<usize>> {
+        let items = fields.list("secondary-cells");
+        if items.is_empty() {
+            for key in ["secondary-activation", "secondary-deactivation"] {
+                if fields.item(key).is_some() {
+                    let message = format!("a `{key}` without `secondary-cells`");
+                    self.mistake(fields.place_of(key), message, "both");
+                }
+            }
+            return Some(Vec::new());
+        }
+        let Some(primary) = primary else {
+            let message = "`secondary-cells` of a UE that names no cell";
+            let place = fields.place_of("secondary-cells");
+            self.mistake(place, message, "a `cell`, the primary one");
+            return None;
+        };
+        let mut all = vec![primary];
+        for item in items {
+            let cell = self.cell_index(item, around.bases)?;
+            let described = |cell: usize| around.cells[cell];
+            let (own, first) = (described(cell), described(primary));
+            let shares = |&other: &usize| described(other).carrier == own.carrier;
+            let (message, expected) = if all.contains(&cell) {
+                (
+                    "stands here twice",
+                    "each cell once, and not the `cell` itself",
+                )
+            } else if own.radio.name != first.radio.name {
+                (
+                    "is of another technology",
+                    "cells of the technology of `cell`",
+                )
+            } else if all.iter().any(shares) {
+                (
+                    "has a carrier that another one has",
+                    "a carrier for each cell",
+                )
+            } else {
+                all.push(cell);
+                continue;
+            };
+            let message = format!("`{}` {message}", around.bases[cell].0);
+            self.mistake(item.place, message, expected);
+            return None;
+        }
+        if all.len() > MAX_SECONDARY_CELLS + 1 {
+            let message = format!("{} secondary cells", all.len() - 1);
+            let expected = format!("at most {MAX_SECONDARY_CELLS}");
+            self.mistake(fields.place_of("secondary-cells"), message, &expected);
+            return None;
+        }
+        all.remove(0);
+        Some(all)
     }
 
     /// A given SINR, when there is one; both directions have it or none.

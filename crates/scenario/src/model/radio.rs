@@ -175,6 +175,8 @@ table! {
             /// The serving cell, an index into [`Scenario::cells`](super::Scenario::cells);
             /// without it the one received strongest at the start.
             cell: Option<usize>,
+            /// Secondary cells, whose downlink carries the same bearers, by index.
+            secondary: Vec<usize>,
             /// Where it starts.
             position: Point,
             /// How it goes on.
@@ -192,6 +194,15 @@ table! {
         "count" = Shape::Integer { min: 1, max: MAX_UES }, Optional;
         /// Cell that serves it; without it the one received strongest at the start.
         "cell" = Shape::Reference, Optional;
+        /// Cells on other carriers, of the technology of `cell`, whose downlink carries its bearers too (carrier
+        /// aggregation). The uplink stays with `cell`.
+        "secondary-cells" = Shape::List(&Shape::Reference), Optional;
+        /// From the data that a secondary cell is activated for to the first block that it can carry (TS 36.133
+        /// clause 7.7.2, TS 38.133 clause 8.3.2); 24 ms without it.
+        secondary_activation: Option<Span> = TIME, Optional;
+        /// Time without data after which a secondary cell is deactivated (sCellDeactivationTimer); never without
+        /// it.
+        secondary_deactivation: Option<Span> = POSITIVE_TIME, Optional;
         /// Where it starts: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
         /// Each starts at a place drawn uniformly from the disc of this radius around `position`.

@@ -46,6 +46,58 @@ fn a_key_of_a_part_of_a_layer_has_the_default_of_the_catalog() {
     assert_eq!(keys["beam-failure-threshold"]["default"], "10 dB");
 }
 
+/// A UE in `macro` with these secondary cells, among cells on a carrier each and one of each mistake.
+fn aggregated(cells: &str) -> String {
+    let cell = |name: &str, radio: &str, carrier: &str| {
+        format!(
+            "[cell.{name}]\nnode = \"macro\"\nradio = \"{radio}\"\ncarrier = \"{carrier}\"\n\
+             bandwidth = \"20 MHz\"\nchannel = {{ path-loss = \"umi\" }}\n"
+        )
+    };
+    let others = [
+        cell("second", "lte", "1.8 GHz"),
+        cell("third", "lte", "2.6 GHz"),
+        cell("same", "lte", "2 GHz"),
+        cell("other", "nr", "3.5 GHz"),
+    ];
+    let first = CELL.replace("carrier", "radio = \"lte\"\ncarrier");
+    format!("{first}{}[ue.phone]\n{cells}\n", others.concat())
+}
+
+#[test]
+fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
+    let of = |cells: &str| aggregated(&format!("cell = \"macro\"\nsecondary-cells = {cells}"));
+    let scenario = accepted(&of("[\"third\", \"second\"]"));
+    assert_eq!(scenario.ues[0].secondary, [2, 1]);
+    for (cells, message) in [
+        ("[\"second\", \"second\"]", "`second` stands here twice"),
+        ("[\"macro\"]", "`macro` stands here twice"),
+        ("[\"other\"]", "`other` is of another technology"),
+        ("[\"same\"]", "`same` has a carrier that another one has"),
+    ] {
+        assert_eq!(only(&of(cells)), message);
+    }
+    let unknown = refused(&of("[\"secnd\"]"));
+    assert!(unknown[0].to_string().contains("second"), "{unknown:?}");
+    let text = aggregated("secondary-cells = [\"second\"]");
+    assert_eq!(only(&text), "`secondary-cells` of a UE that names no cell");
+    let text = aggregated("cell = \"macro\"\nsecondary-activation = \"9 ms\"");
+    assert_eq!(
+        only(&text),
+        "a `secondary-activation` without `secondary-cells`"
+    );
+    let managed = format!("[mobility-management]\n{}", of("[\"second\"]"));
+    let managed = managed.replacen(
+        "[mobility-management]\nduration = \"10 s\"",
+        "duration = \"10 s\"\n[mobility-management]",
+        1,
+    );
+    assert_eq!(
+        only(&managed),
+        "mobility management of UEs with `secondary-cells`"
+    );
+}
+
 #[test]
 fn parameters_need_no_name_where_there_is_one_of_the_kind() {
     let text = format!("{CELL}[ue.phone]\npdcp = {{}}\n");

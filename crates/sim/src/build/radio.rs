@@ -7,8 +7,8 @@ use fadeout_core::{CellId, Point, Rate, Span, UeId};
 use fadeout_mobility as mobility;
 use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
 use fadeout_radio::access::{
-    AccessConfig, AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig,
-    RadioError, ReleasedTo, Serving, StatesConfig, UeConfig,
+    AccessConfig, Aggregation, AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess,
+    RadioConfig, RadioError, ReleasedTo, Serving, StatesConfig, UeConfig,
 };
 use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
 use fadeout_radio::channel::blockage::Blockage;
@@ -290,6 +290,7 @@ pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
             Some(cell) => Serving::Cell(CellId(cell as u32)),
             None => Serving::Strongest,
         },
+        aggregation: aggregation(described),
         power: described.tx_power,
         noise_figure: described.noise_figure,
         penetration: match described.penetration {
@@ -327,6 +328,18 @@ fn states(described: &scenario::RrcStates) -> StatesConfig {
         reconfiguration_processing: described.reconfiguration_delay,
         core_delay: described.core_delay,
     }
+}
+
+fn aggregation(described: &scenario::Ue) -> Aggregation {
+    let cells = described.secondary.iter();
+    let cells: Vec<CellId> = cells.map(|&cell| CellId(cell as u32)).collect();
+    // The scenario has no more of them than there may be.
+    let mut aggregation = Aggregation::of(&cells).unwrap_or(Aggregation::NONE);
+    if let Some(takes) = described.secondary_activation {
+        aggregation.activation = takes;
+    }
+    aggregation.deactivation = described.secondary_deactivation;
+    aggregation
 }
 
 /// Priority of default bearers: the middle of 1 to 16.

@@ -1,6 +1,6 @@
 """The runs of the study, and what is read from them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -117,12 +117,12 @@ def rate(size: float, width: float) -> float:
     return size * 8 / width / 1e6
 
 
-def middle(items: list[Numbers], name: str) -> float:
+def middle(items: Sequence[Numbers], name: str) -> float:
     """The median over the seeds."""
     return median(item[name] for item in items)
 
 
-def spread(items: list[Numbers], name: str, form: str = ".2f") -> str:
+def spread(items: Sequence[Numbers], name: str, form: str = ".2f") -> str:
     """The median over the seeds, with the least and the most where they differ."""
     values = [item[name] for item in items]
     low, high = f"{min(values):{form}}", f"{max(values):{form}}"

@@ -1,5 +1,6 @@
 """The question for today: forwarding, bicasting or neither, at 1 to 1,000 Mbit/s."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fadeout.results import Results
@@ -95,7 +96,7 @@ def section(runs: Runs[Effort]) -> Section:
     )
 
 
-def record(rate: float, control: str, scheme: str, each: list[Numbers]) -> dict[str, object]:
+def record(rate: float, control: str, scheme: str, each: Sequence[Numbers]) -> dict[str, object]:
     """A row."""
     names = ("lost", "retransmissions", "timeouts", "time_s")
     return {
