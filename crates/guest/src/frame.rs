@@ -52,7 +52,7 @@ pub struct Tcp {
 
 /// The Ethernet type of a frame.
 pub fn ethernet_type(frame: &[u8]) -> Option<u16> {
-    Some(half(frame, 12)?)
+    half(frame, 12)
 }
 
 impl Ip {

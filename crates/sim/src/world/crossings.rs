@@ -67,9 +67,21 @@ impl Crossings {
     }
 }
 
-impl<P: Probe> World<P> {
+/// A world whose phones change links: what is done there.
+#[derive(Debug)]
+pub(super) struct Changing<'a, P> {
+    world: &'a mut World<P>,
+}
+
+impl<'a, P> Changing<'a, P> {
+    pub(super) fn of(world: &'a mut World<P>) -> Changing<'a, P> {
+        Changing { world }
+    }
+}
+
+impl<P: Probe> Changing<'_, P> {
     fn crossing(&mut self, index: u16) -> &mut Crossing {
-        let crossings = self.crossings.as_mut();
+        let crossings = self.world.crossings.as_mut();
         let crossings = crossings.expect("an event of a handover has one");
         &mut crossings.list[usize::from(index)]
     }
@@ -79,7 +91,7 @@ impl<P: Probe> World<P> {
         if !self.crossing(index).wake.fire(generation) {
             return;
         }
-        let now = self.agenda.now();
+        let now = self.world.agenda.now();
         let due = |at: &mut Time| {
             let is_due = *at <= now;
             if is_due {
@@ -112,12 +124,13 @@ impl<P: Probe> World<P> {
     }
 
     fn arm_crossing(&mut self, index: u16) {
-        let Some(crossings) = &mut self.crossings else {
+        let Some(crossings) = &mut self.world.crossings else {
             return;
         };
         let crossing = &mut crossings.list[usize::from(index)];
         let at = crossing.wake_at();
-        self.agenda
+        self.world
+            .agenda
             .arm(&mut crossing.wake, at, |generation| Event::Crossing {
                 index: u32::from(index),
                 generation,
@@ -126,17 +139,17 @@ impl<P: Probe> World<P> {
 
     /// Whether some flow still goes the way that the handover leaves.
     fn is_there(&mut self, index: u16) -> bool {
-        let Some(crossings) = &self.crossings else {
+        let Some(crossings) = &self.world.crossings else {
             return false;
         };
         let crossing = &crossings.list[usize::from(index)];
         let mut ways = crossing.downs.iter().chain(&crossing.ups);
-        ways.any(|way| self.endpoints[way.endpoint.index()].route == way.old)
+        ways.any(|way| self.world.endpoints[way.endpoint.index()].route == way.old)
     }
 
     /// The source decides, and asks the target by way of the anchor.
     fn decide_crossing(&mut self, index: u16) {
-        let now = self.agenda.now();
+        let now = self.world.agenda.now();
         if !self.is_there(index) {
             return self.end_crossing(index, Outcome::Cancelled);
         }
@@ -157,23 +170,23 @@ impl<P: Probe> World<P> {
     fn send_signal(&mut self, index: u16, signal: Signal, route: RouteId) {
         let headers = Segment::default().wire_len();
         let flow = self.crossing(index).downs.first().map(|way| way.flow);
-        let packet = self.pool.insert(Packet {
+        let packet = self.world.pool.insert(Packet {
             flow: flow.unwrap_or_default(),
             route,
-            sent_at: self.agenda.now(),
+            sent_at: self.world.agenda.now(),
             segment: Segment {
                 len: signal.size().saturating_sub(headers),
                 ..Segment::default()
             },
             ..Packet::default()
         });
-        self.enter(self.routes.first(route), packet);
+        self.world.enter(self.world.routes.first(route), packet);
     }
 
     /// A message has arrived.
     pub(super) fn on_signal(&mut self, index: u16, signal: Signal, packet: PacketId) {
-        self.pool.free(packet);
-        let now = self.agenda.now();
+        self.world.pool.free(packet);
+        let now = self.world.agenda.now();
         let stage = self.crossing(index).stage;
         match (signal, stage) {
             (Signal::Required, Stage::Preparing) => self.signal(index, Signal::Request),
@@ -202,12 +215,12 @@ impl<P: Probe> World<P> {
 
     /// The anchor sends to both from now on; the target keeps what it gets.
     fn begin_copies(&mut self, index: u16) {
-        let now = self.agenda.now();
+        let now = self.world.agenda.now();
         if !self.is_there(index) {
             return;
         }
         self.close_target(index);
-        let Some(crossings) = &mut self.crossings else {
+        let Some(crossings) = &mut self.world.crossings else {
             return;
         };
         let crossing = &mut crossings.list[usize::from(index)];
@@ -216,7 +229,7 @@ impl<P: Probe> World<P> {
         }
         crossing.row.bicast_s = seconds(now);
         for way in &crossing.downs {
-            if self.endpoints[way.endpoint.index()].route == way.old {
+            if self.world.endpoints[way.endpoint.index()].route == way.old {
                 let turn = Turn::Copy(way.new, index);
                 crossings.turns.insert((way.old, way.parted), turn);
             }
@@ -232,22 +245,22 @@ impl<P: Probe> World<P> {
             crossing.lost_before = lost;
         }
         for link in target {
-            self.links.pause(link);
+            self.world.links.pause(link);
         }
-        if let Some(crossings) = &mut self.crossings {
+        if let Some(crossings) = &mut self.world.crossings {
             crossings.left.remove(&target[0]);
         }
     }
 
     /// Packets that a link has lost, but for those that it had when it was left.
     fn lost_at(&self, link: LinkId) -> u64 {
-        let stats = self.links.get(link).stats();
+        let stats = self.world.links.get(link).stats();
         stats.dropped_total() - stats.dropped(DropCause::Handover)
     }
 
     /// The source stops, and the phone leaves it.
     fn command_crossing(&mut self, index: u16) {
-        let now = self.agenda.now();
+        let now = self.world.agenda.now();
         if !self.is_there(index) {
             return self.end_crossing(index, Outcome::Cancelled);
         }
@@ -268,7 +281,7 @@ impl<P: Probe> World<P> {
             .saturating_add(ROW_DELAY);
         let [down, up] = crossing.source;
         let mut taken = self.take_waiting(down);
-        if let Some(crossings) = &mut self.crossings {
+        if let Some(crossings) = &mut self.world.crossings {
             crossings.left.insert(down, index);
         }
         for packet in taken.drain(..) {
@@ -280,25 +293,25 @@ impl<P: Probe> World<P> {
             endpoint, old, new, ..
         } in &ways
         {
-            let route = &mut self.endpoints[endpoint.index()].route;
+            let route = &mut self.world.endpoints[endpoint.index()].route;
             if route == old {
                 *route = *new;
             }
         }
         for packet in taken_up.drain(..) {
-            let route = self.pool[packet].route;
+            let route = self.world.pool[packet].route;
             let way = ways.iter().find(|way| way.old == route);
-            if let Some(way) = way.filter(|_| self.pool[packet].hop == 0) {
-                self.pool[packet].route = way.new;
-                self.enter(self.routes.first(way.new), packet);
+            if let Some(way) = way.filter(|_| self.world.pool[packet].hop == 0) {
+                self.world.pool[packet].route = way.new;
+                self.world.enter(self.world.routes.first(way.new), packet);
             } else {
-                self.links.lose(
+                self.world.links.lose(
                     up,
                     packet,
                     true,
-                    &self.agenda,
-                    &mut self.pool,
-                    &mut self.probe,
+                    &self.world.agenda,
+                    &mut self.world.pool,
+                    &mut self.world.probe,
                 );
             }
         }
@@ -307,34 +320,35 @@ impl<P: Probe> World<P> {
 
     /// Closes a link, and takes out what waits.
     fn take_waiting(&mut self, link: LinkId) -> Vec<PacketId> {
-        let crossings = self.crossings.as_mut();
+        let crossings = self.world.crossings.as_mut();
         let mut taken = crossings.map_or_else(Vec::new, |it| std::mem::take(&mut it.taken));
-        let (pool, probe) = (&mut self.pool, &mut self.probe);
-        self.links
-            .close(link, &mut self.agenda, pool, &mut taken, probe);
+        let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
+        self.world
+            .links
+            .close(link, &mut self.world.agenda, pool, &mut taken, probe);
         taken
     }
 
     fn keep(&mut self, taken: Vec<PacketId>) {
-        if let Some(crossings) = &mut self.crossings {
+        if let Some(crossings) = &mut self.world.crossings {
             crossings.taken = taken;
         }
     }
 
     /// A downlink packet is at a source that has stopped.
     fn turn_away(&mut self, index: u16, id: PacketId, was_waiting: bool) {
-        let Some(crossings) = &mut self.crossings else {
+        let Some(crossings) = &mut self.world.crossings else {
             return;
         };
         let crossing = &mut crossings.list[usize::from(index)];
-        let packet = &mut self.pool[id];
+        let packet = &mut self.world.pool[id];
         if let Data::Forwarded(route) = crossing.data {
             match was_waiting {
                 true => crossing.row.forwarded_waiting += 1,
                 false => crossing.row.forwarded_later += 1,
             }
             (packet.route, packet.hop) = (route, 0);
-            self.enter(self.routes.first(route), id);
+            self.world.enter(self.world.routes.first(route), id);
             return;
         }
         if crossings.copies.on_drop(packet) {
@@ -344,16 +358,17 @@ impl<P: Probe> World<P> {
             }
         }
         let [down, _] = crossing.source;
-        let (pool, probe) = (&mut self.pool, &mut self.probe);
-        self.links
-            .lose(down, id, was_waiting, &self.agenda, pool, probe);
+        let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
+        self.world
+            .links
+            .lose(down, id, was_waiting, &self.world.agenda, pool, probe);
     }
 
     /// Whether a packet that is about to enter a link finds that the phone has left it: it is seen to
     /// then.
     #[cold]
     pub(super) fn finds_nobody(&mut self, link: LinkId, packet: PacketId) -> bool {
-        let crossings = self.crossings.as_ref();
+        let crossings = self.world.crossings.as_ref();
         let Some(index) = crossings.and_then(|it| it.left.get(&link)).copied() else {
             return false;
         };
@@ -369,24 +384,32 @@ impl<P: Probe> World<P> {
         if self.finds_nobody(link, packet) {
             return;
         }
-        let (agenda, pool, probe) = (&mut self.agenda, &mut self.pool, &mut self.probe);
+        let (agenda, pool, probe) = (
+            &mut self.world.agenda,
+            &mut self.world.pool,
+            &mut self.world.probe,
+        );
         if goes_first {
-            self.links.enter_ahead(link, packet, agenda, pool, probe);
+            self.world
+                .links
+                .enter_ahead(link, packet, agenda, pool, probe);
         } else {
-            self.links.enter(link, packet, agenda, pool, probe);
+            self.world.links.enter(link, packet, agenda, pool, probe);
         }
     }
 
     /// The target begins to send and to receive.
     fn resume_crossing(&mut self, index: u16) {
-        let now = self.agenda.now();
+        let now = self.world.agenda.now();
         if self.crossing(index).stage != Stage::Commanded {
             return;
         }
         self.crossing(index).row.resumed_s = seconds(now);
         for link in self.crossing(index).target {
-            let (pool, probe) = (&mut self.pool, &mut self.probe);
-            self.links.open(link, &mut self.agenda, pool, probe);
+            let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
+            self.world
+                .links
+                .open(link, &mut self.world.agenda, pool, probe);
         }
         self.signal(index, Signal::Complete);
         self.finish_crossing(index);
@@ -394,18 +417,18 @@ impl<P: Probe> World<P> {
 
     /// The anchor sends to the target alone, and end markers over the old paths.
     fn switch_crossing(&mut self, index: u16) {
-        let now = self.agenda.now();
+        let now = self.world.agenda.now();
         if self.crossing(index).stage != Stage::Commanded {
             return;
         }
-        let Some(crossings) = &mut self.crossings else {
+        let Some(crossings) = &mut self.world.crossings else {
             return;
         };
         let crossing = &mut crossings.list[usize::from(index)];
         crossing.row.switched_s = seconds(now);
         let mut markers = Vec::new();
         for way in &crossing.downs {
-            let route = &mut self.endpoints[way.endpoint.index()].route;
+            let route = &mut self.world.endpoints[way.endpoint.index()].route;
             if *route != way.old {
                 continue;
             }
@@ -426,7 +449,7 @@ impl<P: Probe> World<P> {
 
     /// Once the target sends and the path is switched, only the row is left.
     fn finish_crossing(&mut self, index: u16) {
-        let now = self.agenda.now();
+        let now = self.world.agenda.now();
         let crossing = self.crossing(index);
         if !crossing.row.resumed_s.is_nan() && !crossing.row.switched_s.is_nan() {
             crossing.times.row = now.saturating_add(ROW_DELAY);
@@ -434,7 +457,7 @@ impl<P: Probe> World<P> {
     }
 
     fn end_crossing(&mut self, index: u16, outcome: Outcome) {
-        let now = self.agenda.now();
+        let now = self.world.agenda.now();
         let target = self.crossing(index).target;
         let has_copies = !self.crossing(index).row.bicast_s.is_nan();
         if self.crossing(index).stage == Stage::Preparing && has_copies {
@@ -445,30 +468,33 @@ impl<P: Probe> World<P> {
         crossing.times = Times::NONE;
         if crossing.stage != Stage::Ended {
             let row = crossing.end(now, outcome, lost);
-            self.probe.link_handover(row);
+            self.world.probe.link_handover(row);
         }
     }
 
     /// The phone stays: the anchor sends to it alone again, and the target drops what it has.
     fn forget_copies(&mut self, index: u16) {
         let target = self.crossing(index).target;
-        if let Some(crossings) = &mut self.crossings {
+        if let Some(crossings) = &mut self.world.crossings {
             let is_own = |turn: &Turn| matches!(turn, Turn::Copy(_, of) if *of == index);
             crossings.turns.retain(|_, turn| !is_own(turn));
         }
         let mut copies = self.take_waiting(target[0]);
         for packet in copies.drain(..) {
-            if let Some(crossings) = &mut self.crossings {
-                crossings.copies.on_drop(&self.pool[packet]);
+            if let Some(crossings) = &mut self.world.crossings {
+                crossings.copies.on_drop(&self.world.pool[packet]);
             }
-            let (pool, probe) = (&mut self.pool, &mut self.probe);
-            self.links
-                .lose(target[0], packet, true, &self.agenda, pool, probe);
+            let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
+            self.world
+                .links
+                .lose(target[0], packet, true, &self.world.agenda, pool, probe);
         }
         self.keep(copies);
         for link in target {
-            let (pool, probe) = (&mut self.pool, &mut self.probe);
-            self.links.open(link, &mut self.agenda, pool, probe);
+            let (pool, probe) = (&mut self.world.pool, &mut self.world.probe);
+            self.world
+                .links
+                .open(link, &mut self.world.agenda, pool, probe);
         }
     }
 
@@ -476,11 +502,11 @@ impl<P: Probe> World<P> {
     /// of it.
     #[cold]
     pub(super) fn turn(&mut self, id: PacketId) {
-        let Some(crossings) = &mut self.crossings else {
+        let Some(crossings) = &mut self.world.crossings else {
             return;
         };
         loop {
-            let packet = &mut self.pool[id];
+            let packet = &mut self.world.pool[id];
             match crossings.turns.get(&(packet.route, packet.hop)).copied() {
                 None => return,
                 Some(Turn::Detour(route)) => packet.route = route,
@@ -488,9 +514,9 @@ impl<P: Probe> World<P> {
                     crossings.list[usize::from(index)].row.bicast += 1;
                     crossings.copies.on_copy(packet, index);
                     let copy = Packet { route, ..*packet };
-                    let copy_of = self.pool.insert(copy);
-                    if let Some(hop) = self.routes.at(route, copy.hop) {
-                        self.enter(hop, copy_of);
+                    let copy_of = self.world.pool.insert(copy);
+                    if let Some(hop) = self.world.routes.at(route, copy.hop) {
+                        self.world.enter(hop, copy_of);
                     }
                     return;
                 }
@@ -501,11 +527,11 @@ impl<P: Probe> World<P> {
     /// A packet has reached its endpoint.
     #[cold]
     pub(super) fn note_arrival(&mut self, id: PacketId) {
-        let now = self.agenda.now();
-        let Some(crossings) = &mut self.crossings else {
+        let now = self.world.agenda.now();
+        let Some(crossings) = &mut self.world.crossings else {
             return;
         };
-        let packet = &self.pool[id];
+        let packet = &self.world.pool[id];
         let Some(arrival) = crossings.arrivals.get_mut(&packet.to) else {
             return;
         };

@@ -1,5 +1,6 @@
 //! Endpoints: what they are told, and what they send.
 
+use super::crossings::Changing;
 use super::{Event, Transport, World};
 use crate::hop::Hop;
 use fadeout_core::{EndpointId, FlowId, Packet, PacketId, Probe, Protocol, RouteId, Time};
@@ -69,7 +70,7 @@ impl<P: Probe> World<P> {
         );
         self.probe.received(self.agenda.now(), packet);
         if self.crossings.is_some() {
-            self.note_arrival(id);
+            Changing::of(self).note_arrival(id);
         }
         let packet = &self.pool[id];
         let segment = &packet.segment;
@@ -199,7 +200,7 @@ impl<P: Probe> World<P> {
         };
         self.probe.sent(self.agenda.now(), packet);
         if self.crossings.is_some() {
-            self.turn(id);
+            Changing::of(self).turn(id);
             let first = self.routes.first(self.pool[id].route);
             return self.enter(first, id);
         }

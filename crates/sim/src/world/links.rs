@@ -1,6 +1,7 @@
 //! Links, and the way of a packet from hop to hop.
 
 use super::agenda::Agenda;
+use super::crossings::Changing;
 use super::{Event, World};
 use crate::hop::Hop;
 use fadeout_core::{LinkId, PacketId, PacketPool, Probe, Wake};
@@ -185,7 +186,7 @@ impl<P: Probe> World<P> {
             packet.route = paths.redirected(packet.route, packet.hop);
         }
         if self.crossings.is_some() {
-            self.turn(id);
+            Changing::of(self).turn(id);
         }
         let packet = &self.pool[id];
         match self.routes.at(packet.route, packet.hop) {
@@ -199,15 +200,17 @@ impl<P: Probe> World<P> {
     pub(super) fn enter(&mut self, hop: Hop, packet: PacketId) {
         match hop {
             Hop::Link(link) => {
-                if self.crossings.is_some() && self.finds_nobody(link, packet) {
+                if self.crossings.is_some() && Changing::of(self).finds_nobody(link, packet) {
                     return;
                 }
                 let (agenda, pool) = (&mut self.agenda, &mut self.pool);
                 self.links
                     .enter(link, packet, agenda, pool, &mut self.probe);
             }
-            Hop::Signal { handover, signal } => self.on_signal(handover, signal, packet),
-            Hop::Target { handover } => self.reach_target(handover, packet),
+            Hop::Signal { handover, signal } => {
+                Changing::of(self).on_signal(handover, signal, packet)
+            }
+            Hop::Target { handover } => Changing::of(self).reach_target(handover, packet),
             Hop::Bearer { bearer, direction } => self.enter_bearer(bearer, direction, packet),
             // It has come to the source of a handover.
             Hop::EndMarker { bearer } => {

@@ -28,6 +28,7 @@ use crate::kernels::Kernels;
 use crate::notices::Notices;
 use crate::radio::Radio;
 use agenda::Agenda;
+use crossings::Changing;
 use fadeout_core::{EndpointId, Fingerprint, FlowId, LinkId, PacketId, PacketPool, Probe, Time};
 use fadeout_link::Link;
 use fadeout_radio::access::RadioAccess;
@@ -203,7 +204,9 @@ impl<P: Probe> World<P> {
                     self.wake_endpoint(endpoint);
                 }
             }
-            Event::Crossing { index, generation } => self.wake_crossing(index as u16, generation),
+            Event::Crossing { index, generation } => {
+                Changing::of(self).wake_crossing(index as u16, generation)
+            }
             Event::Start { flow } => self.start_flow(flow),
             Event::Application { flow, generation } => {
                 let woken = &mut self.flows[flow.index()];
