@@ -208,7 +208,7 @@ impl<P: Probe> World<P> {
                     .enter(link, packet, agenda, pool, &mut self.probe);
             }
             Hop::Signal { handover, signal } => {
-                Changing::of(self).on_signal(handover, signal, packet)
+                Changing::of(self).on_signal(handover, signal, packet);
             }
             Hop::Target { handover } => Changing::of(self).reach_target(handover, packet),
             Hop::Bearer { bearer, direction } => self.enter_bearer(bearer, direction, packet),

@@ -205,7 +205,7 @@ impl<P: Probe> World<P> {
                 }
             }
             Event::Crossing { index, generation } => {
-                Changing::of(self).wake_crossing(index as u16, generation)
+                Changing::of(self).wake_crossing(index as u16, generation);
             }
             Event::Start { flow } => self.start_flow(flow),
             Event::Application { flow, generation } => {
