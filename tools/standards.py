@@ -24,7 +24,7 @@ NOTES = ROOT / "docs" / "standards.toml"
 SOURCE = "https://github.com/fadeout-sim/fadeout/blob/main"
 WIDTH = 100
 
-DOCUMENT = r"(?:RFC \d+|T[SR] \d\d\.\d+(?:-\d+)?|ITU-R [A-Z]+\.\d+(?:-\d+)?)"
+DOCUMENT = r"(?:RFC \d+|T[SR] \d\d\.\d+(?:-\d+)?|ITU-R [A-Z]+\.\d+(?:-\d+)?|VIRTIO \d\.\d)"
 NUMBER = r"(?:[A-Z](?![A-Za-z])|\d+[a-z]?)(?:[.-]\d+[a-zA-Z]?)*"
 NUMBERS = rf"{NUMBER}(?:(?:, and |, | and | to | or |-){NUMBER})*"
 KIND = (

@@ -245,11 +245,13 @@ mod tests {
     use crate::memory::{Region, Regions};
     use std::cell::RefCell;
 
+    type Filled = Regions<RefCell<Vec<u8>>>;
+
     const DESCRIPTORS: u64 = 0;
     const AVAILABLE: u64 = 0x100;
     const USED: u64 = 0x200;
 
-    fn memory() -> Regions<RefCell<Vec<u8>>> {
+    fn memory() -> Filled {
         Regions(vec![Region {
             address: 0,
             len: 4096,
@@ -306,7 +308,7 @@ mod tests {
     #[test]
     fn what_a_ring_must_not_hold_is_a_fault() {
         let mut parts = Vec::new();
-        let mut fails = |prepare: &dyn Fn(&Regions<RefCell<Vec<u8>>>)| {
+        let mut fails = |prepare: &dyn Fn(&Filled)| {
             let (memory, mut ring) = (memory(), ring());
             offer(&memory, 0, 0, 1);
             prepare(&memory);
@@ -316,7 +318,7 @@ mod tests {
         assert!(fails(&|m| offer(m, 0, 0, 5)).contains("room"));
         assert!(fails(&|m| describe(m, 0, 0, 1, HAS_NEXT, 0)).contains("circle"));
         assert!(fails(&|m| describe(m, 0, 0, 1, IS_INDIRECT, 0)).contains("indirect"));
-        let order = |m: &Regions<RefCell<Vec<u8>>>| {
+        let order = |m: &Filled| {
             describe(m, 0, 0, 1, IS_WRITABLE | HAS_NEXT, 1);
             describe(m, 1, 0, 1, 0, 0);
         };

@@ -4,7 +4,7 @@ mod common;
 
 use common::Rig;
 use fadeout_core::random::Stream;
-use fadeout_core::{Dbm, Direction, Hertz, NodeId, Point, Span, UeId};
+use fadeout_core::{Dbm, Direction, Hertz, NodeId, Point, Span, UeId, math};
 use fadeout_radio::access::{
     Adaptation, BearerConfig, CellConfig, RadioConfig, ReportedAdaptation, UeConfig,
 };
@@ -81,7 +81,7 @@ fn run(fading: Fading, power: Dbm, sub_band: Option<u32>, seed: u64) -> Run {
 /// resource element carries lg(1 + SNR) up to the highest scheme: what no scheduler exceeds.
 fn oracle(mean: f64) -> f64 {
     let mut random = Stream::new(3, "oracle", 0);
-    let bits = |snr: f64| (1.0 + snr).log2().min(5.55);
+    let bits = |snr: f64| math::log2(1.0 + snr).min(5.55);
     let (mut best, mut any) = (0.0, 0.0);
     for _ in 0..100_000 {
         let draws: Vec<f64> = (0..UES).map(|_| random.exponential(mean)).collect();
@@ -112,7 +112,7 @@ fn sub_bands_carry_more_over_a_selective_band_and_never_more_than_an_oracle() {
             // The outer loop holds its target with either.
             assert!((other.failed - 0.1).abs() < 0.02, "{}", other.failed);
         }
-        let (gain, most) = (parts / whole, oracle(10_f64.powf(sinr_db / 10.0)));
+        let (gain, most) = (parts / whole, oracle(math::from_db(sinr_db)));
         // Sub-bands of 2.88 MHz are no tones, differences are cut at two steps, and reports are 2 to
         // 7 ms old: 1.73 of 2.19 were measured, and 1.47 of 1.70.
         assert!(gain > least && gain < most, "{gain}, oracle {most}");

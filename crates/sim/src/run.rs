@@ -3,7 +3,7 @@
 use crate::build::{self, BuildError, ChooseCongestion};
 use crate::directory::both_directions_of;
 use crate::kernels::{KernelError, Kernels};
-use crate::summary::{resolved, sum_up};
+use crate::summary::{resolved, sum_up, summary};
 use crate::world::{Parts, World};
 use fadeout_core::{Fingerprint, NullProbe, ProbeSettings, Span, Time};
 use fadeout_record::{
@@ -126,6 +126,11 @@ impl Simulation {
         self.world.next_at()
     }
 
+    /// What the run comes to so far, each table a list under its name.
+    pub fn summary(&self) -> serde_json::Value {
+        summary(&self.scenario, &self.world)
+    }
+
     /// How far the run is.
     pub fn progress(&self) -> Progress {
         Progress {
@@ -208,8 +213,8 @@ impl Simulation {
         } = self;
         let (now, events, packets) = (world.now(), world.events(), world.delivered_packets());
         let fingerprint = world.fingerprint();
-        let mut summary = Summary::default();
-        sum_up(&scenario, &world, &mut summary);
+        let mut rows = Summary::default();
+        sum_up(&scenario, &world, &mut rows);
         let info = RunInfo {
             version: crate::VERSION.to_owned(),
             commit,
@@ -217,7 +222,7 @@ impl Simulation {
             seed: scenario.seed,
             fingerprint,
             complete: is_complete,
-            summary,
+            summary: rows,
         };
         let recorded = world.into_probe().finish(now, info)?;
         Ok(RunResults {

@@ -59,8 +59,10 @@ fn a_handover_takes_the_times_of_its_steps() {
         near(row.commanded_s - row.triggered_s, 0.020, 0.020);
         near(row.entered_s - row.left_s, 0.038, 0.048);
         near(row.switched_s - row.completed_s, 0.005, 0.005);
-        // No packet passes while the UE is in no cell.
-        near(row.downlink_gap_s, row.completed_s - row.left_s, 0.2);
+        // No packet passes while the UE is in no cell, and not before its last message is there, which
+        // RLC may have to repeat. The next one then comes within a grant's time.
+        let outside_s = row.completed_s - row.left_s;
+        near(row.downlink_gap_s, outside_s, outside_s + 0.02);
         assert_eq!(row.lost_packets, 0);
         assert!(row.forwarded_numbered > 0 && row.forwarded_fresh > 0);
     }

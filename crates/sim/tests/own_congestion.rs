@@ -1,5 +1,6 @@
 //! Congestion controls of the user's own, in a whole run.
 
+use fadeout_core::Time;
 use fadeout_record::Destination;
 use fadeout_scenario::Source;
 use fadeout_sim::congestion::{
@@ -47,8 +48,17 @@ impl CongestionControl for GivesUp {
     }
 }
 
-/// Senders made, segments they sent, and the run.
-fn run(more: &str) -> (u64, u64, fadeout_sim::RunResults) {
+/// What a run of `more` came to.
+struct Outcome {
+    /// Senders made.
+    made: u64,
+    /// Segments that they sent.
+    sent: u64,
+    summary: serde_json::Value,
+    is_complete: bool,
+}
+
+fn run(more: &str) -> Outcome {
     let source = Source {
         name: "test".to_owned(),
         base_dir: ".".into(),
@@ -58,7 +68,7 @@ fn run(more: &str) -> (u64, u64, fadeout_sim::RunResults) {
         fadeout_scenario::parse(&text, &source, &[], catalog()).expect("a valid scenario");
     let has_given_up = Arc::new(AtomicBool::new(false));
     let sent = Arc::new(AtomicU64::new(0));
-    let mut made = 0;
+    let mut made = 0_u64;
     let simulation = Simulation::with(scenario, Destination::Memory, &mut |_| {
         made += 1;
         let own = GivesUp {
@@ -67,33 +77,38 @@ fn run(more: &str) -> (u64, u64, fadeout_sim::RunResults) {
         };
         Some(Congestion::Custom(Custom(Box::new(own))))
     });
-    let outcome = simulation
-        .expect("a simulation")
-        .run_unless(
-            || has_given_up.load(Ordering::Relaxed),
-            |_| Control::Continue,
-        )
-        .expect("an outcome");
-    (made, sent.load(Ordering::Relaxed), outcome)
+    let mut simulation = simulation.expect("a simulation");
+    simulation.advance_unless(
+        Time::NEVER,
+        || has_given_up.load(Ordering::Relaxed),
+        |_| Control::Continue,
+    );
+    let summary = simulation.summary();
+    let outcome = simulation.finish().expect("an outcome");
+    Outcome {
+        made,
+        sent: sent.load(Ordering::Relaxed),
+        summary,
+        is_complete: outcome.is_complete,
+    }
 }
 
 #[test]
 fn a_run_stops_after_the_event_in_which_it_is_halted() {
-    let (made, sent, outcome) = run("");
-    assert_eq!(made, 2);
-    assert!(!outcome.is_complete);
-    let summary: serde_json::Value =
-        serde_json::from_str(&outcome.recorded.summary).expect("a summary");
-    let duration_s = summary["duration_s"].as_f64().expect("a duration");
+    let run = run("");
+    assert_eq!(run.made, 2);
+    assert!(!run.is_complete);
+    let duration_s = run.summary["duration_s"].as_f64().expect("a duration");
     // A window of ten segments turns around in about 21 ms.
     assert!((1.0..1.05).contains(&duration_s), "{duration_s}");
-    assert_eq!(summary["flows"][0]["sent_segments"].as_u64(), Some(sent));
+    let counted = &run.summary["flows"][0]["sent_segments"];
+    assert_eq!(counted.as_u64(), Some(run.sent));
 }
 
 #[test]
 fn each_end_of_each_path_has_a_control_of_its_own() {
-    let (made, sent, outcome) = run(PATHS);
-    assert_eq!(made, 4);
-    assert!(!outcome.is_complete);
-    assert!(sent > 0);
+    let run = run(PATHS);
+    assert_eq!(run.made, 4);
+    assert!(!run.is_complete);
+    assert!(run.sent > 0);
 }

@@ -1,5 +1,7 @@
 """What is drawn of UDP datagrams: delay, loss and interruptions, and the distribution of delays."""
 
+from typing import Any
+
 import polars as pl
 
 from fadeout._native import ResultError
@@ -44,7 +46,7 @@ def _gap(canvas: Canvas) -> None:
     missing = 0
     for number, (name, rows) in enumerate(_rows(canvas, "gap_s", "missing_datagrams")):
         points = thin(rows, "gap_s")
-        style = line_style(number) | {"linewidth": 0.7}
+        style: dict[str, Any] = line_style(number) | {"linewidth": 0.7}
         canvas.ax.plot(points["time_s"], points["gap_s"] * 1e3, label=name, **style)
         # A late arrival fills a hole again, so only new holes are marked.
         holes = rows.filter(pl.col("missing_datagrams").cast(pl.Int64).diff().fill_null(0) > 0)

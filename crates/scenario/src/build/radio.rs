@@ -10,7 +10,9 @@ use fadeout_core::{CellId, Lattice, Point, UeId};
 /// maxDRB of TS 38.331 clause 6.4 is 29, the default bearer's included.
 const MAX_DRBS: usize = 28;
 
-/// Secondary cells at most (TS 38.331 clause 6.4).
+/// Secondary cells at most.
+///
+/// Standard: TS 38.331 §6.4.
 const MAX_SECONDARY_CELLS: usize = 15;
 
 /// Interfaces of one node are at one place.

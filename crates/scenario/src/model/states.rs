@@ -44,7 +44,7 @@ nested!(RrcStates);
 
 impl RrcStates {
     fn with_whole_frames(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        if self.paging_cycle % self.paging_frames != 0 {
+        if !self.paging_cycle.is_multiple_of(self.paging_frames) {
             let message = format!(
                 "{} paging frames in a cycle of {} radio frames",
                 self.paging_frames, self.paging_cycle

@@ -78,7 +78,7 @@ fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
         assert_eq!(only(&of(cells)), message);
     }
     let unknown = refused(&of("[\"secnd\"]"));
-    assert!(unknown[0].to_string().contains("second"), "{unknown:?}");
+    assert_eq!(unknown[0].suggestion.as_deref(), Some("`second`"));
     let text = aggregated("secondary-cells = [\"second\"]");
     assert_eq!(only(&text), "`secondary-cells` of a UE that names no cell");
     let text = aggregated("cell = \"macro\"\nsecondary-activation = \"9 ms\"");
