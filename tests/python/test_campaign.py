@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
@@ -93,12 +94,15 @@ def test_no_parameter_that_is_written_out_at_its_default_is_another_run(
 ):
     (found,) = (each for each in CATALOG[kind] if each["name"] == entry)
     tag = "kind" if kind == "application" else "name"
-    plain = run_names(LOSSY, set={key: {tag: entry}})
+    # UDP has no congestion control to name.
+    is_udp = kind == "application" and entry in ("packet-stream", "echo", "full-buffer")
+    scenario = re.sub(r"congestion-control = .*\n", "", LOSSY) if is_udp else LOSSY
+    plain = run_names(scenario, set={key: {tag: entry}})
     for parameter in found["parameters"]:
         if (entry, parameter["name"]) not in DEPENDING:
             value = parse_value(parameter["default"])
             given = {key: {tag: entry, parameter["name"]: value}}
-            assert run_names(LOSSY, set=given) == plain, parameter["name"]
+            assert run_names(scenario, set=given) == plain, parameter["name"]
 
 
 def test_whatever_changes_the_results_changes_the_name():

@@ -15,6 +15,7 @@ def results() -> fadeout.Results:
     return fadeout.run(SCENARIO)
 
 
+DATAGRAMS = ("datagrams", "latency")
 RADIO = ("sinr", "buffer", "delay")
 """Figures of runs with a radio access."""
 
@@ -76,7 +77,8 @@ def test_the_parts_of_a_delay_add_up_to_what_tcp_sees(radio_results):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in NAMES if name not in ("completions", "handover", "map", *RADIO)]
+    "name",
+    [name for name in NAMES if name not in ("completions", "handover", "map", *DATAGRAMS, *RADIO)],
 )
 def test_every_figure_has_labels_with_units_and_the_blockages(results, name, tmp_path: Path):
     figure = getattr(results.plot, name)()

@@ -24,6 +24,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[fadeout.Results]:
     short = {"duration": "1 s"}
     return [
         *(fadeout.run(ROOT / f"scenarios/{x}.toml", set=short, out=folder / x) for x in examples),
+        fadeout.run(ROOT / "scenarios/interruption.toml", set=short, out=folder / "interruption"),
         fadeout.run(SCENARIO + TRANSFER, out=folder / "transfer"),
     ]
 
