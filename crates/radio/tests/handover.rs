@@ -8,8 +8,9 @@ use fadeout_core::{
     RadioDropRow, RrcEvent, RrcRow, Segment, Span, Time, UeId, Vector,
 };
 use fadeout_radio::access::{
-    AccessConfig, BearerConfig, CellConfig, DataForwarding, EventKind, MeasurementEvent,
-    MobilityConfig, Monitoring, Move, ProcedureConfig, RadioAccess, RadioConfig, Serving, UeConfig,
+    AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
+    MeasurementEvent, MobilityConfig, Monitoring, Move, ProcedureConfig, RadioAccess, RadioConfig,
+    Serving, Signalling, UeConfig,
 };
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
@@ -61,7 +62,8 @@ enum Outside {
     Packet(Direction, u32),
     /// A downlink packet reaches a base station.
     AtBase(u32, PacketId),
-    Marker,
+    /// Something else reaches it, or the core.
+    Backhaul(Backhaul, PacketId),
 }
 
 struct Case {
@@ -71,6 +73,10 @@ struct Case {
     /// From the core to each base station.
     core_delay: Span,
     loses_markers: bool,
+    /// Of links between base stations and the core: one way, and the share of messages that they lose.
+    links: (Span, f64),
+    /// The share of forwarded packets that they lose.
+    loses_forwarded: f64,
 }
 
 struct Outcomes {
@@ -79,6 +85,10 @@ struct Outcomes {
     put: Vec<Direction>,
     /// Packets in the pool at the end.
     left: usize,
+    /// Forwarded packets that links dropped.
+    dropped: Vec<u32>,
+    /// Messages and forwarded packets that links carried.
+    carried: [u32; 2],
 }
 
 /// Runs `case` with a packet each `every` for `length`, and on until nothing is under way.
@@ -109,6 +119,8 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
     let mut next = put.len() as u64;
     let mut station = access.serving_cell(UeId(0)).expect("a cell").0;
     let (mut out, mut moves, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
+    let mut dice = Stream::new(seed, "handover.links", 0);
+    let (mut dropped, mut carried) = (Vec::new(), [0; 2]);
     let end = Time::ZERO + length + Span::from_secs(20);
     loop {
         let first = outside
@@ -123,48 +135,95 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
             for packet in out.drain(..) {
                 arrivals.push(pool.take(packet).flow.0);
             }
-            access.take_moves(&mut moves);
-            for one in moves.drain(..) {
-                if let Move::Path { cell, .. } = one {
+        } else {
+            let Some((_, event)) = outside.pop_first() else {
+                break;
+            };
+            let mut later = Vec::new();
+            match event {
+                Outside::Packet(direction, number) => {
+                    let segment = Segment {
+                        len: 1000,
+                        ..Segment::default()
+                    };
+                    let packet = pool.insert(Packet {
+                        flow: FlowId(number),
+                        segment,
+                        ..Packet::default()
+                    });
+                    match direction {
+                        Direction::Uplink => {
+                            access.on_packet(
+                                now,
+                                DrbId(0),
+                                direction,
+                                packet,
+                                &mut pool,
+                                &mut rows,
+                            );
+                        }
+                        Direction::Downlink => {
+                            later.push((now + case.core_delay, Outside::AtBase(station, packet)));
+                        }
+                    }
+                }
+                Outside::AtBase(station, packet) => {
+                    access.on_packet_at(now, station, DrbId(0), packet, &mut pool, &mut rows);
+                }
+                Outside::Backhaul(what, packet) => {
+                    access.on_backhaul(now, (what, packet), &mut pool, &mut rows);
+                }
+            }
+            for (at, event) in later {
+                outside.insert((at, next), event);
+                next += 1;
+            }
+        }
+        access.take_moves(&mut moves);
+        let (delay, loss) = case.links;
+        for one in moves.drain(..) {
+            let sent = match one {
+                Move::Uplink { .. } => None,
+                Move::Path { cell, .. } => {
                     station = cell.0;
                     access.on_path_switched(now, DrbId(0), 1);
-                    if !case.loses_markers {
-                        outside.insert((now + case.core_delay, next), Outside::Marker);
-                        next += 1;
-                    }
+                    let bearer = DrbId(0);
+                    let marker = pool.insert(Packet::default());
+                    let after = (case.core_delay, f64::from(u8::from(case.loses_markers)));
+                    Some((Backhaul::EndMarker { bearer }, marker, after))
                 }
-            }
-            continue;
-        }
-        let Some((_, event)) = outside.pop_first() else {
-            break;
-        };
-        match event {
-            Outside::Packet(direction, number) => {
-                let segment = Segment {
-                    len: 1000,
-                    ..Segment::default()
-                };
-                let packet = pool.insert(Packet {
-                    flow: FlowId(number),
-                    segment,
-                    ..Packet::default()
-                });
-                match direction {
-                    Direction::Uplink => {
-                        access.on_packet(now, DrbId(0), direction, packet, &mut pool, &mut rows);
-                    }
-                    Direction::Downlink => {
-                        let arrival = Outside::AtBase(station, packet);
-                        outside.insert((now + case.core_delay, next), arrival);
-                        next += 1;
-                    }
+                Move::Message { ue, number, .. } => {
+                    carried[0] += 1;
+                    let mut packet = Packet::default();
+                    packet.segment.seq = number;
+                    let packet = pool.insert(packet);
+                    Some((Backhaul::Message { ue }, packet, (delay, loss)))
                 }
+                Move::Forwarded {
+                    bearer, packet, to, ..
+                } => {
+                    carried[1] += 1;
+                    let station = to;
+                    let what = Backhaul::Forwarded { bearer, station };
+                    Some((what, packet, (delay, case.loses_forwarded)))
+                }
+                Move::ForwardedEnd { bearer, .. } => {
+                    let marker = pool.insert(Packet::default());
+                    Some((Backhaul::ForwardedEnd { bearer }, marker, (delay, loss)))
+                }
+            };
+            let Some((what, packet, (delay, loss))) = sent else {
+                continue;
+            };
+            if dice.chance(loss) {
+                let packet = pool.take(packet);
+                if let Backhaul::Forwarded { .. } = what {
+                    dropped.push(packet.flow.0);
+                }
+                continue;
             }
-            Outside::AtBase(station, packet) => {
-                access.on_packet_at(now, station, DrbId(0), packet, &mut pool, &mut rows);
-            }
-            Outside::Marker => access.on_end_marker(now, DrbId(0)),
+            outside.insert((now + delay, next), Outside::Backhaul(what, packet));
+            next += 1;
         }
     }
     Outcomes {
@@ -172,6 +231,8 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
         arrivals,
         put,
         left: pool.len(),
+        dropped,
+        carried,
     }
 }
 
@@ -205,6 +266,8 @@ fn mobility(cells: u32) -> MobilityConfig {
         data: DataForwarding::Forwarded,
         most_ues: None,
         stations: (0..cells).collect(),
+        interface: Interface::Direct,
+        signalling: Signalling::Given,
     }
 }
 
@@ -271,6 +334,8 @@ fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
         },
         core_delay: span(random, 20),
         loses_markers: random.chance(0.2),
+        links: (Span::ZERO, 0.0),
+        loses_forwarded: 0.0,
         mobility,
     }
 }
@@ -288,6 +353,9 @@ fn books_close(outcomes: &Outcomes, seed: u64) {
     }
     for drop in &outcomes.rows.drops {
         fate[drop.flow.index()] += 1;
+    }
+    for &number in &outcomes.dropped {
+        fate[number as usize] += 1;
     }
     for (number, count) in fate.iter().enumerate() {
         let direction = outcomes.put[number];
@@ -383,5 +451,96 @@ fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
     assert!(
         !cases.is_whole() || lost > 100 && successes > 100,
         "{lost} packets lost by {successes} changes of cell"
+    );
+}
+
+/// As `case`, over links.
+fn case_over_links(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
+    let mut case = case(random, rlc, is_nr);
+    let cells = case.mobility.stations.len() as u32;
+    case.mobility.stations = (0..cells).collect();
+    if random.chance(0.3) {
+        case.mobility.interface = Interface::Core;
+    }
+    let strangers = (0..cells).flat_map(|one| (0..cells).map(move |other| (one, other)));
+    let strangers = strangers.filter(|_| random.chance(0.2)).collect();
+    case.mobility.signalling = Signalling::Links { strangers };
+    case.links = (Span::from_millis(random.below(40)), 0.0);
+    case
+}
+
+#[test]
+fn over_links_that_lose_nothing_only_a_lost_connection_loses_anything() {
+    let (mut successes, mut reestablished, mut carried) = (0, 0, [0; 2]);
+    let cases = Cases::new(60);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.over-links", 0);
+        let is_nr = random.chance(0.5);
+        let rlc = match is_nr {
+            true => RlcConfig::NR_AM,
+            false => RlcConfig::LTE_AM,
+        };
+        let case = case_over_links(&mut random, rlc, is_nr);
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        books_close(&outcomes, seed);
+        for (sum, more) in carried.iter_mut().zip(outcomes.carried) {
+            *sum += more;
+        }
+        for row in &outcomes.rows.handovers {
+            let is_back = row.procedure == Procedure::Reestablishment;
+            let is_well = row.outcome == Outcome::Success;
+            reestablished += u32::from(is_back && is_well);
+            successes += u32::from(is_well);
+        }
+        let mut steps = outcomes.rows.steps.iter();
+        if !steps.any(|row| row.event == RrcEvent::Released) {
+            let drops = &outcomes.rows.drops;
+            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
+        }
+    });
+    assert!(
+        !cases.is_whole()
+            || successes > 100 && reestablished > 10 && carried[0] > 500 && carried[1] > 500,
+        "{successes} well, {reestablished} re-established, {carried:?} messages and packets"
+    );
+}
+
+#[test]
+fn over_links_that_lose_messages_and_packets_every_loss_has_its_cause() {
+    let (mut lost, mut expired, mut again) = (0, 0, 0);
+    let cases = Cases::new(40);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.lossy-links", 0);
+        let is_nr = random.chance(0.5);
+        let is_acknowledged = random.chance(0.6);
+        let rlc = match (is_nr, is_acknowledged) {
+            (true, true) => RlcConfig::NR_AM,
+            (false, true) => RlcConfig::LTE_AM,
+            (true, false) => RlcConfig::NR_UM,
+            (false, false) => RlcConfig::LTE_UM,
+        };
+        let mut case = case_over_links(&mut random, rlc, is_nr);
+        case.links.1 = random.uniform_in(0.0, 0.3);
+        case.loses_forwarded = random.uniform_in(0.0, 0.3);
+        if random.chance(0.3) {
+            case.mobility.data = DataForwarding::Dropped;
+        }
+        if is_nr {
+            case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
+        }
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        books_close(&outcomes, seed);
+        lost += outcomes.dropped.len();
+        let count = |event| {
+            let steps = outcomes.rows.steps.iter();
+            steps.filter(|row| row.event == event).count()
+        };
+        expired += count(RrcEvent::PreparationExpired);
+        let switched = count(RrcEvent::PathSwitched);
+        again += count(RrcEvent::PathSwitchRequest).saturating_sub(switched);
+    });
+    assert!(
+        !cases.is_whole() || lost > 100 && expired > 10 && again > 10,
+        "{lost} forwarded packets lost, {expired} preparations, {again} requests again"
     );
 }

@@ -206,6 +206,8 @@ named! {
         HandoverRequest = "handover-request",
         /// The target has no room.
         HandoverRefused = "handover-refused",
+        /// The source has waited long enough for the target's answer.
+        PreparationExpired = "preparation-expired",
         /// The source sends the command, and stops the downlink.
         CommandSent = "command-sent",
         /// The UE has it, and leaves.
@@ -216,8 +218,12 @@ named! {
         AccessDone = "access-done",
         /// The target has the UE's last message.
         CompleteReceived = "complete-received",
+        /// The target asks the core for the new path.
+        PathSwitchRequest = "path-switch-request",
         /// The core sends over the new path.
         PathSwitched = "path-switched",
+        /// The source knows that the UE is elsewhere.
+        ContextReleased = "context-released",
         /// An end marker is at the target.
         EndMarker = "end-marker",
         /// The source gives the handover up, and goes on.
@@ -232,6 +238,8 @@ named! {
         AccessFailure = "access-failure",
         /// The UE has selected a cell.
         CellSelected = "cell-selected",
+        /// The cell asks the base station that had the UE for its context.
+        ContextRequest = "context-request",
         /// The connection is re-established.
         Reestablished = "reestablished",
         /// The connection is lost.

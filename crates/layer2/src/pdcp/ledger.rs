@@ -5,7 +5,18 @@ use fadeout_core::{PacketId, Ring};
 #[derive(Clone, Copy, Default, Debug)]
 struct Entry {
     packet: PacketId,
-    is_resolved: bool,
+    place: Place,
+}
+
+/// Where a packet is.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Place {
+    #[default]
+    Inside,
+    /// Between two base stations, whose links own it.
+    Away,
+    /// Delivered or dropped.
+    Gone,
 }
 
 /// The packets that entered a bearer and have not left it.
@@ -33,31 +44,47 @@ impl Ledger {
     pub fn enter(&mut self, packet: PacketId) -> u32 {
         self.entries.push(Entry {
             packet,
-            is_resolved: false,
+            place: Place::Inside,
         }) as u32
     }
     /// A packet leaves, delivered or dropped. False when it has left before: a duplicate.
     #[inline]
     pub fn leave(&mut self, serial: u32) -> bool {
-        let number = u64::from(serial);
-        if !self.entries.contains(number) || self.entries[number].is_resolved {
+        if !self.holds(serial) {
             return false;
         }
-        self.entries[number].is_resolved = true;
-        while self.entries.front().is_some_and(|entry| entry.is_resolved) {
+        self.entries[u64::from(serial)].place = Place::Gone;
+        while (self.entries.front()).is_some_and(|entry| entry.place == Place::Gone) {
             self.entries.pop();
         }
         true
     }
+    /// A packet goes to another base station over links that may drop it. False when it has left before.
+    pub fn send_away(&mut self, serial: u32) -> bool {
+        let is_here = self.holds(serial);
+        if is_here {
+            self.entries[u64::from(serial)].place = Place::Away;
+        }
+        is_here
+    }
+    /// It is there. False when it was passed over meanwhile: it is lost.
+    pub fn bring_back(&mut self, serial: u32) -> bool {
+        let number = u64::from(serial);
+        let is_missed = self.entries.contains(number) && self.entries[number].place == Place::Away;
+        if is_missed {
+            self.entries[number].place = Place::Inside;
+        }
+        is_missed
+    }
     /// Nothing below `serial` is delivered any more ([`Rx::passed`](super::Rx::passed)): what has
-    /// not left is lost.
+    /// not left is lost. What is away is not ours to lose.
     #[inline]
     pub fn pass(&mut self, serial: u32, lost: &mut Vec<PacketId>) {
         while self.entries.first() < u64::from(serial) {
             let Some(entry) = self.entries.pop() else {
                 return;
             };
-            if !entry.is_resolved {
+            if entry.place == Place::Inside {
                 lost.push(entry.packet);
             }
         }
@@ -66,10 +93,11 @@ impl Ledger {
     pub fn pass_all(&mut self, lost: &mut Vec<PacketId>) {
         self.pass(self.next_serial(), lost);
     }
-    /// Whether this packet is under way: it has neither been delivered nor dropped.
+    /// Whether this packet is under way: it has neither been delivered nor dropped, and is not away.
+    #[inline]
     pub fn holds(&self, serial: u32) -> bool {
         let number = u64::from(serial);
-        self.entries.contains(number) && !self.entries[number].is_resolved
+        self.entries.contains(number) && self.entries[number].place == Place::Inside
     }
     /// Packets under way, and some that left after one that has not.
     pub fn len(&self) -> usize {
@@ -122,5 +150,24 @@ mod tests {
         let mut lost = Vec::new();
         ledger.pass_all(&mut lost);
         assert_eq!((lost, ledger.len()), (vec![ids[2]], 0));
+    }
+
+    #[test]
+    fn what_is_away_is_neither_delivered_nor_lost() {
+        let mut pool = PacketPool::new();
+        let ids: Vec<_> = (0..3).map(|_| pool.insert(Packet::default())).collect();
+        let mut ledger = Ledger::new();
+        for &id in &ids {
+            ledger.enter(id);
+        }
+        assert!(ledger.send_away(0) && ledger.send_away(1));
+        assert!(!ledger.send_away(0), "it is away");
+        assert!(!ledger.leave(0), "no copy of it is delivered");
+        assert!(ledger.bring_back(0));
+        assert!(!ledger.bring_back(0), "it is here");
+        let mut lost = Vec::new();
+        ledger.pass(3, &mut lost);
+        assert_eq!(lost, [ids[0], ids[2]]);
+        assert!(!ledger.bring_back(1), "passed over");
     }
 }

@@ -35,6 +35,7 @@ impl Managed<'_> {
     pub(super) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
         let monitoring = &self.config.monitoring;
         self.state.preparation = Preparation::Idle;
+        self.state.wire.begin_anew();
         self.state.stage = Stage::Selecting {
             at: env.now.saturating_add(monitoring.cell_selection),
             until: env.now.saturating_add(monitoring.t311),
@@ -168,28 +169,15 @@ impl Managed<'_> {
         if procedure != Procedure::Reestablishment {
             return self.enter(leg, env);
         }
-        // The context comes from the base station that had the UE.
-        let is_home = self.config.stations[cell.index()] == self.state.home;
-        let fetch = match is_home {
-            true => Span::ZERO,
-            false => self.config.procedure.station_delay * 2,
-        };
-        let fate = match is_home || self.forwards() {
-            true => Fate::Forwarded(fetch),
-            false => Fate::Dropped,
-        };
-        self.stop(fate, env);
-        self.state.stage = Stage::Fetching {
-            leg,
-            at: env.now.saturating_add(fetch),
-            until,
-        };
+        let at = self.fetch_context(cell, env);
+        self.state.stage = Stage::Fetching { leg, at, until };
     }
 
     /// The UE has no connection any more: everything under way is lost.
     pub(super) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::Released, env);
         self.fail_row(Outcome::Failed, env);
+        self.state.wire.begin_anew();
         let stack = &mut self.access.stack;
         for bearer in stack.ues[self.ue.index()].bearers() {
             stack.bearers[bearer.index()]

@@ -43,12 +43,8 @@ impl Managed<'_> {
         };
         self.begin_row(row, env);
         note_cell((self.ue, target), RrcEvent::HandoverRequest, env);
-        let there_and_back = self.station_delay(source, target) * 2;
-        let answer = there_and_back + self.config.procedure.admission;
-        self.state.preparation = Preparation::Requested {
-            target,
-            at: env.now.saturating_add(answer),
-        };
+        let at = self.ask_target((source, target), env);
+        self.state.preparation = Preparation::Requested { target, at };
     }
 
     pub(super) fn row(
@@ -124,21 +120,12 @@ impl Managed<'_> {
         self.end_row(env);
     }
 
-    /// One way between the base stations of two cells.
-    fn station_delay(&self, one: CellId, other: CellId) -> Span {
-        let stations = &self.config.stations;
-        match stations[one.index()] == stations[other.index()] {
-            true => Span::ZERO,
-            false => self.config.procedure.station_delay,
-        }
-    }
-
     /// Whatever is due happens.
     pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
         match self.state.preparation {
             Preparation::Requested { target, at } if at <= now => {
-                self.on_answer(target, env);
+                self.on_answer_due(target, env);
             }
             Preparation::Commanded { until } if until <= now => self.give_up(env),
             _ => {}
@@ -166,18 +153,14 @@ impl Managed<'_> {
             Stage::Released { at } if at <= now => self.search(motion, env),
             _ => {}
         }
+        if let Some((target, at)) = self.state.admission
+            && at <= now
+        {
+            self.state.admission = None;
+            self.admit(target);
+        }
         if self.state.switch_at <= now {
-            self.state.switch_at = Time::NEVER;
-            if let Some(cell) = self.access.serving_cell(self.ue) {
-                self.state.home = self.config.stations[cell.index()];
-                let ue = self.ue;
-                self.moves.push(Move::Path { ue, cell });
-                self.note(RrcEvent::PathSwitched, env);
-                if let Some(row) = &mut self.state.row {
-                    row.switched_s = seconds(now);
-                }
-                self.state.row_at = now.saturating_add(ROW_DELAY);
-            }
+            self.on_switch_due(env);
         }
         let mut position = 0;
         while let Some(&bearer) = self.access.stack.ues[self.ue.index()]
@@ -204,15 +187,36 @@ impl Managed<'_> {
         }
     }
 
-    /// The target answers: it takes the UE, or has no room.
-    fn on_answer(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        let load = self.loads[target.index()];
-        if self.config.most_ues.is_some_and(|most| load >= most) {
-            self.state.preparation = Preparation::Idle;
-            note_cell((self.ue, target), RrcEvent::HandoverRefused, env);
-            self.fail_row(Outcome::Refused, env);
+    /// The core sends to the base station of the UE's cell from now on.
+    pub(super) fn switch_path(&mut self, env: &mut Env<'_, impl Probe>) {
+        let Some(cell) = self.access.serving_cell(self.ue) else {
             return;
+        };
+        self.state.home = self.config.stations[cell.index()];
+        let ue = self.ue;
+        self.moves.push(Move::Path { ue, cell });
+        self.note(RrcEvent::PathSwitched, env);
+        if let Some(row) = &mut self.state.row {
+            row.switched_s = seconds(env.now);
         }
+        self.state.row_at = env.now.saturating_add(ROW_DELAY);
+    }
+
+    /// Whether a cell has room for one more UE.
+    pub(super) fn has_room(&self, target: CellId) -> bool {
+        let load = self.loads[target.index()];
+        self.config.most_ues.is_none_or(|most| load < most)
+    }
+
+    /// The source knows that the target has no room.
+    pub(super) fn on_refusal(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        self.state.preparation = Preparation::Idle;
+        note_cell((self.ue, target), RrcEvent::HandoverRefused, env);
+        self.fail_row(Outcome::Refused, env);
+    }
+
+    /// The source knows that the target takes the UE.
+    pub(super) fn command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         self.state.preparation = Preparation::Commanded {
             until: env.now.saturating_add(self.config.procedure.overall),
         };
@@ -224,26 +228,25 @@ impl Managed<'_> {
         let Some(source) = self.access.serving_cell(self.ue) else {
             return;
         };
-        let is_one_station = self.is_one_station(source, target);
-        let fate = match is_one_station || self.forwards() {
-            true => Fate::Forwarded(self.station_delay(source, target)),
+        let fate = match self.is_one_station(source, target) || self.forwards() {
+            true => Fate::Forwarded(self.way_between(source, target)),
             false => Fate::Dropped,
         };
         self.stop(fate, env);
     }
 
-    fn is_one_station(&self, one: CellId, other: CellId) -> bool {
+    pub(super) fn is_one_station(&self, one: CellId, other: CellId) -> bool {
         let stations = &self.config.stations;
         stations[one.index()] == stations[other.index()]
     }
 
     /// The base station that the core's path leads to stops the downlink of the UE's bearers.
     pub(super) fn stop(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
-        let home = self.state.home;
+        let stations = (self.state.home, self.station());
         for bearer in self.access.stack.ues[self.ue.index()].bearers() {
             let drb = &mut self.access.stack.bearers[bearer.index()];
             drb.travel()
-                .stop(home, fate, env, &mut self.access.stack.storage);
+                .stop(stations, fate, env, &mut self.access.stack.storage);
         }
     }
 
@@ -323,11 +326,12 @@ impl Managed<'_> {
             *load = load.saturating_sub(1);
             self.leave_leg(leg);
         }
+        let station = self.station();
         let stack = &mut self.access.stack;
         for bearer in stack.ues[ue.index()].bearers() {
             stack.bearers[bearer.index()]
                 .travel()
-                .detach(env, &mut stack.storage);
+                .detach(station, env, &mut stack.storage);
         }
         if let Some(bearer) = stack.ues[ue.index()].signalling() {
             let drb = &mut stack.bearers[bearer.index()];
@@ -401,8 +405,7 @@ impl Managed<'_> {
         if self.config.stations[cell.index()] == self.state.home {
             self.state.row_at = env.now.saturating_add(ROW_DELAY);
         } else {
-            let delay = self.config.procedure.core_delay;
-            self.state.switch_at = env.now.saturating_add(delay);
+            self.ask_core(cell, env);
         }
     }
 }

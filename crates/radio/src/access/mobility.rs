@@ -5,7 +5,10 @@ use super::managed::{Managed, note_cell};
 use super::stack::Stack;
 use super::{Event, RadioAccess};
 use crate::cell::CellMac;
-use crate::config::{AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError};
+use crate::config::{
+    AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError, Signalling,
+};
+use crate::rrc::backhaul::Place;
 use crate::rrc::mobility::UeMobility;
 use fadeout_core::{
     CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
@@ -44,6 +47,66 @@ pub enum Move {
         /// Cell.
         cell: CellId,
     },
+    /// A message leaves one place for another, where links carry them: [`Backhaul::Message`] there.
+    Message {
+        /// UE that it is about.
+        ue: UeId,
+        /// Number, of no other message.
+        number: u64,
+        /// Where it begins.
+        from: Place,
+        /// Where it ends.
+        to: Place,
+        /// Bytes of the IP packet.
+        size: u32,
+    },
+    /// A downlink packet leaves one base station for another: [`Backhaul::Forwarded`] there.
+    Forwarded {
+        /// Bearer.
+        bearer: DrbId,
+        /// Packet, which is the caller's until it is there.
+        packet: PacketId,
+        /// Base station that has it.
+        from: u32,
+        /// Base station that it is for.
+        to: u32,
+    },
+    /// An end marker follows the forwarded packets of a bearer: [`Backhaul::ForwardedEnd`] there.
+    ForwardedEnd {
+        /// Bearer.
+        bearer: DrbId,
+        /// Base station that sends it.
+        from: u32,
+        /// Base station that it is for.
+        to: u32,
+    },
+}
+
+/// What comes to a base station or to the core over links, beside the packets of bearers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Backhaul {
+    /// The end marker of an old path, at the source of a handover.
+    EndMarker {
+        /// Bearer.
+        bearer: DrbId,
+    },
+    /// A message about a UE; the sequence number of its packet is its own.
+    Message {
+        /// UE.
+        ue: UeId,
+    },
+    /// A forwarded downlink packet.
+    Forwarded {
+        /// Bearer.
+        bearer: DrbId,
+        /// Base station.
+        station: u32,
+    },
+    /// The end marker behind the forwarded packets.
+    ForwardedEnd {
+        /// Bearer.
+        bearer: DrbId,
+    },
 }
 
 impl Mobility {
@@ -57,6 +120,19 @@ impl Mobility {
     /// Whether the UE is under mobility management.
     pub(super) fn is_managed(&self, ue: UeId) -> bool {
         self.ues.get(ue.index()).is_some_and(Option::is_some)
+    }
+
+    /// What bearers forward is to be sent, and the UE to be woken for its mobility.
+    fn settle(&mut self, ue: UeId, stack: &mut Stack) {
+        for forwarded in stack.storage.forwarded.drain(..) {
+            self.moves.push(Move::Forwarded {
+                bearer: forwarded.bearer,
+                packet: forwarded.packet,
+                from: forwarded.from,
+                to: forwarded.to,
+            });
+        }
+        self.arm(ue, stack);
     }
 
     /// Lets the UE be woken for its mobility.
@@ -131,7 +207,7 @@ impl RadioAccess {
         Ok(())
     }
 
-    /// What is to be rerouted, in order; empty afterwards.
+    /// What is to be rerouted and sent, in order; empty afterwards.
     pub fn take_moves(&mut self, moves: &mut Vec<Move>) {
         if let Some(mobility) = &mut self.mobility {
             moves.append(&mut mobility.moves);
@@ -168,7 +244,7 @@ impl RadioAccess {
         let ue = drb.config().ue;
         self.flow_on(bearer, env);
         if let Some(mobility) = &mut self.mobility {
-            mobility.arm(ue, &mut self.stack);
+            mobility.settle(ue, &mut self.stack);
         }
     }
 
@@ -186,13 +262,63 @@ impl RadioAccess {
         self.activate(now, leg, Direction::Downlink, 0);
     }
 
+    /// Something has come to a base station or to the core.
+    pub fn on_backhaul(
+        &mut self,
+        now: Time,
+        (what, packet): (Backhaul, PacketId),
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let env = &mut Env {
+            now,
+            pool,
+            out: &mut Vec::new(),
+            probe,
+        };
+        match what {
+            Backhaul::EndMarker { bearer } => {
+                env.pool.free(packet);
+                self.on_end_marker(bearer, env);
+            }
+            Backhaul::Message { ue } => {
+                let number = env.pool.take(packet).segment.seq;
+                self.with_managed(ue, |managed| managed.on_wired(number, env));
+            }
+            Backhaul::Forwarded { bearer, station } => {
+                let drb = &mut self.stack.bearers[bearer.index()];
+                let ue = drb.config().ue;
+                drb.travel()
+                    .on_forwarded(station, packet, env, &mut self.stack.storage);
+                self.with_managed(ue, |_| {});
+                self.flow_on(bearer, env);
+            }
+            Backhaul::ForwardedEnd { bearer } => {
+                env.pool.free(packet);
+                self.on_marker(bearer, env);
+            }
+        }
+    }
+
     /// An end marker of a bearer has reached the source.
-    pub fn on_end_marker(&mut self, now: Time, bearer: DrbId) {
-        let Some(mobility) = &self.mobility else {
+    fn on_end_marker(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
+        let Some(mobility) = &mut self.mobility else {
             return;
         };
-        let at = now.saturating_add(mobility.config.procedure.station_delay);
-        self.stack.events.schedule(at, Event::Marker(bearer));
+        let stations = self.stack.bearers[bearer.index()].transfers().stations();
+        match (&mobility.config.signalling, stations) {
+            (Signalling::Given, _) => {
+                let config = &mobility.config;
+                let delay = config.procedure.between_stations(config.interface);
+                let at = env.now.saturating_add(delay);
+                self.stack.events.schedule(at, Event::Marker(bearer));
+            }
+            (_, Some((from, to))) if from != to => {
+                mobility.moves.push(Move::ForwardedEnd { bearer, from, to });
+            }
+            // Nothing was forwarded.
+            _ => self.on_marker(bearer, env),
+        }
     }
 
     /// An end marker of a bearer is at the target.
@@ -248,7 +374,7 @@ impl RadioAccess {
                 samples,
             });
         }
-        mobility.arm(ue, &mut self.stack);
+        mobility.settle(ue, &mut self.stack);
         self.mobility = Some(mobility);
     }
 

@@ -17,6 +17,7 @@
 //! [`RadioAccess::on_packet`] takes one at one end of a bearer, and [`RadioAccess::on_wake`] gives it
 //! back at the other, in order, or drops it and says so.
 
+mod backhaul;
 mod build;
 mod capture;
 mod counters;
@@ -32,13 +33,14 @@ mod states;
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
-    ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, MOST_SECONDARY_CELLS,
-    MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank,
-    RecordedPath, ReleasedTo, ReportedAdaptation, Serving, Sharing, StatesConfig, UeConfig,
-    UplinkPower,
+    ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
+    MOST_SECONDARY_CELLS, MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig,
+    RadioConfig, RadioError, Rank, RecordedPath, ReleasedTo, ReportedAdaptation, Serving, Sharing,
+    Signalling, StatesConfig, UeConfig, UplinkPower,
 };
+pub use crate::rrc::backhaul::Place;
 pub use counters::{Counters, DirectionCounters};
-pub use mobility::Move;
+pub use mobility::{Backhaul, Move};
 
 use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};

@@ -10,6 +10,7 @@
 //! number of the leg. The legs of a UE are numbered from 0. Its books close: each packet that it
 //! took leaves once, delivered or lost.
 
+mod forwarding;
 mod leaving;
 mod rlc_leg;
 mod storage;
@@ -20,7 +21,7 @@ mod transfer;
 
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
-pub(crate) use transfer::{Fate, TransferCounts};
+pub(crate) use transfer::{Fate, TransferCounts, Way};
 
 use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};

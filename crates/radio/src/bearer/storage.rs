@@ -1,5 +1,6 @@
 //! Storage that all bearers share.
 
+use super::forwarding::Forwarded;
 use super::track::Tracks;
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, DrbId, PacketId};
@@ -21,6 +22,8 @@ pub(crate) struct Storage {
     pub(super) again: Vec<Sdu>,
     /// Packets that have left signalling radio bearers: their bearer and direction.
     pub signalled: Vec<(DrbId, Direction, PacketId)>,
+    /// Packets that leave one base station for another.
+    pub forwarded: Vec<Forwarded>,
 }
 
 /// Packets that lists of the moment have room for from the start: what a repaired gap sets free.
@@ -37,6 +40,7 @@ impl Storage {
             unconfirmed: Vec::new(),
             again: Vec::new(),
             signalled: Vec::new(),
+            forwarded: Vec::new(),
         }
     }
 }

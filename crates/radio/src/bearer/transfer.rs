@@ -9,6 +9,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
 
+use super::forwarding::Away;
 use super::{Drb, Storage};
 use crate::config::Env;
 use crate::rlc::Sdu;
@@ -19,12 +20,14 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(crate) struct Transfer {
     /// Of the latest change of cell; none while the bearer is at rest.
-    journey: Option<Journey>,
+    pub(super) journey: Option<Journey>,
+    /// Packets on links between base stations, and those that were dropped there, by when they left.
+    pub(super) away: VecDeque<Away>,
     /// When a packet last left, by direction.
     last_out: [Option<Time>; 2],
     /// Whether none has since the UE left the source, and how long that was.
     gaps: [Gap; 2],
-    counts: TransferCounts,
+    pub(super) counts: TransferCounts,
 }
 
 /// What became of the downlink packets of a change of cell.
@@ -53,30 +56,50 @@ enum Gap {
 pub(crate) enum Fate {
     /// It keeps it until it knows where the UE is.
     Kept,
-    /// It forwards it, which takes so long.
-    Forwarded(Span),
+    /// It forwards it.
+    Forwarded(Way),
     /// It drops it.
     Dropped,
 }
 
+/// How packets come from one base station to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// They are there after this time.
+    After(Span),
+    /// Links of the caller carry them to this base station.
+    Links { to: u32 },
+}
+
 /// Downlink data between two cells.
 #[derive(Debug)]
-struct Journey {
+pub(super) struct Journey {
     /// Base station that the old path leads to.
-    source: u32,
-    fate: Fate,
-    /// With a COUNT (unacknowledged mode: to be numbered anew), oldest first.
-    numbered: VecDeque<Sdu>,
-    /// Without one, and when they are at the target.
-    fresh: VecDeque<(Time, PacketId)>,
+    pub(super) source: u32,
+    pub(super) fate: Fate,
+    /// With a COUNT (unacknowledged mode: to be numbered anew), oldest first, and the base station that
+    /// has it.
+    pub(super) numbered: VecDeque<(u32, Sdu)>,
+    /// Without one.
+    pub(super) fresh: VecDeque<Fresh>,
     /// Came over the new path.
     direct: VecDeque<PacketId>,
-    has_left: bool,
-    has_resumed: bool,
+    pub(super) has_left: bool,
+    pub(super) has_resumed: bool,
     /// End markers to come; none before the path is switched.
     markers: Option<u32>,
     /// When the target stops waiting for them.
     guard_at: Time,
+}
+
+/// A packet without a COUNT.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fresh {
+    /// When it is at the target; never while that is not known.
+    pub(super) at: Time,
+    pub(super) packet: PacketId,
+    /// The base station that has it.
+    pub(super) station: u32,
 }
 
 impl Journey {
@@ -98,7 +121,7 @@ impl Journey {
 /// A bearer on its way: what is done with it there.
 #[derive(Debug)]
 pub(crate) struct Travel<'a> {
-    drb: &'a mut Drb,
+    pub(super) drb: &'a mut Drb,
 }
 
 impl Drb {
@@ -116,7 +139,7 @@ impl Drb {
 
 /// The changes of cell of a bearer; nothing unless its UE is under mobility management.
 #[derive(Debug, Default)]
-pub(crate) struct Transfers(Option<Box<Transfer>>);
+pub(crate) struct Transfers(pub(super) Option<Box<Transfer>>);
 
 impl Transfers {
     /// Whether the bearer is between two cells, so that [`Travel::arrive`] takes downlink packets.
@@ -144,6 +167,15 @@ impl Transfers {
         journey.map_or(Time::NEVER, |journey| journey.guard_at)
     }
 
+    /// Base stations between which links carry forwarded packets.
+    pub(crate) fn stations(&self) -> Option<(u32, u32)> {
+        let journey = self.0.as_ref()?.journey.as_ref()?;
+        match journey.fate {
+            Fate::Forwarded(Way::Links { to }) => Some((journey.source, to)),
+            _ => None,
+        }
+    }
+
     /// The longest time without a packet of the latest change of cell, by direction, and what became
     /// of packets.
     pub(crate) fn report(&self) -> ([Option<Span>; 2], TransferCounts) {
@@ -164,14 +196,15 @@ impl Travel<'_> {
         self.drb.transfer = Transfers(Some(Box::default()));
     }
 
-    fn journey(&mut self) -> Option<&mut Journey> {
+    pub(super) fn journey(&mut self) -> Option<&mut Journey> {
         self.drb.transfer.0.as_mut()?.journey.as_mut()
     }
 
-    /// The base station `source` sends nothing new from now on.
+    /// The base station `source` of the old path, and `station`, which serves the UE, send nothing new
+    /// from now on.
     pub(crate) fn stop(
         &mut self,
-        source: u32,
+        (source, station): (u32, u32),
         fate: Fate,
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
@@ -188,10 +221,14 @@ impl Travel<'_> {
         let end = self.drb.legs.primary.sender(Direction::Downlink);
         end.catch_up(env.now);
         while let Some(sdu) = end.rlc.take_head(env.now) {
-            journey.numbered.push_back(sdu);
+            journey.numbered.push_back((station, sdu));
         }
         while let Some((_, packet)) = self.drb.inlet.pop() {
-            journey.fresh.push_back((Time::NEVER, packet));
+            journey.fresh.push_back(Fresh {
+                at: Time::NEVER,
+                packet,
+                station,
+            });
         }
         self.redirect(fate, env, storage);
     }
@@ -213,34 +250,39 @@ impl Travel<'_> {
         let before = std::mem::replace(&mut journey.fate, fate);
         match fate {
             Fate::Kept => {}
-            Fate::Forwarded(delay) => {
+            Fate::Forwarded(Way::After(delay)) => {
                 if before == Fate::Kept {
                     transfer.counts.numbered += journey.numbered.len() as u64;
                 }
-                for (at, _) in &mut journey.fresh {
+                for Fresh { at, .. } in &mut journey.fresh {
                     if at.is_never() {
                         *at = now.saturating_add(delay);
                         transfer.counts.fresh += 1;
                     }
                 }
             }
+            Fate::Forwarded(Way::Links { .. }) => {
+                if journey.has_left {
+                    self.send_on(env, storage);
+                }
+            }
             Fate::Dropped => {
                 let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;
-                for sdu in journey.numbered.drain(..) {
+                for (_, sdu) in journey.numbered.drain(..) {
                     if ledger.leave(sdu.serial) {
                         storage.lost.push(sdu.packet);
                     }
                 }
                 storage
                     .lost
-                    .extend(journey.fresh.drain(..).map(|(_, packet)| packet));
+                    .extend(journey.fresh.drain(..).map(|fresh| fresh.packet));
             }
         }
         self.lose_at_source(Direction::Downlink, env, storage);
     }
 
     /// The packets in the list of lost ones are counted and dropped.
-    fn lose_at_source(
+    pub(super) fn lose_at_source(
         &mut self,
         direction: Direction,
         env: &mut Env<'_, impl Probe>,
@@ -276,15 +318,34 @@ impl Travel<'_> {
             journey.direct.push_back(packet);
             return;
         }
+        let mut keep = |at| {
+            let fresh = Fresh {
+                at,
+                packet,
+                station,
+            };
+            journey.fresh.push_back(fresh);
+        };
         match journey.fate {
-            Fate::Kept => journey.fresh.push_back((Time::NEVER, packet)),
-            Fate::Forwarded(delay) => {
+            Fate::Kept => keep(Time::NEVER),
+            Fate::Forwarded(Way::Links { to }) => match (journey.has_left, journey.has_resumed) {
+                (true, _) if to != station => {
+                    transfer.counts.fresh += 1;
+                    let way = (self.drb.id, station, to);
+                    transfer.send_away(way, (packet, None), env.pool, storage);
+                }
+                (_, true) => {
+                    self.drb.inlet.push((now, packet));
+                }
+                _ => keep(Time::NEVER),
+            },
+            Fate::Forwarded(Way::After(delay)) => {
                 transfer.counts.fresh += 1;
                 let at = now.saturating_add(delay);
                 if journey.has_resumed {
                     self.drb.inlet.push((at, packet));
                 } else {
-                    journey.fresh.push_back((at, packet));
+                    keep(at);
                 }
             }
             Fate::Dropped => {
@@ -294,17 +355,22 @@ impl Travel<'_> {
         }
     }
 
-    /// The UE has left the cell: RLC starts afresh at both ends. In acknowledged mode PDCP keeps its
+    /// The UE has left a cell of `station`: RLC starts afresh at both ends. In acknowledged mode PDCP keeps its
     /// COUNTs and sends again what the other end's status report does not have; otherwise it starts
     /// afresh too, and what was sent is lost if it did not arrive.
-    pub(crate) fn detach(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+    pub(crate) fn detach(
+        &mut self,
+        station: u32,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
         let is_kept = self.drb.config.is_acknowledged();
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
         }
         for direction in [Direction::Downlink, Direction::Uplink] {
             match is_kept {
-                true => self.recover(direction, env, storage),
+                true => self.recover((direction, station), env, storage),
                 false => self.restart(direction, env, storage),
             }
             if let Some(transfer) = &mut self.drb.transfer.0 {
@@ -320,6 +386,7 @@ impl Travel<'_> {
         if let Some(journey) = self.journey() {
             journey.has_left = true;
         }
+        self.send_on(env, storage);
     }
 
     /// What LTE's RLC holds complete goes up.
@@ -341,7 +408,7 @@ impl Travel<'_> {
     /// Takes what a direction has not confirmed out of RLC, but for what arrived (acknowledged mode).
     fn recover(
         &mut self,
-        direction: Direction,
+        (direction, station): (Direction, u32),
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
@@ -374,12 +441,12 @@ impl Travel<'_> {
                 }
             }
             fate => {
-                if matches!(fate, Fate::Forwarded(_)) {
+                if matches!(fate, Fate::Forwarded(Way::After(_))) {
                     counts.numbered += storage.unconfirmed.len() as u64;
                 }
                 // They are older than what had not been sent.
                 for sdu in storage.unconfirmed.drain(..).rev() {
-                    journey.numbered.push_front(sdu);
+                    journey.numbered.push_front((station, sdu));
                 }
             }
         }
@@ -405,7 +472,7 @@ impl Travel<'_> {
             .and_then(|it| it.journey.as_ref());
         let waiting = journey.filter(|_| is_downlink);
         let first = waiting.and_then(|journey| journey.numbered.front());
-        let unsent = head.or(first.map(|sdu| sdu.serial));
+        let unsent = head.or(first.map(|(_, sdu)| sdu.serial));
         let tx = &mut self.drb.anchors[direction.index()].tx;
         tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
         let ledger = &mut self.drb.anchors[direction.index()].ledger;
@@ -442,7 +509,6 @@ impl Travel<'_> {
 
     /// The UE is in the target, or the source goes on: what was forwarded is sent.
     pub(crate) fn resume(&mut self, now: Time) {
-        let is_kept = self.drb.config.is_acknowledged();
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
@@ -450,20 +516,28 @@ impl Travel<'_> {
             return;
         };
         journey.has_resumed = true;
-        let [downlink, uplink] = &mut self.drb.anchors;
-        let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
-        for sdu in journey.numbered.drain(..) {
-            match (journey.has_left, is_kept) {
-                (true, true) if uplink.rx.has(sdu.count) => {}
-                (true, false) => downlink.tx.renumber(sdu, rlc),
-                _ => rlc.push_again(sdu),
-            }
-        }
-        for (at, packet) in journey.fresh.drain(..) {
+        let has_left = journey.has_left;
+        let mut numbered = std::mem::take(&mut journey.numbered);
+        for Fresh { at, packet, .. } in journey.fresh.drain(..) {
             let at = if at.is_never() { now } else { at.max(now) };
             self.drb.inlet.push((at, packet));
         }
+        for (_, sdu) in numbered.drain(..) {
+            self.send_again(sdu, has_left);
+        }
         self.conclude(now);
+    }
+
+    /// A packet with a COUNT goes to RLC again: as it is in acknowledged mode, unless the UE has it.
+    pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool) {
+        let is_kept = self.drb.config.is_acknowledged();
+        let [downlink, uplink] = &mut self.drb.anchors;
+        let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
+        match (has_left, is_kept) {
+            (true, true) if uplink.rx.has(sdu.count) => {}
+            (true, false) => downlink.tx.renumber(sdu, rlc),
+            _ => rlc.push_again(sdu),
+        }
     }
 
     /// The core sends over the new path from now on, and `markers` end markers over the old one.
@@ -516,7 +590,7 @@ impl Travel<'_> {
         let mut packets = Vec::new();
         if let Some(journey) = self.journey() {
             journey.numbered.clear();
-            packets.extend(journey.fresh.drain(..).map(|(_, packet)| packet));
+            packets.extend(journey.fresh.drain(..).map(|fresh| fresh.packet));
             packets.append(&mut journey.direct.drain(..).collect());
         }
         packets.extend(std::iter::from_fn(|| self.drb.inlet.pop()).map(|(_, packet)| packet));
@@ -534,6 +608,8 @@ impl Travel<'_> {
         }
         if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.journey = None;
+            // Nobody takes what arrives from now on.
+            transfer.away.clear();
         }
     }
 }

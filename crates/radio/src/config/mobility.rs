@@ -1,6 +1,7 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
 use fadeout_core::{Decibel, Span};
+use std::collections::BTreeSet;
 
 /// Mobility management of all UEs that have a channel.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,38 @@ pub struct MobilityConfig {
     pub most_ues: Option<u32>,
     /// Base station of each cell: cells with the same number hand over without a path switch.
     pub stations: Vec<u32>,
+    /// The way of messages and of forwarded packets.
+    pub interface: Interface,
+    /// What carries them.
+    pub signalling: Signalling,
+}
+
+/// The way of a handover's messages and of forwarded packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Interface {
+    /// From base station to base station.
+    ///
+    /// Standard: TS 36.423 §8.2.1; TS 38.423 §8.2.1.
+    #[default]
+    Direct,
+    /// By way of the core.
+    ///
+    /// Standard: TS 36.413 §8.4; TS 38.413 §8.4.
+    Core,
+}
+
+/// What carries messages between base stations and the core, and forwarded packets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Signalling {
+    /// Nothing: they take the times of [`ProcedureConfig`], and none is lost.
+    #[default]
+    Given,
+    /// Links of the caller, which [`Move`](crate::access::Move) tells what to send.
+    Links {
+        /// Pairs of base stations between which messages and packets go by way of the core although the
+        /// preparation is direct, as no link connects them.
+        strangers: BTreeSet<(u32, u32)>,
+    },
 }
 
 /// What becomes of downlink data at the source of a handover.
@@ -200,10 +233,22 @@ pub struct ProcedureConfig {
     pub interruption: Span,
     /// T304.
     pub t304: Span,
+    /// How long the source waits for the target's answer (TX2RELOCprep), where links carry it.
+    pub preparation: Span,
     /// How long the source waits for a handover to end (TX2RELOCoverall).
     pub overall: Span,
     /// How long the target waits for a lost end marker, from the first packet of the new path on.
     pub marker_timeout: Span,
+}
+
+impl ProcedureConfig {
+    /// One way between two base stations, where it is given.
+    pub(crate) fn between_stations(&self, interface: Interface) -> Span {
+        match interface {
+            Interface::Direct => self.station_delay,
+            Interface::Core => self.core_delay * 2,
+        }
+    }
 }
 
 impl Default for ProcedureConfig {
@@ -218,6 +263,7 @@ impl Default for ProcedureConfig {
             admission: Span::from_millis(10),
             interruption: Span::from_millis(35),
             t304: Span::from_millis(1000),
+            preparation: Span::from_millis(1000),
             overall: Span::from_millis(5000),
             marker_timeout: Span::from_millis(100),
         }

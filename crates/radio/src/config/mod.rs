@@ -27,8 +27,8 @@ pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
 pub use mobility::{
-    AccessConfig, DataForwarding, EventKind, MeasurementEvent, MobilityConfig, Monitoring,
-    ProcedureConfig,
+    AccessConfig, DataForwarding, EventKind, Interface, MeasurementEvent, MobilityConfig,
+    Monitoring, ProcedureConfig, Signalling,
 };
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;

@@ -5,6 +5,7 @@
 //!
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 
+use super::backhaul::Wire;
 use super::measure::EventState;
 use super::monitor::{LinkMonitor, Quality};
 use super::random_access::RandomAccess;
@@ -23,7 +24,9 @@ pub(crate) struct UeMobility {
     pub monitor: LinkMonitor,
     pub next_sample_at: Time,
     pub next_evaluation_at: Time,
-    /// When the core switches the path.
+    /// When the target decides about the UE, and the cell.
+    pub admission: Option<(CellId, Time)>,
+    /// When the core switches the path, or is asked again.
     pub switch_at: Time,
     pub wake: Wake,
     pub draws: Stream,
@@ -33,6 +36,8 @@ pub(crate) struct UeMobility {
     pub legs: Vec<(CellId, LegId)>,
     /// Messages under way, by number.
     pub messages: Vec<(u64, Message)>,
+    /// Those between base stations and the core.
+    pub wire: Wire,
     /// The change of cell under way, and when its row is complete.
     pub row: Option<HandoverRow>,
     pub row_at: Time,
@@ -52,7 +57,8 @@ pub(crate) enum Stage {
         until: Time,
         procedure: Procedure,
     },
-    /// The cell fetches its context, which is there at the first time; T301 runs until the second.
+    /// The cell fetches its context, which is there at the first time, or when links have carried it;
+    /// T301 runs until the second.
     Fetching { leg: LegId, at: Time, until: Time },
     /// It has no connection, and looks for a cell next at this time.
     Released { at: Time },
@@ -63,7 +69,7 @@ pub(crate) enum Stage {
 pub(crate) enum Preparation {
     /// No handover is under way.
     Idle,
-    /// The target's answer, at this time.
+    /// The target's answer: at this time, or over links until then.
     Requested { target: CellId, at: Time },
     /// The UE's leaving, until this time.
     Commanded { until: Time },
@@ -111,12 +117,14 @@ impl UeMobility {
             monitor: LinkMonitor::new(),
             next_sample_at: Time::ZERO.saturating_add(first),
             next_evaluation_at: Time::ZERO.saturating_add(config.monitoring.period),
+            admission: None,
             switch_at: Time::NEVER,
             wake: Wake::default(),
             draws,
             home: config.stations[cell.index()],
             legs: vec![(cell, leg)],
             messages: Vec::new(),
+            wire: Wire::default(),
             row: None,
             row_at: Time::NEVER,
         }
@@ -145,7 +153,8 @@ impl UeMobility {
             Preparation::Commanded { until } => until,
         };
         let regular = self.next_sample_at.min(self.next_evaluation_at);
-        let rest = self.switch_at.min(self.row_at);
+        let admission = self.admission.map_or(Time::NEVER, |(_, at)| at);
+        let rest = self.switch_at.min(self.row_at).min(admission);
         of_stage.min(of_source).min(regular).min(rest)
     }
 }

@@ -1,0 +1,258 @@
+//! What base stations and the core tell each other about a UE: after given times, or over links of the
+//! caller.
+
+use super::managed::{Managed, note_cell};
+use super::mobility::Move;
+use crate::bearer::{Fate, Way};
+use crate::config::{Env, Interface, Signalling};
+use crate::rrc::backhaul::{Place, Signal};
+use crate::rrc::mobility::{Preparation, Stage};
+use fadeout_core::{CellId, Outcome, Probe, RrcEvent, Span, Time};
+
+/// When the core is asked again for a path whose first request was lost: SCTP's least time to a
+/// retransmission.
+///
+/// Standard: RFC 9260 §16.
+const REPEAT: Span = Span::from_secs(1);
+
+impl Managed<'_> {
+    /// Base station of the UE's cell, or of the last one.
+    pub(super) fn station(&self) -> u32 {
+        let cell = self.access.serving_cell(self.ue);
+        cell.map_or(self.state.home, |cell| self.config.stations[cell.index()])
+    }
+
+    fn has_links(&self) -> bool {
+        matches!(self.config.signalling, Signalling::Links { .. })
+    }
+
+    /// One way between the base stations of two cells, where it is given.
+    fn station_delay(&self, one: CellId, other: CellId) -> Span {
+        match self.is_one_station(one, other) {
+            true => Span::ZERO,
+            false => self.given_delay(),
+        }
+    }
+
+    fn given_delay(&self) -> Span {
+        let config = self.config;
+        config.procedure.between_stations(config.interface)
+    }
+
+    /// How packets come from one cell's base station to the other's.
+    pub(super) fn way_between(&self, one: CellId, other: CellId) -> Way {
+        match self.config.signalling {
+            Signalling::Given => Way::After(self.station_delay(one, other)),
+            Signalling::Links { .. } => Way::Links {
+                to: self.config.stations[other.index()],
+            },
+        }
+    }
+
+    /// Sends a message from base station to base station, or to or from the core.
+    fn tell(&mut self, signal: Signal, from: Place, to: Place) {
+        let Signalling::Links { strangers } = &self.config.signalling else {
+            return;
+        };
+        let next = match (from, to) {
+            (Place::Station(one), Place::Station(other))
+                if self.config.interface == Interface::Core
+                    || strangers.contains(&(one, other)) =>
+            {
+                Place::Core
+            }
+            _ => to,
+        };
+        self.post(signal, from, [next, to]);
+    }
+
+    fn post(&mut self, signal: Signal, from: Place, way: [Place; 2]) {
+        let number = *self.next_message;
+        *self.next_message += 1;
+        self.state.wire.send(number, signal, way);
+        let [to, _] = way;
+        self.moves.push(Move::Message {
+            ue: self.ue,
+            number,
+            from,
+            to,
+            size: signal.size(),
+        });
+    }
+
+    /// The source asks the target. When the answer is there, or is given up.
+    pub(super) fn ask_target(
+        &mut self,
+        (source, target): (CellId, CellId),
+        env: &Env<'_, impl Probe>,
+    ) -> Time {
+        let procedure = &self.config.procedure;
+        if !self.has_links() || self.is_one_station(source, target) {
+            let there_and_back = self.station_delay(source, target) * 2;
+            return env.now.saturating_add(there_and_back + procedure.admission);
+        }
+        let until = env.now.saturating_add(procedure.preparation);
+        let stations = [source, target].map(|cell| self.config.stations[cell.index()]);
+        let [from, to] = stations.map(Place::Station);
+        self.state.wire.begin_anew();
+        self.tell(Signal::Request(target), from, to);
+        until
+    }
+
+    /// The answer of the target is due.
+    pub(super) fn on_answer_due(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        let Some(source) = self.access.serving_cell(self.ue) else {
+            return;
+        };
+        if !self.has_links() || self.is_one_station(source, target) {
+            return match self.has_room(target) {
+                true => self.command(target, env),
+                false => self.on_refusal(target, env),
+            };
+        }
+        self.state.preparation = Preparation::Idle;
+        self.state.wire.begin_anew();
+        note_cell((self.ue, target), RrcEvent::PreparationExpired, env);
+        self.fail_row(Outcome::Cancelled, env);
+    }
+
+    /// The target has a request, and decides.
+    pub(super) fn admit(&mut self, target: CellId) {
+        if !matches!(self.state.preparation, Preparation::Requested { target: of, .. } if of == target)
+        {
+            return;
+        }
+        let answer = match self.has_room(target) {
+            true => Signal::Acknowledge(target),
+            false => Signal::Refuse(target),
+        };
+        let from = Place::Station(self.config.stations[target.index()]);
+        self.tell(answer, from, Place::Station(self.station()));
+    }
+
+    /// The UE is in a cell of another base station than the core sends to.
+    pub(super) fn ask_core(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
+        let after = match self.has_links() {
+            false => self.config.procedure.core_delay,
+            true => {
+                note_cell((self.ue, cell), RrcEvent::PathSwitchRequest, env);
+                let from = Place::Station(self.config.stations[cell.index()]);
+                self.tell(Signal::PathSwitch(cell), from, Place::Core);
+                REPEAT
+            }
+        };
+        self.state.switch_at = env.now.saturating_add(after);
+    }
+
+    /// The core switches the path, or has not answered.
+    pub(super) fn on_switch_due(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.state.switch_at = Time::NEVER;
+        match self.access.serving_cell(self.ue) {
+            Some(cell) if self.has_links() => self.ask_core(cell, env),
+            _ => self.switch_path(env),
+        }
+    }
+
+    /// The cell that a UE has come to after a failure fetches its context. When it has it, where that is
+    /// given.
+    pub(super) fn fetch_context(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> Time {
+        let station = self.config.stations[cell.index()];
+        let home = self.state.home;
+        if self.has_links() && station != home {
+            note_cell((self.ue, cell), RrcEvent::ContextRequest, env);
+            let [from, to] = [station, home].map(Place::Station);
+            self.tell(Signal::ContextRequest, from, to);
+            return Time::NEVER;
+        }
+        let fetch = match station == home {
+            true => Span::ZERO,
+            false => self.given_delay() * 2,
+        };
+        self.move_data(cell, Way::After(fetch), env);
+        env.now.saturating_add(fetch)
+    }
+
+    /// The base station that had the UE sends its data to `cell`.
+    fn move_data(&mut self, cell: CellId, given: Way, env: &mut Env<'_, impl Probe>) {
+        let to = self.config.stations[cell.index()];
+        let way = match self.has_links() {
+            true => Way::Links { to },
+            false => given,
+        };
+        let fate = match to == self.state.home || self.forwards() {
+            true => Fate::Forwarded(way),
+            false => Fate::Dropped,
+        };
+        self.stop(fate, env);
+    }
+
+    /// A message has come over links.
+    pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
+        let Some(wired) = self.state.wire.take(number) else {
+            return;
+        };
+        if wired.next != wired.to {
+            // The core passes it on.
+            return self.post(wired.signal, wired.next, [wired.to; 2]);
+        }
+        let asked = match self.state.preparation {
+            Preparation::Requested { target, .. } => Some(target),
+            Preparation::Idle | Preparation::Commanded { .. } => None,
+        };
+        let is_asked = |target| asked == Some(target);
+        match wired.signal {
+            Signal::Request(target) if is_asked(target) => {
+                let admission = self.config.procedure.admission;
+                self.state.admission = Some((target, env.now.saturating_add(admission)));
+            }
+            Signal::Acknowledge(target) if is_asked(target) => self.command(target, env),
+            Signal::Refuse(target) if is_asked(target) => self.on_refusal(target, env),
+            Signal::Request(_) | Signal::Acknowledge(_) | Signal::Refuse(_) => {}
+            Signal::PathSwitch(cell) => self.on_path_switch_request(cell, env),
+            Signal::PathSwitched => self.on_path_switched(),
+            Signal::Release => self.note(RrcEvent::ContextReleased, env),
+            Signal::ContextRequest => {
+                if let Stage::Fetching { leg, .. } = self.state.stage {
+                    let cell = self.access.stack.legs[leg.index()].config.cell;
+                    self.move_data(cell, Way::After(Span::ZERO), env);
+                    let to = self.config.stations[cell.index()];
+                    self.tell(Signal::Context, wired.to, Place::Station(to));
+                }
+            }
+            Signal::Context => {
+                if let Stage::Fetching { leg, .. } = self.state.stage {
+                    self.note(RrcEvent::Reestablished, env);
+                    self.enter(leg, env);
+                }
+            }
+        }
+    }
+
+    /// The core knows where the UE is.
+    fn on_path_switch_request(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
+        let station = self.config.stations[cell.index()];
+        if !self.state.is_connected() || self.station() != station {
+            return;
+        }
+        let left = self.state.home;
+        if left != station {
+            self.switch_path(env);
+        }
+        self.tell(Signal::PathSwitched, Place::Core, Place::Station(station));
+        if self.config.interface == Interface::Core && left != station {
+            self.tell(Signal::Release, Place::Core, Place::Station(left));
+        }
+    }
+
+    /// The target knows that the core has switched the path.
+    fn on_path_switched(&mut self) {
+        self.state.switch_at = Time::NEVER;
+        let left = self.state.row.as_ref().map(|row| row.source);
+        if let Some(left) = left.filter(|_| self.config.interface == Interface::Direct) {
+            let [from, to] = [self.station(), self.config.stations[left.index()]];
+            if from != to {
+                self.tell(Signal::Release, Place::Station(from), Place::Station(to));
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Downlink packets between two base stations, where links of the caller carry them.
+//!
+//! The source sends on what it has once the UE has left it. A packet that is away is no bearer's: a link may
+//! drop it. What reaches a base station that the UE is not coming to goes on from there.
+
+use super::Storage;
+use super::transfer::{Fate, Fresh, Transfer, Travel, Way};
+use crate::config::Env;
+use crate::rlc::Sdu;
+use fadeout_core::{
+    Direction, DrbId, EndpointId, FlowId, Packet, PacketId, PacketPool, Probe, Time,
+};
+use std::collections::VecDeque;
+
+/// A packet that leaves one base station for another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Forwarded {
+    pub bearer: DrbId,
+    pub packet: PacketId,
+    /// Base stations.
+    pub from: u32,
+    pub to: u32,
+}
+
+/// A packet between two base stations. Links do not say what they drop, so that its id may be
+/// another's by now.
+#[derive(Debug)]
+pub(super) struct Away {
+    packet: PacketId,
+    identity: Identity,
+    /// With a COUNT (unacknowledged mode: to be numbered anew).
+    numbered: Option<Sdu>,
+}
+
+/// What no other packet with the same id has.
+type Identity = (FlowId, EndpointId, Time, u64, u64);
+
+fn identity(packet: &Packet) -> Identity {
+    let segment = &packet.segment;
+    (
+        packet.flow,
+        packet.to,
+        packet.sent_at,
+        segment.seq,
+        segment.ack,
+    )
+}
+
+impl Transfer {
+    /// A packet leaves base station `from` for `to`.
+    pub(super) fn send_away(
+        &mut self,
+        (bearer, from, to): (DrbId, u32, u32),
+        (packet, numbered): (PacketId, Option<Sdu>),
+        pool: &PacketPool,
+        storage: &mut Storage,
+    ) {
+        self.away.push_back(Away {
+            packet,
+            identity: identity(&pool[packet]),
+            numbered,
+        });
+        storage.forwarded.push(Forwarded {
+            bearer,
+            packet,
+            from,
+            to,
+        });
+    }
+
+    /// What is known of a packet that was sent away.
+    fn take_away(&mut self, packet: PacketId, pool: &PacketPool) -> Option<Away> {
+        let identity = identity(&pool[packet]);
+        let is_it = |away: &Away| away.packet == packet && away.identity == identity;
+        let place = self.away.iter().position(is_it)?;
+        self.away.remove(place)
+    }
+}
+
+impl Travel<'_> {
+    /// What waits at other base stations goes to the one that the UE comes to.
+    pub(super) fn send_on(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        let bearer = self.drb.id;
+        let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;
+        let Some(transfer) = &mut self.drb.transfer.0 else {
+            return;
+        };
+        let Some(journey) = &mut transfer.journey else {
+            return;
+        };
+        let Fate::Forwarded(Way::Links { to }) = journey.fate else {
+            return;
+        };
+        let (mut numbered, mut fresh) = (VecDeque::new(), VecDeque::new());
+        std::mem::swap(&mut numbered, &mut journey.numbered);
+        std::mem::swap(&mut fresh, &mut journey.fresh);
+        journey
+            .numbered
+            .extend(numbered.iter().filter(|(station, _)| *station == to));
+        journey
+            .fresh
+            .extend(fresh.iter().filter(|waiting| waiting.station == to));
+        for (station, sdu) in numbered.into_iter().filter(|(station, _)| *station != to) {
+            if ledger.send_away(sdu.serial) {
+                transfer.counts.numbered += 1;
+                let packet = (sdu.packet, Some(sdu));
+                transfer.send_away((bearer, station, to), packet, env.pool, storage);
+            }
+        }
+        for waiting in fresh.into_iter().filter(|waiting| waiting.station != to) {
+            transfer.counts.fresh += 1;
+            let way = (bearer, waiting.station, to);
+            transfer.send_away(way, (waiting.packet, None), env.pool, storage);
+        }
+    }
+
+    /// A packet that was sent away is at a base station.
+    pub(crate) fn on_forwarded(
+        &mut self,
+        station: u32,
+        packet: PacketId,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let bearer = self.drb.id;
+        let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;
+        let transfer = self.drb.transfer.0.as_mut();
+        let known = transfer.and_then(|transfer| {
+            let numbered = transfer.take_away(packet, env.pool)?.numbered;
+            Some((transfer, numbered))
+        });
+        let Some((transfer, numbered)) = known else {
+            return self.lose_forwarded(packet, env, storage);
+        };
+        let fate = transfer.journey.as_ref().map(|journey| journey.fate);
+        match fate {
+            Some(Fate::Forwarded(Way::Links { to })) if to != station => {
+                let way = (bearer, station, to);
+                return transfer.send_away(way, (packet, numbered), env.pool, storage);
+            }
+            Some(Fate::Dropped) => return self.lose_forwarded(packet, env, storage),
+            _ => {}
+        }
+        if numbered.is_some_and(|sdu| !ledger.bring_back(sdu.serial)) {
+            return self.lose_forwarded(packet, env, storage);
+        }
+        match (&mut transfer.journey, numbered) {
+            (Some(journey), Some(sdu)) if !journey.has_resumed => {
+                journey.numbered.push_back((station, sdu));
+            }
+            (Some(journey), None) if !journey.has_resumed => journey.fresh.push_back(Fresh {
+                at: Time::NEVER,
+                packet,
+                station,
+            }),
+            (_, Some(sdu)) => self.send_again(sdu, true),
+            (_, None) => {
+                self.drb.inlet.push((env.now, packet));
+            }
+        }
+    }
+
+    /// It comes too late: the connection was lost, or PDCP has passed it over.
+    fn lose_forwarded(
+        &mut self,
+        packet: PacketId,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        storage.lost.push(packet);
+        self.lose_at_source(Direction::Downlink, env, storage);
+    }
+}
