@@ -78,6 +78,12 @@ pub enum BuildError {
         /// The mistake, and what was expected.
         reason: String,
     },
+    /// Links do not carry what mobility management sends.
+    #[error("mobility-management: {reason}")]
+    Backhaul {
+        /// The mistake, and what was expected.
+        reason: String,
+    },
     /// A UE's parameters do not make one.
     #[error("UE \"{ue}\": {reason}")]
     Ue {

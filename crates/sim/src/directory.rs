@@ -228,7 +228,7 @@ impl Directory {
                 direction: direction.opposite(),
             },
             // They go one way.
-            Hop::EndMarker { .. } | Hop::Signal { .. } | Hop::Target { .. } => hop,
+            Hop::Backhaul(_) | Hop::Signal { .. } | Hop::Target { .. } => hop,
         }
     }
 
@@ -252,7 +252,7 @@ impl Directory {
                     Direction::Uplink => (bearer.node, base),
                 })
             }
-            Hop::EndMarker { .. } | Hop::Signal { .. } | Hop::Target { .. } => None,
+            Hop::Backhaul(_) | Hop::Signal { .. } | Hop::Target { .. } => None,
         }
     }
 

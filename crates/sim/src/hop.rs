@@ -2,6 +2,7 @@
 
 use crate::crossing::Signal;
 use fadeout_core::{Direction, DrbId, LinkId, RouteId};
+use fadeout_radio::access::Backhaul;
 use std::collections::BTreeMap;
 
 /// One step of a packet's way: what carries it on, in one direction.
@@ -20,11 +21,9 @@ pub enum Hop {
         /// Downlink from the base station to the UE, or uplink.
         direction: Direction,
     },
-    /// The end of an old path: a GTP-U end marker of a bearer reaches the source of a handover here.
-    EndMarker {
-        /// The bearer.
-        bearer: DrbId,
-    },
+    /// A base station or the core, for what only they read: messages of handovers, forwarded packets,
+    /// end markers.
+    Backhaul(Backhaul),
     /// The end of a message of a handover between links, by its number in the file.
     Signal {
         /// The handover.

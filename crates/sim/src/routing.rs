@@ -2,7 +2,7 @@
 
 use fadeout_core::{CellId, NodeId};
 use fadeout_scenario::{Flow, Hop, Medium, Scenario};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Nodes and the hops between them.
 ///
@@ -129,6 +129,20 @@ impl Topology {
         }
         hops.reverse();
         Some(hops)
+    }
+
+    /// The nodes that are reached from one of them, not by way of `avoided`.
+    pub(crate) fn reached_around(&self, from: NodeId, avoided: NodeId) -> BTreeSet<NodeId> {
+        let mut reached = BTreeSet::from([from]);
+        let mut frontier = vec![from];
+        while let Some(node) = frontier.pop() {
+            for &(next, _) in &self.leaving[node.index()] {
+                if next != avoided && reached.insert(next) {
+                    frontier.push(next);
+                }
+            }
+        }
+        reached
     }
 
     /// The hops by which the nodes that are no leaves are reached from `start`.

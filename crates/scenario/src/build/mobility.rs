@@ -17,6 +17,10 @@ impl Builder<'_, '_> {
             self.mistake(fields.place, message, "tables [cell.NAME]");
             return None;
         }
-        MobilityManagement::read(fields, Some(()), self).map(Some)
+        let core = match fields.item("core") {
+            None => Some(None),
+            Some(item) => self.node(item).map(Some),
+        };
+        MobilityManagement::read(fields, core.map(|core| (core,)), self).map(Some)
     }
 }

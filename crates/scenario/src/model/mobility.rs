@@ -1,5 +1,6 @@
 //! Mobility management: measurements, handover and what follows a failure.
 
+use super::handover::HandoverSignalling;
 use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, TIME};
 use crate::quantity::Dimension;
@@ -7,7 +8,7 @@ use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
-use fadeout_core::{Dbm, Decibel, Span};
+use fadeout_core::{Dbm, Decibel, NodeId, Span};
 use serde_json::Value;
 
 /// RSRP as LTE and NR report it, and a margin around.
@@ -21,7 +22,11 @@ table! {
     /// Handover of all UEs that have a channel, among the cells of their generation.
     #[derive(Debug, Clone, PartialEq)]
     pub struct MobilityManagement {
-        own {}
+        own {
+            /// Where the core's part of the messages begins and ends; some with messages over links.
+            core: Option<NodeId>,
+        }
+        check = MobilityManagement::with_core;
         /// What a UE measures and reports. A report about a neighbour makes the network hand over to it.
         events: Vec<MeasurementEvent> =
             Shape::List(&Shape::Table(MeasurementEvent::KEYS)), Default("[{ kind = \"a3\" }]");
@@ -32,9 +37,19 @@ table! {
         measurement_error: Decibel = HYSTERESIS, Default("\"0 dB\"");
         /// The fate of downlink data at the source.
         data: HandoverData = HandoverData::SHAPE, Default("\"forwarding\"");
-        /// One way between two base stations (X2, Xn), for messages and forwarded data.
+        /// Between which nodes a handover is prepared.
+        preparation: HandoverPreparation = HandoverPreparation::SHAPE, Default("\"x2\"");
+        /// What carries messages between base stations and the core, and forwarded packets.
+        signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
+        /// Node of the core (MME and serving gateway, AMF and UPF), which messages over links begin or end at.
+        "core" = Shape::Reference, Optional;
+        /// How long the source waits for the target's answer over links (TX2RELOCprep).
+        preparation_timeout: Span = POSITIVE_TIME, Default("\"1 s\"");
+        /// One way between two base stations (X2, Xn), for messages and forwarded data; with
+        /// `signalling = "given"`.
         station_delay: Span = TIME, Default("\"5 ms\"");
-        /// From the UE's last message to the switch of the path in the core.
+        /// From the UE's last message to the switch of the path in the core, and one way between a base
+        /// station and the core; with `signalling = "given"`.
         core_delay: Span = TIME, Default("\"5 ms\"");
         /// Admission control at the target.
         admission_delay: Span = TIME, Default("\"10 ms\"");
@@ -77,7 +92,24 @@ table! {
     }
 }
 
-nested!(MobilityManagement);
+impl MobilityManagement {
+    fn with_core(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let over_links = self.signalling == HandoverSignalling::Links;
+        if over_links && self.core.is_none() {
+            let message = "messages over links, but no node for the core";
+            let expected =
+                "`core`, such as \"core\": the node where the ways to the base stations part";
+            builder.mistake(fields.place_of("signalling"), message, expected);
+            return None;
+        }
+        if !over_links && self.core.is_some() {
+            let message = "a node for the core, but no messages go there";
+            builder.mistake(fields.place_of("core"), message, "`signalling = \"links\"`");
+            return None;
+        }
+        Some(self)
+    }
+}
 
 table! {
     /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4).
@@ -142,6 +174,28 @@ words! {
         A4 = "a4",
         /// the serving cell is worse than one threshold, a neighbour better than another
         A5 = "a5",
+    }
+}
+
+words! {
+    /// The nodes that prepare a handover.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum HandoverPreparation {
+        /// LTE's base stations among each other, where a link connects them, else as `s1`
+        X2 = "x2",
+        /// the same between NR's
+        Xn = "xn",
+        /// the core between LTE's base stations, which also passes on forwarded packets
+        S1 = "s1",
+        /// the same between NR's
+        N2 = "n2",
+    }
+}
+
+impl HandoverPreparation {
+    /// Whether base stations ask each other.
+    pub fn is_direct(self) -> bool {
+        matches!(self, HandoverPreparation::X2 | HandoverPreparation::Xn)
     }
 }
 

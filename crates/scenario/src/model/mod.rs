@@ -33,7 +33,9 @@ pub use link::{
     Changes, DelayModel, GilbertElliott, Link, LinkDirection, Loss, LostArrivals, Queue,
     QueueLimit, RateModel,
 };
-pub use mobility::{EventKind, HandoverData, MeasurementEvent, MobilityManagement};
+pub use mobility::{
+    EventKind, HandoverData, HandoverPreparation, MeasurementEvent, MobilityManagement,
+};
 pub use node::Node;
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};

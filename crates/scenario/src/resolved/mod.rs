@@ -104,7 +104,11 @@ impl Scenario {
             file[key] = Value::Object(table);
         }
         if let Some(mobility) = &self.mobility {
-            file["mobility-management"] = Value::Object(mobility.written());
+            let mut table = mobility.written();
+            if let Some(core) = mobility.core {
+                table.insert("core".to_owned(), name(core).into());
+            }
+            file["mobility-management"] = Value::Object(table);
         }
         file["probe"] = self.probe(name);
         file

@@ -322,7 +322,7 @@ macro_rules! words {
             ]);
 
             /// The word.
-            pub(crate) fn word(&self) -> &'static str {
+            pub fn word(&self) -> &'static str {
                 match self {
                     $( $name::$variant => $word, )+
                 }

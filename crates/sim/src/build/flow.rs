@@ -159,7 +159,7 @@ impl Flows<'_> {
         let outlook = match hop {
             Hop::Link(link) => Outlook::of_link(&self.parts.links[link.index()], end),
             Hop::Bearer { bearer, .. } => self.radio_outlook(flow, bearer, end)?,
-            Hop::EndMarker { .. } | Hop::Signal { .. } | Hop::Target { .. } => {
+            Hop::Backhaul(_) | Hop::Signal { .. } | Hop::Target { .. } => {
                 unreachable!("no flow's route ends within a handover")
             }
         };

@@ -2,13 +2,14 @@
 
 use super::BuildError;
 use crate::routing::Topology;
-use crate::world::{Parts, Paths, UePath};
+use crate::world::{Interfaces, Parts, Paths, UePath};
 use fadeout_core::{DrbId, FlowId, NodeId, UeId};
 use fadeout_radio::access::{
-    AccessConfig, DataForwarding, EventKind, MeasurementEvent, MobilityConfig, Monitoring,
-    ProcedureConfig, RadioError,
+    AccessConfig, DataForwarding, EventKind, Interface, MeasurementEvent, MobilityConfig,
+    Monitoring, ProcedureConfig, RadioError, Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Scenario};
+use std::collections::BTreeSet;
 
 /// Puts the UEs of a scenario under mobility management if it asks for that.
 pub(super) fn add(
@@ -27,8 +28,19 @@ pub(super) fn add(
                 .to_owned(),
         });
     }
-    let stations = scenario.cells.iter().map(|cell| cell.node.0).collect();
-    let managed = radio.access.manage_mobility(config(described, stations));
+    let bases: Vec<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();
+    let interfaces = interfaces(scenario, described, &mut topology)?;
+    let strangers = interfaces.strangers().iter();
+    let strangers = strangers.map(|(one, other)| (one.0, other.0)).collect();
+    let config = MobilityConfig {
+        stations: bases.iter().map(|base| base.0).collect(),
+        signalling: match described.core {
+            Some(_) => Signalling::Links { strangers },
+            None => Signalling::Given,
+        },
+        ..config(described)
+    };
+    let managed = radio.access.manage_mobility(config);
     managed.map_err(|error| match error {
         RadioError::Ue { ue, .. } => BuildError::Ue {
             ue: scenario.ues[ue].name.clone(),
@@ -39,15 +51,51 @@ pub(super) fn add(
             reason: error.reason(),
         },
     })?;
-    let bases: Vec<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();
     let mut ways = Vec::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
         if let Some(way) = way(scenario, (index, flow), parts, &mut topology, &bases)? {
             ways.push(way);
         }
     }
-    parts.paths = Some(Paths::new(topology, ways));
+    parts.paths = Some(Paths::new(topology, ways, interfaces));
     Ok(())
+}
+
+/// The links between base stations and the core that carry messages, if links do.
+fn interfaces(
+    scenario: &Scenario,
+    described: &scenario::MobilityManagement,
+    topology: &mut Topology,
+) -> Result<Interfaces, BuildError> {
+    let Some(core) = described.core else {
+        return Ok(Interfaces::default());
+    };
+    let bases: BTreeSet<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();
+    let is_direct = described.preparation.is_direct();
+    let found = Interfaces::over_links(topology, core, &bases, is_direct);
+    let name = |node: NodeId| scenario.nodes[node.index()].name.as_str();
+    let interfaces = found.map_err(|base| BuildError::Backhaul {
+        reason: format!(
+            "no links connect base station \"{}\" with `core = \"{}\"`; expected a [link] between \
+             them, or other nodes",
+            name(base),
+            name(core)
+        ),
+    })?;
+    let pairs = bases.len() * (bases.len() - 1);
+    if is_direct && pairs > 0 && interfaces.strangers().len() == pairs {
+        return Err(BuildError::Backhaul {
+            reason: format!(
+                "`preparation = \"{}\"`, but no link connects two base stations except by way of \
+                 \"{}\"; expected one, such as a [link] from \"{}\" to \"{}\", or \"s1\" (\"n2\")",
+                described.preparation.word(),
+                name(core),
+                name(*bases.first().expect("two of them")),
+                name(*bases.last().expect("two of them")),
+            ),
+        });
+    }
+    Ok(interfaces)
 }
 
 /// The way of a flow to its UE, if it has a managed one.
@@ -111,7 +159,7 @@ fn way(
     }))
 }
 
-fn config(described: &scenario::MobilityManagement, stations: Vec<u32>) -> MobilityConfig {
+fn config(described: &scenario::MobilityManagement) -> MobilityConfig {
     MobilityConfig {
         events: described.events.iter().map(event).collect(),
         measurement_period: described.measurement_period,
@@ -140,6 +188,7 @@ fn config(described: &scenario::MobilityManagement, stations: Vec<u32>) -> Mobil
             admission: described.admission_delay,
             interruption: described.interruption,
             t304: described.t304,
+            preparation: described.preparation_timeout,
             overall: described.overall_timeout,
             marker_timeout: described.end_marker_timeout,
         },
@@ -148,7 +197,12 @@ fn config(described: &scenario::MobilityManagement, stations: Vec<u32>) -> Mobil
             HandoverData::Forwarding => DataForwarding::Forwarded,
         },
         most_ues: described.max_ues,
-        stations,
+        stations: Vec::new(),
+        interface: match described.preparation.is_direct() {
+            true => Interface::Direct,
+            false => Interface::Core,
+        },
+        signalling: Signalling::Given,
     }
 }
 

@@ -373,7 +373,7 @@ impl<P: Probe> Crossed<'_, P> {
                 let (link, goes_first) = (crossing.target[0], crossing.forwarded_first);
                 self.enter_link(link, packet, goes_first);
             }
-            Hop::Bearer { .. } | Hop::EndMarker { .. } => {
+            Hop::Bearer { .. } | Hop::Backhaul(_) => {
                 self.crossings.entering.push_back((hop, packet));
             }
         }

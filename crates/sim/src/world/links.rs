@@ -207,14 +207,7 @@ impl<P: Probe> World<P> {
                 self.cross(|it| it.enter(hop, packet));
             }
             Hop::Bearer { bearer, direction } => self.enter_bearer(bearer, direction, packet),
-            // It has come to the source of a handover.
-            Hop::EndMarker { bearer } => {
-                self.pool.free(packet);
-                if let Some(radio) = &mut self.radio {
-                    radio.access.on_end_marker(self.agenda.now(), bearer);
-                    radio.arm(&mut self.agenda);
-                }
-            }
+            Hop::Backhaul(what) => self.enter_backhaul(what, packet),
         }
     }
 

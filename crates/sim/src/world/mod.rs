@@ -4,6 +4,7 @@
 
 mod agenda;
 mod applications;
+mod backhaul;
 mod crossings;
 mod datagrams;
 mod endpoints;
@@ -17,6 +18,7 @@ mod reroute;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use backhaul::Interfaces;
 pub(crate) use crossings::Crossings;
 pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transport};
 pub(crate) use paths::{Paths, UePath, reaches_all};

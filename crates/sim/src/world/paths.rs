@@ -4,12 +4,13 @@
 //! old one and has not yet come to where the two part goes on over the new one, as an anchor in the
 //! core sends it; what has passed there goes on to the old base station.
 
+use super::backhaul::{Interfaces, first_flow};
 use super::{Endpoints, World};
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::{Topology, backward};
 use fadeout_core::{DrbId, EndpointId, FlowId, NodeId, Packet, Probe, RouteId, UeId};
-use fadeout_radio::access::Move;
+use fadeout_radio::access::{Backhaul, Move, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The ways to UEs under mobility management.
@@ -19,6 +20,7 @@ pub(crate) struct Paths {
     ways: Vec<UePath>,
     /// By old route: the position from which on a packet takes another one.
     detours: BTreeMap<RouteId, (u8, RouteId)>,
+    interfaces: Interfaces,
     moves: Vec<Move>,
 }
 
@@ -35,11 +37,12 @@ pub(crate) struct UePath {
 }
 
 impl Paths {
-    pub(crate) fn new(topology: Topology, ways: Vec<UePath>) -> Paths {
+    pub(crate) fn new(topology: Topology, ways: Vec<UePath>, interfaces: Interfaces) -> Paths {
         Paths {
             topology,
             ways,
             detours: BTreeMap::new(),
+            interfaces,
             moves: Vec::new(),
         }
     }
@@ -87,27 +90,78 @@ pub(super) fn base_of(
 }
 
 impl Paths {
-    /// Gives flows the routes that their UEs' changes of cell ask for.
+    /// Gives flows the routes that their UEs' changes of cell ask for, and sends what base stations and
+    /// the core send each other.
     pub(super) fn follow_moves<P: Probe>(world: &mut World<P>) {
-        let (Some(mut paths), Some(radio)) = (world.paths.take(), &mut world.radio) else {
+        // What follows at once, between two of one node, is asked for again at the end.
+        let Some(mut paths) = world.paths.take() else {
             return;
         };
         let mut moves = std::mem::take(&mut paths.moves);
-        radio.access.take_moves(&mut moves);
-        for one in moves.drain(..) {
-            match one {
-                Move::Uplink { ue, cell } => {
-                    let base = world.directory.base(cell);
-                    paths.move_uplink(world, ue, base);
-                }
-                Move::Path { ue, cell } => {
-                    let base = world.directory.base(cell);
-                    paths.switch_path(world, ue, base);
-                }
+        while let Some(radio) = &mut world.radio {
+            radio.access.take_moves(&mut moves);
+            if moves.is_empty() {
+                break;
+            }
+            for one in moves.drain(..) {
+                paths.follow(world, one);
             }
         }
         paths.moves = moves;
         world.paths = Some(paths);
+    }
+
+    fn follow<P: Probe>(&mut self, world: &mut World<P>, one: Move) {
+        match one {
+            Move::Uplink { ue, cell } => {
+                let base = world.directory.base(cell);
+                self.move_uplink(world, ue, base);
+            }
+            Move::Path { ue, cell } => {
+                let base = world.directory.base(cell);
+                self.switch_path(world, ue, base);
+            }
+            Move::Message {
+                ue,
+                number,
+                from,
+                to,
+                size,
+            } => {
+                let route = self.route(world, [from, to], Backhaul::Message { ue });
+                world.send_backhaul(route, (first_flow(&self.ways, ue), number, size));
+            }
+            Move::Forwarded {
+                bearer,
+                packet,
+                from,
+                to,
+            } => {
+                let what = Backhaul::Forwarded {
+                    bearer,
+                    station: to,
+                };
+                let route = self.route(world, [from, to].map(Place::Station), what);
+                world.send_forwarded(route, packet);
+            }
+            Move::ForwardedEnd { bearer, from, to } => {
+                let what = Backhaul::ForwardedEnd { bearer };
+                let route = self.route(world, [from, to].map(Place::Station), what);
+                let way = self.ways.iter().find(|way| way.bearer == bearer);
+                let flow = way.map_or_else(FlowId::default, |way| way.flow);
+                world.send_backhaul(route, (flow, 0, 0));
+            }
+        }
+    }
+
+    fn route<P: Probe>(
+        &mut self,
+        world: &mut World<P>,
+        ends: [Place; 2],
+        what: Backhaul,
+    ) -> RouteId {
+        let places = (&mut self.topology, &world.directory);
+        self.interfaces.route(places, &mut world.routes, ends, what)
     }
 
     /// The hops between a base station and the far end of a way, in either direction.
@@ -166,7 +220,7 @@ impl Paths {
             if old != hops && parted + 1 < old.len() {
                 let mut rest = old[parted..old.len() - 1].to_vec();
                 let bearer = way.bearer;
-                rest.push(Hop::EndMarker { bearer });
+                rest.push(Hop::Backhaul(Backhaul::EndMarker { bearer }));
                 markers.insert((way.bearer, world.routes.over(&rest), way.flow));
             }
         }
@@ -185,13 +239,7 @@ impl Paths {
                 continue;
             }
             // 36 bytes of IP, UDP and GTP-U, as a packet here has at least 40.
-            let packet = world.pool.insert(Packet {
-                flow,
-                route,
-                sent_at: now,
-                ..Packet::default()
-            });
-            world.enter(world.routes.first(route), packet);
+            world.send_backhaul(route, (flow, 0, 0));
         }
     }
 }

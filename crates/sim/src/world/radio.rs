@@ -29,10 +29,12 @@ impl<P: Probe> World<P> {
                 &self.endpoints,
             );
             access.on_packet_at(now, base.0, bearer, packet, pool, probe);
+            radio.arm(&mut self.agenda);
+            Paths::follow_moves(self);
         } else {
             access.on_packet(now, bearer, direction, packet, pool, probe);
+            radio.arm(&mut self.agenda);
         }
-        radio.arm(&mut self.agenda);
     }
 
     pub(super) fn wake_radio(&mut self) {

@@ -1,0 +1,157 @@
+//! The ways of messages and forwarded packets between base stations, and between them and the core.
+
+use super::World;
+use crate::directory::Directory;
+use crate::hop::{Hop, Routes};
+use crate::routing::Topology;
+use fadeout_core::{FlowId, NodeId, Packet, PacketId, Probe, RouteId, Segment, UeId};
+use fadeout_radio::access::{Backhaul, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which links connect base stations with each other and with the core.
+#[derive(Debug, Default)]
+pub(crate) struct Interfaces {
+    /// The core, where links carry messages.
+    core: Option<NodeId>,
+    /// Whether base stations speak to each other where they can.
+    is_direct: bool,
+    strangers: BTreeSet<(NodeId, NodeId)>,
+    /// Found so far.
+    known: BTreeMap<(NodeId, NodeId), Vec<Hop>>,
+}
+
+impl Interfaces {
+    /// Those of base stations, of which each must have links to the core.
+    ///
+    /// # Errors
+    /// The base station that no links connect with the core.
+    pub(crate) fn over_links(
+        topology: &mut Topology,
+        core: NodeId,
+        bases: &BTreeSet<NodeId>,
+        is_direct: bool,
+    ) -> Result<Interfaces, NodeId> {
+        let mut strangers = BTreeSet::new();
+        for &base in bases {
+            if topology.shortest(base, core).is_none() || topology.shortest(core, base).is_none() {
+                return Err(base);
+            }
+            let near = topology.reached_around(base, core);
+            let far = bases.iter().filter(|&&other| !near.contains(&other));
+            strangers.extend(far.map(|&other| (base, other)));
+        }
+        Ok(Interfaces {
+            core: Some(core),
+            is_direct,
+            strangers,
+            known: BTreeMap::new(),
+        })
+    }
+
+    /// Pairs of base stations that no links connect but by way of the core.
+    pub(crate) fn strangers(&self) -> &BTreeSet<(NodeId, NodeId)> {
+        &self.strangers
+    }
+
+    /// The hops from one node to another.
+    fn hops(
+        &mut self,
+        topology: &mut Topology,
+        directory: &Directory,
+        ends: (NodeId, NodeId),
+    ) -> &[Hop] {
+        let (is_direct, core) = (self.is_direct, self.core);
+        let is_near = is_direct && !self.strangers.contains(&ends);
+        self.known.entry(ends).or_insert_with(|| {
+            let (from, to) = ends;
+            let hops = match core {
+                Some(core) if from != core && to != core && is_near => {
+                    topology.shortest_around(ends, core)
+                }
+                Some(core) if from != core && to != core => {
+                    let there = topology.shortest(from, core);
+                    there
+                        .zip(topology.shortest(core, to))
+                        .map(|(mut hops, rest)| {
+                            hops.extend(rest);
+                            hops
+                        })
+                }
+                _ => topology.shortest(from, to),
+            };
+            let hops = hops.unwrap_or_default();
+            hops.iter().map(|&hop| directory.hop(hop)).collect()
+        })
+    }
+
+    fn node(&self, place: Place) -> NodeId {
+        match place {
+            Place::Station(number) => NodeId(number),
+            Place::Core => self.core.unwrap_or_default(),
+        }
+    }
+
+    /// The route of something from one place to another, where `what` comes of it.
+    pub(super) fn route(
+        &mut self,
+        (topology, directory): (&mut Topology, &Directory),
+        routes: &mut Routes,
+        [from, to]: [Place; 2],
+        what: Backhaul,
+    ) -> RouteId {
+        let ends = (self.node(from), self.node(to));
+        let mut hops = match ends.0 == ends.1 {
+            true => Vec::new(),
+            false => self.hops(topology, directory, ends).to_vec(),
+        };
+        hops.push(Hop::Backhaul(what));
+        routes.over(&hops)
+    }
+}
+
+impl<P: Probe> World<P> {
+    /// A message about a UE, or an end marker, sets out.
+    pub(super) fn send_backhaul(
+        &mut self,
+        route: RouteId,
+        (flow, number, size): (FlowId, u64, u32),
+    ) {
+        let headers = Segment::default().wire_len();
+        let packet = self.pool.insert(Packet {
+            flow,
+            route,
+            sent_at: self.agenda.now(),
+            segment: Segment {
+                seq: number,
+                len: size.saturating_sub(headers),
+                ..Segment::default()
+            },
+            ..Packet::default()
+        });
+        self.enter(self.routes.first(route), packet);
+    }
+
+    /// A downlink packet sets out for another base station.
+    pub(super) fn send_forwarded(&mut self, route: RouteId, id: PacketId) {
+        let packet = &mut self.pool[id];
+        (packet.route, packet.hop) = (route, 0);
+        self.enter(self.routes.first(route), id);
+    }
+
+    /// Something has come to a base station or to the core.
+    #[cold]
+    pub(super) fn enter_backhaul(&mut self, what: Backhaul, packet: PacketId) {
+        if let Some(radio) = &mut self.radio {
+            let (pool, probe, now) = (&mut self.pool, &mut self.probe, self.agenda.now());
+            radio.access.on_backhaul(now, (what, packet), pool, probe);
+            radio.arm(&mut self.agenda);
+        }
+        super::Paths::follow_moves(self);
+    }
+}
+
+/// The first of a UE's flows: that of packets that are none's.
+pub(super) fn first_flow(ways: &[super::UePath], ue: UeId) -> FlowId {
+    let way = ways.iter().find(|way| way.ue == ue);
+    way.map_or_else(FlowId::default, |way| way.flow)
+}
