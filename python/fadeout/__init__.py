@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fadeout._version import __version__
     from fadeout.campaign import Campaign, sweep
     from fadeout.congestion import CongestionControl, CongestionControlError
+    from fadeout.mobility import handover_metrics
     from fadeout.results import Results
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "__version__",
     "check",
     "geometry",
+    "handover_metrics",
     "run",
     "sights",
     "sweep",
@@ -55,6 +57,7 @@ _HOMES = {
     "fadeout._version": ("__version__",),
     "fadeout.campaign": ("Campaign", "sweep"),
     "fadeout.congestion": ("CongestionControl", "CongestionControlError"),
+    "fadeout.mobility": ("handover_metrics",),
     "fadeout.results": ("Results",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

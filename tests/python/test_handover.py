@@ -1,11 +1,14 @@
 """Handover from Python: its tables, and the figure of it."""
 
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
 import fadeout
 from conftest import ROOT
+from fadeout.mobility import _failures, _stays
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +57,52 @@ def test_a_handover_between_links_has_a_row_and_a_figure(tmp_path: Path):
     assert (tmp_path / "handover.png").stat().st_size > 10_000
     with pytest.raises(ValueError, match="there are 1 changes of cell; got number 1"):
         results.plot.handover(1)
+
+def change(source: str, target: str, completed_s: float, outcome: str = "success") -> dict[str, Any]:
+    return {
+        "procedure": "handover",
+        "outcome": outcome,
+        "source": source,
+        "target": target,
+        "completed_s": completed_s,
+    }
+
+
+def test_a_stay_shorter_than_the_least_is_a_ping_pong_if_the_ue_goes_back():
+    there_and_back = [change("a", "b", 1.0), change("b", "a", 1.9)]
+    assert _stays(there_and_back, 1.0) == (1, 0)
+    assert _stays(there_and_back, 0.9) == (0, 0), "as long as the least is no ping-pong"
+    onwards = [change("a", "b", 1.0), change("b", "c", 1.9), change("c", "b", 2.0)]
+    assert _stays(onwards, 1.0) == (1, 1)
+    # No time of stay is known where the one before failed; a refused handover changes nothing.
+    failed = [change("a", "b", 1.0), change("b", "c", 1.5, "failed"), change("b", "a", 1.9)]
+    assert _stays(failed, 1.0) == (0, 0)
+    refused = [change("a", "b", 1.0), change("b", "c", 1.5, "refused"), change("b", "a", 1.9)]
+    assert _stays(refused, 1.0) == (1, 0)
+
+
+def test_a_failure_is_of_the_state_that_the_report_says():
+    state_1 = [("a", "link-failure")]
+    state_2 = [("b", "condition-entered"), ("b", "report-sent"), ("a", "link-failure")]
+    left = [("b", "condition-entered"), ("b", "condition-left"), ("a", "link-failure")]
+    state_3 = [("b", "condition-entered"), ("b", "command-received"), ("b", "access-failure")]
+    assert _failures(state_1) == [1, 0, 0]
+    assert _failures(state_2) == [0, 1, 0]
+    assert _failures(left) == [1, 0, 0]
+    assert _failures(state_3) == [0, 0, 1]
+    # Re-establishment that fails is no handover that fails.
+    assert _failures([*state_1, ("b", "cell-selected"), ("b", "access-failure")]) == [1, 0, 0]
+    well = [*state_3[:2], ("b", "access-done"), ("b", "link-failure")]
+    assert _failures(well) == [1, 0, 0]
+
+
+def test_the_metrics_of_the_example(results: fadeout.Results):
+    (row,) = fadeout.handover_metrics(results).iter_rows(named=True)
+    changes = results.table("handovers").filter(pl.col("outcome").cast(pl.String) == "success")
+    assert row["handovers"] == len(changes)
+    assert row["ping_pongs"] <= row["handovers"]
+    assert row["downlink_gap_s"] == pytest.approx(changes["downlink_gap_s"].mean())
+    (of_ue,) = fadeout.handover_metrics(results, per_ue=True).iter_rows(named=True)
+    assert of_ue == {"ue": "phone", **row}
+    with pytest.raises(fadeout.FadeoutError):
+        fadeout.handover_metrics(results, minimum_stay="soon")

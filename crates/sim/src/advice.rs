@@ -1,5 +1,7 @@
 //! Advice: things that are right in a scenario and still hardly meant.
 
+mod mobility;
+
 use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};
 use crate::routing::Topology;
@@ -18,6 +20,7 @@ use std::collections::BTreeSet;
 /// - A window of LTE's acknowledged mode that is used up before a status report may follow the
 ///   last one.
 /// - Transparent mode, which loses packets that are larger than a transport block.
+/// - Mobility management whose events no UE can be told of, are never entered or have no neighbour.
 /// - A queue that holds no full packet, a rate at which one takes longer than the run, no flow.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
@@ -64,6 +67,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
             .find_map(|direction| narrow_link(scenario, direction))?;
         Some(format!("link \"{}\": {what}", link.name))
     }));
+    sentences.extend(mobility::of(scenario));
     sentences
 }
 

@@ -7,15 +7,26 @@ from fadeout.plot.style import STAMP, VERMILION
 
 LANES = {
     "core": ("path-switched",),
-    "target": ("access-done", "complete-received", "end-marker", "reestablished"),
+    "target": (
+        "access-done",
+        "complete-received",
+        "path-switch-request",
+        "context-request",
+        "end-marker",
+        "reestablished",
+    ),
     "source": (
         "report-received",
         "handover-request",
         "handover-refused",
+        "preparation-expired",
         "command-sent",
         "source-resumed",
+        "context-released",
     ),
     "UE": (
+        "condition-entered",
+        "condition-left",
         "report-sent",
         "command-received",
         "preamble-sent",
@@ -29,7 +40,14 @@ LANES = {
 }
 """Where each step of the table `rrc` happens, from top to bottom."""
 
-TROUBLE = ("out-of-sync", "link-failure", "access-failure", "released", "handover-refused")
+TROUBLE = (
+    "out-of-sync",
+    "link-failure",
+    "access-failure",
+    "released",
+    "handover-refused",
+    "preparation-expired",
+)
 """Steps that are drawn in red."""
 
 MOST_MARKED = 40

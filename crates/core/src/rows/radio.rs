@@ -198,6 +198,10 @@ table! {
 named! {
     /// A step of radio resource control.
     RrcEvent {
+        /// The condition of an event holds for a neighbour: the time to trigger starts.
+        ConditionEntered = "condition-entered",
+        /// It does not hold any more.
+        ConditionLeft = "condition-left",
         /// The UE sends a measurement report.
         ReportSent = "report-sent",
         /// The base station has it.

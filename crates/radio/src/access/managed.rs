@@ -78,7 +78,15 @@ impl Managed<'_> {
             return;
         };
         for event in &mut state.events {
-            event.on_samples(env.now, serving, samples);
+            let has_neighbour = event.has_neighbour();
+            event.on_samples(env.now, serving, samples, |position, holds| {
+                let event = match holds {
+                    _ if !has_neighbour => return,
+                    true => RrcEvent::ConditionEntered,
+                    false => RrcEvent::ConditionLeft,
+                };
+                note_cell((*ue, cells[position]), event, env);
+            });
         }
         if !env.probe.wants_measurements(*ue) {
             return;

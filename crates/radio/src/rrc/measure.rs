@@ -115,16 +115,28 @@ impl EventState {
         }
     }
 
+    /// Whether it is about neighbours.
+    pub(crate) fn has_neighbour(&self) -> bool {
+        self.event.kind.has_neighbour()
+    }
+
     /// The filtered value of a cell; none before its first sample.
     pub(crate) fn filtered(&self, cell: usize) -> Option<f64> {
         self.cells[cell].filtered
     }
 
     /// All cells were measured, in dBm. The condition is looked at anew: a time to trigger ends as
-    /// soon as the entering condition fails, reports when the leaving condition holds.
+    /// soon as the entering condition fails, reports when the leaving condition holds. `changed` hears of
+    /// each cell whose condition holds from now on, or does not any more.
     ///
     /// Standard: TS 38.331 §5.5.4.1.
-    pub(crate) fn on_samples(&mut self, now: Time, serving: usize, samples: &[f64]) {
+    pub(crate) fn on_samples(
+        &mut self,
+        now: Time,
+        serving: usize,
+        samples: &[f64],
+        mut changed: impl FnMut(usize, bool),
+    ) {
         for (watched, &sample) in self.cells.iter_mut().zip(samples) {
             watched.filtered = Some(self.filter.next(watched.filtered, sample));
         }
@@ -146,12 +158,17 @@ impl EventState {
                 continue;
             };
             let enters = || kind.enters(of_serving, value, hysteresis_db);
+            let was_out = watched.state == State::Out;
             watched.state = match watched.state {
                 State::Out if enters() => State::Entering(now.saturating_add(time_to_trigger)),
                 State::Entering(_) if !enters() => State::Out,
                 State::In(..) if kind.leaves(of_serving, value, hysteresis_db) => State::Out,
                 state => state,
             };
+            let is_out = watched.state == State::Out;
+            if was_out != is_out {
+                changed(position, !is_out);
+            }
         }
     }
 
@@ -218,7 +235,7 @@ mod tests {
         let mut state = EventState::new(event, Span::from_millis(period), 2);
         let mut found = None;
         for (n, &sample) in (0..).zip(samples) {
-            state.on_samples(at_ms(n * period), 0, &[0.0, sample]);
+            state.on_samples(at_ms(n * period), 0, &[0.0, sample], |_, _| {});
             while state.wake_at() < at_ms((n + 1) * period) && found.is_none() {
                 let now = state.wake_at();
                 state.on_wake(now, |_| found = Some(now.as_nanos() / 1_000_000));
@@ -310,35 +327,43 @@ mod tests {
             ..event(A3, 1.0, 0, 0)
         };
         let mut state = EventState::new(limited, Span::from_millis(40), 2);
+        let mut heard = Vec::new();
         let reports = |state: &mut EventState, ms| {
             let mut count = 0;
             state.on_wake(at_ms(ms), |cell| count += cell);
             count
         };
-        state.on_samples(at_ms(0), 0, &[0.0, 5.0]);
+        state.on_samples(at_ms(0), 0, &[0.0, 5.0], |cell, holds| {
+            heard.push((cell, holds));
+        });
         assert_eq!(reports(&mut state, 0), 1);
         assert_eq!(state.wake_at(), at_ms(240));
         assert_eq!(reports(&mut state, 240), 1);
         assert!(state.wake_at().is_never(), "as often as it may be");
         // Between entering and leaving nothing changes; after leaving the count starts anew.
-        state.on_samples(at_ms(280), 0, &[0.0, 3.0]);
-        state.on_samples(at_ms(320), 0, &[0.0, 5.0]);
+        state.on_samples(at_ms(280), 0, &[0.0, 3.0], |cell, holds| {
+            heard.push((cell, holds));
+        });
+        state.on_samples(at_ms(320), 0, &[0.0, 5.0], |_, _| {});
         assert!(state.wake_at().is_never());
-        state.on_samples(at_ms(360), 0, &[0.0, 1.5]);
-        state.on_samples(at_ms(400), 0, &[0.0, 5.0]);
+        state.on_samples(at_ms(360), 0, &[0.0, 1.5], |cell, holds| {
+            heard.push((cell, holds));
+        });
+        assert_eq!(heard, [(1, true), (1, false)]);
+        state.on_samples(at_ms(400), 0, &[0.0, 5.0], |_, _| {});
         assert_eq!(state.wake_at(), at_ms(400));
     }
 
     #[test]
     fn the_serving_cell_is_no_neighbour_and_a_neighbour_no_serving_cell() {
         let mut a3 = EventState::new(event(A3, 0.0, 0, 0), FILTER_PERIOD, 2);
-        a3.on_samples(at_ms(0), 1, &[-90.0, -80.0]);
+        a3.on_samples(at_ms(0), 1, &[-90.0, -80.0], |_, _| {});
         assert!(a3.wake_at().is_never());
         let a2 = EventKind::A2 { threshold: -85.0 };
         let mut a2 = EventState::new(event(a2, 0.0, 0, 0), FILTER_PERIOD, 2);
-        a2.on_samples(at_ms(0), 1, &[-90.0, -80.0]);
+        a2.on_samples(at_ms(0), 1, &[-90.0, -80.0], |_, _| {});
         assert!(a2.wake_at().is_never());
-        a2.on_samples(at_ms(200), 1, &[-80.0, -90.0]);
+        a2.on_samples(at_ms(200), 1, &[-80.0, -90.0], |_, _| {});
         assert_eq!(a2.wake_at(), at_ms(200));
         a2.on_new_serving_cell();
         assert!(a2.wake_at().is_never());

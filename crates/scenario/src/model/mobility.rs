@@ -41,7 +41,7 @@ table! {
         preparation: HandoverPreparation = HandoverPreparation::SHAPE, Default("\"x2\"");
         /// What carries messages between base stations and the core, and forwarded packets.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
-        /// Node of the core (MME and serving gateway, AMF and UPF), which messages over links begin or end at.
+        /// Node of the core (MME and serving gateway, AMF and UPF), where messages over links begin and end.
         "core" = Shape::Reference, Optional;
         /// How long the source waits for the target's answer over links (TX2RELOCprep).
         preparation_timeout: Span = POSITIVE_TIME, Default("\"1 s\"");
@@ -93,6 +93,12 @@ table! {
 }
 
 impl MobilityManagement {
+    /// The core, where links carry messages.
+    pub fn core_of_links(&self) -> Option<NodeId> {
+        self.core
+            .filter(|_| self.signalling == HandoverSignalling::Links)
+    }
+
     fn with_core(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let over_links = self.signalling == HandoverSignalling::Links;
         if over_links && self.core.is_none() {
@@ -100,11 +106,6 @@ impl MobilityManagement {
             let expected =
                 "`core`, such as \"core\": the node where the ways to the base stations part";
             builder.mistake(fields.place_of("signalling"), message, expected);
-            return None;
-        }
-        if !over_links && self.core.is_some() {
-            let message = "a node for the core, but no messages go there";
-            builder.mistake(fields.place_of("core"), message, "`signalling = \"links\"`");
             return None;
         }
         Some(self)

@@ -34,7 +34,7 @@ pub(super) fn add(
     let strangers = strangers.map(|(one, other)| (one.0, other.0)).collect();
     let config = MobilityConfig {
         stations: bases.iter().map(|base| base.0).collect(),
-        signalling: match described.core {
+        signalling: match described.core_of_links() {
             Some(_) => Signalling::Links { strangers },
             None => Signalling::Given,
         },
@@ -67,7 +67,7 @@ fn interfaces(
     described: &scenario::MobilityManagement,
     topology: &mut Topology,
 ) -> Result<Interfaces, BuildError> {
-    let Some(core) = described.core else {
+    let Some(core) = described.core_of_links() else {
         return Ok(Interfaces::default());
     };
     let bases: BTreeSet<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();

@@ -1,0 +1,92 @@
+//! What of mobility management is hardly meant.
+
+use fadeout_core::Span;
+use fadeout_scenario::{EventKind, MeasurementEvent, MobilityManagement, Scenario};
+
+/// TimeToTrigger.
+///
+/// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.5.
+const TIMES_TO_TRIGGER_MS: [u64; 16] = [
+    0, 40, 64, 80, 100, 128, 160, 256, 320, 480, 512, 640, 1024, 1280, 2560, 5120,
+];
+
+/// The highest RSRP that a UE reports, and the lowest, in dBm.
+///
+/// Standard: TS 38.133 Table 10.1.6.1-1; TS 36.133 Table 9.1.4-1.
+const REPORTED_DBM: [f64; 2] = [-156.0, -31.0];
+
+/// A sentence for each time to trigger that no UE can be told of, each event that is never entered, a
+/// generation whose UEs have no neighbour to go to, and a link that is in sync below Qout.
+pub(super) fn of(scenario: &Scenario) -> Vec<String> {
+    let Some(mobility) = &scenario.mobility else {
+        return Vec::new();
+    };
+    let events = mobility.events.iter();
+    let mut sentences: Vec<String> = events
+        .flat_map(|event| [odd_time(event), never_entered(event)])
+        .flatten()
+        .collect();
+    sentences.extend(no_neighbour(scenario));
+    sentences.extend(twisted(mobility));
+    let named = sentences.iter();
+    named
+        .map(|what| format!("mobility-management: {what}"))
+        .collect()
+}
+
+fn odd_time(event: &MeasurementEvent) -> Option<String> {
+    let time = event.time_to_trigger;
+    let is_known = |ms: &u64| Span::from_millis(*ms) == time;
+    if TIMES_TO_TRIGGER_MS.iter().any(is_known) {
+        return None;
+    }
+    let ms = time.as_secs_f64() * 1e3;
+    let apart = |of: &u64| (*of as f64 - ms).abs();
+    let nearest = TIMES_TO_TRIGGER_MS
+        .into_iter()
+        .min_by(|one, other| apart(one).total_cmp(&apart(other)))?;
+    Some(format!(
+        "a time to trigger of {ms} ms is none of those that a network can configure (TS 38.331); the \
+         nearest is {nearest} ms"
+    ))
+}
+
+fn never_entered(event: &MeasurementEvent) -> Option<String> {
+    let [lowest, highest] = REPORTED_DBM;
+    let hysteresis = event.hysteresis.0;
+    let level = |given: Option<fadeout_core::Dbm>| given.map_or(0.0, |dbm| dbm.0);
+    let (threshold, serving) = (level(event.threshold), level(event.serving_threshold));
+    let is_never = match event.kind {
+        EventKind::A1 | EventKind::A4 => threshold + hysteresis >= highest,
+        EventKind::A2 => threshold - hysteresis <= lowest,
+        EventKind::A3 => false,
+        EventKind::A5 => threshold + hysteresis >= highest || serving - hysteresis <= lowest,
+    };
+    is_never.then(|| {
+        format!(
+            "event {} is never entered: RSRP that a UE reports is between {lowest} and {highest} dBm",
+            event.kind.word()
+        )
+    })
+}
+
+fn no_neighbour(scenario: &Scenario) -> Option<String> {
+    let cells = scenario.cells.iter();
+    let is_lte = cells.map(|cell| cell.radio.name.as_str() == "lte");
+    let (lte, nr): (Vec<bool>, Vec<bool>) = is_lte.partition(|&is_lte| is_lte);
+    let alone = [("LTE", lte), ("NR", nr)];
+    let alone = alone.iter().find(|(_, cells)| cells.len() == 1);
+    alone.map(|(name, _)| {
+        format!("there is one cell of {name}, so its UEs have no neighbour to be handed over to")
+    })
+}
+
+fn twisted(mobility: &MobilityManagement) -> Option<String> {
+    (mobility.q_in.0 < mobility.q_out.0).then(|| {
+        format!(
+            "`q-in` of {} dB is below `q-out` of {} dB: a link between the two is in sync and out of it at \
+             once",
+            mobility.q_in.0, mobility.q_out.0
+        )
+    })
+}

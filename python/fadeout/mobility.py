@@ -1,0 +1,166 @@
+"""What a run's changes of cell come to: failures by state, ping-pong, short stays, interruptions."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from fadeout._quantities import seconds
+from fadeout.results import Results
+
+
+@dataclass
+class _Account:
+    """What one UE's steps add up to."""
+
+    handovers: int = 0
+    failures: list[int] = field(default_factory=lambda: [0, 0, 0])
+    ping_pongs: int = 0
+    short_stays: int = 0
+    gaps: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+
+    def add(self, other: "_Account") -> None:
+        self.handovers += other.handovers
+        self.failures = [a + b for a, b in zip(self.failures, other.failures, strict=True)]
+        self.ping_pongs += other.ping_pongs
+        self.short_stays += other.short_stays
+        for mine, theirs in zip(self.gaps, other.gaps, strict=True):
+            mine.extend(theirs)
+
+    def row(self) -> dict[str, float | int | None]:
+        before, during, after = self.failures
+        tried = self.handovers + during + after
+        downlink, uplink = (math.fsum(gaps) / len(gaps) if gaps else None for gaps in self.gaps)
+        return {
+            "handovers": self.handovers,
+            "failures_state_1": before,
+            "failures_state_2": during,
+            "failures_state_3": after,
+            "failure_rate": (during + after) / tried if tried else None,
+            "ping_pongs": self.ping_pongs,
+            "ping_pong_rate": self.ping_pongs / self.handovers if self.handovers else None,
+            "short_stays": self.short_stays,
+            "short_stay_rate": self.short_stays / self.handovers if self.handovers else None,
+            "downlink_gap_s": downlink,
+            "uplink_gap_s": uplink,
+        }
+
+
+def _failures(steps: Iterable[tuple[str, str]]) -> list[int]:
+    """Failures of the three states, of one UE's steps (cell and event) in order of time."""
+    holding: set[str] = set()
+    failures = [0, 0, 0]
+    is_commanded = False
+    for cell, event in steps:
+        match event:
+            case "condition-entered":
+                holding.add(cell)
+            case "condition-left":
+                holding.discard(cell)
+            case "command-received":
+                is_commanded = True
+            case "access-done":
+                # In a new cell all conditions are looked at anew.
+                is_commanded = False
+                holding.clear()
+            case "link-failure":
+                failures[1 if holding else 0] += 1
+                holding.clear()
+            case "access-failure" if is_commanded:
+                failures[2] += 1
+                is_commanded = False
+            case _:
+                pass
+    return failures
+
+
+def _stays(changes: Iterable[dict[str, Any]], least_s: float) -> tuple[int, int]:
+    """Ping-pongs and other short stays of one UE's changes of cell in order of time."""
+    ping_pongs = short = 0
+    came: tuple[str, float] | None = None
+    for change in changes:
+        if change["procedure"] != "handover" or change["outcome"] != "success":
+            # A stay that ends or begins by a failure is none.
+            if change["outcome"] in ("success", "failed"):
+                came = None
+            continue
+        if came is not None:
+            previous, since = came
+            if change["completed_s"] - since < least_s:
+                is_back = change["target"] == previous
+                ping_pongs += is_back
+                short += not is_back
+        came = (change["source"], change["completed_s"])
+    return ping_pongs, short
+
+
+def handover_metrics(
+    results: Results, *, minimum_stay: str = "1 s", per_ue: bool = False
+) -> pl.DataFrame:
+    """The metrics of TR 36.839 clause 5.2.1 over a run's changes of cell.
+
+    A failure is of state 1 if the link fails while no measurement event's entering condition holds, of
+    state 2 if it fails from then on until the UE has the command, of state 3 if it cannot enter the
+    target. The report takes a command for lost by the link's quality; here it is lost if RLC does not get
+    it through.
+
+    Parameters
+    ----------
+    results
+        Of a run with `[mobility-management]`.
+    minimum_stay
+        From a handover's end to the next one's: what is shorter is a ping-pong if the UE goes back to
+        the cell before, and a short stay if it goes on to another.
+    per_ue
+        A row for each UE, with its name in `ue`, in place of one for all.
+
+    Returns
+    -------
+    `handovers` (successful ones), `failures_state_1` to `_3`, `failure_rate` (states 2 and 3 over these and
+    the successful ones), `ping_pongs`, `short_stays` and their rates (over the successful ones), and the
+    means of `downlink_gap_s` and `uplink_gap_s` in seconds. A rate of nothing is null.
+
+    Raises
+    ------
+    FadeoutError
+        When the run has no table `handovers` or `rrc`.
+
+    Standard: TR 36.839 §5.2.1.
+    """
+    least_s = seconds(minimum_stay)
+    changes = results.table("handovers")
+    steps = results.table("rrc").sort("time_s", maintain_order=True)
+    names = pl.Series("ue", [], dtype=pl.String)
+    for table in (changes, steps):
+        names = pl.concat([names, table["ue"].cast(pl.String)])
+    text = [pl.col(name).cast(pl.String) for name in ("ue", "source", "target")]
+    kinds = [pl.col(name).cast(pl.String) for name in ("procedure", "outcome")]
+    changes = changes.with_columns(*text, *kinds).sort("time_s", maintain_order=True)
+    steps = steps.with_columns(pl.col("ue", "cell", "event").cast(pl.String))
+
+    accounts: dict[str, _Account] = {}
+    for name in names.unique(maintain_order=True).to_list():
+        own = changes.filter(pl.col("ue") == name)
+        of_ue = steps.filter(pl.col("ue") == name).select("cell", "event")
+        whole = own.filter((pl.col("procedure") == "handover") & (pl.col("outcome") == "success"))
+        ping_pongs, short = _stays(own.iter_rows(named=True), least_s)
+        gaps = [
+            whole[key].fill_nan(None).drop_nulls().to_list()
+            for key in ("downlink_gap_s", "uplink_gap_s")
+        ]
+        accounts[name] = _Account(
+            handovers=len(whole),
+            failures=_failures(of_ue.rows()),
+            ping_pongs=ping_pongs,
+            short_stays=short,
+            gaps=(gaps[0], gaps[1]),
+        )
+    if per_ue:
+        rows = [{"ue": name, **account.row()} for name, account in accounts.items()]
+        return pl.DataFrame(rows, infer_schema_length=None)
+    total = _Account()
+    for account in accounts.values():
+        total.add(account)
+    return pl.DataFrame([total.row()])
