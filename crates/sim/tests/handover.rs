@@ -188,7 +188,7 @@ fn what_is_hardly_meant_is_said() {
         );
     };
     one(
-        &["mobility-management.events[0].time-to-trigger=\"150 ms\""],
+        &["mobility-management.events=[{ kind = \"a3\", time-to-trigger = \"150 ms\" }]"],
         "the nearest is 160 ms",
     );
     one(

@@ -104,7 +104,7 @@ def _lanes(canvas: Canvas) -> None:
                 canvas.ax.annotate(
                     str(event),
                     (time, height),
-                    xytext=(2, 3 + 5 * (number % 3)),
+                    xytext=(2, 3 + 5 * (number % 4)),
                     textcoords="offset points",
                     fontsize=4,
                 )
