@@ -20,7 +20,7 @@ impl Managed<'_> {
             return;
         }
         self.note(RrcEvent::LinkFailure, env);
-        self.access.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
+        self.service.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
         if self.state.row_at.is_never() {
             self.fail_row(Outcome::Failed, env);
         }
@@ -39,7 +39,7 @@ impl Managed<'_> {
             at: env.now.saturating_add(monitoring.cell_selection),
             until: env.now.saturating_add(monitoring.t311),
         };
-        if let Some(cell) = self.access.serving_cell(self.ue) {
+        if let Some(cell) = self.service.stack.serving_cell(self.ue) {
             let row = HandoverRow {
                 triggered_s: seconds(env.now),
                 left_s: seconds(env.now),
@@ -99,7 +99,7 @@ impl Managed<'_> {
         if access.wake_at() > now {
             return;
         }
-        let cell = self.access.stack.legs[leg.index()].config.cell;
+        let cell = self.service.stack.legs[leg.index()].config.cell;
         let least_db = self.config.monitoring.q_out.0;
         let is_heard = self.is_heard(leg, least_db, motion, now);
         let before = access.preambles();
@@ -140,7 +140,7 @@ impl Managed<'_> {
 
     /// T304 or T301 has expired.
     fn fail_access(&mut self, leg: LegId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
-        let cell = self.access.stack.legs[leg.index()].config.cell;
+        let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessFailure, env);
         self.leave_leg(leg);
         match procedure {
@@ -163,7 +163,7 @@ impl Managed<'_> {
         (procedure, until): (Procedure, Time),
         env: &mut Env<'_, impl Probe>,
     ) {
-        let cell = self.access.stack.legs[leg.index()].config.cell;
+        let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessDone, env);
         if procedure != Procedure::Reestablishment {
             return self.enter(leg, env);
@@ -190,14 +190,14 @@ impl Managed<'_> {
     pub(super) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::Released, env);
         self.fail_row(Outcome::Failed, env);
-        let stack = &mut self.access.stack;
+        let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].bearers() {
             stack.bearers[bearer.index()]
                 .travel()
                 .release(env, &mut stack.storage);
         }
         self.stop(Fate::Dropped, env);
-        if let Some(cell) = self.access.serving_cell(self.ue) {
+        if let Some(cell) = self.service.stack.serving_cell(self.ue) {
             let row = HandoverRow {
                 triggered_s: seconds(env.now),
                 left_s: seconds(env.now),
