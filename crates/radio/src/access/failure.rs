@@ -7,7 +7,7 @@ use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Preparation, Stage};
 use crate::rrc::random_access::{Progress, RandomAccess, Step};
 use fadeout_core::{
-    Direction, HandoverRow, Motion, Outcome, Probe, Procedure, RrcEvent, Span, Time,
+    Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
 };
 
 /// How long a UE without connection waits before it looks for a cell again.
@@ -22,7 +22,7 @@ impl Managed<'_> {
         self.note(RrcEvent::LinkFailure, env);
         self.service.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
         if self.state.row_at.is_never() {
-            self.fail_row(Outcome::Failed, env);
+            self.fail_row(HandoverOutcome::Failed, env);
         }
         self.state.switch_at = Time::NEVER;
         // Downlink data waits at the base station until it is known where the UE is.
@@ -145,7 +145,7 @@ impl Managed<'_> {
         self.leave_leg(leg);
         match procedure {
             Procedure::Handover => {
-                self.fail_row(Outcome::Failed, env);
+                self.fail_row(HandoverOutcome::Failed, env);
                 self.reselect(env);
             }
             Procedure::Reestablishment => self.lose_connection(env),
@@ -189,7 +189,7 @@ impl Managed<'_> {
     /// The UE has no connection any more: everything under way is lost.
     pub(super) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::Released, env);
-        self.fail_row(Outcome::Failed, env);
+        self.fail_row(HandoverOutcome::Failed, env);
         let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].bearers() {
             stack.bearers[bearer.index()]

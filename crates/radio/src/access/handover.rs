@@ -17,7 +17,7 @@ use crate::rrc::mobility::{Message, Preparation, Stage};
 use crate::rrc::monitor::{LinkMonitor, Quality};
 use crate::rrc::random_access::RandomAccess;
 use fadeout_core::{
-    CellId, Direction, HandoverRow, Motion, Outcome, Probe, Procedure, RrcEvent, Span, Time,
+    CellId, Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
 };
 
 /// From the end of a change of cell to its row: the first packets pass in this time.
@@ -62,7 +62,7 @@ impl Managed<'_> {
             source,
             target,
             procedure,
-            outcome: Outcome::Success,
+            outcome: HandoverOutcome::Success,
             triggered_s: f64::NAN,
             commanded_s: f64::NAN,
             left_s: f64::NAN,
@@ -115,7 +115,7 @@ impl Managed<'_> {
         env.probe.handover(row);
     }
 
-    pub(super) fn fail_row(&mut self, outcome: Outcome, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn fail_row(&mut self, outcome: HandoverOutcome, env: &mut Env<'_, impl Probe>) {
         if let Some(row) = &mut self.state.row
             && self.state.row_at.is_never()
         {
@@ -210,7 +210,7 @@ impl Managed<'_> {
         if self.config.most_ues.is_some_and(|most| load >= most) {
             self.state.preparation = Preparation::Idle;
             note_cell((self.ue, target), RrcEvent::HandoverRefused, env);
-            self.fail_row(Outcome::Refused, env);
+            self.fail_row(HandoverOutcome::Refused, env);
             return;
         }
         self.state.preparation = Preparation::Commanded {
@@ -257,7 +257,7 @@ impl Managed<'_> {
         let messages = &mut self.state.messages;
         messages.retain(|(_, message)| !matches!(message, Message::Command(_)));
         self.note(RrcEvent::SourceResumed, env);
-        self.fail_row(Outcome::Cancelled, env);
+        self.fail_row(HandoverOutcome::Cancelled, env);
         self.resume(env);
     }
 

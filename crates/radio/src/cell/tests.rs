@@ -2,7 +2,7 @@
 
 use super::{Bid, CellMac, Demand, Grant, Served, Slot, Transmission};
 use crate::config::{CellConfig, ConfiguredGrant, LegId, NO_SLOT, Rnti, Shape};
-use crate::mac::SchedulerKind;
+use crate::mac::MacSchedulerKind;
 use crate::mac::scheduler::RoundRobinConfig;
 use crate::plan::{BandCqi, CellPlan};
 use fadeout_core::{CellId, Direction, Hertz, Point, Time, UeId};
@@ -111,7 +111,7 @@ fn cell(config: CellConfig, legs: u32) -> CellMac {
 
 fn lte() -> CellConfig {
     CellConfig {
-        downlink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
+        downlink_scheduler: MacSchedulerKind::RoundRobin(RoundRobinConfig),
         ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
     }
 }
