@@ -1,7 +1,7 @@
 //! Handover from the scenario file to rows: TCP runs through it.
 
 use fadeout_core::{
-    DropRow, HandoverRow, Outcome, Probe, Procedure, RadioDropCause, RadioDropRow, Time,
+    DropRow, HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow, Time,
 };
 use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::{World, build};
@@ -115,7 +115,7 @@ fn a_handover_over_links_that_are_not_there_is_refused_with_the_reason() {
 fn takes_its_times(overrides: &[&str], [asked_s, switched_s]: [f64; 2], slack_s: f64) {
     let (rows, delivered) = run(overrides);
     let whole = |row: &&HandoverRow| {
-        row.procedure == Procedure::Handover && row.outcome == Outcome::Success
+        row.procedure == Procedure::Handover && row.outcome == HandoverOutcome::Success
     };
     let rows_of: Vec<&HandoverRow> = rows.handovers.iter().filter(whole).collect();
     assert!(rows_of.len() >= 2, "from the first cell to the third");

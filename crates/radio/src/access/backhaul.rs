@@ -7,7 +7,7 @@ use crate::bearer::{Fate, Way};
 use crate::config::{Env, Interface, Signalling};
 use crate::rrc::backhaul::{Place, Signal};
 use crate::rrc::mobility::{Preparation, Stage};
-use fadeout_core::{CellId, Outcome, Probe, RrcEvent, Span, Time};
+use fadeout_core::{CellId, HandoverOutcome, Probe, RrcEvent, Span, Time};
 
 /// When the core is asked again for a path whose first request was lost: SCTP's least time to a
 /// retransmission.
@@ -18,7 +18,7 @@ const REPEAT: Span = Span::from_secs(1);
 impl Managed<'_> {
     /// Base station of the UE's cell, or of the last one.
     pub(super) fn station(&self) -> u32 {
-        let cell = self.access.serving_cell(self.ue);
+        let cell = self.service.stack.serving_cell(self.ue);
         cell.map_or(self.state.home, |cell| self.config.stations[cell.index()])
     }
 
@@ -101,7 +101,7 @@ impl Managed<'_> {
 
     /// The answer of the target is due.
     pub(super) fn on_answer_due(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        let Some(source) = self.access.serving_cell(self.ue) else {
+        let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
         if !self.has_links() || self.is_one_station(source, target) {
@@ -113,7 +113,7 @@ impl Managed<'_> {
         self.state.preparation = Preparation::Idle;
         self.state.wire.begin_anew();
         note_cell((self.ue, target), RrcEvent::PreparationExpired, env);
-        self.fail_row(Outcome::Cancelled, env);
+        self.fail_row(HandoverOutcome::Cancelled, env);
     }
 
     /// The target has a request, and decides.
@@ -147,7 +147,7 @@ impl Managed<'_> {
     /// The core switches the path, or has not answered.
     pub(super) fn on_switch_due(&mut self, env: &mut Env<'_, impl Probe>) {
         self.state.switch_at = Time::NEVER;
-        match self.access.serving_cell(self.ue) {
+        match self.service.stack.serving_cell(self.ue) {
             Some(cell) if self.has_links() => self.ask_core(cell, env),
             _ => self.switch_path(env),
         }
@@ -213,7 +213,7 @@ impl Managed<'_> {
             Signal::Release => self.note(RrcEvent::ContextReleased, env),
             Signal::ContextRequest => {
                 if let Stage::Fetching { leg, .. } = self.state.stage {
-                    let cell = self.access.stack.legs[leg.index()].config.cell;
+                    let cell = self.service.stack.legs[leg.index()].config.cell;
                     self.move_data(cell, Way::After(Span::ZERO), env);
                     let to = self.config.stations[cell.index()];
                     self.tell(Signal::Context, wired.to, Place::Station(to));

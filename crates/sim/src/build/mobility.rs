@@ -2,7 +2,7 @@
 
 use super::BuildError;
 use crate::routing::Topology;
-use crate::world::{Interfaces, Parts, Paths, UePath};
+use crate::world::{Interfaces, Parts, UePath, UePaths};
 use fadeout_core::{DrbId, FlowId, NodeId, UeId};
 use fadeout_radio::access::{
     AccessConfig, DataForwarding, EventKind, Interface, MeasurementEvent, MobilityConfig,
@@ -57,7 +57,7 @@ pub(super) fn add(
             ways.push(way);
         }
     }
-    parts.paths = Some(Paths::new(topology, ways, interfaces));
+    parts.paths = Some(UePaths::new(topology, ways, interfaces));
     Ok(())
 }
 

@@ -146,7 +146,7 @@ impl<P: Probe> World<P> {
             radio.access.on_backhaul(now, (what, packet), pool, probe);
             radio.arm(&mut self.agenda);
         }
-        super::Paths::follow_moves(self);
+        super::UePaths::follow_moves(self);
     }
 }
 

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The ways to UEs under mobility management.
 #[derive(Debug)]
-pub(crate) struct Paths {
+pub(crate) struct UePaths {
     topology: Topology,
     ways: Vec<UePath>,
     /// By old route: the position from which on a packet takes another one.
@@ -36,9 +36,9 @@ pub(crate) struct UePath {
     pub(crate) far: (EndpointId, NodeId),
 }
 
-impl Paths {
-    pub(crate) fn new(topology: Topology, ways: Vec<UePath>, interfaces: Interfaces) -> Paths {
-        Paths {
+impl UePaths {
+    pub(crate) fn new(topology: Topology, ways: Vec<UePath>, interfaces: Interfaces) -> UePaths {
+        UePaths {
             topology,
             ways,
             detours: BTreeMap::new(),
@@ -89,7 +89,7 @@ pub(super) fn base_of(
     }
 }
 
-impl Paths {
+impl UePaths {
     /// Gives flows the routes that their UEs' changes of cell ask for, and sends what base stations and
     /// the core send each other.
     pub(super) fn follow_moves<P: Probe>(world: &mut World<P>) {
