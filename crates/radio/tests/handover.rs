@@ -140,7 +140,6 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
             match event {
                 Outside::Packet(direction, number) => {
                     entered += 1;
-                    entered += 1;
                     let segment = Segment {
                         len: 1000,
                         ..Segment::default()
