@@ -207,6 +207,7 @@ impl RadioAccess {
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
             mobility.arm(ue, &mut self.service.stack);
         }
+        self.mobility = Some(mobility);
         Ok(())
     }
 
