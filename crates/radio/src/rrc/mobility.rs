@@ -38,7 +38,7 @@ pub(crate) struct UeMobility {
     pub row_at: Time,
 }
 
-/// What the UE does.
+/// The stage that a UE is at.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stage {
     /// It is in a cell.

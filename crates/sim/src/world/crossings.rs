@@ -27,7 +27,7 @@ pub(crate) struct Crossings {
     entering: VecDeque<(Hop, PacketId)>,
 }
 
-/// What happens where two routes part.
+/// A change of route for packets that come to where two routes part.
 #[derive(Debug, Clone, Copy)]
 enum Turn {
     /// Packets take the other one.
