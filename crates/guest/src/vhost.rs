@@ -364,7 +364,7 @@ impl<B: Backing> Device<B> {
     }
 }
 
-/// What is left to us to do with a frame.
+/// The work on a frame that the guest leaves to us.
 ///
 /// Standard: VIRTIO 1.2 §5.1.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -46,7 +46,7 @@ impl Signal {
     }
 }
 
-/// What becomes of downlink data at the source.
+/// The fate of downlink data at the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Data {
     Dropped,

@@ -58,7 +58,7 @@ pub(crate) enum Stage {
     Released { at: Time },
 }
 
-/// What the source of a handover waits for.
+/// The step of a handover's preparation that its source waits for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Preparation {
     /// No handover is under way.
