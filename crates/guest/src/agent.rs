@@ -26,7 +26,7 @@ pub struct Address {
     pub port: u16,
 }
 
-/// What the agent is to do.
+/// A command to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command<'a> {
     /// Gives the network device one more address.
@@ -98,7 +98,7 @@ pub struct SocketOptions<'a> {
     pub sample_ms: u16,
 }
 
-/// What the agent tells.
+/// A report of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report<'a> {
     /// It is there: release of the kernel.

@@ -42,11 +42,11 @@ impl Config {
 pub trait Sink {
     /// A frame on the network: one packet, with its checksums.
     fn frame(&mut self, frame: &[u8]);
-    /// What the agent tells.
+    /// Takes a report of the agent.
     fn report(&mut self, report: Report<'_>);
 }
 
-/// What a kernel was found to do.
+/// The features that a kernel was found to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// Its release.
@@ -63,9 +63,9 @@ pub enum GuestError {
     Machine {
         /// Its name.
         name: String,
-        /// What was tried.
+        /// The step that failed.
         what: &'static str,
-        /// What the machine says.
+        /// The error of the operating system.
         error: std::io::Error,
     },
     /// The kernel ended.
@@ -88,7 +88,7 @@ pub enum GuestError {
         seconds: u64,
         /// Where.
         at_s: f64,
-        /// What it said last.
+        /// Its last output.
         last: String,
     },
     /// The kernel does something that it must not.
@@ -96,7 +96,7 @@ pub enum GuestError {
     Fault {
         /// Its name.
         name: String,
-        /// What it did.
+        /// The rule that it broke.
         fault: Fault,
     },
     /// There is no agent in it.
@@ -106,7 +106,7 @@ pub enum GuestError {
         name: String,
         /// How long it was waited for.
         seconds: u64,
-        /// What it said last.
+        /// Its last output.
         last: String,
     },
     /// The kernel was built before it could do this.
@@ -128,7 +128,7 @@ pub enum GuestError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the machine says.
+        /// The error of the operating system.
         error: std::io::Error,
     },
 }

@@ -69,7 +69,7 @@ pub struct Region<B> {
     pub len: u64,
     /// Where the first byte is in the backing.
     pub offset: u64,
-    /// What has the bytes.
+    /// The memory that has the bytes.
     pub backing: B,
 }
 

@@ -26,7 +26,7 @@ const REQUESTED: u32 = 1;
 /// A guest that waits for nothing asks for this much.
 const FOR_EVER: u64 = i64::MAX as u64;
 
-/// What a message is about.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Op {
@@ -55,7 +55,7 @@ pub enum Op {
 /// A message, either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// What it is about.
+    /// Its kind.
     pub op: Op,
     /// Its number, which the answer repeats.
     pub seq: u32,
@@ -99,7 +99,7 @@ impl Message {
     }
 }
 
-/// What a message of a guest asks us to do.
+/// The action that a guest's message asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Answer it.
@@ -176,7 +176,7 @@ impl Clock {
         self.is_running = false;
     }
 
-    /// What follows from a message of the guest.
+    /// Takes a message of the guest; the action that it asks for.
     ///
     /// # Errors
     /// [`Fault`] for a message that only we may send, or at a wrong moment.

@@ -75,7 +75,7 @@ const NEEDS_REPLY: u32 = 1 << 3;
 /// The head of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// What it asks.
+    /// Number of the request.
     pub request: u32,
     flags: u32,
     /// Bytes that follow, at most [`MAX_PAYLOAD`].
@@ -122,10 +122,10 @@ pub struct Device<B> {
     is_used: [bool; 2],
 }
 
-/// What becomes of a message.
+/// The answer to a message, and what follows from it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// What to send back; nothing when empty.
+    /// The bytes to send back; nothing when empty.
     pub bytes: Vec<u8>,
     /// The first descriptor that came along is for our calls to the guest.
     pub takes_request_fd: bool,
@@ -364,7 +364,7 @@ impl<B: Backing> Device<B> {
     }
 }
 
-/// What is left to us to do with a frame.
+/// The work on a frame that the guest leaves to us.
 ///
 /// Standard: VIRTIO 1.2 §5.1.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,18 +1,17 @@
 //! The link itself.
 
+mod sending;
 mod yielding;
 
 use crate::blockage::Blockages;
-use crate::blocks::Blocks;
 use crate::delay::Delay;
 use crate::jitter::Jitter;
 use crate::loss::Loss;
 use crate::managed::Managed;
 use crate::queue::{Discipline, DropTail, Queued};
-use crate::rate::{Pieces, Process, SLOWEST};
 use crate::streams::Streams;
 use crate::transit::{Carried, Transit};
-use crate::transmitter::{Fluid, Opportunities, Transmission, Transmitter};
+use crate::transmitter::{Transmission, Transmitter};
 use crate::{
     BlockConfig, BlockageConfig, BlockageEffect, BlockageInterval, Changes, DelayConfig, Limit,
     LinkError, LinkStats, LossConfig, QueueConfig, RateConfig,
@@ -21,6 +20,7 @@ use fadeout_core::{
     BlockageRow, Bytes, DropCause, DropRow, LinkId, Packet, PacketId, PacketPool, Probe, QueueRow,
     Rate, Span, Time,
 };
+use sending::{check_for_arrivals, slowing, transmitter};
 
 /// Parameters of one direction of a link.
 #[derive(Debug, Clone, PartialEq)]
@@ -523,81 +523,4 @@ impl Link {
 
 fn check_limit(name: &'static str, limit: Option<Limit>) -> Result<(), LinkError> {
     limit.map_or(Ok(()), |limit| limit.check(name))
-}
-
-/// Packets can keep the rate of their arrival where there is one, and nothing later changes it.
-fn check_for_arrivals(
-    rate: &RateConfig,
-    blocks: Option<BlockConfig>,
-    slowing: &[BlockageInterval],
-) -> Result<(), LinkError> {
-    let refuse = |found, expected| Err(LinkError::ForArrivals(found, expected));
-    let has_zero = match rate {
-        RateConfig::Constant(_) => false,
-        RateConfig::Steps { steps, .. } => steps.iter().any(|step| step.rate.is_zero()),
-        RateConfig::OnOff { on, off, .. } => on.is_zero() || off.is_zero(),
-        RateConfig::Trace(_) => {
-            return refuse("the opportunities of a trace", "a rate");
-        }
-    };
-    if has_zero {
-        refuse("a rate of zero at times", "rates above zero")
-    } else if blocks.is_some() {
-        refuse("blocks", "a rate without blocks")
-    } else if !slowing.is_empty() {
-        refuse(
-            "blockages that slow it or hold packets",
-            "blockages that lose packets or drop arrivals",
-        )
-    } else {
-        Ok(())
-    }
-}
-
-/// The blockages that the transmitter feels: all of them where packets are held, else the
-/// partial ones.
-fn slowing(blockages: &Blockages, effect: Option<BlockageEffect>) -> Vec<BlockageInterval> {
-    let holds = matches!(effect, Some(BlockageEffect::Held { .. }));
-    blockages
-        .all()
-        .iter()
-        .copied()
-        .filter(|b| holds || !b.rate.is_zero())
-        .collect()
-}
-
-fn transmitter(
-    (rate, blocks): (&RateConfig, Option<BlockConfig>),
-    slowing: Vec<BlockageInterval>,
-    streams: Streams,
-    blockages: &Blockages,
-) -> Result<Transmitter, LinkError> {
-    let process = match rate {
-        RateConfig::Constant(rate) => Process::constant(*rate)?,
-        RateConfig::Steps {
-            steps,
-            repeat_every,
-        } => Process::steps(steps, *repeat_every)?,
-        RateConfig::OnOff { on, off, schedule } => Process::on_off((*on, *off), schedule, streams)?,
-        RateConfig::Trace(trace) => {
-            if let Some(partial) = blockages.all().iter().find(|b| !b.rate.is_zero()) {
-                return Err(LinkError::SlowedTrace(partial.rate));
-            }
-            let opportunities = Opportunities::new(trace.clone(), slowing);
-            return Ok(Transmitter::Opportunities(opportunities));
-        }
-    };
-    if let (RateConfig::Constant(rate), Some(_)) = (rate, blocks)
-        && *rate < SLOWEST
-    {
-        return Err(LinkError::RateTooSmall(*rate));
-    }
-    let pieces = Pieces::new(process, slowing);
-    Ok(match blocks {
-        Some(blocks) => {
-            let blocks = Blocks::new(blocks, pieces, streams)?;
-            Transmitter::Blocks(Box::new(blocks))
-        }
-        None => Transmitter::Fluid(Fluid::new(pieces)),
-    })
 }

@@ -25,7 +25,7 @@ pub struct Places {
     edges: Vec<Edge>,
 }
 
-/// What a node is on.
+/// The vehicle that a node is on, if any.
 #[derive(Debug, Clone, Default)]
 enum On {
     #[default]

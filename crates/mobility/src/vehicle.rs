@@ -1,4 +1,4 @@
-//! What vehicles are like.
+//! Vehicles: their bodies, and where they stand and what they hide.
 
 use crate::{MobilityError, Obstacle};
 use fadeout_core::random::Stream;

@@ -77,7 +77,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// What a snippet sees and leaves behind.
+/// The names that a snippet sees and assigns.
 pub(crate) struct Scope<'a> {
     /// Whether a socket is open whose `tcp_info` can be read.
     pub(crate) is_connected: bool,

@@ -121,7 +121,7 @@ impl Connection {
             0
         }
     }
-    /// What the endpoint is at, for the send buffer.
+    /// How far the endpoint has got, for the send buffer.
     pub(crate) fn progress(&self) -> Progress {
         let info = self.endpoint.info();
         let una = 1 + self.endpoint.acked_bytes();

@@ -113,7 +113,7 @@ struct Watch {
     wanted: Events,
     /// What the script wants back, as it wrote it: `fd=4`.
     data: String,
-    /// What was last told, for edges.
+    /// The events that were last told, for edges.
     told: Events,
     arrived: u64,
     openings: u64,

@@ -37,7 +37,7 @@ pub(crate) enum When {
     Whenever,
 }
 
-/// What happens.
+/// A step of a script.
 #[derive(Debug)]
 pub(crate) enum Action {
     /// A segment arrives.

@@ -21,7 +21,7 @@ use pyo3::types::PyDict;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What ended a run early: most often an exception of a user's method.
+/// Why a run ended early: most often an exception of a user's method.
 #[derive(Debug)]
 pub(crate) struct Raised {
     /// Who raised it, and when; empty where that is nobody's method.

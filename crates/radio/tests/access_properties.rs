@@ -170,7 +170,7 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
     let mut failures = 0;
     let mut losses = 0;
     let mut chosen = 0;
-    let cases = Cases::new(150);
+    let cases = Cases::new(1000);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "properties", 0);
         let mut aqms = Stream::new(seed, "properties.aqm", 0);
@@ -231,7 +231,14 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
             rig.put(bearer, direction, 40 + random.below(1460) as u32, number);
             rig.run_for(Span::from_nanos(random.exponential(1e6) as u64));
         }
-        rig.run_for(Span::from_secs(60));
+        // A minute nearly always; where two blocks of five fail, with one process in a pattern of few
+        // downlink slots, the last packets take longer.
+        for _ in 0..60 {
+            rig.run_for(Span::from_secs(60));
+            if rig.pool.is_empty() {
+                break;
+            }
+        }
         let mut fate = vec![0; put.len()];
         let mut last = vec![[None; 2]; bearers as usize];
         for arrival in &rig.arrivals {

@@ -380,6 +380,7 @@ fn books_close_in((outcomes, is_ordered): (&Outcomes, bool), seed: u64) {
 fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
     let mut handovers = [0; 3];
     let (mut reestablished, mut released) = (0, 0);
+    // A case costs some 60 ms.
     let cases = Cases::new(60);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover", 0);
@@ -429,6 +430,7 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
 #[test]
 fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
     let (mut lost, mut successes) = (0, 0);
+    // A case costs some 60 ms.
     let cases = Cases::new(40);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.lossy", 0);

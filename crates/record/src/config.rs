@@ -26,7 +26,7 @@ pub struct EndpointInfo {
     pub address: Ipv4Addr,
     /// TCP or UDP port.
     pub port: u16,
-    /// What it is of a multipath connection.
+    /// Its part in a multipath connection.
     pub subflow: Option<SubflowInfo>,
 }
 

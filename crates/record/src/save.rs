@@ -1,4 +1,4 @@
-//! What a run left in memory, written into a folder afterwards.
+//! Results in memory, written into a folder afterwards.
 
 use crate::parquet::ParquetFile;
 use crate::recorder::file_name;
@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// What a run left in memory.
+/// The results of a run in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Saved<'a> {
     /// `manifest.json`.

@@ -31,7 +31,7 @@ enum Sink {
     GivenUp,
 }
 
-/// What a table leaves.
+/// A table that is complete.
 #[derive(Debug)]
 pub(crate) struct Finished {
     /// The bytes of an Arrow IPC stream, when it was kept in memory.

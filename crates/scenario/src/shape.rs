@@ -17,7 +17,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// What a list that is being put together has in places not yet filled.
+    /// Stands in the places of a list that are not yet filled.
     pub(crate) const NONE: Key = Key {
         name: "",
         shape: Shape::False,

@@ -25,7 +25,7 @@ pub(crate) fn named(text: &str, errors: Vec<SyntaxError>) -> Vec<SyntaxError> {
     named
 }
 
-/// What stands twice at `start`, and the line of its first place.
+/// The message for a key that stands twice, at `start` the second time: its name, and the line of its first place.
 fn told(text: &str, start: usize, line: &str, place: Place) -> Option<String> {
     let before = text[..start].lines().enumerate();
     // The line itself comes last.

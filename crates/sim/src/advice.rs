@@ -74,7 +74,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
 /// An IP packet with a full segment.
 const FULL_PACKET: Bytes = Bytes(1500);
 
-/// What keeps a full packet from getting through a link.
+/// Why a full packet does not get through a link.
 fn narrow_link(scenario: &Scenario, link: &LinkDirection) -> Option<String> {
     if let QueueLimit::Bytes(limit) = link.queue.limit
         && limit < FULL_PACKET

@@ -46,7 +46,7 @@ impl Signal {
     }
 }
 
-/// What becomes of downlink data at the source.
+/// The fate of downlink data at the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Data {
     Dropped,
@@ -140,7 +140,7 @@ pub(crate) struct Crossing {
     pub(crate) row: LinkHandoverRow,
     /// Forwarded packets that reached the target.
     pub(crate) reached: u32,
-    /// What the target's downlink had lost before.
+    /// Packets that the target's downlink had lost before.
     pub(crate) lost_before: u64,
 }
 
@@ -148,10 +148,10 @@ pub(crate) struct Crossing {
 #[derive(Debug, Default)]
 pub(crate) struct Copies(BTreeMap<Identity, Copied>);
 
-/// What the copies of a packet have in common.
+/// The fields that the copies of a packet have in common: endpoint, time of sending, sequence numbers.
 type Identity = (EndpointId, Time, u64, u64);
 
-/// What became of a packet that an anchor sent to both.
+/// A packet that an anchor sent to both links.
 #[derive(Debug, Clone, Copy)]
 struct Copied {
     /// The last handover that copied it.

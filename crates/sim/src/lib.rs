@@ -32,7 +32,7 @@ pub use summary::{resolved, summary};
 pub use tracks::{Tracks, tracks};
 pub use world::{RouteError, World};
 
-/// What a congestion control of the user's own is made of.
+/// The parts of a congestion control of the user's own.
 pub use fadeout_transport::congestion;
 
 /// Version of fadeout.

@@ -39,7 +39,7 @@ pub(crate) struct Notices {
 }
 
 impl Notices {
-    /// What a hop with this outlook tells `flow`. `random` draws the errors of predictions, two
+    /// The notices that a hop with this outlook gives to `flow`. `random` draws the errors of predictions, two
     /// numbers a blockage.
     pub(crate) fn new(
         flow: FlowId,

@@ -257,7 +257,7 @@ pub fn resolved(scenario: &Scenario) -> Value {
     written
 }
 
-/// What each subflow, or the single connection, runs.
+/// The name of the congestion control of each subflow, or of the single connection.
 fn congestion_control(described: &scenario::Flow) -> String {
     match &described.congestion_control {
         Some(named) => named.name.clone(),

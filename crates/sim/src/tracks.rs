@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Most rows of tracks and of sights each.
 const MAX_ROWS: usize = 5_000_000;
 
-/// What [`tracks`] finds.
+/// The places of nodes and vehicles over time, from [`tracks`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tracks {
     /// Vehicles, and UEs that are on none.

@@ -97,7 +97,7 @@ impl Managed for std::convert::Infallible {
     }
 }
 
-/// What a discipline does to packets besides keeping and releasing them.
+/// The packets that a discipline drops and marks, beside keeping and releasing others.
 #[derive(Debug)]
 pub(crate) struct Effects<'a> {
     pub(crate) pool: &'a mut PacketPool,

@@ -19,7 +19,7 @@ pub(super) struct Sample {
     pub(super) angle: Option<f64>,
 }
 
-/// What the file says of a vehicle or a person.
+/// A vehicle or a person of the file, and its samples.
 #[derive(Debug, Default)]
 pub(super) struct Passage {
     pub(super) is_person: bool,

@@ -69,7 +69,7 @@ impl Fleet {
         self.len() == 0
     }
 
-    /// What a vehicle is like.
+    /// The body of a vehicle.
     pub fn body(&self, vehicle: usize) -> &Body {
         match &self.0 {
             Source::Driven(drive) => drive.body(vehicle),

@@ -30,7 +30,7 @@ pub(super) struct Mobility {
     samples: Vec<f64>,
 }
 
-/// What mobility asks of whoever routes packets.
+/// A change of route that mobility asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     /// Uplink packets of a UE leave at this cell from now on.

@@ -208,7 +208,7 @@ impl Service {
         false
     }
 
-    /// What a base station has of a bearer may have grown.
+    /// A base station may have more of a bearer than before.
     pub(super) fn flow_on(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.stack.leg_of(bearer) else {
             return;

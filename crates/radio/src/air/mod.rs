@@ -155,21 +155,14 @@ impl AirCell {
         to_db(self.config.sinr_range.clip(sinr))
     }
 
-    /// Linear SINR in `slot` of a UE that puts `block_power_dbm` into each resource block, without
-    /// fading.
-    fn uplink_mean(
-        &self,
-        path: &RadioPath,
-        slot: u64,
-        block_power_dbm: f64,
-        purpose: Purpose,
-    ) -> f64 {
+    /// Linear SINR in `slot` of a UE that puts this power into each resource block, without fading.
+    fn uplink_mean(&self, path: &RadioPath, slot: u64, dbm: f64, purpose: Purpose) -> f64 {
         let interference_mw = match purpose {
             Purpose::Transmission => self.uplink_interference.at(slot),
             Purpose::Report => self.uplink_interference.mean(slot),
         };
         let disturbance_mw = self.levels.block_noise_mw + interference_mw;
-        from_db(block_power_dbm) * path.gain / disturbance_mw
+        from_db(dbm) * path.gain / disturbance_mw
     }
 }
 

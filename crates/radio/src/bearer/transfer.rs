@@ -16,7 +16,7 @@ use crate::rlc::Sdu;
 use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Span, Time};
 use std::collections::VecDeque;
 
-/// What a bearer of a UE under mobility management has beside the others.
+/// The part of a bearer that only UEs under mobility management have.
 #[derive(Debug, Default)]
 pub(crate) struct Transfer {
     /// Of the latest change of cell; none while the bearer is at rest.
@@ -30,7 +30,7 @@ pub(crate) struct Transfer {
     pub(super) counts: TransferCounts,
 }
 
-/// What became of the downlink packets of a change of cell.
+/// Counts of the downlink packets of a change of cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TransferCounts {
     /// Forwarded with their COUNT.
@@ -125,13 +125,13 @@ pub(crate) struct Travel<'a> {
 }
 
 impl Drb {
-    /// What is known of its changes of cell.
+    /// Its changes of cell, to be read.
     #[inline]
     pub(crate) fn transfers(&self) -> &Transfers {
         &self.transfer
     }
 
-    /// What is done with it on its way from one cell to another.
+    /// Its way from one cell to another, to be acted on.
     pub(crate) fn travel(&mut self) -> Travel<'_> {
         Travel { drb: self }
     }
@@ -389,7 +389,7 @@ impl Travel<'_> {
         self.send_on(env, storage);
     }
 
-    /// What LTE's RLC holds complete goes up.
+    /// Complete SDUs that LTE's RLC holds go up.
     fn hand_up(
         &mut self,
         direction: Direction,
@@ -494,7 +494,7 @@ impl Travel<'_> {
         self.lose_at_source(direction, env, storage);
     }
 
-    /// What the UE has to send goes back into its RLC.
+    /// The UE's unsent data goes back into its RLC.
     fn push_uplink(&mut self, storage: &mut Storage) {
         let is_kept = self.drb.config.is_acknowledged();
         let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;

@@ -17,7 +17,7 @@ pub(super) struct Bands {
     shares: BandShares,
 }
 
-/// What one UE gets.
+/// The units of one UE, and the sub-bands that they lie in.
 pub(super) struct Part {
     pub units: u32,
     pub set: BandSet,

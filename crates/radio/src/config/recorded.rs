@@ -4,7 +4,7 @@ use super::{RadioError, Serving, UeConfig};
 use crate::channel::recorded::Quantity;
 use fadeout_core::{CellId, UeId};
 
-/// What a recording says of the path between a UE and a cell.
+/// The recording of the path between a UE and a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedPath {
     /// The UE.

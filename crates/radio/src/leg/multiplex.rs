@@ -30,12 +30,12 @@ pub(crate) trait RlcQueues {
     fn pull(&mut self, bearer: DrbId, grant: u32, block: &mut TransportBlock) -> u32;
 }
 
-/// What a bearer is asked for as a block is filled.
+/// The turns in which bearers fill a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     /// Its STATUS PDU.
     Status,
-    /// What its prioritised rate allows.
+    /// Data, as much as its prioritised rate allows.
     Prioritised,
     /// More, where there is room.
     Rest,

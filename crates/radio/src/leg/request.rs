@@ -56,7 +56,7 @@ pub(crate) struct Request {
     pub answered_from: u64,
 }
 
-/// What becomes of the time at which a UE would ask again.
+/// The outcome of the time at which a UE would ask again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
     /// It has moved: wait until then.

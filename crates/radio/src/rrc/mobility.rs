@@ -43,7 +43,7 @@ pub(crate) struct UeMobility {
     pub row_at: Time,
 }
 
-/// What the UE does.
+/// The stage that a UE is at.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stage {
     /// It is in a cell.
@@ -64,7 +64,7 @@ pub(crate) enum Stage {
     Released { at: Time },
 }
 
-/// What the source of a handover waits for.
+/// The step of a handover's preparation that its source waits for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Preparation {
     /// No handover is under way.

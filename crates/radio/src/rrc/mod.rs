@@ -32,7 +32,7 @@ pub(crate) struct UeRrc {
     /// Signalling radio bearer 1, where there is mobility management.
     signalling: Option<DrbId>,
     failures: u64,
-    /// What the downlink of each leg was found to be.
+    /// The last looks at the downlink of each leg.
     looks: Vec<Looks>,
 }
 

@@ -24,7 +24,7 @@ enum State {
     Returning,
 }
 
-/// What becomes of a packet.
+/// Whether a packet may enter its bearer now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// It goes on.

@@ -9,7 +9,7 @@ use fadeout_core::{EndpointId, Flags, NodeId, Packet};
 #[derive(Debug)]
 pub(super) struct Hosts {
     endpoints: Vec<EndpointInfo>,
-    /// What endpoints are in multipath connections.
+    /// The part of each endpoint in a multipath connection.
     identities: Vec<Option<Identity>>,
     /// Window scale that each endpoint offered on its SYN.
     offered_scale: Vec<Option<u8>>,

@@ -189,7 +189,7 @@ impl RadioCaptures {
     }
 }
 
-/// What the framings have no field for.
+/// A comment in words, for what the framings have no field for.
 fn comment(pdu: &MacPdu<'_>) -> Option<String> {
     let what = match (pdu.reception, pdu.round) {
         (Reception::Decoded, 0) => return None,

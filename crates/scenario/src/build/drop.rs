@@ -13,7 +13,7 @@ use fadeout_core::{Lattice, Point};
 /// Standard: TR 36.873 Table 6-1.
 const FLOOR_M: f64 = 3.0;
 
-/// What UEs are dropped among.
+/// The cells and buildings that UEs are dropped among.
 #[derive(Debug)]
 pub(super) struct Surroundings<'a> {
     /// Cells by name, with their nodes.
@@ -60,7 +60,7 @@ pub(super) struct Dropped {
     pub(super) place: (f64, f64),
     /// How much higher it is than outdoors, metres.
     pub(super) up_m: f64,
-    /// What it is behind, where it is in a building.
+    /// The walls that it is behind, where it is in a building.
     pub(super) penetration: Option<Penetration>,
     /// How it moves, where a speed is given.
     pub(super) movement: Option<Movement>,

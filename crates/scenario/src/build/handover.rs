@@ -21,7 +21,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// What is left, what takes its place, and who is at their ends.
+/// The two links or RABs of a handover, and the nodes at their ends.
 struct Sides {
     from: Medium,
     to: Medium,

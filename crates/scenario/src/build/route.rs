@@ -46,7 +46,7 @@ impl Builder<'_, '_> {
         self.ways().hops(links, item.place, ends).map(Some)
     }
 
-    /// What routes lead over and between, and where to tell of mistakes in them.
+    /// The media and nodes of routes, and where to tell of mistakes in them.
     pub(super) fn ways(&mut self) -> Ways<'_> {
         Ways {
             nodes: &self.nodes,

@@ -187,7 +187,7 @@ fn buildings(document: &mut Table, name: &str, plan: &Plan, center: (f64, f64), 
     }
 }
 
-/// What the case says and the file does not.
+/// Adds the values that the file leaves to the case.
 fn defaults(cell: &mut Table, case: &Case, place: Place) {
     for (key, value) in [
         ("height", case.height),

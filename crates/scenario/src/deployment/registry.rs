@@ -44,13 +44,13 @@ pub(crate) struct Site {
     pub(crate) place: (f64, f64),
     /// Where its sectors look, degrees counter-clockwise from east; one without direction has none.
     pub(crate) sectors: Vec<Option<f64>>,
-    /// What its cells are like.
+    /// The parameters of its cells.
     pub(crate) case: Case,
     /// What stands between the deployment's name and the site's number, such as `pico-`.
     pub(crate) prefix: &'static str,
 }
 
-/// What a deployment consists of.
+/// The layers that a deployment consists of.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) sites: Vec<Site>,

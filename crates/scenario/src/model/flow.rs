@@ -26,7 +26,7 @@ table! {
             route: Option<Vec<Hop>>,
             /// Its paths, when it is a Multipath TCP connection.
             multipath: Option<Multipath>,
-            /// What a link on its path tells its ends.
+            /// The notices that a link on its path gives its ends.
             link_info: Option<LinkInfoSettings>,
         }
         /// Node that sends the data. A UE with a `count` makes a flow for each of its nodes, called

@@ -19,9 +19,9 @@ table! {
             name: String,
             /// The phone, where both media end.
             phone: NodeId,
-            /// What it leaves; never a bearer of a cell.
+            /// The link or RAB that it leaves; never a bearer of a cell.
             from: Medium,
-            /// What takes its place.
+            /// The link or RAB that takes its place.
             to: Medium,
             /// The way of forwarded packets between the base stations; the one with the fewest hops
             /// without it.

@@ -27,9 +27,9 @@ table! {
         "to" = Shape::Reference, Required;
         /// The radio technology, with rates, intervals, delays and errors.
         technology: Named = Shape::Named { kind: "radio-access-bearer", tag: "name" }, Required;
-        /// What is special about the direction `from` to `to`.
+        /// Keys of the direction `from` to `to` alone.
         downlink: RabDirection = Shape::Table(RabDirection::KEYS), Default("{}");
-        /// What is special about the direction `to` to `from`.
+        /// Keys of the direction `to` to `from` alone.
         uplink: RabDirection = Shape::Table(RabDirection::KEYS), Default("{}");
     }
 }

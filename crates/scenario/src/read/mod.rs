@@ -113,7 +113,7 @@ impl<'c> Reader<'c> {
         fields
     }
 
-    /// What a table says that leaves out every key; what it has to say is absent.
+    /// A table that leaves out every key: defaults, and nothing for keys that are required.
     pub(crate) fn defaults(&mut self, keys: &'static [Key], place: Place) -> Fields {
         let mut fields = Fields {
             keys,

@@ -362,7 +362,7 @@ pub(crate) trait KeyValue: Sized {
     fn written(&self, shape: &Shape) -> Option<Value>;
 }
 
-/// What a table is checked with that has nothing to check.
+/// The `check` of a table that has nothing to check.
 pub(crate) fn unchecked<T>(read: T, _: &Fields, _: &mut Builder<'_, '_>) -> Option<T> {
     Some(read)
 }

@@ -137,7 +137,7 @@ impl Flows<'_> {
         Ok(())
     }
 
-    /// What the hop of `forward` that `settings` name tells a flow.
+    /// The notices that a flow gets from the hop of `forward` that `settings` name.
     fn notices(
         &mut self,
         id: FlowId,
@@ -286,7 +286,7 @@ pub(crate) fn is_datagrams(flow: &scenario::Flow) -> bool {
     application.is_some_and(|application| application.protocol() == Protocol::Udp)
 }
 
-/// What a stack of that age ran.
+/// The congestion control of a stack of that age.
 pub(crate) fn default_congestion_control(recovery: LossRecovery) -> &'static str {
     match recovery {
         LossRecovery::Rack => "cubic",

@@ -65,7 +65,7 @@ pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places),
     Ok((config, places))
 }
 
-/// What stands and what drives between the nodes.
+/// The buildings and vehicles between the nodes.
 pub(super) fn around(scenario: &Scenario) -> Result<Places, BuildError> {
     let mut places = Places::default();
     buildings(scenario, &mut places);

@@ -165,7 +165,7 @@ impl KernelEnd {
         }
     }
 
-    /// What it counted as a sender.
+    /// Its counters as a sender.
     pub(crate) fn statistics(&self) -> SenderStatistics {
         self.statistics
     }

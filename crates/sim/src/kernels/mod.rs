@@ -18,7 +18,7 @@ use fadeout_guest::{Config, Guest, GuestError, Port, Sink, installed};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What an agent told, of which socket.
+/// A report of an agent about a socket, by the socket's number.
 #[derive(Debug, Clone)]
 pub(crate) enum Told {
     Established(u32),
@@ -30,7 +30,7 @@ pub(crate) enum Told {
     Failed(String),
 }
 
-/// What a guest did in one step.
+/// The frames that a guest sent in one step, and its agent's reports.
 #[derive(Debug, Default)]
 pub(crate) struct Caught {
     bytes: Vec<u8>,
@@ -106,7 +106,7 @@ pub enum KernelError {
     Missing {
         /// The node.
         node: String,
-        /// What it names.
+        /// The version that the scenario names.
         version: String,
         /// Those that there are.
         present: String,
@@ -119,7 +119,7 @@ pub enum KernelError {
     Refused {
         /// The node.
         node: String,
-        /// What it said.
+        /// Its last words.
         reason: String,
     },
 }

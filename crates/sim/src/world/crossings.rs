@@ -19,7 +19,7 @@ pub(crate) struct Crossings {
     turns: BTreeMap<(RouteId, u8), Turn>,
     /// Downlinks that were left, and in which handover.
     left: BTreeMap<LinkId, u16>,
-    /// What arrived at phones.
+    /// The packets that arrived at phones.
     arrivals: BTreeMap<EndpointId, Arrival>,
     taken: Vec<PacketId>,
     copies: Copies,
@@ -27,7 +27,7 @@ pub(crate) struct Crossings {
     entering: VecDeque<(Hop, PacketId)>,
 }
 
-/// What happens where two routes part.
+/// A change of route for packets that come to where two routes part.
 #[derive(Debug, Clone, Copy)]
 enum Turn {
     /// Packets take the other one.
@@ -253,7 +253,7 @@ impl<P: Probe> Crossed<'_, P> {
         }
     }
 
-    /// What enters the target waits there.
+    /// Packets that enter the target wait there.
     fn close_target(&mut self, index: u16) {
         let target = self.crossing(index).target;
         let lost = self.lost_at(target[0]);

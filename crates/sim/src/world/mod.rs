@@ -98,7 +98,7 @@ pub struct World<P> {
     outbox: Outbox,
     path_outbox: PathOutbox,
     arrivals: Vec<PacketId>,
-    /// What applications asked for and was not yet passed on.
+    /// Requests of applications that are not yet passed on.
     asks: Vec<Ask>,
     directory: Directory,
     probe: P,
@@ -261,7 +261,7 @@ impl<P: Probe> World<P> {
     pub fn into_probe(self) -> P {
         self.probe
     }
-    /// What there is, to be read.
+    /// The machines, to be read.
     pub(crate) fn machines(&self) -> Machines<'_> {
         Machines {
             flows: &self.flows,

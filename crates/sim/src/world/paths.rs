@@ -181,7 +181,7 @@ impl UePaths {
         hops.iter().map(|&hop| directory.hop(hop)).collect()
     }
 
-    /// What the UE's new base station receives leaves there.
+    /// Uplink packets leave at the UE's new base station.
     fn move_uplink<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
         for number in 0..self.ways.len() {
             let way = self.ways[number];

@@ -243,7 +243,7 @@ fn extremes(entry: &Entry) -> Vec<Parameters> {
 }
 
 proptest! {
-    #![proptest_config(fadeout_testkit::Cases::new(64).proptest())]
+    #![proptest_config(fadeout_testkit::Cases::new(500).proptest())]
 
     #[test]
     fn any_history_keeps_the_window_sane_and_repeats(steps in prop::collection::vec(step(), 1..300)) {

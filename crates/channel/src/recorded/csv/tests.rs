@@ -213,7 +213,7 @@ fn a_gap_outside_the_run_is_nobodys_business() {
 
 #[test]
 fn any_table_that_is_written_is_read_back() {
-    Cases::new(200).run(|case| {
+    Cases::new(2000).run(|case| {
         let mut random = Stream::new(case, "recorded.csv", 0);
         let mut below = |most: u64| (random.uniform() * most as f64) as u64;
         let pairs = 1 + below(3);

@@ -8,7 +8,7 @@ use fadeout_core::Time;
 use fadeout_core::random::Stream;
 use fadeout_testkit::Cases;
 
-const RUNS: u64 = 60;
+const RUNS: u64 = 250;
 const BLOCKS: u64 = 120;
 
 /// Every form of RLC with a PDCP.

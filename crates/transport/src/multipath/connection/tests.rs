@@ -484,7 +484,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(fadeout_testkit::Cases::new(96).proptest())]
+    #![proptest_config(fadeout_testkit::Cases::new(500).proptest())]
 
     /// Whatever the paths do, as long as one stays: the stream arrives once, whole, in order,
     /// and no more than the receive window is ever held.
