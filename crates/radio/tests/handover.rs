@@ -225,11 +225,14 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
         }
     }
     put.truncate(entered);
+    let messages = outside.values();
+    let under_way = messages.filter(|it| matches!(it, Outside::Backhaul(..)));
+    let under_way = under_way.count();
     Outcomes {
         rows,
         arrivals,
         put,
-        left: pool.len(),
+        left: pool.len() - under_way,
         dropped,
         carried,
     }
