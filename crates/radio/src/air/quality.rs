@@ -79,8 +79,8 @@ impl Air {
     }
 
     /// SINR in dB of both directions of a leg, without fading and with the mean of the interference: the
-    /// downlink over the band, one resource block of the uplink at full power. The paths as last
-    /// refreshed.
+    /// downlink over the band, one resource block of the uplink at full power; with what several antennas
+    /// receive together. The paths as last refreshed.
     pub(crate) fn quality_db(&self, leg: LegId, now: Time) -> [f64; 2] {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
@@ -93,7 +93,8 @@ impl Air {
                 let power_dbm = self.ues[leg.ue.index()].config.power.0;
                 let path = &self.paths[*serving];
                 let up = cell.uplink_mean(path, slot, power_dbm, Purpose::Report);
-                [to_db(down), to_db(up)]
+                let antennas = f64::from(cell.config.channel.receive_antennas);
+                [to_db(down * antennas), to_db(up * antennas)]
             }
         }
     }

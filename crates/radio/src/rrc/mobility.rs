@@ -22,6 +22,8 @@ pub(crate) struct UeMobility {
     pub quality: Quality,
     pub monitor: LinkMonitor,
     pub next_sample_at: Time,
+    /// How long before the next sample the last one is.
+    pub sample_period: Span,
     pub next_evaluation_at: Time,
     /// When the core switches the path.
     pub switch_at: Time,
@@ -110,6 +112,7 @@ impl UeMobility {
             quality: Quality::new(),
             monitor: LinkMonitor::new(),
             next_sample_at: Time::ZERO.saturating_add(first),
+            sample_period: period,
             next_evaluation_at: Time::ZERO.saturating_add(config.monitoring.period),
             switch_at: Time::NEVER,
             wake: Wake::default(),
