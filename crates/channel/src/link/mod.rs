@@ -127,11 +127,14 @@ impl LinkChannel {
     }
 
     /// Whether another look finds what the last one did: nothing depends on time, and the ends have stayed.
-    /// Where the beams of others point is of no matter to antennas that are not steered.
+    /// Where the beams of others point is of no matter to antennas that are not steered; clusters are looked
+    /// at in another way for a beam that points at others.
     fn is_alike(&self, before: &LinkEnds, ends: &LinkEnds) -> bool {
+        let has_clusters = self.shared.laws.clusters.iter().any(Option::is_some);
+        let beam = |at: Option<Point>| at.filter(|_| has_clusters).map(|_| Point::default());
         let without_beams = |ends: &LinkEnds| LinkEnds {
-            base_beam_at: ends.base_beam_at.map(|_| Point::default()),
-            ue_beam_at: ends.ue_beam_at.map(|_| Point::default()),
+            base_beam_at: beam(ends.base_beam_at),
+            ue_beam_at: beam(ends.ue_beam_at),
             ..*ends
         };
         self.is_timeless && without_beams(before) == without_beams(ends)

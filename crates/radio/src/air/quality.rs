@@ -75,6 +75,8 @@ impl Air {
             let path = &mut self.paths[serving];
             path.is_serving = is_serving;
             path.due_at = Time::ZERO;
+            let ue = self.legs[leg.index()].ue;
+            self.ues[ue.index()].changes += 1;
         }
     }
 
@@ -92,7 +94,7 @@ impl Air {
                 let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
                 let power_dbm = self.ues[leg.ue.index()].config.power.0;
                 let path = &self.paths[*serving];
-                let up = cell.uplink_mean(path, slot, power_dbm, Purpose::Report);
+                let up = self.uplink_mean(path, slot, power_dbm, Purpose::Report);
                 let antennas = f64::from(cell.config.channel.receive_antennas);
                 [to_db(down * antennas), to_db(up * antennas)]
             }
