@@ -1,6 +1,6 @@
 //! What each cell sends and hears slot by slot, and the SINR that follows from it.
 
-use super::{Air, AirCell, AirLeg, Path, Purpose, Signal};
+use super::{Air, AirCell, AirLeg, Purpose, RadioPath, Signal};
 use crate::config::LegId;
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Span};
@@ -104,7 +104,7 @@ impl Air {
     /// fading.
     pub(super) fn uplink_mean(
         &self,
-        path: &Path,
+        path: &RadioPath,
         slot: u64,
         block_power_dbm: f64,
         purpose: Purpose,
