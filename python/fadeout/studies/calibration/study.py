@@ -70,8 +70,8 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
         name=name,
         title=f"Beside the calibration of {document}",
         text=(
-            f"Medians over the companies: {PUBLISHED['source'][name]}, as "
-            f"{PUBLISHED['source']['read_from']}. Here the mean over {seeds} drops of each "
+            f"Medians over the companies: {PUBLISHED['source'][name]}; read from "
+            f"{PUBLISHED['read_from'][name]}. Here the mean over {seeds} drops of each "
             "percentile. *Within the companies* says at how many of the three percentiles it is "
             "between the least and the most of any company, where these are known."
         ),
