@@ -11,7 +11,7 @@ from fadeout._columns import all_table_docs, table_docs
 from fadeout.cli.app import app
 from fadeout.plot import map as network
 from fadeout.studies.calibration import efficiency, study
-from fadeout.studies.calibration.cases import calibrated, drop, unpublished
+from fadeout.studies.calibration.cases import PUBLISHED, calibrated, drop, unpublished
 from fadeout.study import overrides
 
 CITY = """
@@ -96,8 +96,11 @@ def test_every_case_of_the_calibration_can_be_dropped():
         changes = dict(case.changes) | {"ue.phone.count": 4}
         found = drop(changes, 1)
         assert found["geometry_with_noise_db"].null_count() == 0, case.name
-        for _, percentiles in case.published:
+        for measure, percentiles in case.published:
             assert list(percentiles) == sorted(percentiles)
+            least, most = dict(case.spread).get(measure, (percentiles, percentiles))
+            for value, low, high in zip(percentiles, least, most, strict=True):
+                assert low <= value <= high
 
 
 def test_the_law_of_the_distance_is_that_of_a_hexagon():
@@ -125,6 +128,22 @@ def test_a_full_buffer_uses_what_the_geometry_lets_it_use():
     assert 0.5 * theirs["cell"] < found["cell"] < 1.5 * theirs["cell"]
     assert 0.0 <= found["edge"] < found["cell"]
     assert theirs["edge"] < theirs["cell"] / 10
+
+
+def test_every_published_efficiency_has_a_case_that_runs():
+    few = {"ue.phone.count": "19", "duration": '"60 ms"'}
+    names = [one["name"] for one in PUBLISHED["efficiency"]]
+    assert names == list(efficiency.IMT_ADVANCED)
+    for one in PUBLISHED["efficiency"]:
+        job = efficiency.imt_job(one["name"], 1)
+        job = replace(job, overrides=(*job.overrides, *overrides(few)))
+        rates = efficiency.user_rates(job.run(lambda _: True))
+        assert len(rates) == 19
+        assert 0.0 < max(rates) < 5.0
+        columns = [one[f"ue_{p}"] for p in (5, 50, 95)] + [one["cell"]]
+        assert {len(column) for column in columns} == {len(one["organisations"])}
+        for least, middle, most, cell in zip(*columns, strict=True):
+            assert least < middle < most < cell
 
 
 def test_the_columns_of_the_geometry_are_listed_with_their_units(cli: CliRunner):

@@ -72,6 +72,8 @@ pub struct ChannelConfig {
     pub base_antenna: Antenna,
     /// The UE's antenna.
     pub ue_antenna: Antenna,
+    /// Antennas of the receiver, at either end, whose signals are combined, 1 to 8. They fade on their own.
+    pub receive_antennas: u32,
     /// How steered antennas follow the UE; none when they always point right.
     pub beams: Option<BeamManagement>,
     /// Whether oxygen absorbs (52 to 68 GHz only).
@@ -105,6 +107,7 @@ impl Default for ChannelConfig {
             blockages: Vec::new(),
             base_antenna: Antenna::default(),
             ue_antenna: Antenna::default(),
+            receive_antennas: 1,
             beams: None,
             has_oxygen: false,
             rain_mm_per_h: 0.0,
@@ -172,6 +175,12 @@ impl ChannelConfig {
         for blockage in &self.blockages {
             blockage.check()?;
         }
+        ConfigError::within(
+            "number of receive antennas",
+            f64::from(self.receive_antennas),
+            1.0..=8.0,
+            "",
+        )?;
         self.base_antenna.check()?;
         self.ue_antenna.check()?;
         if let Some(beams) = &self.beams {

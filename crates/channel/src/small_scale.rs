@@ -1,4 +1,5 @@
-//! The fading of one link: that of its condition, or of both while one passes into the other.
+//! The fading of one link: that of its condition, or of both while one passes into the other, and the sum
+//! over the antennas of the receiver.
 
 use super::fading::rays::{Place, Rays};
 use super::fading::{MAX_SUB_BANDS, Plan, power};
@@ -15,6 +16,8 @@ const NEGLIGIBLE: f64 = 1e-4;
 pub(super) struct SmallScale {
     /// Waves in LOS and NLOS, drawn when the condition first occurs.
     rays: [Option<Rays>; 2],
+    /// Those at the receiver's further antennas, which have nothing to do with the first one's.
+    further: Vec<[Option<Rays>; 2]>,
     /// Plans of the link's own, where K factor or delay spread are the place's.
     own: [Option<Plan>; 2],
     /// Share of LOS in the mean power.
@@ -22,10 +25,11 @@ pub(super) struct SmallScale {
 }
 
 impl SmallScale {
-    /// Before anything is known there is no fading.
-    pub(super) fn new() -> SmallScale {
+    /// Before anything is known there is no fading. The receiver has so many antennas.
+    pub(super) fn new(antennas: u32) -> SmallScale {
         SmallScale {
             rays: [None, None],
+            further: (1..antennas).map(|_| [None, None]).collect(),
             own: [None, None],
             los_share: 0.0,
         }
@@ -45,9 +49,17 @@ impl SmallScale {
         }
     }
 
-    /// The waves of a condition.
-    pub(super) fn rays_mut(&mut self, condition: usize) -> &mut Option<Rays> {
-        &mut self.rays[condition]
+    /// Whether the waves of a condition are drawn.
+    pub(super) fn is_drawn(&self, condition: usize) -> bool {
+        self.rays[condition].is_some()
+    }
+
+    /// Draws the waves of a condition at each antenna, by their number.
+    pub(super) fn draw(&mut self, condition: usize, mut draw: impl FnMut(usize) -> Option<Rays>) {
+        self.rays[condition] = draw(0);
+        for (n, rays) in (1..).zip(&mut self.further) {
+            rays[condition] = draw(n);
+        }
     }
 
     /// The link's own plan of a condition.
@@ -68,8 +80,9 @@ impl SmallScale {
             .any(|n| self.involves(n) && is_wideband(n))
     }
 
-    /// Power gain of each sub-band, of mean 1 over places. The direct path has travelled
-    /// `direct_turns` wavelengths.
+    /// Power gain of each sub-band, of mean 1 for each antenna over places: their signals are added up by
+    /// maximum ratio combining, of noise and interference that are the same at all. The direct path has
+    /// travelled `direct_turns` wavelengths.
     pub(super) fn gains(
         &self,
         shared: &[Plan; 2],
@@ -77,11 +90,30 @@ impl SmallScale {
         direct_turns: f64,
         out: &mut [f32],
     ) {
+        self.gains_at(&self.rays, shared, (place, direct_turns), out);
+        let mut one = [0.0; MAX_SUB_BANDS];
+        for rays in &self.further {
+            let one = &mut one[..out.len()];
+            self.gains_at(rays, shared, (place, direct_turns), one);
+            for (out, one) in out.iter_mut().zip(one) {
+                *out += *one;
+            }
+        }
+    }
+
+    /// The same at one antenna.
+    fn gains_at(
+        &self,
+        rays: &[Option<Rays>; 2],
+        shared: &[Plan; 2],
+        (place, direct_turns): (Place, f64),
+        out: &mut [f32],
+    ) {
         let n = match (self.involves(LOS), self.involves(NLOS)) {
             (true, true) => {
                 let mut amplitudes = [(0.0, 0.0); MAX_SUB_BANDS];
                 let amplitudes = &mut amplitudes[..out.len()];
-                self.mix(shared, place, direct_turns, amplitudes);
+                self.mix(rays, shared, (place, direct_turns), amplitudes);
                 for (out, amplitude) in out.iter_mut().zip(amplitudes) {
                     *out = power(*amplitude);
                 }
@@ -90,14 +122,17 @@ impl SmallScale {
             (true, false) => LOS,
             (false, _) => NLOS,
         };
-        let (plan, rays) = (self.plan(shared, n), self.rays[n].as_ref());
+        let plan = self.plan(shared, n);
+        let way = (place, direct_turns);
+        let of_antenna = rays;
+        let rays = rays[n].as_ref();
         match plan {
             Plan::Wideband(_) if rays.is_some() => {
                 plan.each(rays, place, direct_turns, |band, amplitude| {
                     out[band] = power(amplitude);
                 });
             }
-            _ => out.fill(self.flat(shared, n, place, direct_turns) as f32),
+            _ => out.fill(self.flat(of_antenna, shared, n, way) as f32),
         }
     }
 
@@ -117,12 +152,21 @@ impl SmallScale {
             return f64::from(gains.iter().sum::<f32>()) / sub_bands as f64;
         }
         let n = if self.involves(LOS) { LOS } else { NLOS };
-        self.flat(shared, n, place, direct_turns)
+        let way = (place, direct_turns);
+        let first = self.flat(&self.rays, shared, n, way);
+        let further = self.further.iter();
+        further.fold(first, |sum, rays| sum + self.flat(rays, shared, n, way))
     }
 
     #[inline]
-    fn flat(&self, shared: &[Plan; 2], n: usize, place: Place, direct_turns: f64) -> f64 {
-        let Some(rays) = &self.rays[n] else {
+    fn flat(
+        &self,
+        rays: &[Option<Rays>; 2],
+        shared: &[Plan; 2],
+        n: usize,
+        (place, direct_turns): (Place, f64),
+    ) -> f64 {
+        let Some(rays) = &rays[n] else {
             return 1.0;
         };
         let mut gain = 1.0;
@@ -137,9 +181,9 @@ impl SmallScale {
     /// to do with each other; where neither fades, a quarter of a turn keeps them apart.
     fn mix(
         &self,
+        rays: &[Option<Rays>; 2],
         shared: &[Plan; 2],
-        place: Place,
-        direct_turns: f64,
+        (place, direct_turns): (Place, f64),
         amplitudes: &mut [(f32, f32)],
     ) {
         for (n, share, turns) in [
@@ -147,7 +191,7 @@ impl SmallScale {
             (NLOS, 1.0 - self.los_share, direct_turns + 0.25),
         ] {
             let root = share.sqrt() as f32;
-            let (plan, rays) = (self.plan(shared, n), self.rays[n].as_ref());
+            let (plan, rays) = (self.plan(shared, n), rays[n].as_ref());
             let is_wideband = matches!(plan, Plan::Wideband(_)) && rays.is_some();
             plan.each(rays, place, turns, |band, (real, imaginary)| {
                 let bands = if is_wideband {

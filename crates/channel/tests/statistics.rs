@@ -467,3 +467,114 @@ fn every_listed_name_has_a_model() {
     }
     assert!(Fading::from_name("nakagami", 9.0, Span::ZERO).is_none());
 }
+
+/// A UE that stands so far to the east.
+fn there(x: f64) -> Kinematics {
+    Kinematics::at_rest(Point::new(x, 0.0, 1.5))
+}
+
+#[test]
+fn the_powers_at_several_antennas_add_up() {
+    let moments = |antennas: u32, fading: Fading| {
+        let config = ChannelConfig {
+            line_of_sight: LineOfSight::Given(false),
+            nlos_fading: fading,
+            receive_antennas: antennas,
+            ..ChannelConfig::default()
+        };
+        let (mut sum, mut square, mut low) = (0.0, 0.0, 0.0);
+        let count = 20_000;
+        let mut environment = Environment::new(config, 1).expect("a valid channel");
+        for ue in 0..count {
+            let mut link = environment.link(LinkKey {
+                site: 0,
+                cell: 0,
+                ue,
+            });
+            link.large_scale_db(Time::ZERO, &LinkEnds::new(mast(), there(100.0)));
+            let gain = link.fading_flat(Time::ZERO);
+            sum += gain;
+            square += gain * gain;
+            low += f64::from(u8::from(gain < 0.2));
+        }
+        let count = f64::from(count);
+        let mean = sum / count;
+        (mean, square / count - mean * mean, low / count)
+    };
+    for (antennas, share_below) in [(1, 0.181_27), (2, 0.017_523), (4, 5.684e-5)] {
+        let n = f64::from(antennas);
+        // Of n exponential powers: mean n, variance n, and below x 1 - exp(-x) times the sum of x^k / k!
+        // over k < n. A sum of 16 waves has a variance of 15/16 and rarer deep fades.
+        let (mean, variance, low) = moments(antennas, Fading::Rayleigh);
+        let error = 4.0 * (n / 20_000.0_f64).sqrt();
+        assert!((mean - n).abs() < error, "{antennas}: mean {mean}");
+        assert!(
+            (variance / n - 15.0 / 16.0).abs() < 0.08,
+            "{antennas}: variance {variance}"
+        );
+        assert!(
+            (low - share_below).abs() < 0.1 * share_below + 1e-3,
+            "{antennas}: {low}"
+        );
+    }
+    let (mean, variance, _) = moments(2, Fading::None);
+    assert_eq!((mean, variance), (2.0, 0.0));
+}
+
+#[test]
+fn an_antenna_more_changes_nothing_at_the_first() {
+    let config = |antennas| ChannelConfig {
+        line_of_sight: LineOfSight::Given(false),
+        nlos_fading: Fading::Tdl {
+            profile: TdlProfile::A,
+            delay_spread: Span::from_nanos(100),
+        },
+        receive_antennas: antennas,
+        ..ChannelConfig::default()
+    };
+    let gains = |antennas| {
+        let mut link = link(&config(antennas), 3, 0);
+        link.large_scale_db(Time::ZERO, &LinkEnds::new(mast(), there(100.0)));
+        let mut gains = [0.0; 16];
+        link.fading(Time::ZERO + Span::from_millis(7), &mut gains);
+        gains
+    };
+    let (one, two, three) = (gains(1), gains(2), gains(3));
+    for band in 0..16 {
+        assert!(two[band] > one[band] && three[band] > two[band]);
+    }
+    // What the second brings is not what the first had.
+    assert!((two[0] - 2.0 * one[0]).abs() > 1e-3);
+}
+
+#[test]
+fn a_link_that_stays_is_what_a_new_look_would_find() {
+    let sector = Antenna::new("sector", fadeout_core::registry::Parameters::NONE);
+    let config = ChannelConfig {
+        base_antenna: sector.expect("an antenna"),
+        nlos_fading: Fading::Rayleigh,
+        ..ChannelConfig::default()
+    };
+    let second = |s| Time::ZERO + Span::from_secs(s);
+    for seed in 0..20 {
+        let mut still = link(&config, seed, 0);
+        for s in 0..5 {
+            // Another UE has the beam each time.
+            let mut ends = LinkEnds::new(mast(), there(100.0));
+            ends.base_beam_at = Some(Point::new(s as f64, 7.0, 1.5));
+            ends.ue_beam_at = Some(Point::new(0.0, s as f64, 1.5));
+            let found = still.large_scale_db(second(s), &ends);
+            let mut fresh = link(&config, seed, 0);
+            assert_eq!(found, fresh.large_scale_db(second(s), &ends));
+            let later = second(s) + Span::from_millis(3);
+            assert_eq!(still.fading_flat(later), fresh.fading_flat(later));
+        }
+        // When it goes on it is looked at.
+        let mut fresh = link(&config, seed, 0);
+        let there = LinkEnds::new(mast(), there(140.0));
+        assert_eq!(
+            still.large_scale_db(second(9), &there),
+            fresh.large_scale_db(second(9), &there)
+        );
+    }
+}

@@ -238,6 +238,14 @@ fadeout_core::parameters! {
         tilt: f64 = number((-90.0, 90.0, "deg"), "15"),
         /// Gain at boresight.
         gain: f64 = number((0.0, 30.0, "dBi"), "14"),
+        /// Half-power beamwidth in azimuth.
+        azimuth_width: f64 = number((1.0, 360.0, "deg"), "70"),
+        /// Front-to-back ratio A_m; no direction loses more.
+        front_to_back: f64 = number((0.0, 60.0, "dB"), "25"),
+        /// Half-power beamwidth in elevation.
+        elevation_width: f64 = number((1.0, 180.0, "deg"), "10"),
+        /// Most loss by elevation alone, SLA_v.
+        side_lobe: f64 = number((0.0, 60.0, "dB"), "20"),
     }
 }
 
@@ -245,10 +253,10 @@ impl SectorParameters {
     fn sector(&self) -> LteSector {
         LteSector {
             peak_dbi: self.gain,
-            azimuth_hpbw_deg: 70.0,
-            front_to_back_db: 25.0,
-            elevation_hpbw_deg: 10.0,
-            side_lobe_db: 20.0,
+            azimuth_hpbw_deg: self.azimuth_width,
+            front_to_back_db: self.front_to_back,
+            elevation_hpbw_deg: self.elevation_width,
+            side_lobe_db: self.side_lobe,
             tilt_deg: self.tilt,
         }
     }
@@ -313,5 +321,26 @@ mod tests {
         assert_eq!(at(0.0, -15.0), 14.0);
         assert!((at(35.0, -15.0) - 11.0).abs() < 1e-9);
         assert_eq!(at(180.0, 60.0), -11.0);
+    }
+
+    #[test]
+    fn the_sector_of_m_2135_is_wider_in_elevation_and_has_more_behind() {
+        // Report ITU-R M.2135 clause 8.5.2: 70 and 15 degrees, 20 dB each, together no more than 20 dB.
+        let sector = SectorParameters {
+            tilt: 12.0,
+            gain: 17.0,
+            front_to_back: 20.0,
+            elevation_width: 15.0,
+            ..SectorParameters::default()
+        };
+        let at = |azimuth_deg, elevation_deg| {
+            sector.sector().gain_dbi(Angles {
+                azimuth_deg,
+                elevation_deg,
+            })
+        };
+        assert!((at(0.0, -4.5) - 14.0).abs() < 1e-9);
+        assert!((at(35.0, -4.5) - 11.0).abs() < 1e-9);
+        assert_eq!(at(180.0, 60.0), -3.0);
     }
 }

@@ -180,10 +180,14 @@ impl Environment {
             monitor: config.beams.as_ref().and_then(FailureMonitor::new),
             walls: penetration.draw(carrier_ghz, &mut walls),
             environment_height: environment_height.uniform(),
-            fading: SmallScale::new(),
+            fading: SmallScale::new(config.receive_antennas),
             spreads: [0.0; 2],
             entity,
             seed: self.seed,
+            is_timeless: config.blockages.is_empty()
+                && config.beams.is_none()
+                && !config.base_antenna.is_steered()
+                && !config.ue_antenna.is_steered(),
             asked: None,
             anchor: Anchor::default(),
             large_scale: LargeScale::UNKNOWN,

@@ -52,6 +52,9 @@ pub struct LinkChannel {
     spreads: [f64; 2],
     entity: u64,
     seed: u64,
+    /// Whether its large-scale gain depends on the ends alone: nobody walks through it, and no antenna is
+    /// steered.
+    is_timeless: bool,
     asked: Option<(Time, LinkEnds)>,
     anchor: Anchor,
     large_scale: LargeScale,
@@ -104,7 +107,7 @@ impl LinkChannel {
         if self.asked == Some((now, *ends)) {
             return self.large_scale.gain_db;
         }
-        self.asked = Some((now, *ends));
+        let before = self.asked.replace((now, *ends));
         let (base, ue) = (ends.base, ends.ue);
         self.anchor = Anchor {
             at: now,
@@ -115,9 +118,26 @@ impl LinkChannel {
                 ue.velocity.z - base.velocity.z,
             ),
         };
+        if before.is_some_and(|(_, before)| self.is_alike(&before, ends)) {
+            return self.large_scale.gain_db;
+        }
         self.large_scale = self.look(now, ends);
         self.draw_fading((ue.position.x, ue.position.y));
         self.large_scale.gain_db
+    }
+
+    /// Whether another look finds what the last one did: nothing depends on time, and the ends have stayed.
+    /// Where the beams of others point is of no matter to antennas that are not steered; clusters are looked
+    /// at in another way for a beam that points at others.
+    fn is_alike(&self, before: &LinkEnds, ends: &LinkEnds) -> bool {
+        let has_clusters = self.shared.laws.clusters.iter().any(Option::is_some);
+        let beam = |at: Option<Point>| at.filter(|_| has_clusters).map(|_| Point::default());
+        let without_beams = |ends: &LinkEnds| LinkEnds {
+            base_beam_at: beam(ends.base_beam_at),
+            ue_beam_at: beam(ends.ue_beam_at),
+            ..*ends
+        };
+        self.is_timeless && without_beams(before) == without_beams(ends)
     }
 
     /// The parts of the last large-scale gain.
@@ -125,7 +145,8 @@ impl LinkChannel {
         &self.large_scale
     }
 
-    /// Fading power gain of each sub-band at `t`, linear, mean 1 over places. `out` has as many
+    /// Fading power gain of each sub-band at `t`, linear, mean 1 over places for each antenna of the
+    /// receiver. `out` has as many
     /// entries as the configuration has sub-bands; of a flat channel all are the same. Before the
     /// first [`large_scale_db`](LinkChannel::large_scale_db) there is no fading.
     pub fn fading(&self, t: Time, out: &mut [f32]) {
@@ -194,11 +215,18 @@ impl LinkChannel {
                     self.large_scale.delay_spread_s = Some(spread);
                 }
             }
-            let rays = self.fading.rays_mut(n);
-            if rays.is_none() {
-                let mut stream = Stream::new(self.seed, FADING_DOMAINS[n], self.entity);
+            if !self.fading.is_drawn(n) {
+                let stream =
+                    |domains: [&'static str; 2]| Stream::new(self.seed, domains[n], self.entity);
+                let (mut first, mut further) = (stream(FADING_DOMAINS), stream(FURTHER_DOMAINS));
                 let (wavelength, doppler) = (shared.wavelength_m, shared.environment_doppler_hz);
-                *rays = shared.plans[n].rays(&mut stream, wavelength, doppler);
+                self.fading.draw(n, |antenna| {
+                    let stream = match antenna {
+                        0 => &mut first,
+                        _ => &mut further,
+                    };
+                    shared.plans[n].rays(stream, wavelength, doppler)
+                });
             }
         }
     }
@@ -487,3 +515,4 @@ impl LinkChannel {
 }
 
 const FADING_DOMAINS: [&str; 2] = ["radio.fading.los", "radio.fading.nlos"];
+const FURTHER_DOMAINS: [&str; 2] = ["radio.fading.further.los", "radio.fading.further.nlos"];

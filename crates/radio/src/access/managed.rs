@@ -3,10 +3,11 @@
 
 use super::mobility::Move;
 use super::service::Service;
-use crate::config::{DataForwarding, Env, LegId, MobilityConfig};
+use crate::config::{AirInterface, DataForwarding, Env, LegId, MobilityConfig};
 use crate::rrc::CellSelection;
 use crate::rrc::mobility::{Message, Preparation, Stage, UeMobility};
 use crate::rrc::monitor::Indication;
+use crate::rrc::pace::{self, Evaluation, Sleep};
 use fadeout_core::{
     CellId, Direction, MeasurementRow, Motion, Packet, Probe, RrcEvent, RrcRow, Segment, Time, UeId,
 };
@@ -43,8 +44,29 @@ pub(super) fn note_cell(
 }
 
 impl Managed<'_> {
+    /// How the UE sleeps, if it does: in a cell with DRX, when nothing has come for a while.
+    ///
+    /// Standard: TS 36.133 §3.6.1; TS 38.133 §3.6.1.
+    fn sleep(&self, now: Time) -> Option<Sleep> {
+        let leg = *self.service.stack.ues[self.ue.index()].legs().first()?;
+        let leg = &self.service.stack.legs[leg.index()];
+        let cell = &self.service.cells[leg.config.cell.index()].plan.config;
+        let cycle = leg.sleeps(cell.drx.as_ref(), now)?;
+        Some(Sleep {
+            cycle,
+            is_nr: matches!(cell.air, AirInterface::Nr { .. }),
+        })
+    }
+
     /// The UE measures its cells.
     pub(super) fn measure<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        if self.state.next_sample_at > env.now {
+            return;
+        }
+        let over = self.state.sample_period;
+        let period = pace::measurement_period(self.config, self.sleep(env.now));
+        self.state.sample_period = period;
+        self.state.next_sample_at = env.now.saturating_add(period);
         let Managed {
             ue,
             config,
@@ -54,10 +76,6 @@ impl Managed<'_> {
             service,
             ..
         } = self;
-        if state.next_sample_at > env.now {
-            return;
-        }
-        state.next_sample_at = env.now.saturating_add(config.measurement_period);
         let Some(cell) = service.stack.serving_cell(*ue) else {
             return;
         };
@@ -78,6 +96,7 @@ impl Managed<'_> {
             return;
         };
         for event in &mut state.events {
+            event.set_period(over);
             let has_neighbour = event.has_neighbour();
             event.on_samples(env.now, serving, samples, |position, holds| {
                 let event = match holds {
@@ -107,24 +126,29 @@ impl Managed<'_> {
     /// The UE looks whether its link is in sync.
     pub(super) fn evaluate<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let (ue, config) = (self.ue, &self.config.monitoring);
-        let state = &mut *self.state;
-        if state.next_evaluation_at > env.now {
+        if self.state.next_evaluation_at > env.now {
             return;
         }
-        state.next_evaluation_at = env.now.saturating_add(config.period);
+        // While T310 runs the UE looks as if it did not sleep (TS 36.133 clause 7.6.2.2).
+        let is_in_trouble = self.state.monitor.is_in_trouble();
+        let sleep = self.sleep(env.now).filter(|_| !is_in_trouble);
+        let over = Evaluation::of(self.config, sleep);
+        let state = &mut *self.state;
+        state.next_evaluation_at = env.now.saturating_add(over.period);
         let leg = self.service.stack.ues[ue.index()].legs().first().copied();
         let Some(leg) = leg.filter(|_| state.is_connected()) else {
             return;
         };
         self.service.stack.air.refresh(leg, env.now, motion);
         let sinr = self.service.stack.air.downlink_quality(leg, env.now);
-        let Some(what) = state.quality.on_sinr(config, sinr) else {
+        let Some(what) = state.quality.on_sinr(config, over, sinr) else {
             return;
         };
-        let before = state.monitor.is_in_trouble();
         state.monitor.on_indication(env.now, config, what);
-        let after = state.monitor.is_in_trouble();
-        if before != after {
+        if is_in_trouble != state.monitor.is_in_trouble() {
+            // What counts now is looked at without delay.
+            let soon = env.now.saturating_add(config.period);
+            state.next_evaluation_at = state.next_evaluation_at.min(soon);
             let event = match what {
                 Indication::OutOfSync => RrcEvent::OutOfSync,
                 Indication::InSync => RrcEvent::InSync,

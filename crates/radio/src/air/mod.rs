@@ -9,6 +9,7 @@
 
 mod geometry;
 mod history;
+mod interference;
 mod levels;
 mod path;
 mod power;
@@ -30,6 +31,7 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 pub use geometry::{Geometry, geometry};
 use history::History;
+use interference::Sender;
 use levels::Levels;
 use path::{Fade, PathChannel, Placement, RadioPath};
 use std::collections::BTreeMap;
@@ -39,6 +41,13 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct Air {
     cells: Vec<AirCell>,
+    /// Beside `cells`: what interference asks of each.
+    senders: Vec<Sender>,
+    /// Share of the band that downlink data of each cell used.
+    downlink_shares: History,
+    /// Power in mW that UEs of other cells put into a resource block of each cell, averaged over the
+    /// band.
+    uplink_interference: History,
     ues: Vec<AirUe>,
     /// By [`LegId`].
     legs: Vec<AirLeg>,
@@ -58,10 +67,6 @@ struct AirCell {
     levels: Levels,
     /// Where its beam pointed when it was last looked at.
     beam_at: Option<Point>,
-    /// Share of the band that downlink data used.
-    downlink_shares: History,
-    /// Power in mW that UEs of other cells put into a resource block here, averaged over the band.
-    uplink_interference: History,
 }
 
 /// A UE's antenna.
@@ -76,6 +81,8 @@ struct AirUe {
     carriers: Vec<Range<usize>>,
     /// Where it was last seen, and when.
     seen: (Time, Option<Kinematics>),
+    /// How often a path of it has begun to serve, or to interfere alone.
+    changes: u32,
 }
 
 /// A UE's link to a cell that serves it.
@@ -84,6 +91,8 @@ struct AirLeg {
     ue: UeId,
     cell: CellId,
     signal: Signal,
+    /// Before that no path that only interferes is due, and how often the UE's had changed then.
+    others_due: (Time, u32),
 }
 
 /// The source of the SINR of a leg.
@@ -127,8 +136,6 @@ impl AirCell {
             frame: frame(config).map_err(error)?,
             levels: Levels::new(config),
             beam_at: None,
-            downlink_shares: History::new(),
-            uplink_interference: History::new(),
             config: config.clone(),
         })
     }
@@ -153,16 +160,6 @@ impl AirCell {
             }
         };
         to_db(self.config.sinr_range.clip(sinr))
-    }
-
-    /// Linear SINR in `slot` of a UE that puts this power into each resource block, without fading.
-    fn uplink_mean(&self, path: &RadioPath, slot: u64, dbm: f64, purpose: Purpose) -> f64 {
-        let interference_mw = match purpose {
-            Purpose::Transmission => self.uplink_interference.at(slot),
-            Purpose::Report => self.uplink_interference.mean(slot),
-        };
-        let disturbance_mw = self.levels.block_noise_mw + interference_mw;
-        from_db(dbm) * path.gain / disturbance_mw
     }
 }
 
@@ -198,10 +195,14 @@ impl Air {
     ) -> Result<Air, RadioError> {
         let recorded = recorded.iter().map(|one| ((one.ue, one.cell), one.clone()));
         let cells = (0..).map(CellId).zip(cells);
+        let cells: Vec<AirCell> = cells
+            .map(|(id, cell)| AirCell::new(id, cell))
+            .collect::<Result<_, _>>()?;
         let mut air = Air {
-            cells: cells
-                .map(|(id, cell)| AirCell::new(id, cell))
-                .collect::<Result<_, _>>()?,
+            senders: cells.iter().map(Sender::new).collect(),
+            downlink_shares: History::new(cells.len()),
+            uplink_interference: History::new(cells.len()),
+            cells,
             ues: Vec::with_capacity(ues.len()),
             legs: Vec::with_capacity(ues.len()),
             paths: Vec::new(),
@@ -216,6 +217,7 @@ impl Air {
                 has_recorded_sinr: air.has_recorded_sinr(id),
                 carriers: Vec::new(),
                 seen: (Time::ZERO, None),
+                changes: 0,
             });
             if config.fixed_sinr.is_some() || air.has_recorded_sinr(id) {
                 continue;
@@ -296,7 +298,13 @@ impl Air {
                 Signal::Paths(paths.start + serving, paths)
             }
         };
-        self.legs.push(AirLeg { ue, cell, signal });
+        self.legs.push(AirLeg {
+            ue,
+            cell,
+            signal,
+            others_due: (Time::ZERO, 0),
+        });
+        self.ues[ue.index()].changes += 1;
         Ok(())
     }
 
@@ -382,7 +390,7 @@ impl Air {
     }
 
     fn look_around<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
-        let leg = &self.legs[leg.index()];
+        let leg = &mut self.legs[leg.index()];
         let Signal::Paths(serving, carrier) = &leg.signal else {
             return;
         };
@@ -401,50 +409,26 @@ impl Air {
         path.due_at = at.saturating_add(gain_period);
         let shift = cell.config.shift_toward(placement.ue.position);
         placement.serving_site = Some(cell.config.site + shift);
+        self.cells[leg.cell.index()].beam_at = Some(placement.ue.position + shift * -1.0);
+        let changes = self.ues[leg.ue.index()].changes;
+        if now < leg.others_due.0 && leg.others_due.1 == changes {
+            return;
+        }
+        let mut others_due_at = Time::NEVER;
         let paths = self.paths[carrier.clone()].iter_mut();
         for (path, channel) in paths.zip(&mut self.channels[carrier.clone()]) {
             // The path of another leg is looked at for that leg.
-            if now < path.due_at || path.is_serving {
+            if path.is_serving {
                 continue;
             }
-            let cell = &self.cells[path.cell.index()];
-            path.look(channel, at, &placement, cell, motion);
-            path.due_at = at.saturating_add(INTERFERING_PERIOD);
-        }
-        self.cells[leg.cell.index()].beam_at = Some(placement.ue.position + shift * -1.0);
-    }
-
-    /// A cell sends downlink data on a share of the band.
-    pub(crate) fn on_downlink_sent(&mut self, cell: CellId, slot: u64, share: f64) {
-        self.cells[cell.index()].downlink_shares.add(slot, share);
-    }
-
-    /// A UE sends on a share of the band: the other cells of the carrier hear it.
-    pub(crate) fn on_uplink_sent(
-        &mut self,
-        leg: LegId,
-        slot: u64,
-        block_power_dbm: f64,
-        share: f64,
-    ) {
-        let leg = &self.legs[leg.index()];
-        let Signal::Paths(serving, carrier) = &leg.signal else {
-            return;
-        };
-        if carrier.len() < 2 {
-            return;
-        }
-        let length = self.cells[leg.cell.index()].frame.slot();
-        let block_power_mw = from_db(block_power_dbm);
-        for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
-            if index == *serving {
-                continue;
+            if now >= path.due_at {
+                let cell = &self.cells[path.cell.index()];
+                path.look(channel, at, &placement, cell, motion);
+                path.due_at = at.saturating_add(INTERFERING_PERIOD);
             }
-            let cell = &mut self.cells[path.cell.index()];
-            let slot = cell.frame.slot_as_of(length, slot);
-            let heard_mw = block_power_mw * path.gain * share;
-            cell.uplink_interference.add(slot, heard_mw);
+            others_due_at = others_due_at.min(path.due_at);
         }
+        leg.others_due = (others_due_at, changes);
     }
 
     /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
@@ -505,37 +489,6 @@ impl Air {
         self.cells[leg.cell.index()].frame.start_of(slot)
     }
 
-    /// Linear SINR of the downlink in `slot`, without fading.
-    fn downlink_mean(
-        &self,
-        leg: &AirLeg,
-        serving: usize,
-        carrier: &Range<usize>,
-        slot: u64,
-        purpose: Purpose,
-    ) -> f64 {
-        let own = &self.cells[leg.cell.index()];
-        let signal_mw = own.levels.power_mw * self.paths[serving].gain;
-        let mut disturbance_mw = own.levels.thermal_mw * self.ues[leg.ue.index()].noise_factor;
-        for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
-            if index == serving {
-                continue;
-            }
-            let cell = &self.cells[path.cell.index()];
-            let slot = cell.frame.slot_as_of(own.frame.slot(), slot);
-            let share = match purpose {
-                Purpose::Transmission => cell.downlink_shares.at(slot),
-                Purpose::Report => cell.downlink_shares.mean(slot),
-            };
-            if share > 0.0 {
-                // What of a wider carrier falls into this one.
-                let overlap = (own.levels.bandwidth_hz / cell.levels.bandwidth_hz).min(1.0);
-                disturbance_mw += cell.levels.power_mw * path.gain * share * overlap;
-            }
-        }
-        signal_mw / disturbance_mw
-    }
-
     /// SINR in dB of an uplink transmission in a slot with a scheme and `block_power_dbm` in each
     /// resource block, of the paths as last refreshed.
     pub(crate) fn uplink_sinr_db(
@@ -553,7 +506,7 @@ impl Air {
             &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let path = &self.paths[serving];
-                let mean = cell.uplink_mean(path, slot, block_power_dbm, Purpose::Transmission);
+                let mean = self.uplink_mean(path, slot, block_power_dbm, Purpose::Transmission);
                 let at = cell.frame.start_of(slot);
                 let sent = (scheme, Extent::Whole);
                 cell.sinr_db(&self.channels[serving], at, sent, mean)
@@ -579,7 +532,7 @@ impl Air {
                 let cell = &self.cells[leg.cell.index()];
                 let power_dbm = self.ues[leg.ue.index()].config.power.0;
                 let path = &self.paths[serving];
-                let mean = cell.uplink_mean(path, slot, power_dbm, Purpose::Report);
+                let mean = self.uplink_mean(path, slot, power_dbm, Purpose::Report);
                 let mut gains = [0.0; MAX_SUB_BANDS];
                 let at = cell.frame.start_of(slot);
                 let sinr = match self.channels[serving].fade(at, &mut gains) {

@@ -75,12 +75,14 @@ impl Air {
             let path = &mut self.paths[serving];
             path.is_serving = is_serving;
             path.due_at = Time::ZERO;
+            let ue = self.legs[leg.index()].ue;
+            self.ues[ue.index()].changes += 1;
         }
     }
 
     /// SINR in dB of both directions of a leg, without fading and with the mean of the interference: the
-    /// downlink over the band, one resource block of the uplink at full power. The paths as last
-    /// refreshed.
+    /// downlink over the band, one resource block of the uplink at full power; with what several antennas
+    /// receive together. The paths as last refreshed.
     pub(crate) fn quality_db(&self, leg: LegId, now: Time) -> [f64; 2] {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
@@ -92,8 +94,9 @@ impl Air {
                 let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
                 let power_dbm = self.ues[leg.ue.index()].config.power.0;
                 let path = &self.paths[*serving];
-                let up = cell.uplink_mean(path, slot, power_dbm, Purpose::Report);
-                [to_db(down), to_db(up)]
+                let up = self.uplink_mean(path, slot, power_dbm, Purpose::Report);
+                let antennas = f64::from(cell.config.channel.receive_antennas);
+                [to_db(down * antennas), to_db(up * antennas)]
             }
         }
     }

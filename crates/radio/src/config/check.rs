@@ -236,7 +236,14 @@ fn check_layers(cell: &CellConfig, ensure: &Ensure<'_>) -> Result<(), RadioError
             ensure(what, &layers, layers <= most, &expected)?;
         }
     }
-    Ok(())
+    let antennas = cell.channel.receive_antennas;
+    let has_layers = cell.layers > 1 || cell.uplink_layers > 1;
+    ensure(
+        "receive antennas",
+        &antennas,
+        antennas == 1 || !has_layers,
+        "1 where there are layers: these are received with antennas of their own",
+    )
 }
 
 type Ensure<'a> = dyn Fn(&'static str, &dyn Display, bool, &str) -> Result<(), RadioError> + 'a;

@@ -25,6 +25,7 @@ pub(crate) use request::Repeat;
 pub(crate) use uplink::Block;
 
 use crate::config::{Adaptation, LegId, NO_SLOT, Rnti, Shape};
+use crate::mac::DrxConfig;
 use crate::phy::link_adaptation::OuterLoop;
 use crate::phy::sub_band::BandSet;
 use crate::plan::CellPlan;
@@ -242,6 +243,12 @@ impl Leg {
         let start = plan.frame.start_of(slot);
         let awake = drx.awake_from(start, self.drx_offset, self.awake_until);
         plan.frame.slot_from(awake)
+    }
+
+    /// The DRX cycle of a UE that sleeps between its on-durations now; none while it listens for more after
+    /// data.
+    pub(crate) fn sleeps(&self, drx: Option<&DrxConfig>, now: Time) -> Option<Span> {
+        drx.filter(|_| now >= self.awake_until).map(|drx| drx.cycle)
     }
 
     /// New data in either direction: the UE listens on for a while.

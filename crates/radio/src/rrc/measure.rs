@@ -97,6 +97,8 @@ enum State {
 pub(crate) struct EventState {
     event: MeasurementEvent,
     filter: Filter,
+    /// The period that the filter is for.
+    period: Span,
     /// By the position of the cell in the UE's list.
     cells: Vec<Watched>,
 }
@@ -110,6 +112,7 @@ impl EventState {
         };
         EventState {
             filter: Filter::new(event.filter, period),
+            period,
             cells: vec![unknown; cells],
             event,
         }
@@ -118,6 +121,16 @@ impl EventState {
     /// Whether it is about neighbours.
     pub(crate) fn has_neighbour(&self) -> bool {
         self.event.kind.has_neighbour()
+    }
+
+    /// Cells are measured each `period` from now on: the filter keeps its time characteristics.
+    ///
+    /// Standard: TS 38.331 §5.5.3.2; TS 36.331 §5.5.3.2.
+    pub(crate) fn set_period(&mut self, period: Span) {
+        if self.period != period {
+            self.period = period;
+            self.filter = Filter::new(self.event.filter, period);
+        }
     }
 
     /// The filtered value of a cell; none before its first sample.
@@ -318,6 +331,25 @@ mod tests {
             value = Some(filter.next(value, 1.0));
         }
         assert!((value.expect("a value") - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_sample_of_a_longer_period_counts_as_the_samples_that_it_stands_for() {
+        let a3 = event(A3, 0.0, 0, 4);
+        let mut often = EventState::new(a3, FILTER_PERIOD, 2);
+        let mut seldom = EventState::new(a3, FILTER_PERIOD, 2);
+        for state in [&mut often, &mut seldom] {
+            state.on_samples(at_ms(0), 0, &[-80.0, -90.0]);
+        }
+        for _ in 0..8 {
+            often.on_samples(at_ms(1600), 0, &[-80.0, -70.0]);
+        }
+        seldom.set_period(FILTER_PERIOD * 8);
+        seldom.on_samples(at_ms(1600), 0, &[-80.0, -70.0]);
+        let of = |state: &EventState| state.filtered(1).expect("a value");
+        // a = 1/2 for 200 ms: of the step of 20 dB, 1/256 is left.
+        assert!((of(&seldom) - (-70.0 - 20.0 / 256.0)).abs() < 1e-9);
+        assert!((of(&seldom) - of(&often)).abs() < 1e-9);
     }
 
     #[test]

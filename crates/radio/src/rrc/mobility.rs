@@ -23,6 +23,8 @@ pub(crate) struct UeMobility {
     pub quality: Quality,
     pub monitor: LinkMonitor,
     pub next_sample_at: Time,
+    /// How long before the next sample the last one is.
+    pub sample_period: Span,
     pub next_evaluation_at: Time,
     /// When the target decides about the UE, and the cell.
     pub admission: Option<(CellId, Time)>,
@@ -116,6 +118,7 @@ impl UeMobility {
             quality: Quality::new(),
             monitor: LinkMonitor::new(),
             next_sample_at: Time::ZERO.saturating_add(first),
+            sample_period: period,
             next_evaluation_at: Time::ZERO.saturating_add(config.monitoring.period),
             admission: None,
             switch_at: Time::NEVER,

@@ -7,7 +7,8 @@
 //! re-establishment takes; so it is when data has waited for T310 and T311 while every look at the downlink
 //! found it out of range. With it, [`measure`] says what a UE reports, [`monitor`] when its link has
 //! failed, [`random_access`] how it comes into a cell, and [`mobility`] where it stands in all that.
-//! [`states`] are those of a UE whose connection is released when it is quiet.
+//! [`pace`] says how often
+//! it measures and looks. [`states`] are those of a UE whose connection is released when it is quiet.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
@@ -15,6 +16,7 @@ pub(crate) mod backhaul;
 pub(crate) mod measure;
 pub(crate) mod mobility;
 pub(crate) mod monitor;
+pub(crate) mod pace;
 pub(crate) mod random_access;
 pub(crate) mod states;
 

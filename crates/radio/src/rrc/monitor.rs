@@ -2,14 +2,12 @@
 //!
 //! Standard: TS 38.331 §5.3.10.1, §5.3.10.2, §5.3.10.3; TS 36.331 §5.3.11; TS 36.133 §7.6.1.
 
+use super::pace::{Evaluation, MOST_EVALUATIONS};
 use crate::config::Monitoring;
 use fadeout_core::math::from_db;
 use fadeout_core::{Span, Time};
 
-/// Over how long the quality is averaged for Qout, in evaluations of 10 ms; half of it for Qin.
-///
-/// Standard: TS 36.133 §7.6.1.
-const WINDOW: usize = 20;
+const WINDOW: usize = MOST_EVALUATIONS;
 
 /// The quality of a link over time, as indications.
 #[derive(Debug, Clone)]
@@ -40,14 +38,21 @@ impl Quality {
     }
 
     /// The link has this linear SINR. Between Qin and Qout there is no indication.
-    pub(crate) fn on_sinr(&mut self, config: &Monitoring, sinr: f64) -> Option<Indication> {
+    ///
+    /// Standard: TS 36.133 §7.6.1.
+    pub(crate) fn on_sinr(
+        &mut self,
+        config: &Monitoring,
+        over: Evaluation,
+        sinr: f64,
+    ) -> Option<Indication> {
         self.latest[self.next] = sinr;
         self.next = (self.next + 1) % WINDOW;
         self.count = (self.count + 1).min(WINDOW);
-        if self.mean(WINDOW) < from_db(config.q_out.0) {
+        if self.mean(over.out) < from_db(config.q_out.0) {
             return Some(Indication::OutOfSync);
         }
-        (self.mean(WINDOW / 2) > from_db(config.q_in.0)).then_some(Indication::InSync)
+        (self.mean(over.in_sync) > from_db(config.q_in.0)).then_some(Indication::InSync)
     }
 
     /// The mean of the latest `most`, or of as many as there are.
@@ -162,6 +167,12 @@ mod tests {
     use super::*;
     use fadeout_core::Decibel;
 
+    const AWAKE: Evaluation = Evaluation {
+        period: Span::from_millis(10),
+        out: 20,
+        in_sync: 10,
+    };
+
     fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
@@ -258,7 +269,7 @@ mod tests {
             q_in: Decibel(-6.0),
             ..Monitoring::default()
         };
-        let first = |sinr_db| Quality::new().on_sinr(&config, from_db(sinr_db));
+        let first = |sinr_db| Quality::new().on_sinr(&config, AWAKE, from_db(sinr_db));
         assert_eq!(first(-8.1), Some(Indication::OutOfSync));
         assert_eq!(first(-7.0), None);
         assert_eq!(first(-5.9), Some(Indication::InSync));
@@ -269,20 +280,43 @@ mod tests {
         let config = Monitoring::default();
         let mut quality = Quality::new();
         for _ in 0..WINDOW {
-            quality.on_sinr(&config, from_db(-20.0));
+            quality.on_sinr(&config, AWAKE, from_db(-20.0));
         }
         // Of -20 dB and 0 dB the mean is above Qout, 0.1585, with 3 of 20 at 0 dB, and above Qin, 0.251,
         // with 3 of 10.
-        let indications: Vec<_> = (0..4).map(|_| quality.on_sinr(&config, 1.0)).collect();
+        let indications: Vec<_> = (0..4)
+            .map(|_| quality.on_sinr(&config, AWAKE, 1.0))
+            .collect();
         let out = Some(Indication::OutOfSync);
         let is_in = Some(Indication::InSync);
         assert_eq!(indications, [out, out, is_in, is_in]);
         for _ in 0..WINDOW {
-            quality.on_sinr(&config, 1.0);
+            quality.on_sinr(&config, AWAKE, 1.0);
         }
         let count = (0..)
-            .take_while(|_| quality.on_sinr(&config, 0.0) != out)
+            .take_while(|_| quality.on_sinr(&config, AWAKE, 0.0) != out)
             .count();
         assert_eq!(count, 16, "of 20 evaluations, 3 at 0 dB are too few");
+    }
+
+    #[test]
+    fn a_ue_that_sleeps_judges_by_fewer_evaluations() {
+        let config = Monitoring::default();
+        let asleep = Evaluation {
+            period: Span::from_millis(1280),
+            out: 5,
+            in_sync: 5,
+        };
+        let count = |over| {
+            let mut quality = Quality::new();
+            for _ in 0..WINDOW {
+                quality.on_sinr(&config, over, 1.0);
+            }
+            let is_out =
+                |_: &i32| quality.on_sinr(&config, over, 0.0) != Some(Indication::OutOfSync);
+            (1..).take_while(is_out).count()
+        };
+        // At 0 dB one of 5 is above Qout, and 3 of 20 are below.
+        assert_eq!((count(asleep), count(AWAKE)), (4, 16));
     }
 }

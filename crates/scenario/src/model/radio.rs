@@ -120,6 +120,10 @@ table! {
         blockage: Option<Named> = Shape::Named { kind: "blockage-model", tag: "model" }, Optional;
         /// Antenna of the UEs on this carrier.
         ue_antenna: Named = ANTENNA, FirstOfKind;
+        /// Antennas of each receiver, the UE's and the base station's, whose signals are combined (maximum ratio
+        /// combining): they fade on their own, and noise and interference at them have nothing to do with each
+        /// other. With one spatial layer only.
+        receive_antennas: u32 = Shape::Integer { min: 1, max: 8 }, Default("1");
         /// From one beam measurement to the next, with recovery from beam failure; without it
         /// steered beams always point right.
         beam_tracking: Option<Span> = POSITIVE_TIME, Optional;

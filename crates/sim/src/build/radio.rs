@@ -264,6 +264,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         blockages: blockages.collect::<Result<_, _>>()?,
         base_antenna: antenna(&cell.antenna)?,
         ue_antenna: antenna(&described.ue_antenna)?,
+        receive_antennas: described.receive_antennas,
         beams: described
             .beam_tracking
             .map(|tracking_period| BeamManagement {

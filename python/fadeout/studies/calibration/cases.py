@@ -28,6 +28,8 @@ class Case:
     """What it changes in the scenario."""
     published: tuple[tuple[str, tuple[float, ...]], ...]
     """Percentiles of each measure; none where nothing was found."""
+    spread: tuple[tuple[str, tuple[Sequence[float], Sequence[float]]], ...] = ()
+    """Of each measure the least and the most of any company, where they are known."""
 
 
 MEASURES = {
@@ -48,6 +50,11 @@ def calibrated() -> list[Case]:
             changes=_changes(one["set"]),
             published=tuple(
                 (measure, tuple(one[measure])) for measure in MEASURES if measure in one
+            ),
+            spread=tuple(
+                (measure, (one[f"{name}_least_db"], one[f"{name}_most_db"]))
+                for measure in MEASURES
+                if f"{(name := measure.removesuffix('_db'))}_least_db" in one
             ),
         )
         for one in PUBLISHED["case"]

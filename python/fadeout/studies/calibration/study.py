@@ -1,7 +1,7 @@
 """The study: which drops, which tables."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from fadeout.studies.calibration.cases import (
     found,
     unpublished,
 )
-from fadeout.studies.calibration.efficiency import count, full_buffer
+from fadeout.studies.calibration.efficiency import beside_winner, count, full_buffer
 from fadeout.study import Effort, Runs, Section, Study, Table, estimate
 
 
@@ -28,10 +28,11 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     seeds = runs.effort.seeds
     runs.facts["drops_a_case"] = seeds
     for source, document in (("tr38901", "TR 38.901 clause 7.8.1"), ("tr36873", "TR 36.873")):
-        cases = [case for case in calibrated() if case.source == source]
+        cases = [case for case in calibrated() if case.source.startswith(source)]
         yield beside_published(source, document, cases, seeds)
     yield alone(unpublished(), seeds)
     yield closed_form(seeds)
+    yield beside_winner(runs)
     yield full_buffer(runs)
 
 
@@ -49,6 +50,7 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
                     f"found_{percentile}_db": ours,
                     f"difference_{percentile}_db": ours.mean - value,
                 }
+            record |= among(case, measure, record)
             records.append(record)
     worst = max(
         abs(record[f"difference_{percentile}_db"])
@@ -62,13 +64,16 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
         )
         for percentile in PERCENTILES
     }
+    if any(case.spread for case in cases):
+        columns["within the companies"] = "{_within}"
     return Section(
         name=name,
         title=f"Beside the calibration of {document}",
         text=(
-            f"Medians over the companies: {PUBLISHED['source'][name]}, as "
-            f"{PUBLISHED['source']['read_from']}. Here the mean over {seeds} drops of each "
-            "percentile."
+            f"Medians over the companies: {PUBLISHED['source'][name]}; read from "
+            f"{PUBLISHED['read_from'][name]}. Here the mean over {seeds} drops of each "
+            "percentile. *Within the companies* says at how many of the three percentiles it is "
+            "between the least and the most of any company, where these are known."
         ),
         table=Table.of(records, columns),
         figures={
@@ -79,6 +84,19 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
         conclusion=f"The largest difference is {worst:.1f} dB.",
         is_headline=True,
     )
+
+
+def among(case: Case, measure: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether the percentiles are among those of the companies."""
+    spread = dict(case.spread).get(measure)
+    if spread is None:
+        return {"_within": ""}
+    known: dict[str, Any] = {}
+    inside = 0
+    for percentile, least, most in zip(PERCENTILES, *spread, strict=True):
+        known |= {f"least_{percentile}_db": least, f"most_{percentile}_db": most}
+        inside += least <= record[f"found_{percentile}_db"].mean <= most
+    return known | {"_within": f"{inside} of {len(PERCENTILES)}"}
 
 
 def curves(cases: Sequence[Case], seeds: int) -> Figure:

@@ -1,0 +1,194 @@
+//! How often a UE measures its cells and looks at its link: less often while it sleeps between the
+//! on-durations of DRX.
+//!
+//! Standard: TS 36.133 §7.6.2, §8.1.2.2; TS 38.133 §8.1.2, §9.2.5.
+
+use crate::config::MobilityConfig;
+use fadeout_core::Span;
+
+/// What a UE does while it sleeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sleep {
+    /// Its DRX cycle.
+    pub cycle: Span,
+    /// Whether by the rules of NR, or of LTE.
+    pub is_nr: bool,
+}
+
+/// Evaluations of a link, and how many of them count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Evaluation {
+    /// From one to the next, with its indication.
+    pub period: Span,
+    /// How many are averaged for Qout.
+    pub out: usize,
+    /// How many are averaged for Qin.
+    pub in_sync: usize,
+}
+
+/// Evaluations in the mean for Qout without DRX, one each 10 ms; the most there are.
+///
+/// Standard: TS 36.133 §7.6.2.1.
+pub(crate) const MOST_EVALUATIONS: usize = 20;
+
+/// The shortest L1 measurement period.
+const MEASUREMENT: Span = Span::from_millis(200);
+/// From one SS/PBCH block to the next that a UE of NR measures (SMTC), the usual one.
+const BLOCKS: Span = Span::from_millis(20);
+/// The longest cycle of NR in which a UE takes one and a half of them for a sample.
+const SHORT_CYCLE: Span = Span::from_millis(320);
+
+impl Evaluation {
+    /// Of a UE that listens all the time.
+    pub(crate) fn awake(config: &MobilityConfig) -> Evaluation {
+        Evaluation {
+            period: config.monitoring.period,
+            out: MOST_EVALUATIONS,
+            in_sync: MOST_EVALUATIONS / 2,
+        }
+    }
+
+    /// Of a UE in this state. In LTE the mean for both thresholds is over 20, 10 or 5 cycles; in NR over 15
+    /// and 7.5 of a cycle of up to 320 ms, over 10 and 5 of a longer one.
+    ///
+    /// Standard: TS 36.133 §7.6.2.2, §7.6.2.3, Table 7.6.2.2-1; TS 38.133 §8.1.2.2, Table 8.1.2.2-1, §8.1.6.
+    pub(crate) fn of(config: &MobilityConfig, sleep: Option<Sleep>) -> Evaluation {
+        let awake = Evaluation::awake(config);
+        let Some(Sleep { cycle, is_nr }) = sleep else {
+            return awake;
+        };
+        if is_nr {
+            let period = match cycle <= SHORT_CYCLE {
+                true => Span::from_nanos(cycle.max(BLOCKS).as_nanos() / 2 * 3),
+                false => cycle,
+            };
+            return Evaluation {
+                period: period.max(awake.period),
+                out: 10,
+                in_sync: 5,
+            };
+        }
+        let count = match cycle.as_nanos() / 1_000_000 {
+            0..=10 => return awake,
+            11..=40 => 20,
+            41..=640 => 10,
+            _ => 5,
+        };
+        Evaluation {
+            period: cycle.max(awake.period),
+            out: count,
+            in_sync: count,
+        }
+    }
+}
+
+/// From one measurement of a UE in this state to the next: the period that is asked for, or five cycles
+/// where these are longer than a measurement period (in NR eight of a cycle of up to 320 ms).
+///
+/// Standard: TS 36.133 §8.1.2.2.1, Table 8.1.2.2.1.2-2; TS 38.133 Table 9.2.5.2-1.
+pub(crate) fn measurement_period(config: &MobilityConfig, sleep: Option<Sleep>) -> Span {
+    let asked = config.measurement_period;
+    let Some(Sleep { cycle, is_nr }) = sleep else {
+        return asked;
+    };
+    let needed = match (is_nr, cycle <= SHORT_CYCLE) {
+        (true, true) => cycle.max(BLOCKS) * 8,
+        _ => cycle * 5,
+    };
+    if needed > MEASUREMENT {
+        asked.max(needed)
+    } else {
+        asked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{AccessConfig, DataForwarding, Monitoring, ProcedureConfig};
+
+    fn config() -> MobilityConfig {
+        MobilityConfig {
+            events: Vec::new(),
+            measurement_period: Span::from_millis(200),
+            measurement_error_db: 0.0,
+            monitoring: Monitoring::default(),
+            access: AccessConfig::default(),
+            procedure: ProcedureConfig::default(),
+            data: DataForwarding::Forwarded,
+            most_ues: None,
+            stations: Vec::new(),
+        }
+    }
+
+    fn sleep(cycle_ms: u64, is_nr: bool) -> Option<Sleep> {
+        let cycle = Span::from_millis(cycle_ms);
+        Some(Sleep { cycle, is_nr })
+    }
+
+    /// Cycle in ms; the mean for Qout and for Qin and the interval of indications, in ms; the measurement
+    /// period in ms.
+    type Row = (u64, u64, u64, u64, u64);
+
+    fn check(is_nr: bool, rows: &[Row]) {
+        let config = config();
+        for &(cycle, out, in_sync, interval, measurement) in rows {
+            let state = sleep(cycle, is_nr);
+            let found = Evaluation::of(&config, state);
+            let ms = |span: Span| span.as_nanos() / 1_000_000;
+            let window = |count: usize| ms(found.period * count as u64);
+            let found = (
+                cycle,
+                window(found.out),
+                window(found.in_sync),
+                ms(found.period),
+                ms(measurement_period(&config, state)),
+            );
+            assert_eq!(found, (cycle, out, in_sync, interval, measurement));
+        }
+    }
+
+    #[test]
+    fn periods_of_lte_are_those_of_the_tables() {
+        check(
+            false,
+            &[
+                (10, 200, 100, 10, 200),
+                (20, 400, 400, 20, 200),
+                (40, 800, 800, 40, 200),
+                (80, 800, 800, 80, 400),
+                (640, 6400, 6400, 640, 3200),
+                (1280, 6400, 6400, 1280, 6400),
+                (2560, 12800, 12800, 2560, 12800),
+            ],
+        );
+    }
+
+    #[test]
+    fn periods_of_nr_are_those_of_the_tables() {
+        check(
+            true,
+            &[
+                (10, 300, 150, 30, 200),
+                (40, 600, 300, 60, 320),
+                (320, 4800, 2400, 480, 2560),
+                (640, 6400, 3200, 640, 3200),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_ue_that_listens_has_the_periods_that_are_asked_for() {
+        let config = MobilityConfig {
+            measurement_period: Span::from_millis(40),
+            ..config()
+        };
+        let awake = Evaluation::of(&config, None);
+        assert_eq!((awake.out, awake.in_sync), (20, 10));
+        assert_eq!(awake.period, Span::from_millis(10));
+        assert_eq!(measurement_period(&config, None), Span::from_millis(40));
+        // A short cycle asks for no more than a UE without one does.
+        let short = measurement_period(&config, sleep(40, false));
+        assert_eq!(short, Span::from_millis(40));
+    }
+}
