@@ -56,6 +56,8 @@ struct Watch {
     last_sent_at: Time,
     /// When anything last arrived that continues a stream.
     advanced_at: Time,
+    /// How far each end of a path knows its data to have arrived.
+    acknowledged: BTreeMap<(FlowId, EndpointId), u64>,
     /// Data in each direction: by the endpoint that it goes to, or together for the one direction
     /// that a multipath flow has.
     streams: BTreeMap<EndpointId, Arrived>,
@@ -70,6 +72,13 @@ impl Probe for Watch {
     fn received(&mut self, now: Time, packet: &Packet) {
         self.received += 1;
         let segment = &packet.segment;
+        // A path of a connection whose data has come on another still has its own to get through.
+        let acknowledged = self.acknowledged.entry((packet.flow, packet.to));
+        let acknowledged = acknowledged.or_default();
+        if segment.ack > *acknowledged {
+            *acknowledged = segment.ack;
+            self.advanced_at = now;
+        }
         let (to, start) = match (self.is_multipath, segment.mptcp) {
             (true, MptcpOption::Dss(dss)) => (EndpointId(0), dss.data_seq),
             _ => (packet.to, segment.seq),
