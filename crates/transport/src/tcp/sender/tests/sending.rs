@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tcp::config::Pacing;
+use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{FlowEnd, Rate, RetransmitCause};
 
 // --- whether the window is the limit (RFC 2861, RFC 7661; Linux `tcp_cwnd_validate`) -----------------
@@ -491,5 +492,223 @@ fn a_penalty_halves_the_window_and_past_slow_start_the_threshold() {
         b.sender.window.ssthresh = ssthresh;
         b.sender.penalise();
         assert_eq!((b.cwnd(), b.sender.window.ssthresh), after);
+    }
+}
+
+#[test]
+fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
+    // The 2500 bytes were given to the socket, and left on the SYN.
+    for written in [0, 1_000, 2_500] {
+        let mut config = without_probes();
+        config.send_buffer = Some(crate::tcp::config::SendBufferConfig {
+            initial: 1 << 20,
+            maximum: 1 << 20,
+            header: 256,
+        });
+        let mut b = Bench::new(&config);
+        b.sender.write(b.now, 4_000 - written);
+        b.sender.write_end = 1 + written;
+        let sent_at = b.now;
+        b.now += ms(100);
+        b.step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
+        assert_eq!(b.sender.write_end, 2_501, "{written}");
+        assert_eq!(b.sender.backlog(), 1_500, "{written}");
+    }
+}
+
+#[test]
+fn a_syns_data_is_one_piece_with_a_push_at_its_end_and_was_sent_with_the_syn() {
+    let mut b = Bench::new(&without_probes());
+    let sent_at = b.now;
+    b.now += ms(100);
+    b.step(|sender, cx| sender.on_early_answer(cx, (2_501, 2_501), sent_at));
+    assert!(b.sender.board.is_empty());
+    let mut b = Bench::new(&without_probes());
+    b.sender.window.cwnd = 1.0;
+    let sent_at = b.now;
+    b.now += ms(100);
+    b.step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
+    // The first went again, and is a piece of its own now.
+    assert_eq!(b.numbers(), [1]);
+    let board = &b.sender.board;
+    let known: Vec<_> = (board.first()..board.end())
+        .map(|number| board.get(number))
+        .map(|segment| {
+            let tags = segment.tags;
+            (
+                segment.sent_at == sent_at,
+                tags.has(Tags::JOINED),
+                tags.has(Tags::PUSHED),
+            )
+        })
+        .collect();
+    assert_eq!(
+        known,
+        [
+            (false, false, false),
+            (true, false, false),
+            (true, true, true)
+        ]
+    );
+}
+
+// --- bursts and pushes ------------------------------------------------------------------------------
+
+/// Sequence numbers of what left with PSH, as numbers of segments.
+fn pushed(b: &mut Bench) -> Vec<u64> {
+    let left = b.left().into_iter().map(|left| left.segment);
+    let pushed = left.filter(|segment| segment.flags.has(Flags::PSH));
+    pushed.map(|segment| (segment.seq - 1) / FULL + 1).collect()
+}
+
+/// Bursts as long as the window allows.
+fn bursting(change: impl FnOnce(&mut TcpConfig)) -> Bench {
+    let mut config = TcpConfig {
+        tso_bursts: true,
+        minimum_burst: 65,
+        ..without_probes()
+    };
+    change(&mut config);
+    Bench::new(&config)
+}
+
+#[test]
+fn half_of_the_window_leaves_together_and_its_last_segment_is_pushed() {
+    let mut b = bursting(|_| ());
+    b.write(20);
+    assert_eq!(pushed(&mut b), [5, 10]);
+    // Of either the first begins a piece, and the others are in it.
+    let board = &b.sender.board;
+    assert_eq!(board.pieces, 2);
+    assert!(board.counts_agree());
+    assert!(!board.get(board.first()).tags.has(Tags::JOINED));
+}
+
+#[test]
+fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
+    // Nagle's rule by Minshall: 100 bytes are out, and 2500 more are written.
+    let mut b = bursting(|config| config.nagle = true);
+    b.write_bytes(100);
+    b.left();
+    b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
+    b.sender.state = RecoveryState::Cwr;
+    b.sender.window.cwnd = 10.0;
+    b.write_bytes(2_500);
+    let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
+    assert_eq!(lengths, [1_000, 1_000]);
+    // Two count as sent in the reduction, of ten that were the window: four more delivered allow none.
+    b.sender.recovery = Default::default();
+    b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
+    assert!(b.sender.recovery.has_sent_nothing());
+    let mut ack = b.bare(0);
+    ack.ack = 101;
+    b.wait(100);
+    b.arrive(ack);
+    let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
+    assert_eq!(lengths, [500], "nothing small is out any more");
+}
+
+#[test]
+fn a_record_that_ends_within_what_is_written_lets_small_segments_go() {
+    let config = TcpConfig {
+        nagle: true,
+        ..linux()
+    };
+    for (record, holds) in [
+        (None, true),
+        (Some(300), true),
+        (Some(201), true),
+        (Some(200), false),
+    ] {
+        let mut b = Bench::new(&config);
+        b.write_bytes(100);
+        assert_eq!(b.sender.small_end, 101);
+        b.sender.write_end = 201;
+        b.sender.records.extend(record);
+        assert_eq!(b.sender.holds_small_segment(), holds, "{record:?}");
+    }
+}
+
+#[test]
+fn a_fin_alone_pushes_nothing_and_says_nothing_of_the_window() {
+    let mut b = Bench::with_ecn(&linux(), EcnFeedback::Classic);
+    b.write(10);
+    b.wait(100);
+    let mut echo = b.bare(10);
+    echo.flags |= Flags::ECE;
+    b.arrive(echo);
+    assert_eq!(b.state(), RecoveryState::Cwr);
+    b.left();
+    b.sender.finish();
+    b.step(|sender, cx| sender.transmit(cx));
+    let fin = b.left()[0].segment;
+    assert!(fin.flags.has(Flags::FIN) && fin.len == 0);
+    assert!(!fin.flags.has(Flags::PSH) && !fin.flags.has(Flags::CWR));
+}
+
+// --- what limits the sender (Linux `tcp_rate_check_app_limited`) ------------------------------------
+
+/// Whether a segment that leaves now would be limited by the application, after a step.
+fn limited(change: impl FnOnce(&mut Bench)) -> bool {
+    let mut b = Bench::new(&without_probes());
+    b.sender.rate = Default::default();
+    change(&mut b);
+    let mut segment = SentSegment::default();
+    b.sender.rate.on_send(b.now, true, 1, &mut segment);
+    segment.tags.has(Tags::APP_LIMITED)
+}
+
+#[test]
+fn the_application_limits_where_it_has_less_than_a_segment_and_the_window_and_repairs_do_not() {
+    let note = |unsent: u64, out: u64, lost: u64, again: u64| {
+        limited(|b| {
+            b.write(out);
+            let first = b.sender.board.first();
+            (0..lost).for_each(|n| b.sender.lose(first + n));
+            (0..again).for_each(|n| b.sender.board.mark_retransmitted(first + n));
+            b.sender.rate = Default::default();
+            b.sender.write_end = b.sender.snd_nxt + unsent;
+            b.sender.note_app_limit();
+        })
+    };
+    assert!(note(0, 3, 0, 0) && note(999, 9, 0, 0));
+    assert!(!note(1_000, 3, 0, 0) && !note(5_000, 3, 0, 0));
+    assert!(!note(0, 10, 0, 0), "the window is full");
+    assert!(!note(0, 5, 2, 1), "a repair waits");
+    assert!(note(0, 5, 2, 2));
+}
+
+#[test]
+fn an_idle_sender_is_limited_unless_it_waits_for_something_else() {
+    assert!(limited(|b| b.sender.note_idle()));
+    assert!(!limited(|b| {
+        b.sender.holds_back = true;
+        b.sender.note_idle();
+    }));
+    let suspended = |b: &mut Bench| {
+        b.sender.config.resilience.outage = crate::tcp::config::OutageResponse::Elfn;
+        b.write(1);
+        b.step(|sender, cx| sender.on_link_info(cx, &LinkInfo::BlockageBegan));
+        b.sender.rate = Default::default();
+    };
+    assert!(!limited(|b| {
+        suspended(b);
+        b.sender.note_idle();
+    }));
+    assert!(!limited(|b| {
+        suspended(b);
+        b.sender.holds_back = true;
+        b.sender.note_idle();
+    }));
+}
+
+#[test]
+fn a_subflow_whose_connection_has_more_is_not_limited_by_the_application() {
+    for (holds_back, is_limited) in [(false, true), (true, false)] {
+        let found = limited(|b| {
+            b.sender.offer(FULL, holds_back);
+            b.step(|sender, cx| sender.transmit(cx));
+        });
+        assert_eq!(found, is_limited, "{holds_back}");
     }
 }
