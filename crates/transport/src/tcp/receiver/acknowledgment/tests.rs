@@ -304,3 +304,25 @@ fn nothing_is_thinned_without_sack_or_where_it_is_off() {
     }
     assert!(!off.holds_compressed());
 }
+
+#[test]
+fn data_that_leaves_soon_after_data_came_makes_a_connection_interactive() {
+    let config = |ack_rule| TcpConfig {
+        ack_rule,
+        timer_wheel: false,
+        ..TcpConfig::linux()
+    };
+    for (rule, millis, is_interactive) in [
+        (AckRule::Linux, 39, true),
+        (AckRule::Linux, 40, false),
+        (AckRule::Linux, 100, false),
+        (AckRule::EverySecond, 1, false),
+    ] {
+        let mut policy = AckPolicy::new(&config(rule));
+        policy.on_data_sent(at(0));
+        assert!(!policy.is_interactive(), "nothing came");
+        policy.on_data(at(0), Span::from_secs(1), 65_535, 1448);
+        policy.on_data_sent(at(millis));
+        assert_eq!(policy.is_interactive(), is_interactive, "{rule:?} {millis}");
+    }
+}

@@ -277,3 +277,48 @@ fn a_round_ends_with_the_whole_window_and_the_senders_time_bounds_it() {
     assert_eq!(window.rtt_or(srtt), srtt);
     assert_eq!(window.rtt_or(Span::from_millis(40)), Span::from_millis(30));
 }
+
+#[test]
+fn a_fixed_window_is_what_it_was_set_to_and_linuxs_is_whole_segments() {
+    let initial = |profile: &str, bytes| {
+        let config = TcpConfig {
+            receive_window: ReceiveWindow::Fixed { bytes },
+            mss: 1_460,
+            ..TcpConfig::new(profile, &Default::default()).expect("the profile exists")
+        };
+        AdvertisedWindow::new(&config).initial()
+    };
+    assert_eq!(initial("rfc", 10_000), 10_000);
+    assert_eq!(initial("linux", 10_000), 6 * 1_460);
+    assert_eq!(initial("linux", 1_460), 1_460);
+    assert_eq!(initial("linux", 1_459), 1_459, "less than a segment");
+}
+
+#[test]
+fn half_a_buffer_is_rounded_up_and_less_is_rounded_down() {
+    let mut window = listening();
+    window.buffer = 60_100;
+    window.threshold = 60_100;
+    window.scale = 7;
+    let preview = |free| window.preview(60_100u64 - free, MSS);
+    assert_eq!((preview(30_050), preview(30_049)), (30_080, 29_952));
+}
+
+#[test]
+fn a_round_trip_is_measured_by_full_segments_that_take_a_millisecond() {
+    for (echo, is_full, rtt) in [
+        (90, true, Some(Span::from_millis(10))),
+        (90, false, None),
+        (100, true, None),
+        (100, false, None),
+    ] {
+        let mut window = listening();
+        window.measure_rtt(at(100), echo, is_full);
+        assert_eq!(window.rtt(), rtt, "{echo} {is_full}");
+    }
+}
+
+#[test]
+fn a_buffer_that_grows_beyond_all_numbers_is_the_largest() {
+    assert!(autotuned_buffer(1 << 40, 1, MSS) > 1 << 62);
+}
