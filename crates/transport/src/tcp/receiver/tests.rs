@@ -1,5 +1,7 @@
 //! The receiving half alone: segments go in, and what is acknowledged, when, and with which window.
 
+mod reading;
+
 use super::*;
 use crate::congestion::EcnFeedback;
 use crate::tcp::config::ReceiveWindow;
@@ -520,101 +522,4 @@ fn freezing_announces_a_closed_window_ahead_of_an_outage() {
     let mut b = Bench::new(&linux());
     assert_eq!(b.receiver.on_link_info(b.now, &predicted(150), SRTT), 0);
     assert_ne!(b.ack().window, 0);
-}
-
-#[test]
-fn a_fin_alone_and_what_leaves_a_gap_say_nothing_of_the_spacing_of_data() {
-    let is_quick = |segment| {
-        let mut b = Bench::new(&linux());
-        b.take(segment);
-        b.receiver.policy.is_quick()
-    };
-    assert!(is_quick(data(1, 1000)));
-    assert!(!is_quick(with(Flags::FIN, data(1, 0))));
-    // A small one lets no window grow either.
-    assert!(!is_quick(data(2001, 100)));
-}
-
-#[test]
-fn what_is_held_already_takes_no_more_room() {
-    let mut b = Bench::new(&linux());
-    b.data(2001, 1000);
-    let (held, window) = (b.receiver.held(), format!("{:?}", b.receiver.window));
-    b.data(2001, 1000);
-    assert_eq!(format!("{held:?}"), format!("{:?}", b.receiver.held()));
-    assert_eq!(window, format!("{:?}", b.receiver.window));
-}
-
-/// Segments out of order until their ACKs are thinned out; the last begins here.
-fn thinned() -> (Bench, u64) {
-    let mut b = Bench::new(&linux());
-    b.receiver.policy.forgo_quick_acks();
-    let mut seq = 2001;
-    loop {
-        let received = b.data(seq, 1000);
-        b.receiver.policy.forgo_quick_acks();
-        if !received.ack_now {
-            return (b, seq);
-        }
-        b.ack();
-        seq += 2000;
-        assert!(seq < 40_000, "never");
-    }
-}
-
-#[test]
-fn a_thinned_ack_leaves_after_a_twentieth_of_the_round_trip_and_a_tenth_of_a_millisecond() {
-    let (b, _) = thinned();
-    // A twentieth of 100 ms is more than the longest, 1 ms.
-    assert_eq!(b.receiver.wake_at().since(b.now), Span::from_micros(1_100));
-}
-
-#[test]
-fn thinned_acks_end_where_a_block_could_not_be_repeated() {
-    // Linux expects two blocks; what extends an older one, or a new one, ends the wait.
-    let (mut b, last) = thinned();
-    let ends = |b: &Bench, seq| b.receiver.ends_compression(&data(seq, 1000));
-    assert!(ends(&b, last + 10_000));
-    assert!(!ends(&b, last + 1000), "it extends the newest");
-    assert!(!ends(&b, last - 1000), "it joins the newest two");
-    assert!(
-        ends(&b, 3001 - 2000 + 2000 * 1) || last < 8000,
-        "an old one"
-    );
-    assert!(!ends(&b, 1), "it is in order");
-    b.ack();
-    assert!(!ends(&b, last + 10_000), "nothing is thinned out");
-}
-
-#[test]
-fn an_application_that_reads_lets_an_ack_leave_for_a_window_that_doubles() {
-    // 10,000 bytes are offered, and none of them are read.
-    let mut b = Bench::new(&TcpConfig {
-        ack_rule: AckRule::Linux,
-        ..rfc()
-    });
-    b.receiver.set_reading(b.now, false);
-    let mut seq = 1;
-    while b.ack().window >= 1000 {
-        b.data(seq, 1000);
-        seq += 1000;
-    }
-    b.ack();
-    assert!(!b.receiver.read(b.now, 0));
-    assert!(!b.receiver.read(b.now, 1), "no window for a segment yet");
-    assert!(b.receiver.read(b.now, 6_000));
-    assert!(!b.receiver.read(b.now, 0), "there is nothing new to tell");
-}
-
-#[test]
-fn what_the_receiver_knows_is_told() {
-    let mut b = Bench::new(&linux());
-    assert_eq!(b.receiver.rtt(), None);
-    b.receiver.window.set_rtt(Some(SRTT));
-    assert_eq!(b.receiver.rtt(), Some(SRTT));
-    assert!(!b.receiver.policy.is_quick());
-    b.receiver.set_quick_acks(true);
-    assert!(b.receiver.policy.is_quick());
-    b.receiver.set_quick_acks(false);
-    assert!(!b.receiver.policy.is_quick());
 }
