@@ -31,7 +31,7 @@ use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeI
 pub use geometry::{Geometry, geometry};
 use history::History;
 use levels::Levels;
-use path::{Fade, Path, PathChannel, Placement};
+use path::{Fade, PathChannel, Placement, RadioPath};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub(crate) struct Air {
     ues: Vec<AirUe>,
     /// By [`LegId`].
     legs: Vec<AirLeg>,
-    paths: Vec<Path>,
+    paths: Vec<RadioPath>,
     /// Beside `paths`: what is seldom needed of them.
     channels: Vec<PathChannel>,
     built: Channels,
@@ -157,7 +157,13 @@ impl AirCell {
 
     /// Linear SINR in `slot` of a UE that puts `block_power_dbm` into each resource block, without
     /// fading.
-    fn uplink_mean(&self, path: &Path, slot: u64, block_power_dbm: f64, purpose: Purpose) -> f64 {
+    fn uplink_mean(
+        &self,
+        path: &RadioPath,
+        slot: u64,
+        block_power_dbm: f64,
+        purpose: Purpose,
+    ) -> f64 {
         let interference_mw = match purpose {
             Purpose::Transmission => self.uplink_interference.at(slot),
             Purpose::Report => self.uplink_interference.mean(slot),
@@ -267,7 +273,7 @@ impl Air {
                 {
                     channel.record(series.clone(), recorded.has_fading);
                 }
-                self.paths.push(Path::new(id));
+                self.paths.push(RadioPath::new(id));
                 self.channels.push(channel);
             }
         }
