@@ -138,6 +138,32 @@ mod tests {
     }
 
     #[test]
+    fn equal_values_count_from_the_later_one() {
+        // The newest of equal ones stays longest: the best, the second and the third of them.
+        let window = Span::from_millis(100);
+        for (values, at_end) in [
+            (&[(0, 1), (90, 1), (150, 8)][..], 1),
+            (&[(0, 1), (30, 5), (90, 5), (135, 9)], 5),
+            (&[(0, 1), (30, 5), (60, 7), (95, 7), (140, 9)], 7),
+        ] {
+            let mut filter = MinFilter::new(u64::MAX);
+            for &(ms, value) in values {
+                filter.update(at(ms), value, window);
+            }
+            assert_eq!(filter.value(), at_end, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_of_rounds_slides_as_one_of_time() {
+        let mut filter: MinFilter<u64, u64> = MinFilter::new(u64::MAX);
+        for (round, value, smallest) in [(1, 5, 5), (4, 9, 5), (11, 8, 5), (12, 7, 7)] {
+            filter.update(round, value, 10);
+            assert_eq!(filter.value(), smallest, "{round}");
+        }
+    }
+
+    #[test]
     fn a_small_value_replaces_later_choices() {
         let window = Span::from_millis(100);
         for (values, at_end) in [

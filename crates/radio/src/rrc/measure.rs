@@ -339,13 +339,13 @@ mod tests {
         let mut often = EventState::new(a3, FILTER_PERIOD, 2);
         let mut seldom = EventState::new(a3, FILTER_PERIOD, 2);
         for state in [&mut often, &mut seldom] {
-            state.on_samples(at_ms(0), 0, &[-80.0, -90.0]);
+            state.on_samples(at_ms(0), 0, &[-80.0, -90.0], |_, _| {});
         }
         for _ in 0..8 {
-            often.on_samples(at_ms(1600), 0, &[-80.0, -70.0]);
+            often.on_samples(at_ms(1600), 0, &[-80.0, -70.0], |_, _| {});
         }
         seldom.set_period(FILTER_PERIOD * 8);
-        seldom.on_samples(at_ms(1600), 0, &[-80.0, -70.0]);
+        seldom.on_samples(at_ms(1600), 0, &[-80.0, -70.0], |_, _| {});
         let of = |state: &EventState| state.filtered(1).expect("a value");
         // a = 1/2 for 200 ms: of the step of 20 dB, 1/256 is left.
         assert!((of(&seldom) - (-70.0 - 20.0 / 256.0)).abs() < 1e-9);

@@ -101,4 +101,81 @@ mod tests {
         queue.forget(PathId(0));
         assert!(queue.is_empty());
     }
+
+    /// What `ranges` become, added one after another.
+    fn added(ranges: &[Stranded]) -> Vec<Stranded> {
+        let mut queue = Reinjection::default();
+        for &each in ranges {
+            queue.add(each);
+        }
+        queue.ranges.into()
+    }
+
+    #[test]
+    fn ranges_join_where_they_touch_and_are_of_one_path() {
+        let joined = [range(100, 250, 0)];
+        assert_eq!(added(&[range(100, 200, 0), range(200, 250, 0)]), joined);
+        assert_eq!(added(&[range(100, 200, 0), range(150, 250, 0)]), joined);
+        let within = [range(100, 200, 0), range(120, 150, 0)];
+        assert_eq!(added(&within), [range(100, 200, 0)]);
+        for apart in [
+            [range(100, 200, 0), range(201, 250, 0)],
+            [range(100, 200, 0), range(200, 250, 1)],
+            [range(100, 200, 0), range(100, 200, 1)],
+        ] {
+            assert_eq!(added(&apart), apart);
+            assert_eq!(
+                added(&[apart[1], apart[0]]),
+                apart,
+                "in order of their numbers"
+            );
+        }
+        let twice = range(100, 200, 1);
+        assert_eq!(added(&[twice, twice]), [twice]);
+        assert_eq!(
+            added(&[range(100, 200, 0), twice, twice]),
+            [range(100, 200, 0), twice]
+        );
+        assert!(
+            !Reinjection {
+                ranges: [twice].into()
+            }
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_range_is_for_another_path_and_ends_with_what_is_acknowledged() {
+        let mut queue = Reinjection::default();
+        queue.add(range(100, 200, 1));
+        queue.add(range(300, 400, 0));
+        assert_eq!(queue.next_for(PathId(1), 0), Some((1, range(300, 400, 0))));
+        assert_eq!(
+            queue.next_for(PathId(0), 199),
+            Some((0, range(199, 200, 1)))
+        );
+        queue.on_sent(0, 1);
+        assert_eq!(queue.ranges, [range(300, 400, 0)]);
+        queue.on_sent(0, 40);
+        assert_eq!(queue.ranges, [range(340, 400, 0)]);
+        assert_eq!(queue.next_for(PathId(1), 400), None);
+        assert!(queue.is_empty());
+        // Behind one that is left for others, what is acknowledged is passed over.
+        queue.add(range(500, 900, 1));
+        queue.add(range(600, 700, 0));
+        assert_eq!(queue.next_for(PathId(1), 700), None);
+        assert_eq!(
+            queue.next_for(PathId(1), 699),
+            Some((1, range(699, 700, 0)))
+        );
+    }
+
+    #[test]
+    fn a_path_that_works_again_takes_its_own_back() {
+        let mut queue = Reinjection::default();
+        queue.add(range(100, 200, 1));
+        queue.add(range(300, 400, 0));
+        queue.forget(PathId(1));
+        assert_eq!(queue.ranges, [range(300, 400, 0)]);
+    }
 }

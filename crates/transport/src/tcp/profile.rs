@@ -271,6 +271,49 @@ mod tests {
     }
 
     #[test]
+    fn a_full_segment_has_room_for_its_options() {
+        let payload = |timestamps, multipath| {
+            let config = TcpConfig {
+                mss: 1_460,
+                timestamps,
+                multipath,
+                ..TcpConfig::linux()
+            };
+            config.effective_mss()
+        };
+        assert_eq!(
+            (payload(false, false), payload(true, false)),
+            (1_460, 1_448)
+        );
+        assert_eq!((payload(false, true), payload(true, true)), (1_436, 1_424));
+    }
+
+    #[test]
+    fn a_send_buffer_and_the_interval_of_probes_are_what_was_asked_for() {
+        assert!(TcpConfig::linux().send_buffer.is_some());
+        assert!(
+            with("linux", "send-buffer", Value::Choice("unbounded".into()))
+                .send_buffer
+                .is_none()
+        );
+        assert!(
+            with("rfc", "send-buffer", Value::Choice("linux".into()))
+                .send_buffer
+                .is_some()
+        );
+        let rfc = TcpConfig::new("rfc", Parameters::NONE).expect("a profile");
+        assert!(rfc.send_buffer.is_none());
+        // A millisecond is the least.
+        for (asked, found) in [
+            (Span::from_micros(10), Span::from_millis(1)),
+            (Span::from_secs(5), Span::from_secs(5)),
+        ] {
+            let config = with("linux", "elfn-probe-interval", Value::Span(asked));
+            assert_eq!(config.resilience.probe_interval, found);
+        }
+    }
+
+    #[test]
     fn a_window_is_fixed_or_autotuned_as_the_override_says() {
         let bytes = Value::Number(100_000.0);
         for profile in ["linux", "rfc"] {

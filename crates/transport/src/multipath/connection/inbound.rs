@@ -46,9 +46,12 @@ impl Inbound {
     pub(super) fn new(config: &TcpConfig) -> Inbound {
         let mut reassembly = Reassembly::default();
         reassembly.begin(1);
+        let mut window = AdvertisedWindow::new(config);
+        // What the SYN says counts from here.
+        window.begin(1, None);
         Inbound {
             reassembly,
-            window: AdvertisedWindow::new(config),
+            window,
             counted_up_to: 1,
             fin_at: None,
             is_finished: false,
@@ -57,11 +60,8 @@ impl Inbound {
         }
     }
 
-    /// The first subflow, of segments of `mss`, is established. What its SYN offered stays offered.
-    ///
-    /// Standard: RFC 8684 §3.3.4; RFC 9293 §3.8.6.
+    /// The first subflow, of segments of `mss`, is established.
     pub(super) fn on_established(&mut self, now: Time, mss: u32) {
-        self.window.begin(self.reassembly.next(), None);
         self.window.on_established(now, mss);
     }
 
@@ -161,7 +161,9 @@ impl Inbound {
         (unread, after >= before + u64::from(mss).min(after / 2))
     }
 
-    /// Window and scale of a SYN.
+    /// Window and scale of a SYN. What it offers stays offered.
+    ///
+    /// Standard: RFC 8684 §3.3.4; RFC 9293 §3.8.6.
     pub(super) fn syn_window(&self) -> (u64, u8) {
         (self.window.initial(), self.window.scale())
     }
@@ -258,6 +260,7 @@ mod tests {
         for mss in [150, 1_000, 9_000] {
             let mut inbound = Inbound::new(&TcpConfig::linux());
             let (offered, _) = inbound.syn_window();
+            assert!(inbound.advertise(mss) >= offered, "{mss}");
             inbound.on_established(Time::ZERO, mss);
             assert!(inbound.advertise(mss) >= offered, "{mss}");
             inbound.insert(1 + u64::from(mss), 1 + offered);

@@ -1,5 +1,7 @@
 //! The receiving half alone: segments go in, and what is acknowledged, when, and with which window.
 
+mod reading;
+
 use super::*;
 use crate::congestion::EcnFeedback;
 use crate::tcp::config::ReceiveWindow;

@@ -268,6 +268,150 @@ mod tests {
         assert!(b.sender.defers(b.now, 2, 10).is_some());
     }
 
+    /// 5000 bytes have left of the stream, which is written up to `write_end`, and the piece ends at `end`.
+    fn cut(write_end: u64, end: u64) -> Bench {
+        let mut b = Bench::new(&bursts());
+        b.sender.snd_nxt = 5_001;
+        b.sender.write_end = write_end;
+        b.sender.pieces.end = end;
+        b
+    }
+
+    #[test]
+    fn what_is_written_goes_into_the_piece_that_holds_all_that_waits() {
+        for (write_end, end, grows) in [
+            (8_001, 8_001, true),
+            (8_001, 9_001, true),
+            (8_001, 8_000, false),
+            (8_001, 4_001, false),
+            (5_001, 4_001, true),
+        ] {
+            let mut b = cut(write_end, end);
+            b.sender.extend_piece();
+            assert_eq!(b.sender.is_growing(), grows, "{write_end} {end}");
+        }
+    }
+
+    #[test]
+    fn a_growing_piece_is_moved_along_while_it_is_full() {
+        // A piece is 32 segments.
+        for (grows, is_pushed, write_end, end) in [
+            (true, false, 37_001, 37_001),
+            (true, false, 40_001, 37_001),
+            (true, false, 37_000, 6_001),
+            (true, true, 40_001, 6_001),
+            (false, false, 40_001, 6_001),
+        ] {
+            let mut b = cut(write_end, 6_001);
+            b.sender.pieces.grows = grows;
+            b.sender.pieces.is_pushed = is_pushed;
+            b.sender.pushed_end = 5_001;
+            b.sender.grow_piece();
+            assert_eq!(b.sender.pieces.end, end, "{grows} {is_pushed} {write_end}");
+            assert_eq!(
+                (b.sender.pieces.is_pushed, b.sender.pushed_end),
+                (is_pushed, 5_001)
+            );
+        }
+        // More than half of the peer's window went without a push.
+        let mut b = cut(40_001, 6_001);
+        b.sender.pieces.grows = true;
+        b.sender.pushed_end = 5_000;
+        b.sender.grow_piece();
+        assert_eq!(
+            (b.sender.pieces.is_pushed, b.sender.pushed_end),
+            (true, 37_001)
+        );
+    }
+
+    #[test]
+    fn what_could_not_leave_fills_the_piece_up() {
+        for (grows, end) in [(true, 37_001), (false, 6_001)] {
+            let mut b = cut(8_001, 6_001);
+            b.sender.pieces.grows = grows;
+            b.sender.settle_piece();
+            assert_eq!((b.sender.pieces.end, b.sender.is_growing()), (end, false));
+        }
+    }
+
+    #[test]
+    fn a_piece_ends_with_its_last_segment_and_pushes_after_half_a_window() {
+        for (end, was_pushed, pushed_end, pushes, then) in [
+            // Within the piece.
+            (5_002, true, 1, false, (5_002, true, 1)),
+            // At its end, with a push that was due or not.
+            (5_001, false, 1, false, (37_001, false, 1)),
+            (5_001, true, 1, true, (37_001, false, 1)),
+            // Behind it.
+            (4_001, true, 1, true, (37_001, false, 1)),
+            (4_001, false, 1, false, (37_001, false, 1)),
+        ] {
+            let mut b = cut(60_001, end);
+            b.sender.pieces.is_pushed = was_pushed;
+            b.sender.pushed_end = pushed_end;
+            assert_eq!(b.sender.ends_pushed_piece(), pushes, "{end} {was_pushed}");
+            let found = (
+                b.sender.pieces.end,
+                b.sender.pieces.is_pushed,
+                b.sender.pushed_end,
+            );
+            assert_eq!(found, then, "{end} {was_pushed}");
+        }
+        // Half of the peer's window, 32,000 bytes, and more went without a push.
+        for (snd_nxt, end, pushes) in [
+            (32_002, 32_002, true),
+            (32_001, 32_001, false),
+            (40_001, 39_001, false),
+        ] {
+            let mut b = cut(90_001, end);
+            b.sender.snd_nxt = snd_nxt;
+            b.sender.pushed_end = 1;
+            assert_eq!(b.sender.ends_pushed_piece(), pushes, "{snd_nxt} {end}");
+            assert_eq!(b.sender.pushed_end, if pushes { end } else { 1 });
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_piece_does_not_wait_where_more_pieces_follow() {
+        // 1500 bytes are left of the piece, and there is room for two segments.
+        let rest = |rest| waits(|b| b.sender.pieces.end = b.sender.snd_nxt + rest);
+        assert_eq!(
+            (rest(1_500), rest(2_000), rest(2_001)),
+            (None, None, Some(true))
+        );
+        // Of the last one all that is unsent is left.
+        assert_eq!(rest(50_000), Some(true));
+    }
+
+    #[test]
+    fn an_ack_is_near_within_half_a_round_trip() {
+        let waits = |micros: u64| {
+            let mut b = waiting(60);
+            let rtt = Span::from_millis(1);
+            b.sender.rtt = crate::tcp::rtt::RttEstimator::new(&bursts());
+            b.sender.rtt.on_sample(b.now, rtt, rtt, 1, 1);
+            b.now = Time::ZERO + Span::from_secs(1) + Span::from_micros(1_000 - micros);
+            b.sender.last_sent_at = b.now;
+            b.sender.defers(b.now, 2, 10).is_some()
+        };
+        assert!(waits(500) && !waits(501));
+    }
+
+    #[test]
+    fn equal_windows_are_the_receivers() {
+        assert_eq!(waits(|b| b.sender.snd_wnd = 12_000), Some(false));
+        assert_eq!(waits(|b| b.sender.snd_wnd = 12_001), Some(true));
+    }
+
+    #[test]
+    fn the_end_of_the_stream_waits_for_as_much_room_as_it_needs() {
+        // 3000 bytes are left: with room for just as many the next ACK may bring more.
+        let mut b = waiting(13);
+        b.sender.fin_queued = true;
+        assert!(b.sender.defers(b.now, 3, 10).is_some());
+        assert!(b.sender.defers(b.now, 4, 10).is_none());
+    }
+
     #[test]
     fn the_end_of_the_stream_waits_for_nothing() {
         let waits = |finishes: bool, has_records: bool| {

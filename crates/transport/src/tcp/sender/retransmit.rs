@@ -290,3 +290,155 @@ impl Sender {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Bench, without_probes};
+    use super::*;
+    use crate::tcp::config::{Pacing, TcpConfig};
+    use fadeout_core::{Rate, Span};
+
+    /// Ten segments are out that left in one piece, behind two that were acknowledged.
+    fn in_one_piece(change: impl FnOnce(&mut TcpConfig)) -> Bench {
+        let mut config = without_probes();
+        change(&mut config);
+        let mut b = Bench::new(&config);
+        b.write(2);
+        b.wait(100);
+        b.ack(2);
+        b.sender.window.cwnd = 20.0;
+        b.write(10);
+        b.left();
+        let first = b.sender.board.first();
+        for number in first + 1..b.sender.board.end() {
+            b.sender.board.get_mut(number).tags.set(Tags::JOINED);
+            b.sender.board.pieces -= 1;
+        }
+        assert!(b.sender.board.counts_agree() && b.sender.board.pieces == 1);
+        b.sender.config.tso_bursts = true;
+        b.sender.config.minimum_burst = 65;
+        b.sender.state = RecoveryState::Recovery;
+        b
+    }
+
+    /// These of its segments, from 0 on, are lost.
+    fn lose(b: &mut Bench, lost: impl IntoIterator<Item = u64>) {
+        let first = b.sender.board.first();
+        for number in lost {
+            b.sender.lose(first + number);
+        }
+    }
+
+    fn repair(b: &mut Bench) -> Vec<u64> {
+        b.step(|sender, cx| sender.retransmit_lost(cx));
+        b.numbers()
+    }
+
+    #[test]
+    fn only_what_is_lost_and_not_under_way_goes_again() {
+        let mut b = in_one_piece(|_| ());
+        lose(&mut b, [0, 2, 4]);
+        let first = b.sender.board.first();
+        b.sender.board.mark_retransmitted(first + 2);
+        b.sender.board.mark_sacked(first + 1);
+        assert_eq!(repair(&mut b), [3, 7]);
+    }
+
+    #[test]
+    fn a_repair_ends_with_the_room_and_is_a_piece_of_its_own() {
+        let mut b = in_one_piece(|_| ());
+        lose(&mut b, 1..7);
+        // Of ten, six are lost: room for three.
+        b.sender.window.cwnd = 7.0;
+        assert_eq!(repair(&mut b), [4, 5, 6]);
+        assert_eq!(b.sender.board.pieces, 3, "before it, it, and behind it");
+        assert!(b.sender.board.counts_agree());
+    }
+
+    #[test]
+    fn a_repair_goes_on_while_the_next_is_of_the_same_piece_lost_and_not_under_way() {
+        let tags = |set: &[Tags], cleared: &[Tags]| {
+            let mut b = in_one_piece(|_| ());
+            let number = b.sender.board.first() + 3;
+            let known = &mut b.sender.board.get_mut(number).tags;
+            known.set(Tags::LOST);
+            set.iter().for_each(|tag| known.set(*tag));
+            cleared.iter().for_each(|tag| known.clear(*tag));
+            b.sender.is_more_to_repair(number)
+        };
+        assert!(tags(&[], &[]));
+        assert!(!tags(&[], &[Tags::JOINED]));
+        assert!(!tags(&[], &[Tags::LOST]));
+        assert!(!tags(&[Tags::RETRANSMITTED], &[]));
+        assert!(!tags(&[Tags::SACKED], &[]));
+        assert!(!tags(&[Tags::RETRANSMITTED], &[Tags::LOST]));
+        assert!(!tags(&[Tags::SACKED], &[Tags::LOST]));
+        let b = in_one_piece(|_| ());
+        assert!(!b.sender.is_more_to_repair(b.sender.board.end()));
+    }
+
+    #[test]
+    fn what_goes_again_alone_parts_the_piece_on_either_side() {
+        let mut b = in_one_piece(|_| ());
+        let number = b.sender.board.first() + 4;
+        b.step(|sender, cx| sender.resend(cx, number, RetransmitCause::TailLossProbe));
+        assert_eq!((b.numbers(), b.sender.board.pieces), (vec![7], 3));
+    }
+
+    #[test]
+    fn a_repair_is_paced_by_all_that_it_sends() {
+        // A megabyte a second: a millisecond a segment.
+        let mut b = in_one_piece(|config| config.pacing = Pacing::On);
+        lose(&mut b, 0..3);
+        b.sender.pacer.rate = Rate::from_bits_per_sec(8_000_000);
+        b.sender.pacer.next_at = b.now;
+        assert_eq!(repair(&mut b), [3, 4, 5]);
+        let waits = b.sender.pacer.next_at.since(b.now);
+        assert!(waits > Span::from_micros(2_900), "{waits:?}");
+    }
+
+    #[test]
+    fn the_repair_of_the_head_alone_starts_the_timer_anew() {
+        for (lost, pending, kind, is_new) in [
+            (0, TimerKind::Rto, TimerKind::Rto, true),
+            (1, TimerKind::Rto, TimerKind::Rto, false),
+            (0, TimerKind::Reordering, TimerKind::Reordering, false),
+            (1, TimerKind::Reordering, TimerKind::Reordering, false),
+        ] {
+            let mut b = in_one_piece(|_| ());
+            let at = b.now + Span::from_millis(60);
+            b.sender.timer = Some((pending, at));
+            b.now += Span::from_millis(50);
+            lose(&mut b, [lost]);
+            assert_eq!(repair(&mut b), [3 + lost]);
+            let (found, left) = b.timer().expect("one runs");
+            assert_eq!(found, kind, "{lost}");
+            assert_eq!(left > Span::from_millis(10), is_new, "{lost} {pending:?}");
+        }
+        // A partial acknowledgment of an impatient sender does not.
+        let mut b = in_one_piece(|_| ());
+        b.sender.timer = Some((TimerKind::Rto, b.now + Span::from_millis(60)));
+        b.sender.classic.is_timer_settled = true;
+        lose(&mut b, [0]);
+        repair(&mut b);
+        assert_eq!(b.timer(), Some((TimerKind::Rto, Span::from_millis(60))));
+    }
+
+    #[test]
+    fn where_no_new_data_tests_a_timeout_the_loss_is_repaired() {
+        // RFC 5682 step 2b.
+        let mut b = in_one_piece(|_| ());
+        b.sender.high_seq = b.sender.snd_nxt;
+        b.sender.frto = true;
+        lose(&mut b, [0]);
+        b.step(|sender, cx| sender.repair(cx, Repair::NewDataFirst));
+        assert_eq!((b.numbers(), b.sender.frto), (vec![3], false));
+        let mut b = in_one_piece(|_| ());
+        b.sender.high_seq = b.sender.snd_nxt;
+        b.sender.frto = true;
+        b.sender.write_end += 1_000;
+        lose(&mut b, [0]);
+        b.step(|sender, cx| sender.repair(cx, Repair::NewDataFirst));
+        assert_eq!((b.numbers(), b.sender.frto), (vec![13], true));
+    }
+}

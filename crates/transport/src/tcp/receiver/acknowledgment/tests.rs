@@ -304,3 +304,59 @@ fn nothing_is_thinned_without_sack_or_where_it_is_off() {
     }
     assert!(!off.holds_compressed());
 }
+
+#[test]
+fn data_that_leaves_soon_after_data_came_makes_a_connection_interactive() {
+    let config = |ack_rule| TcpConfig {
+        ack_rule,
+        timer_wheel: false,
+        ..TcpConfig::linux()
+    };
+    for (rule, millis, is_interactive) in [
+        (AckRule::Linux, 39, true),
+        (AckRule::Linux, 40, false),
+        (AckRule::Linux, 100, false),
+        (AckRule::EverySecond, 1, false),
+    ] {
+        let mut policy = AckPolicy::new(&config(rule));
+        policy.on_data_sent(at(0));
+        assert!(!policy.is_interactive(), "nothing came");
+        policy.on_data(at(0), Span::from_secs(1), 65_535, 1448);
+        policy.on_data_sent(at(millis));
+        assert_eq!(policy.is_interactive(), is_interactive, "{rule:?} {millis}");
+    }
+}
+
+#[test]
+fn more_than_a_segment_and_what_is_urgent_are_acknowledged_without_a_budget_too() {
+    let mut policy = AckPolicy::new(&TcpConfig::linux());
+    let mut decides = |urgency, is_full| {
+        let cx = Unacknowledged {
+            next: 1449,
+            is_full,
+            has_sack: true,
+            rtt: Span::ZERO,
+            srtt: Span::ZERO,
+        };
+        policy.on_ack_sent();
+        policy.decide(Time::ZERO, urgency, &cx)
+    };
+    assert!(decides(Urgency::Normal, true));
+    assert!(decides(Urgency::Now, false));
+    assert!(!decides(Urgency::Normal, false));
+}
+
+#[test]
+fn data_close_behind_data_leaves_the_least_delay() {
+    // Linux `tcp_event_data_recv`: up to half of it, 20 ms, the delay moves half of the way to it.
+    for gap in [1, 15, 20] {
+        let mut policy = AckPolicy::new(&TcpConfig {
+            timer_wheel: false,
+            ..TcpConfig::linux()
+        });
+        policy.on_data(at(0), Span::from_secs(1), 65_535, 1448);
+        policy.on_data(at(gap), Span::from_secs(1), 65_535, 1448);
+        let adaptive = policy.clock.span(policy.adaptive);
+        assert_eq!(adaptive, Span::from_millis(40), "{gap}");
+    }
+}

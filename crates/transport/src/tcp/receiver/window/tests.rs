@@ -277,3 +277,99 @@ fn a_round_ends_with_the_whole_window_and_the_senders_time_bounds_it() {
     assert_eq!(window.rtt_or(srtt), srtt);
     assert_eq!(window.rtt_or(Span::from_millis(40)), Span::from_millis(30));
 }
+
+#[test]
+fn a_fixed_window_is_what_it_was_set_to_and_linuxs_is_whole_segments() {
+    let initial = |profile: &str, bytes| {
+        let config = TcpConfig {
+            receive_window: ReceiveWindow::Fixed { bytes },
+            mss: 1_460,
+            ..TcpConfig::new(profile, &Default::default()).expect("the profile exists")
+        };
+        AdvertisedWindow::new(&config).initial()
+    };
+    assert_eq!(initial("rfc", 10_000), 10_000);
+    assert_eq!(initial("linux", 10_000), 6 * 1_460);
+    assert_eq!(initial("linux", 1_460), 1_460);
+    assert_eq!(initial("linux", 1_459), 1_459, "less than a segment");
+}
+
+#[test]
+fn half_a_buffer_is_rounded_up_and_less_is_rounded_down() {
+    let mut window = listening();
+    window.buffer = 60_100;
+    window.threshold = 60_100;
+    window.scale = 7;
+    let preview = |free| window.preview(60_100u64 - free, MSS);
+    assert_eq!((preview(30_050), preview(30_049)), (30_080, 29_952));
+}
+
+#[test]
+fn a_round_trip_is_measured_by_full_segments_that_take_a_millisecond() {
+    for (echo, is_full, rtt) in [
+        (90, true, Some(Span::from_millis(10))),
+        (90, false, None),
+        (100, true, None),
+        (100, false, None),
+    ] {
+        let mut window = listening();
+        window.measure_rtt(at(100), echo, is_full);
+        assert_eq!(window.rtt(), rtt, "{echo} {is_full}");
+    }
+}
+
+#[test]
+fn a_buffer_that_grows_beyond_all_numbers_is_the_largest() {
+    assert!(autotuned_buffer(1 << 40, 1, MSS) > 1 << 62);
+}
+
+#[test]
+fn the_same_echo_is_measured_once_and_a_fixed_window_needs_none() {
+    let mut window = listening();
+    window.measure_rtt(at(100), 90, true);
+    window.measure_rtt(at(200), 90, true);
+    assert_eq!(window.rtt(), Some(Span::from_millis(10)));
+    let mut fixed = AdvertisedWindow::new(&TcpConfig {
+        receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
+        ..TcpConfig::linux()
+    });
+    fixed.measure_rtt(at(100), 90, true);
+    assert_eq!(fixed.rtt(), None);
+}
+
+#[test]
+fn what_is_free_is_the_share_of_the_memory_that_is_left() {
+    let mut window = listening();
+    window.memory = 100_000;
+    window.share = 64;
+    window.buffer = 25_000;
+    let free = |held| window.free(Held::Memory(held));
+    assert_eq!(
+        [free(0), free(40_000), free(100_000), free(200_000)],
+        [25_000, 15_000, 0, 0]
+    );
+}
+
+#[test]
+fn a_window_may_double_where_half_of_it_is_used_and_reading_brings_twice_as_much() {
+    // A buffer of 64 kB of payload, half of its memory, and no scale.
+    let may = |edge, held, behind| {
+        let mut window = listening();
+        window.scale = 0;
+        window.memory = 128_000;
+        window.share = 128;
+        window.buffer = 64_000;
+        window.threshold = 64_000;
+        window.last = 64_000;
+        window.right_edge = edge;
+        window.may_double(1, Held::Memory(held), Held::Memory(behind), 1_000)
+    };
+    // Half of the largest window is on offer, or less, and nothing is left of the buffer.
+    assert!(may(32_001, 128_000, 0));
+    assert!(!may(32_002, 128_000, 0), "more than half");
+    assert!(may(1_001, 128_000, 0));
+    // Behind the gap as much is held as lets the window not double.
+    assert!(may(20_001, 128_000, 48_000) && !may(20_001, 128_000, 50_000));
+    // What is free already counts as window.
+    assert!(!may(1_001, 20_000, 0));
+}

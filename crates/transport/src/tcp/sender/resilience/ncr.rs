@@ -92,6 +92,23 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::config::LossResponse;
+    use crate::tcp::sender::tests::{Bench, linux};
+
+    #[test]
+    fn half_of_what_was_sacked_is_held_back_in_disorder_and_in_an_episode() {
+        let mut config = linux();
+        config.resilience.loss = LossResponse::NcrCareful;
+        let mut b = Bench::sent(&config, 20);
+        b.sack(0, &[(2, 4)]);
+        assert_eq!(b.state(), RecoveryState::Disorder);
+        assert_eq!(b.sender.held_back_by_ncr(), 2);
+        b.sender.state = RecoveryState::Open;
+        assert_eq!(b.sender.held_back_by_ncr(), 0);
+        b.sender.state = RecoveryState::Disorder;
+        b.sender.resilience.ncr.episode = None;
+        assert_eq!(b.sender.held_back_by_ncr(), 0);
+    }
 
     #[test]
     fn the_threshold_is_a_share_of_the_flight() {

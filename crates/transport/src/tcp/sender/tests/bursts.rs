@@ -1,6 +1,7 @@
 //! What leaves together, and where the peer's window cuts it.
 
 use super::*;
+use crate::tcp::scoreboard::Tags;
 use fadeout_core::Rate;
 
 /// Segments that leave together, and a peer whose window is `window` bytes.
@@ -89,4 +90,98 @@ fn a_subflow_pushes_what_ends_short_with_more_behind_it() {
     b.sender.offer(300, true);
     b.step(|sender, cx| sender.transmit(cx));
     assert_eq!(lengths(&mut b), [300]);
+}
+
+// --- bursts and pushes ------------------------------------------------------------------------------
+
+/// Sequence numbers of what left with PSH, as numbers of segments.
+fn pushed(b: &mut Bench) -> Vec<u64> {
+    let left = b.left().into_iter().map(|left| left.segment);
+    let pushed = left.filter(|segment| segment.flags.has(Flags::PSH));
+    pushed.map(|segment| (segment.seq - 1) / FULL + 1).collect()
+}
+
+/// Bursts as long as the window allows.
+fn bursting(change: impl FnOnce(&mut TcpConfig)) -> Bench {
+    let mut config = TcpConfig {
+        tso_bursts: true,
+        minimum_burst: 65,
+        ..without_probes()
+    };
+    change(&mut config);
+    Bench::new(&config)
+}
+
+#[test]
+fn half_of_the_window_leaves_together_and_its_last_segment_is_pushed() {
+    let mut b = bursting(|_| ());
+    b.write(20);
+    assert_eq!(pushed(&mut b), [5, 10]);
+    // Of either the first begins a piece, and the others are in it.
+    let board = &b.sender.board;
+    assert_eq!(board.pieces, 2);
+    assert!(board.counts_agree());
+    assert!(!board.get(board.first()).tags.has(Tags::JOINED));
+}
+
+#[test]
+fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
+    // Nagle's rule by Minshall: 100 bytes are out, and 2500 more are written.
+    let mut b = bursting(|config| config.nagle = true);
+    b.write_bytes(100);
+    b.left();
+    b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
+    b.sender.state = RecoveryState::Cwr;
+    b.sender.window.cwnd = 10.0;
+    b.write_bytes(2_500);
+    let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
+    assert_eq!(lengths, [1_000, 1_000]);
+    // Two count as sent in the reduction, of ten that were the window: four more delivered allow none.
+    b.sender.recovery = Default::default();
+    b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
+    assert!(b.sender.recovery.has_sent_nothing());
+    let mut ack = b.bare(0);
+    ack.ack = 101;
+    b.wait(100);
+    b.arrive(ack);
+    let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
+    assert_eq!(lengths, [500], "nothing small is out any more");
+}
+
+#[test]
+fn a_record_that_ends_within_what_is_written_lets_small_segments_go() {
+    let config = TcpConfig {
+        nagle: true,
+        ..linux()
+    };
+    for (record, holds) in [
+        (None, true),
+        (Some(300), true),
+        (Some(201), true),
+        (Some(200), false),
+    ] {
+        let mut b = Bench::new(&config);
+        b.write_bytes(100);
+        assert_eq!(b.sender.small_end, 101);
+        b.sender.write_end = 201;
+        b.sender.records.extend(record);
+        assert_eq!(b.sender.holds_small_segment(), holds, "{record:?}");
+    }
+}
+
+#[test]
+fn a_fin_alone_pushes_nothing_and_says_nothing_of_the_window() {
+    let mut b = Bench::with_ecn(&linux(), EcnFeedback::Classic);
+    b.write(10);
+    b.wait(100);
+    let mut echo = b.bare(10);
+    echo.flags |= Flags::ECE;
+    b.arrive(echo);
+    assert_eq!(b.state(), RecoveryState::Cwr);
+    b.left();
+    b.sender.finish();
+    b.step(|sender, cx| sender.transmit(cx));
+    let fin = b.left()[0].segment;
+    assert!(fin.flags.has(Flags::FIN) && fin.len == 0);
+    assert!(!fin.flags.has(Flags::PSH) && !fin.flags.has(Flags::CWR));
 }

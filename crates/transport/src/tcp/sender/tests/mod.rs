@@ -3,6 +3,7 @@
 
 mod acks;
 mod bursts;
+mod limits;
 mod losses;
 mod nextseg;
 mod schemes;

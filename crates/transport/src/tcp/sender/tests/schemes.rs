@@ -331,3 +331,18 @@ fn the_congestion_control_hears_every_notice() {
         .tell_congestion_control(b.now, &LinkInfo::BlockageBegan);
     assert_eq!(b.told().notices, [rate, LinkInfo::BlockageBegan]);
 }
+
+#[test]
+fn with_sack_each_hole_waits_for_a_round_trip_of_its_own() {
+    // TCP-DCR: 1 and 5 are missing, and 1 is repaired after 60 ms.
+    let mut config = profile("rfc");
+    config.resilience.loss = crate::tcp::config::LossResponse::Delayed;
+    let mut b = Bench::sent(&config, 10);
+    b.sack(0, &[(2, 4), (6, 8)]);
+    assert_eq!(b.timer(), Some((TimerKind::LossDelay, ms(100))));
+    b.wait(60);
+    b.sack(4, &[(6, 8)]);
+    let (kind, left) = b.timer().expect("a timer");
+    assert_eq!(kind, TimerKind::LossDelay);
+    assert!(left > ms(80), "{left:?}");
+}

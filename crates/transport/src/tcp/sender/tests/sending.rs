@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tcp::config::Pacing;
+use crate::tcp::scoreboard::Tags;
 use fadeout_core::{FlowEnd, Rate, RetransmitCause};
 
 // --- whether the window is the limit (RFC 2861, RFC 7661; Linux `tcp_cwnd_validate`) -----------------
@@ -492,4 +493,61 @@ fn a_penalty_halves_the_window_and_past_slow_start_the_threshold() {
         b.sender.penalise();
         assert_eq!((b.cwnd(), b.sender.window.ssthresh), after);
     }
+}
+
+#[test]
+fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
+    // The 2500 bytes were given to the socket, and left on the SYN.
+    for written in [0, 1_000, 2_500] {
+        let mut config = without_probes();
+        config.send_buffer = Some(crate::tcp::config::SendBufferConfig {
+            initial: 1 << 20,
+            maximum: 1 << 20,
+            header: 256,
+        });
+        let mut b = Bench::new(&config);
+        b.sender.write(b.now, 4_000 - written);
+        b.sender.write_end = 1 + written;
+        let sent_at = b.now;
+        b.now += ms(100);
+        b.step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
+        assert_eq!(b.sender.write_end, 2_501, "{written}");
+        assert_eq!(b.sender.backlog(), 1_500, "{written}");
+    }
+}
+
+#[test]
+fn a_syns_data_is_one_piece_with_a_push_at_its_end_and_was_sent_with_the_syn() {
+    let mut b = Bench::new(&without_probes());
+    let sent_at = b.now;
+    b.now += ms(100);
+    b.step(|sender, cx| sender.on_early_answer(cx, (2_501, 2_501), sent_at));
+    assert!(b.sender.board.is_empty());
+    let mut b = Bench::new(&without_probes());
+    b.sender.window.cwnd = 1.0;
+    let sent_at = b.now;
+    b.now += ms(100);
+    b.step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
+    // The first went again, and is a piece of its own now.
+    assert_eq!(b.numbers(), [1]);
+    let board = &b.sender.board;
+    let known: Vec<_> = (board.first()..board.end())
+        .map(|number| board.get(number))
+        .map(|segment| {
+            let tags = segment.tags;
+            (
+                segment.sent_at == sent_at,
+                tags.has(Tags::JOINED),
+                tags.has(Tags::PUSHED),
+            )
+        })
+        .collect();
+    assert_eq!(
+        known,
+        [
+            (false, false, false),
+            (true, false, false),
+            (true, true, true)
+        ]
+    );
 }

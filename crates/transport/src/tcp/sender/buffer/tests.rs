@@ -1,0 +1,261 @@
+//! The send buffer: its pieces, what they cost, and when the writer goes on.
+
+use super::*;
+use crate::tcp::sender::tests::{Bench, linux};
+
+fn buffer(header: u64) -> SendBuffer {
+    SendBuffer::new(SendBufferConfig {
+        initial: 16_384,
+        maximum: 4 << 20,
+        header,
+    })
+}
+
+#[test]
+fn the_memory_of_a_window_hangs_on_the_room_for_headers() {
+    // What a socket of Linux 6.12 says after the handshake (SO_SNDBUF): recorded with the first,
+    // and read from a common distribution's kernel with the other.
+    for (header, limit) in [(256, 46_080), (320, 87_040)] {
+        assert_eq!(memory_of_windows(2, 4, 1_460, header), limit);
+    }
+}
+
+#[test]
+fn it_grows_with_the_window_and_never_shrinks() {
+    let mut buffer = buffer(256);
+    let mut grown = |factor, segments| {
+        buffer.expand(memory_of_windows(factor, segments, 1_460, 256));
+        buffer.limit
+    };
+    assert_eq!(grown(3, 20), 3 * 20 * 2_304);
+    assert_eq!(grown(2, 10), 3 * 20 * 2_304);
+    assert_eq!(grown(2, 10_000), 4 << 20);
+}
+
+#[test]
+fn a_piece_takes_its_headers_and_what_describes_it() {
+    assert_eq!((buffer(256).overhead(), buffer(320).overhead()), (832, 896));
+}
+
+#[test]
+fn what_left_on_the_syn_is_written_no_more_and_a_close_waits_for_the_rest() {
+    let mut buffer = buffer(256);
+    buffer.add(1_000);
+    buffer.skip(400);
+    assert_eq!(buffer.backlog(), 600);
+    assert!(!buffer.close() && buffer.is_closing());
+    buffer.skip(600);
+    assert!(buffer.close());
+}
+
+#[test]
+fn a_head_that_is_long_enough_stays_and_one_that_is_swallowed_leaves_its_push() {
+    let piece = |end, is_pushed| Piece { end, is_pushed };
+    let mut long = buffer(256);
+    long.pieces
+        .extend([piece(3_500, false), piece(9_001, false)]);
+    long.grow_head(2, 3_000);
+    assert_eq!(long.head(2), (3_498, false));
+    let mut short = buffer(256);
+    short
+        .pieces
+        .extend([piece(1_001, false), piece(4_001, false)]);
+    short.grow_head(2, 3_000);
+    assert_eq!(short.head(2), (3_000, false));
+    for (first, second, pushed) in [
+        (true, false, true),
+        (false, true, true),
+        (false, false, false),
+    ] {
+        let mut both = buffer(256);
+        both.pieces
+            .extend([piece(1_001, first), piece(2_001, second)]);
+        both.grow_head(1, 2_000);
+        assert_eq!(both.pieces.len(), 1);
+        assert_eq!(both.leave(2_001), pushed, "{first} {second}");
+    }
+}
+
+/// A sender with a buffer of `limit`, of segments of 1000 bytes; half of the peer's window is 32 segments.
+fn bench(limit: u64) -> Bench {
+    Bench::new(&crate::tcp::config::TcpConfig {
+        send_buffer: Some(SendBufferConfig {
+            initial: limit,
+            maximum: 4 << 20,
+            header: 256,
+        }),
+        tail_loss_probe: false,
+        ..linux()
+    })
+}
+
+fn pieces(b: &Bench) -> Vec<(u64, bool)> {
+    let buffer = b.sender.buffer.as_ref().expect("it has one");
+    let pieces = buffer.pieces.iter();
+    pieces.map(|piece| (piece.end, piece.is_pushed)).collect()
+}
+
+fn limit(b: &Bench) -> u64 {
+    b.sender.buffer.as_ref().expect("it has one").limit
+}
+
+#[test]
+fn memory_is_what_is_written_and_a_descriptor_for_each_piece() {
+    // Ten of 60 segments have left, each on its own; a piece of 32 is left and one of 18.
+    let mut b = bench(1 << 20);
+    b.write(60);
+    assert_eq!(pieces(&b), [(42_001, false), (60_001, true)]);
+    assert_eq!(b.sender.memory(), 60_000 + 12 * 832);
+    b.sender.window.cwnd = 1.0;
+    b.wait(100);
+    b.ack(4);
+    assert_eq!(b.sender.memory(), 56_000 + 8 * 832);
+}
+
+#[test]
+fn a_call_fills_the_last_piece_before_it_begins_another() {
+    let mut b = bench(1 << 20);
+    b.write(60);
+    b.sender.set_more(true);
+    b.write(10);
+    // The push at its end was of the call before.
+    assert_eq!(pieces(&b), [(42_001, false), (70_001, false)]);
+    b.sender.set_more(false);
+    b.write(10);
+    assert_eq!(
+        pieces(&b),
+        [(42_001, false), (74_001, false), (80_001, true)]
+    );
+}
+
+#[test]
+fn a_record_ends_a_piece() {
+    let mut b = bench(1 << 20);
+    b.write(10);
+    b.sender.end_record_after(1_500);
+    b.write(4);
+    assert_eq!(pieces(&b), [(11_501, false), (14_001, true)]);
+}
+
+#[test]
+fn the_way_to_the_end_of_a_record_is_what_is_left_of_it() {
+    let mut b = Bench::new(&linux());
+    assert_eq!(b.sender.record_ahead(), u64::MAX);
+    b.sender.records.extend([501, 2_001]);
+    for (write_end, ahead) in [(1, 500), (501, 0), (502, 1_499), (2_002, u64::MAX)] {
+        b.sender.write_end = write_end;
+        assert_eq!(b.sender.record_ahead(), ahead, "{write_end}");
+    }
+}
+
+#[test]
+fn the_buffer_asks_for_windows_of_what_may_be_out_of_order_too() {
+    let mut b = bench(1 << 20);
+    let segment = |mss: u64| (mss + 576).next_power_of_two() + 256;
+    for (cwnd, reordering, segments) in
+        [(40.9, 3, 40), (12.0, 30, 31), (30.0, 30, 31), (4.0, 3, 10)]
+    {
+        b.sender.window.cwnd = cwnd;
+        b.sender.reordering = reordering;
+        assert_eq!(b.sender.wanted_buffer(256), 2 * segments * segment(1_012));
+    }
+    // The option for timestamps, 12 bytes, takes this one over a power of two.
+    b.sender.window.mss = 1_465;
+    assert_eq!(b.sender.wanted_buffer(256), 2 * 10 * (4_096 + 256));
+    b.sender.config.timestamps = false;
+    assert_eq!(b.sender.wanted_buffer(256), 2 * 10 * (2_048 + 256));
+}
+
+#[test]
+fn the_writer_goes_on_once_a_third_is_free() {
+    // Linux `sk_stream_is_writeable`: what is free is half of what is used.
+    let mut b = bench(1 << 20);
+    b.write(10);
+    let memory = b.sender.memory();
+    assert_eq!(memory, 10_000 + 10 * 832);
+    for (limit, waits) in [
+        (memory - 1, true),
+        (memory, true),
+        (memory + memory / 2 - 1, true),
+        (memory + memory / 2, false),
+        (3 * memory, false),
+    ] {
+        let buffer = b.sender.writing();
+        (buffer.limit, buffer.waits) = (limit, true);
+        b.sender.check_space(b.now);
+        assert_eq!(b.sender.writing().waits, waits, "{limit} of {memory}");
+    }
+}
+
+#[test]
+fn the_buffer_grows_where_the_writer_waits_and_the_window_does_not() {
+    for (cwnd, waits, grows) in [
+        (10.0, true, false),
+        (11.0, true, true),
+        (11.0, false, false),
+    ] {
+        let mut b = bench(1 << 20);
+        b.write(10);
+        b.sender.window.cwnd = cwnd;
+        let buffer = b.sender.writing();
+        (buffer.limit, buffer.waits) = (1_000, waits);
+        b.sender.check_space(b.now);
+        assert_eq!(limit(&b) > 1_000, grows, "{cwnd} {waits}");
+    }
+}
+
+#[test]
+fn a_close_sends_the_fin_behind_all_that_waits_in_the_buffer() {
+    let mut b = bench(46_080);
+    b.write(60);
+    assert!(b.sender.backlog() > 0);
+    b.sender.finish();
+    let mut fins = Vec::new();
+    for acked in 1..=60 {
+        b.wait(1);
+        b.ack(acked);
+        let left = b.left().into_iter().map(|left| left.segment);
+        fins.extend(left.filter(|segment| segment.flags.has(fadeout_core::Flags::FIN)));
+    }
+    let ends: Vec<u64> = fins
+        .iter()
+        .map(|fin| fin.seq + u64::from(fin.len))
+        .collect();
+    assert_eq!(ends, [60_001]);
+    assert!(b.sender.has_sent_fin());
+}
+
+#[test]
+fn a_short_head_takes_a_burst_out_of_the_next_piece() {
+    // Two segments are left of the first piece; half of the window of 30 leaves together.
+    let mut b = bench(1 << 20);
+    b.sender.config.tso_bursts = true;
+    b.sender.config.minimum_burst = 65;
+    b.sender.window.cwnd = 30.0;
+    b.write(64);
+    b.left();
+    b.wait(100);
+    b.ack(30);
+    let left = b.left().into_iter().map(|left| left.segment);
+    let pushed = left.filter(|segment| segment.flags.has(fadeout_core::Flags::PSH));
+    let pushed: Vec<u64> = pushed.map(|segment| segment.seq / 1_000 + 1).collect();
+    assert_eq!(pushed, [45, 60]);
+}
+
+#[test]
+fn a_short_head_grows_out_of_the_piece_behind_it_alone() {
+    let mut buffer = buffer(256);
+    let piece = |end| Piece {
+        end,
+        is_pushed: false,
+    };
+    buffer
+        .pieces
+        .extend([piece(1_001), piece(4_001), piece(9_001)]);
+    buffer.grow_head(1, 3_000);
+    assert_eq!((buffer.head(1), buffer.pieces.len()), ((3_000, false), 3));
+    buffer.grow_head(1, 8_000);
+    assert_eq!((buffer.head(1), buffer.pieces.len()), ((4_000, false), 2));
+    buffer.leave(4_001);
+    assert_eq!(buffer.head(4_001), (5_000, true));
+}

@@ -1,0 +1,69 @@
+//! What limits the sender: the application, or something else.
+
+use super::*;
+use crate::tcp::scoreboard::{SentSegment, Tags};
+
+/// Whether a segment that leaves now would be limited by the application, after a step.
+fn limited(change: impl FnOnce(&mut Bench)) -> bool {
+    let mut b = Bench::new(&without_probes());
+    b.sender.rate = Default::default();
+    change(&mut b);
+    let mut segment = SentSegment::default();
+    b.sender.rate.on_send(b.now, true, 1, &mut segment);
+    segment.tags.has(Tags::APP_LIMITED)
+}
+
+#[test]
+fn the_application_limits_where_it_has_less_than_a_segment_and_the_window_and_repairs_do_not() {
+    let note = |unsent: u64, out: u64, lost: u64, again: u64| {
+        limited(|b| {
+            b.write(out);
+            let first = b.sender.board.first();
+            (0..lost).for_each(|n| b.sender.lose(first + n));
+            (0..again).for_each(|n| b.sender.board.mark_retransmitted(first + n));
+            b.sender.rate = Default::default();
+            b.sender.write_end = b.sender.snd_nxt + unsent;
+            b.sender.note_app_limit();
+        })
+    };
+    assert!(note(0, 3, 0, 0) && note(999, 9, 0, 0));
+    assert!(!note(1_000, 3, 0, 0) && !note(5_000, 3, 0, 0));
+    assert!(!note(0, 10, 0, 0), "the window is full");
+    assert!(!note(0, 5, 2, 1), "a repair waits");
+    assert!(note(0, 5, 2, 2));
+}
+
+#[test]
+fn an_idle_sender_is_limited_unless_it_waits_for_something_else() {
+    assert!(limited(|b| b.sender.note_idle()));
+    assert!(!limited(|b| {
+        b.sender.holds_back = true;
+        b.sender.note_idle();
+    }));
+    let suspended = |b: &mut Bench| {
+        b.sender.config.resilience.outage = crate::tcp::config::OutageResponse::Elfn;
+        b.write(1);
+        b.step(|sender, cx| sender.on_link_info(cx, &LinkInfo::BlockageBegan));
+        b.sender.rate = Default::default();
+    };
+    assert!(!limited(|b| {
+        suspended(b);
+        b.sender.note_idle();
+    }));
+    assert!(!limited(|b| {
+        suspended(b);
+        b.sender.holds_back = true;
+        b.sender.note_idle();
+    }));
+}
+
+#[test]
+fn a_subflow_whose_connection_has_more_is_not_limited_by_the_application() {
+    for (holds_back, is_limited) in [(false, true), (true, false)] {
+        let found = limited(|b| {
+            b.sender.offer(FULL, holds_back);
+            b.step(|sender, cx| sender.transmit(cx));
+        });
+        assert_eq!(found, is_limited, "{holds_back}");
+    }
+}
