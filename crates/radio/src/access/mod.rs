@@ -111,6 +111,7 @@ impl RadioAccess {
     }
 
     /// A packet enters a bearer of a UE that is connected.
+    #[inline]
     fn admit(
         &mut self,
         now: Time,
@@ -265,9 +266,15 @@ impl RadioAccess {
     /// The secondary cells beside a leg may have something from `ready_at` on.
     #[inline]
     fn activate_secondary(&mut self, now: Time, leg: Option<LegId>, ready_at: Time) {
-        let Some(leg) = leg.map(LegId::index) else {
-            return;
-        };
+        if let Some(leg) = leg.map(LegId::index)
+            && !self.stack.legs[leg].carriers.secondary().is_empty()
+        {
+            self.activate_beside(now, leg, ready_at);
+        }
+    }
+
+    #[inline(never)]
+    fn activate_beside(&mut self, now: Time, leg: usize, ready_at: Time) {
         let mut position = 0;
         while let Some(&id) = self.stack.legs[leg].carriers.secondary().get(position) {
             let cell = self.stack.legs[id.index()].config.cell;
