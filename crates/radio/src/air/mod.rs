@@ -9,6 +9,7 @@
 
 mod geometry;
 mod history;
+mod interference;
 mod levels;
 mod path;
 mod power;
@@ -30,6 +31,7 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 pub use geometry::{Geometry, geometry};
 use history::History;
+use interference::Crossing;
 use levels::Levels;
 use path::{Fade, Path, PathChannel, Placement};
 use std::collections::BTreeMap;
@@ -46,6 +48,8 @@ pub(crate) struct Air {
     /// Beside `paths`: what is seldom needed of them.
     channels: Vec<PathChannel>,
     built: Channels,
+    /// Where what crosses between directions of cells counts.
+    crossing: Option<Crossing>,
     /// Looked up as paths and legs are made.
     recorded: BTreeMap<(UeId, CellId), RecordedPath>,
 }
@@ -156,13 +160,19 @@ impl AirCell {
     }
 
     /// Linear SINR in `slot` of a UE that puts `block_power_dbm` into each resource block, without
-    /// fading.
-    fn uplink_mean(&self, path: &Path, slot: u64, block_power_dbm: f64, purpose: Purpose) -> f64 {
+    /// fading; `crossing_mw` comes from base stations.
+    fn uplink_mean(
+        &self,
+        path: &Path,
+        (slot, purpose): (u64, Purpose),
+        block_power_dbm: f64,
+        crossing_mw: f64,
+    ) -> f64 {
         let interference_mw = match purpose {
             Purpose::Transmission => self.uplink_interference.at(slot),
             Purpose::Report => self.uplink_interference.mean(slot),
         };
-        let disturbance_mw = self.levels.block_noise_mw + interference_mw;
+        let disturbance_mw = self.levels.block_noise_mw + interference_mw + crossing_mw;
         from_db(block_power_dbm) * path.gain / disturbance_mw
     }
 }
@@ -208,8 +218,12 @@ impl Air {
             paths: Vec::new(),
             channels: Vec::new(),
             built: Channels::new(seed),
+            crossing: None,
             recorded: recorded.collect(),
         };
+        if air.cells.iter().any(|cell| cell.config.cross_link) {
+            air.crossing = Some(Crossing::new(air.cells.len()));
+        }
         for (id, &config) in (0..).map(UeId).zip(ues) {
             air.ues.push(AirUe {
                 config,
@@ -298,6 +312,9 @@ impl Air {
             }
         };
         self.legs.push(AirLeg { ue, cell, signal });
+        if let Some(crossing) = &mut self.crossing {
+            crossing.connect();
+        }
         Ok(())
     }
 
@@ -423,12 +440,12 @@ impl Air {
     /// A UE sends on a share of the band: the other cells of the carrier hear it.
     pub(crate) fn on_uplink_sent(
         &mut self,
-        leg: LegId,
+        id: LegId,
         slot: u64,
         block_power_dbm: f64,
         share: f64,
     ) {
-        let leg = &self.legs[leg.index()];
+        let leg = &self.legs[id.index()];
         let Signal::Paths(serving, carrier) = &leg.signal else {
             return;
         };
@@ -437,6 +454,9 @@ impl Air {
         }
         let length = self.cells[leg.cell.index()].frame.slot();
         let block_power_mw = from_db(block_power_dbm);
+        if let Some(crossing) = &mut self.crossing {
+            crossing.on_sent((id, leg.cell), slot, block_power_mw, share);
+        }
         for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
             if index == *serving {
                 continue;
@@ -506,37 +526,6 @@ impl Air {
         self.cells[leg.cell.index()].frame.start_of(slot)
     }
 
-    /// Linear SINR of the downlink in `slot`, without fading.
-    fn downlink_mean(
-        &self,
-        leg: &AirLeg,
-        serving: usize,
-        carrier: &Range<usize>,
-        slot: u64,
-        purpose: Purpose,
-    ) -> f64 {
-        let own = &self.cells[leg.cell.index()];
-        let signal_mw = own.levels.power_mw * self.paths[serving].gain;
-        let mut disturbance_mw = own.levels.thermal_mw * self.ues[leg.ue.index()].noise_factor;
-        for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
-            if index == serving {
-                continue;
-            }
-            let cell = &self.cells[path.cell.index()];
-            let slot = cell.frame.slot_as_of(own.frame.slot(), slot);
-            let share = match purpose {
-                Purpose::Transmission => cell.downlink_shares.at(slot),
-                Purpose::Report => cell.downlink_shares.mean(slot),
-            };
-            if share > 0.0 {
-                // What of a wider carrier falls into this one.
-                let overlap = (own.levels.bandwidth_hz / cell.levels.bandwidth_hz).min(1.0);
-                disturbance_mw += cell.levels.power_mw * path.gain * share * overlap;
-            }
-        }
-        signal_mw / disturbance_mw
-    }
-
     /// SINR in dB of an uplink transmission in a slot with a scheme and `block_power_dbm` in each
     /// resource block, of the paths as last refreshed.
     pub(crate) fn uplink_sinr_db(
@@ -554,7 +543,9 @@ impl Air {
             &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let path = &self.paths[serving];
-                let mean = cell.uplink_mean(path, slot, block_power_dbm, Purpose::Transmission);
+                let asked = (slot, Purpose::Transmission);
+                let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
+                let mean = cell.uplink_mean(path, asked, block_power_dbm, crossing_mw);
                 let at = cell.frame.start_of(slot);
                 let sent = (scheme, Extent::Whole);
                 cell.sinr_db(&self.channels[serving], at, sent, mean)
@@ -580,7 +571,9 @@ impl Air {
                 let cell = &self.cells[leg.cell.index()];
                 let power_dbm = self.ues[leg.ue.index()].config.power.0;
                 let path = &self.paths[serving];
-                let mean = cell.uplink_mean(path, slot, power_dbm, Purpose::Report);
+                let asked = (slot, Purpose::Report);
+                let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
+                let mean = cell.uplink_mean(path, asked, power_dbm, crossing_mw);
                 let mut gains = [0.0; MAX_SUB_BANDS];
                 let at = cell.frame.start_of(slot);
                 let sinr = match self.channels[serving].fade(at, &mut gains) {

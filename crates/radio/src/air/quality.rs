@@ -92,7 +92,9 @@ impl Air {
                 let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
                 let power_dbm = self.ues[leg.ue.index()].config.power.0;
                 let path = &self.paths[*serving];
-                let up = cell.uplink_mean(path, slot, power_dbm, Purpose::Report);
+                let asked = (slot, Purpose::Report);
+                let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
+                let up = cell.uplink_mean(path, asked, power_dbm, crossing_mw);
                 [to_db(down), to_db(up)]
             }
         }
